@@ -46,7 +46,10 @@ static void prepare(const struct shots_call *c)
 #define GIVE_buffer c->out
 #define GIVE_in c->in
 #define GIVE_out c->out
-#define GIVE_count (int)(coll_has(c->kind, COLL_REDUCES) ? data_elements(c) : c->bytes)
+#define GIVE_count                                                                                 \
+    (int)(c->kind == COLL_REDUCE_SCATTER    ? (size_t)counts[0]                                    \
+          : coll_has(c->kind, COLL_REDUCES) ? data_elements(c)                                     \
+                                            : c->bytes)
 #define GIVE_ins ins
 #define GIVE_outs outs
 #define GIVE_counts counts
@@ -63,22 +66,32 @@ static void prepare(const struct shots_call *c)
 #define GIVE_root c->root
 #define GIVE_comm MPI_COMM_WORLD
 
+static bool nonblocking; /* a call is started, and completed at once */
+
+static int complete(int status, MPI_Request *request)
+{
+    return status == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : status;
+}
+
 #define HANDLED(Name, name, ...)                                                                   \
     static UNUSED int call_##name(const struct shots_call *c)                                      \
     {                                                                                              \
+        MPI_Request request;                                                                       \
         (void)c;                                                                                   \
+        if (nonblocking)                                                                           \
+            return complete(MPI_I##name(MAP(GIVE_, __VA_ARGS__), &request), &request);             \
         return MPI_##Name(MAP(GIVE_, __VA_ARGS__));                                                \
     }
 #define PLAIN HANDLED
 #define HANDLED_ARRAYS HANDLED
 #include "host/signatures.def"
 
-/* By MPI_Reduce_scatter_block, where blocks are equal. */
+/* By MPI_(I)reduce_scatter_block, where blocks are equal. */
 static int call_reduce_blocks(const struct shots_call *c)
 {
     if (data_elements(c) % (size_t)c->ranks != 0)
         return call_reduce_scatter(c);
-    return MPI_Reduce_scatter_block(c->in, c->out, counts[0], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return call_reduce_scatter_block(c);
 }
 
 /* Those of huddle's collectives. */
@@ -161,6 +174,9 @@ int main(int argc, char **argv)
     const char *unknown = session_parse(&session, make_rows(ranks), argc, argv);
     if (unknown)
         return refuse(rank, "huddle: bench: %s: not an option, or not a valid value\n", unknown);
+    if (session.way == SHOTS_PERSISTENT) /* Open MPI 4 and MPICH 4 have none */
+        return refuse(rank, "huddle: bench: --way %s: not possible with an MPI\n", "persistent");
+    nonblocking = session.way == SHOTS_NONBLOCKING;
     struct shots_page *page = ranks < 2 ? NULL : shared_page(rank, ranks, &window);
     if (!page)
         return refuse(rank, "huddle: bench: needs two ranks at least, all on one %s\n", "node");

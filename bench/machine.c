@@ -4,6 +4,7 @@
  * `huddle tune --machine`.
  *
  * {"name": ..., "cores": 2, "unmeasured": [{"table": "copy", "key": ..., "note": why}, ...],
+ *  "words": [{"table": "caches", "key": "shared_fill", "value": "read", "note": ...}, ...],
  *  "topology": "pack:1 ...", "xml": null, "shared_level": "machine",
  *  "numbers": [{"table": "lines", "key": "transfer_ns.machine", "value": 45.1, "note": "measured:
  *  ..."}, ...]}
@@ -84,7 +85,7 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 /* ---- what is measured ---- */
 
 /* How many values a row has: one, or one per class of src/sim/machine.c. */
-enum over { ONCE, ADDED_ONCE, CLASSES, ADDED, CACHES, NODES, HOMES };
+enum over { ONCE, ADDED_ONCE, CLASSES, ADDED, CACHES, NODES, HOMES, STREAMS };
 
 /* A number that cannot be measured is assumed to be `part` of the number `of`, or `part` itself if
  * `of` is NULL.  `why` explains the assumption; without it the number is left out, and listed. */
@@ -99,13 +100,17 @@ static const struct row {
     { "lines", "post_ns", ONCE, measure_post, 1, NULL, "a few cycles" },
     { "lines", "add_ns", ONCE, measure_add, 8, NULL, "twenty cycles" },
     { "lines", "transfer_ns", CLASSES, measure_transfer, 100, NULL, "no threads could be had" },
+    { "lines", "fetch_add_ns", CLASSES, measure_fetch_add, 1, "transfer_ns", "as the transfer" },
+    { "lines", "hop_ns", CLASSES, measure_hop, 1, "transfer_ns", "as the transfer" },
     { "lines", "revoke_ns", ADDED, measure_revoke, 1, "transfer_ns", "as long as the transfer" },
     { "lines", "gap_ns", CLASSES, measure_gap, 0.5, "transfer_ns", "half of the transfer" },
+    { "lines", "scan_gap_ns", CLASSES, measure_scan_gap, 1, "gap_ns", "as of one owner" },
     { "lines", "store_gap_ns", CLASSES, measure_store_gap, 1, "gap_ns", "as long as a read" },
     { "lines", "revoke_each_ns", ADDED_ONCE, measure_revoke_each, 0, NULL, NULL },
     { "lines", "serve_ns", CLASSES, measure_serve, 1 / 6.0, "transfer_ns",
       "a sixth of the transfer" },
     { "lines", "home_ns", HOMES, measure_home, 0, NULL, "nothing" },
+    { "lines", "home_busy_ns", ONCE, measure_home_busy, 0, NULL, NULL },
     { "links", "socket_gbps", ONCE, measure_socket, 20, NULL, "a link" },
     { "copy", "cached_gbps", CACHES, measure_cached, 5, NULL, "no threads could be had" },
     { "copy", "nearest_gbps", CACHES, measure_nearest, 1, "cached_gbps",
@@ -122,6 +127,7 @@ static const struct row {
     { "copy", "kernel_process_gbps", ONCE, measure_process, 0, NULL, NULL },
     { "memory", "latency_ns", NODES, measure_latency, 100, NULL, "no threads could be had" },
     { "memory", "node_gbps", ONCE, measure_node, 10, NULL, "no threads could be had" },
+    { "memory", "streams_gbps", STREAMS, measure_streams, 0, NULL, NULL },
     { "caches", "shared_gbps", ONCE, measure_shared, 2, "cached_gbps.own",
       "twice what a core copies in its own cache" },
     { "reduce", "core_gbps", ONCE, measure_reduce, 2, "cached_gbps.own",
@@ -130,6 +136,15 @@ static const struct row {
     { "call", "data_ns", ADDED_ONCE, measure_data, 0, NULL, NULL },
     { "call", "reduce_ns", ADDED_ONCE, measure_reducing, 0, NULL, NULL },
     { "call", "clock_ns", ONCE, measure_clock, 0, NULL, NULL },
+};
+
+/* Words, where they can be measured; elsewhere they are left out, and listed. */
+static const struct {
+    const char *table, *key;
+    measure_word_fn *measure;
+} words[] = {
+    { "caches", "shared_fill", measure_fill },
+    { "caches", "dirty_share", measure_dirty },
 };
 
 /* Whether the row has a number for the class.  *name: the class's key in the row's table; "" for a
@@ -187,27 +202,73 @@ static bool may_be_none(enum over over)
     return over == HOMES || over == ADDED || over == ADDED_ONCE;
 }
 
-static void measure(const struct measured *on, const struct row *row, json_t *numbers,
-                    json_t *unmeasured)
+static void miss(json_t *unmeasured, const char *table, const char *key, const char *note)
 {
-    for (int c = 0; c < on->m->classes; c++) {
-        char note[MACHINE_NOTE] = "", key[64];
-        const char *class;
+    json_array_append_new(unmeasured,
+                          json_pack("{s:s, s:s, s:s}", "table", table, "key", key, "note", note));
+}
 
-        if (!has_class(on->m, row->over, c, &class) ||
-            (strcmp(row->key, "socket_gbps") == 0 && on->m->sockets == 1))
-            continue;
-        double value = row->measure(on, c, note);
-        bool none = value < 0 || (value <= 0 && !may_be_none(row->over));
-        if (none && !row->why) {
-            json_array_append_new(unmeasured, json_pack("{s:s, s:s, s:s}", "table", row->table,
-                                                        "key", row->key, "note", note));
-            continue;
+/* One number of a row. */
+static void measure_one(const struct measured *on, const struct row *row, int class,
+                        const char *name, json_t *numbers, json_t *unmeasured)
+{
+    char note[MACHINE_NOTE] = "", key[64];
+    double value = row->measure(on, class, note);
+    bool none = value < 0 || (value <= 0 && !may_be_none(row->over));
+
+    if (none && !row->why) {
+        miss(unmeasured, row->table, row->key, note);
+        return;
+    }
+    if (none)
+        value = assume(row, name, numbers, note);
+    snprintf(key, sizeof key, "%s%s%s", row->key, name[0] ? "." : "", name);
+    add(numbers, row->table, key, value, note);
+}
+
+static void measure_classes(const struct measured *on, const struct row *row, json_t *numbers,
+                            json_t *unmeasured)
+{
+    const char *class;
+
+    for (int c = 0; c < on->m->classes; c++)
+        if (has_class(on->m, row->over, c, &class) &&
+            (strcmp(row->key, "socket_gbps") != 0 || on->m->sockets > 1))
+            measure_one(on, row, c, class, numbers, unmeasured);
+}
+
+/* Of 2 cores, 3, 4, 6, 8, 12 ... of a node, but all of them. */
+static void measure_numbers(const struct measured *on, const struct row *row, json_t *numbers,
+                            json_t *unmeasured)
+{
+    int cores = 0;
+    char name[16];
+
+    for (int c = 0; c < on->m->cores; c++)
+        cores += on->m->node[c] == on->m->node[0];
+    if (cores <= 2)
+        miss(unmeasured, row->table, row->key, "between one core and all of a node there is none");
+    for (int low = 2; low < cores && low <= MACHINE_STREAMS; low *= 2)
+        for (int n = low; n < 2 * low && n < cores && n <= MACHINE_STREAMS; n += low / 2) {
+            snprintf(name, sizeof name, "%d", n);
+            measure_one(on, row, n, name, numbers, unmeasured);
         }
-        if (none)
-            value = assume(row, class, numbers, note);
-        snprintf(key, sizeof key, "%s%s%s", row->key, class[0] ? "." : "", class);
-        add(numbers, row->table, key, value, note);
+}
+
+static const char MEASURED[] = "measured: "; /* and not clear, where there is no word */
+
+static void measure_words(const struct measured *on, json_t *found, json_t *unmeasured)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char note[MACHINE_NOTE] = "";
+        const char *word = words[i].measure(on, note);
+        if (word)
+            json_array_append_new(found,
+                                  json_pack("{s:s, s:s, s:s, s:s}", "table", words[i].table, "key",
+                                            words[i].key, "value", word, "note", note));
+        else
+            miss(unmeasured, words[i].table, words[i].key,
+                 note + (strncmp(note, MEASURED, strlen(MEASURED)) == 0 ? strlen(MEASURED) : 0));
     }
 }
 
@@ -244,15 +305,17 @@ static void find_caches(hwloc_topology_t topology, struct measured *on, json_t *
 static json_t *measure_all(hwloc_topology_t topology, struct measured *on)
 {
     int level;
-    json_t *numbers = json_array(), *unmeasured = json_array();
+    json_t *numbers = json_array(), *found = json_array(), *unmeasured = json_array();
 
     find_caches(topology, on, numbers);
     level = on->m->caches.shared_level;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        measure(on, &rows[i], numbers, unmeasured);
-    return json_pack("{s:s, s:o, s:o}", "shared_level",
+        (rows[i].over == STREAMS ? measure_numbers : measure_classes)(on, &rows[i], numbers,
+                                                                      unmeasured);
+    measure_words(on, found, unmeasured);
+    return json_pack("{s:s, s:o, s:o, s:o}", "shared_level",
                      level < 0 ? "machine" : hud_topo_level_name(on->m->topo, level), "numbers",
-                     numbers, "unmeasured", unmeasured);
+                     numbers, "words", found, "unmeasured", unmeasured);
 }
 
 /* hud_machine_place reads XML from a file, so XML is written to a temporary one. */

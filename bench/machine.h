@@ -20,11 +20,17 @@ struct measured {
         shared_bytes; /* of the caches; 0: not known, or, the first, the same as the second */
 };
 
+/* A word of a description; NULL: it cannot be measured here. */
+typedef const char *measure_word_fn(const struct measured *on, char note[MACHINE_NOTE]);
 typedef double measure_fn(const struct measured *on, int class, char note[MACHINE_NOTE]);
 
 /* machine_lines.c */
-measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_revoke, measure_gap,
+measure_fn measure_hit, measure_post, measure_add, measure_transfer, measure_hop, measure_revoke,
     measure_serve, measure_home;
+/* machine_scans.c */
+measure_fn measure_fetch_add, measure_gap, measure_scan_gap;
+/* machine_homes.c */
+measure_fn measure_home_busy;
 /* machine_stores.c */
 measure_fn measure_store_gap, measure_revoke_each;
 /* machine_bytes.c */
@@ -32,6 +38,9 @@ measure_fn measure_cached, measure_nearest, measure_memory, measure_from_shared,
     measure_reduce;
 /* machine_together.c */
 measure_fn measure_node, measure_socket, measure_shared;
+measure_fn measure_streams; /* of so many cores, instead of a class */
+/* machine_caches.c */
+measure_word_fn measure_fill, measure_dirty;
 /* machine_memory.c */
 measure_fn measure_latency;
 /* machine_kernel.c */
@@ -43,6 +52,7 @@ enum {
     MACHINE_PAIRS = 4,
     MACHINE_PAGE = 4096,
     MACHINE_PRIVATE = 256 << 10, /* bytes of a core's own cache, if the system does not say */
+    MEASURED_APART = 512,        /* nodes of a chain: farther than lines are fetched together */
     MACHINE_FAR = 8 << 20        /* bytes that are read from memory */
 };
 
@@ -55,6 +65,10 @@ int measured_pairs(const struct measured *on, int class, int pair[MACHINE_PAIRS]
 size_t measured_share(const struct measured *on);
 size_t measured_beyond(const struct measured *on, int threads);
 unsigned char *measured_buffer(size_t bytes);
+
+/* machine_memory.c: makes a circle of so many nodes, MEASURED_APART bytes each; follows so many. */
+void measured_link(void *chain, size_t count);
+void measured_follow(const void *chain, size_t count);
 
 /* A core whose memory is so far from core 0, -1: there is none (machine_memory.c). */
 int measured_toucher(const struct measured *on, int class);

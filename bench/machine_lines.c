@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_lines.c - the cost of a cache line: in its own cache, from another core, one of many in a
- * row, and with many readers. */
+/* machine_lines.c - the cost of a cache line: in its own cache, from another core, and with many
+ * readers. */
 #include "machine.h"
 #include "pinned.h"
 
@@ -10,7 +10,6 @@
 enum {
     TRIPS = 1000,
     STEPS = 20000,
-    SCAN = 48,
     PAGE = 4096,
     STRIDE = PAGE + 3 * PINNED_LINE,
     MAX_READERS = 16
@@ -106,7 +105,7 @@ double measure_add(const struct measured *on, int class, char note[MACHINE_NOTE]
 
 struct pair {
     struct pinned_meeting meeting;
-    struct word *line; /* alone, or the first of a scan, STRIDE bytes apart */
+    struct word *line; /* alone, or the first of two, STRIDE bytes apart */
     int toucher;       /* thread that touches it first */
     double ns[PINNED_ROUNDS];
 };
@@ -156,6 +155,41 @@ static double trips(const struct measured *on, int a, int b, int home)
     return ns;
 }
 
+/* Each waits for the other's number in one line, and stores the next one there, as in line.h. */
+static void body_hops(void *arg, int thread)
+{
+    struct pair *p = arg;
+    uint64_t value = 0;
+
+    touch_first(p, thread, PAGE);
+    for (int r = 0; r < PINNED_ROUNDS; r++) {
+        double begin = pinned_ns();
+        for (int i = 0; i < TRIPS; i++, value += 2) {
+            uint64_t await = value + (thread == 0 ? 2 : 1);
+            if (thread == 0)
+                atomic_store_explicit(&p->line->value, value + 1, memory_order_release);
+            while (atomic_load_explicit(&p->line->value, memory_order_acquire) < await)
+                ;
+            if (thread == 1)
+                atomic_store_explicit(&p->line->value, value + 2, memory_order_release);
+        }
+        if (thread == 0)
+            p->ns[r] = (pinned_ns() - begin) / TRIPS / 2;
+    }
+}
+
+static double hops(const struct measured *on, int a, int b, int home)
+{
+    struct pair p = { .line = line_create(), .meeting.threads = 2 };
+    const int cpus[2] = { on->os[a], on->os[b] };
+    double ns =
+        p.line && pinned_run(cpus, 2, body_hops, &p) == 0 ? pinned_median(p.ns, PINNED_ROUNDS) : -1;
+
+    (void)home;
+    free(p.line);
+    return ns;
+}
+
 static struct word *word_of(struct word *first, int i)
 {
     return first + (size_t)i * STRIDE / sizeof *first;
@@ -187,8 +221,6 @@ static void body_flags(void *arg, int thread)
     }
 }
 
-static double scan(const struct measured *on, int a, int b, int home);
-
 /* The median over some pairs of the class. */
 static double over_pairs(const struct measured *on, int class,
                          double (*between)(const struct measured *on, int a, int b, int home),
@@ -214,6 +246,11 @@ double measure_transfer(const struct measured *on, int class, char note[MACHINE_
     return over_pairs(on, class, trips, "compare-and-swap round trip / 2", note);
 }
 
+double measure_hop(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    return over_pairs(on, class, hops, "a word that two cores poll and store to in turn", note);
+}
+
 /* What a flag takes longer than a line that goes to and fro: its reader has a copy, which must go
  * before a store can be seen. */
 static double flags(const struct measured *on, int a, int b, int home)
@@ -232,59 +269,6 @@ static double flags(const struct measured *on, int a, int b, int home)
 double measure_revoke(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     return over_pairs(on, class, flags, "round trip / 2 of two flags, less that of one line", note);
-}
-
-/* ---- two cores: one reads many lines that the other has written ---- */
-
-static double read_lines(struct pair *p, int lines, uint64_t want)
-{
-    double begin = pinned_ns();
-
-    for (int i = 0; i < lines; i++)
-        while (atomic_load_explicit(&word_of(p->line, i)->value, memory_order_acquire) < want)
-            pinned_pause();
-    return pinned_ns() - begin;
-}
-
-/* All of them one time, half of them the next: what is left of the difference is nobody's
- * overhead. */
-static void body_scan(void *arg, int thread)
-{
-    struct pair *p = arg;
-    double half = 0;
-
-    touch_first(p, thread, (size_t)SCAN * STRIDE);
-    for (uint64_t r = 0; r < 2 * PINNED_ROUNDS; r++) {
-        for (int i = 0; thread == 1 && i < SCAN; i++)
-            atomic_store_explicit(&word_of(p->line, i)->value, r + 1, memory_order_release);
-        pinned_meet(&p->meeting);
-        if (thread == 0 && r % 2 == 0)
-            half = read_lines(p, SCAN / 2, r + 1);
-        else if (thread == 0)
-            p->ns[r / 2] = (read_lines(p, SCAN, r + 1) - half) / (SCAN - SCAN / 2);
-        pinned_meet(&p->meeting);
-    }
-}
-
-static double scan(const struct measured *on, int a, int b, int home)
-{
-    struct pair p = { .line = aligned_alloc(PAGE, (size_t)(SCAN + 1) * STRIDE / PAGE * PAGE + PAGE),
-                      .meeting.threads = 2 };
-    const int cpus[2] = { on->os[a], on->os[b] };
-    double ns =
-        p.line && pinned_run(cpus, 2, body_scan, &p) == 0 ? pinned_median(p.ns, PINNED_ROUNDS) : -1;
-
-    (void)home;
-    free(p.line);
-    return ns < 0 ? 0 : ns;
-}
-
-double measure_gap(const struct measured *on, int class, char note[MACHINE_NOTE])
-{
-    char what[64];
-
-    snprintf(what, sizeof what, "lines %d to %d of a scan, each", SCAN / 2 + 1, SCAN);
-    return over_pairs(on, class, scan, what, note);
 }
 
 /* ---- many cores read one line ---- */
@@ -344,7 +328,7 @@ double measure_serve(const struct measured *on, int class, char note[MACHINE_NOT
     if (r.line && r.meeting.threads > 2) {
         atomic_store(&r.line->value, 0);
         ns = pinned_run(cpus, r.meeting.threads, body_readers, &r) == 0
-                 ? pinned_median(r.ns, PINNED_ROUNDS)
+                 ? pinned_middle(r.ns, PINNED_ROUNDS)
                  : -1;
         snprintf(note, MACHINE_NOTE,
                  "measured: from the first to the last of %d readers, each but one",

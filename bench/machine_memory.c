@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes of a chain lie farther apart than lines are fetched together. */
-enum { CHAIN_BYTES = 8 << 20, APART = 512, NODES = CHAIN_BYTES / APART, STEPS = 2000 };
+enum { CHAIN_BYTES = 8 << 20, NODES = CHAIN_BYTES / MEASURED_APART, STEPS = 2000 };
 
 struct node {
     struct node *next;
-    char unused[APART - sizeof(struct node *)];
+    char unused[MEASURED_APART - sizeof(struct node *)];
 };
 
 struct chain {
@@ -20,32 +19,40 @@ struct chain {
     struct node *nodes;
 };
 
-/* One circle through all nodes, in an order that no hardware foresees (Sattolo). */
-static void link_nodes(struct node *nodes)
+/* In an order that no hardware foresees (Sattolo). */
+void measured_link(void *chain, size_t count)
 {
+    struct node *nodes = chain;
     uint64_t drawn = 1;
-    int *order = calloc(NODES, sizeof *order);
+    size_t *order = calloc(count, sizeof *order);
 
-    for (int i = 0; order && i < NODES; i++)
+    for (size_t i = 0; order && i < count; i++)
         order[i] = i;
-    for (int i = NODES - 1; order && i > 0; i--) {
+    for (size_t i = count - 1; order && i > 0; i--) {
         drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        int j = (int)((drawn >> 33) % (uint64_t)i), aside = order[i];
+        size_t j = (size_t)(drawn >> 33) % i, aside = order[i];
         order[i] = order[j];
         order[j] = aside;
     }
-    for (int i = 0; i < NODES; i++)
-        nodes[order ? order[i] : i].next = &nodes[order ? order[(i + 1) % NODES] : (i + 1) % NODES];
+    for (size_t i = 0; i < count; i++)
+        nodes[order ? order[i] : i].next = &nodes[order ? order[(i + 1) % count] : (i + 1) % count];
     free(order);
+}
+
+void measured_follow(const void *chain, size_t count)
+{
+    const struct node *at = chain;
+
+    for (size_t i = 0; i < count; i++)
+        at = at->next; /* the next load needs this one */
+    pinned_keep(at);
 }
 
 static double walk(const struct node *at)
 {
     double begin = pinned_ns();
 
-    for (int i = 0; i < STEPS; i++)
-        at = at->next; /* the next load needs this one */
-    pinned_keep(at);
+    measured_follow(at, STEPS);
     return (pinned_ns() - begin) / STEPS;
 }
 
@@ -56,7 +63,7 @@ static void body_chain(void *arg, int thread)
     bool touches = thread == c->meeting.threads - 1;
 
     if (touches && (c->nodes = (void *)measured_buffer(CHAIN_BYTES)) != NULL)
-        link_nodes(c->nodes);
+        measured_link(c->nodes, NODES);
     for (int r = 0; r < PINNED_ROUNDS; r++) {
         if (touches && c->nodes)
             pinned_flush(c->nodes, CHAIN_BYTES);

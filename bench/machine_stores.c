@@ -7,12 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, STRIDE = PAGE + 3 * PINNED_LINE, MANY = 48, ROUNDS = 301, MAX_SHARERS = 64 };
+enum {
+    PAGE = 4096,
+    STRIDE = PAGE + 3 * PINNED_LINE,
+    MANY = 192,
+    FEW = 16,
+    ROUNDS = 101,
+    MAX_SHARERS = 64
+};
 
 struct stores {
     struct pinned_meeting meeting;
     unsigned char *first; /* of the lines, STRIDE bytes apart */
     int lines, sharers;   /* so many threads after thread 0 read them */
+    bool alone;           /* each store settles before the next */
     double ns[ROUNDS];
 };
 
@@ -38,22 +46,26 @@ static void body_stores(void *arg, int thread)
         if (thread > 0)
             continue;
         double begin = pinned_ns();
-        for (int i = 0; i < s->lines; i++)
+        for (int i = 0; i < s->lines; i++) {
             atomic_store_explicit(word_of(s, i), r + 1, memory_order_release);
+            if (s->alone)
+                atomic_thread_fence(memory_order_seq_cst);
+        }
         atomic_thread_fence(memory_order_seq_cst);
         s->ns[r] = pinned_ns() - begin;
     }
 }
 
 /* ns of the stores to so many lines that the sharers have read; negative: no threads. */
-static double stores_ns(const int *cpus, int threads, int lines, int sharers)
+static double stores_ns(const int *cpus, int threads, int lines, int sharers, bool alone)
 {
     struct stores s = { .meeting.threads = threads,
                         .first = aligned_alloc(PAGE, (size_t)MANY * STRIDE / PAGE * PAGE + PAGE),
                         .lines = lines,
-                        .sharers = sharers };
+                        .sharers = sharers,
+                        .alone = alone };
     double ns = s.first && pinned_run(cpus, threads, body_stores, &s) == 0
-                    ? pinned_median(s.ns, ROUNDS)
+                    ? pinned_middle(s.ns, ROUNDS)
                     : -1;
 
     free(s.first);
@@ -68,7 +80,8 @@ double measure_store_gap(const struct measured *on, int class, char note[MACHINE
 
     for (int i = 0; i < pairs; i++) {
         const int cpus[2] = { on->os[pair[i][0]], on->os[pair[i][1]] };
-        double all = stores_ns(cpus, 2, MANY, 1), half = stores_ns(cpus, 2, MANY / 2, 1);
+        double all = stores_ns(cpus, 2, MANY, 1, false),
+               half = stores_ns(cpus, 2, MANY / 2, 1, false);
         ns[i] = all < 0 || half < 0 ? -1 : (all - half) / (MANY - MANY / 2);
     }
     snprintf(note, MACHINE_NOTE,
@@ -78,7 +91,7 @@ double measure_store_gap(const struct measured *on, int class, char note[MACHINE
     return pinned_median(ns, pairs);
 }
 
-/* One line, read by all other cores, less read by one of them. */
+/* Lines that all other cores have read, less such that one of them has read. */
 double measure_revoke_each(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     int sharers = on->m->cores - 1 < MAX_SHARERS ? on->m->cores - 1 : MAX_SHARERS;
@@ -86,9 +99,9 @@ double measure_revoke_each(const struct measured *on, int class, char note[MACHI
     (void)class;
     if (sharers < 2)
         return snprintf(note, MACHINE_NOTE, "two readers and a writer need three cores"), -1;
-    double all = stores_ns(on->os, sharers + 1, 1, sharers),
-           one = stores_ns(on->os, sharers + 1, 1, 1);
+    double all = stores_ns(on->os, sharers + 1, FEW, sharers, true),
+           one = stores_ns(on->os, sharers + 1, FEW, 1, true);
     snprintf(note, MACHINE_NOTE,
-             "measured: a store to a line that %d cores have read, less one, each", sharers);
-    return all < 0 || one < 0 ? -1 : all > one ? (all - one) / (sharers - 1) : 0;
+             "measured: stores to lines that %d cores have read, less one, each", sharers);
+    return all < 0 || one < 0 ? -1 : all > one ? (all - one) / FEW / (sharers - 1) : 0;
 }

@@ -93,17 +93,19 @@ static double read_together(const struct measured *on, const int *core, int *tou
     return gbps;
 }
 
-/* Lists all cores of core 0's unit; unit_of NULL: all cores.  Returns their number. */
-static int list_cores(const struct sim_machine *m, const int *unit_of, int *core)
+/* Lists all cores of core 0's unit, at most `max`; unit_of NULL: all cores.  Returns their
+ * number. */
+static int list_cores(const struct sim_machine *m, const int *unit_of, int max, int *core)
 {
     int count = 0;
 
-    for (int c = 0; c < m->cores; c++)
+    for (int c = 0; c < m->cores && count < max; c++)
         if (!unit_of || unit_of[c] == unit_of[0])
             core[count++] = c;
     return count;
 }
 
+/* *threads: at most so many cores; then how many there were. */
 static double read_own(const struct measured *on, const int *unit_of, size_t bytes, bool flushed,
                        int *threads)
 {
@@ -112,7 +114,7 @@ static double read_own(const struct measured *on, const int *unit_of, size_t byt
     double gbps = -1;
 
     if (core && toucher) {
-        *threads = list_cores(on->m, unit_of, core);
+        *threads = list_cores(on->m, unit_of, *threads, core);
         for (int i = 0; i < *threads; i++)
             toucher[i] = i;
         gbps = read_together(on, core, toucher, *threads, bytes, flushed);
@@ -124,10 +126,22 @@ static double read_own(const struct measured *on, const int *unit_of, size_t byt
 
 double measure_node(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
-    int threads = 0;
+    int threads = on->m->cores;
     double gbps = read_own(on, on->m->node, MACHINE_FAR, true, &threads);
 
     (void)class;
+    snprintf(note, MACHINE_NOTE,
+             "measured: %d cores of a node read %d MB each that are in no cache", threads,
+             MACHINE_FAR >> 20);
+    return gbps;
+}
+
+/* Fewer than all cores of a node. */
+double measure_streams(const struct measured *on, int streams, char note[MACHINE_NOTE])
+{
+    int threads = streams;
+    double gbps = read_own(on, on->m->node, MACHINE_FAR, true, &threads);
+
     snprintf(note, MACHINE_NOTE,
              "measured: %d cores of a node read %d MB each that are in no cache", threads,
              MACHINE_FAR >> 20);

@@ -99,6 +99,17 @@ double pinned_median(double *values, int count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+double pinned_middle(double *values, int count)
+{
+    int first = count / 4, end = count - count / 4;
+    double sum = 0;
+
+    qsort(values, (size_t)count, sizeof *values, rising);
+    for (int i = first; i < end; i++)
+        sum += values[i];
+    return sum / (end - first);
+}
+
 double pinned_max(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, rising);

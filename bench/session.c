@@ -46,6 +46,17 @@ static bool parse_colls(struct session *session, char *list)
     return true;
 }
 
+static bool parse_way(struct session *session, const char *text)
+{
+    static const char *const names[] = { "blocking", "nonblocking", "persistent" };
+    size_t i = 0;
+
+    while (i < sizeof names / sizeof *names && strcmp(text, names[i]) != 0)
+        i++;
+    session->way = (enum shots_way)i;
+    return i < sizeof names / sizeof *names;
+}
+
 /* Parses one option and its value.  Returns false if either is not valid. */
 static bool parse_option(struct session *session, const char *option, char *value)
 {
@@ -70,6 +81,8 @@ static bool parse_option(struct session *session, const char *option, char *valu
         return parse_colls(session, value);
     if (!strcmp(option, "--bytes"))
         return parse_sizes(session, value);
+    if (!strcmp(option, "--way"))
+        return parse_way(session, value);
     if (!strcmp(option, "--root") && !strcmp(value, "shift"))
         return plan->root = SHOTS_SHIFT, true;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {

@@ -8,6 +8,7 @@
  *   --root N|shift         --cold                  root; flush buffers from the caches
  *   --skew-us N | --late-us N                      ranks arrive at random within N us; one rank, in
  *                                                  turn, arrives N us late
+ *   --way blocking|nonblocking|persistent          how a call is made
  *   --unlabelled           no line transfer is measured with the figures
  *   --loop N               N back-to-back calls are one sample, as IMB and OSU measure, instead of
  *                          single shots
@@ -30,6 +31,7 @@ struct session {
     bool chosen[SESSION_COLLS];     /* rows of the table */
     size_t bytes[SESSION_SIZES];
     int sizes;
+    enum shots_way way;
 };
 
 /* Returns NULL, or what was not understood: a word of argv. */

@@ -22,6 +22,9 @@
 
 enum { SHOTS_MAX = 100000, SHOTS_SHIFT = -1, LINE_PEERS = 7 };
 
+/* How a call is made.  Nonblocking: started and completed at once. */
+enum shots_way { SHOTS_BLOCKING, SHOTS_NONBLOCKING, SHOTS_PERSISTENT };
+
 struct shots_page; /* shared by all ranks, all zero at first, aligned to 128 bytes */
 
 size_t shots_page_bytes(int ranks);

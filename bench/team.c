@@ -3,8 +3,7 @@
  * team.c - the program bench-team: measures huddle's collectives without MPI, on a team of forked
  * processes, and bare ones (bare.h) for comparison.
  *
- *   bench-team [--ranks N] [--bind core|none] [--ring FRAGMENT:BUFFERS]
- *       [--way blocking|nonblocking|persistent] [options of session.h]
+ *   bench-team [--ranks N] [--bind core|none] [--ring FRAGMENT:BUFFERS] [options of session.h]
  *
  * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  "bare_barrier"
  * and "bare_bcast" need two ranks.  --ring sets the bytes that they copy at once and the number of
@@ -28,7 +27,6 @@ struct job {
     struct bare_ring ring;
     int ranks;
     bool bind;
-    enum teams_way way;
 };
 
 /* The process's data that a call needs. */
@@ -89,7 +87,7 @@ static int measure(struct member *m, void *arg)
         hud_team_create(context, &exchange, &host.of.team) != HUD_OK)
         return 1;
     (void)hud_barrier(host.of.team); /* sets it up */
-    host.of.way = job->way;
+    host.of.way = job->session.way;
     snprintf(program, sizeof program, "huddle %s", hud_version());
     shots_join(&shots, job->page, m->rank, m->ranks, NULL);
     int status = session_run(&job->session, &shots, program, &host);
@@ -108,17 +106,6 @@ static bool parse_ring(struct bare_ring *ring, const char *text)
            ring->buffers <= BARE_MAX_BUFFERS;
 }
 
-static bool parse_way(enum teams_way *way, const char *text)
-{
-    static const char *const names[] = { "blocking", "nonblocking", "persistent" };
-    size_t i = 0;
-
-    while (i < sizeof names / sizeof names[0] && strcmp(text, names[i]) != 0)
-        i++;
-    *way = (enum teams_way)i;
-    return i < sizeof names / sizeof names[0];
-}
-
 /* Parses this program's own options and removes them from argv; the session parses the rest.
  * Returns NULL, or the word that is not valid. */
 static const char *parse_options(struct job *job, int *argc, char **argv)
@@ -134,8 +121,6 @@ static const char *parse_options(struct job *job, int *argc, char **argv)
             fine = (job->bind = !strcmp(value, "core")) || !strcmp(value, "none");
         else if (!strcmp(argv[i], "--ring"))
             fine = parse_ring(&job->ring, value);
-        else if (!strcmp(argv[i], "--way"))
-            fine = parse_way(&job->way, value);
         else
             mine = false;
         if (!fine)

@@ -113,9 +113,9 @@ static int call_blocking(const struct shots_call *c)
 static int call_any(const struct shots_call *c)
 {
     static int (*const by_way[])(const struct shots_call *c) = {
-        [TEAMS_BLOCKING] = call_blocking,
-        [TEAMS_NONBLOCKING] = call_nonblocking,
-        [TEAMS_PERSISTENT] = call_persistent,
+        [SHOTS_BLOCKING] = call_blocking,
+        [SHOTS_NONBLOCKING] = call_nonblocking,
+        [SHOTS_PERSISTENT] = call_persistent,
     };
 
     return by_way[((struct teams_host *)c->host)->way](c);

@@ -7,12 +7,9 @@
 #include "huddle/huddle.h"
 #include "shots.h"
 
-/* How a call is made. */
-enum teams_way { TEAMS_BLOCKING, TEAMS_NONBLOCKING, TEAMS_PERSISTENT };
-
 struct teams_host {
     hud_team *team;
-    enum teams_way way; /* once a blocking call has set the team up */
+    enum shots_way way; /* once a blocking call has set the team up */
     struct teams_kept {
         hud_request *request; /* persistent, of the last call; to be freed at the end */
         struct shots_call of;

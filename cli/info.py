@@ -14,6 +14,11 @@ POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
 def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
+        "--brief",
+        action="store_true",
+        help="print some lines: is my MPI supported, is a team ready",
+    )
+    parser.add_argument(
         "--ranks",
         type=int,
         metavar="N",
@@ -218,10 +223,38 @@ def show(facts, layout):
     show_settings(facts["settings"])
 
 
+def show_brief(facts):
+    """Will calls be handled, and by which choice of memory and groups."""
+    machine, first = facts["machine"], facts["team"]["members"][0]["team"]
+    print(
+        f"huddle {facts['version']}; {machine['sockets']} socket(s), {machine['cores']} cores,"
+        f" {len(machine['numa_nodes'])} NUMA node(s)"
+    )
+    for one in facts["mpis"]:
+        print(f"  {one['mpi']}: {'supported' if one['path'] else 'no front end built'}")
+    if not facts["mpis"]:
+        print("  no MPI on PATH")
+    if first["state"] == "ready":
+        groups = "; ".join(
+            f"{len(level['groups'])} of {level['level']}" for level in first["levels"]
+        )
+        print(
+            f"  a team of {facts['team']['ranks']} processes works: groups {groups}; single copy:"
+            f" {first['single_copy']}"
+        )
+    else:
+        print(f"  a team handles no calls: {first.get('reason', first['state'])}")
+    changed = [s for s in facts["settings"]["settings"] if s["origin"] != "default"]
+    words = ", ".join(f"{s['name']}={s['value']}" for s in changed if s["name"] != "HUDDLE_JOB")
+    print(f"  settings: {facts['settings']['error'] or words or 'all are the defaults'}")
+
+
 def main(options, _command, layout):
     facts = collect(options, layout)
     if options.json:
         print(json.dumps(facts, indent=2))
+    elif options.brief:
+        show_brief(facts)
     else:
         show(facts, layout)
     return 0

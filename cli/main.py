@@ -2,8 +2,10 @@
 """The command line: one row per command.  Only `run --explain` comes here of `run` (src/launch)."""
 
 import argparse
+import difflib
 import importlib
 import os
+import shutil
 import sys
 
 from .common import stop
@@ -16,6 +18,9 @@ COMMANDS = {
     "bench": "measure collectives, of huddle and of other MPIs, side by side",
     "who": "print which ranks of a running job wait for which, inside huddle's collectives",
     "info": "print the machine, a team's groups and pages, the MPIs found, the settings in effect",
+    "profile": "run a program, and print where its time in collectives goes",
+    "compare": "run a program without and with huddle in turn, and compare",
+    "doctor": "find out whether ranks here can use huddle, and what to change",
     "explain": "print which algorithm would serve a call, and why, here or on a described machine",
     "simulate": "simulate how long collectives take on a described machine",
     "validate": "compare simulated times with measured ones",
@@ -59,6 +64,18 @@ def parser_of(asked):
     return parser
 
 
+def check_command(arguments):
+    """A word that is no command gets the nearest one."""
+    word = next((word for word in arguments if not word.startswith("-")), None)
+    if word is None or word in COMMANDS:
+        return
+    near = difflib.get_close_matches(word, COMMANDS, 1)
+    hint = f"did you mean {near[0]}?" if near else f"accepted are {', '.join(COMMANDS)}"
+    if shutil.which(word):
+        hint = f"did you mean huddle run -- {word} ...?"
+    raise Trouble(f"no command {word}: {hint}", 2)
+
+
 def discard_output():
     """Redirects output that cannot be written, so that Python's exit does not fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -67,6 +84,8 @@ def discard_output():
 def obey(arguments, layout):
     """Returns the exit status; its output may not have been written yet."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
+    if not any(word in ("-h", "--help", "--version") for word in arguments[:cut][:1]):
+        check_command(arguments[:cut])
     parser = parser_of(next((word for word in arguments if word in COMMANDS), None))
     try:
         options = parser.parse_args(arguments[:cut])

@@ -1,18 +1,93 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 huddle run --explain: shows what src/launch would set and execute.  `huddle run` itself is done
-there, without Python.
+there, without Python.  huddle run --stats: prints what the ranks have recorded.
 """
 
-from .common import mpis
+import sys
+
+from .common import endings, mpis, records, statistics_json
 from .common.text import heading, table
+from .common.totals import Totals
 
 
 def add_arguments(parser):
     parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="what would be set")
+    parser.add_argument("--report", metavar="FOLDER", help="print the statistics of a job")
+    parser.add_argument("--to", metavar="FILE", help="where they go as JSON")
+    parser.add_argument("--status", type=int, default=0, help="the job's exit status")
+
+
+def said(*lines):
+    for line in lines:
+        print("huddle:", line, file=sys.stderr)
+
+
+def passed_text(row):
+    """Why calls were not handled, the most frequent reason first."""
+    words = [f"{calls} {why}" for why, calls in row.passed.most_common()]
+    return ", ".join(words) or "none"
+
+
+def show_memory(other):
+    said(
+        f"memory         {other['leases']} leases, {other['leased_peak_bytes'] >> 10} KiB at most"
+        f" of {other['arena_bytes'] >> 10} KiB; pages on their rank's node {other['pages_home']},"
+        f" elsewhere {other['pages_elsewhere']}"
+    )
+    if other["messages"]:
+        said(
+            f"nodes          sent {other['messages']} messages, {other['message_bytes']} bytes, to"
+            " other nodes"
+        )
+    if other["tried"]:
+        said(
+            f"adapt          tried a second algorithm {other['tried']} times, kept it"
+            f" {other['changed']} times"
+        )
+
+
+def show(totals):
+    """Seconds of all ranks: waiting for late ranks, moving data, and those of which neither is
+    known."""
+    ranks = totals.ranks
+    said(f"{ranks[0].mpi}; sums over {len(ranks)} ranks, seconds too")
+    said(
+        f"{'':21} {'calls':>12} {'handled':>12} {'bytes':>16} {'seconds':>12} {'waiting':>12}"
+        f" {'moving':>12}  fell back"
+    )
+    for name, row in totals.by_collective().items():
+        unknown = row.unsplit > 0.5 * row.seconds
+        waiting, moving = (
+            ("?", "?") if unknown else (f"{row.waiting:.6f}", f"{row.seconds - row.waiting:.6f}")
+        )
+        said(
+            f"{name:21} {row.calls:12} {row.handled:12} {row.bytes:16} {row.seconds:12.6f}"
+            f" {waiting:>12} {moving:>12}  {passed_text(row)}"
+        )
+    if totals.timed < totals.calls:
+        said(f"times are estimated: the clock was read in {totals.timed} of {totals.calls} calls")
+    if totals.core.ranks:
+        show_memory(totals.core.other())
+
+
+def report(options, command, layout):
+    ranks = records.read(options.report)
+    if ranks:
+        totals = Totals(ranks, layout)
+        if options.to:
+            statistics_json.write(options.to, totals, options.status)
+        else:
+            show(totals)
+    elif options.to:
+        statistics_json.write_nothing(options.to, options.status)
+    said(*endings.lines(ranks, command))
+    return 0
 
 
 def main(options, command, layout):
+    if options.report:
+        return report(options, command, layout)
     print("huddle run would set")
     for variable in options.variables:
         print(f"  {variable}")

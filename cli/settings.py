@@ -4,8 +4,11 @@ huddle settings: prints the library's table of settings, as text, JSON, or the r
 docs/settings.md.
 """
 
+import difflib
 import json
+import shlex
 
+from .common.layout import Trouble
 from .common.text import table
 
 PAGE = """<!-- SPDX-License-Identifier: BSD-3-Clause -->
@@ -25,6 +28,17 @@ collectives.
 
 
 def add_arguments(parser):
+    parser.add_argument(
+        "name",
+        nargs="*",
+        metavar="NAME",
+        help="only settings whose name has this in it, for example memory or HUDDLE_BCAST",
+    )
+    parser.add_argument(
+        "--export",
+        action="store_true",
+        help="print lines for a shell: those that are set, and the defaults as comments",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--markdown", action="store_true", help="print the page docs/settings.md")
 
@@ -55,11 +69,34 @@ def show(rows, error):
     )
 
 
+def export_lines(rows):
+    """What a script can begin with."""
+    for row in rows:
+        value, comment = shlex.quote(row["value"]), "" if row["origin"] != "default" else "# "
+        if row["name"] != "HUDDLE_JOB":  # a secret, of one start
+            yield f"{comment}export {row['name']}={value}"
+
+
+def chosen(rows, names):
+    """The settings with one of the names in theirs."""
+    found = [row for row in rows if any(name.upper() in row["name"] for name in names)]
+    if not found:
+        near = difflib.get_close_matches(names[0].upper(), [row["name"] for row in rows], 1)
+        hint = f"did you mean {near[0]}?" if near else "huddle settings lists all"
+        raise Trouble(f"no setting has {names[0]} in its name: {hint}", 2)
+    return found
+
+
 def main(options, _command, layout):
     answer = layout.ask("info", "settings")
     rows = answer["settings"]
+    if options.name:
+        rows = chosen(rows, options.name)
+        answer = {**answer, "settings": rows}
     if options.json:
         print(json.dumps(answer, indent=2))
+    elif options.export:
+        print("\n".join(export_lines(rows)))
     elif options.markdown:
         print(markdown(rows), end="")
     else:

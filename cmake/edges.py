@@ -3,8 +3,8 @@
 """The edges of an algorithm, read from its source: what its head declares, and the labelled calls.
 
 In the head comment `R1 -> A1` declares that what precedes the calls labelled R1 happens before what
-follows the calls labelled A1.  In the code mem_post carries /* Rn */, mem_await and mem_peek carry
-/* An */, mem_add one of either or both, on the line of the call.
+follows the calls labelled A1.  In the code mem_post and net_send carry /* Rn */, mem_await,
+mem_peek and net_arrived carry /* An */, mem_add one of either or both, on the line of the call.
 
 usage: edges.py SRC OUTPUT     writes a C table of the labels of all waits below the folder SRC:
 file, line, label
@@ -16,10 +16,15 @@ import sys
 from typing import NamedTuple
 
 PROTOCOLS = ("alg/window.c", "core/check/rollcall.c", "core/team/vacate.c")
-CALL = re.compile(r"\bmem_(post|await|peek|add)\s*\(")
+CALL = re.compile(r"\b(?:mem|net)_(post|await|peek|add|send|arrived)\s*\(")
 COMMENT = re.compile(r"/\*(.*?)\*/")
 LABEL = re.compile(r"\b([RA]\d+)\b")
 EDGE = re.compile(r"\b(R\d+) -> (A\d+)\b")
+
+
+def full_name(call):
+    """Of a call that a site names."""
+    return ("net_" if call in ("send", "arrived") else "mem_") + call
 
 
 class Site(NamedTuple):

@@ -77,9 +77,9 @@ def add_what(parser):
         nargs="*",
         metavar="COLLECTIVE",
         help=(
-            "barrier, bcast, reduce, allreduce, ... (default: all); osu_bcast and IMB-MPI1 Bcast"
-            " are accepted too; sizes are bytes of the message, for alltoall bytes from one rank to"
-            " one rank"
+            "barrier, bcast, reduce, allreduce, ... (default: all); osu_bcast, osu_ibcast and"
+            " IMB-MPI1 Bcast are accepted too; sizes are bytes of the message, for alltoall bytes"
+            " from one rank to one rank"
         ),
     )
     parser.add_argument(
@@ -100,6 +100,14 @@ def add_what(parser):
         choices=("core", "none"),
         default="core",
         help="core: one core per rank if there are enough (default); none: ranks are not bound",
+    )
+    parser.add_argument(
+        "--way",
+        choices=("blocking", "nonblocking"),
+        help=(
+            "how a call is made (default: blocking); nonblocking: started, and completed at once by"
+            " MPI_Wait"
+        ),
     )
     parser.add_argument(
         "--root", type=whole(), default=0, metavar="N", help="root of broadcasts (default: 0)"
@@ -306,9 +314,22 @@ def add_arguments(parser):
         add(parser)
 
 
+def nonblocking(word, known):
+    """Whether a name is that of a nonblocking collective: ibcast."""
+    return word not in known and word[:1] == "i" and word[1:] in known
+
+
 def collectives_of(words, known):
-    """The names in huddle's spelling and order."""
-    wanted = {re.sub(r"^osu_", "", word.lower()) for word in words if word.upper() != "IMB-MPI1"}
+    """The names in huddle's spelling and order, and how calls are made, where names tell it."""
+    words = {re.sub(r"^osu_", "", word.lower()) for word in words if word.upper() != "IMB-MPI1"}
+    starts = {word for word in words if nonblocking(word, known)}
+    if starts and starts != words:
+        raise Trouble(
+            f"bench: {', '.join(sorted(words))}: blocking and nonblocking calls (accepted: one of"
+            " both)",
+            2,
+        )
+    wanted = {word[1:] for word in starts} or words
     unknown = wanted - set(known)
     if unknown:
         raise Trouble(
@@ -316,12 +337,18 @@ def collectives_of(words, known):
             f" {', '.join(known)})",
             2,
         )
-    return [name for name in known if name in wanted or not wanted]
+    names = [name for name in known if name in wanted or not wanted]
+    return names, "nonblocking" if starts else None
 
 
 def settle(options, known):
     """Resolves synonyms and defaults.  known: the names of all collectives."""
-    options.collectives = collectives_of(options.collectives, known)
+    options.collectives, way = collectives_of(options.collectives, known)
+    if way and options.way == "blocking":
+        raise Trouble("bench: --way blocking: not possible with names of nonblocking calls", 2)
+    options.way = options.way or way or "blocking"
+    if options.way != "blocking" and (options.compare or options.bare):
+        raise Trouble(f"bench: --way {options.way}: not possible with --compare or --bare", 2)
     options.bytes = options.bytes or sizes_of("8:2M:8")
     if options.zero_size and 0 not in options.bytes:
         options.bytes = [0, *options.bytes]
@@ -346,6 +373,8 @@ def call_words(options, collectives, sizes):
         ",".join(map(str, sizes or [0])),
         "--root",
         "shift" if options.root_shift else str(options.root),
+        "--way",
+        options.way,
     ]
 
 

@@ -152,7 +152,8 @@ class Campaign:
 
     def keep(self, answer, launch, variant, ranks, ring=None):
         for figure in answer["figures"]:
-            figure["collective"] = figure["collective"].removeprefix(f"{BARE}_")
+            name = figure["collective"].removeprefix(f"{BARE}_")
+            figure["collective"] = f"i{name}" if self.options.way == "nonblocking" else name
             self.samples.append(
                 {
                     "ranks": ranks,

@@ -5,7 +5,7 @@ size, one line per variant.
 """
 
 from ..common.pictures import INK, look, png, time_text
-from .stats import BARE, panels
+from .stats import BARE, BARRIERS, panels
 from .tables import setting_text, variants_of
 
 BLUE, RED = "#0b6fb8", "#b3402a"
@@ -14,8 +14,8 @@ PEERS = ("#8a8a8a", "#d08c3c", "#b3402a", "#c9a227", "#a0522d", "#555555", "#d4a
 
 
 def size_text(row):
-    if row.collective == "barrier":
-        return "barrier"
+    if row.collective in BARRIERS:
+        return row.collective
     for unit, scale in (("M", 1 << 20), ("K", 1 << 10)):
         if row.bytes >= scale:
             return f"{row.bytes / scale:g}{unit}"
@@ -45,7 +45,7 @@ def looks(variants):
 def draw_variant(axis, rows, name, colour, marker, style):
     """The barrier is a single point at the left; collectives with sizes are lines."""
     there = [i for i, row in enumerate(rows) if name in row.cells]
-    line = [i for i in there if rows[i].collective != "barrier"]
+    line = [i for i in there if rows[i].collective not in BARRIERS]
 
     def time(i):
         return rows[i].cells[name].median_ns / 1000
@@ -96,11 +96,11 @@ def draw_panel(axis, rows, title, shown):
     axis.set_xticks(
         range(len(rows)), [size_text(row) for row in rows], rotation=0 if len(rows) <= 12 else 60
     )
-    if rows[0].collective == "barrier" and len(rows) > 1:
+    if rows[0].collective in BARRIERS and len(rows) > 1:
         axis.axvline(0.5, color="#dddddd", lw=1)
     axis.set_title(title, loc="left", fontsize=10, color=INK, pad=10)
     axis.set_xlabel(
-        ", ".join(dict.fromkeys(row.collective for row in rows if row.collective != "barrier"))
+        ", ".join(dict.fromkeys(row.collective for row in rows if row.collective not in BARRIERS))
         + ", bytes",
         color=INK,
         loc="right",

@@ -25,6 +25,20 @@ def algorithms_of(layout, collective):
     return {a["name"]: a for a in layout.ask("info", "algorithms") if a["collective"] == collective}
 
 
+def is_value_of(parameter, text):
+    if parameter["words"]:
+        return text in parameter["words"]
+    match = re.fullmatch(r"(\d+)([KMG]?)", text.upper())
+    if not match or (match[2] and parameter["unit"] != "B"):
+        return False
+    number = int(match[1]) << 10 * " KMG".index(match[2] or " ")
+    return parameter["min"] <= number <= parameter["max"]
+
+
+def values_of(parameter):
+    return ", ".join(parameter["words"]) or f"{parameter['min']} to {parameter['max']}"
+
+
 def setting_of(collective, algorithm, pair):
     """A parameter of the algorithm, or any setting: 'huddle_prefetch=0'."""
     name, equals, value = pair.partition("=")
@@ -32,7 +46,13 @@ def setting_of(collective, algorithm, pair):
         raise Trouble(f"bench: --compare: {pair!r}: not understood (accepted: {CANDIDATE})", 2)
     if name.lower().startswith("huddle_"):
         return f"{name.upper()}={value}"
-    known = [parameter["name"] for parameter in algorithm["parameters"]]
+    known = {parameter["name"]: parameter for parameter in algorithm["parameters"]}
+    if name in known and not is_value_of(known[name], value):
+        raise Trouble(
+            f"bench: --compare: {pair!r}: not a value of {collective}/{algorithm['name']} {name}"
+            f" (accepted: {values_of(known[name])})",
+            2,
+        )
     if name not in known:
         raise Trouble(
             f"bench: --compare: {collective}/{algorithm['name']} has no parameter {name}"

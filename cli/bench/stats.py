@@ -13,6 +13,7 @@ from collections import defaultdict, namedtuple
 from ..common.transfers import CLASSES, class_of, usable
 
 DRAWS, PERCENT = 1000, 95
+BARRIERS = "barrier", "ibarrier"  # collectives whose calls have no size
 BARE = "bare"  # the variant that is neither huddle nor a peer: the limit
 
 # One figure of a variant, over its launches.  low and high: None with a single launch.  turn: the

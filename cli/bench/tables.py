@@ -2,7 +2,7 @@
 """The figures of `huddle bench` as tables of text: (title, headers, rows, columns of numbers)."""
 
 from ..common.text import bytes_text
-from .stats import BARE, geometric_mean, panels, summaries
+from .stats import BARE, BARRIERS, geometric_mean, panels, summaries
 
 LARGE = 64 << 10  # bytes from which on copying dominates
 MAX_COLUMNS = 12  # variants side by side; with more, one below the other
@@ -108,7 +108,7 @@ def one_below_the_other(rows):
         for name, cell in row.cells.items():
             body.append(
                 [
-                    bytes_text(row.bytes) if rows[0].collective != "barrier" else "",
+                    bytes_text(row.bytes) if rows[0].collective not in BARRIERS else "",
                     name,
                     us(cell.median_ns),
                     interval_text(cell),

@@ -29,7 +29,7 @@ class Layout:
         self.tools = os.path.join(prefix, tools)
         self.machines = os.path.join(prefix, share, "machines")
         self.evidence = os.path.join(prefix, share, "evidence")
-        self.sysconf = sysconf
+        self.sysconf = os.path.join(prefix, sysconf)
 
     @property
     def launcher(self):

@@ -13,7 +13,7 @@ from ..common.layout import Trouble
 from ..common.options import MAPS
 from ..common.sizes import number, written
 from ..common.text import bytes_text, heading, parameters_text, single_copy_text, table
-from . import choices, evidence
+from . import choices, evidence, nodes
 
 
 def ranks_of(text):
@@ -54,6 +54,12 @@ def add_arguments(parser):
         default=machines.THIS,
         metavar="NAME",
         help="a machine that is described; list: which there are (default: this one)",
+    )
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        metavar="N",
+        help="of a communicator that spans N nodes instead (default of --ranks then: N)",
     )
     parser.add_argument("--json", action="store_true", help="the answer as JSON")
 
@@ -275,6 +281,9 @@ def main(options, _command, layout):
     if options.machine == "list":
         machines.show(layout)
         return 0
+    if options.nodes is not None:
+        found = find(layout, options.collective, "explain")
+        return nodes.main(options, layout, found.name)
     asked = Asked(options, layout)
     if asks_for_all(options):
         show_choices(options, asked)

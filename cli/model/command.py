@@ -6,12 +6,12 @@ recommended parameters.
 
 import json
 
-from ..common import collectives, machines, pictures, places, sizes
+from ..common import collectives, machines, network, pictures, places, sizes
 from ..common.layout import Trouble
 from ..common.options import MAPS, bytes_within, sizes_of, whole, within
 from ..common.text import bytes_text, heading, table
 from ..simulate.asked import load_machine
-from . import compared, fit, picture
+from . import compared, fit, nodes, picture
 from .predict import PAGE, Prediction
 
 SIZES, FIT_SIZES = "4K:16M:4", "16K:4M:4"
@@ -97,6 +97,21 @@ def add_arguments(parser):
         "--measure",
         action="store_true",
         help="also measure huddle's own choice; only for this machine",
+    )
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        metavar="N",
+        help="bcast: between N nodes instead: the tree, the segment and the time",
+    )
+    parser.add_argument(
+        "--network",
+        type=network.network_of,
+        metavar="ALPHA,BETA,OVERHEAD",
+        help=(
+            "with --nodes: ns of a message, of a byte, of one more message (default: of the tuning"
+            f" file, as huddle tune --network measures it; else {network.USUAL_TEXT})"
+        ),
     )
     parser.add_argument("--plot", metavar="FILE", help="draw the curves: a PNG file")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -306,6 +321,10 @@ def main(options, _command, layout):
             2,
         )
     options.collective = about.name
+    if options.nodes is not None:
+        return nodes.main(options, layout)
+    if options.network:
+        raise Trouble("--network: of nodes (accepted: with --nodes)", 2)
     places.check("--plot", options.plot)
     if options.plot and not about.moves:
         raise Trouble(

@@ -178,7 +178,7 @@ class Measured:
 
     def holds(self, figure):
         """Whether it is usable, and of the described machine."""
-        described = self.asked.machine["lines"]["transfer_ns"].values()
+        described = transfers.described_hops(self.asked.machine)
         lines = [
             figure[when] for when in ("line_before_ns", "line_after_ns") if figure[when] > 0
         ]  # below: not measured
@@ -205,7 +205,10 @@ def deviation_text(ratio):
 
 
 def show(asked, calls, measured, time_text):
-    near = ", ".join(f"{name} {ns:g}" for name, ns in asked.machine["lines"]["transfer_ns"].items())
+    lines = asked.machine["lines"]
+    near = ", ".join(
+        f"{name} {ns:g}" for name, ns in lines.get("hop_ns", lines["transfer_ns"]).items()
+    )
     seen = f"{min(measured.lines):.0f} to {max(measured.lines):.0f}" if measured.lines else "-"
     heading(
         f"Simulated and measured {asked.collective}, {asked.words()}; line transfer: simulated"

@@ -4,6 +4,8 @@ Joins several runs of the micro-measurements of huddle tune --machine, and finds
 not reliable.
 """
 
+import itertools
+
 from ..common.steady import AGREE, settled
 
 DIFFERENCES = (
@@ -33,9 +35,16 @@ def is_measured(number):
 
 
 def joined(runs):
-    """The joint numbers of all runs, and for numbers that did not agree: name -> (low, high)."""
+    """
+    The joint numbers of all runs, and for numbers that did not agree: name -> (low, high).  What
+    only one of several runs could measure is left out.
+    """
     numbers, unsteady = [], {}
     for number in runs[0]:
+        if len(runs) > 1 and not any(
+            name_of(other) == name_of(number) for run in runs[1:] for other in run
+        ):
+            continue
         values = [
             other["value"]
             for run in runs
@@ -59,6 +68,18 @@ def joined(runs):
         unsteady.update({} if agree else {name_of(number): (min(values), max(values))})
         numbers.append({**number, "value": value, "note": note})
     return numbers, unsteady
+
+
+def disagreeing(runs):
+    """Texts: words of the description that are not the same in all runs; runs: lists of words."""
+    values = {}
+    for word in itertools.chain(*runs):
+        values.setdefault(name_of(word), []).append(word["value"])
+    return [
+        f"{name} {' or '.join(sorted(set(found)))}"
+        for name, found in values.items()
+        if len(set(found)) > 1
+    ]
 
 
 def of_table(values, name):

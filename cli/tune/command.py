@@ -14,7 +14,7 @@ from ..common import places, stop
 from ..common.layout import Trouble
 from ..common.options import sizes_of
 from ..common.progress import Progress
-from . import contest, describe, plot, screen, show, together, tuning_file
+from . import contest, describe, network, plot, screen, show, together, tuning_file
 from .against import Against
 from .campaign import Campaign
 from .results import results
@@ -54,6 +54,14 @@ def add_arguments(parser):
         help=(
             "describe this machine by micro-measurements instead, for huddle simulate (default: the"
             " file that huddle simulate reads)"
+        ),
+    )
+    parser.add_argument(
+        "--network",
+        metavar="COMMAND",
+        help=(
+            "measure the network between nodes instead, and write it into the tuning file; COMMAND"
+            " starts ranks on two nodes or more, as 'mpirun -H a,b -np 2'"
         ),
     )
     parser.add_argument("--collectives", metavar="NAMES", help="separated by commas (default: all)")
@@ -205,6 +213,8 @@ def main(options, _command, layout):
         return describe.main(options, layout)
     if options.site and options.output:
         raise Trouble("tune: --site: not with --output (accepted: one of the two places)", 2)
+    if options.network is not None:
+        return network.main(options, layout)
     campaign = Campaign(options, layout)
     against = Against(campaign) if options.against else None
     begin(campaign, options)

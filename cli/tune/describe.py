@@ -66,14 +66,17 @@ def measure(layout, progress):
     As often as it takes until all numbers agree; and what did not, or cannot be, in words (None:
     nothing).
     """
-    runs, begin, doubt, numbers, others = [], time.monotonic(), None, [], steady.others()
+    runs, words, begin, doubt, numbers = [], [], time.monotonic(), None, []
+    others = steady.others()
     while not steady.enough(len(runs), time.monotonic() - begin, doubt is None):
         measured = measure_once(layout)
         runs.append(measured["numbers"])
+        words.append(measured.get("words", []))
         numbers, unsteady = agreement.joined(runs)
         doubt = agreement.words(
             unsteady,
-            ([others] if others else [])
+            agreement.disagreeing(words)
+            + ([others] if others else [])
             + ([ONCE] if len(runs) == 1 else [])
             + agreement.impossible(numbers),
         )
@@ -107,6 +110,11 @@ def text_of(measured, topology, today, doubt=None):
             f"{number['key']} = {number_text(number)}".ljust(32) + f"# {number['note']}"
             for number in measured["numbers"]
             if number["table"] == name
+        ]
+        lines += [
+            f"{word['key']} = {quoted(word['value'])}".ljust(32) + f"# {word['note']}"
+            for word in measured.get("words", ())
+            if word["table"] == name
         ]
         lines += [
             f"# {missing['key']}: not measured: {missing['note']}"
@@ -151,6 +159,9 @@ def show(measured):
     rows = [
         [f"{number['table']}.{number['key']}", number_text(number), number["note"]]
         for number in measured["numbers"]
+    ] + [
+        [f"{word['table']}.{word['key']}", word["value"], word["note"]]
+        for word in measured.get("words", ())
     ]
     table(["what", "number", "how"], rows, right=(1,))
 

@@ -11,6 +11,7 @@ from collections import namedtuple
 
 from ..common import places
 from ..common.layout import Trouble
+from ..common.network import usual
 from ..common.sizes import written
 from ..common.text import bytes_text
 from ..common.transfers import CLASSES
@@ -20,15 +21,6 @@ MARK = "# Written by 'huddle tune"
 # ranks: text of a range; max_bytes None: no end; min_bytes None: the collective has no bytes.
 # figures: size -> Figure, as measured last.
 Rule = namedtuple("Rule", "collective team ranks candidate min_bytes max_bytes figures line_ns")
-
-
-def usual(layout, site):
-    if site:
-        return os.path.join(layout.sysconf, "huddle", "tuning.toml")
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    return os.path.join(
-        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "tuning.toml"
-    )
 
 
 def place(layout, options):
@@ -214,8 +206,30 @@ def text(rules, facts, command, base=None):
     return "\n".join(lines)
 
 
+def network_text(path):
+    """[network] of a file, with the comments right above it; "" if it has none."""
+    if not os.path.exists(path):
+        return ""
+    comments, found, inside = [], [], False
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file.read().split("\n"):
+            if line.startswith("["):
+                inside = line.strip() == "[network]"
+                found += comments if inside else []
+            comments = [*comments, line] if line.startswith("#") else []
+            if inside and line.strip() and not line.startswith("#"):
+                found.append(line)
+    return "\n".join([*found, ""]) if found else ""
+
+
 def write(path, content):
-    places.write(path, content, "; what was measured is kept, the same command goes on with it")
+    """[network], which --network has measured, stays."""
+    kept = network_text(path)
+    places.write(
+        path,
+        f"{content}\n{kept}" if kept else content,
+        "; what was measured is kept, the same command goes on with it",
+    )
 
 
 def check_reads(layout, path):

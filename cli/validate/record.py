@@ -13,7 +13,7 @@ from collections import namedtuple
 from ..common import machines
 from ..common.layout import Trouble
 from ..common.machines import names_in
-from ..common.transfers import as_described, moved_text
+from ..common.transfers import as_described, described_hops, moved_text
 
 COLUMNS = ("collective", "ranks", "algorithm", "bytes", "us")
 MAX_BYTES = 16 << 20  # of a file
@@ -86,7 +86,7 @@ def moved(figures, machine):
     """Those of other line transfers than the machine's description has."""
     if not any(figure.line_ns for figure in figures):
         return []
-    described = machines.read(machine)["lines"]["transfer_ns"].values()
+    described = described_hops(machines.read(machine))
     return [
         figure
         for figure in figures

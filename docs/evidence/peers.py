@@ -22,11 +22,13 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
+from matplotlib.lines import Line2D  # noqa: E402
 
 DOCS = pathlib.Path(__file__).resolve().parents[1]
 PEERS = ("ompi4", "ompi4-sm", "ompi5", "mpich4", "mpich5", "intel")
 OWN = {"ompi4": "ompi4", "mpich5": "mpich5"}  # with huddle, back to back
 COLLECTIVES = "barrier bcast reduce allreduce reduce_scatter alltoall"
+PIECES = "allgather allgatherv gather gatherv scatter scatterv scan exscan"
 SINGLE = (
     f"{COLLECTIVES} --ranks 2,3,4 --bytes 8,128,1K,4K,16K,64K,256K,1M,4M,16M"
     f" --against {','.join(PEERS)}"
@@ -35,9 +37,21 @@ MANY = (
     f"{COLLECTIVES} --ranks 8,16 --bind none --bytes 8,1K,16K,256K,1M"
     f" --against {','.join(name for name in PEERS if name != 'ompi4-sm')}"
 )
-LOOPS = f"{COLLECTIVES} alltoallv --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M --with MPI --loop 200"
+SINGLE_PIECES = (
+    f"{PIECES} --ranks 2,3,4 --bytes 8,128,1K,8K,64K,256K,1M --against {','.join(PEERS)}"
+)
+MANY_PIECES = MANY.replace(COLLECTIVES, PIECES).replace("8,16", "8")
+NONBLOCKING = (
+    f"{COLLECTIVES} allgather scan --way nonblocking --ranks 2,4 --bytes 8,1K,8K,64K,1M"
+    f" --against {','.join(PEERS)}"
+)
+LOOPS = (
+    f"{COLLECTIVES} alltoallv {PIECES} --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M"
+    " --with MPI --loop 200"
+)
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
-SHOWN = ("4", "core", "far")  # ranks, how they are bound, and class of the plot
+SHOWN = {"2": "2 ranks", "4": "4 ranks", "8": "8 ranks, oversubscribed"}  # of the plot
+COLOURS = ("#1b9e77", "#d95f02", "#7570b3")
 
 
 def commands(folder, launch):
@@ -45,6 +59,9 @@ def commands(folder, launch):
     short = "--launches 1 --figure-ms 8"
     yield folder / f"peers-{launch}.csv", f"{SINGLE} {short}".split()
     yield folder / f"many-{launch}.csv", f"{MANY} {short}".split()
+    yield folder / f"pieces-{launch}.csv", f"{SINGLE_PIECES} {short}".split()
+    yield folder / f"many-pieces-{launch}.csv", f"{MANY_PIECES} {short}".split()
+    yield folder / f"nonblocking-{launch}.csv", f"{NONBLOCKING} {short}".split()
     for mpi in OWN:
         loops = LOOPS.replace("MPI", mpi)
         yield folder / f"loops-{mpi}-{launch}.csv", f"{loops} {short}".split()
@@ -79,7 +96,8 @@ def cell(row):
 
 def order(key):
     ranks, _, apart, collective, size = key
-    names = [*COLLECTIVES.split(), "alltoallv"]
+    names = [*COLLECTIVES.split(), "alltoallv", *PIECES.split()]
+    names += [f"i{name}" for name in names]
     return int(ranks), apart != "near", names.index(collective), size
 
 
@@ -164,29 +182,50 @@ def means(rows, key, ratio):
         print(*name, f"mean {figure(mean)}, worst {figure(worst)}")
 
 
-def label(row):
-    size = int(row["bytes"])
-    for factor, unit in UNITS:
-        if size >= factor:
-            return f"{row['collective']} {size // factor} {unit}"
-    return row["collective"]
+def speeds(rows, collective, ranks):
+    """Sizes in bytes, and the peer's time by huddle's: the mean of near and far."""
+    found = defaultdict(list)
+    for row in rows:
+        if row["collective"] == collective and row["ranks"] == ranks:
+            found[int(row["bytes"])].append(1 / float(row["ratio"]))
+    return [(size, statistics.geometric_mean(found[size])) for size in sorted(found)]
+
+
+def draw_collective(axes, rows, collective):
+    axes.axhline(1, color="black", linewidth=1)
+    for colour, ranks in zip(COLOURS, SHOWN):
+        line = speeds(rows, collective, ranks)
+        axes.plot(*zip(*line), marker="o", markersize=3, color=colour)
+    axes.set_title(collective, fontsize=10)
+    axes.set_yscale("log", base=2)
+    axes.yaxis.set_major_formatter("{x:g}")
+    if collective == "barrier":
+        axes.set_xticks([])
+        return
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(4, 32 << 20)
+    axes.set_xticks([8, 1 << 10, 64 << 10, 1 << 20, 16 << 20])
+    axes.xaxis.set_major_formatter(lambda x, _: short(int(x)))
+
+
+def short(size):
+    return next((f"{size // factor} {unit}" for factor, unit in UNITS if size >= factor), "0")
 
 
 def draw():
     with open(DOCS / "evidence/peers.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    rows = [row for row in rows if (row["ranks"], row["bind"], row["class"]) == SHOWN]
-    ratios = [1 / float(row["ratio"]) for row in rows]
-    picture, axes = pyplot.subplots(figsize=(8, 1 + 0.2 * len(rows)), layout="constrained")
-    colours = ["#1b7837" if ratio >= 1 else "#b35806" for ratio in ratios]
-    bars = axes.barh([label(row) for row in rows], ratios, color=colours)
-    axes.bar_label(bars, [f"{row['huddle_us']} µs" for row in rows], padding=3, fontsize=8)
-    axes.axvline(1, color="black", linewidth=1)
-    axes.invert_yaxis()
-    axes.margins(x=0.1, y=0.01)
-    axes.set_xlabel("speed compared with the fastest of six other MPIs (1: equal); labels: huddle")
-    axes.set_title("4 ranks on 4 cores: single calls, fresh data, slowest rank", fontsize=10)
-    picture.savefig(DOCS / "figures/peers.png", dpi=120)
+    names = f"{COLLECTIVES} {PIECES}".split()
+    picture, axes = pyplot.subplots(4, 4, figsize=(12, 10), sharey=True, layout="constrained")
+    for panel, name in zip(axes.flat, names):
+        draw_collective(panel, rows, name)
+    for panel in axes.flat[len(names) :]:
+        panel.axis("off")
+    lines = [Line2D([], [], color=colour, marker="o") for colour in COLOURS]
+    axes.flat[len(names)].legend(lines, SHOWN.values(), loc="center")
+    picture.supylabel("speed compared with the fastest of six other MPIs (1: equal)")
+    picture.suptitle("4 cores: single calls, fresh data, slowest rank", fontsize=11)
+    picture.savefig(DOCS / "figures/peers.png", dpi=100)
 
 
 def main():
@@ -206,7 +245,7 @@ def main():
         "peers.csv",
         "One collective: huddle under Open MPI 4.1, and the fastest peer; medians of launches.",
         single,
-        (SINGLE, MANY),
+        (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING),
         "ranks,bind,class,collective,bytes,huddle_us,peer_us,ratio,peer,launches".split(","),
         found := list(single_calls(single)),
     )

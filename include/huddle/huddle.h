@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * huddle.h - collective operations through the shared memory of one node.  The only header to
- * include; it includes request.h.
+ * include; it includes messages.h and request.h.
  *
  * A *context* belongs to one rank: its settings, its arena of shared memory, its mappings of the
  * other ranks' arenas, its statistics.  A *team* is an ordered set of ranks, like a communicator.
@@ -44,8 +44,6 @@ enum hud_status {
                          are undefined; later calls: HUD_PASS */
 };
 
-struct hud_context;
-struct hud_team;
 typedef struct hud_context hud_context;
 typedef struct hud_team hud_team;
 
@@ -53,14 +51,14 @@ typedef struct hud_team hud_team;
 
 /* The host of a context.  All zero is valid: no MPI, one thread, no progress function. */
 struct hud_host {
-    const char *name; /* of the MPI, for messages ("Open MPI 4.1.4"); NULL: "no MPI" */
-    int world_rank,
-        world_size;  /* in the job; world_size 0: unknown, and each context prints its own lines */
+    const char *name;           /* of the MPI, for messages ("Open MPI 4.1.4"); NULL: "no MPI" */
+    int world_rank, world_size; /* in the job; size 0: unknown, each context prints its own lines */
     int local_ranks; /* ranks of the job on this node; 0: unknown, the team's size is used */
     int threads;     /* nonzero: several threads may call at once */
-    void (*progress)(
-        void *arg); /* called now and then inside every wait (MPI's progress rule); NULL: none */
-    void *arg;      /* for the callbacks */
+    void (*progress)(void *arg); /* called now and then inside every wait (MPI's rule); or NULL */
+    void *arg;                   /* for the callbacks */
+    int waits_alone;             /* nonzero: not all waits of the host call hud_progress, and
+                        HUDDLE_NONBLOCKING=auto is off */
     void (*abort)(void *arg);    /* ends the job (HUDDLE_ON_DEATH=abort); NULL: abort() */
     int fault_tolerant;          /* nonzero: a call during which a member's process ends fails with
                                     HUD_ERR_FAILED; 0: it waits, as most MPIs do */
@@ -109,7 +107,8 @@ struct hud_exchange {
     /* An allgather that does not wait, for set-up by a request; return as above; may be NULL. */
     int (*start_allgather)(void *arg, const void *mine, size_t bytes, void *all, void **pending);
     int (*test_allgather)(void *arg, void **pending, int *done);
-    void (*released)(void *arg); /* arg is used no more; may be NULL */
+    void (*released)(void *arg);         /* arg is used no more; may be NULL */
+    const struct hud_messages *messages; /* NULL: a team that spans nodes is HUD_PASS */
 };
 
 /* Local and cheap: no communication, no shared memory.  The exchange is copied; its arg must stay
@@ -334,11 +333,11 @@ HUD_API const char *hud_error_string(int status);
 /*
  * JSON of a topic into *json, to be released with free().
  *   "settings"    every setting: name, value, default, unit, doc, MCA name
- *   "collectives" every collective: name, name in MPI, another one of MPI that it serves (null:
- *                 none), doc; rooted; reduces; sized (its bytes choose the algorithm); moves (it
- *                 has data); blocks (bytes are of a block per member, not of a message);
- *                 same_to_all; counts and views (block_bytes; a view per member); limits (of its
- *                 time are known)
+ *   "collectives" every collective: name, name in MPI, another one of MPI that it serves (or null),
+ *                 doc; rooted; reduces; sized (its bytes choose the algorithm); moves (it has
+ *                 data); blocks (bytes are of a block per member, not of a message); same_to_all;
+ *                 counts and views (block_bytes; a view per member); limits (of its time are known)
+ *   "statistics"  what the library counts: reasons why calls fall back
  *   "algorithms"  every algorithm: collective, name, doc, source, whether it exists only for
  *                 comparison, whether it is direct (needs ranks that can access each other's
  *                 memory), parameters (with values to try)
@@ -396,5 +395,6 @@ HUD_API int hud_team_json(hud_team *team, char **json);
 #ifdef __cplusplus
 }
 #endif
+#include "huddle/messages.h"
 #include "huddle/request.h"
 #endif

@@ -8,7 +8,8 @@
  *
  * Order: all members start the requests of a team, and make its blocking calls, in the same order.
  * They are carried out in that order, one after the other, and a blocking call after all requests
- * that were started before it.  Requests of different teams are independent.
+ * that were started before it.  Requests of different teams are independent: so each persistent
+ * one of an MPI has a team of its own (hud_team_create_for).
  *
  * Set-up: where there are hud_exchange.start_allgather and test_allgather, a team is set up by
  * them: the first starts it, the second tests it, from time to time, until it is done.  Without
@@ -74,6 +75,23 @@ HUD_API int hud_request_peek(hud_request *request, int *done);
 
 /* Waits for it, as hud_call waits, and returns its status. */
 HUD_API int hud_request_wait(hud_request *request);
+
+/*
+ * As hud_team_create, a team whose calls are all alike: those that `args` describes.  The
+ * collective, the bytes and the operation count, and may not differ in a later call; what args
+ * points to may go.  Its lease is as small as that allows.  Requests that each have such a team may
+ * be started in any order, which may differ from member to member.  HUD_ERR_ARGUMENT,
+ * HUD_ERR_MEMORY: *team is NULL.
+ */
+HUD_API int hud_team_create_for(hud_context *context, const struct hud_exchange *exchange,
+                                const struct hud_args *args, hud_team **team);
+
+/*
+ * Sets a team up before its first call: all members come here, and wait for each other.  HUD_OK: it
+ * has a lease, and calls that are all alike are handled, until one fails; HUD_PASS: no call is, on
+ * all members alike (one has called hud_team_decline).
+ */
+HUD_API int hud_team_set_up(hud_team *team);
 
 /* Not in flight.  NULL is allowed.  The team may have been freed; hud_context_destroy frees what is
  * left. */

@@ -8,6 +8,7 @@
 #define HUD_ALG_H
 
 #include "mem/mem.h"
+#include "net/net.h"
 #include "shape/shape.h"
 
 enum { ALG_PARAMS = 8 }; /* parameters of one algorithm, at most */
@@ -40,6 +41,7 @@ struct coll {
     const struct alg *alg;             /* what runs */
     size_t cache_bytes; /* of the largest cache that ranks share, what each has of it; the same on
                            every rank; 0: not known */
+    struct net *net;    /* of a span; NULL: all ranks are on one node */
 };
 
 /*

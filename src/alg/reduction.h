@@ -120,13 +120,20 @@ static inline size_t cut_round_up(size_t bytes, size_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
+/* Where elements fit lines, pieces are whole lines. */
+static inline size_t cut_unit(const struct coll *c)
+{
+    size_t element = c->reduction->element_bytes;
+
+    return HUD_LINE % element == 0 ? HUD_LINE : element;
+}
+
 /* For a window of cut_window_bytes.  blocks NULL: slices alike.  Pieces of so many bytes as wanted
  * (0: all), or as a cell holds. */
 static inline struct pieces cut_of(const struct coll *c, int count, const size_t *blocks,
                                    uint64_t sets, long wanted)
 {
-    size_t element = c->reduction->element_bytes,
-           unit = HUD_LINE % element == 0 ? HUD_LINE : element, owners = (size_t)count;
+    size_t unit = cut_unit(c), owners = (size_t)count;
     struct pieces s = { .bytes = c->bytes, .blocks = blocks, .count = count, .sets = sets };
 
     s.block_bytes = cut_round_up((c->bytes + owners - 1) / owners, unit);

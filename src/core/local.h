@@ -3,7 +3,9 @@
 #ifndef HUD_LOCAL_H
 #define HUD_LOCAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /* True for exactly one caller. */
 static inline int local_claim(atomic_flag *flag)
@@ -13,7 +15,39 @@ static inline int local_claim(atomic_flag *flag)
 
 static inline void local_release(atomic_flag *flag)
 {
-    atomic_flag_clear(flag);
+    atomic_flag_clear_explicit(flag, memory_order_release);
+}
+
+/*
+ * What only several threads need costs nothing without: a locked instruction waits until other
+ * processors have got what was stored before it, which may take a line transfer.
+ */
+static inline void local_lock(pthread_mutex_t *lock, bool threads)
+{
+    if (threads)
+        pthread_mutex_lock(lock);
+}
+
+static inline void local_unlock(pthread_mutex_t *lock, bool threads)
+{
+    if (threads)
+        pthread_mutex_unlock(lock);
+}
+
+/* True for one caller at a time; false for a call from within, too. */
+static inline bool local_enter(atomic_bool *mark, bool threads)
+{
+    if (threads)
+        return !atomic_exchange_explicit(mark, true, memory_order_acquire);
+    if (atomic_load_explicit(mark, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(mark, true, memory_order_relaxed);
+    return true;
+}
+
+static inline void local_leave(atomic_bool *mark)
+{
+    atomic_store_explicit(mark, false, memory_order_release);
 }
 
 /* A counter that many read and few raise. */
@@ -27,7 +61,21 @@ static inline void local_raise(atomic_uint *counter)
     atomic_fetch_add_explicit(counter, 1, memory_order_acq_rel);
 }
 
-/* A pointer that is set once, or again to the same; NULL before. */
+/* A counter that changes under a lock, and may be read without. */
+static inline int local_count(const atomic_int *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static inline int local_count_by(atomic_int *counter, int by)
+{
+    int now = local_count(counter) + by;
+
+    atomic_store_explicit(counter, now, memory_order_relaxed);
+    return now;
+}
+
+/* A pointer; NULL until it is set. */
 static inline void *local_get(_Atomic(void *) *pointer)
 {
     return atomic_load_explicit(pointer, memory_order_acquire);

@@ -18,6 +18,14 @@ int hud_launch_cli(char **words);
  * that CMake knows as an absolute one, that.  Lives as long as the process. */
 const char *hud_launch_path(const char *folder, const char *file);
 
+/* A new folder for the files of a job's ranks. */
+const char *hud_launch_folder(void);
+
+/* Runs the command in a child, which becomes it, and prints its statistics; removes the folder.
+ * file: NULL, or where they go as JSON.  Returns the command's exit status. */
+int hud_launch_watch(int (*become)(void *arg), void *arg, const char *folder, const char *file,
+                     char **command);
+
 /* "huddle: ..." on standard error.  Returns the status. */
 int hud_launch_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -6,13 +6,13 @@
  * Names of settings are the library's: it is loaded if one is given.  With --explain the CLI shows
  * the variables, since it knows the MPIs on PATH.
  */
-#include "launch.h"
-
 #include "core/config/config.h"
+#include "launch.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define USAGE "huddle run [--explain] [--set NAME=VALUE ...] [--stats[=FILE]] -- COMMAND..."
+#define USAGE "huddle run [--explain] [--set NAME=VALUE ...] [--stats[=FILE]] [--] COMMAND..."
 enum { BAD_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127, SECRET_BYTES = 16 };
 
 struct run {
-    bool explain, help;
-    char **variables; /* NAME=VALUE, in the order in which --explain shows them; NULL ends them */
+    bool explain, help, stats;
+    const char *stats_file; /* NULL: a table on standard error */
+    const char *record;     /* a folder; NULL: nothing is recorded */
+    char **variables;       /* [count] NAME=VALUE, as --explain shows them; NULL ends them */
     int count;
 };
 
@@ -107,21 +109,53 @@ static int take_set(struct run *run, const char *pair)
                            pair, (near ? near : rows)->name);
 }
 
-/* NULL: a table on standard error. */
+/* The absolute path: ranks may have another current folder. */
+static int make_absolute(const char *what, const char *file, const char **path)
+{
+    char *folder = file[0] != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
+
+    if (file[0] == '\0')
+        return hud_launch_fail(BAD_USE, "%s: the name is missing", what);
+    if (file[0] != '/' && !folder)
+        return hud_launch_fail(1, "the current folder has no name: %s", strerror(errno));
+    if (asprintf(&whole, "%s%s%s", folder ? folder : "", folder ? "/" : "", file) < 0)
+        return hud_launch_fail(1, "out of memory");
+    free(folder);
+    *path = whole;
+    return 0;
+}
+
+/* A file that cannot be written is refused now, and not after the job. */
 static int take_stats(struct run *run, const char *file)
 {
-    char *folder = file && file[0] != '/' ? getcwd(NULL, 0) : NULL;
-    char *path = NULL;
+    run->stats = true;
+    if (!file)
+        return 0;
+    int status = make_absolute("--stats=FILE", file, &run->stats_file);
+    if (status != 0)
+        return status;
+    bool is_new = access(run->stats_file, F_OK) != 0;
+    int fd = open(run->stats_file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return hud_launch_fail(BAD_USE, "--stats: cannot write %s: %s", run->stats_file,
+                               strerror(errno));
+    close(fd);
+    if (is_new)
+        unlink(run->stats_file);
+    return 0;
+}
 
-    if (file && file[0] == '\0')
-        return hud_launch_fail(BAD_USE, "--stats=FILE: the name of the file is missing");
-    if (file && file[0] != '/' && !folder)
-        return hud_launch_fail(1, "the current folder has no name: %s", strerror(errno));
-    if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", file ? file : "") < 0)
-        return hud_launch_fail(1, "out of memory");
-    add(run, "HUDDLE_STATS", file ? "json:" : "1", path);
-    free(path);
-    free(folder);
+static int take_record(struct run *run, const char *folder)
+{
+    struct stat about;
+    int status = make_absolute("--record FOLDER", folder, &run->record);
+
+    if (status != 0)
+        return status;
+    if (stat(run->record, &about) != 0 || !S_ISDIR(about.st_mode) ||
+        access(run->record, W_OK | X_OK) != 0)
+        return hud_launch_fail(BAD_USE, "--record: %s is not a folder that can be written",
+                               run->record);
     return 0;
 }
 
@@ -140,6 +174,8 @@ static const struct option {
       ONE, take_set },
     { "--stats", "--stats [FILE]", "print statistics at the end, or write them to FILE as JSON",
       PERHAPS, take_stats },
+    { "--record", "--record FOLDER",
+      "each rank records its collectives in FOLDER (see huddle profile)", ONE, take_record },
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 
@@ -163,22 +199,25 @@ static const struct option *find(const char *word)
     return NULL;
 }
 
-/* Options up to "--", which *words leads to then, or up to their end.  Returns 0 or the exit
- * status. */
+/* Options up to "--" or the first word that is none, which *words leads to then.  Returns 0 or the
+ * exit status. */
 static int take_options(struct run *run, char ***words)
 {
     int status = 0;
+    bool has_end = false;
 
-    while (status == 0 && **words && strcmp(**words, "--") != 0) {
+    for (char **word = *words; *word; word++)
+        has_end = has_end || strcmp(*word, "--") == 0;
+    while (status == 0 && **words && (**words)[0] == '-' && strcmp(**words, "--") != 0) {
         const char *word = *(*words)++, *next = **words, *equals = strchr(word, '=');
         const struct option *option = find(word);
         bool is_value = !equals && next && (next[0] != '-' || next[1] == '\0');
 
         if (!option)
-            return word[0] == '-'
-                       ? hud_launch_fail(BAD_USE,
-                                         "no option of huddle run: %s; see huddle run --help", word)
-                       : hud_launch_fail(BAD_USE, "-- is missing before the command: %s", USAGE);
+            return hud_launch_fail(BAD_USE, "no option of huddle run: %s; see huddle run --help",
+                                   word);
+        if (option->value == PERHAPS && !has_end) /* the next word may be the command */
+            is_value = false;
         if (option->value == NONE ? equals != NULL : option->value == ONE && !equals && !is_value)
             return hud_launch_fail(BAD_USE, "%s: expected %s; see huddle run --help", option->name,
                                    option->value == NONE ? "no value" : "a value");
@@ -193,7 +232,6 @@ static int take_options(struct run *run, char ***words)
 
 /* ---- running ---- */
 
-/* The loader, and a secret of this start. */
 static bool is_set(const struct run *run, const char *name)
 {
     size_t length = strlen(name);
@@ -210,6 +248,7 @@ static bool is_rank(void)
     return getenv("PMI_RANK") || getenv("PMIX_RANK") || getenv("OMPI_COMM_WORLD_RANK");
 }
 
+/* A secret of this start. */
 static int add_secret(struct run *run)
 {
     static const char digits[] = "0123456789abcdef";
@@ -226,6 +265,19 @@ static int add_secret(struct run *run)
     return 0;
 }
 
+static const char *recorder(void)
+{
+    return hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-record.so");
+}
+
+/* Whether this process may stay and print the statistics.  Ranks leave that to the library. */
+static bool can_watch(void)
+{
+    return !is_rank() && access(recorder(), R_OK) == 0 &&
+           access(hud_launch_path(HUD_TOOL_DIR, "cli"), X_OK) == 0;
+}
+
+/* The recorder comes first: it counts calls before huddle handles them. */
 static int add_loader(struct run *run)
 {
     const char *loader = hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-loader.so"),
@@ -233,8 +285,11 @@ static int add_loader(struct run *run)
     char *all = NULL;
 
     bool is_more = before && before[0] != '\0';
-    if (asprintf(&all, "%s%s%s", loader, is_more ? ":" : "", is_more ? before : "") < 0)
+    if (asprintf(&all, "%s%s%s%s%s", run->record ? recorder() : "", run->record ? ":" : "", loader,
+                 is_more ? ":" : "", is_more ? before : "") < 0)
         return hud_launch_fail(1, "out of memory");
+    if (run->record)
+        add(run, "HUDDLE_RECORD", "", run->record);
     add(run, "LD_PRELOAD", "", all);
     free(all);
     return add_secret(run);
@@ -287,9 +342,31 @@ static int become(const struct run *run, char **command)
     return hud_launch_fail(CANNOT_RUN, "cannot run %s: %s", command[0], strerror(why));
 }
 
+struct start {
+    const struct run *run;
+    char **command;
+};
+
+static int become_it(void *arg)
+{
+    const struct start *start = arg;
+
+    return become(start->run, start->command);
+}
+
+/* Where statistics are recorded: by this process's own folder, or by the library's rank 0. */
+static void place_stats(struct run *run)
+{
+    if (can_watch() && !run->record)
+        run->record = run->explain ? "(a new folder)" : hud_launch_folder();
+    else
+        add(run, "HUDDLE_STATS", run->stats_file ? "json:" : "1",
+            run->stats_file ? run->stats_file : "");
+}
+
 int hud_launch_run(char **words)
 {
-    enum { OWN = 3 }; /* statistics, loader, secret */
+    enum { OWN = 4 }; /* statistics, loader, secret, record */
     struct run run = { .count = 0 };
     size_t count = 0;
 
@@ -303,13 +380,21 @@ int hud_launch_run(char **words)
         return status;
     if (run.help)
         return help();
-    char **command = words[0] ? words + 1 : words;
-    status = add_loader(&run);
-    if (status == 0 && run.explain)
-        return explain(&run, command);
-    if (status == 0 && !command[0])
+    char **command = words[0] && strcmp(words[0], "--") == 0 ? words + 1 : words;
+    if (!command[0] && !run.explain)
         return hud_launch_fail(BAD_USE, "nothing to run: huddle run [options] -- COMMAND...");
-    if (status == 0)
-        status = check_loader();
-    return status != 0 ? status : become(&run, command);
+    if (!run.explain && (status = check_loader()) != 0)
+        return status;
+    bool asked = run.record != NULL;
+    if (run.stats)
+        place_stats(&run);
+    status = add_loader(&run);
+    if (status != 0)
+        return status;
+    if (run.explain)
+        return explain(&run, command);
+    struct start start = { &run, command };
+    return run.record && !asked
+               ? hud_launch_watch(become_it, &start, run.record, run.stats_file, command)
+               : become(&run, command);
 }

@@ -128,19 +128,44 @@ struct sim_caches {
     {
         double bytes = (double)(segment->second.end - segment->first);
 
+        bool newest = segment->second.newest == cache;
         drop(segment, cache);
-        if (segment->second.newest != cache)
+        if (newest && !is_private(cache))
+            write_back(segment, given_up);
+        if (!is_private(cache) || (!newest && !shape.victim))
             return;
-        if (!is_private(cache)) {
-            segment->second.newest = MEMORY;
-            given_up->node_bytes[node_of(segment->first)] += bytes;
-            return;
-        }
         int shared = shared_of(cache_at(cache).core);
-        segment->second.newest = shared;
         hold(segment, shared);
         note_use(shared, segment->first, segment->second.end);
-        given_up->shared_bytes += bytes;
+        if (newest) {
+            segment->second.newest = shared;
+            given_up->shared_bytes += bytes;
+        }
+    }
+
+    void write_back(Segments::iterator segment, caches_given_up *given_up)
+    {
+        segment->second.newest = MEMORY;
+        given_up->node_bytes[node_of(segment->first)] +=
+            (double)(segment->second.end - segment->first);
+    }
+
+    /* A core reads what the private cache of another one has newer than memory. */
+    void hand_on(Segments::iterator segment, int reader, std::vector<int> &used,
+                 caches_given_up *given_up)
+    {
+        int writer = cache_at(segment->second.newest).core;
+
+        if (shape.dirty == CACHES_KEEP)
+            return;
+        if (shape.dirty == CACHES_WRITE_BACK && shape.unit[writer] != shape.unit[reader]) {
+            write_back(segment, given_up);
+            return;
+        }
+        int shared = segment->second.newest = shared_of(writer);
+        hold(segment, shared);
+        if (std::find(used.begin(), used.end(), shared) == used.end())
+            used.push_back(shared);
     }
 
     void make_room(int number, caches_given_up *given_up)
@@ -314,14 +339,9 @@ void hud_caches_read(sim_caches *c, int core, uintptr_t first, size_t bytes,
 
     c->stamp++;
     for (auto s = range.first; s != range.second; ++s) {
-        int newest = s->second.newest;
-        if (newest != own && c->is_private(newest)) {
-            s->second.newest = c->shared_of(c->cache_at(newest).core);
-            c->hold(s, s->second.newest);
-            if (std::find(used.begin(), used.end(), s->second.newest) == used.end())
-                used.push_back(s->second.newest);
-        }
-        if (!s->second.of(own))
+        if (s->second.newest != own && c->is_private(s->second.newest))
+            c->hand_on(s, core, used, given_up);
+        if (!s->second.of(own) && (!c->shape.victim || s->second.of(shared)))
             c->hold(s, shared);
         c->hold_own(s, core);
     }

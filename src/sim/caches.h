@@ -15,6 +15,12 @@
  * than memory.  A private cache evicts bytes that are newer than memory to its unit's shared cache,
  * and that one to memory.  Bytes that are in no cache are in memory.
  *
+ * Machines differ in two respects (caches_shape).  A shared cache may take only what its private
+ * caches evict, clean bytes too (victim).  Bytes that only another core's private cache has, and
+ * that are not newer than memory, then come from memory.  And bytes that are newer than memory may
+ * stay where they are when another core reads them (CACHES_KEEP), or be written to memory if that
+ * core is of another unit (CACHES_WRITE_BACK).
+ *
  * Bytes are identified by address and kept one by one.  So nothing depends on the alignment of
  * buffers to cache lines, or on their addresses.  Running out of memory ends the program.
  */
@@ -29,10 +35,14 @@
 extern "C" {
 #endif
 
+enum caches_dirty { CACHES_HAND_ON, CACHES_KEEP, CACHES_WRITE_BACK };
+
 struct caches_shape {
     int cores, units;
     const int *unit;                                   /* [cores] whose shared cache is a core's */
     size_t nearest_bytes, private_bytes, shared_bytes; /* nearest: 0, there is none */
+    bool victim;
+    enum caches_dirty dirty;
     /* How far two cores are from each other, 0 for a core and itself; `where` is handed through. */
     int (*apart)(const void *where, int a, int b);
     const void *where;
@@ -51,7 +61,8 @@ struct caches_place {
     bool near; /* in that core's nearest cache */
 };
 
-/* What a cache has given up, newer than memory, to make room: added to what stands here. */
+/* What a cache has given up, newer than memory, to make room or to others: added to what stands
+ * here. */
 struct caches_given_up {
     double shared_bytes; /* by private caches, to shared ones */
     double *node_bytes;  /* [nodes] by shared caches, to memory */

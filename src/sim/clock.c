@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.c - turns, and the calls of mem.h on flags and words.  A call that must wait for a line's
- * turn lets earlier calls of other ranks go first. */
+/* clock.c - which rank runs, and the calls of mem.h on flags and words.  A call that must wait for
+ * a line lets earlier calls of other ranks go first. */
 #include "sim/carry.h"
 #include "sim/grow.h"
 
@@ -42,19 +42,19 @@ void hud_clock_free(struct sim_clock *c, int ranks)
     hud_crossings_free(c->crossings);
     hud_lines_free(c->lines);
     hud_links_free(c->links);
-    hud_turns_free(&c->turns);
+    hud_time_queue_free(&c->queue);
     hud_trace_free(&c->trace);
     free(c);
 }
 
-/* ---- turns ---- */
+/* ---- which rank runs ---- */
 
-static struct sim_turn turn_of(struct sim_rank *r)
+static struct sim_time_entry entry_of(struct sim_rank *r)
 {
-    return (struct sim_turn){ r->now_ns, hud_sim_random(r->s, UINT64_MAX), r->number };
+    return (struct sim_time_entry){ r->now_ns, hud_sim_random(r->s, UINT64_MAX), r->number };
 }
 
-/* It is a turn at this time, before which lines cross whose time has come. */
+/* A rank runs at this time, before which lines cross whose time has come. */
 static void reach(struct sim_clock *c, double ns)
 {
     c->now_ns = ns;
@@ -66,13 +66,13 @@ struct sim_rank *hud_clock_next(struct sim *s)
     struct sim_clock *c = s->clock;
 
     while (c->engine.next_ns < INFINITY &&
-           (c->turns.count == 0 || c->engine.next_ns <= c->turns.turn[0].ns))
+           (c->queue.count == 0 || c->engine.next_ns <= c->queue.entry[0].ns))
         c->engine.run(s);
-    if (c->turns.count == 0) {
+    if (c->queue.count == 0) {
         hud_crossings_until(c->crossings, INFINITY);
         return NULL;
     }
-    struct sim_rank *next = &s->ranks[hud_turns_take(&c->turns).rank];
+    struct sim_rank *next = &s->ranks[hud_time_queue_take(&c->queue).who];
     reach(c, next->now_ns);
     return next;
 }
@@ -82,11 +82,11 @@ void hud_clock_until(struct sim_rank *r, double ns)
     struct sim_clock *c = r->s->clock;
 
     r->now_ns = ns;
-    if (c->engine.next_ns > ns && (c->turns.count == 0 || c->turns.turn[0].ns > ns)) {
+    if (c->engine.next_ns > ns && (c->queue.count == 0 || c->queue.entry[0].ns > ns)) {
         reach(c, ns);
         return;
     }
-    hud_turns_add(&c->turns, turn_of(r));
+    hud_time_queue_add(&c->queue, entry_of(r));
     r->s->current = NULL;
     hud_fiber_suspend(r->fiber);
 }
@@ -113,7 +113,7 @@ void hud_clock_ready(struct sim_rank *r, double ns)
 {
     r->state = SIM_READY;
     r->now_ns = ns;
-    hud_turns_add(&r->s->clock->turns, turn_of(r));
+    hud_time_queue_add(&r->s->clock->queue, entry_of(r));
 }
 
 /* ---- lines ---- */
@@ -126,11 +126,14 @@ int hud_clock_node(const struct sim *s, int core)
 static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, size_t at)
 {
     struct sim_clock *c = s->clock;
-    struct sim_line **line = &c->line[owner->number][at / (size_t)c->machine->lines.size_bytes];
+    size_t index = at / (size_t)c->machine->lines.size_bytes;
+    struct sim_line **line = &c->line[owner->number][index];
 
     if (!*line) {
+        int node = hud_clock_node(s, owner->core);
         *line = hud_must(malloc(sizeof **line));
-        **line = hud_line_first(owner->core, hud_clock_node(s, owner->core));
+        **line = hud_line_first(owner->core, node);
+        (*line)->agent = hud_links_agent(c->links, node, index);
     }
     return *line;
 }
@@ -143,7 +146,7 @@ static void cross(struct sim_rank *r, struct sim_line *line, struct sim_fetch *f
 
     while (begin_ns = hud_lines_begin(c->lines, line, r->core, f), begin_ns > r->now_ns)
         hud_clock_until(r, begin_ns);
-    double delay_ns = f->from < 0 ? 0 : hud_links_cross(c->links, f->from, r->core, r->now_ns);
+    double delay_ns = hud_crossings_delay(c->links, r->core, f, r->now_ns);
     if (delay_ns < 0)
         hud_sim_fail(r->s,
                      "simulated time runs back: a line comes to rank %d at %g ns, and links were "
@@ -194,7 +197,7 @@ static void cross_unawaited(struct sim_rank *r, struct sim_line *line, const str
 {
     struct sim_clock *c = r->s->clock;
 
-    if (f->from < 0 && f->begin_ns <= c->now_ns)
+    if (f->from < 0 && f->agent < 0 && f->begin_ns <= c->now_ns)
         return;
     hud_crossings_add(c->crossings, line, r->core, f, c->now_ns);
     hud_crossings_until(c->crossings, c->now_ns);
@@ -281,8 +284,8 @@ static double unchanged_until(const struct sim_rank *r, const struct sim_flag *f
     const struct sim_clock *c = r->s->clock;
     double visible = flag_newest(flag)->visible_ns, next = c->engine.next_ns;
 
-    if (c->turns.count != 0)
-        next = fmin(next, c->turns.turn[0].ns);
+    if (c->queue.count != 0)
+        next = fmin(next, c->queue.entry[0].ns);
     return visible > r->now_ns ? fmin(next, visible) : next;
 }
 

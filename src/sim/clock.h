@@ -17,8 +17,8 @@
 #define HUD_SIM_CLOCK_H
 
 #include "sim/crossings.h"
+#include "sim/time_queue.h"
 #include "sim/trace.h"
-#include "sim/turns.h"
 #include "sim/world.h"
 
 struct sim_clock {
@@ -28,8 +28,8 @@ struct sim_clock {
     struct sim_crossings *crossings;
     struct sim_line ***line;        /* [ranks][line_count], NULL: untouched so far */
     size_t line_count;              /* of an arena */
-    struct sim_turns turns;         /* of ranks that can go on */
-    double now_ns;                  /* of the turn that it is */
+    struct sim_time_queue queue;    /* of ranks that can go on */
+    double now_ns;                  /* of the rank that runs */
     struct sim_copies *copies;      /* carry.h */
     int *rank_on;                   /* [cores] */
     struct sim_engine {             /* what moves bytes */
@@ -44,7 +44,7 @@ void hud_clock_free(struct sim_clock *c, int ranks); /* c may be NULL */
 /* The NUMA node of the shared memory of a rank that is bound to a core. */
 int hud_clock_node(const struct sim *s, int core);
 
-/* ---- turns ---- */
+/* ---- which rank runs ---- */
 
 /* The rank's next call begins: the one before has ended; the earlier rank goes first. */
 void hud_clock_step(struct sim_rank *r);

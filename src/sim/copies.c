@@ -197,7 +197,8 @@ static void look_into_unit(struct sim_copies *c, int core, const struct leg *leg
 
     for (int i = 0; i < job->call.froms; i++) {
         job->found[i] = leg->from[i].kind == CACHES_UNIT && leg->from[i].of == c->ways->unit[core];
-        job->fills[i] = leg->from[i].kind != CACHES_OWN && !job->found[i];
+        job->fills[i] = leg->from[i].kind != CACHES_OWN && !job->found[i] &&
+                        c->machine->caches.shared_fill == MACHINE_FILL_READ;
     }
 }
 

@@ -2,7 +2,7 @@
 /* crossings.c - a heap of times, one for each crossing in a table. */
 #include "sim/crossings.h"
 #include "sim/grow.h"
-#include "sim/turns.h"
+#include "sim/time_queue.h"
 
 struct crossing {
     struct sim_line *line;
@@ -16,7 +16,7 @@ struct sim_crossings {
     struct sim_links *links;
     struct crossing *crossing;
     int places, room, free;
-    struct sim_turns turns; /* whose rank is a place */
+    struct sim_time_queue queue; /* of places */
     uint64_t came;
 };
 
@@ -34,7 +34,7 @@ void hud_crossings_free(struct sim_crossings *all)
 {
     if (!all)
         return;
-    hud_turns_free(&all->turns);
+    hud_time_queue_free(&all->queue);
     free(all->crossing);
     free(all);
 }
@@ -51,33 +51,42 @@ static int find_place(struct sim_crossings *all)
     return all->places++;
 }
 
+double hud_crossings_delay(struct sim_links *links, int core, const struct sim_fetch *f,
+                           double now_ns)
+{
+    double way_ns = f->from < 0 ? 0 : hud_links_cross(links, f->from, core, now_ns),
+           home_ns = f->agent < 0 ? 0 : hud_links_ask(links, f->agent, now_ns);
+
+    return way_ns < 0 || home_ns < 0 ? -1 : way_ns > home_ns ? way_ns : home_ns;
+}
+
 void hud_crossings_add(struct sim_crossings *all, struct sim_line *line, int core,
                        const struct sim_fetch *f, double now_ns)
 {
     int place = find_place(all);
 
     all->crossing[place] = (struct crossing){ .line = line, .core = core, .f = *f };
-    hud_turns_add(&all->turns, (struct sim_turn){ .ns = f->begin_ns > now_ns ? f->begin_ns : now_ns,
-                                                  .draw = all->came++,
-                                                  .rank = place });
+    hud_time_queue_add(&all->queue,
+                       (struct sim_time_entry){ .ns = f->begin_ns > now_ns ? f->begin_ns : now_ns,
+                                                .draw = all->came++,
+                                                .who = place });
 }
 
 void hud_crossings_until(struct sim_crossings *all, double now_ns)
 {
-    while (all->turns.count != 0 && all->turns.turn[0].ns <= now_ns) {
-        struct sim_turn turn = hud_turns_take(&all->turns);
-        struct crossing *c = &all->crossing[turn.rank];
+    while (all->queue.count != 0 && all->queue.entry[0].ns <= now_ns) {
+        struct sim_time_entry next = hud_time_queue_take(&all->queue);
+        struct crossing *c = &all->crossing[next.who];
         double begin_ns = hud_lines_begin(all->lines, c->line, c->core, &c->f);
-        if (begin_ns > turn.ns) { /* what it comes behind has come later */
-            turn.ns = begin_ns;
-            hud_turns_add(&all->turns, turn);
+        if (begin_ns > next.ns) { /* what it comes behind has come later */
+            next.ns = begin_ns;
+            hud_time_queue_add(&all->queue, next);
             continue;
         }
-        double delay_ns =
-            c->f.from < 0 ? 0 : hud_links_cross(all->links, c->f.from, c->core, turn.ns);
+        double delay_ns = hud_crossings_delay(all->links, c->core, &c->f, next.ns);
         if (delay_ns > 0)
             hud_lines_delay(all->lines, c->line, c->core, &c->f, delay_ns);
         c->next_free = all->free;
-        all->free = turn.rank;
+        all->free = next.who;
     }
 }

@@ -19,6 +19,10 @@ struct sim_crossings;
 struct sim_crossings *hud_crossings_create(struct sim_lines *lines, struct sim_links *links);
 void hud_crossings_free(struct sim_crossings *all); /* NULL is allowed */
 
+/* A core's use of a line crosses links, and asks the line's home, now: how much later it ends
+ * (hud_links_cross). */
+double hud_crossings_delay(struct sim_links *links, int core, const struct sim_fetch *f,
+                           double now_ns);
 /* A core's use of a line, which crosses when it begins, at the earliest now. */
 void hud_crossings_add(struct sim_crossings *all, struct sim_line *line, int core,
                        const struct sim_fetch *f, double now_ns);

@@ -30,6 +30,9 @@ struct class
 
 struct resource {
     double capacity, carried;
+    const double *of_flows; /* what 1..most flows get together; NULL: the capacity */
+    int most;
+    int flows;     /* while rates are found: of all classes */
     double taken;  /* while rates are found: by classes that are held */
     double weight; /* of the others together */
 };
@@ -88,6 +91,12 @@ struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources)
     return f;
 }
 
+void hud_flows_limit(struct sim_flows *f, int resource, const double *of_flows, int most)
+{
+    f->resources[resource].of_flows = of_flows;
+    f->resources[resource].most = most;
+}
+
 void hud_flows_free(struct sim_flows *f)
 {
     if (!f)
@@ -142,6 +151,13 @@ static struct flow heap_take(struct class *c)
 
 /* ---- rates ---- */
 
+static double capacity_of(const struct resource *r)
+{
+    double capacity = r->of_flows && r->flows <= r->most ? r->of_flows[r->flows] : r->capacity;
+
+    return capacity < r->capacity ? capacity : r->capacity;
+}
+
 /* The rate at which an open class is held by its own limit or by one of its resources, if all open
  * ones grow alike. */
 static double class_limit(const struct sim_flows *f, const struct class *c)
@@ -150,7 +166,7 @@ static double class_limit(const struct sim_flows *f, const struct class *c)
 
     for (int u = 0; u < c->path.uses; u++) {
         const struct resource *r = &f->resources[c->path.use[u].resource];
-        double share = (r->capacity - r->taken) / r->weight;
+        double share = (capacity_of(r) - r->taken) / r->weight;
         min = share < min ? share : min;
     }
     return min > 0 ? min : 0;
@@ -160,6 +176,21 @@ static void add_weight(struct sim_flows *f, const struct class *c, double sign)
 {
     for (int u = 0; u < c->path.uses; u++)
         f->resources[c->path.use[u].resource].weight += sign * c->count * c->path.use[u].weight;
+}
+
+static void clear_uses(struct sim_flows *f, const struct class *c)
+{
+    for (int u = 0; u < c->path.uses; u++) {
+        struct resource *r = &f->resources[c->path.use[u].resource];
+        r->taken = r->weight = 0;
+        r->flows = 0;
+    }
+}
+
+static void count_flows(struct sim_flows *f, const struct class *c)
+{
+    for (int u = 0; u < c->path.uses; u++)
+        f->resources[c->path.use[u].resource].flows += c->count;
 }
 
 static void hold(struct sim_flows *f, struct class *c, double rate)
@@ -178,14 +209,13 @@ static void find_rates(struct sim_flows *f)
     const double alike = 1 + 1e-9;
 
     for (int i = 0; i < f->count; i++) {
-        struct class *c = &f->classes[i];
-        c->held = false;
-        for (int u = 0; u < c->path.uses; u++)
-            f->resources[c->path.use[u].resource].taken =
-                f->resources[c->path.use[u].resource].weight = 0;
+        f->classes[i].held = false;
+        clear_uses(f, &f->classes[i]);
     }
-    for (int i = 0; i < f->count; i++)
+    for (int i = 0; i < f->count; i++) {
         add_weight(f, &f->classes[i], 1);
+        count_flows(f, &f->classes[i]);
+    }
     for (int open = f->count; open > 0;) {
         double min = INFINITY;
         for (int i = 0; i < f->count; i++)

@@ -2,9 +2,9 @@
 /* lines.c - see lines.h. */
 #include "sim/lines.h"
 #include "sim/grow.h"
+#include "sim/holders.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What a core has under way. */
 struct core {
@@ -14,13 +14,15 @@ struct core {
                           is always one */
     int entry;         /* that of its next store */
     bool run;          /* a further miss overlaps with the one before: */
-    double issued_ns, ended_ns; /* of that one */
+    double issued_ns, ended_ns; /* of that one, */
+    int from;                   /* and the core that its line came from */
 };
 
 struct sim_lines {
     const struct sim_machine *machine;
-    struct core *core; /* [machine->cores] */
-    int entries;       /* of a store buffer; 0: as many as are needed */
+    struct core *core;                /* [machine->cores] */
+    int entries;                      /* of a store buffer; 0: as many as are needed */
+    double fetch_ns[MACHINE_CLASSES]; /* a line that comes to be added to, without add_ns */
 };
 
 static const struct sim_need NO_NEED = { .ns = -INFINITY };
@@ -37,6 +39,11 @@ struct sim_lines *hud_lines_create(const struct sim_machine *machine)
     all->machine = machine;
     all->core = hud_must(calloc((size_t)machine->cores, sizeof *all->core));
     all->entries = (int)machine->lines.store_entries;
+    for (int class = 1; class < machine->classes; class ++)
+        all->fetch_ns[class] =
+            machine->lines.fetch_add_ns[class] > 0
+                ? later(machine->lines.fetch_add_ns[class] - machine->lines.add_ns, 0)
+                : machine->lines.transfer_ns[class];
     for (int i = 0; all->entries > 0 && i < machine->cores; i++)
         all->core[i].leaves_ns = hud_must(calloc((size_t)all->entries, sizeof(double)));
     return all;
@@ -50,43 +57,6 @@ void hud_lines_free(struct sim_lines *all)
         free(all->core[i].leaves_ns);
     free(all->core);
     free(all);
-}
-
-/* ---- who holds a line ---- */
-
-struct sim_line hud_line_first(int core, int home)
-{
-    return (struct sim_line){ .owner = core, .home = home, .copies = 1 };
-}
-
-void hud_line_clear(struct sim_line *line)
-{
-    free(line->held);
-    free(line->share);
-    line->held = NULL;
-    line->share = NULL;
-}
-
-static size_t words(const struct sim_lines *all)
-{
-    return ((size_t)all->machine->cores + 63) / 64;
-}
-
-static bool holds(const struct sim_line *line, int core)
-{
-    return line->copies == 1 ? line->owner == core : line->held[core / 64] >> (core % 64) & 1;
-}
-
-static void give_copy(const struct sim_lines *all, struct sim_line *line, int core)
-{
-    if (!line->held)
-        line->held = hud_must(calloc(words(all), sizeof *line->held));
-    if (line->copies == 1) {
-        memset(line->held, 0, words(all) * sizeof *line->held);
-        line->held[line->owner / 64] |= UINT64_C(1) << (line->owner % 64);
-    }
-    line->held[core / 64] |= UINT64_C(1) << (core % 64);
-    line->copies++;
 }
 
 /* ---- how far ---- */
@@ -103,50 +73,45 @@ static double cross_ns(const struct sim_lines *all, const struct sim_line *line,
     return cost->transfer_ns[class] + (!within && away > class ? cost->home_ns[away] : 0);
 }
 
-/* The class of the holder of a copy that is farthest from the core. */
-static int farthest(const struct sim_lines *all, const struct sim_line *line, int core)
-{
-    int max = machine_class(all->machine, line->owner, core);
-
-    for (size_t w = 0; line->copies > 1 && w < words(all); w++)
-        for (uint64_t bits = line->held[w]; bits != 0; bits &= bits - 1) {
-            int class = machine_class(all->machine, (int)(w * 64) + __builtin_ctzll(bits), core);
-            max = class > max ? class : max;
-        }
-    return max;
-}
-
 /* What it takes a core to have a line alone: nothing, if it has. */
 struct taking {
-    double own_ns;    /* until it does */
+    double asked_ns;  /* until the line has come */
+    double own_ns;    /* until the core has it alone */
     double revoke_ns; /* until what it stores can be seen */
     double gap_ns;    /* between two such */
 };
 
-static struct taking taking(const struct sim_lines *all, const struct sim_line *line, int core)
+/* fetch_ns: of a line, by class. */
+static struct taking taking(const struct sim_lines *all, const struct sim_line *line, int core,
+                            const double *fetch_ns)
 {
     const struct machine_lines *cost = &all->machine->lines;
-    int class = farthest(all, line, core), away = machine_away(all->machine, core, line->home);
+    int class = hud_holders_farthest(line, core, all->machine),
+        away = machine_away(all->machine, core, line->home);
 
     if (class == MACHINE_OWN)
         return (struct taking){ 0 };
-    int others = line->copies - (holds(line, core) ? 1 : 0);
-    double asked_ns = cost->transfer_ns[class] + (away > class ? cost->home_ns[away] : 0),
+    int others = line->copies - (hud_holders_has(line, core) ? 1 : 0);
+    double asked_ns = fetch_ns[class] + (away > class ? cost->home_ns[away] : 0),
            each_ns = (others - 1) * cost->revoke_each_ns,
            gap_ns = cost->store_gap_ns[class] > 0 ? cost->store_gap_ns[class] : cost->gap_ns[class];
-    return (struct taking){ later(asked_ns, cost->revoke_ns[class]) + each_ns,
+    return (struct taking){ asked_ns, later(asked_ns, cost->revoke_ns[class]) + each_ns,
                             cost->revoke_ns[class] + each_ns, gap_ns };
 }
 
 /* ---- loads ---- */
 
 /* The core misses now, unless it has issued this load before, in the shadow of another one. */
-static double issue(struct core *c, double gap_ns, double now_ns)
+static double issue(const struct machine_lines *cost, struct core *c, int from, int class,
+                    double now_ns)
 {
-    double issued = c->run ? c->issued_ns + gap_ns + (now_ns - c->ended_ns) : now_ns;
+    bool measured = c->from != from && cost->scan_gap_ns[class] > 0;
+    double gap_ns = measured ? cost->scan_gap_ns[class] : cost->gap_ns[class],
+           issued = c->run ? c->issued_ns + gap_ns + (now_ns - c->ended_ns) : now_ns;
 
     c->run = true;
     c->issued_ns = issued;
+    c->from = from;
     return issued;
 }
 
@@ -183,15 +148,11 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
 {
     const struct machine_lines *cost = &all->machine->lines;
     struct core *c = &all->core[core];
-    struct sim_fetch f = { LINES_LOAD,
-                           now_ns,
-                           now_ns + cost->hit_ns,
-                           .from = -1,
-                           .takers = line->takers,
-                           .line = NO_NEED,
-                           .stores = NO_NEED };
+    struct sim_fetch f = { LINES_LOAD,      now_ns,           now_ns + cost->hit_ns,
+                           .from = -1,      .agent = -1,      .takers = line->takers,
+                           .line = NO_NEED, .stores = NO_NEED };
 
-    if (holds(line, core)) {
+    if (hud_holders_has(line, core)) {
         if (!line->claimed || core != line->owner)
             return f;
         f.line = (struct sim_need){ line->settled_ns, line->late_ns };
@@ -203,17 +164,18 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
     double *free_ns = near ? &near->free_ns : &line->free_ns;
     f.from = near ? near->core : line->owner;
     f.shared = near;
+    f.agent = near ? -1 : line->agent;
     f.line = (struct sim_need){ later(line->visible_ns, *free_ns),
                                 near ? near->late_ns : line->late_ns };
     int class = machine_class(all->machine, f.from, core);
-    f.begin_ns = later(issue(c, cost->gap_ns[class], now_ns), f.line.ns);
+    f.begin_ns = later(issue(cost, c, f.from, class, now_ns), f.line.ns);
     f.end_ns = later(f.end_ns,
                      later(f.begin_ns + cross_ns(all, line, f.from, core, near), line->settled_ns));
     c->ended_ns = f.end_ns;
     *free_ns = f.begin_ns + cost->serve_ns[class];
     if (!near)
         share(all, line, core, f.end_ns);
-    give_copy(all, line, core);
+    hud_holders_add(line, core, all->machine);
     return f;
 }
 
@@ -256,7 +218,9 @@ static int use_entry(const struct sim_lines *all, struct core *c)
 static struct sim_fetch begin(enum sim_use use, const struct sim_line *line, int core,
                               double now_ns, struct sim_need stores)
 {
-    struct sim_fetch f = { use, .from = holds(line, core) ? -1 : line->owner, .stores = stores };
+    bool alone = line->owner == core && line->copies == 1;
+    struct sim_fetch f = { use, .from = hud_holders_has(line, core) ? -1 : line->owner,
+                           .agent = alone ? -1 : line->agent, .stores = stores };
 
     f.line = (struct sim_need){ line->free_ns, line->late_ns };
     f.begin_ns = later(now_ns, later(f.line.ns, stores.ns));
@@ -267,7 +231,7 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
                                  double now_ns)
 {
     struct core *c = &all->core[core];
-    struct taking t = taking(all, line, core);
+    struct taking t = taking(all, line, core, all->machine->lines.transfer_ns);
     double early =
         later(t.own_ns - t.gap_ns, 0); /* the store buffer asks before the store's turn has come */
     bool follows =
@@ -289,7 +253,7 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
 struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, int core,
                                  double now_ns)
 {
-    struct taking t = taking(all, line, core);
+    struct taking t = taking(all, line, core, all->machine->lines.transfer_ns);
     struct sim_fetch f = begin(LINES_CLAIM, line, core, now_ns, NO_NEED);
     bool claimed = f.from >= 0 || (line->claimed && line->owner == core);
 
@@ -303,6 +267,17 @@ struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, i
     return f;
 }
 
+/* Until a line is its core's, to be added to.  A measured time of a line that only its owner has
+ * includes that the owner gives it up. */
+static double add_own_ns(const struct sim_lines *all, const struct sim_line *line, int core)
+{
+    struct taking t = taking(all, line, core, all->fetch_ns);
+    int class = machine_class(all->machine, line->owner, core);
+    bool measured = line->copies == 1 && all->machine->lines.fetch_add_ns[class] > 0;
+
+    return measured ? t.asked_ns : t.own_ns;
+}
+
 struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int core,
                                double now_ns)
 {
@@ -310,7 +285,7 @@ struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int
     struct sim_fetch f =
         begin(LINES_ADD, line, core, now_ns, (struct sim_need){ c->settled_ns, c->late_ns });
 
-    f.end_ns = later(f.begin_ns + taking(all, line, core).own_ns, line->settled_ns) +
+    f.end_ns = later(f.begin_ns + add_own_ns(all, line, core), line->settled_ns) +
                all->machine->lines.add_ns;
     take(line, core);
     f.takers = line->takers;

@@ -15,7 +15,9 @@
  *        queue there: the owner serves its own unit, and one core of each other unit.
  * Run    A core that misses again, without having waited for a value in between, has issued that
  *        load gap_ns after the previous one, while it still waited for it (out-of-order
- *        execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.
+ *        execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.  Where the
+ *        machine has scan_gap_ns, that counts if the line comes from another core than the one
+ *        before.
  * Store  A core has at most store_entries stores in flight: a further one waits until the first of
  *        these has settled (hud_lines_entry_ns).  Then the core continues after post_ns.  Copies
  *        elsewhere must be revoked first: the store settles when the farthest holder has been
@@ -28,10 +30,15 @@
  *        several stores); store_gap_ns instead, where the machine has one.  A store to the line of
  *        the previous store settles with it.  Each holder but one takes revoke_each_ns more.
  * Add    The core waits for the line to be free, for its own stores, for the line to come and the
- *        copies to be revoked, then add_ns.  Additions to one line queue.
+ *        copies to be revoked, then add_ns.  Additions to one line queue.  Where the machine has
+ *        fetch_add_ns, a line that the core does not own takes so long instead of transfer_ns and
+ *        add_ns, from a holder of that class.
  * Claim  (prefetch for ownership) like a store for which no rank waits and that nothing follows:
  *        the line comes to the core, the copies are revoked.  A core without a copy must fetch it
  *        before it, or another core, loads it.
+ *
+ * Home   A fetch of a line from its owner, and a store, addition or claim where others have the
+ *        line, asks the line's home (sim_fetch.agent).  links.h says how long it waits there.
  *
  * Late   A use may begin in the future, and things that it depends on may be later than known at
  *        its call, since a line in flight may have to wait at links (links.h): the line at its
@@ -59,6 +66,7 @@ struct line_share {
 
 struct sim_line {
     int owner, home;   /* core that wrote it last; NUMA node */
+    int agent;         /* of its home, that orders requests for it (links.h); -1: none that waits */
     int copies;        /* cores that have it */
     uint64_t *held;    /* a bit for each core, the owner's, too; NULL: it never had a second copy */
     double visible_ns; /* loads of its value begin from here on */
@@ -84,6 +92,7 @@ struct sim_fetch {
     enum sim_use use;
     double begin_ns, end_ns; /* the line is on its way, unless from is -1 */
     int from;                /* the core that it comes from; -1: it does not */
+    int agent;               /* of the line's home that it asks; -1: none */
     bool shared;             /* into the shared cache of this core's unit, and out of that */
     unsigned takers;         /* of the line, by then */
     int entry;               /* a store's, in the buffer */

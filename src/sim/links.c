@@ -12,7 +12,9 @@ struct sim_links {
                    itself: its place stays empty.) */
     int count, room;
     struct sim_link *link;
-    double now_ns; /* of the latest crossing */
+    double *agent_free_ns; /* [nodes * agents] */
+    int agents;            /* of a node */
+    double now_ns;         /* of the latest crossing */
 };
 
 static void add(struct sim_links *all, double gbps, int class, int from, int to)
@@ -77,6 +79,9 @@ struct sim_links *hud_links_create(const struct sim_machine *machine)
     add_class_links(all, out, OUT, all->out);
     add_class_links(all, machine->links.port_gbps, IN, all->in);
     add_sockets(all);
+    all->agents = machine->lines.home_agents > 0 ? (int)machine->lines.home_agents : 1;
+    all->agent_free_ns =
+        hud_must(calloc((size_t)(machine->nodes * all->agents) + 1, sizeof *all->agent_free_ns));
     return all;
 }
 
@@ -85,6 +90,7 @@ void hud_links_free(struct sim_links *all)
     if (!all)
         return;
     free(all->link);
+    free(all->agent_free_ns);
     free(all);
 }
 
@@ -142,6 +148,25 @@ double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
         delay_ns = wait_ns > delay_ns ? wait_ns : delay_ns;
     }
     return delay_ns;
+}
+
+int hud_links_agent(const struct sim_links *all, int node, size_t index)
+{
+    return all->machine->lines.home_busy_ns > 0
+               ? node * all->agents + (int)(index % (size_t)all->agents)
+               : -1;
+}
+
+double hud_links_ask(struct sim_links *all, int agent, double now_ns)
+{
+    double *free_ns = &all->agent_free_ns[agent];
+    double wait_ns = *free_ns > now_ns ? *free_ns - now_ns : 0;
+
+    if (now_ns < all->now_ns)
+        return -1;
+    all->now_ns = now_ns;
+    *free_ns = now_ns + wait_ns + all->machine->lines.home_busy_ns;
+    return wait_ns;
 }
 
 int hud_links_count(const struct sim_links *all)

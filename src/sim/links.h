@@ -6,9 +6,11 @@
  * bandwidth.
  *
  * The longest wait on its way delays a line: its transfer is a pipeline over the links, and
- * transfer_ns includes their crossing.  Crossings come in the order of their times (crossings.h).
- * Bytes that are not lines are flows (flows.h) on the same links; lines and flows do not wait for
- * each other.
+ * transfer_ns includes their crossing.  The home of a line has such servers, too: agents of its
+ * NUMA node, which order the requests for lines at home there.  A request occupies one for
+ * home_busy_ns.
+ * Crossings come in the order of their times (crossings.h).  Bytes that are not lines are flows
+ * (flows.h) on the same links; lines and flows do not wait for each other.
  */
 #ifndef HUD_SIM_LINKS_H
 #define HUD_SIM_LINKS_H
@@ -46,6 +48,11 @@ int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_W
 /* A line crosses them.  Returns how much later it comes than if they were idle; below 0: another
  * one has crossed later than this one would. */
 double hud_links_cross(struct sim_links *all, int from, int to, double now_ns);
+
+/* The agent for a line, the index-th of those at home on a node; -1: requests occupy none. */
+int hud_links_agent(const struct sim_links *all, int node, size_t index);
+/* A request comes to an agent: as hud_links_cross, at the same times. */
+double hud_links_ask(struct sim_links *all, int agent, double now_ns);
 
 int hud_links_count(const struct sim_links *all);
 const struct sim_link *hud_links_get(const struct sim_links *all, int link);

@@ -1,96 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine.c - reads a modelled machine.  A table lists the required keys.  Any other key is an
- * error, and is named. */
+/* machine.c - reads a modelled machine.  A table lists the keys (machine_rows.h).  Any other key is
+ * an error, and is named. */
 #include "sim/machine.h"
 
 #include "sim/grow.h"
 #include "sim/machine_cores.h"
+#include "sim/machine_rows.h"
 #include "sim/machine_rules.h"
 #include "sim/plain.h"
 
 #include <stdarg.h>
 #include <string.h>
-
-/* ---- what a description has ---- */
-
-enum form {
-    NUMBER,   /* one number */
-    OPTION,   /* the same, or nothing */
-    CLASSES,  /* a table: a number for each class but the core itself */
-    ADDED,    /* the same, or nothing */
-    CACHES,   /* as CLASSES, and "own" */
-    NEAREST,  /* the same, or nothing */
-    MEMORIES, /* a table: "local" and a number for each class above a NUMA node */
-    DELAYS,   /* the same, or nothing */
-    HOMES,    /* as MEMORIES without "local" */
-    MESHES,   /* a table, or nothing: a number for any class but the core itself */
-    SOCKETS,  /* a number where there are several sockets, else nothing */
-    LEVEL     /* a level's name, or "machine" */
-};
-
-static const struct row {
-    const char *table, *key;
-    enum form form;
-    enum machine_range range;
-    size_t offset; /* in struct sim_machine */
-} rows[] = {
-    { "lines", "size_bytes", NUMBER, RANGE_LINE, offsetof(struct sim_machine, lines.size_bytes) },
-    { "lines", "hit_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.hit_ns) },
-    { "lines", "post_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.post_ns) },
-    { "lines", "store_entries", OPTION, RANGE_ENTRIES,
-      offsetof(struct sim_machine, lines.store_entries) },
-    { "lines", "add_ns", NUMBER, RANGE_TIME, offsetof(struct sim_machine, lines.add_ns) },
-    { "lines", "transfer_ns", CLASSES, RANGE_TIME,
-      offsetof(struct sim_machine, lines.transfer_ns) },
-    { "lines", "revoke_ns", ADDED, RANGE_DELAY, offsetof(struct sim_machine, lines.revoke_ns) },
-    { "lines", "gap_ns", CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.gap_ns) },
-    { "lines", "store_gap_ns", ADDED, RANGE_TIME,
-      offsetof(struct sim_machine, lines.store_gap_ns) },
-    { "lines", "revoke_each_ns", OPTION, RANGE_DELAY,
-      offsetof(struct sim_machine, lines.revoke_each_ns) },
-    { "lines", "serve_ns", CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.serve_ns) },
-    { "lines", "home_ns", HOMES, RANGE_DELAY, offsetof(struct sim_machine, lines.home_ns) },
-    { "links", "mesh_gbps", MESHES, RANGE_SPEED, offsetof(struct sim_machine, links.mesh_gbps) },
-    { "links", "port_gbps", MESHES, RANGE_SPEED, offsetof(struct sim_machine, links.port_gbps) },
-    { "links", "port_out_gbps", MESHES, RANGE_SPEED,
-      offsetof(struct sim_machine, links.port_out_gbps) },
-    { "links", "socket_gbps", SOCKETS, RANGE_SPEED,
-      offsetof(struct sim_machine, links.socket_gbps) },
-    { "copy", "cached_gbps", CACHES, RANGE_SPEED, offsetof(struct sim_machine, copy.cached_gbps) },
-    { "copy", "nearest_gbps", NEAREST, RANGE_SPEED,
-      offsetof(struct sim_machine, copy.nearest_gbps) },
-    { "copy", "memory_gbps", MEMORIES, RANGE_SPEED,
-      offsetof(struct sim_machine, copy.memory_gbps) },
-    { "copy", "shared_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, copy.shared_gbps) },
-    { "copy", "past_gbps", OPTION, RANGE_SPEED, offsetof(struct sim_machine, copy.past_gbps) },
-    { "copy", "kernel_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, copy.kernel_gbps) },
-    { "copy", "kernel_call_ns", NUMBER, RANGE_TIME,
-      offsetof(struct sim_machine, copy.kernel_call_ns) },
-    { "copy", "kernel_other_ns", OPTION, RANGE_DELAY,
-      offsetof(struct sim_machine, copy.kernel_other_ns) },
-    { "copy", "kernel_process_gbps", OPTION, RANGE_SPEED,
-      offsetof(struct sim_machine, copy.kernel_process_gbps) },
-    { "memory", "latency_ns", DELAYS, RANGE_TIME, offsetof(struct sim_machine, memory.latency_ns) },
-    { "memory", "node_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, memory.node_gbps) },
-    { "caches", "nearest_bytes", OPTION, RANGE_CACHE,
-      offsetof(struct sim_machine, caches.nearest_bytes) },
-    { "caches", "private_bytes", NUMBER, RANGE_CACHE,
-      offsetof(struct sim_machine, caches.private_bytes) },
-    { "caches", "shared_level", LEVEL, RANGE_NONE,
-      offsetof(struct sim_machine, caches.shared_level) },
-    { "caches", "shared_bytes", NUMBER, RANGE_CACHE,
-      offsetof(struct sim_machine, caches.shared_bytes) },
-    { "caches", "shared_gbps", NUMBER, RANGE_SPEED,
-      offsetof(struct sim_machine, caches.shared_gbps) },
-    { "reduce", "core_gbps", NUMBER, RANGE_SPEED, offsetof(struct sim_machine, reduce.core_gbps) },
-    { "call", "enter_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.enter_ns) },
-    { "call", "data_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.data_ns) },
-    { "call", "reduce_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.reduce_ns) },
-    { "call", "host_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.host_ns) },
-    { "call", "clock_ns", OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.clock_ns) },
-};
-
-enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char *const texts[] = { "name", "source", "topology", "doubt" };
 
@@ -144,7 +64,7 @@ static const char *shown(const json_t *value, char *text, size_t bytes)
 
 /* ---- numbers ---- */
 
-static void read_number(struct reader *r, const struct row *row, const char *what,
+static void read_number(struct reader *r, const struct machine_row *row, const char *what,
                         const json_t *value, double *number)
 {
     char text[64], accepted[64];
@@ -157,20 +77,20 @@ static void read_number(struct reader *r, const struct row *row, const char *wha
 }
 
 /* The key of a class in a table of this form; NULL: it has none. */
-static const char *class_key(const struct sim_machine *m, enum form form, int class)
+static const char *class_key(const struct sim_machine *m, enum machine_form form, int class)
 {
     int numa = hud_topo_level_of(m->topo, "numa"), lowest_away = numa < 0 ? m->classes : numa + 2;
 
     if (class == MACHINE_OWN)
-        return form == CACHES || form == NEAREST    ? "own"
-               : form == MEMORIES || form == DELAYS ? "local"
-                                                    : NULL;
-    if ((form == MEMORIES || form == DELAYS || form == HOMES) && class < lowest_away)
+        return form == FORM_CACHES || form == FORM_NEAREST    ? "own"
+               : form == FORM_MEMORIES || form == FORM_DELAYS ? "local"
+                                                              : NULL;
+    if ((form == FORM_MEMORIES || form == FORM_DELAYS || form == FORM_HOMES) && class < lowest_away)
         return NULL;
     return hud_machine_class_name(m, class);
 }
 
-static void read_classes(struct reader *r, const struct row *row, const char *what,
+static void read_classes(struct reader *r, const struct machine_row *row, const char *what,
                          const json_t *table)
 {
     double *by_class = (double *)(void *)((char *)r->m + row->offset);
@@ -203,9 +123,46 @@ static void read_classes(struct reader *r, const struct row *row, const char *wh
         known = class_key(r->m, row->form, c);
         value = known ? json_object_get(table, known) : NULL;
         snprintf(full, sizeof full, "%s.%s", what, known ? known : "");
-        if (known && (value || row->form != MESHES))
+        if (known && (value || row->form != FORM_MESHES))
             read_number(r, row, full, value, &by_class[c]);
     }
+}
+
+/* A key is a number of cores. */
+static void read_streams(struct reader *r, const struct machine_row *row, const char *what,
+                         const json_t *table)
+{
+    double *gbps = (double *)(void *)((char *)r->m + row->offset);
+    char text[64], full[96];
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(table))
+        complain(r, "%s: %s (accepted: a table of numbers of cores)", what,
+                 shown(table, text, sizeof text));
+    json_object_foreach((json_t *)(uintptr_t)table, key, value)
+    {
+        long cores = strtol(key, NULL, 10);
+        snprintf(full, sizeof full, "%ld", cores);
+        if (cores < 1 || cores > MACHINE_STREAMS || strcmp(full, key) != 0) {
+            complain(r, "%s.%s: not a number of cores (accepted: 1 to %d)", what, key,
+                     MACHINE_STREAMS);
+            return;
+        }
+        snprintf(full, sizeof full, "%s.%ld", what, cores);
+        read_number(r, row, full, value, &gbps[cores]);
+    }
+}
+
+static void read_word(struct reader *r, const struct machine_row *row, const char *what,
+                      const json_t *value, int *word)
+{
+    char text[64], accepted[64];
+
+    *word = hud_machine_word(row->range, json_string_value(value));
+    if (*word < 0)
+        complain(r, "%s: %s (accepted: %s)", what, shown(value, text, sizeof text),
+                 hud_machine_accepted(row->range, accepted, sizeof accepted));
 }
 
 static void read_level(struct reader *r, const char *what, const json_t *value, int *level)
@@ -222,23 +179,28 @@ static void read_level(struct reader *r, const char *what, const json_t *value, 
                  value ? shown(value, text, sizeof text) : "missing", accepted.text);
 }
 
-static bool may_lack(enum form form)
+static bool may_lack(enum machine_form form)
 {
-    return form == OPTION || form == ADDED || form == NEAREST || form == DELAYS || form == MESHES;
+    return form == FORM_OPTION || form == FORM_ADDED || form == FORM_NEAREST ||
+           form == FORM_DELAYS || form == FORM_MESHES || form == FORM_STREAMS || form == FORM_WORD;
 }
 
-static void read_row(struct reader *r, const struct row *row, const json_t *value)
+static void read_row(struct reader *r, const struct machine_row *row, const json_t *value)
 {
     void *field = (char *)r->m + row->offset;
     char what[64], text[64];
 
     snprintf(what, sizeof what, "%s.%s", row->table, row->key);
-    if (row->form == NUMBER || (row->form == OPTION && value) ||
-        (row->form == SOCKETS && r->m->sockets > 1))
+    if (row->form == FORM_NUMBER || (row->form == FORM_OPTION && value) ||
+        (row->form == FORM_SOCKETS && r->m->sockets > 1))
         read_number(r, row, what, value, field);
-    else if (row->form == LEVEL)
+    else if (row->form == FORM_LEVEL)
         read_level(r, what, value, field);
-    else if (row->form != SOCKETS && (value || !may_lack(row->form)))
+    else if (row->form == FORM_WORD && value)
+        read_word(r, row, what, value, field);
+    else if (row->form == FORM_STREAMS && value)
+        read_streams(r, row, what, value);
+    else if (row->form != FORM_SOCKETS && (value || !may_lack(row->form)))
         read_classes(r, row, what, value);
     else if (value)
         complain(r, "%s: %s (accepted: nothing, there is one socket)", what,
@@ -282,9 +244,9 @@ static void find_strange(struct reader *r, const char *table, const json_t *obje
 
     for (int t = 0; !table && t < TEXTS; t++)
         add_word(&accepted, texts[t]);
-    for (int i = 0; i < ROWS; i++) {
-        const char *name = table ? rows[i].key : rows[i].table;
-        if ((!table || strcmp(table, rows[i].table) == 0) && strcmp(name, before) != 0)
+    for (int i = 0; i < machine_rows_count; i++) {
+        const char *name = table ? machine_rows[i].key : machine_rows[i].table;
+        if ((!table || strcmp(table, machine_rows[i].table) == 0) && strcmp(name, before) != 0)
             add_word(&accepted, before = name);
     }
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
@@ -292,10 +254,10 @@ static void find_strange(struct reader *r, const char *table, const json_t *obje
         bool found = false;
         for (int t = 0; !table && t < TEXTS; t++)
             found = found || strcmp(key, texts[t]) == 0;
-        for (int i = 0; i < ROWS; i++)
-            found =
-                found || (table ? strcmp(table, rows[i].table) == 0 && strcmp(key, rows[i].key) == 0
-                                : strcmp(key, rows[i].table) == 0);
+        for (int i = 0; i < machine_rows_count; i++)
+            found = found || (table ? strcmp(table, machine_rows[i].table) == 0 &&
+                                          strcmp(key, machine_rows[i].key) == 0
+                                    : strcmp(key, machine_rows[i].table) == 0);
         if (!found)
             complain(r, "%s%s%s: not known (accepted: %s)", table ? table : "", table ? "." : "",
                      key, accepted.text);
@@ -304,18 +266,19 @@ static void find_strange(struct reader *r, const char *table, const json_t *obje
 
 static void read_tables(struct reader *r, const json_t *description)
 {
-    for (int i = 0; i < ROWS && !r->failed; i++) {
-        const json_t *table = json_object_get(description, rows[i].table);
-        if (!table && offsetof(struct sim_machine, call) <= rows[i].offset)
+    for (int i = 0; i < machine_rows_count && !r->failed; i++) {
+        const json_t *table = json_object_get(description, machine_rows[i].table);
+        if (!table && offsetof(struct sim_machine, call) <= machine_rows[i].offset)
             continue; /* all of it may be left out */
         if (!json_is_object(table)) {
-            complain(r, "%s: missing (accepted: a table, [%s])", rows[i].table, rows[i].table);
+            complain(r, "%s: missing (accepted: a table, [%s])", machine_rows[i].table,
+                     machine_rows[i].table);
             return;
         }
-        if (i == 0 || strcmp(rows[i].table, rows[i - 1].table) != 0)
-            find_strange(r, rows[i].table, table);
+        if (i == 0 || strcmp(machine_rows[i].table, machine_rows[i - 1].table) != 0)
+            find_strange(r, machine_rows[i].table, table);
         if (!r->failed)
-            read_row(r, &rows[i], json_object_get(table, rows[i].key));
+            read_row(r, &machine_rows[i], json_object_get(table, machine_rows[i].key));
     }
 }
 

@@ -20,26 +20,39 @@
 
 #include <jansson.h>
 
-enum { MACHINE_OWN = 0, MACHINE_CLASSES = SHAPE_LEVELS + 1, MACHINE_NAME = 64 };
+enum {
+    MACHINE_OWN = 0,
+    MACHINE_CLASSES = SHAPE_LEVELS + 1,
+    MACHINE_NAME = 64,
+    MACHINE_STREAMS = 64
+};
 
 /* What a cache line costs that somebody else has written or read. */
 struct machine_lines {
     double size_bytes;
-    double hit_ns;                       /* a load of a line that its own cache holds */
-    double post_ns;                      /* until a core has handed a store to its store buffer */
-    double store_entries;                /* of that buffer; 0: as many as are needed */
-    double add_ns;                       /* an atomic operation on a line that the core owns */
-    double transfer_ns[MACHINE_CLASSES]; /* one way, of a line that a core of this class has
+    double hit_ns;                        /* a load of a line that its own cache holds */
+    double post_ns;                       /* until a core has handed a store to its store buffer */
+    double store_entries;                 /* of that buffer; 0: as many as are needed */
+    double add_ns;                        /* an atomic operation on a line that the core owns */
+    double fetch_add_ns[MACHINE_CLASSES]; /* the same on a line that a core of this class owns; 0:
+                                             transfer_ns and add_ns */
+    double transfer_ns[MACHINE_CLASSES];  /* one way, of a line that a core of this class has
                                             written: a compare-and-swap round trip / 2 */
+    double hop_ns[MACHINE_CLASSES];       /* one way, of a word that two cores poll and store to in
+                                          turn; 0: not known.  No simulation uses it */
     double revoke_ns[MACHINE_CLASSES]; /* added until a store is visible, where a core of this class
                                           has a copy: two flags' round trip / 2 - transfer_ns */
     double gap_ns[MACHINE_CLASSES];    /* the next of several misses of one core that overlap */
+    double scan_gap_ns[MACHINE_CLASSES];  /* the same where it comes from another core than the one
+                                            before; 0: as gap_ns */
     double store_gap_ns[MACHINE_CLASSES]; /* the same of stores to lines that such a core has read;
                                              0: as gap_ns */
     double revoke_each_ns; /* added to a store for each core but one that has a copy of its line */
     double serve_ns[MACHINE_CLASSES]; /* between two readers of one line */
     double home_ns[MACHINE_CLASSES];  /* added where the line's home is so far away (machine_away),
                                           farther than its holder */
+    double home_agents;               /* of each NUMA node, lines in turn; 0: one */
+    double home_busy_ns; /* a request for a line occupies its agent so long; 0: no time */
 };
 
 /* What line transfers and bytes cross. */
@@ -76,6 +89,20 @@ struct machine_memory {
                                            away (machine_away) */
     double node_gbps; /* of one NUMA node, read and written, lines that are read only to be written
                          included */
+    double streams_gbps[MACHINE_STREAMS + 1]; /* what so many cores get of it at once; 0: unknown */
+};
+
+/* What a unit's shared cache has of what its cores read. */
+enum machine_fill {
+    MACHINE_FILL_READ,  /* all of it */
+    MACHINE_FILL_VICTIM /* what private caches have evicted */
+};
+
+/* Where bytes newer than memory go that another core reads. */
+enum machine_share {
+    MACHINE_SHARE_CACHE, /* to the shared cache of the unit of the core that wrote them */
+    MACHINE_SHARE_OWNER, /* nowhere: they stay in that core's own cache */
+    MACHINE_SHARE_MEMORY /* to memory, if the reader is of another unit; else as the first */
 };
 
 struct machine_caches {
@@ -83,6 +110,7 @@ struct machine_caches {
                                             too; 0: there is none that matters */
     int shared_level; /* whose units share the last cache, -1: the whole machine does */
     double shared_bytes, shared_gbps; /* of one; what it gives to its cores together */
+    int shared_fill, dirty_share;     /* enum machine_fill, machine_share */
 };
 
 struct machine_reduce {

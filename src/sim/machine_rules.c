@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Far beyond what any machine has, and not so far that a simulation of it would not end or be
  * counted in numbers that are none. */
@@ -21,6 +22,32 @@ static const struct bounds {
     [RANGE_SPEED] = { 0.001, 1e6, false, false, "GB/s" },
 };
 
+enum { WORDS = 3 };
+
+static const char *const words[][WORDS] = {
+    [RANGE_FILL] = { [MACHINE_FILL_READ] = "read", [MACHINE_FILL_VICTIM] = "victim" },
+    [RANGE_SHARE] = { [MACHINE_SHARE_CACHE] = "cache",
+                      [MACHINE_SHARE_OWNER] = "owner",
+                      [MACHINE_SHARE_MEMORY] = "memory" },
+};
+
+int hud_machine_word(enum machine_range range, const char *word)
+{
+    for (int i = 0; word && i < WORDS && words[range][i]; i++)
+        if (strcmp(words[range][i], word) == 0)
+            return i;
+    return -1;
+}
+
+static const char *accepted_words(enum machine_range range, char *text, size_t bytes)
+{
+    size_t used = 0;
+
+    for (int i = 0; i < WORDS && words[range][i] && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", i ? ", " : "", words[range][i]);
+    return text;
+}
+
 bool hud_machine_fits(enum machine_range range, double number)
 {
     const struct bounds *b = &bounds[range];
@@ -34,6 +61,8 @@ const char *hud_machine_accepted(enum machine_range range, char *text, size_t by
 {
     const struct bounds *b = &bounds[range];
 
+    if (range == RANGE_FILL || range == RANGE_SHARE)
+        return accepted_words(range, text, bytes);
     snprintf(text, bytes, "%s%.15g to %.15g %s",
              b->power   ? "a power of two, "
              : b->whole ? "a whole number, "

@@ -16,10 +16,14 @@ enum machine_range {
     RANGE_TIME,
     RANGE_DELAY,
     RANGE_SPEED,
+    RANGE_FILL, /* words from here on */
+    RANGE_SHARE,
     RANGE_NONE
 };
 
 bool hud_machine_fits(enum machine_range range, double number);
+/* The number of a word that the range has, from 0 on; -1: it has no such. */
+int hud_machine_word(enum machine_range range, const char *word);
 /* In words; returns text. */
 const char *hud_machine_accepted(enum machine_range range, char *text, size_t bytes);
 

@@ -8,6 +8,7 @@
  */
 #include "sim/carry.h"
 #include "sim/grow.h"
+#include "sim/messages.h"
 
 #include <string.h>
 
@@ -58,7 +59,7 @@ struct sim_spot hud_sim_spot(struct mem *m, const void *p, size_t bytes)
            window = m->team->offset_bytes + own->window_offset,
            line = own->user != 0 ? sizeof(mem_flag) : 0; /* before the team's window */
 
-    if (arena >= (size_t)sim_ranks(s))
+    if (arena >= (size_t)s->options.ranks)
         hud_sim_fail(s, "not shared memory: rank %d %s at %s:%d, address %p\n", now->rank,
                      now->what, now->file, now->line, p);
     size_t within = at % s->options.arena_bytes;
@@ -125,6 +126,8 @@ static void touch_plain(struct mem *m, const struct sim_spot *spot, size_t bytes
                          "of rank %d's arena\n",
                          now->rank, now->what, now->file, now->line, line * HUD_LINE,
                          spot->owner->number);
+    if (m->s->ends)
+        hud_messages_touch(m, spot, bytes, access);
     hud_sim_access(m, spot, bytes, access);
     if (spot->window && access == hud_bytes_read)
         check_stale(m, spot, bytes);
@@ -150,7 +153,7 @@ void *hud_sim_slot(struct mem *m, int rank)
         hud_sim_fail(
             m->s, "no such rank: rank %d asks for the slot of rank %d, after its call at %s:%d\n",
             m->rank, rank, m->self->now.file, m->self->now.line);
-    size_t arena = (size_t)t->mem[rank].self->number * m->s->options.arena_bytes;
+    size_t arena = (size_t)t->mem[rank].self->home->number * m->s->options.arena_bytes;
     return m->s->shown + arena + t->offset_bytes + m->place.slot_offset;
 }
 

@@ -204,8 +204,9 @@ static void report_deadlock(struct sim *s)
                 r->number, r->now.file, r->now.line, r->wait_arena, r->wait_offset_bytes,
                 (unsigned long long)r->wait_min, (unsigned long long)flag_newest(r->wait)->value);
         else
-            used += snprintf(text + used, sizeof text - (size_t)used,
-                             "  rank %d for others to meet\n", r->number);
+            used +=
+                snprintf(text + used, sizeof text - (size_t)used, "  rank %d at %s:%d for others\n",
+                         r->number, r->now.file, r->now.line);
     }
     hud_sim_fail(s, "deadlock: %d of %d ranks wait for ever\n%s", blocked, sim_ranks(s), text);
 }

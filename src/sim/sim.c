@@ -3,6 +3,7 @@
  * report. */
 #include "sim/carry.h"
 #include "sim/grow.h"
+#include "sim/messages.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@ static struct sim *running; /* for the signal handler */
 
 static size_t arenas_bytes(const struct sim *s)
 {
-    return (size_t)sim_ranks(s) * s->options.arena_bytes;
+    return (size_t)s->options.ranks * s->options.arena_bytes;
 }
 
 static char *map(size_t bytes, int protection)
@@ -26,20 +27,21 @@ static char *map(size_t bytes, int protection)
 struct sim *hud_sim_create(const struct sim_options *options)
 {
     struct sim *s = hud_must(calloc(1, sizeof *s));
-    size_t ranks = (size_t)options->ranks;
 
     s->options = *options;
     s->random = options->seed;
     s->shown = map(arenas_bytes(s), PROT_NONE);
     s->twin = map(arenas_bytes(s), PROT_READ | PROT_WRITE);
-    s->ranks = hud_must(calloc(ranks, sizeof *s->ranks));
-    for (int i = 0; i < options->ranks; i++) {
+    s->ranks = hud_must(calloc((size_t)sim_ranks(s), sizeof *s->ranks));
+    for (int i = 0; i < sim_ranks(s); i++) {
         struct sim_rank *r = &s->ranks[i];
         r->s = s;
         r->number = i;
-        r->clock = hud_order_create(options->ranks);
+        r->home = &s->ranks[i % options->ranks];
+        r->clock = hud_order_create(sim_ranks(s));
         hud_order_set(r->clock, i, 1);
-        r->arena = hud_must(calloc(options->arena_bytes / HUD_LINE, sizeof(struct sim_flag *)));
+        if (r->home == r)
+            r->arena = hud_must(calloc(options->arena_bytes / HUD_LINE, sizeof(struct sim_flag *)));
         r->now = (struct sim_event){ .rank = i, .what = "has not called", .file = "nowhere" };
     }
     if (options->machine)
@@ -51,7 +53,7 @@ struct sim *hud_sim_create(const struct sim_options *options)
 
 static void free_rank(struct sim_rank *r)
 {
-    for (size_t i = 0; i < r->s->options.arena_bytes / HUD_LINE; i++)
+    for (size_t i = 0; r->arena && i < r->s->options.arena_bytes / HUD_LINE; i++)
         hud_flag_free(r->arena[i]);
     free(r->arena);
     hud_order_free(r->clock);
@@ -66,6 +68,7 @@ void hud_sim_free(struct sim *s)
         return;
     for (int r = 0; r < sim_ranks(s); r++)
         free_rank(&s->ranks[r]);
+    hud_messages_free(s);
     while (s->teams) {
         struct sim_team *t = s->teams;
         s->teams = t->next;

@@ -17,9 +17,15 @@
  *   - a use of a user's buffer is not ordered with its owner's return, which counts as a read and
  *     write of the whole buffer,
  *   - a slice is leased again while a rank may still use it,
+ *   - bytes are used while a message owns them (messages.c), or both ends of one differ in length,
  *   - all ranks wait, or nothing is posted any more.
  *
  * A peek may return, and an await may accept, any value that the order allows, not only the newest.
+ *
+ * A rank with several lanes has a fiber for each, which advance in any order.  Nothing orders the
+ * lanes of a rank: what holds here holds for requests of one thread, and of several.  Where
+ * functions below ask for a rank of the job, l * ranks + r is lane l of rank r, which uses r's
+ * arena.
  *
  * On a modelled machine (clock.h) a run has times as well, under the same checker.
  *
@@ -48,6 +54,7 @@ enum sim_drop { SIM_DROP_RELEASE = 1, SIM_DROP_ACQUIRE = 2 };
 
 struct sim_options {
     int ranks;          /* of the simulated job; each has an arena */
+    int lanes;          /* of each rank: see above; 0: 1 */
     size_t arena_bytes; /* a multiple of 4096 */
     uint64_t seed;
     enum sim_strategy strategy;
@@ -63,13 +70,14 @@ struct sim;
 struct sim_machine;
 struct sim_trace;
 struct sim_team;
+struct sim_span;
 
 struct sim *hud_sim_create(const struct sim_options *options);
 /* Frees its teams, too. */
 void hud_sim_free(struct sim *s);
 
-/* Each rank of the job runs body on its fiber, once.  True: clean.  What a body allocates is lost
- * if the run fails. */
+/* Each lane of each rank of the job runs body on its fiber, once.  True: clean.  What a body
+ * allocates is lost if the run fails. */
 bool hud_sim_run(struct sim *s, void (*body)(struct sim *s, int rank, void *arg), void *arg);
 const char *hud_sim_report(const struct sim *s);    /* lines of text; "" while clean */
 unsigned long hud_sim_mutated(const struct sim *s); /* calls that were mutated */
@@ -111,6 +119,16 @@ struct sim_team *hud_sim_team_create(struct sim *s, int size, const int *members
                                      size_t offset_bytes, size_t bytes);
 /* A member's handle, for as long as the simulation lives. */
 struct mem *hud_sim_team_mem(struct sim_team *t, int rank);
+
+/*
+ * The ranks of the job on so many nodes, node_of[rank]: each node's share memory, as a team of
+ * `bytes` of each arena, and messages connect them.  A number of messages per rank at a time.
+ */
+struct sim_span *hud_sim_span_create(struct sim *s, int nodes, const int *node_of, size_t bytes,
+                                     int messages);
+/* Of a rank of the job: its handles, for as long as the simulation lives. */
+struct mem *hud_sim_span_mem(struct sim_span *span, int rank);
+struct net *hud_sim_span_net(struct sim_span *span, int rank);
 
 /* ---- in a body ---- */
 

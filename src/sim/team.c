@@ -112,6 +112,12 @@ static void check_contract(struct mem *m, const struct coll *c)
             require_entry(m, r);
 }
 
+/* Whose promise it is: on a span, that of all its ranks. */
+static struct mem *all_of(struct mem *m)
+{
+    return m->team->whole ? &m->team->whole->mem[m->self->number] : m;
+}
+
 /* What the call takes besides its memory accesses. */
 static double front_ns(const struct mem *m)
 {
@@ -130,27 +136,30 @@ static double front_ns(const struct mem *m)
 int hud_sim_call(struct mem *m, const struct alg *a, const struct coll *c)
 {
     struct coll call = *c;
+    struct mem *all = all_of(m);
 
     call.alg = a;
-    m->alg = a;
+    m->alg = all->alg = a;
     m->truncated = false;
     m->place = *c->place;
     hud_sched_event(m, "enters", "call", (int)m->calls);
-    hud_sim_views(m, c);
+    hud_sim_views(all, c);
     if (m->s->clock) {
         hud_carry_views(m);
         hud_clock_pause(m);
         m->self->now_ns += front_ns(m);
     }
     hud_sim_own(m, "owns its buffer before it enters");
-    note_entry(m);
+    note_entry(all);
     alg_run_of(a, c->place)(m, &call);
     if (m->s->clock)
         hud_clock_end(m->self);
-    check_contract(m, c);
+    check_contract(all, c);
     hud_sim_own(m, "owns its buffer after it returns");
-    m->calls++;
-    m->alg = NULL;
+    all->calls++;
+    if (all != m)
+        m->calls++;
+    m->alg = all->alg = NULL;
     hud_sim_region(m, 0, m->team->bytes);
     return m->truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
@@ -206,15 +215,15 @@ void hud_sim_gather(struct mem *m)
 
 void hud_sim_lease(struct mem *m)
 {
-    struct sim_rank *r = m->self;
+    struct sim_rank *r = m->self, *home = r->home;
     size_t first = m->team->offset_bytes, end = first + m->team->bytes, at = 0;
 
     hud_sched_event(m, "zeroes its slice", "lease", 0);
-    hud_sim_race(m->s, &r->now, hud_bytes_write(&r->bytes, first, end, &r->now, r->clock, &at),
-                 "the arena", r->number, at);
+    hud_sim_race(m->s, &r->now, hud_bytes_write(&home->bytes, first, end, &r->now, r->clock, &at),
+                 "the arena", home->number, at);
     for (size_t line = first / HUD_LINE; line < end / HUD_LINE; line++) {
-        hud_flag_free(r->arena[line]);
-        r->arena[line] = NULL;
+        hud_flag_free(home->arena[line]);
+        home->arena[line] = NULL;
     }
-    memset(m->s->twin + (size_t)r->number * m->s->options.arena_bytes + first, 0, end - first);
+    memset(m->s->twin + (size_t)home->number * m->s->options.arena_bytes + first, 0, end - first);
 }

@@ -115,6 +115,33 @@ static void find_units(struct sim_ways *w)
     }
 }
 
+/* The next number of streams above `count` that the machine gives; 0: none. */
+static int streams_after(const struct machine_memory *memory, int count)
+{
+    do
+        count++;
+    while (count <= MACHINE_STREAMS && memory->streams_gbps[count] <= 0);
+    return count <= MACHINE_STREAMS ? count : 0;
+}
+
+/* What each number of streams gets of a node: straight lines between those that are given.  Fewer
+ * than the first are not limited. */
+static void find_streams(struct sim_ways *w)
+{
+    const struct machine_memory *memory = &w->machine->memory;
+    int low = 0;
+
+    w->streams_gbps[0] = INFINITY;
+    for (int high; (high = streams_after(memory, low)) != 0; low = high) {
+        double from = low > 0 ? memory->streams_gbps[low] : INFINITY,
+               to = memory->streams_gbps[high];
+        for (int n = low + 1; n < high; n++)
+            w->streams_gbps[n] = low > 0 ? from + (to - from) * (n - low) / (high - low) : INFINITY;
+        w->streams_gbps[high] = to;
+        w->streams = high;
+    }
+}
+
 struct sim_ways *hud_ways_create(const struct sim_machine *machine, const struct sim_links *links)
 {
     struct sim_ways *w = hud_must(calloc(1, sizeof *w));
@@ -122,6 +149,7 @@ struct sim_ways *hud_ways_create(const struct sim_machine *machine, const struct
     w->machine = machine;
     w->links = links;
     find_units(w);
+    find_streams(w);
     w->node_at = hud_links_count(links);
     w->unit_at = w->node_at + machine->nodes;
     w->process_at = w->unit_at + w->units;
@@ -155,6 +183,8 @@ struct sim_flows *hud_ways_flows(const struct sim_ways *w)
         capacity[i] = hud_ways_gbps(w, i);
     struct sim_flows *f = hud_flows_create(capacity, w->resources);
     free(capacity);
+    for (int node = 0; w->streams > 0 && node < w->machine->nodes; node++)
+        hud_flows_limit(f, w->node_at + node, w->streams_gbps, w->streams);
     return f;
 }
 
@@ -172,6 +202,12 @@ struct sim_caches *hud_ways_caches(const struct sim_ways *w)
                                         .nearest_bytes = (size_t)caches->nearest_bytes,
                                         .private_bytes = (size_t)caches->private_bytes,
                                         .shared_bytes = (size_t)caches->shared_bytes,
+                                        .victim = caches->shared_fill == MACHINE_FILL_VICTIM,
+                                        .dirty = caches->dirty_share == MACHINE_SHARE_OWNER
+                                                     ? CACHES_KEEP
+                                                 : caches->dirty_share == MACHINE_SHARE_MEMORY
+                                                     ? CACHES_WRITE_BACK
+                                                     : CACHES_HAND_ON,
                                         .apart = apart,
                                         .where = w->machine };
 

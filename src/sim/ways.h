@@ -25,6 +25,8 @@ struct sim_ways {
     int units, *unit, *unit_seat; /* of the shared level; [cores]; [units]: a core of each */
     int node_class;               /* of the cores of a node */
     int node_at, unit_at, process_at, resources;
+    double streams_gbps[MACHINE_STREAMS + 1]; /* what so many flows get of a node */
+    int streams;                              /* the maximum number of them that is limited so */
 };
 
 /* Both must live as long. */

@@ -18,10 +18,11 @@ enum {
 
 enum sim_state { SIM_READY, SIM_BLOCKED, SIM_DONE };
 
-/* One rank of the job. */
+/* One rank of the job, or a lane of one. */
 struct sim_rank {
     struct sim *s;
     int number;
+    struct sim_rank *home; /* whose arena it uses: itself, or its first lane */
     struct fiber *fiber;
     sigjmp_buf bottom; /* of its stack: where a faulting rank ends */
     enum sim_state state;
@@ -55,8 +56,10 @@ struct sim {
     struct sim_options options;
     struct sim_rank *ranks;
     struct sim_team *teams;
-    char *shown; /* arenas as algorithms see their addresses: inaccessible */
-    char *twin;  /* the same, accessible */
+    struct sim_span *spans;
+    struct sim_end *ends; /* of messages, messages.c */
+    char *shown;          /* arenas as algorithms see their addresses: inaccessible */
+    char *twin;           /* the same, accessible */
     void (*body)(struct sim *s, int rank, void *arg);
     void *arg;
     struct sim_rank *current;
@@ -97,6 +100,7 @@ struct sim_team {
     int size;
     struct mem *mem; /* [size] */
     size_t offset_bytes, bytes;
+    struct sim_team *whole; /* of a node: all ranks of its span; NULL: no span */
     uint32_t
         *entry; /* [calls][size] when each member entered each call, on its own clock; 0: not yet */
     int entries, entries_room;
@@ -156,6 +160,11 @@ void hud_sim_access(struct mem *m, const struct sim_spot *spot, size_t bytes, si
  * Returns where they are. */
 void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access *access);
 
+/* ---- posts.c ---- */
+
+/* What the mutation drops of the current call. */
+int hud_sim_dropped(struct mem *m);
+
 /* ---- user.c ---- */
 
 /* The rank's next call has these views. */
@@ -168,9 +177,10 @@ void hud_sim_use(struct mem *m, const struct hud_view *view, size_t offset_bytes
 /* The caller, who owns its buffer, uses all of it; `what` says when. */
 void hud_sim_own(struct mem *m, const char *what);
 
+/* With their lanes. */
 static inline int sim_ranks(const struct sim *s)
 {
-    return s->options.ranks;
+    return s->options.ranks * (s->options.lanes > 1 ? s->options.lanes : 1);
 }
 
 /* A rank's releases are what its clock counts. */

@@ -14,6 +14,9 @@
  *   {"ask": "trees", "model": {"alpha_ns", "beta_ns"}, "points": [{"tree", "ranks", "degree",
  *   "bytes", "segment"}, ...]}
  *       {"points": [{"ns", "min_ns", "steps", "best_degree", "best_segment"}, ...]}
+ *   {"ask": "nodes", "model": {"alpha_ns", "beta_ns", "overhead_ns"}, "points": [{"nodes", "bytes",
+ *   "largest"}, ...]}       largest: of a segment
+ *       {"points": [{"tree", "degree", "segment", "ns", "mpi_ns", "min_ns", "gains"}, ...]}
  *   {"ask": "description", "machine": as in machines/NAME.toml}
  *       {"machine", "cores"}; nothing if a simulation would refuse it
  *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees":
@@ -26,13 +29,14 @@
 #include "model.h"
 
 #include "cost/hockney.h"
+#include "cost/network.h"
 #include "cost/queue.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEGREE = 64, MAX_RANKS = 1 << 20 };
+enum { MAX_DEGREE = 64, MAX_RANKS = 1 << 20, MIN_SEGMENT = 64 };
 
 static double number(const json_t *object, const char *key)
 {
@@ -102,6 +106,27 @@ static json_t *tree_point(const json_t *model, const json_t *point)
                      hud_cost_broadcast_segment(&c, b.tree, b.ranks, b.message_bytes));
 }
 
+static json_t *nodes_point(const json_t *model, const json_t *point)
+{
+    const struct cost_network c = { number(model, "alpha_ns"), number(model, "beta_ns"),
+                                    number(model, "overhead_ns") };
+    const struct cost_hockney h = { c.alpha_ns, c.beta_ns };
+    double nodes = number(point, "nodes"), bytes = number(point, "bytes"),
+           largest = number(point, "largest");
+
+    if (!hud_cost_network_valid(&c) || nodes < 2 || nodes > MAX_RANKS || bytes < 1 ||
+        largest < MIN_SEGMENT)
+        return NULL;
+    const struct cost_spread s =
+        hud_cost_spread_choose(&c, (int)nodes, bytes, MIN_SEGMENT, largest);
+    return json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:b}", "tree", hud_cost_spread_kinds[s.kind],
+                     "degree", s.degree, "segment", s.segment_bytes, "ns",
+                     hud_cost_spread_ns(&c, (int)nodes, bytes, &s), "mpi_ns",
+                     hud_cost_mpi_broadcast_ns(&c, (int)nodes, bytes), "min_ns",
+                     hud_cost_broadcast_min_ns(&h, (int)nodes, bytes), "gains",
+                     hud_cost_spread_gains(&c, (int)nodes, bytes, &s));
+}
+
 /* Each of a list. */
 static json_t *answer_list(const json_t *request, const char *asked, const char *answered,
                            json_t *(*point)(const json_t *model, const json_t *point))
@@ -136,14 +161,18 @@ static json_t *answer_trees(const json_t *request)
     return answer_list(request, "points", "points", tree_point);
 }
 
+static json_t *answer_nodes(const json_t *request)
+{
+    return answer_list(request, "points", "points", nodes_point);
+}
+
 static const struct ask {
     const char *name;
     json_t *(*answer)(const json_t *request); /* NULL: a line has said what is wrong */
-} asks[] = { { "queue", answer_queue },
-             { "choose", answer_choose },
-             { "trees", answer_trees },
-             { "description", model_description },
-             { "machine", model_machine } };
+} asks[] = {
+    { "queue", answer_queue }, { "choose", answer_choose },          { "trees", answer_trees },
+    { "nodes", answer_nodes }, { "description", model_description }, { "machine", model_machine }
+};
 
 int main(void)
 {
@@ -157,11 +186,12 @@ int main(void)
     if (i < count)
         answer = asks[i].answer(request);
     else
-        fprintf(stderr,
-                "huddle: model: %s: not a question (accepted: queue, choose, trees, machine)\n",
-                name      ? name
-                : request ? "(none)"
-                          : error.text);
+        fprintf(
+            stderr,
+            "huddle: model: %s: not a question (accepted: queue, choose, trees, nodes, machine)\n",
+            name      ? name
+            : request ? "(none)"
+                      : error.text);
     if (answer)
         json_dumpf(answer, stdout, JSON_COMPACT);
     json_decref(request);

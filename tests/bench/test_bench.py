@@ -422,6 +422,7 @@ class Command(unittest.TestCase):
             (("tree",), "two candidates or more"),
             (("tree", "bush"), r"no reduce/bush \(accepted: own, "),
             (("tree", "gather height=3"), "reduce/gather has no parameter height"),
+            (("tree", "gather fragment=7X"), "not a value of reduce/gather fragment"),
             (("tree", "gather fragment"), "'fragment': not understood"),
             (("tree", "slices", "--against=none"), "--compare and --against exclude each other"),
         ):

@@ -80,6 +80,18 @@ class Synonyms(unittest.TestCase):
         )
         self.assertEqual([1, 2, 4], settled("-m", "4").bytes)
 
+    def test_nonblocking(self):
+        self.assertEqual("blocking", settled("osu_bcast").way)
+        for words in (
+            ["osu_ibcast"],
+            ["ibcast", "--way", "nonblocking"],
+            ["bcast", "--way", "nonblocking"],
+        ):
+            options = settled(*words)
+            self.assertEqual((["bcast"], "nonblocking"), (options.collectives, options.way))
+            words = arguments.program_words(options, options.collectives, [8])
+            self.assertEqual("nonblocking", words[words.index("--way") + 1])
+
     def test_defaults(self):
         options = settled()
         self.assertEqual(
@@ -93,6 +105,9 @@ class Synonyms(unittest.TestCase):
             (["--ranks", "1"], "--ranks 1"),
             (["--root", "2"], "--root 2"),
             (["--warmups", "-1"], "--warmups"),
+            (["bcast", "ibarrier"], "bcast, ibarrier"),
+            (["ibarrier", "--way", "blocking"], "--way blocking"),
+            (["ibarrier", "--bare"], "--way nonblocking"),
         ):
             with (
                 self.subTest(words=words),
@@ -148,7 +163,8 @@ class Asked(unittest.TestCase):
         campaign.launch = launch
         campaign.check(variants.Variant("huddle", "huddle", None, {}, {}, None), 2)
         self.assertEqual(
-            "--coll bcast --bytes 8,64 --root shift --min 1 --max 1 --warmups 0 --figure-ms 1000",
+            "--coll bcast --bytes 8,64 --root shift --way blocking --min 1 --max 1 --warmups 0"
+            " --figure-ms 1000",
             " ".join(asked),
         )
 

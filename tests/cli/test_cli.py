@@ -70,6 +70,36 @@ class Run(unittest.TestCase):
             {k for k in first if k.startswith("HUDDLE") or k == "LD_PRELOAD"},
         )
 
+    def test_commands_that_do_not_exist(self):
+        for word, said in (
+            ("rnu", "did you mean run?"),
+            ("setings", "did you mean settings?"),
+            ("sh", "did you mean huddle run -- sh"),
+            ("zzz", "accepted are run, "),
+        ):
+            answer = huddle(word)
+            self.assertEqual(2, answer.returncode)
+            self.assertRegex(answer.stderr, rf"^huddle: no command {word}: [^\n]*\n$")
+            self.assertIn(said, answer.stderr)
+
+    def test_some_settings(self):
+        rows = json.loads(huddle("settings", "memory", "--json").stdout)["settings"]
+        self.assertEqual(["HUDDLE_MEMORY"], [row["name"] for row in rows])
+        answer = huddle("settings", "HUDDLE_MEMROY")
+        self.assertEqual(2, answer.returncode)
+        self.assertIn("did you mean HUDDLE_MEMORY?", answer.stderr)
+        lines = huddle("settings", "--export", HUDDLE_MEMORY="1M", HUDDLE_JOB="hidden").stdout
+        self.assertIn("\nexport HUDDLE_MEMORY=1M\n", lines)
+        self.assertIn("\n# export HUDDLE_LEASE=1536K\n", lines)
+        self.assertNotIn("hidden", lines)
+        subprocess.run(["sh", "-e"], input=lines, text=True, check=True)
+
+    def test_info_in_brief(self):
+        answer = huddle("info", "--brief", "--ranks", "2")
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        self.assertLess(len(answer.stdout.splitlines()), 12)
+        self.assertIn("a team of 2 processes works", answer.stdout)
+
     def test_leaves_the_job_that_is_given(self):
         self.assertEqual(seen_by_command("--set", "HUDDLE_JOB=mine")["HUDDLE_JOB"], "mine")
         rank = {"PMI_RANK": "1"}
@@ -83,10 +113,27 @@ class Run(unittest.TestCase):
         )
 
     def test_settings_and_statistics(self):
-        seen = seen_by_command("--set", "HUDDLE_MEMORY=1M", "--stats=out.json")
-        self.assertEqual("1M", seen["HUDDLE_MEMORY"])
-        self.assertEqual("json:" + os.path.abspath("out.json"), seen["HUDDLE_STATS"])
-        self.assertEqual("1", seen_by_command("--stats")["HUDDLE_STATS"])
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "out.json")
+            seen = seen_by_command("--set", "HUDDLE_MEMORY=1M", f"--stats={file}")
+            self.assertEqual("1M", seen["HUDDLE_MEMORY"])
+            self.assertRegex(seen["LD_PRELOAD"], r"libhuddle-record\.so:.*libhuddle-loader\.so$")
+            self.assertFalse(os.path.exists(seen["HUDDLE_RECORD"]))
+            with open(file, encoding="utf-8") as written:
+                self.assertEqual(0, json.load(written)["ranks_seen"])
+            in_a_rank = seen_by_command(f"--stats={file}", PMI_RANK="0")
+            self.assertEqual("json:" + file, in_a_rank["HUDDLE_STATS"])
+            kept = seen_by_command("--record", folder)
+            self.assertEqual(folder, kept["HUDDLE_RECORD"])
+
+    def test_statistics_that_cannot_be_written_are_refused_at_the_start(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, "made")
+            for option in ("--stats=/no/such/file", f"--stats={folder}", "--record=/no/such"):
+                answer = huddle("run", option, "--", "touch", made)
+                self.assertEqual(2, answer.returncode)
+                self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+                self.assertFalse(os.path.exists(made))
 
     def test_becomes_the_command(self):
         answer = huddle("run", "--", "sh", "-c", "echo \"$@\"; exit 7", "sh", "--", "--explain")
@@ -103,7 +150,6 @@ class Run(unittest.TestCase):
             (("run", "--explain=1", "--", "true"), 2, "--explain"),
             (("run", "--stats=", "--", "true"), 2, "FILE"),
             (("run", "--no-such", "--", "true"), 2, "--no-such"),
-            (("run", "true"), 2, "-- is missing"),
             (("run", "--", "/"), 126, "cannot run /"),
             (("run", "--", "/no/such"), 127, "/no/such"),
         ):
@@ -133,10 +179,19 @@ class Run(unittest.TestCase):
             self.assertRegex(answer.stderr, r"^huddle: cannot run [^\n]*cli: [^\n]*\n$")
 
     def test_options_as_they_may_be_written(self):
-        seen = seen_by_command("--set=HUDDLE_MEMORY=1M", "--set", "HUDDLE_MEMORY=2", "--stats", "f")
+        seen = seen_by_command("--set=HUDDLE_MEMORY=1M", "--set", "HUDDLE_MEMORY=2")
         self.assertEqual("2", seen["HUDDLE_MEMORY"])
-        self.assertEqual("json:" + os.path.abspath("f"), seen["HUDDLE_STATS"])
-        self.assertEqual("json:/f", seen_by_command("--stats=/f")["HUDDLE_STATS"])
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "f")
+            seen = seen_by_command("--stats", file, PMI_RANK="0")
+        self.assertEqual("json:" + file, seen["HUDDLE_STATS"])
+
+    def test_the_command_may_follow_without_dashes(self):
+        for words in (("true",), ("--stats", "true"), ("--set", "HUDDLE_LOG=info", "true")):
+            answer = huddle("run", *words)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+
+    def test_help_names_statistics(self):
         self.assertIn("--stats", huddle("run", "--help").stdout)
 
     def test_explain_runs_nothing(self):
@@ -230,7 +285,8 @@ class Info(unittest.TestCase):
             with self.subTest(said, **more):
                 if said != "no":
                     more["FAKE_XPMEM_COPIES"] = "1"
-                more["HUDDLE_ALLTOALL"] = "single"
+                if "HUDDLE_XPMEM" in more:
+                    more["HUDDLE_ALLTOALL"] = "single"
                 answer = huddle("info", "--json", "--ranks", "2", LD_LIBRARY_PATH=fake, **more)
                 teams = [m["team"] for m in json.loads(answer.stdout)["team"]["members"]]
                 self.assertEqual([said, said], [team["single_copy"] for team in teams])

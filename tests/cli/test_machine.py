@@ -33,6 +33,7 @@ MEASURED = {
         {"table": "lines", "key": "transfer_ns.numa", "value": 61.594, "note": "measured: somehow"},
         {"table": "caches", "key": "private_bytes", "value": 2097152.0, "note": "hwloc's"},
     ],
+    "words": [{"table": "caches", "key": "shared_fill", "value": "read", "note": "measured: so"}],
 }
 
 
@@ -62,6 +63,7 @@ class File(unittest.TestCase):
             "[lines]",
             "transfer_ns.numa = 61.59        # measured: somehow",
             "private_bytes = 2097152         # hwloc's",
+            'shared_fill = "read"            # measured: so',
             "[links]",
             "[reduce]",
         ):
@@ -133,6 +135,27 @@ class Steady(unittest.TestCase):
         )
         self.assertEqual(
             ("assumed: nothing", 0, {}), (joined[0]["note"], joined[0]["value"], unsteady)
+        )
+
+    def test_words_agree_or_are_named(self):
+        def run(word):
+            return [{"table": "caches", "key": "shared_fill", "value": word, "note": ""}]
+
+        self.assertEqual([], agreement.disagreeing([run("read"), run("read"), []]))
+        self.assertEqual(
+            ["caches.shared_fill read or victim"],
+            agreement.disagreeing([run("victim"), run("read")]),
+        )
+
+    def test_what_only_one_run_could_measure_is_left_out(self):
+        once = numbers(lines__home_busy_ns=60, lines__hit_ns=1.5)
+        self.assertEqual(once, agreement.joined([once])[0])
+        self.assertEqual(
+            (["hit_ns"], {}),
+            (
+                [number["key"] for number in agreement.joined([once, once[1:], once[1:]])[0]],
+                agreement.joined([once, once[1:], once[1:]])[1],
+            ),
         )
 
     def test_what_no_machine_is_like(self):
@@ -258,6 +281,11 @@ class Real(unittest.TestCase):
         self.assertLess(machine["lines"]["hit_ns"], machine["lines"]["transfer_ns"]["machine"])
         self.assertEqual({"enter_ns", "data_ns", "reduce_ns", "clock_ns"}, set(machine["call"]))
         self.assertGreater(machine["call"]["clock_ns"], 0)
+        self.assertGreater(machine["lines"]["fetch_add_ns"]["machine"], 0)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for key in ("home_busy_ns", "streams_gbps", "shared_fill", "dirty_share"):
+            self.assertRegex(text, rf"(?m)^{key}(\.\d+)? = |^# {key}: not measured: \w")
         simulated = huddle(self.home, "simulate", "barrier", "--ranks", "2")
         self.assertEqual((0, ""), (simulated.returncode, simulated.stderr))
         self.assertIn(f"on {machine['name']}", simulated.stdout)

@@ -14,6 +14,7 @@ from said import without_progress
 BUILD, SOURCE = os.path.abspath(sys.argv.pop()), os.path.abspath(sys.argv.pop())
 sys.path.insert(0, SOURCE)
 from cli.common.agreement import agreement, kendall  # noqa: E402
+from cli.common.transfers import as_described, described_hops  # noqa: E402
 
 RECORDED = os.path.join(SOURCE, "machines", "recorded", "xeon-4-cores")
 HEAD = "collective,ranks,algorithm,bytes,us\n"
@@ -58,20 +59,29 @@ class Numbers(unittest.TestCase):
         self.assertIsNone(kendall([(1, 5)]))
         self.assertAlmostEqual(1 / 3, kendall([(1, 1), (2, 3), (3, 2)]))
 
+    def test_the_line_transfer_that_is_measured_with_figures(self):
+        lines = {"transfer_ns": {"l3": 25, "machine": 100}}
+        self.assertEqual([25, 100], list(described_hops({"lines": lines})))
+        lines["hop_ns"] = {"l3": 46, "machine": 200}
+        hops = described_hops({"lines": lines})
+        self.assertEqual([46, 200], list(hops))
+        self.assertEqual([True, False, True], [as_described(ns, hops) for ns in (48, 100, 210)])
+
     def test_nothing_in_common(self):
         self.assertIsNone(agreement({("a", 8): 1.0}, {("b", 8): 1.0}))
 
 
 class Command(unittest.TestCase):
     def test_what_is_recorded(self):
-        done = validate("barrier", "--data", "xeon-4-cores", "--json")
-        self.assertEqual(0, done.returncode, done.stderr)
-        answer = json.loads(done.stdout)
-        self.assertEqual([2, 3, 4], [cell["ranks"] for cell in answer["cells"]])
-        for cell in answer["cells"]:
-            self.assertEqual(cell["figures"], len(cell["calls"]))
-            self.assertTrue(0.2 < cell["bias"] < 5, cell)
-            self.assertTrue(all(call["simulated_us"] > 0 for call in cell["calls"]))
+        for name in ("xeon-4-cores", "epyc-4-cores"):
+            done = validate("barrier", "--data", name, "--json")
+            self.assertEqual(0, done.returncode, done.stderr)
+            answer = json.loads(done.stdout)
+            self.assertEqual([2, 3, 4], [cell["ranks"] for cell in answer["cells"]])
+            for cell in answer["cells"]:
+                self.assertEqual(cell["figures"], len(cell["calls"]))
+                self.assertTrue(0.2 < cell["bias"] < 5, cell)
+                self.assertTrue(all(call["simulated_us"] > 0 for call in cell["calls"]))
 
     def test_a_file_and_one_number_of_ranks(self):
         with tempfile.TemporaryDirectory() as place:
@@ -158,7 +168,9 @@ class Command(unittest.TestCase):
             return done.stderr
 
     def test_what_is_refused(self):
-        self.assertIn("accepted: xeon-4-cores", validate("--data", "nowhere").stderr)
+        self.assertIn(
+            "accepted: epyc-4-cores, xeon-4-cores, ", validate("--data", "nowhere").stderr
+        )
         self.assertIn("No such file", validate("--data", "/nowhere.csv").stderr)
         self.assertIn("no figures (accepted: a CSV file", self.refused("a,b\n1,2\n"))
         self.assertIn("line 2", self.refused(HEAD + "bcast,2,queue,8,fast\n"))

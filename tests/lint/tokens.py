@@ -8,7 +8,8 @@ import tree
 ROOMS = r"^(src|include|cli|bench)/.*\.(c|h|cpp|def)$"
 ATOMIC = (
     r"^src/mem/|^src/core/local\.h$"
-    r"|^bench/(line\.h|pinned\.[ch]|(shots|bare|fit|instructions|machine_(lines|stores|calls))\.c)$"
+    r"|^bench/(line\.h|pinned\.[ch]|(shots|bare|fit|instructions)\.c"
+    r"|machine_(lines|stores|scans|homes|calls)\.c)$"
 )
 
 # (what it is, pattern, paths where it is looked for, paths where it is allowed, files that are

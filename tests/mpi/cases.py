@@ -78,21 +78,23 @@ class Case:
 
 # ---- troubles ----
 
-def as_node(strict=False):
-    """The shared tool that gives each 'node' a host name of its own."""
+def as_node(*slots, strict=False):
+    """Nodes with so many ranks each, by the shared tool that gives each 'node' a host name of its own."""
     tool = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../shared/tools", "as-strict-node" if strict else "as-node"))
     if not os.path.exists(tool):
         return None
+    hosts = ",".join(f"node{name}:{count}" for name, count in zip("ABCD", slots))
+    hydra = ["-launcher", "ssh", "-launcher-exec", tool, "-hosts", hosts]
     return {
-        "ompi4": ["--mca", "plm_rsh_agent", tool, "-H", "nodeA:2,nodeB:2", "--mca", "btl_tcp_if_include", "lo"],
-        "ompi5": ["--prtemca", "plm_ssh_agent", tool, "-H", "nodeA:2,nodeB:2", "--mca", "btl_tcp_if_include", "lo"],
-        "mpich4": ["-launcher", "ssh", "-launcher-exec", tool, "-hosts", "nodeA,nodeB", "-ppn", "2"],
-        "mpich5": ["-launcher", "ssh", "-launcher-exec", tool, "-hosts", "nodeA,nodeB", "-ppn", "2"],
+        "ompi4": ["--mca", "plm_rsh_agent", tool, "-H", hosts, "--mca", "btl_tcp_if_include", "lo"],
+        "ompi5": ["--prtemca", "plm_ssh_agent", tool, "-H", hosts, "--mca", "btl_tcp_if_include", "lo"],
+        "mpich4": hydra,
+        "mpich5": hydra,
     }
 
 
 def nodes_exist(_):
-    if as_node() is None:
+    if as_node(1) is None:
         raise NotHere("no as-node tool here")
 
 
@@ -209,7 +211,9 @@ def attack(name, times, mpis=ALL, **more):
 # Ranks to which Hydra gives no socket find each other by name.
 NO_PROXY = ("env", "-u", "HYDI_CONTROL_FD", "-u", "HYDRA_BSTRAP_UPSTREAM_FD")
 
-NODES = as_node() or {}
+NODES = as_node(2, 2) or {}
+RAGGED_NODES = as_node(1, 2, 1) or {}
+SPANS = {"env": {"HUDDLE_NODES": "on"}, "prepare": nodes_exist, "seconds": 120}
 TCP = {"openmpi": ["--mca", "btl", "tcp,self"]}
 # The MPIs' own ways to read another process fail in such places.
 NO_CMA = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "^cma", "MPIR_CVAR_CH4_CMA_ENABLE": "0", "UCX_TLS": "tcp,self"}
@@ -260,13 +264,22 @@ CASES = [
     Case("exchanges", "absolute addresses", ALL, 2, ["{bin}/bottom"], handled=True, collectives=("bcast", "alltoall", "alltoallv")),
     Case("reductions", "absolute addresses", ("mpich4",), 3, ["{bin}/bottom", "--reductions"], handled=True, leaves=LEFT, collectives=("reduce", "allreduce")),
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
+    # (Intel MPI pauses between looks at a request: 2 GB by tiles take many minutes)
+    Case("gathers", "blocks of more than 2 GB", (*OPEN, "mpich4", "mpich5"), 2, ["{bin}/huge"], handled=True, seconds=600, full=True,
+         collectives=("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv")),
 
     # Nonblocking and persistent collectives, next to the blocking ones.
     *[Case("nonblocking", f"{ranks} ranks", mpis, ranks, ["{bin}/nonblocking", "--brief", "--beyond"], bind=ranks == 2, seconds=200, **NONBLOCKING)
       for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
     Case("nonblocking", "threads", ALL, 2, ["{bin}/nonblocking_threads"], handled=True, collectives=("barrier", "bcast", "allreduce")),
     Case("nonblocking", "4 ranks, at length", ALL, 4, ["{bin}/nonblocking", "--beyond", "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True, **NONBLOCKING),
+    *[Case("nonblocking", f"{ranks} ranks, waits of the MPI's", ALL, ranks, ["{bin}/waits"], env={"HUDDLE_NONBLOCKING": "auto"}, bind=ranks == 2, again=ranks == 2)
+      for ranks in (2, 3)],
+    Case("nonblocking", "handled where waits advance them", ("ompi4", "ompi5", "mpich5"), 3, ["{bin}/waits"], env={"HUDDLE_NONBLOCKING": "auto"}, handled=True,
+         leaves=LEFT, collectives=("allgather",), again=True),
     Case("nonblocking", "switched off", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={"HUDDLE_NONBLOCKING": "off"}, seconds=200),
+    Case("nonblocking", "switched off on one rank", BOTH, 3, ["{bin}/waits"], each=on_ranks("-eq 1", "env", "HUDDLE_NONBLOCKING=off"), passed="ranks without huddle here",
+         says=["rank 1 runs without huddle, or"], may_say=["rank 0 runs without huddle, or"], collectives=("allgather",)),
     Case("nonblocking", "without huddle", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={"HUDDLE": "off"}, seconds=200, again=True),
     Case("nonblocking", "all fall back", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={f"HUDDLE_{name.upper()}": "mpi" for name in collectives()}, handled=False,
          collectives=list(collectives()), seconds=200),
@@ -275,6 +288,28 @@ CASES = [
          says=["rank 1 runs without huddle"], seconds=200, again=True),
     Case("nonblocking", "checked", BOTH, 3, ["{bin}/nonblocking", "--brief", "--beyond"], env=CHECK, seconds=300, **NONBLOCKING),
     Case("nonblocking", "two algorithms in turn", BOTH, 3, ["{bin}/nonblocking", "--brief", "--beyond"], env=ADAPT, seconds=300, again=True, **NONBLOCKING),
+
+    *[Case("nonblocking", f"truncation, {ranks} ranks", mpis, ranks, ["{bin}/truncate", "--forms"], bind=ranks == 2, seconds=200, again=ranks == 2, handled=True,
+           collectives=("bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv"))
+      for ranks, mpis in ((2, ALL), (3, ALL))],
+
+    # (memory for all communicators; those without would have their requests in the MPI's own lists)
+    *[Case("nonblocking", f"{requests:,} in flight on {comms} communicators", ALL, 2, ["{bin}/flight", "--requests", str(requests), "--comms", str(comms), "--bounded"],
+           env={"HUDDLE_MEMORY": "256M"}, handled=True, collectives=list(collectives()), seconds=400, full=full) for requests, comms, full in ((1000, 20, False), (10000, 100, True))],
+    Case("nonblocking", "10,000 in flight on 100 communicators, memory for some", OPEN, 3, ["{bin}/flight", "--requests", "10000", "--comms", "100", "--bounded"],
+         env={"HUDDLE_MEMORY": "32M"}, passed="no lease", collectives=("allreduce",), handled=True, seconds=400, full=True),
+
+    # Persistent ones, started in an order that differs from rank to rank.
+    *[Case("nonblocking", f"starts, {ranks} ranks", mpis, ranks, ["{bin}/starts", "--beyond"], bind=ranks == 2, seconds=200, again=ranks == 3, **NONBLOCKING)
+      for ranks, mpis in ((2, OPEN), (3, ("ompi4",)), (4, OPEN))],
+    Case("nonblocking", "starts, more than memory", OPEN, 3, ["{bin}/starts", "--many", "400"], env={"HUDDLE_MEMORY": "2M"}, seconds=200, handled=True,
+         passed="no lease", collectives=("allreduce",)),
+    Case("nonblocking", "starts, checked", OPEN, 3, ["{bin}/starts", "--beyond"], env=CHECK, seconds=300, again=True, **NONBLOCKING),
+    Case("nonblocking", "starts, switched off", ("ompi4",), 3, ["{bin}/starts"], env={"HUDDLE_NONBLOCKING": "off"}, seconds=200, again=True),
+    Case("nonblocking", "starts, all fall back", ("ompi4",), 3, ["{bin}/starts"], env={f"HUDDLE_{name.upper()}": "mpi" for name in collectives()}, handled=False,
+         collectives=list(collectives()), seconds=200, again=True),
+    Case("nonblocking", "starts, one rank without huddle", ("ompi4",), 3, ["{bin}/starts"], each=on_ranks("-eq 1", "env", "-u", "LD_PRELOAD"),
+         says=["rank 1 runs without huddle"], seconds=200, again=True),
 
     # Two algorithms in turn, and then the faster one, in every program above and in threads.
     *[Case("adapt", f"{program}, {ranks} ranks", mpis, ranks, words, env=ADAPT, seconds=200, tried=program not in ("exchanges", "gathers"), again=ranks == 2 or program == "reductions", **handled(program))
@@ -374,6 +409,7 @@ CASES = [
     bad_setting("HUDDLE_LEVELS_OFF", "l3,l9", "numa", again=True),
     bad_setting("HUDDLE_BARIER", "auto", "HUDDLE_BARRIER"),
     bad_setting("HUDDLE_LOG", "loud", "quiet", again=True),
+    bad_setting("HUDDLE_LEASE", "1", "bytes from 4K", again=True),
     differing("HUDDLE_MEMORY", "123456", "settings differ", again=True),
     differing("HUDDLE_BCAST", "mpi", "settings differ"),
     differing("HUDDLE_FIRST", "3", "settings differ", again=True),
@@ -403,6 +439,9 @@ CASES = [
     unlike("reduced", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Allreduce\(8 bytes, MPI_SUM\)$", BOTH, again=True),
     unlike("names", r"ranks 0-2 call MPI_Reduce_scatter_block\(16 bytes, MPI_SUM\); rank 3 calls MPI_Alltoallw$"),
     unlike("blocks", r"ranks 0-2 call MPI_Alltoall\(8 bytes\); rank 3 calls MPI_Alltoall\(4 bytes sent, 8 received\)$", launch={"openmpi": ["--mca", "mpi_param_check", "0"]}),
+    unlike("gathered", r"ranks 0-2 call MPI_Gather\(root 0, 8 bytes\); rank 3 calls MPI_Gather\(root 1, 8 bytes\)$", BOTH),
+    unlike("scanned", r"ranks 0-2 call MPI_Scan\(8 bytes, MPI_SUM\); rank 3 calls MPI_Exscan\(8 bytes, MPI_SUM\)$", BOTH),
+    unlike("started", r"ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); rank 3 calls MPI_Scan\(4 bytes, MPI_SUM\)$", ALL),
     unlike("first", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\)$", BOTH, call="1 of MPI_COMM_WORLD"),
     unlike("freed", r"rank 0 calls MPI_Comm_free or MPI_Finalize; ranks 1-3 call MPI_Barrier$", call="2 of its own"),
     Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, handled=True, says_each=True,
@@ -429,11 +468,11 @@ CASES = [
     Case("check", "switched off by a parameter on one rank", OPEN, 3, ["{bin}/unlike", "others"], env=CHECK,
          each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_on=off"), passed="switched off", again=True),
     Case("check", "by a parameter, on one rank", OPEN, 3, ["{bin}/unlike", "others"], again=True, each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_check=1"),
-         passed="ranks without huddle here", says=["rank 1 runs without huddle;", "rank 0 runs without huddle, or without HUDDLE_CHECK;"]),
+         passed="ranks without huddle here", says=["rank 1 runs without huddle, or", "rank 0 runs without huddle, or"]),
     Case("check", "by a parameter", OPEN, 4, ["{bin}/unlike", "first"], launch={"openmpi": ["--mca", "coll_huddle_check", "1"]}, fails=None,
          says=["check: call 1 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
     Case("check", "on one rank", NOT_MPICH_4, 3, ["{bin}/unlike", "others"], each=on_ranks("-eq 1", "env", "HUDDLE_CHECK=1"),
-         passed="ranks without huddle here", says=["rank 1 runs without huddle;", "rank 0 runs without huddle, or without HUDDLE_CHECK;"]),
+         passed="ranks without huddle here", says=["rank 1 runs without huddle, or", "rank 0 runs without huddle, or"]),
 
     # Where ranks run.
     Case("bindings", "one rank bound, the others not", BOTH, 3, each=on_ranks("-eq 1", "taskset", "-c", "0"), handled=True),
@@ -537,6 +576,19 @@ CASES = [
     # (not --beyond: calls without data fall back to the MPI there, as huddle cannot tell whether the ranks of another node use it)
     Case("nodes", "two host names", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, launch=NODES, prepare=nodes_exist, handled=False,
          passed="spans nodes|ranks without huddle here", command=["{bin}/differential", "--brief", "--most", "5000"], seconds=120),
+    *[Case("nodes", f"handled, {name}", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, ["{bin}/spans", "30000"], launch=launch, handled=True,
+           also_passed=("nonblocking not handled",), **SPANS)
+      for name, launch in (("two nodes", NODES), ("three ragged ones", RAGGED_NODES))],
+    Case("nodes", "handled, differential", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, ["{bin}/differential", "--brief", "--most", "50000"],
+         launch=RAGGED_NODES, handled=True, again=True, **SPANS),
+    Case("nodes", "one without huddle", OPEN, 4, ["{bin}/differential", "--brief", "--most", "5000"], launch=NODES, each=on_ranks("-ge 2", "env", "-u", "LD_PRELOAD"),
+         passed="ranks without huddle here", **SPANS),
+    # (han, of Open MPI 5, replaces itself in the communicator's table where nodes have different numbers of ranks)
+    Case("nodes", "one without huddle, ragged ones", OPEN, 4, ["{bin}/spans", "5000"], launch=NODES, each=on_ranks("-ge 2", "env", "-u", "LD_PRELOAD"),
+         passed="ranks without huddle here", **SPANS),
+    Case("nodes", "one with another setting", ("ompi4", "ompi5", "mpich5"), 4, ["{bin}/spans", "5000"], launch=NODES,
+         each=on_ranks("-ge 2", "env", "HUDDLE_NODES_FRAGMENT=1K"), handled=False, passed="settings differ",
+         says=["HUDDLE_NODES_FRAGMENT.*own collectives"], **SPANS),
     Case("nodes", "two cliques", ("mpich4", "mpich5"), 4, env={"MPIR_CVAR_NUM_CLIQUES": "2"}),
     Case("nodes", "odd and even cliques", ("mpich5",), 4, env={"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"}),
 ]

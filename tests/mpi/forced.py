@@ -32,7 +32,7 @@ def setting_of(collective):
 def refused(collective, name):
     """
     What needs single copy, where a rank is not allowed it: from the start, for writing only, by and
-    by; or where the user forgoes it.
+    by; or where another setting forbids it.
     """
     env = {setting_of(collective): name, **NO_CMA}
 
@@ -65,7 +65,8 @@ def refused(collective, name):
         "off",
         env={**env, "HUDDLE_CMA": "off"},
         handled=False,
-        passed="no algorithm",
+        passed="bad setting",
+        says=["needs single copy.*own collectives"],
         full=full,
         again=collective != "allreduce",
     )

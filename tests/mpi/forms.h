@@ -129,7 +129,7 @@ static const struct {
 };
 
 /* MPICH's own persistent collectives, which huddle leaves to it, go wrong when started again. */
-static bool has_persistent(void)
+static UNUSED bool has_persistent(void)
 {
 #ifdef OPEN_MPI
     return persistent_function("MPI_Barrier_init") != NULL;

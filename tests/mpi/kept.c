@@ -17,11 +17,19 @@ extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t by
 static bool exhausted;
 
 /* Whether the code at an address is huddle's. */
+/* By the file's own name: the MPI may lie in a folder named huddle. */
+static bool is_of_huddle(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strstr(slash ? slash : path, "huddle") != NULL;
+}
+
 static bool is_huddle(const void *address)
 {
     Dl_info where;
 
-    return dladdr(address, &where) && where.dli_fname && strstr(where.dli_fname, "huddle");
+    return dladdr(address, &where) && where.dli_fname && is_of_huddle(where.dli_fname);
 }
 
 static bool is_refused(const void *caller)
@@ -47,6 +55,11 @@ int main(int argc, char **argv)
     static MPI_Comm comm[COMMS];
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (is_of_huddle("/huddle/libmpi.so") || !is_of_huddle("/usr/lib/libhuddle-mpich.so")) {
+        fprintf(stderr, "files are not told apart\n");
+        MPI_Finalize();
+        return 1;
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     exhausted = world_rank == 1;
     for (int i = 0; i < COMMS; i++) {

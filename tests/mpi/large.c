@@ -21,6 +21,20 @@ WEAK int MPI_Alltoallv_c(const void *in, const large ins[], const MPI_Aint from[
 WEAK int MPI_Alltoallw_c(const void *in, const large ins[], const MPI_Aint from[],
                          const MPI_Datatype in_types[], void *out, const large outs[],
                          const MPI_Aint to[], const MPI_Datatype out_types[], MPI_Comm comm);
+WEAK int MPI_Neighbor_allgather_c(const void *in, large ins, MPI_Datatype in_type, void *out,
+                                  large outs, MPI_Datatype out_type, MPI_Comm comm);
+WEAK int MPI_Neighbor_allgatherv_c(const void *in, large ins, MPI_Datatype in_type, void *out,
+                                   const large outs[], const MPI_Aint to[], MPI_Datatype out_type,
+                                   MPI_Comm comm);
+WEAK int MPI_Neighbor_alltoallv_c(const void *in, const large ins[], const MPI_Aint from[],
+                                  MPI_Datatype in_type, void *out, const large outs[],
+                                  const MPI_Aint to[], MPI_Datatype out_type, MPI_Comm comm);
+WEAK int MPI_Ineighbor_alltoallw_c(const void *in, const large ins[], const MPI_Aint from[],
+                                   const MPI_Datatype in_types[], void *out, const large outs[],
+                                   const MPI_Aint to[], const MPI_Datatype out_types[],
+                                   MPI_Comm comm, MPI_Request *request);
+WEAK int MPI_Iallreduce_c(const void *in, void *out, large count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm, MPI_Request *request);
 #define IS_THERE(name) (name != NULL)
 #else
 typedef MPI_Count large;
@@ -107,10 +121,86 @@ static void reduce(void)
           "MPI_Reduce_scatter_c: error %d, first %d", error, got[0]);
 }
 
+/* Of a ring; a rank sends `left` and `right` numbers to its neighbours, one more than it gets from
+ * the other side.  The nonblocking one comes after a sum by an operation of the program's, which
+ * may be the MPI's own: both take numbers in its order. */
+static void add(void *in, void *out, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)out)[i] += ((int *)in)[i];
+}
+
+static void judge_ring(const char *name, int error, int left_count, int right_count, MPI_Comm ring)
+{
+    int left, right;
+    bool good = error == MPI_SUCCESS;
+
+    MPI_Cart_shift(ring, 0, 1, &left, &right);
+    for (int i = 0; i < left_count; i++)
+        good = good && got[i] == number(left, 2, i);
+    for (int i = 0; i < right_count; i++)
+        good = good && got[10 + i] == number(right, 1, i);
+    good = good && got[left_count] == 0 && got[10 + right_count] == 0;
+    check(good, "%s: error %d or wrong numbers", name, error);
+    memset(got, 0, sizeof got);
+}
+
+static void neighbors(void)
+{
+    large ins[2] = { 1, 2 }, outs[2] = { 2, 1 }, both[2] = { 1, 1 };
+    MPI_Aint from[2] = { 0, 10 }, bytes[2] = { 0, 10 * sizeof(int) };
+    int size = world_size, periodic = 1, sum = 0, one = 1;
+    MPI_Request request[2];
+    MPI_Status statuses[2];
+    MPI_Comm ring;
+    MPI_Op op;
+
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    MPI_Op_create(add, 1, &op);
+    describe(1);
+    for (int i = 0; i < 2; i++) {
+        sent[i] = number(world_rank, 1, i);
+        sent[10 + i] = number(world_rank, 2, i);
+    }
+    if (world_size > 2) { /* otherwise both neighbours are one rank */
+        judge_ring(
+            "MPI_Neighbor_alltoallv_c",
+            MPI_Neighbor_alltoallv_c(sent, ins, from, MPI_INT, got, outs, from, MPI_INT, ring), 2,
+            1, ring);
+        MPI_Iallreduce_c(&one, &sum, 1, MPI_INT, op, ring, &request[0]);
+        int error = MPI_Ineighbor_alltoallw_c(sent, ins, bytes, types, got, outs, bytes, types,
+                                              ring, &request[1]);
+        MPI_Waitall(2, request, statuses);
+        judge_ring("MPI_Ineighbor_alltoallw_c", error, 2, 1, ring);
+        check(sum == world_size, "the sum is %d", sum);
+    }
+    int mine = number(world_rank, 0, 0), left, right;
+    MPI_Cart_shift(ring, 0, 1, &left, &right);
+    int error = MPI_Neighbor_allgatherv_c(&mine, 1, MPI_INT, got, both, from, MPI_INT, ring);
+    check(error == MPI_SUCCESS && got[0] == number(left, 0, 0) && got[10] == number(right, 0, 0),
+          "MPI_Neighbor_allgatherv_c: error %d or wrong numbers", error);
+    error = MPI_Neighbor_allgather_c(&mine, 1, MPI_INT, got, 1, MPI_INT, ring);
+    check(error == MPI_SUCCESS && got[0] == number(left, 0, 0) && got[1] == number(right, 0, 0),
+          "MPI_Neighbor_allgather_c: error %d or wrong numbers", error);
+    MPI_Op_free(&op);
+    MPI_Comm_free(&ring);
+}
+
 #if MPI_VERSION < 4
 static void too_many(void)
 {
+    large many[2] = { (large)1 << 31, 1 };
+    MPI_Aint from[2] = { 0, 1 };
+    int size = world_size, open = 0;
+    MPI_Comm line;
+
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &open, 0, &line);
+    check(MPI_Neighbor_allgatherv_c(sent, 1, MPI_INT, got, many, from, MPI_INT, line) !=
+              MPI_SUCCESS,
+          "counts beyond an int pass");
+    MPI_Comm_free(&line);
     describe(1);
     counts[0][0] = (large)1 << 31;
     check(MPI_Reduce_scatter_c(sent, got, counts[0], MPI_INT, MPI_MAX, MPI_COMM_WORLD) !=
@@ -130,7 +220,8 @@ int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (world_size > RANKS_MAX || !IS_THERE(MPI_Alltoallv_c) || !IS_THERE(MPI_Alltoallw_c) ||
-        !IS_THERE(MPI_Reduce_scatter_c) || !IS_THERE(MPI_Allreduce_c)) {
+        !IS_THERE(MPI_Reduce_scatter_c) || !IS_THERE(MPI_Allreduce_c) ||
+        !IS_THERE(MPI_Neighbor_alltoallv_c)) {
         if (world_rank == 0)
             printf("SKIP this MPI has no functions for large counts\n");
         MPI_Finalize();
@@ -139,6 +230,7 @@ int main(int argc, char **argv)
     exchange();
     exchange_in_place();
     reduce();
+    neighbors();
     too_many();
     return finish("large");
 }

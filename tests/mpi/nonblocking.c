@@ -11,6 +11,7 @@
  * are nonblocking; waits that need the progress of other requests.
  */
 #include "pieces.h"
+#include "ways.h"
 
 #include "options.h"
 
@@ -19,38 +20,6 @@ static uint64_t calls;
 static const struct {
     int units, rounds;
 } sizes[] = { { 0, 1 }, { 1, 2 }, { 40, 1 }, { 700, 1 }, { 9000, 1 } };
-
-/* ---- ways to complete ------------------------------------------------------------------------ */
-
-enum { WAYS = 9 };
-
-static int wait_one(MPI_Request *request, int way)
-{
-    int done = 0, index = 0, error = MPI_SUCCESS, indices[1];
-    MPI_Status status;
-
-    while (way > 0 && !done && error == MPI_SUCCESS) {
-        if (way == 1)
-            error = MPI_Test(request, &done, &status);
-        else if (way == 2)
-            error = MPI_Testall(1, request, &done, &status);
-        else if (way == 3)
-            error = MPI_Testany(1, request, &index, &done, &status);
-        else if (way == 4)
-            error = MPI_Testsome(1, request, &done, indices, &status);
-        else if (way == 5)
-            error = MPI_Request_get_status(*request, &done, &status);
-        else
-            break;
-    }
-    if (way == 6)
-        return MPI_Waitall(1, request, &status);
-    if (way == 7)
-        return MPI_Waitany(1, request, &index, &status);
-    if (way == 8)
-        return MPI_Waitsome(1, request, &done, indices, &status);
-    return way == 0 || way == 5 ? MPI_Wait(request, &status) : error;
-}
 
 /* Of a nonblocking call nothing is left; a persistent request is inactive, and stays. */
 static void complete(struct piece *p, enum form form, int way, int error)

@@ -99,9 +99,31 @@ static void others(MPI_Comm comm, int size, int me, int count)
     in_order(sums, left_to_right + me * each, each, sizeof *sums, "reduce_scatter_block");
 }
 
+/* All in flight at a time. */
+static void requests(MPI_Comm comm, int size, int me, int count)
+{
+    enum { EACH = 3 };
+    static double out[EACH][MOST];
+    int root = count % size, each = count / size;
+    MPI_Request request[EACH];
+    MPI_Status statuses[EACH];
+
+    MPI_Iallreduce(terms, out[0], count, MPI_DOUBLE, MPI_SUM, comm, &request[0]);
+    MPI_Ireduce(terms, out[1], count, MPI_DOUBLE, MPI_SUM, root, comm, &request[1]);
+    MPI_Ireduce_scatter_block(terms, out[2], each, MPI_DOUBLE, MPI_SUM, comm, &request[2]);
+    MPI_Waitall(EACH, request, statuses);
+    in_order(out[0], left_to_right, count, sizeof **out, "iallreduce");
+    same_on_all(comm, out[0], count);
+    if (me == root)
+        in_order(out[1], left_to_right, count, sizeof **out, "ireduce");
+    in_order(out[2], left_to_right + me * each, each, sizeof **out, "ireduce_scatter_block");
+}
+
 /* Of the ranks up to this one, and of those before it. */
 static void prefixes(MPI_Comm comm, int size, int me, int count)
 {
+    MPI_Request request;
+
     for (int own = 1; own >= 0; own--) {
         int ranks = me + own;
         for (int i = 0; i < count; i++) {
@@ -115,6 +137,13 @@ static void prefixes(MPI_Comm comm, int size, int me, int count)
             MPI_Exscan(terms, sums, count, MPI_DOUBLE, MPI_SUM, comm);
         if (ranks > 0)
             in_order(sums, left_to_right, count, sizeof *sums, own ? "scan" : "exscan");
+        if (own)
+            MPI_Iscan(terms, parts, count, MPI_DOUBLE, MPI_SUM, comm, &request);
+        else
+            MPI_Iexscan(terms, parts, count, MPI_DOUBLE, MPI_SUM, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (ranks > 0)
+            in_order(parts, left_to_right, count, sizeof *parts, own ? "iscan" : "iexscan");
     }
     prepare(size, me, count);
 }
@@ -130,6 +159,7 @@ static void sums_on(MPI_Comm comm)
     for (size_t i = 0; i < sizeof counts / sizeof *counts - options.brief; i++) {
         allreduces(comm, counts[i]);
         others(comm, size, me, counts[i]);
+        requests(comm, size, me, counts[i]);
         prefixes(comm, size, me, counts[i]);
     }
 }

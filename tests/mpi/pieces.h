@@ -357,7 +357,7 @@ static void piece_check(const struct piece *p, enum form form, int error)
 }
 
 /* For the next start of a persistent request. */
-static void piece_again(struct piece *p)
+static UNUSED void piece_again(struct piece *p)
 {
     memcpy(p->out.memory, p->before.memory, p->out.bytes);
 }

@@ -109,9 +109,12 @@ class Job:
             **os.environ,
             **env,
             MARK: self.mark,
+            # (Open MPI: one job's end removes the folder where another one begins)
+            "TMPDIR": os.path.join(folder, "tmp"),
             # (Open MPI's own waits, on machines where several cases share the processors)
             **({} if case.bind else {"OMPI_MCA_mpi_yield_when_idle": "1"}),
             "HUDDLE_STATS": "json:" + self.stats,
+            "HUDDLE_NONBLOCKING": "on",  # auto: not in all MPIs
             **{name: value.replace("{folder}", folder) for name, value in case.env.items()},
         }
         if setting.plain:
@@ -231,6 +234,8 @@ def run_case(setting, case, mpi):
     """Complaints about one case; empty: good."""
     with tempfile.TemporaryDirectory(prefix="mpi-test-") as folder:
         os.chmod(folder, 0o755)
+        os.mkdir(os.path.join(folder, "tmp"))
+        os.chmod(os.path.join(folder, "tmp"), 0o1777)
         case.prepare(folder)
         try:
             job = Job(setting, case, mpi, folder)

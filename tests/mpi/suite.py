@@ -43,18 +43,19 @@ UNRELATED = (
 PAIR = ("ompi4", "mpich5")
 QUICK = [(mpi, 2, COLLECTIVE) for mpi in PAIR]  # FULL has them on more ranks too
 # All modules on as many ranks as most machines have processors for; elsewhere what calls
-# collectives, and on more ranks, where an MPI alone takes most of an hour for the others, those
-# that wait in the call, as huddle's do.
-BLOCKING = ("test_cco_buf", "test_cco_vec", "test_cco_obj", "test_op")
+# collectives of one communicator: blocking, nonblocking and persistent, also of neighbourhoods.
+INTRA = (
+    "test_cco_buf",
+    "test_cco_vec",
+    "test_cco_obj",
+    "test_cco_nb",
+    "test_cco_pr",
+    "test_cco_ngh",
+    "test_op",
+)
 FULL = [
     (mpi, ranks, modules)
-    for ranks, modules in (
-        (1, ()),
-        (2, ()),
-        (3, ("test_cco", "test_op")),
-        (5, BLOCKING),
-        (8, BLOCKING),
-    )
+    for ranks, modules in ((1, ()), (2, ()), (3, ("test_cco", "test_op")), (5, INTRA), (8, INTRA))
     for mpi in PAIR
 ]
 QUICK_SECONDS, FULL_SECONDS = (
@@ -118,6 +119,8 @@ def run(setting, mpi, ranks, modules, huddle, folder):
         **env,
         **LIBRARY[peers.abi(mpi)],
         "HUDDLE_STATS": f"json:{folder}/stats.json",
+        "HUDDLE_NONBLOCKING": "on",  # auto: not in all MPIs
+        "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks may outnumber processors
     }
     job = subprocess.Popen(
         command,

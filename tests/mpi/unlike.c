@@ -2,8 +2,8 @@
 /*
  * unlike.c - programs whose ranks make different calls, and the reports of HUDDLE_CHECK.
  *
- *     unlike root | kind | bytes | operation | counts | reduced | names | blocks | ends | freed |
- *     first    erroneous
+ *     unlike root | kind | bytes | operation | counts | reduced | names | blocks | gathered |
+ *     scanned | started | ends | freed | first    erroneous
  *     unlike others | silent | slow | late                                       correct, but for
  *     ranks that keep the others waiting
  *
@@ -159,6 +159,18 @@ static void by_name(bool odd)
         MPI_Reduce_scatter_block(numbers, gathered, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* A nonblocking call. */
+static void started(bool odd)
+{
+    MPI_Request request;
+
+    if (odd)
+        MPI_Iscan(numbers, gathered, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    else
+        MPI_Iallreduce(numbers, gathered, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -190,6 +202,12 @@ int main(int argc, char **argv)
         by_name(odd);
     else if (strcmp(what, "blocks") == 0)
         MPI_Alltoall(numbers, odd ? 1 : 2, MPI_INT, gathered, 2, MPI_INT, MPI_COMM_WORLD);
+    else if (strcmp(what, "gathered") == 0)
+        MPI_Gather(numbers, 2, MPI_INT, gathered, 2, MPI_INT, odd ? 1 : 0, MPI_COMM_WORLD);
+    else if (strcmp(what, "scanned") == 0)
+        (odd ? MPI_Exscan : MPI_Scan)(numbers, gathered, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else if (strcmp(what, "started") == 0)
+        started(odd);
     else if (strcmp(what, "ends") == 0 && odd)
         _exit(0);
     else if (strcmp(what, "freed") == 0)

@@ -4,12 +4,16 @@
  * under the race checker.
  *
  *   sim_check [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds N]
- * [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
+ * [--teams N] [--one-lease] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
+ *
+ * --teams: each rank has so many calls in flight, one of each team.  --one-lease: the teams have
+ * one lease, which must be found.
  *
  * Exit status 0: clean; 1: a report was printed; 2: bad arguments; 3: the mutated line was never
  * reached.
  */
 #include "leases.h"
+#include "nodes.h"
 #include "rollcalls.h"
 #include "sequence.h"
 
@@ -31,10 +35,12 @@ static const struct protocol {
 enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
 
 struct check {
-    const struct alg *only;
+    const struct alg *only, *nodes; /* in alg.def, of spans */
     const struct protocol *protocol;
     bool mixed, given;        /* of what was named, if anything was */
     int min_ranks, max_ranks; /* of rank_counts; one number: that one */
+    int teams;
+    bool one_lease;
     uint64_t first_seed, seeds;
     long seconds; /* 0: no limit */
     char *mutate_file;
@@ -53,23 +59,33 @@ static void list(void)
     puts("all");
     for (int i = 0; i < PROTOCOLS; i++)
         puts(protocols[i].name);
+    for (int a = 0; hud_sim_nodes_algs[a]; a++)
+        printf("%s/%s\n", hud_sim_nodes_algs[a]->coll, hud_sim_nodes_algs[a]->name);
+}
+
+/* That of a table with this name, or NULL. */
+static const struct alg *named(const struct alg *const *algs, const char *name)
+{
+    char full[128];
+
+    for (int a = 0; algs[a]; a++) {
+        snprintf(full, sizeof full, "%s/%s", algs[a]->coll, algs[a]->name);
+        if (strcmp(full, name) == 0)
+            return algs[a];
+    }
+    return NULL;
 }
 
 static bool find_algorithm(struct check *k, const char *name)
 {
-    char full[128];
-
     k->given = true;
     k->mixed = strcmp(name, "all") == 0;
     for (int i = 0; i < PROTOCOLS; i++)
         if (strcmp(name, protocols[i].name) == 0)
             k->protocol = &protocols[i];
-    for (int a = 0; hud_sim_algs[a]; a++) {
-        snprintf(full, sizeof full, "%s/%s", hud_sim_algs[a]->coll, hud_sim_algs[a]->name);
-        if (strcmp(full, name) == 0)
-            k->only = hud_sim_algs[a];
-    }
-    return k->mixed || k->protocol || k->only;
+    k->only = named(hud_sim_algs, name);
+    k->nodes = named(hud_sim_nodes_algs, name);
+    return k->mixed || k->protocol || k->only || k->nodes;
 }
 
 /* FILE:LINE, FILE:LINE:R, FILE:LINE:A; cuts the argument */
@@ -103,6 +119,8 @@ static bool parse(struct check *k, int argc, char **argv)
                                              { "ranks", required_argument, NULL, 'r' },
                                              { "seed", required_argument, NULL, 's' },
                                              { "seeds", required_argument, NULL, 'n' },
+                                             { "teams", required_argument, NULL, 'f' },
+                                             { "one-lease", no_argument, NULL, 'o' },
                                              { "seconds", required_argument, NULL, 't' },
                                              { "mutate", required_argument, NULL, 'm' },
                                              { "list", no_argument, NULL, 'l' },
@@ -122,6 +140,10 @@ static bool parse(struct check *k, int argc, char **argv)
             k->first_seed = strtoull(optarg, NULL, 10), k->seeds = 1;
         else if (o == 'n')
             k->seeds = strtoull(optarg, NULL, 10);
+        else if (o == 'f')
+            good = good && (k->teams = atoi(optarg)) > 0;
+        else if (o == 'o')
+            k->one_lease = true;
         else if (o == 't')
             k->seconds = atol(optarg);
         else if (o == 'm')
@@ -140,6 +162,8 @@ static bool out_of_time(const struct check *k)
 static bool run_one(struct check *k, run_fn *run, const struct alg *only, int ranks, uint64_t seed)
 {
     const struct sequence_options options = { .ranks = ranks,
+                                              .teams = k->teams,
+                                              .one_lease = k->one_lease,
                                               .only = only,
                                               .seed = seed,
                                               .mutate_file = k->mutate_file,
@@ -152,14 +176,16 @@ static bool run_one(struct check *k, run_fn *run, const struct alg *only, int ra
 /* Each algorithm alone, all mixed, and the protocols; or what was asked for. */
 static bool run_seed(struct check *k, int ranks, uint64_t seed)
 {
-    bool clean = true;
+    bool clean = true, one = k->teams == 1; /* what has no teams */
 
     for (int a = 0; clean && hud_sim_algs[a]; a++)
         if (!k->given || hud_sim_algs[a] == k->only)
             clean = run_one(k, sequence_run, hud_sim_algs[a], ranks, seed);
     if (clean && (!k->given || k->mixed))
         clean = run_one(k, sequence_run, NULL, ranks, seed);
-    for (int i = 0; clean && i < PROTOCOLS; i++)
+    if (clean && one && (!k->given || k->mixed || k->nodes))
+        clean = run_one(k, nodes_run, k->nodes, ranks, seed);
+    for (int i = 0; clean && one && i < PROTOCOLS; i++)
         if (!k->given || k->protocol == &protocols[i])
             clean = run_one(k, protocols[i].run, NULL, ranks, seed);
     return clean;
@@ -190,13 +216,15 @@ static bool run_all(struct check *k)
 
 int main(int argc, char **argv)
 {
-    struct check k = { .min_ranks = 1, .max_ranks = INT_MAX, .seeds = 15, .began = time(NULL) };
+    struct check k = {
+        .min_ranks = 1, .max_ranks = INT_MAX, .teams = 1, .seeds = 15, .began = time(NULL)
+    };
 
     if (!parse(&k, argc, argv)) {
         fprintf(
             stderr,
             "usage: %s [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds "
-            "N] [--seconds N] [--mutate "
+            "N] [--teams N] [--one-lease] [--seconds N] [--mutate "
             "FILE:LINE[:R|:A]] [--list]\n",
             argv[0]);
         return USAGE;

@@ -31,7 +31,7 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALGORITHMS = ROOT / "src" / "alg"
 sys.path.insert(0, str(ROOT / "cmake"))
-from edges import files, read  # noqa: E402
+from edges import files, full_name, read  # noqa: E402
 
 DEFINED = re.compile(r"^ALG_DEFINE\((\w+), (\w+)\)", re.MULTILINE)
 UNNEEDED = re.compile(r"((?:[RA]\d+, )*[RA]\d+) by ((?:\w+/\w+, )*\w+/\w+): \w")
@@ -112,7 +112,7 @@ class Table:
     def add(self, place, status, report):
         verdict = WORDS.get(status, f"ERROR {status}")
         print(
-            f"{place.name():36} mem_{place.site.call:6} {place.label:4} {verdict:9}"
+            f"{place.name():36} {full_name(place.site.call):11} {place.label:4} {verdict:9}"
             f" {place.program:26} {report}",
             flush=True,
         )

@@ -1,380 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sequence.c - makes a sequence from its seed, runs it, checks every byte that arrives.
- *
- * Sizes and parameters lie at corners: one byte around a flag's payload, pages, fragments, slots
- * and wraps of the whole region.  As in a plan, whose rules share a slot unless they differ in a
- * parameter that shapes it, parameters that are `per_call` change from call to call, and an
- * algorithm may have two slots.  Operations are counted from 1 on, or from where 32 bits or the
- * sign end.
+ * sequence.c - runs sequences as they are drawn (draw.c), and checks every byte that arrives.
  */
 #include "sequence.h"
 
-#include "calls.h"
-#include "coll/coll.h"
+#include "drawn.h"
 #include "sim/grow.h"
-
-#include <string.h>
-
-enum {
-    SLOTS = 96,          /* most algorithms in alg.def, and one more slot */
-    CALLS = 88,          /* in each slot: more than two rounds of any ring */
-    LEVELS = 4,          /* most levels of units */
-    MAX_BYTES = 1 << 20, /* of a message */
-    WORK_BYTES = 8 << 20 /* of messages in one run, times ranks */
-};
-
-struct slot {
-    const struct alg *alg;
-    long param[ALG_PARAMS];
-    struct alg_place place;
-    uint64_t op; /* of its latest call */
-};
-
-struct step {
-    const struct slot *slot;
-    long param[ALG_PARAMS];
-    uint64_t op;
-    struct call call;
-};
-
-struct sequence {
-    const struct sequence_options *options;
-    uint64_t random;
-    uint64_t usual, constant; /* root; it is the root of so many eighths of the calls */
-    size_t lease_bytes, cache_bytes, max_bytes, work_bytes;
-    struct slot slot[SLOTS];
-    int slots;
-    struct shape_groups groups;
-    struct step *steps;
-    int count;
-    struct call_user **user; /* [ranks] */
-    struct sim_team *team;
-};
-
-static uint64_t below(struct sequence *q, uint64_t end)
-{
-    q->random = q->random * 6364136223846793005u + 1442695040888963407u;
-    return (q->random >> 33) % end;
-}
-
-/* ---- groups ---- */
-
-static int unit_flat(struct sequence *q, int level, int rank, int below_unit)
-{
-    (void)q, (void)level, (void)rank, (void)below_unit;
-    return -1;
-}
-
-static int unit_even(struct sequence *q, int level, int rank, int below_unit)
-{
-    static const int ranks[LEVELS] = { 2, 6, 12, 24 };
-
-    (void)q, (void)below_unit;
-    return rank / ranks[level];
-}
-
-/* Any two ranks may meet; some ranks span units. */
-static int unit_ragged(struct sequence *q, int level, int rank, int below_unit)
-{
-    static const int few[LEVELS] = { 0, 6, 4, 2 }; /* units that those of the level below lie in */
-    static const int ranks[LEVELS] = { 2, 4, 5,
-                                       6 }; /* about, in a unit whose ranks span those below */
-
-    (void)rank;
-    if (level != 0 && below_unit >= 0)
-        return below_unit % few[level];
-    return below(q, 8) == 0 ? -1 : (int)below(q, 1 + (uint64_t)(q->options->ranks / ranks[level]));
-}
-
-static int (*const units[])(struct sequence *q, int level, int rank,
-                            int below_unit) = { unit_flat, unit_even, unit_ragged };
-enum { STRUCTURES = sizeof units / sizeof *units };
-
-static void make_groups(struct sequence *q)
-{
-    int ranks = q->options->ranks, levels = 2 + (int)below(q, LEVELS - 1);
-    int *unit = hud_must(calloc((size_t)(levels * ranks), sizeof *unit));
-
-    for (int level = 0; level < levels; level++)
-        for (int r = 0; r < ranks; r++)
-            unit[level * ranks + r] = units[q->options->seed % STRUCTURES](
-                q, level, r, level == 0 ? -1 : unit[(level - 1) * ranks + r]);
-    struct shape_place place = { .ranks = ranks, .levels = levels, .unit = unit };
-    if (hud_shape_groups_build(&place, &q->groups) != 0)
-        hud_must(NULL);
-    free(unit);
-}
-
-/* ---- the lease ---- */
-
-static long corner(struct sequence *q, const struct alg_param *p)
-{
-    uint64_t range = (uint64_t)(p->max - p->min), any = below(q, range + 1),
-             little = below(q, 1 + (range >> below(q, 16)));
-    const long corners[] = { p->preset, p->min, p->max, p->min + (long)any, p->min + (long)little };
-
-    return corners[below(q, sizeof corners / sizeof *corners)];
-}
-
-/* All, when the slot is made; then those that may change from call to call. */
-static void draw_params(struct sequence *q, const struct alg *alg, bool all, long *param)
-{
-    for (int p = 0; alg_param_at(alg, p); p++)
-        if (all || alg_param_at(alg, p)->per_call)
-            param[p] = corner(q, alg_param_at(alg, p));
-}
-
-static void add_slot(struct sequence *q, const struct alg *alg)
-{
-    struct slot *slot = q->slots < SLOTS ? &q->slot[q->slots++] : hud_must(NULL);
-
-    slot->alg = alg;
-    draw_params(q, alg, true, slot->param);
-}
-
-/* One of the algorithm; or one of each algorithm, and of one of them a second. */
-static void add_slots(struct sequence *q)
-{
-    int algs = 0;
-
-    while (hud_sim_algs[algs])
-        algs++;
-    int twice = (int)below(q, (uint64_t)algs);
-    for (int a = 0; a < algs; a++) {
-        if (!q->options->only || q->options->only == hud_sim_algs[a])
-            add_slot(q, hud_sim_algs[a]);
-        if (!q->options->only && a == twice)
-            add_slot(q, hud_sim_algs[a]);
-    }
-}
-
-/* As if so many calls had left no trace in the slot; not in what adds up who came since the lease:
- * that would wait for them. */
-static uint64_t calls_before(const struct sequence *q, int slot)
-{
-    static const uint64_t before[] = { 0, (UINT64_C(1) << 31) - CALLS / 4,
-                                       (UINT64_C(1) << 32) - CALLS / 4,
-                                       (UINT64_C(1) << 31) + CALLS };
-    static const char *const adds_up[] = { "central", "combining" };
-    const struct alg *alg = q->slot[slot].alg;
-
-    for (size_t i = 0; i < sizeof adds_up / sizeof *adds_up; i++)
-        if (strcmp(alg->coll, "barrier") == 0 && strcmp(alg->name, adds_up[i]) == 0)
-            return 0;
-    return before[(q->options->seed + (uint64_t)slot) % (sizeof before / sizeof *before)];
-}
-
-/* Those that have a window get one region for all, in three of four leases. */
-static void share_window(struct sequence *q)
-{
-    size_t at = HUD_LINE;
-
-    for (int i = 0; i < q->slots; i++) {
-        struct alg_place *place = &q->slot[i].place;
-        place->slot_offset = at;
-        at += place->slot_bytes;
-    }
-    for (int i = 0; i < q->slots; i++)
-        if (q->slot[i].place.window_bytes != 0) {
-            q->slot[i].place.window_offset = at + HUD_LINE;
-            q->slot[i].place.user = i + 1;
-        }
-}
-
-static void make_layout(struct sequence *q)
-{
-    static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 },
-                        caches[] = { 0, 8 << 10, 40000, 1 << 20 };
-    size_t at = HUD_LINE; /* struct slice_head */
-    int windows = 0;      /* still without their share of what is left */
-
-    for (int i = 0; i < q->slots; i++)
-        windows += alg_holds_data(q->slot[i].alg);
-    q->lease_bytes = leases[below(q, sizeof leases / sizeof *leases)];
-    q->cache_bytes = caches[below(q, sizeof caches / sizeof *caches)];
-    bool shares = below(q, 4) != 0;
-    for (int i = 0; i < q->slots; i++) {
-        struct slot *slot = &q->slot[i];
-        size_t left = q->lease_bytes - HUD_LINE - at,
-               max = left / (alg_holds_data(slot->alg) && windows > 0 ? (size_t)windows-- : 1);
-        slot->op = calls_before(q, i);
-        slot->place = alg_place_alone(slot->alg, slot->param, q->options->ranks, at, max);
-        at += alg_place_bytes(&slot->place);
-    }
-    if (shares)
-        share_window(q);
-}
-
-/* ---- the calls ---- */
-
-static bool accepts(const struct sequence *q, const struct step *s, size_t bytes)
-{
-    bool known = !coll_has(hud_coll_kind(s->call.alg->coll), COLL_UNSIZED);
-    struct coll c = { .bytes = known ? bytes : 0, .param = s->param, .place = &s->slot->place };
-
-    return alg_accepts(s->call.alg, &c, q->options->ranks);
-}
-
-/* A size at one of the corners, or any. */
-static size_t any_size(struct sequence *q, const struct step *s)
-{
-    static const size_t fixed[] = { 1,   2,   7,   8,   9,    12,   13,   64,   104,
-                                    112, 120, 128, 256, 1000, 4096, 8192, 65536 };
-    size_t corners[2 * ALG_PARAMS + 6], count = 0, memory = alg_place_bytes(&s->slot->place);
-
-    for (int p = 0; alg_param_at(s->call.alg, p); p++)
-        if (s->param[p] > 0) {
-            corners[count++] = (size_t)s->param[p];
-            corners[count++] = 2 * (size_t)s->param[p];
-        }
-    for (size_t k = 1; k <= 4; k++)
-        corners[count++] = memory / k;
-    corners[count++] = 1 + below(q, 2 * memory);
-    corners[count++] = 1 + below(q, 128);
-    size_t i = below(q, count + sizeof fixed / sizeof *fixed);
-    size_t bytes = i < count ? corners[i] : fixed[i - count];
-    return bytes + 1 - below(q, 3);
-}
-
-static size_t good_size(struct sequence *q, const struct step *s, size_t max_bytes)
-{
-    for (int tries = 0; tries < 64; tries++) {
-        size_t bytes = any_size(q, s);
-        if (bytes > 0 && bytes <= max_bytes && accepts(q, s, bytes))
-            return bytes;
-    }
-    return accepts(q, s, 1) ? 1 : 0;
-}
-
-/* One of the algorithms that the slot serves. */
-static const struct alg *any_of_family(struct sequence *q, const struct alg *alg)
-{
-    const struct alg *of[SLOTS];
-    uint64_t count = 0;
-
-    for (int a = 0; !q->options->only && hud_sim_algs[a]; a++)
-        if (hud_sim_algs[a]->family == alg->family)
-            of[count++] = hud_sim_algs[a];
-    return count <= 1 ? alg : of[below(q, count)];
-}
-
-static void draw_reduction(struct sequence *q, struct call *call)
-{
-    static const size_t elements[] = { 1, 2, 4, 8, 8, 8, 12, 16, 20, 100 },
-                        wide[] = { HUD_LINE + 1, HUD_ELEMENT_MAX / 2 + 1, HUD_ELEMENT_MAX };
-    bool any_wide = below(q, 8) == 0;
-
-    call->element = any_wide ? wide[below(q, sizeof wide / sizeof *wide)]
-                             : elements[below(q, sizeof elements / sizeof *elements)];
-    if (call->bytes < call->element)
-        call->element = 1;
-    call->bytes -= call->bytes % call->element;
-}
-
-/* Ranks whose counts differ are no fault of these: what a rank sends goes with its bytes.  Other
- * reductions may wait for ever, until the core finds out. */
-static bool bears_other_counts(const struct alg *alg)
-{
-    int kind = hud_coll_kind(alg->coll);
-
-    return coll_has(kind, COLL_REDUCES) ? alg->family->direct : !coll_has(kind, COLL_VIEWS);
-}
-
-/* Another algorithm of a slot may serve another size. */
-static const struct alg *any_for_size(struct sequence *q, const struct alg *alg)
-{
-    const struct alg *other = any_of_family(q, alg);
-
-    return strcmp(other->coll, alg->coll) == 0 ? other : alg;
-}
-
-/* Less than so many bytes, whole elements; by little or by much. */
-static size_t draw_less(struct sequence *q, const struct call *call)
-{
-    size_t elements = call->bytes / call->element,
-           less = below(q, 2) == 0 ? 1 + below(q, elements) : 1 + below(q, 8);
-
-    return less < elements ? (elements - less) * call->element : 0;
-}
-
-/* A rank that counts less than the others, or all but that one.  The root of a broadcast counts
- * all. */
-static void draw_shorter(struct sequence *q, struct step *s)
-{
-    struct call *call = &s->call;
-    int rank = (int)below(q, (uint64_t)q->options->ranks), kind = hud_coll_kind(call->alg->coll);
-    bool one_buffer = coll_has(kind, COLL_ONE_BUFFER);
-
-    call->other_blocks = coll_has(kind, COLL_COUNTS) && below(q, 2) == 0;
-    call->shorter_bytes = call->other_blocks ? call->bytes : draw_less(q, call);
-    call->shorter_alg = one_buffer ? call->alg : any_for_size(q, call->alg);
-    call->others_shorter = !one_buffer && below(q, 2) == 0;
-    if (below(q, 6) == 0 && q->options->ranks > 1 && call->shorter_bytes > 0 &&
-        !(one_buffer && rank == call->root) && accepts(q, s, call->shorter_bytes))
-        call->shorter = rank;
-}
-
-/* False: the algorithm has no room in this lease, or takes no size. */
-static bool make_step(struct sequence *q, const struct slot *slot, struct step *s)
-{
-    int ranks = q->options->ranks;
-    struct call *call = &s->call;
-
-    *s = (struct step){ .slot = slot, .op = slot->op + 1 };
-    *call = (struct call){ .alg = any_of_family(q, slot->alg),
-                           .ranks = ranks,
-                           .element = 1,
-                           .shorter = -1,
-                           .id = (uint64_t)q->count };
-    memcpy(s->param, slot->param, sizeof s->param);
-    draw_params(q, slot->alg, false, s->param);
-    call->root = (int)(below(q, 8) < q->constant ? q->usual : below(q, (uint64_t)ranks));
-    const char *coll = call->alg->coll;
-    if (!call_moves(coll))
-        return slot->place.slot_bytes != 0 && accepts(q, s, 0);
-    size_t share = q->work_bytes / (size_t)ranks, one = call_view_bytes(coll, 1, ranks);
-    call->bytes = slot->place.slot_bytes != 0
-                      ? good_size(q, s, (share < MAX_BYTES ? share : MAX_BYTES) / one)
-                      : 0;
-    if (call->bytes == 0)
-        return false;
-    if (call_reduces(coll))
-        draw_reduction(q, call);
-    if (bears_other_counts(call->alg))
-        draw_shorter(q, s);
-    call->in_place = below(q, 3) == 0;
-    size_t work = call->bytes * one * (size_t)ranks;
-    q->work_bytes -= work < q->work_bytes ? work : q->work_bytes;
-    if (call->bytes * one > q->max_bytes)
-        q->max_bytes = call->bytes * one;
-    return true;
-}
-
-static void make_steps(struct sequence *q)
-{
-    struct slot *tried[2] = { q->slot, q->slot };
-    int any = CALLS * q->slots, max = q->options->only ? any : any + any / 4;
-
-    q->work_bytes = WORK_BYTES;
-    q->usual = below(q, (uint64_t)q->options->ranks);
-    q->constant = 4 * below(q, 3);
-    q->steps = hud_must(calloc((size_t)max, sizeof *q->steps));
-    for (int i = 0; i < max; i++) {
-        struct slot *slot = &q->slot[below(q, (uint64_t)q->slots)];
-        /* at last as in a trial (HUDDLE_ADAPT): one of two of a collective, in twos */
-        if (i % 64 == 0)
-            tried[0] = slot;
-        if (strcmp(slot->alg->coll, tried[0]->alg->coll) == 0)
-            tried[1] = slot;
-        if (i >= any && i % 16 != 0)
-            slot = tried[i / 2 * 5 / 3 % 2];
-        if (make_step(q, slot, &q->steps[q->count])) {
-            slot->op++;
-            q->count++;
-        }
-    }
-}
 
 /* ---- one rank ---- */
 
@@ -392,28 +23,19 @@ static void run_step(struct sim *sim, struct sequence *q, const struct step *s, 
     call_verify(&s->call, rank, q->user[rank], sim, status);
 }
 
-static void body(struct sim *sim, int rank, void *arg)
+/* A lane of a rank, which has the sequence of that number. */
+static void body(struct sim *sim, int lane, void *arg)
 {
-    struct sequence *q = arg;
+    struct sequence *all = arg, *q = &all[lane / all->options->ranks];
 
     for (int i = 0; i < q->count; i++)
-        run_step(sim, q, &q->steps[i], rank);
+        run_step(sim, q, &q->steps[i], lane % all->options->ranks);
 }
 
 /* ---- */
 
-static void report(const struct sequence *q, const struct sim *sim, FILE *to)
+static void report_slots(const struct sequence *q, FILE *to)
 {
-    static const char *const names[STRUCTURES] = { "flat", "even", "ragged" };
-    const struct sequence_options *o = q->options;
-
-    fprintf(to, "%s", hud_sim_report(sim));
-    fprintf(to, "  %s groups, %s scheduling, lease of %zu bytes, %d calls; again with:\n",
-            names[o->seed % STRUCTURES], hud_sim_strategies[o->seed / STRUCTURES % SIM_STRATEGIES],
-            q->lease_bytes, q->count);
-    fprintf(to, "  sim_check --algorithm %s%s%s --ranks %d --seed %llu\n",
-            o->only ? o->only->coll : "all", o->only ? "/" : "", o->only ? o->only->name : "",
-            o->ranks, (unsigned long long)o->seed);
     for (int i = 0; i < q->slots; i++) {
         const struct alg *alg = q->slot[i].alg;
         for (int p = 0; alg_param_at(alg, p); p++)
@@ -426,11 +48,44 @@ static void report(const struct sequence *q, const struct sim *sim, FILE *to)
     }
 }
 
-static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
+static void report(const struct sequence *all, const struct sim *sim, FILE *to)
 {
-    const struct sequence_options *o = q->options;
+    static const char *const names[STRUCTURES] = { "flat", "even", "ragged" };
+    const struct sequence_options *o = all->options;
+
+    fprintf(to, "%s", hud_sim_report(sim));
+    fprintf(to, "  %s groups, %s scheduling; again with:\n", names[o->seed % STRUCTURES],
+            hud_sim_strategies[o->seed / STRUCTURES % SIM_STRATEGIES]);
+    fprintf(to, "  sim_check --algorithm %s%s%s --ranks %d --teams %d --seed %llu\n",
+            o->only ? o->only->coll : "all", o->only ? "/" : "", o->only ? o->only->name : "",
+            o->ranks, o->teams, (unsigned long long)o->seed);
+    for (int t = 0; t < o->teams; t++) {
+        fprintf(to, "  team of ranks from %d on: lease of %zu bytes, %d calls\n", t * o->ranks,
+                all[t].lease_bytes, all[t].count);
+        report_slots(&all[t], to);
+    }
+}
+
+/* The team of one sequence: lanes of all ranks, and their users. */
+static void join(struct sequence *q, struct sim *sim, int team)
+{
+    int ranks = q->options->ranks, *members = hud_must(calloc((size_t)ranks, sizeof *members));
+
+    q->user = hud_must(calloc((size_t)ranks, sizeof *q->user));
+    for (int r = 0; r < ranks; r++) {
+        members[r] = team * ranks + r;
+        q->user[r] = call_user_create(sim, ranks, q->max_bytes);
+    }
+    q->team = hud_sim_team_create(sim, ranks, members, q->lease_offset, q->lease_bytes);
+    free(members);
+}
+
+static bool run(struct sequence *all, size_t arena_bytes, struct sequence_sums *sums, FILE *to)
+{
+    const struct sequence_options *o = all->options;
     const struct sim_options options = { .ranks = o->ranks,
-                                         .arena_bytes = q->lease_bytes,
+                                         .lanes = o->teams,
+                                         .arena_bytes = arena_bytes,
                                          .seed = o->seed,
                                          .strategy = (enum sim_strategy)(o->seed / STRUCTURES %
                                                                          SIM_STRATEGIES),
@@ -438,43 +93,43 @@ static bool run(struct sequence *q, struct sequence_sums *sums, FILE *to)
                                          .mutate_line = o->mutate_line,
                                          .mutate = o->mutate };
     struct sim *sim = hud_sim_create(&options);
-    int *members = hud_must(calloc((size_t)o->ranks, sizeof *members));
 
-    q->user = hud_must(calloc((size_t)o->ranks, sizeof *q->user));
-    for (int r = 0; r < o->ranks; r++) {
-        members[r] = r;
-        q->user[r] = call_user_create(sim, o->ranks, q->max_bytes);
-    }
-    q->team = hud_sim_team_create(sim, o->ranks, members, 0, q->lease_bytes);
-    bool clean = hud_sim_run(sim, body, q);
+    for (int t = 0; t < o->teams; t++)
+        join(&all[t], sim, t);
+    bool clean = hud_sim_run(sim, body, all);
     if (!clean)
-        report(q, sim, to);
+        report(all, sim, to);
     sums->runs++;
     sums->events += hud_sim_events(sim);
     sums->mutated += hud_sim_mutated(sim);
     hud_sim_free(sim);
-    for (int r = 0; r < o->ranks; r++)
-        call_user_free(q->user[r]);
-    free(q->user);
-    free(members);
+    for (int t = 0; t < o->teams; t++) {
+        for (int r = 0; r < o->ranks; r++)
+            call_user_free(all[t].user[r]);
+        free(all[t].user);
+    }
     return clean;
 }
 
 bool sequence_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to)
 {
-    struct sequence q = { .options = options,
-                          .random = options->seed * 1000003 + (uint64_t)options->ranks };
+    struct sequence *all = hud_must(calloc((size_t)options->teams, sizeof *all));
+    size_t arena_bytes = 0;
+    int calls = 0;
 
-    make_groups(&q);
-    add_slots(&q);
-    make_layout(&q);
-    make_steps(&q);
-    bool clean = q.count == 0 || run(&q, sums, to);
-    for (int i = 0; i < q.count; i++) {
-        sums->calls++;
-        sums->truncated += q.steps[i].call.shorter >= 0;
+    for (int t = 0; t < options->teams; t++) {
+        sequence_draw(&all[t], options, t, options->one_lease ? 0 : arena_bytes);
+        arena_bytes += all[t].lease_bytes;
+        calls += all[t].count;
     }
-    hud_shape_groups_free(&q.groups);
-    free(q.steps);
+    bool clean = calls == 0 || run(all, arena_bytes, sums, to);
+    for (int t = 0; t < options->teams; t++) {
+        struct sequence *q = &all[t];
+        for (int i = 0; i < q->count; i++)
+            sums->truncated += q->steps[i].call.shorter >= 0;
+        sums->calls += (unsigned long)q->count;
+        sequence_free(q);
+    }
+    free(all);
     return clean;
 }

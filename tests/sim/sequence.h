@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sequence.h - a random sequence of collective calls on one lease, made from a seed and run under
- * the checker.
+ * the checker; or several sequences at once, each on a team of its own of the same ranks, as
+ * nonblocking calls: a rank has a call of each in flight, and they advance in any order.
  *
  * The seed decides all: groups, scheduling, slots, parameters, size of the lease, and each call's
  * algorithm, root, bytes, views.
@@ -15,6 +16,8 @@
 
 struct sequence_options {
     int ranks;
+    int teams;              /* sequences at once */
+    bool one_lease;         /* for all of them: what must not be */
     const struct alg *only; /* NULL: all algorithms, mixed */
     uint64_t seed;
     const char *mutate_file; /* as in struct sim_options */

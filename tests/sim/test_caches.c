@@ -24,9 +24,17 @@ static int apart(const void *where, int a, int b)
 static double home[NODES];
 static struct caches_given_up given_up;
 
-static int set_up_with(void **state, size_t nearest_bytes)
+static int set_up_with(void **state, size_t nearest_bytes, bool victim, enum caches_dirty dirty)
 {
-    const struct caches_shape shape = { CORES, 2, unit, nearest_bytes, 64 * K, 1 * M, apart, NULL };
+    const struct caches_shape shape = { .cores = CORES,
+                                        .units = 2,
+                                        .unit = unit,
+                                        .nearest_bytes = nearest_bytes,
+                                        .private_bytes = 64 * K,
+                                        .shared_bytes = 1 * M,
+                                        .victim = victim,
+                                        .dirty = dirty,
+                                        .apart = apart };
     struct sim_caches *c = hud_caches_create(&shape);
 
     memset(home, 0, sizeof home);
@@ -38,12 +46,27 @@ static int set_up_with(void **state, size_t nearest_bytes)
 
 static int set_up(void **state)
 {
-    return set_up_with(state, 0);
+    return set_up_with(state, 0, false, CACHES_HAND_ON);
 }
 
 static int set_up_nearest(void **state)
 {
-    return set_up_with(state, 4 * K);
+    return set_up_with(state, 4 * K, false, CACHES_HAND_ON);
+}
+
+static int set_up_victim(void **state)
+{
+    return set_up_with(state, 0, true, CACHES_KEEP);
+}
+
+static int set_up_keep(void **state)
+{
+    return set_up_with(state, 0, false, CACHES_KEEP);
+}
+
+static int set_up_write_back(void **state)
+{
+    return set_up_with(state, 0, false, CACHES_WRITE_BACK);
 }
 
 static int tear_down(void **state)
@@ -267,6 +290,65 @@ static void what_is_in_the_nearest_cache(void **state)
     assert_int_equal(hud_caches_private_bytes(c, 0), 3 * K);
 }
 
+/* A shared cache of victims has nothing that a core has only read, until the core evicts it: clean
+ * bytes, too.  96 KB are read: the first 32 KB are evicted. */
+static void a_cache_of_victims(void **state)
+{
+    struct sim_caches *c = *state;
+
+    reads(c, 0, BUF, 48 * K);
+    expect(c, 1, BUF, 0, READ, CACHES_NODE, 0);
+    assert_int_equal(hud_caches_shared_bytes(c, 0), 0);
+    reads(c, 0, BUF + 48 * K, 48 * K);
+    expect(c, 1, BUF, 32 * K, READ, CACHES_UNIT, 0);
+    expect(c, 2, BUF, 0, READ, CACHES_NODE, 0); /* memory is as new */
+    assert_int_equal(hud_caches_shared_bytes(c, 0), 32 * K);
+    reads(c, 1, BUF, 8 * K); /* it stays there, too */
+    assert_int_equal(hud_caches_shared_bytes(c, 0), 32 * K);
+    assert_true(given_up.shared_bytes == 0 && home[0] == 0);
+    writes(c, 3, RING, 8 * K); /* bytes that are newer than memory stay with the core that wrote */
+    reads(c, 2, RING, 8 * K);
+    assert_int_equal(hud_caches_shared_bytes(c, 1), 0);
+    expect(c, 0, RING, 8 * K, READ, CACHES_CORE, 3);
+}
+
+/* Core 0 has written what 1 and 2 read: 3 finds it in the shared cache that 2 has filled, and a
+ * core of the other unit that looks for 4 KB more, with core 0.  Evicted, it goes home once. */
+static void the_owner_keeps_what_it_wrote(void **state)
+{
+    struct sim_caches *c = *state;
+
+    writes(c, 0, RING, 8 * K);
+    reads(c, 1, RING, 8 * K);
+    expect(c, 2, RING, 8 * K, READ, CACHES_CORE, 0);
+    reads(c, 2, RING, 4 * K);
+    expect(c, 3, RING, 4 * K, READ, CACHES_UNIT, 1);
+    expect(c, 3, RING + 4 * K, 4 * K, READ, CACHES_CORE, 0);
+    assert_true(given_up.shared_bytes == 0 && home[1] == 0);
+    writes(c, 0, BUF, 64 * K);
+    expect(c, 2, RING, 4 * K, READ, CACHES_OWN, 2);
+    expect(c, 2, RING + 4 * K, 4 * K, READ, CACHES_UNIT, 0);
+    assert_true(given_up.shared_bytes == 8 * K && home[1] == 0);
+}
+
+/* Core 0 has written 12 KB: 4 that 1 reads go to their shared cache, 4 that 2 reads to memory, and
+ * the rest stays. */
+static void what_another_unit_reads_is_written_back(void **state)
+{
+    struct sim_caches *c = *state;
+
+    writes(c, 0, RING, 12 * K);
+    reads(c, 1, RING, 4 * K);
+    reads(c, 2, RING + 4 * K, 4 * K);
+    assert_true(home[1] == 4 * K && given_up.shared_bytes == 0);
+    expect(c, 2, RING, 4 * K, READ, CACHES_UNIT, 0);
+    expect(c, 1, RING + 4 * K, 4 * K, READ, CACHES_NODE, 1);
+    expect(c, 3, RING + 4 * K, 4 * K, READ, CACHES_UNIT, 1);
+    expect(c, 2, RING + 8 * K, 4 * K, READ, CACHES_CORE, 0);
+    reads(c, 2, RING + 4 * K, 4 * K); /* once */
+    assert_true(home[1] == 4 * K);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -281,6 +363,10 @@ int main(void)
         CASE(what_memory_has_is_dropped),
         CASE(past_the_caches),
         CASE(caches_hold_what_they_can),
+        cmocka_unit_test_setup_teardown(a_cache_of_victims, set_up_victim, tear_down),
+        cmocka_unit_test_setup_teardown(the_owner_keeps_what_it_wrote, set_up_keep, tear_down),
+        cmocka_unit_test_setup_teardown(what_another_unit_reads_is_written_back, set_up_write_back,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(what_is_in_the_nearest_cache, set_up_nearest, tear_down),
     };
 

@@ -94,6 +94,29 @@ static void a_flow_has_a_limit_of_its_own(void **state)
     hud_flows_free(f);
 }
 
+/* One flow gets 4 of a resource of 10, two get 6 together, three and more all of it. */
+static void flows_are_limited_by_their_number(void **state)
+{
+    const double memory = 10, of_flows[] = { 0, 4, 6 };
+    struct sim_flows *f = hud_flows_create(&memory, 1);
+    struct flow_path p = path(INFINITY, 1, (int[]){ 0 }), slow = path(1, 1, (int[]){ 0 });
+
+    (void)state;
+    hud_flows_limit(f, 0, of_flows, 2);
+    hud_flows_begin(f, &p, 100, 0, 1);
+    assert_near(hud_flows_rate(f, &p), 4);
+    hud_flows_begin(f, &slow, 100, 0, 2);
+    assert_near(hud_flows_rate(f, &p), 5); /* of 6, less 1 */
+    hud_flows_begin(f, &p, 90, 0, 3);
+    assert_near(hud_flows_rate(f, &p), 4.5); /* of 10, less 1 */
+    expect(f, 20, 3);
+    expect(f, 22, 1); /* 10 left at 5 */
+    expect(f, 100, 2);
+    hud_flow_free(&p);
+    hud_flow_free(&slow);
+    hud_flows_free(f);
+}
+
 /* Twice and half the bytes of a flow pass a link of 10: equal rates are 4, and one by itself has 5
  * and 20. */
 static void weights_count(void **state)
@@ -278,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_flows_over_three_links),
         cmocka_unit_test(a_flow_has_a_limit_of_its_own),
+        cmocka_unit_test(flows_are_limited_by_their_number),
         cmocka_unit_test(weights_count),
         cmocka_unit_test(flows_come_and_go),
         cmocka_unit_test(equal_flows_end_in_order),

@@ -22,14 +22,19 @@ static const char small[] =
     "  'gap_ns': {'group': 11, 'numa': 21, 'socket': 31, 'machine': 41},"
     "  'serve_ns': {'group': 12, 'numa': 22, 'socket': 32, 'machine': 42},"
     "  'store_gap_ns': {'group': 14, 'numa': 24, 'socket': 34, 'machine': 44}, 'revoke_each_ns': 5,"
+    "  'fetch_add_ns': {'group': 15, 'numa': 25, 'socket': 35, 'machine': 45},"
+    "  'scan_gap_ns': {'group': 16, 'numa': 26, 'socket': 36, 'machine': 46},"
+    "  'hop_ns': {'group': 17, 'numa': 27, 'socket': 37, 'machine': 47},"
+    "  'home_agents': 2, 'home_busy_ns': 18,"
     "  'home_ns': {'socket': 0, 'machine': 43}},"
     "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'port_out_gbps': {'group': "
     "54}, 'socket_gbps': 51},"
     "'copy': {'cached_gbps': {'own': 60, 'group': 61, 'numa': 62, 'socket': 63, 'machine': 64.5},"
     "  'memory_gbps': {'local': 70, 'socket': 73, 'machine': 74}, 'shared_gbps': 75, "
     "'kernel_gbps': 80, 'kernel_call_ns': 81, 'kernel_process_gbps': 82, 'kernel_other_ns': 83},"
-    "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90}, "
-    "'caches': {'private_bytes': 8192, "
+    "'memory': {'latency_ns': {'local': 91, 'socket': 92, 'machine': 93}, 'node_gbps': 90, "
+    "'streams_gbps': {'2': 55, '64': 85}}, "
+    "'caches': {'shared_fill': 'victim', 'dirty_share': 'memory', 'private_bytes': 8192, "
     "'shared_level': 'numa', 'shared_bytes': 16384,"
     "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}, 'call': {'enter_ns': 120, 'data_ns': "
     "121, 'reduce_ns': 0,"
@@ -133,6 +138,14 @@ static void numbers_land_where_they_belong(void **state)
                 m->memory.latency_ns[4] == 93);
     assert_int_equal(m->caches.shared_level, 1);
     assert_true(m->caches.shared_gbps == 100 && m->copy.shared_gbps == 75);
+    expect_numbers(m->lines.fetch_add_ns, 0, 15, 25, 35, 45);
+    expect_numbers(m->lines.hop_ns, 0, 17, 27, 37, 47);
+    expect_numbers(m->lines.scan_gap_ns, 0, 16, 26, 36, 46);
+    assert_true(m->lines.home_agents == 2 && m->lines.home_busy_ns == 18);
+    assert_true(m->memory.streams_gbps[1] == 0 && m->memory.streams_gbps[2] == 55 &&
+                m->memory.streams_gbps[64] == 85);
+    assert_int_equal(m->caches.shared_fill, MACHINE_FILL_VICTIM);
+    assert_int_equal(m->caches.dirty_share, MACHINE_SHARE_MEMORY);
     assert_true(m->reduce.core_gbps == 110);
     hud_machine_free(m);
 }
@@ -181,8 +194,9 @@ static const struct {
       "lines.hit_ns: \"fast\" (accepted: 0.001 to 1000000000 ns)" },
     { "'hit_ns': 1,", "'hit_ns': 1, 'miss_ns': 1,",
       "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, store_entries, add_ns, "
-      "transfer_ns, revoke_ns, gap_ns, store_gap_ns, revoke_each_ns, serve_ns, "
-      "home_ns)" },
+      "fetch_add_ns, transfer_ns, hop_ns, revoke_ns, gap_ns, scan_gap_ns, store_gap_ns, "
+      "revoke_each_ns, "
+      "serve_ns, home_ns, home_agents, home_busy_ns)" },
     { "'store_entries': 7", "'store_entries': 1.5",
       "lines.store_entries: 1.5 (accepted: a whole number, 1 to 4096 entries)" },
     { "'store_entries': 7", "'store_entries': 0",
@@ -212,6 +226,14 @@ static const struct {
       "caches.shared_level: \"l9\" (accepted: group, numa, socket, machine)" },
     { "'shared_level': 'numa',", "",
       "caches.shared_level: missing (accepted: group, numa, socket, machine)" },
+    { "'victim'", "'reads'", "caches.shared_fill: \"reads\" (accepted: read, victim)" },
+    { "'dirty_share': 'memory'", "'dirty_share': 1",
+      "caches.dirty_share: 1 (accepted: cache, owner, memory)" },
+    { "'64': 85", "'65': 85", "memory.streams_gbps.65: not a number of cores (accepted: 1 to 64)" },
+    { "'64': 85", "'02': 85", "memory.streams_gbps.02: not a number of cores (accepted: 1 to 64)" },
+    { "'64': 85", "'64': 0", "memory.streams_gbps.64: 0 (accepted: 0.001 to 1000000 GB/s)" },
+    { "{'2': 55, '64': 85}", "5",
+      "memory.streams_gbps: 5 (accepted: a table of numbers of cores)" },
     { ", 'reduce': {'core_gbps': 110}", "", "reduce: missing (accepted: a table, [reduce])" },
 };
 

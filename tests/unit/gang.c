@@ -123,6 +123,29 @@ void gang_free_team(struct gang_team *t)
     t->team = NULL;
 }
 
+static struct hud_exchange exchange_of(struct gang_team *team)
+{
+    bool waits = gang->waits;
+
+    return (struct hud_exchange){ .rank = rank_of,
+                                  .size = size_of,
+                                  .allgather = allgather,
+                                  .start_allgather = waits ? NULL : start_allgather,
+                                  .test_allgather = waits ? NULL : test_allgather,
+                                  .released = released,
+                                  .messages = gang->messages,
+                                  .arg = team };
+}
+
+void gang_make_for(struct gang_team *t, const struct hud_args *args)
+{
+    const struct hud_exchange exchange = exchange_of(t);
+
+    gang_free_team(t);
+    t->released = 0;
+    MUST(t->member, hud_team_create_for(t->member->context, &exchange, args, &t->team) == HUD_OK);
+}
+
 static void *run_member(void *arg)
 {
     struct gang_member *m = arg;
@@ -132,20 +155,13 @@ static void *run_member(void *arg)
                                    .threads = gang->threads,
                                    .fault_tolerant = gang->fault_tolerant,
                                    .settings = gang->settings[m->rank] };
-    bool waits = gang->waits;
 
     if (hud_context_create(&host, &m->context) != HUD_OK)
         abort();
     for (int t = 0; t < m->teams; t++) {
         struct gang_team *team = &m->team[t];
         *team = (struct gang_team){ .member = m, .number = t };
-        const struct hud_exchange exchange = { .rank = rank_of,
-                                               .size = size_of,
-                                               .allgather = allgather,
-                                               .start_allgather = waits ? NULL : start_allgather,
-                                               .test_allgather = waits ? NULL : test_allgather,
-                                               .released = released,
-                                               .arg = team };
+        const struct hud_exchange exchange = exchange_of(team);
         if (hud_team_create(m->context, &exchange, &team->team) != HUD_OK)
             abort();
     }

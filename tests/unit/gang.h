@@ -34,6 +34,7 @@ struct gang {
     bool forks, waits; /* waits: the exchange has an allgather that waits only */
     bool fault_tolerant, threads;
     const char *const *settings[GANG_RANKS];
+    const struct hud_messages *messages; /* of the exchange; NULL: none */
     void (*body)(struct gang_member *m);
 };
 
@@ -51,5 +52,8 @@ void gang_meet(struct gang_member *m);
 bool gang_agrees(struct gang_member *m, int place, uint64_t number);
 
 void gang_free_team(struct gang_team *t);
+
+/* In place of a team that has made no call: one for such calls alone (hud_team_create_for). */
+void gang_make_for(struct gang_team *t, const struct hud_args *args);
 
 #endif

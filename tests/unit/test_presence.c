@@ -7,7 +7,7 @@
  * process.
  */
 #define _GNU_SOURCE
-#include "core/team/blake2s.h"
+#include "core/config/config.h"
 #include "core/team/presence.h"
 #include "core/team/presence_way.h"
 
@@ -39,12 +39,14 @@ int fstat(int fd, struct stat *st)
     return -1;
 }
 
-enum { RANKS = 5, UNKNOWN = 1 << 16, TROUBLE = 1 << 17 };
+enum { RANKS = 6, UNKNOWN = 1 << 16, TROUBLE = 1 << 17 };
 
 /* A rank of a job. */
 struct member {
     const char *rank, *job; /* in its environment; NULL: not there */
-    bool checked, proxy;    /* proxy: it has inherited the socket to one */
+    unsigned manner;
+    bool proxy;       /* it has inherited the socket to one */
+    uint64_t mark_of; /* it marks itself as of this job of the host, and asks for marks; 0: no */
     void (*before)(void), (*after)(void);
     pid_t pid;
     int to, from;
@@ -72,7 +74,10 @@ static void serve(const struct member *m, int in, int out)
     set("HYDI_CONTROL_FD", m->proxy ? number : NULL);
     if (m->before)
         m->before();
-    hud_presence_announce(m->checked);
+    if (m->mark_of != 0)
+        hud_presence_mark(atoi(m->rank), m->manner, m->mark_of);
+    else
+        hud_presence_announce(m->manner);
     if (m->after)
         m->after();
     if (write(out, &byte, 1) != 1)
@@ -81,7 +86,7 @@ static void serve(const struct member *m, int in, int out)
         int found = (hud_presence_known() ? 0 : UNKNOWN) | (hud_presence_trouble() ? TROUBLE : 0);
         hud_presence_look(RANKS);
         for (int r = 0; r < RANKS; r++)
-            found |= hud_presence_of(r) ? 1 << r : 0;
+            found |= (m->mark_of != 0 ? hud_presence_marked(r) : hud_presence_of(r)) ? 1 << r : 0;
         if (hud_presence_of(-1) || hud_presence_of(PRESENCE_RANKS) ||
             write(out, &found, sizeof found) != sizeof found)
             _exit(1);
@@ -143,28 +148,31 @@ static int drop_proxy(void **state)
     return 0;
 }
 
-/* Ranks 0 and 3 are one job; 1 is nobody, 2 of another job, 4 has HUDDLE_CHECK: each member's
- * answer. */
+/* Ranks 0 and 3 are one job; 1 is nobody, 2 of another job, 4 has HUDDLE_CHECK, 5 handles requests:
+ * each member's answer. */
 static void one_job(bool by_proxy, const char *secret)
 {
     struct member m[] = {
         { .rank = "0", .job = secret, .proxy = by_proxy },
         { .rank = "3", .job = secret, .proxy = by_proxy },
         { .rank = "2", .job = "other", .proxy = false },
-        { .rank = "4", .job = secret, .proxy = by_proxy, .checked = true },
+        { .rank = "4", .job = secret, .proxy = by_proxy, .manner = MANNER_CHECKED },
+        { .rank = "5", .job = secret, .proxy = by_proxy, .manner = MANNER_REQUESTS },
     };
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         start(&m[i]);
     assert_int_equal(asked(&m[0]), 1 << 0 | 1 << 3);
     assert_int_equal(asked(&m[1]), 1 << 0 | 1 << 3);
     assert_int_equal(asked(&m[2]), 1 << 2);
     assert_int_equal(asked(&m[3]), 1 << 4);
+    assert_int_equal(asked(&m[4]), 1 << 5);
     end(&m[1]);
     assert_int_equal(asked(&m[0]), 1 << 0 | 1 << 3); /* once there, part of the job */
     end(&m[0]);
     end(&m[2]);
     end(&m[3]);
+    end(&m[4]);
 }
 
 static void names_tell(void **state)
@@ -328,7 +336,7 @@ static void names_tell_nothing(void **state)
     setenv("HUDDLE_JOB", "a secret", 1);
     for (int r = 0; r < 64; r++) {
         int common = 0;
-        assert_true(hud_presence_name_job(false));
+        assert_true(hud_presence_name_job(0));
         hud_presence_name(r, name[r]);
         assert_int_equal(strlen(name[r]), strlen("huddle.") + 32);
         for (int b = 7; r > 0 && b < 39; b++)
@@ -336,11 +344,11 @@ static void names_tell_nothing(void **state)
         assert_true(common < 16); /* of 32 digits two are the same by chance */
     }
     setenv("HUDDLE_JOB", "a secrez", 1);
-    assert_true(hud_presence_name_job(false));
+    assert_true(hud_presence_name_job(0));
     hud_presence_name(0, name[1]);
     assert_string_not_equal(name[0], name[1]);
     setenv("SLURM_STEP_ID", "7", 1);
-    assert_true(hud_presence_name_job(false));
+    assert_true(hud_presence_name_job(0));
     hud_presence_name(0, name[2]);
     assert_string_not_equal(name[1], name[2]);
     unsetenv("SLURM_STEP_ID");
@@ -358,7 +366,7 @@ static void a_taken_name_means_one_thing_to_all(void **state)
 
     (void)state;
     setenv("HUDDLE_JOB", "a secret", 1);
-    hud_presence_name_job(false);
+    hud_presence_name_job(0);
     hud_presence_name(0, name);
     socklen_t bytes = address_of(name, &address);
     for (int i = 0; i < 2; i++) {
@@ -382,7 +390,7 @@ static void floods_change_nothing(void **state)
 
     (void)state;
     setenv("HUDDLE_JOB", "a secret", 1);
-    hud_presence_name_job(false);
+    hud_presence_name_job(0);
     start(&m[0]);
     start(&m[1]);
     for (int r = 0; r < 2; r++) {
@@ -400,42 +408,38 @@ static void floods_change_nothing(void **state)
     end(&m[1]);
 }
 
-/* RFC 7693, appendix B, and the reference implementation's of an empty text, of one block, and of
- * bytes 0, 1, ..., 254, in pieces. */
-static void the_hash_is_blake2s(void **state)
+/* Of one secret, job and manner; a process that ends takes its mark with it. */
+static void marks_tell(void **state)
 {
-    static const struct {
-        size_t bytes;
-        const char *text, *sum;
-    } known[] = {
-        { 3, "abc", "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982" },
-        { 0, "", "69217a3079908094e11121d042354a7c1f55b6482ca1a51e1b250dfd1ed0eef9" },
-        { 64, NULL, "56f34e8b96557e90c1f24b52d0c89d51086acf1b00f634cf1dde9233b8eaaa3e" },
-        { 255, NULL, "f03f5789d3336b80d002d59fdf918bdb775b00956ed5528e86aa994acb38fe2d" },
+    struct member m[] = {
+        { .rank = "0", .job = "a", .mark_of = 7 },
+        { .rank = "1", .job = "a", .mark_of = 7 },
+        { .rank = "2", .job = "a", .mark_of = 8 },
+        { .rank = "3", .job = "b", .mark_of = 7 },
+        { .rank = "4", .job = "a", .mark_of = 7, .manner = MANNER_CHECKED },
+        { .rank = "5", .job = NULL, .mark_of = 7 },
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        unsigned char sum[BLAKE2S_BYTES], count[255];
-        char text[2 * BLAKE2S_BYTES + 1];
-        struct blake2s hash;
-        for (int b = 0; b < 255; b++)
-            count[b] = (unsigned char)b;
-        const char *from = known[i].text ? known[i].text : (const char *)count;
-        hud_blake2s_start(&hash);
-        hud_blake2s_add(&hash, from, known[i].bytes / 3);
-        hud_blake2s_add(&hash, from + known[i].bytes / 3, known[i].bytes - known[i].bytes / 3);
-        hud_blake2s_end(&hash, sum);
-        for (int b = 0; b < BLAKE2S_BYTES; b++)
-            snprintf(text + (ptrdiff_t)2 * b, 3, "%02x", sum[b]);
-        assert_string_equal(text, known[i].sum);
-    }
+    for (size_t i = 0; i < RANKS; i++)
+        start(&m[i]);
+    assert_int_equal(asked(&m[0]), UNKNOWN | 1 << 0 | 1 << 1);
+    assert_int_equal(asked(&m[1]), UNKNOWN | 1 << 0 | 1 << 1);
+    for (int i = 2; i < RANKS - 1; i++)
+        assert_int_equal(asked(&m[i]), UNKNOWN | 1 << i);
+    assert_int_equal(asked(&m[RANKS - 1]), UNKNOWN);
+    end(&m[1]);
+    assert_int_equal(asked(&m[0]), UNKNOWN | 1 << 0);
+    end(&m[0]);
+    for (int i = 2; i < RANKS; i++)
+        end(&m[i]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_tell),
+        cmocka_unit_test(marks_tell),
         cmocka_unit_test_setup_teardown(locks_tell, new_proxy, drop_proxy),
         cmocka_unit_test_setup_teardown(locks_are_for_those_who_have_the_socket, new_proxy,
                                         drop_proxy),
@@ -448,7 +452,6 @@ int main(void)
         cmocka_unit_test(names_tell_nothing),
         cmocka_unit_test(a_taken_name_means_one_thing_to_all),
         cmocka_unit_test(floods_change_nothing),
-        cmocka_unit_test(the_hash_is_blake2s),
     };
     static const char *const foreign[] = { "PMIX_NAMESPACE",  "PMIX_RANK",
                                            "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPSTREAM_FD",

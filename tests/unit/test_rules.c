@@ -76,6 +76,38 @@ static void a_rule_is_read_as_a_whole(void **state)
     assert_int_equal(r[2].regret_percent, 105);
 }
 
+static void the_network_is_read(void **state)
+{
+    static const char *const wrong[][2] = {
+        { "[network]\nalpha_ns = 5\nbeta = 1\n",
+          "t.toml:3: beta is no line of [network] (accepted: alpha_ns, beta_ps, overhead_ns)" },
+        { "[network]\nalpha_ns = -5\n",
+          "t.toml:2: alpha_ns = -5 is not understood (accepted: 0 to 1000000000)" },
+        { "[network]\nbeta_ps = 7\noverhead_ns = 2\n[[barrier]]\nalgorithm = \"mpi\"\n",
+          "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
+          "to "
+          "alpha_ns)" },
+        { "[network]\nalpha_ns = 7\noverhead_ns = 8\n",
+          "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
+          "to "
+          "alpha_ns)" },
+    };
+
+    (void)state;
+    assert_true(read_text("[network]\nalpha_ns = 21000\nbeta_ps = 8100\noverhead_ns = 400\n"
+                          "[[barrier]]\nalgorithm = \"mpi\"\n"));
+    assert_int_equal(rules.count, 1);
+    assert_true(rules.network.alpha_ns == 21000 && rules.network.overhead_ns == 400);
+    assert_true(rules.network.beta_ns > 8.09 && rules.network.beta_ns < 8.11);
+    hud_rules_free(&rules);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(read_text(wrong[i][0]));
+        assert_string_equal(error, wrong[i][1]);
+    }
+    assert_true(read_text("[[barrier]]\nalgorithm = \"mpi\"\n"));
+    assert_true(rules.network.alpha_ns == 0);
+}
+
 static void every_mistake_is_named_with_its_line(void **state)
 {
     static const struct {
@@ -308,6 +340,7 @@ int main(void)
         cmocka_unit_test_teardown(rules_in_one_line_are_read_in_order, end),
         cmocka_unit_test(a_long_path_does_not_hide_the_mistake),
         cmocka_unit_test(what_is_no_file_is_not_read_for_ever),
+        cmocka_unit_test_teardown(the_network_is_read, end),
         cmocka_unit_test_teardown(the_users_file_is_found_if_it_is_of_this_machine, end),
     };
 

@@ -50,9 +50,8 @@
  *
  * What small messages write goes round in `ring` bytes of the window, so that it does not lie in
  * caches of ranks that read the one before.  With `take` the last reader of a result takes its
- * lines, so that the owner's next result meets one holder.  That made 256 KB of four ranks faster
- * on an Intel Xeon (38 us, 48 without), and slower on an AMD EPYC (docs/evidence/E23.csv): huddle
- * tune tries it.
+ * lines, so that the owner's next result meets one holder.  That is slower on an AMD EPYC
+ * (docs/evidence/E23.csv), and may be faster elsewhere: huddle tune tries it.
  */
 #include "alg/reduction.h"
 

@@ -200,7 +200,6 @@ static void windows_prefetch(struct windows *w, uint64_t began)
 static void windows_receive(struct windows *w, int step, int peer)
 {
     struct windows_slot *from = mem_slot(w->m, peer);
-    struct windows_lines *mine = &w->mine->to[peer];
     struct windows_block out = windows_out(w, peer);
     uint64_t op = w->op, tile = 0, header;
 
@@ -219,8 +218,7 @@ static void windows_receive(struct windows *w, int step, int peer)
         out.span.offset_bytes += tiles_header_bytes(header);
         windows_acknowledge(w, peer, ++tile);
     } while (header & TILES_MORE);
-    mem_put(w->m, windows_known(w, peer, WINDOWS_HEARD), op);
-    mem_prefetch_own(w->m, &mine->full[(op + 1) % 2], sizeof mine->full[0]);
+    mem_put(w->m, windows_known(w, peer, WINDOWS_CONSUMED), op - 1);
 }
 
 /* Acknowledges all tiles of the ranks from which this one expects nothing. */
@@ -268,6 +266,8 @@ static void windows_exchange(struct mem *m, const struct coll *c, struct windows
         int peer = windows_partner(&w, step);
         if (windows_out(&w, peer).bytes != 0)
             windows_receive(&w, step, peer);
+        if (windows_in(&w, peer).bytes != 0) /* the line of the next operation's first tile */
+            mem_prefetch_own(m, &w.mine->to[peer].full[(w.op + 1) % 2], sizeof(mem_flag));
     }
     while (windows_write(&w, true))
         ;

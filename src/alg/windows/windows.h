@@ -33,9 +33,9 @@
  *      says it itself; or it announces operation k + 1, with that bit; or a later operation, and
  *      then k had none (by 1).
  *   3. A small tile is not overwritten.  One of at most 64 bytes travels in the line of its flag.
- *      That line is written again only once its reader was heard in a later operation, and a rank
- *      that writes for operation k has consumed all tiles of k - 1.  Where both ends send, most
- *      tiles are acknowledged in this way.
+ *      That line is written again only once its reader has acknowledged all tiles of that
+ *      operation, or was heard in a later one: a rank that writes for operation k has consumed all
+ *      tiles of k - 1.  Where both ends send, most tiles are acknowledged in this way.
  */
 #ifndef HUD_ALG_WINDOWS_H
 #define HUD_ALG_WINDOWS_H
@@ -61,12 +61,13 @@ static const struct alg_param windows_params[] = {
 enum { WINDOWS_PEER, WINDOWS_COUNT, WINDOWS_OP, WINDOWS_AT, WINDOWS_WORDS };
 
 /*
- * What a rank knows of a peer: the last operation in which it was heard; those of the last small
- * tiles, by line; the last operations, an even and an odd one, that had tiles for it, and how
- * many: 0 once all are known to be acknowledged.
+ * What a rank knows of a peer: the last operation whose tiles for it, and those of all operations
+ * before, are known to be consumed; the operations of the last small tiles, by line; the last
+ * operations, an even and an odd one, that had tiles for it, and how many: 0 once all are known to
+ * be acknowledged.
  */
 enum {
-    WINDOWS_HEARD,
+    WINDOWS_CONSUMED,
     WINDOWS_SMALL_OP,
     WINDOWS_LAST_OP = WINDOWS_SMALL_OP + 2,
     WINDOWS_LAST = WINDOWS_LAST_OP + 2,
@@ -179,7 +180,7 @@ static inline char *windows_data(const struct windows *w, int rank, mem_flag *fu
 static inline bool windows_is_small(const struct windows *w, int line, size_t bytes)
 {
     return bytes <= WINDOWS_SMALL &&
-           mem_get(w->m, windows_known(w, w->peer, WINDOWS_HEARD)) >
+           mem_get(w->m, windows_known(w, w->peer, WINDOWS_CONSUMED)) >=
                mem_get(w->m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line));
 }
 
@@ -191,11 +192,29 @@ static inline bool windows_is_acknowledged(const struct windows *w, int rank, ui
     mem_flag *acknowledged = &peer->to[w->me].acknowledged;
     uint64_t count = tiles_acknowledged(op, tiles);
 
-    if (mem_get(w->m, windows_known(w, rank, WINDOWS_HEARD)) > op)
-        return true; /* it has consumed all of that operation */
+    if (mem_get(w->m, windows_known(w, rank, WINDOWS_CONSUMED)) >= op)
+        return true;
     if (wait)
         mem_await(w->m, acknowledged, count);                            /* A2 */
     return wait || (int64_t)(mem_peek(w->m, acknowledged) - count) >= 0; /* A2 */
+}
+
+/* The last operations before this one, an even and an odd one, that a peer's line acknowledges as a
+ * whole need no look any more.  A look takes the line from its writer. */
+static inline void windows_note(const struct windows *w, int peer, uint64_t acknowledged)
+{
+    uint64_t *consumed = windows_known(w, peer, WINDOWS_CONSUMED);
+
+    for (int parity = 0; parity < 2; parity++) {
+        uint64_t *last = windows_known(w, peer, WINDOWS_LAST + parity), tiles = mem_get(w->m, last),
+                 op = mem_get(w->m, windows_known(w, peer, WINDOWS_LAST_OP + parity));
+        if (tiles == 0 || op == w->op ||
+            (int64_t)(acknowledged - tiles_acknowledged(op, tiles)) < 0)
+            continue;
+        mem_put(w->m, last, 0);
+        if (mem_get(w->m, consumed) < op)
+            mem_put(w->m, consumed, op);
+    }
 }
 
 /* The partner has acknowledged all of the last even, or odd, operation. */
@@ -204,14 +223,23 @@ static inline bool windows_all_acknowledged(const struct windows *w, uint64_t pa
     uint64_t *last = windows_known(w, w->peer, WINDOWS_LAST + (int)parity),
              tiles = mem_get(w->m, last);
 
-    if (tiles != 0 &&
-        !windows_is_acknowledged(
-            w, w->peer, mem_get(w->m, windows_known(w, w->peer, WINDOWS_LAST_OP + (int)parity)),
-            tiles, wait))
-        return false;
-    if (tiles != 0)
+    if (tiles == 0)
+        return true;
+    uint64_t op = mem_get(w->m, windows_known(w, w->peer, WINDOWS_LAST_OP + (int)parity));
+    if (mem_get(w->m, windows_known(w, w->peer, WINDOWS_CONSUMED)) >= op) {
         mem_put(w->m, last, 0);
-    return true;
+        return true;
+    }
+    struct windows_slot *peer = mem_slot(w->m, w->peer);
+    mem_flag *acknowledged = &peer->to[w->me].acknowledged;
+    uint64_t count = tiles_acknowledged(op, tiles);
+    uint64_t seen;
+    if (wait)
+        seen = mem_await(w->m, acknowledged, count); /* A2 */
+    else
+        seen = mem_peek(w->m, acknowledged); /* A2 */
+    windows_note(w, w->peer, seen);
+    return mem_get(w->m, last) == 0;
 }
 
 /* The place of the next header for the partner is free, and the partner needs nothing any more that

@@ -123,7 +123,7 @@ int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char *
         return -1;
     hud_topo_allowed(&cpus);
     a->node = a->aim = hud_topo_home_node(&cpus);
-    *why = "memfd_create failed (not allowed here, or out of descriptors)";
+    *why = "no memory file (memfd_create is not allowed, out of descriptors, or beyond ulimit -f)";
     a->file = make_file(a, huge_ranks);
     if (a->file.fd < 0)
         return -1;

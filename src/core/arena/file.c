@@ -2,6 +2,7 @@
 /* file.c - see file.h. */
 #define _GNU_SOURCE
 #include "core/arena/file.h"
+#include "core/local.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,8 +168,30 @@ size_t hud_file_joined_bytes(const void *at, size_t bytes)
     return joined;
 }
 
+static _Atomic(void *) last_base;
+
+/* Where the system has put the last one, the place before it is often free. */
+static char *map_before_last(int fd, size_t bytes, size_t alignment)
+{
+    uintptr_t before = (uintptr_t)local_get(&last_base), wish = (before - bytes) & ~(alignment - 1);
+    void *got = before <= bytes + alignment ? MAP_FAILED
+                                            : mmap((void *)wish, bytes, PROT_READ | PROT_WRITE,
+                                                   MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+    if (got != MAP_FAILED && ((uintptr_t)got & (alignment - 1)) != 0) {
+        munmap(got, bytes);
+        got = MAP_FAILED;
+    }
+    if (got != MAP_FAILED)
+        local_set(&last_base, got);
+    return got != MAP_FAILED ? got : NULL;
+}
+
 void *hud_file_map(int fd, size_t bytes, size_t alignment)
 {
+    char *quick = map_before_last(fd, bytes, alignment);
+    if (quick)
+        return quick;
     char *space = mmap(NULL, bytes + alignment, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -180,8 +203,10 @@ void *hud_file_map(int fd, size_t bytes, size_t alignment)
     if (base > space)
         munmap(space, (size_t)(base - space));
     munmap(base + bytes, (size_t)(space + alignment - base));
-    if (got != MAP_FAILED)
+    if (got != MAP_FAILED) {
+        local_set(&last_base, base);
         return base;
+    }
     munmap(base, bytes);
     return NULL;
 }

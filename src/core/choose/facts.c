@@ -39,10 +39,16 @@ size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *fact
     return from > rule->min_bytes ? from : rule->min_bytes;
 }
 
+bool hud_plan_only_equal(const struct plan_only *a, const struct plan_only *b)
+{
+    return a->is == b->is && (!a->is || (a->axis == b->axis && a->bytes == b->bytes));
+}
+
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)
 {
     return a->ranks == b->ranks && a->oversubscribed == b->oversubscribed &&
-           a->direct == b->direct && a->quick == b->quick && strcmp(a->within, b->within) == 0;
+           a->direct == b->direct && a->quick == b->quick && strcmp(a->within, b->within) == 0 &&
+           hud_plan_only_equal(&a->only, &b->only);
 }
 
 void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME])

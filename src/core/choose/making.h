@@ -31,8 +31,10 @@ struct making {
 /* What hud_plan_bytes has found. */
 struct reserved {
     int ranks; /* 0: nothing yet */
+    struct plan_only only;
     bool windows, direct;
     size_t max_bytes, bytes;
+    uint64_t choices; /* a hash: what takes those calls in each plan */
 };
 
 enum { RESERVED_KEPT = 32 };

@@ -66,6 +66,29 @@ static bool limit(struct candidate *c, const struct alg_place *place, int ranks)
     return true;
 }
 
+/* Whether the team makes calls of that collective. */
+static bool asks(const struct making *k, int kind)
+{
+    const struct plan_only *only = &k->plan->facts.only;
+
+    return !only->is || kind == only->axis % COLL_KINDS;
+}
+
+/* Calls that are all alike need one candidate, for their size.  A rank of a wrong program may ask
+ * for less than it gets: it finds that out in the same algorithm, as in a call of any size. */
+static bool narrow(const struct making *k, struct candidate *c)
+{
+    const struct plan_only *only = &k->plan->facts.only;
+
+    if (!only->is)
+        return true;
+    if (only->bytes < c->min_bytes || only->bytes > c->max_bytes)
+        return false;
+    c->min_bytes = 0;
+    c->max_bytes = only->bytes;
+    return true;
+}
+
 static void add(struct making *k, struct candidate c)
 {
     const struct plan *plan = k->plan;
@@ -82,12 +105,14 @@ static void add(struct making *k, struct candidate c)
         if (!limit(&c, &place, plan->facts.ranks))
             return;
     }
+    if (!narrow(k, &c))
+        return;
     k->candidate[k->count++] = c;
 }
 
 static bool adapts(const struct making *k)
 {
-    return k->config->number[SET_ADAPT] == SWITCH_ON && k->plan->windows;
+    return k->config->number[SET_ADAPT] == SWITCH_ON && k->plan->windows && !k->plan->facts.only.is;
 }
 
 /* False: one that fits finds no room. */
@@ -95,6 +120,8 @@ static bool add_rules(struct making *k, const struct rules *rules, int room)
 {
     for (int i = 0; rules && i < rules->count; i++) {
         const struct rule *r = &rules->rule[i];
+        if (!asks(k, r->kind))
+            continue;
         size_t min = hud_rule_min_bytes(r, &k->plan->facts);
         if (hud_rule_misfit(r, &k->plan->facts, min) ||
             hud_config_forced(k->config, r->kind) != -1 || (r->second && !adapts(k)))
@@ -124,7 +151,7 @@ static void collect(struct making *k)
     k->count = 0;
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         int forced = hud_config_forced(k->config, kind);
-        if (forced != -1)
+        if (forced != -1 && asks(k, kind))
             add(k, (struct candidate){
                        .kind = kind, .row = forced >= 0 ? forced : -1, .max_bytes = SIZE_MAX });
     }
@@ -141,8 +168,8 @@ bool hud_making_serves(const struct making *k, const struct candidate *c, int ax
 {
     bool ordered = axis >= COLL_KINDS || k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
 
-    if (c->barred || c->kind != axis % COLL_KINDS ||
-        (axis >= COLL_KINDS && !coll_has(c->kind, COLL_REDUCES)))
+    if (c->barred || (k->plan->facts.only.is && axis != k->plan->facts.only.axis) ||
+        c->kind != axis % COLL_KINDS || (axis >= COLL_KINDS && !coll_has(c->kind, COLL_REDUCES)))
         return false;
     return !ordered || !coll_has(c->kind, COLL_REDUCES) || c->row < 0 ||
            hud_shm_algs[c->row]->ordered;

@@ -49,9 +49,17 @@ enum {
 };
 _Static_assert((int)MEMBER_FELL_BACK == (int)PLAN_SLOTS, "a member counts the calls of each slot");
 
-/* What rules may ask of a team. */
+/* A team whose calls are all alike: its plan has one algorithm, for them. */
+struct plan_only {
+    bool is;
+    int axis;
+    size_t bytes;
+};
+
+/* What rules may ask of a team; and the calls that it makes, where these are known. */
 struct plan_facts {
     int ranks;
+    struct plan_only only;
     bool oversubscribed;
     bool direct; /* the ranks can reach each other's memory: algorithms that need it may serve */
     bool quick;  /* and the kernel copies quickly for each of them (core/arena/direct.h), or their
@@ -124,6 +132,7 @@ int hud_plan_lay_out(const struct config *config, struct plan *plan);
 /* Most that one team takes of an arena. */
 size_t hud_plan_lease_bytes(const struct config *config);
 
+bool hud_plan_only_equal(const struct plan_only *a, const struct plan_only *b);
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b);
 
 /* The lowest of the table's levels that holds all ranks. */

@@ -31,11 +31,19 @@ void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size
 size_t hud_plan_bytes(struct planner *planner, int ranks, size_t max_bytes, bool windows,
                       bool *direct);
 
+/* The same for a team whose calls are all alike, and the bytes of a slice that its plan is to be
+ * made for. */
+size_t hud_plan_only_bytes(struct planner *planner, int ranks, const struct plan_only *only,
+                           size_t *max_bytes, bool *direct);
+
 /*
  * Bytes to offer a new team of an arena of which free_bytes are free: a quarter, at most the
  * setting; or control lines only; or 0.  Under HUDDLE_REDUCE_ORDER=fixed half the arena is kept for
  * teams that come late, and control lines come with one window that serves all reductions.
  */
 size_t hud_plan_offer(struct planner *planner, int ranks, size_t arena_bytes, size_t free_bytes);
+
+/* And one whose calls are all alike: half the arena is kept for the others. */
+size_t hud_plan_only_offer(size_t arena_bytes, size_t free_bytes);
 
 #endif

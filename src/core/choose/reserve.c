@@ -2,6 +2,7 @@
 /* reserve.c - a planner, and what a team's slices may need before it is known where its ranks
  * are. */
 #include "core/choose/making.h"
+#include "core/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,40 +56,96 @@ unsigned hud_planner_made(const struct planner *planner)
     return planner->made;
 }
 
+static uint64_t add_choice(uint64_t h, const struct plan_entry *e)
+{
+    h = hash_number(h, (uint64_t)e->row * 2 + (e->slot >= 0));
+    for (int p = 0; p < ALG_PARAMS; p++)
+        h = hash_number(h, (uint64_t)e->param[p]);
+    return h;
+}
+
 /* Makes every plan that such a team may have. */
-static struct reserved reserve(struct planner *p, int ranks, size_t max_bytes, bool windows)
+static struct reserved reserve(struct planner *p, int ranks, const struct plan_only *only,
+                               size_t max_bytes, bool windows)
 {
     char names[NAMES][TOPO_NAME] = { "" };
     int count = list_levels(hud_rules_builtin(), names, list_levels(p->tuning, names, 1));
-    struct reserved all = { .ranks = ranks, .windows = windows, .max_bytes = max_bytes };
+    struct reserved all = {
+        .ranks = ranks, .only = *only, .windows = windows, .max_bytes = max_bytes
+    };
 
     for (int i = 0; i < 6 * count; i++) {
-        struct plan_facts facts = {
-            .ranks = ranks, .oversubscribed = i % 2, .direct = i / 2 % 3 > 0, .quick = i / 2 % 3 > 1
-        };
+        struct plan_facts facts = { .ranks = ranks,
+                                    .only = *only,
+                                    .oversubscribed = i % 2,
+                                    .direct = i / 2 % 3 > 0,
+                                    .quick = i / 2 % 3 > 1 };
         memcpy(facts.within, names[i / 6], TOPO_NAME);
         hud_plan_make(p, &facts, max_bytes, windows, &p->plan);
         all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;
         all.direct = all.direct || uses_direct(&p->plan);
+        if (only->is)
+            all.choices = add_choice(all.choices, plan_find(&p->plan, only->axis, only->bytes));
     }
     return all;
 }
 
-size_t hud_plan_bytes(struct planner *planner, int ranks, size_t max_bytes, bool windows,
-                      bool *direct)
+/* Of calls that are all alike, with the smallest slice that leaves them their algorithms, and a few
+ * times their bytes; where these are not known, with all of a lease. */
+static struct reserved reserve_least(struct planner *p, int ranks, const struct plan_only *only)
+{
+    enum { FIRST = 16 << 10, TIMES = 4 };
+    size_t lease = hud_plan_lease_bytes(p->config);
+    int kind = only->axis % COLL_KINDS;
+    size_t blocks = TIMES * (size_t)(coll_has(kind, COLL_BLOCKS) ? ranks : 1);
+    struct reserved most = reserve(p, ranks, only, lease, true), least = most;
+
+    if (coll_has(kind, COLL_UNSIZED) || only->bytes > lease / blocks)
+        return most;
+    for (size_t bytes = FIRST + blocks * only->bytes; bytes < lease; bytes *= 2) {
+        least = reserve(p, ranks, only, bytes, true);
+        if (least.choices == most.choices)
+            return least;
+    }
+    return most;
+}
+
+static const struct reserved *find(struct planner *planner, int ranks, const struct plan_only *only,
+                                   size_t max_bytes, bool windows)
 {
     const struct reserved *found = NULL;
 
     for (int i = 0; i < RESERVED_KEPT && !found; i++) {
         const struct reserved *r = &planner->kept[i];
-        if (r->ranks == ranks && r->max_bytes == max_bytes && r->windows == windows)
+        if (r->ranks == ranks && (only->is || r->max_bytes == max_bytes) && r->windows == windows &&
+            hud_plan_only_equal(&r->only, only))
             found = r;
     }
     if (!found) {
         struct reserved *r = &planner->kept[planner->next++ % RESERVED_KEPT];
-        *r = reserve(planner, ranks, max_bytes, windows);
+        *r = only->is ? reserve_least(planner, ranks, only)
+                      : reserve(planner, ranks, only, max_bytes, windows);
         found = r;
     }
+    return found;
+}
+
+size_t hud_plan_bytes(struct planner *planner, int ranks, size_t max_bytes, bool windows,
+                      bool *direct)
+{
+    const struct plan_only any = { .is = false };
+    const struct reserved *found = find(planner, ranks, &any, max_bytes, windows);
+
+    *direct = found->direct;
+    return found->bytes;
+}
+
+size_t hud_plan_only_bytes(struct planner *planner, int ranks, const struct plan_only *only,
+                           size_t *max_bytes, bool *direct)
+{
+    const struct reserved *found = find(planner, ranks, only, 0, true);
+
+    *max_bytes = found->max_bytes;
     *direct = found->direct;
     return found->bytes;
 }
@@ -96,6 +153,11 @@ size_t hud_plan_bytes(struct planner *planner, int ranks, size_t max_bytes, bool
 size_t hud_plan_lease_bytes(const struct config *config)
 {
     return config->number[SET_LEASE] < 0 ? (size_t)1536 << 10 : (size_t)config->number[SET_LEASE];
+}
+
+size_t hud_plan_only_offer(size_t arena_bytes, size_t free_bytes)
+{
+    return free_bytes > arena_bytes / 2 ? free_bytes - arena_bytes / 2 : 0;
 }
 
 size_t hud_plan_offer(struct planner *planner, int ranks, size_t arena_bytes, size_t free_bytes)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core/choose/rules.h"
 #include "core/choose/model.h"
+#include "core/choose/network.h"
 #include "core/choose/toml.h"
 #include "core/config/text.h"
 #include "core/hash.h"
@@ -17,6 +18,7 @@
 struct reader {
     struct rules *rules;
     bool machine, bare; /* within [machine]; in a rule that has no algorithm yet */
+    int network;        /* line of [network], while it is read */
     char cpu[SET_TEXT]; /* of this machine, once it was asked for */
     char *error;
     size_t error_bytes;
@@ -264,14 +266,22 @@ static int take_machine(struct reader *r, const char *key, const char *value)
 
 static int on_strange(void *arg, const char *what, int line)
 {
-    return complain(arg, line,
-                    "%.120s: not understood (accepted: tables [machine], [[barrier]], [[bcast]], "
-                    "[[allreduce]]... with texts, numbers, true and false)",
-                    what);
+    return complain(
+        arg, line,
+        "%.120s: not understood (accepted: tables [machine], [network], [[barrier]], [[bcast]], "
+        "[[allreduce]]... with texts, numbers, true and false)",
+        what);
 }
 
 static int check_whole(struct reader *r)
 {
+    int network = r->network;
+
+    r->network = 0;
+    if (network != 0 && !hud_cost_network_valid(&r->rules->network))
+        return complain(r, network,
+                        "[network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns "
+                        "up to alpha_ns)");
     return r->bare ? complain(r, last(r)->line,
                               "the rule names no algorithm (accepted: algorithm = \"...\")")
                    : 0;
@@ -285,8 +295,9 @@ static int on_table(void *arg, const char *name, int line)
     if (check_whole(r) != 0)
         return -1;
     r->machine = strcmp(name, "machine") == 0;
-    r->bare = !r->machine;
-    if (r->machine)
+    r->network = strcmp(name, "network") == 0 ? line : 0;
+    r->bare = !r->machine && r->network == 0;
+    if (!r->bare)
         return 0;
     if (kind < 0)
         return on_strange(arg, name, line);
@@ -315,9 +326,14 @@ static int on_table(void *arg, const char *name, int line)
 static int on_pair(void *arg, const char *key, const char *value, int line)
 {
     struct reader *r = arg;
+    char why[SET_TEXT];
 
     if (r->machine)
         return take_machine(r, key, value);
+    if (r->network != 0)
+        return hud_network_take(&r->rules->network, key, value, why, sizeof why)
+                   ? 0
+                   : complain(r, line, "%s", why);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (strcmp(lines[i].key, key) == 0)
             return take_line(r, &lines[i], value, line);

@@ -23,6 +23,11 @@
  *   holds = "6/9 1.12"      for readers: simulated, the best at 6 of 9 points of the range of what
  *                           is assumed of machines, and at most 1.12 times the best's time
  *
+ *   [network]               between nodes (cost/network.h), as huddle tune --network measures it
+ *   alpha_ns = 21000
+ *   beta_ps = 8100          of a byte
+ *   overhead_ns = 4000
+ *
  *   [machine]               the machine that a file was measured on.  The file is used only there,
  *                           unless HUDDLE_TUNING names it
  *   processors = 128
@@ -33,6 +38,7 @@
 
 #include "coll/coll.h"
 #include "core/config/config.h"
+#include "cost/network.h"
 #include "topo/topo.h"
 
 #include <limits.h>
@@ -61,9 +67,10 @@ struct rule {
 struct rules {
     struct rule *rule;
     int count, room;
-    char file[PATH_MAX]; /* "": there is none */
-    uint64_t digest;     /* of the text */
-    bool elsewhere;      /* measured on another machine */
+    char file[PATH_MAX];         /* "": there is none */
+    uint64_t digest;             /* of the text */
+    bool elsewhere;              /* measured on another machine */
+    struct cost_network network; /* alpha_ns 0: it has none */
 };
 
 /* Reads a table from its text.  False: error holds one line (what, the value, what is accepted),
@@ -74,9 +81,8 @@ void hud_rules_free(struct rules *rules);
 
 /*
  * The tuning file that a value of HUDDLE_TUNING names: a path; "off", none; "", the user's
- * ($XDG_CONFIG_HOME/huddle/tuning.toml, or ~/.config/...) or the site's
- * (SYSCONFDIR/huddle/tuning.toml), if it was measured on such a machine.  False: error holds a
- * line.
+ * ($XDG_CONFIG_HOME/huddle/tuning.toml, or ~/.config/...) or the site's (etc/huddle/tuning.toml of
+ * the prefix), if it was measured on such a machine.  False: error holds a line.
  */
 bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_t error_bytes);
 

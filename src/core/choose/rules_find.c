@@ -5,6 +5,7 @@
 #include "core/config/text.h"
 #include "core/elevated.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -70,14 +71,37 @@ static int read_file(struct rules *rules, const char *path, bool named, char *er
     return rc;
 }
 
+/* In HUD_SYSCONF_DIR.  If that is relative, it is so to the prefix, HUD_LIB_DEPTH folders above the
+ * library's own: two installations have a file each, and one that is moved keeps its own. */
+static bool site_place(char path[PATH_MAX])
+{
+    char own[PATH_MAX] = "";
+    Dl_info self;
+
+    if (HUD_SYSCONF_DIR[0] != '/') {
+        if (!dladdr((const void *)&hud_rules_find, &self) || !self.dli_fname ||
+            !realpath(self.dli_fname, own))
+            return false;
+        for (int up = 0; up <= HUD_LIB_DEPTH; up++) {
+            char *slash = strrchr(own, '/');
+            if (!slash)
+                return false;
+            *slash = '\0';
+        }
+    }
+    int bytes = snprintf(path, PATH_MAX, "%s%s" HUD_SYSCONF_DIR "/huddle/tuning.toml", own,
+                         HUD_SYSCONF_DIR[0] != '/' ? "/" : "");
+    return bytes < PATH_MAX;
+}
+
 /* The user's and the site's; false: no such place. */
 static bool usual_place(int which, char path[PATH_MAX])
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 
     if (which == 1)
-        snprintf(path, PATH_MAX, "%s/huddle/tuning.toml", HUD_SYSCONFDIR);
-    else if (config && config[0] == '/')
+        return site_place(path);
+    if (config && config[0] == '/')
         snprintf(path, PATH_MAX, "%s/huddle/tuning.toml", config);
     else if (home && home[0] == '/')
         snprintf(path, PATH_MAX, "%s/.config/huddle/tuning.toml", home);

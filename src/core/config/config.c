@@ -19,7 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEASE_MIN = 4096 };
+
 extern char **environ;
+
+#define COLL(ID, ...) [COLL_##ID] = SET_##ID,
+static const int choice_of[COLL_KINDS] = {
+#include "coll/coll.def"
+};
+#undef COLL
 
 bool hud_config_number(const char *text, bool bytes, long min, long max, long *number)
 {
@@ -89,6 +97,10 @@ static void take(struct config *config, int i, const char *value, const char *or
     if (!fine) {
         complain(config, row->shown.name, i == SET_JOB ? "(a secret)" : value, row->shown.accepted);
         return;
+    }
+    if (i == SET_ON) { /* what is required is on, alike for ranks where it is not */
+        config->required = number == SWITCH_REQUIRE;
+        number = number == SWITCH_REQUIRE ? SWITCH_ON : number;
     }
     config->number[i] = number;
     config->origin[i] = origin;
@@ -194,6 +206,25 @@ static void take_assignment(struct config *config, const char *assignment, const
         complain_unknown(config, assignment);
 }
 
+/* What no team could work with. */
+static void complain_of_contradictions(struct config *config)
+{
+    int count;
+    const struct setting_row *rows = hud_settings_rows(&count);
+    bool reaches =
+        config->number[SET_CMA] != SINGLE_COPY_OFF || config->number[SET_XPMEM] != XPMEM_OFF;
+
+    if (config->number[SET_LEASE] >= 0 && config->number[SET_LEASE] < LEASE_MIN)
+        complain(config, rows[SET_LEASE].shown.name, config->text[SET_LEASE], "bytes from 4K");
+    for (int kind = 0; kind < COLL_KINDS && !reaches && config->error[0] == '\0'; kind++) {
+        int alg = hud_config_forced(config, kind), set = choice_of[kind];
+        if (alg >= 0 && hud_shm_algs[alg]->family->direct)
+            snprintf(config->error, sizeof config->error,
+                     "%s=%s needs single copy, and HUDDLE_CMA=off (accepted: only one of the two)",
+                     rows[set].shown.name, config->text[set]);
+    }
+}
+
 void hud_config_read(const char *const *host, struct config *config)
 {
     int count;
@@ -210,6 +241,7 @@ void hud_config_read(const char *const *host, struct config *config)
     if (process_is_elevated())
         config->number[SET_ON] =
             SWITCH_OFF; /* what huddle uses (hwloc) trusts the environment too */
+    complain_of_contradictions(config);
     hud_text_make_plain(config->error);
     config->agree = HASH_START;
     for (int i = 0; i < count; i++)
@@ -219,24 +251,35 @@ void hud_config_read(const char *const *host, struct config *config)
         config->agree = hash_number(config->agree, config->given[rows[i].alg][rows[i].param]);
 }
 
-bool hud_config_checks(const char *const *host)
+unsigned hud_config_manner(const char *const *host, bool waits_alone)
+{
+    struct config *config = malloc(sizeof *config);
+    unsigned manner = 0;
+
+    if (config) {
+        hud_config_read(host, config);
+        long requests = config->number[SET_NONBLOCKING];
+        manner = (config->number[SET_CHECK] == SWITCH_ON ? MANNER_CHECKED : 0) |
+                 (requests == NONBLOCKING_ON || (requests == NONBLOCKING_AUTO && !waits_alone)
+                      ? MANNER_REQUESTS
+                      : 0);
+    }
+    free(config);
+    return manner;
+}
+
+bool hud_config_spans(const char *const *host)
 {
     struct config *config = malloc(sizeof *config);
     bool on = false;
 
     if (config) {
         hud_config_read(host, config);
-        on = config->number[SET_CHECK] == SWITCH_ON;
+        on = config->number[SET_NODES] != NODES_OFF;
     }
     free(config);
     return on;
 }
-
-#define COLL(ID, ...) [COLL_##ID] = SET_##ID,
-static const int choice_of[COLL_KINDS] = {
-#include "coll/coll.def"
-};
-#undef COLL
 
 int hud_config_forced(const struct config *config, int coll_kind)
 {

@@ -40,10 +40,13 @@ enum {
 
 enum { SET_MAX = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MAX * 160 };
 
-enum config_switch { SWITCH_OFF, SWITCH_ON };
+enum config_switch { SWITCH_OFF, SWITCH_ON, SWITCH_REQUIRE }; /* the last: of HUDDLE alone */
+enum config_nodes { NODES_OFF, NODES_ON, NODES_AUTO };
 enum config_single_copy { SINGLE_COPY_OFF, SINGLE_COPY_ON, SINGLE_COPY_AUTO };
+enum config_nonblocking { NONBLOCKING_OFF, NONBLOCKING_ON, NONBLOCKING_AUTO };
 enum config_order { ORDER_ANY, ORDER_FIXED };
 enum config_xpmem { XPMEM_OFF, XPMEM_COPY, XPMEM_KEEP };
+enum config_tree { TREE_AUTO, TREE_FIRST }; /* then enum shape_kind */
 enum config_death { DEATH_WAIT, DEATH_ABORT };
 enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 enum config_choice {
@@ -65,15 +68,23 @@ struct config {
     long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
     bool given[SET_ALGS][ALG_PARAMS]; /* which of them the user has set */
     char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
+    bool required; /* HUDDLE=require: a process with an error ends; number[SET_ON] is SWITCH_ON */
 };
 
 /* Reads HUDDLE_* of the environment, then "NAME=VALUE" strings of the host (NULL-terminated or
  * NULL).  On a bad value the default remains and error is set. */
 void hud_config_read(const char *const *host, struct config *config);
 
-/* Whether HUDDLE_CHECK is on by those settings, for a front end before it has a context.  False if
- * there is no memory to read them. */
-HUD_API bool hud_config_checks(const char *const *host);
+/*
+ * The settings that determine at which calls a team is set up, for a front end before it has a
+ * context: ranks that differ in them cannot find that out in a set-up.  MANNER_REQUESTS:
+ * HUDDLE_NONBLOCKING is on, or auto and the host does not wait alone.  0 if there is no memory to
+ * read them.
+ */
+enum config_manner { MANNER_CHECKED = 1, MANNER_REQUESTS = 2, MANNERS = 4 };
+HUD_API unsigned hud_config_manner(const char *const *host, bool waits_alone);
+/* Whether HUDDLE_NODES is not off by those settings. */
+HUD_API bool hud_config_spans(const char *const *host);
 
 /* Parses a number from min (>= 0) to max, with K, M or G if it is bytes.  False: not valid. */
 bool hud_config_number(const char *text, bool bytes, long min, long max, long *number);

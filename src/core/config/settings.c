@@ -10,12 +10,19 @@
 #include <string.h>
 
 static const char *const words_switch[] = { "off", "on", NULL };
+/* As enum config_switch. */
+static const char *const words_on[] = { "off", "on", "require", NULL };
 static const char *const words_single_copy[] = { "off", "on", "auto", NULL };
+static const char *const words_nodes[] = { "off", "on", "auto", NULL }; /* as enum config_nodes */
+static const char *const words_nonblocking[] = { "off", "on", "auto", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
                                           NULL }; /* as enum mem_way */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
 static const char *const words_xpmem[] = { "off", "copy", "keep", NULL }; /* as enum config_xpmem */
 static const char *const words_death[] = { "wait", "abort", NULL };       /* as enum config_death */
+/* As enum config_tree: auto, then enum shape_kind. */
+static const char *const words_trees[] = { "auto",     "flat",    "chain", "kary",
+                                           "balanced", "knomial", NULL };
 static const char *const words_order[] = { "any", "fixed", NULL };
 static const char *words_of[COLL_KINDS][SET_ALGS + 3]; /* choices of a collective */
 
@@ -138,7 +145,7 @@ static void describe(struct setting_row *row)
     char text[SET_TEXT];
 
     row->shown.mca = lower(row->shown.name);
-    row->is_switch = row->words == words_switch;
+    row->is_switch = row->words == words_switch || row->words == words_on;
     if (row->kind == WORD)
         row->shown.accepted = join(row->words);
     else if (row->kind == TEXT)

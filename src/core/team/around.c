@@ -6,6 +6,18 @@
 #include "core/team/longwait.h"
 #include "core/team/requests.h"
 
+static _Thread_local int told;
+
+void hud_around_tell(enum reason why)
+{
+    told = (int)why;
+}
+
+int *hud_reason_here(void)
+{
+    return &told;
+}
+
 void hud_around_report_order(struct hud_team *team, enum coll_kind kind, enum reason why)
 {
     static const char *const helps[REASON_COUNT] = {
@@ -26,6 +38,15 @@ void hud_around_report_order(struct hud_team *team, enum coll_kind kind, enum re
                 "out: %s%s",
                 coll_name((int)kind), team->size, c->owner, hud_reason_text[why],
                 helps[why] ? helps[why] : "");
+}
+
+enum reason hud_around_unhandled(const struct hud_team *team, enum coll_kind kind,
+                                 const struct plan_entry *entry)
+{
+    bool wished = hud_config_forced(&team->context->config, (int)kind) == -2 ||
+                  (entry->rule && entry->rule->row < 0);
+
+    return wished ? REASON_FORCED : REASON_REFUSED;
 }
 
 void hud_around_precede(struct hud_team *team, struct strand *strand)
@@ -94,6 +115,7 @@ int hud_team_enter(hud_team *team, const struct hud_announced *call)
     if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {
         around_fall_back(team);
         around_count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
+        hud_around_tell(REASON_OPERATION);
         hud_around_report_order(team, (enum coll_kind)kind, REASON_OPERATION);
     }
     if (team->state == TEAM_NEW && call->bytes != 0 && begins_with_any_call(team))

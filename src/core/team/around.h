@@ -18,6 +18,11 @@ static inline void around_count(struct hud_team *team, enum coll_kind kind, size
     mem_count(&s->became[became], 1, threads);
 }
 
+/* For who asks after the call: the calling thread's last call was not handled, and why. */
+void hud_around_tell(enum reason why);
+/* Where the thread is told.  The recorder (src/host/record) reads it and sets it to 0. */
+HUD_API int *hud_reason_here(void);
+
 /* A call that is the host's own; counted, as a rank that waits in one of huddle's must see that
  * this one makes another. */
 static inline void around_fall_back(struct hud_team *team)
@@ -29,6 +34,10 @@ static inline void around_fall_back(struct hud_team *team)
 /* In fixed order: a reduction that the MPI carries out, in an order of its own, is reported
  * in one line by the team's rank 0. */
 void hud_around_report_order(struct hud_team *team, enum coll_kind kind, enum reason why);
+
+/* Why no algorithm of a team that is ready takes a call, which has that entry. */
+enum reason hud_around_unhandled(const struct hud_team *team, enum coll_kind kind,
+                                 const struct plan_entry *entry);
 
 /* What comes before a call: of a blocking one the requests that were started before it; the
  * set-up.  strand: of a request, that it runs on. */

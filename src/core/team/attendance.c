@@ -52,7 +52,9 @@ void hud_team_explain_absence(struct hud_team *team)
     while (present < team->rank && !is_present(team, present))
         present++;
     int world = team->exchange.world_rank(team->exchange.arg, absent);
-    snprintf(line, sizeof line, "rank %d runs without huddle%s", world,
-             c->announced_checks ? ", or without HUDDLE_CHECK" : "");
+    snprintf(line, sizeof line,
+             "rank %d runs without huddle, or with other values of HUDDLE_CHECK or "
+             "HUDDLE_NONBLOCKING",
+             world);
     hud_context_say(c, REASON_ABSENT, world >= 0 && present == team->rank ? line : NULL);
 }

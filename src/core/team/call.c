@@ -10,18 +10,9 @@
 #include "core/team/carry_out.h"
 #include "core/team/longwait.h"
 #include "core/team/requests.h"
+#include "core/team/span.h"
 
 #include <stdio.h>
-
-/* Why no algorithm of a team that is ready takes a call. */
-static enum reason unhandled(const struct hud_team *team, enum coll_kind kind,
-                             const struct plan_entry *entry)
-{
-    bool wished = hud_config_forced(&team->context->config, (int)kind) == -2 ||
-                  (entry->rule && entry->rule->row < 0);
-
-    return wished ? REASON_FORCED : REASON_REFUSED;
-}
 
 /* With HUDDLE_CHECK: HUD_OK: all ranks of the team make this call; HUD_PASS: they do not; or the
  * status with which the call fails. */
@@ -52,7 +43,7 @@ static ALWAYS_INLINE const struct plan_entry *find(const struct hud_team *team, 
         plan_find(team->plan, plan_axis(kind, reduction && !reduction->commutative), call->bytes);
     if (entry->slot >= 0)
         return entry;
-    *why = unhandled(team, kind, entry);
+    *why = hud_around_unhandled(team, kind, entry);
     return NULL;
 }
 
@@ -68,6 +59,8 @@ enter_apart(struct hud_team *team, enum coll_kind kind, const struct coll *call,
         *status = hud_adapt_enter(team, kind, call, &entry);
     if (*status != HUD_OK)
         around_count(team, kind, call->bytes, unlike ? REASON_UNLIKE : REASON_BROKEN);
+    if (unlike)
+        hud_around_tell(REASON_UNLIKE);
     if (*status != HUD_OK && !unlike)
         hud_around_fail_before(team, *status);
     return entry;
@@ -83,6 +76,7 @@ static __attribute__((noinline)) void exit_apart(struct hud_team *team)
 static int decline(struct hud_team *team, enum coll_kind kind, size_t bytes)
 {
     around_count(team, kind, bytes, REASON_NONBLOCKING);
+    hud_around_tell(REASON_NONBLOCKING);
     around_fall_back(team);
     hud_around_report_order(team, kind, REASON_NONBLOCKING);
     return HUD_PASS;
@@ -106,8 +100,11 @@ static ALWAYS_INLINE int run_on(struct strand *strand, struct hud_team *team, en
         if (status != HUD_OK)
             return status;
     }
+    if (!entry && team->span && !strand && hud_span_takes(team, kind, call))
+        return hud_span_run(team, kind, call, shape);
     around_count(team, kind, call->bytes, entry ? REASON_NONE : why);
     if (!entry) {
+        hud_around_tell(why);
         around_fall_back(team);
         hud_around_report_order(team, kind, why);
         return HUD_PASS;

@@ -79,6 +79,34 @@ static void obtain_spare(struct hud_context *c)
         c->spare_ranks = ranks < KEPT_RANKS ? ranks : KEPT_RANKS;
 }
 
+/* Where the launcher tells of this node's ranks only, HUDDLE_NODES is the user's word for the other
+ * nodes.  It stands where no rank here is without huddle. */
+static bool vouches(const struct hud_context *c)
+{
+    int here = 0;
+
+    if (c->config.number[SET_NODES] == NODES_OFF || !hud_presence_known())
+        return false;
+    for (int r = 0; r < c->host.world_size; r++)
+        here += hud_presence_of(r);
+    return here == c->host.local_ranks;
+}
+
+/* HUDDLE=require: no rank of a job goes on; its launcher ends the others.  A caller without an MPI
+ * gets the error. */
+static int end_required(struct hud_context *c)
+{
+    if (c->host.world_size > 0) {
+        hud_log(&c->config, LOG_ERROR, "HUDDLE=require: rank %d ends: %s", c->host.world_rank,
+                c->config.error);
+        _exit(EXIT_FAILURE);
+    }
+    hud_planner_free(c->planner);
+    hud_rules_free(&c->rules);
+    kept_free(&kept_context, c);
+    return HUD_ERR_ARGUMENT;
+}
+
 int hud_context_create(const struct hud_host *host, hud_context **out)
 {
     static const struct hud_host nobody;
@@ -104,8 +132,12 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->arena.file.fd = -1;
     local_set(&c->stats, &c->early);
     hud_config_read(c->host.settings, &c->config);
+    if (c->config.number[SET_NONBLOCKING] == NONBLOCKING_AUTO)
+        c->config.number[SET_NONBLOCKING] = c->host.waits_alone ? NONBLOCKING_OFF : NONBLOCKING_ON;
     c->announced_checks =
-        c->host.present ? hud_config_checks(c->host.settings) : hud_presence_checked();
+        c->host.present
+            ? hud_config_manner(c->host.settings, c->host.waits_alone != 0) & MANNER_CHECKED
+            : hud_presence_checked();
     c->host.settings = NULL;
     c->peers.maps = c->config.number[SET_XPMEM] != XPMEM_OFF;
     c->peers.keeps = c->config.number[SET_XPMEM] == XPMEM_KEEP;
@@ -114,18 +146,23 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     if (c->config.error[0] == '\0')
         hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error,
                        sizeof c->config.error);
+    c->network = c->rules.network;
     c->planner = hud_planner_create(&c->config, &c->rules);
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->host.world_rank == 0)
         hud_context_say(c, REASON_SETTING, c->config.error);
+    if (c->config.error[0] != '\0' && c->config.required)
+        return end_required(c);
     identify_node(c);
     c->version = hud_hello_version();
     c->quota = hud_topo_cpu_quota();
     obtain_spare(c);
     if (!c->host.present)
         hud_presence_look(c->host.world_size);
+    c->vouched = !c->host.present && vouches(c);
     prepare(c);
+    hud_stats_of(c);
     *out = c;
     return HUD_OK;
 }
@@ -139,7 +176,7 @@ bool hud_context_present(const struct hud_context *c, int world_rank)
 {
     if (c->host.present)
         return c->host.present(c->host.arg, world_rank) != 0;
-    return !hud_presence_known() || hud_presence_of(world_rank);
+    return !hud_presence_known() || c->vouched || hud_presence_of(world_rank);
 }
 
 static struct plan *unlink_plan(struct plan **at)
@@ -156,6 +193,7 @@ void hud_context_destroy(hud_context *c)
         return;
     if (c->timed && (c->host.world_rank == 0 || c->host.world_size == 0))
         hud_stats_print(c);
+    hud_stats_of(NULL);
     hud_requests_destroy(c);
     hud_watch_destroy(&c->watch);
     hud_peers_destroy(&c->peers);

@@ -21,8 +21,10 @@ struct hud_context {
     char host_name[128];
     const char *owner; /* of the collectives to which calls fall back, for messages */
     struct config config;
-    struct rules rules;      /* of the tuning file */
-    struct planner *planner; /* under the lock; NULL: no memory for one, so there is no team */
+    struct rules rules;          /* of the tuning file */
+    struct cost_network network; /* under the lock: of that file, else as measured; alpha_ns 0 until
+                                    then */
+    struct planner *planner;     /* under the lock; NULL: no memory for one, so there is no team */
     struct plan *plans;   /* under the lock: those that teams share, the last used first, and some
                            that the next may need again */
     pid_t pid;            /* a forked child has another one and must not print or free */
@@ -51,8 +53,9 @@ struct hud_context {
                                 statistics are printed */
     struct watch watch;      /* of its teams' calls, with HUDDLE_CHECK */
     bool timed;              /* statistics are requested: measure times */
-    bool announced_checks;   /* this rank, and those present to it, have HUDDLE_CHECK */
-    struct lanes lanes;      /* requests that are in flight */
+    bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle: so do the others */
+    bool announced_checks; /* this rank, and those present to it, have HUDDLE_CHECK */
+    struct lanes lanes;    /* requests that are in flight */
     struct request_pool {
         struct hud_request *all, *spare; /* of the host; and some to be used again */
     } pool;                              /* under the pool's lock of lanes */

@@ -80,6 +80,8 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     hello->is.host_id = c->host_id;
     hello->is.boot_id = c->boot_id;
     hello->is.quota = c->quota;
+    hello->is.only_axis = team->only.is ? team->only.axis : -1;
+    hello->is.only_bytes = team->only.bytes;
     hud_topo_allowed(&hello->is.cpus);
     hello->is.settings = hash_number(c->config.agree, c->rules.digest);
     list_values(&c->config, hello->is.values);
@@ -102,8 +104,10 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
-        hello->is.offer_bytes =
-            hud_plan_offer(c->planner, team->size, c->arena.bytes, hud_arena_free_bytes(&c->arena));
+        size_t bytes = hud_arena_free_bytes(&c->arena);
+        hello->is.offer_bytes = team->only.is
+                                    ? hud_plan_only_offer(c->arena.bytes, bytes)
+                                    : hud_plan_offer(c->planner, team->size, c->arena.bytes, bytes);
         pthread_mutex_unlock(&c->lock);
     }
 }
@@ -146,20 +150,10 @@ static bool makes_sense(const union hello *h)
            (h->is.reason != REASON_NONE || can_be(h));
 }
 
-enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who)
+/* After what tells nodes apart. */
+static enum reason verdict_of_words(const union hello *all, int ranks, size_t *bytes, int *who)
 {
-    uint64_t boot = 0; /* of the first that can tell */
-
     *bytes = SIZE_MAX;
-    for (int r = 0; r < ranks; r++) {
-        *who = r;
-        if (all[r].is.version != all[0].is.version)
-            return REASON_VERSION;
-        if (all[r].is.host_id != all[0].is.host_id ||
-            (all[r].is.boot_id != 0 && boot != 0 && all[r].is.boot_id != boot))
-            return REASON_NODES;
-        boot = boot != 0 ? boot : all[r].is.boot_id;
-    }
     for (int r = 0; r < ranks; r++) {
         *who = r;
         if (!makes_sense(&all[r]))
@@ -174,11 +168,39 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
         *who = r;
         if (all[r].is.settings != all[0].is.settings)
             return REASON_DIFFER;
+        if (all[r].is.only_axis != all[0].is.only_axis)
+            return REASON_UNLIKE;
         *bytes = all[r].is.offer_bytes < *bytes ? (size_t)all[r].is.offer_bytes : *bytes;
     }
     if (all[0].is.reason == REASON_EARLY) /* as all, whose settings are the same */
         return REASON_EARLY;
     return *bytes != 0 ? REASON_NONE : REASON_LEASE;
+}
+
+enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who)
+{
+    uint64_t boot = 0; /* of the first that can tell */
+
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (all[r].is.version != all[0].is.version)
+            return REASON_VERSION;
+        if (all[r].is.host_id != all[0].is.host_id ||
+            (all[r].is.boot_id != 0 && boot != 0 && all[r].is.boot_id != boot))
+            return REASON_NODES;
+        boot = boot != 0 ? boot : all[r].is.boot_id;
+    }
+    return verdict_of_words(all, ranks, bytes, who);
+}
+
+enum reason hud_hello_verdict_apart(const union hello *all, int ranks, size_t *bytes, int *who)
+{
+    for (int r = 0; r < ranks; r++) {
+        *who = r;
+        if (all[r].is.version != all[0].is.version)
+            return REASON_VERSION;
+    }
+    return verdict_of_words(all, ranks, bytes, who);
 }
 
 enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks,

@@ -105,6 +105,23 @@ const char *hud_missing_library(void)
     return why;
 }
 
+/* What the numbers of hud_statistics_here count, in their order. */
+static json_t *statistics_json(void)
+{
+    static const char *const memory[] = { "arena_bytes",     "leased_bytes",  "leased_peak_bytes",
+                                          "leases",          "teams_refused", "pages_home",
+                                          "pages_elsewhere", "messages",      "message_bytes",
+                                          "tried",           "changed" };
+    json_t *list = json_array(), *reasons = json_array();
+
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        json_array_append_new(list, json_string(memory[i]));
+    for (int r = 0; r < REASON_COUNT; r++)
+        json_array_append_new(reasons, json_string(hud_reason_text[r]));
+    return json_pack("{s:[s,s,s,s], s:o, s:o}", "counts", "calls", "bytes", "ns", "empty",
+                     "reasons", reasons, "others", list);
+}
+
 int hud_info_json(const char *topic, char **json)
 {
     static const struct {
@@ -112,6 +129,7 @@ int hud_info_json(const char *topic, char **json)
         json_t *(*make)(void);
     } topics[] = { { "settings", settings_json },
                    { "collectives", collectives_json },
+                   { "statistics", statistics_json },
                    { "algorithms", algorithms_json },
                    { "machine", machine_json } };
 

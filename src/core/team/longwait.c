@@ -2,6 +2,7 @@
 /* longwait.c - long waits: the note, and the checks whether a call can still end. */
 #define _GNU_SOURCE
 #include "core/team/longwait.h"
+#include "alg/nodes/nodes.h"
 #include "core/check/differ.h"
 #include "core/config/log.h"
 #include "core/hash.h"
@@ -14,6 +15,7 @@
 
 enum {
     LOOKS_PER_DEATH = 4, /* looks from one question about processes to the next: 200 ms */
+    LOOKS_AT_SIZES = 20, /* looks before sizes that differ end a call: 1 s */
     ASKED_PER_LOOK = 16  /* members that such a look asks about */
 };
 
@@ -79,11 +81,19 @@ static bool read_note(const struct hud_team *team, int rank, union wait_words *w
     return false;
 }
 
+/* On the team of a node of a span, one of those that no list names. */
+static const struct alg *running(const struct hud_team *team)
+{
+    const struct plan_entry *entry = team->entry;
+
+    return entry->row >= 0 ? hud_shm_algs[entry->row] : hud_shm_nodes_algs[entry->slot];
+}
+
 /* inside: of a call; otherwise of the roll call before it. */
 static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside,
                      struct wait_note *note)
 {
-    const struct alg *alg = inside ? hud_shm_algs[team->entry->row] : NULL;
+    const struct alg *alg = inside ? running(team) : NULL;
     union wait_words other;
 
     note->team = team->number;
@@ -148,7 +158,8 @@ static bool waits_in(const struct wait_note *note, uint64_t call)
 }
 
 /* All ranks know the call's size.  A broadcast's receivers learn it from the root, and report a
- * truncation themselves. */
+ * truncation themselves.  Where sizes alone differ, other calls may end that way, too, once a rank
+ * that is late has come; so they get a while longer. */
 static bool is_sized(const struct wait_note *note)
 {
     int kind = hud_coll_kind(note->collective);
@@ -159,7 +170,7 @@ static bool is_sized(const struct wait_note *note)
 static bool same_call(const struct wait_note *a, const struct wait_note *b)
 {
     return strcmp(a->collective, b->collective) == 0 && strcmp(a->algorithm, b->algorithm) == 0 &&
-           a->root == b->root && (a->bytes == b->bytes || !is_sized(a));
+           a->root == b->root;
 }
 
 static void describe_call(const struct wait_note *note, char *text, size_t bytes)
@@ -191,17 +202,17 @@ static void say_difference(struct hud_team *team, const struct wait_note *mine, 
 }
 
 /* The status of a call in which the members differ; 0: none is known to. */
-static int compare_calls(struct hud_team *team, const struct wait_note *mine)
+static int compare_calls(struct hud_team *team, const struct wait_note *mine, bool sized)
 {
     const struct member_state *own = team->mine;
-    bool sized = is_sized(mine);
     union wait_words theirs;
 
     for (int r = 0; r < team->size; r++) {
         bool waits =
             r != team->rank && read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
         bool differ =
-            waits ? !same_call(mine, &theirs.is) : hud_differ_in_calls(own, team_member(team, r));
+            waits ? !same_call(mine, &theirs.is) || (sized && mine->bytes != theirs.is.bytes)
+                  : hud_differ_in_calls(own, team_member(team, r));
         if (r == team->rank || (!differ && !(sized && hud_differ_in_bytes(own, team_member(team, r),
                                                                           team->entry->slot))))
             continue;
@@ -293,8 +304,9 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, bool ins
         if (gave_up != 0)
             return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
     }
-    int status =
-        inside ? compare_calls(team, mine) : 0; /* a roll call tells by itself where they differ */
+    bool sized = wait->looks >= LOOKS_AT_SIZES && is_sized(mine);
+    int status = inside ? compare_calls(team, mine, sized)
+                        : 0; /* a roll call tells by itself where they differ */
     if (status != 0 || wait->looks % LOOKS_PER_DEATH != 1 || !find_deaths(team, wait, mine))
         return status;
     return team->context->host.fault_tolerant ? HUD_ERR_FAILED : 0;

@@ -2,6 +2,7 @@
 /* presence.c - the way of this process to publish its presence, and a memory of its answers. */
 #define _GNU_SOURCE
 #include "core/team/presence.h"
+#include "core/config/config.h"
 #include "core/elevated.h"
 #include "core/launched.h"
 #include "core/local.h"
@@ -12,7 +13,8 @@
 
 static const struct presence_way *const ways[] = { &hud_presence_by_lock, &hud_presence_by_name };
 
-static bool called, with_check;
+static bool called;
+static unsigned own;
 static const struct presence_way *way; /* NULL: none serves */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned char asked[PRESENCE_RANKS / 8], there[PRESENCE_RANKS / 8]; /* a bit per rank */
@@ -25,7 +27,7 @@ static int launched_as(void)
     return rank < PRESENCE_RANKS ? (int)rank : -1;
 }
 
-void hud_presence_announce(bool checked)
+void hud_presence_announce(unsigned manner)
 {
     static atomic_flag once = ATOMIC_FLAG_INIT;
     int rank = launched_as();
@@ -33,9 +35,9 @@ void hud_presence_announce(bool checked)
     if (!local_claim(&once))
         return;
     called = true;
-    with_check = checked;
+    own = manner;
     for (size_t i = 0; rank >= 0 && !way && i < sizeof ways / sizeof ways[0]; i++)
-        if (ways[i]->announce(rank, checked))
+        if (ways[i]->announce(rank, manner))
             way = ways[i];
 }
 
@@ -46,7 +48,7 @@ bool hud_presence_known(void)
 
 bool hud_presence_checked(void)
 {
-    return called && with_check;
+    return called && (own & MANNER_CHECKED);
 }
 
 const char *hud_presence_trouble(void)

@@ -22,14 +22,14 @@
 #include "huddle/huddle.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
- * Announce this process.  Call before MPI_Init is entered; the first call counts. checked:
- * HUDDLE_CHECK is on, however it was set (hud_config_checks).  With it, and without it, ranks do
- * not set up a team at the same calls: so they are announced differently, and are absent to each
- * other.
+ * Announce this process.  Call before MPI_Init is entered; the first call counts.  manner: of its
+ * settings (hud_config_manner).  Ranks that differ in it do not set up a team at the same calls: so
+ * they are announced differently, and are absent to each other.
  */
-HUD_API void hud_presence_announce(bool checked);
+HUD_API void hud_presence_announce(unsigned manner);
 
 /* hud_presence_announce was called, so that absence means something. */
 bool hud_presence_known(void);
@@ -46,5 +46,14 @@ void hud_presence_look(int world_size);
 /* The job's rank is a process that announced itself on this node: this one, too.  Asked once, then
  * remembered. */
 bool hud_presence_of(int world_rank);
+
+/*
+ * For a host that can tell, but must ask a server for each rank: a rank that has published its
+ * presence there is also marked here, by a name as above, if the job has a secret.  number: of the
+ * job, on this host.  May be called again.  A rank that is marked is present; of one that is not,
+ * the host knows.  Not thread-safe.
+ */
+HUD_API void hud_presence_mark(int world_rank, unsigned manner, uint64_t number);
+HUD_API bool hud_presence_marked(int world_rank);
 
 #endif

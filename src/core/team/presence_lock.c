@@ -16,6 +16,7 @@
  */
 #define _GNU_SOURCE
 #include "core/arena/descriptor.h"
+#include "core/config/config.h"
 #include "core/hash.h"
 #include "core/team/presence_way.h"
 
@@ -98,14 +99,14 @@ static int held(off_t start, off_t bytes)
     return rc != 0 ? -1 : range.l_type != F_UNLCK;
 }
 
-static bool announce(int rank, bool checked)
+static bool announce(int rank, unsigned manner)
 {
     uint64_t job;
     int rc;
 
     if (!find_socket(&job))
         return false;
-    base = (off_t)((job >> (64 - JOB_BITS)) << (RANK_BITS + 1) | (uint64_t)checked << RANK_BITS);
+    base = (off_t)(((job >> (64 - JOB_BITS)) * MANNERS + manner) << RANK_BITS);
     own_rank = rank;
     if (control.fd < 0 || held(base + rank, 1) < 0) {
         descriptor_close(&control);

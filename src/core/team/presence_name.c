@@ -15,10 +15,13 @@
  */
 #define _GNU_SOURCE
 #include "core/arena/descriptor.h"
+#include "core/config/config.h"
 #include "core/team/blake2s.h"
+#include "core/team/presence.h"
 #include "core/team/presence_way.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -34,6 +37,7 @@ static const char *const job_names[] = { "PMIX_NAMESPACE",    "SLURM_JOB_ID", "S
                                          "MPISPAWN_MPIRUN_ID" };
 
 static struct blake2s job; /* of the secret and the job; what names a rank is still to be added */
+static struct descriptor named = { .fd = -1 }; /* has this rank's name */
 static struct descriptor probe = {
     .fd = -1
 }; /* asks; there from the start, so that no later shortage changes an answer */
@@ -44,14 +48,20 @@ static void add_text(struct blake2s *hash, const char *text)
                     strlen(text) + 1); /* with its end, so that "a" "bc" is not "ab" "c" */
 }
 
-bool hud_presence_name_job(bool checked)
+bool hud_presence_name_job(unsigned manner)
 {
+    static const char *const text[MANNERS] = {
+        "huddle presence",
+        "huddle presence, checked",
+        "huddle presence, with requests",
+        "huddle presence, checked, with requests",
+    };
     const char *secret = secure_getenv("HUDDLE_JOB");
 
     if (!secret || !*secret)
         return false;
     hud_blake2s_start(&job);
-    add_text(&job, checked ? "huddle presence, checked" : "huddle presence");
+    add_text(&job, text[manner]);
     add_text(&job, secret);
     for (size_t i = 0; i < sizeof job_names / sizeof job_names[0]; i++) {
         const char *value = secure_getenv(job_names[i]);
@@ -92,18 +102,36 @@ static int new_socket(void)
 
 /* The descriptor of the name stays open for as long as the process lives, and is never looked at:
  * what comes in stays in its queue. */
-static bool announce(int rank, bool checked)
+static void bind_name(int rank)
 {
     struct sockaddr_un address;
 
-    if (!hud_presence_name_job(checked))
-        return false;
+    descriptor_close(&probe);
+    descriptor_close(&named);
     probe = descriptor_of(new_socket());
-    int fd = probe.fd >= 0 ? new_socket() : -1;
+    named = descriptor_of(probe.fd >= 0 ? new_socket() : -1);
     socklen_t bytes = address_of(rank, &address);
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, bytes) != 0)
-        close(fd);
+    if (named.fd >= 0 && bind(named.fd, (struct sockaddr *)&address, bytes) != 0)
+        descriptor_close(&named);
+}
+
+static bool announce(int rank, unsigned manner)
+{
+    if (!hud_presence_name_job(manner))
+        return false;
+    bind_name(rank);
     return true;
+}
+
+void hud_presence_mark(int rank, unsigned manner, uint64_t number)
+{
+    char text[24];
+
+    if (!hud_presence_name_job(manner))
+        return;
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    add_text(&job, text);
+    bind_name(rank);
 }
 
 /* ECONNREFUSED: the name is not bound.  Others that last come from what forbids abstract sockets to
@@ -120,6 +148,11 @@ static bool is_bound(int rank)
             sched_yield();
     } while (rc != 0 && (errno == EINTR || errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS));
     return rc == 0;
+}
+
+bool hud_presence_marked(int rank)
+{
+    return !descriptor_is_lost(&probe) && is_bound(rank);
 }
 
 static void look(int first, int end, void (*found)(int rank))

@@ -12,7 +12,7 @@ enum { PRESENCE_RANKS = 1 << 20 }; /* of a job; a higher rank is absent */
 struct presence_way {
     /* Announces this process as a rank.  False: what this way needs is not here, on any rank that
      * was started as this one was. */
-    bool (*announce)(int rank, bool checked);
+    bool (*announce)(int rank, unsigned manner);
     /* Calls found for those of first..end-1 that are announced alike, this process included.
      * Nothing is found where this process could not tell. */
     void (*look)(int first, int end, void (*found)(int rank));
@@ -23,7 +23,7 @@ extern const struct presence_way hud_presence_by_lock, hud_presence_by_name;
 /* presence_name.c: reads the job's secret, false: there is none; then, the name of a rank's socket
  * without the leading zero byte. */
 enum { PRESENCE_NAME = 48 };
-bool hud_presence_name_job(bool checked);
+bool hud_presence_name_job(unsigned manner);
 void hud_presence_name(int rank, char name[PRESENCE_NAME]);
 
 #endif

@@ -5,7 +5,6 @@
 #include "core/team/guard.h"
 #include "core/team/requests.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 /* ---- a call on a strand ---- */
@@ -288,8 +287,12 @@ void hud_requests_destroy(struct hud_context *c)
         hud_lanes_drop(&c->lanes, lane);
         hud_request_emptied(lane);
     }
-    while (c->pool.all)
+    while (c->pool.all) {
+        struct hud_team *team = c->pool.all->team;
+        if (team->only.is && !team->freed)
+            hud_team_free(team);
         hud_request_free(c->pool.all);
+    }
     while (c->pool.spare) {
         struct hud_request *r = c->pool.spare;
         unlink_request(&c->pool.spare, r);
@@ -307,7 +310,7 @@ static bool is_passed(const struct hud_request *r)
     const struct hud_team *team = r->team;
 
     return r->args.collective == HUD_PLACE || team->state >= TEAM_REFUSED ||
-           (team->state == TEAM_READY && !hud_request_handled(team)) ||
+           !hud_request_handled(team) ||
            (team->state <= TEAM_EARLY && !team->exchange.start_allgather);
 }
 
@@ -316,8 +319,9 @@ static int pass(struct hud_request *r)
 {
     if (r->args.collective == HUD_PLACE)
         return HUD_PASS;
-    return r->team->state >= TEAM_REFUSED ? hud_call(r->team, &r->args)
-                                          : hud_request_decline(r->team, &r->args);
+    return r->team->state >= TEAM_REFUSED && !r->team->span
+               ? hud_call(r->team, &r->args)
+               : hud_request_decline(r->team, &r->args);
 }
 
 int hud_request_start(hud_request *r)

@@ -44,10 +44,10 @@ int hud_request_carry_out(struct hud_team *team, const struct hud_args *args,
                           struct strand *strand);
 int hud_request_decline(struct hud_team *team, const struct hud_args *args);
 
-/* Whether HUDDLE_NONBLOCKING is on. */
+/* Whether HUDDLE_NONBLOCKING is on, which auto has become where it is the same. */
 static inline bool hud_request_handled(const struct hud_team *team)
 {
-    return team->context->config.number[SET_NONBLOCKING] == SWITCH_ON;
+    return team->context->config.number[SET_NONBLOCKING] == NONBLOCKING_ON;
 }
 
 /* Where the team is ready: its waits suspend the strand. */

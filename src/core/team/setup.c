@@ -20,6 +20,7 @@
 #include "core/team/place.h"
 #include "core/team/policy.h"
 #include "core/team/requests.h"
+#include "core/team/span.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,23 @@ static void read_place(struct setup *s)
     s->groups = NULL;
 }
 
+/* Of the slice.  Calls that are all alike are of the most bytes that any member has given, and may
+ * need more than is on offer. */
+static size_t plan_bytes(struct setup *s, bool *reaches)
+{
+    struct hud_team *team = s->team;
+    struct planner *planner = team->context->planner;
+    size_t offer = s->bytes;
+
+    if (!team->only.is)
+        return hud_plan_bytes(planner, team->size, offer, true, reaches);
+    for (int r = 0; r < team->size; r++)
+        if (s->hello[r].is.only_bytes > team->only.bytes)
+            team->only.bytes = (size_t)s->hello[r].is.only_bytes;
+    size_t needed = hud_plan_only_bytes(planner, team->size, &team->only, &s->bytes, reaches);
+    return needed <= offer ? needed : 0;
+}
+
 /* Between the rounds. */
 static enum reason prepare(struct setup *s)
 {
@@ -84,7 +102,7 @@ static enum reason prepare(struct setup *s)
         return REASON_REACH;
     }
     pthread_mutex_lock(&c->lock);
-    team->bytes = hud_plan_bytes(c->planner, team->size, s->bytes, true, &reaches);
+    team->bytes = plan_bytes(s, &reaches);
     pthread_mutex_unlock(&c->lock);
     if (reaches)
         s->direct = hud_peers_direct(&c->peers, s->card, team->size, team->rank,
@@ -113,13 +131,14 @@ static void take_plan(struct setup *s)
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
     struct plan_facts facts = { .ranks = team->size,
+                                .only = team->only,
                                 .oversubscribed = s->place->oversubscribed != 0,
                                 .direct = s->direct != 0,
                                 .quick = s->direct & DIRECT_MAPPED ? c->peers.keeps : s->quick };
 
     hud_plan_within(s->place, team->size, facts.within);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
-    if (team->rank == 0)
+    if (team->rank == 0 && !team->only.is)
         hud_context_say_plan(c, team->plan);
 }
 
@@ -162,6 +181,10 @@ static enum reason run_rounds(struct setup *s)
     if (!hud_request_gather(team, s->strand, &own, sizeof own, s->hello))
         return REASON_EXCHANGE;
     enum reason reason = hud_hello_verdict(s->hello, team->size, &s->bytes, &s->who);
+    if (reason == REASON_NODES && hud_span_wanted(team)) {
+        reason = hud_span_setup(team, s->strand, s->hello, s->reply, &s->who);
+        return reason == REASON_NONE ? REASON_NODES : reason;
+    }
     s->garbled = reason == REASON_EXCHANGE;
     if (reason != REASON_NONE)
         return reason;
@@ -299,6 +322,11 @@ static void refuse(struct hud_team *team, enum reason reason)
     team->state = TEAM_REFUSED;
     team->reason = reason;
     hud_check_free(team);
+    if (team->span) {
+        hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks spans %d nodes", team->size,
+                team->span->map.nodes);
+        return;
+    }
     mem_count(&context_stats(team->context)->teams_refused, 1, team->context->host.threads);
     hud_log(&team->context->config, LOG_DEBUG, "a team of %d ranks falls back to the MPI: %s",
             team->size, hud_reason_text[reason]);

@@ -23,6 +23,8 @@ union hello {
         uint32_t reason;           /* why this rank cannot take part, or REASON_NONE */
         uint32_t complaint;        /* hash of the line about a bad setting, 0: none */
         uint64_t offer_bytes;
+        uint64_t only_bytes; /* struct plan_only of the team */
+        int32_t only_axis;   /* -1: it makes any calls */
         int32_t world_rank;
         int32_t quota;             /* processors the cgroup allows */
         int32_t node;              /* NUMA node of the arena, or where this rank runs now */
@@ -38,10 +40,11 @@ union hello {
 
 /* Second round. */
 struct reply {
-    uint32_t reason; /* REASON_NONE: the slice is there and all arenas are mapped */
-    uint16_t direct; /* enum direct_way, a set: of reaching the others' memory */
-    uint16_t quick;  /* nonzero: the kernel copies quickly for this rank */
-    uint64_t offset; /* of the slice in the arena */
+    uint32_t reason;             /* REASON_NONE: the slice is there and all arenas are mapped */
+    uint16_t direct;             /* enum direct_way, a set: of reaching the others' memory */
+    uint16_t quick;              /* nonzero: the kernel copies quickly for this rank */
+    uint64_t offset;             /* of the slice in the arena */
+    struct cost_network network; /* as this rank knows it; of a span */
 };
 
 /* Of a hello. */
@@ -65,6 +68,8 @@ void hud_hello_explain_pages(struct hud_team *team, const union hello *all);
  * that causes a refusal.  REASON_EXCHANGE: that rank's data is not valid.
  */
 enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who);
+/* The same of ranks that may be on several nodes. */
+enum reason hud_hello_verdict_apart(const union hello *all, int ranks, size_t *bytes, int *who);
 /* The same for replies: a slice of `bytes` must fit into each arena at its owner's offset. */
 enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks,
                               size_t bytes, int *who);

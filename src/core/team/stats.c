@@ -14,7 +14,8 @@ struct sums {
     int ranks;
     uint64_t calls[COLL_KINDS], bytes[COLL_KINDS], ns[COLL_KINDS], empty[COLL_KINDS],
         became[COLL_KINDS][REASON_COUNT];
-    uint64_t arena, leased, peak, leases, refused, home, elsewhere, tried, changed;
+    uint64_t arena, leased, peak, leases, refused, home, elsewhere, messages, message_bytes, tried,
+        changed;
 };
 
 static void add(struct sums *sums, struct stats *s)
@@ -35,6 +36,8 @@ static void add(struct sums *sums, struct stats *s)
     sums->refused += mem_count_read(&s->teams_refused);
     sums->home += mem_count_read(&s->pages_home);
     sums->elsewhere += mem_count_read(&s->pages_elsewhere);
+    sums->messages += mem_count_read(&s->messages);
+    sums->message_bytes += mem_count_read(&s->message_bytes);
     sums->tried += mem_count_read(&s->tried);
     sums->changed += mem_count_read(&s->changed);
 }
@@ -56,6 +59,39 @@ static struct sums collect(struct hud_context *c)
     return sums;
 }
 
+/* ---- for the recorder ---- */
+
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hud_context *known;
+
+void hud_stats_of(struct hud_context *context)
+{
+    pthread_mutex_lock(&known_lock);
+    known = context;
+    pthread_mutex_unlock(&known_lock);
+}
+
+int hud_statistics_here(uint64_t *values, int max)
+{
+    enum { FIELDS = sizeof(struct stats) / sizeof(mem_counter) };
+    int written = 0;
+
+    pthread_mutex_lock(&known_lock);
+    if (known && max >= FIELDS + 2) {
+        mem_counter *early = (mem_counter *)&known->early;
+        mem_counter *later = (mem_counter *)context_stats(known);
+        values[written++] = COLL_KINDS;
+        values[written++] = REASON_COUNT;
+        for (int i = 0; i < FIELDS; i++)
+            values[written++] =
+                mem_count_read(&early[i]) + (later == early ? 0 : mem_count_read(&later[i]));
+    }
+    pthread_mutex_unlock(&known_lock);
+    return written;
+}
+
+/* ---- the sums of a job ---- */
+
 static json_t *to_json(const struct hud_context *c, const struct sums *s)
 {
     json_t *collectives = json_object();
@@ -73,14 +109,18 @@ static json_t *to_json(const struct hud_context *c, const struct sums *s)
                                       "empty", (json_int_t)s->empty[k], "bytes",
                                       (json_int_t)s->bytes[k], "seconds", (double)s->ns[k] * 1e-9));
     }
-    return json_pack(
-        "{s:s, s:i, s:i, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I}}", "mpi",
-        c->host.name, "ranks", c->host.world_size > 0 ? c->host.world_size : s->ranks, "ranks_seen",
-        s->ranks, "collectives", collectives, "memory", "arena_bytes", (json_int_t)s->arena,
-        "leased_bytes", (json_int_t)s->leased, "leased_peak_bytes", (json_int_t)s->peak, "leases",
-        (json_int_t)s->leases, "teams_refused", (json_int_t)s->refused, "pages_home",
-        (json_int_t)s->home, "pages_elsewhere", (json_int_t)s->elsewhere, "adapt", "tried",
-        (json_int_t)s->tried, "changed", (json_int_t)s->changed);
+    return json_pack("{s:s, s:i, s:i, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I}, "
+                     "s:{s:I, s:I}, s:{s:f, s:f, s:f}}",
+                     "mpi", c->host.name, "ranks",
+                     c->host.world_size > 0 ? c->host.world_size : s->ranks, "ranks_seen", s->ranks,
+                     "collectives", collectives, "memory", "arena_bytes", (json_int_t)s->arena,
+                     "leased_bytes", (json_int_t)s->leased, "leased_peak_bytes",
+                     (json_int_t)s->peak, "leases", (json_int_t)s->leases, "teams_refused",
+                     (json_int_t)s->refused, "pages_home", (json_int_t)s->home, "pages_elsewhere",
+                     (json_int_t)s->elsewhere, "nodes", "messages", (json_int_t)s->messages,
+                     "bytes", (json_int_t)s->message_bytes, "adapt", "tried", (json_int_t)s->tried,
+                     "changed", (json_int_t)s->changed, "network", "alpha_ns", c->network.alpha_ns,
+                     "beta_ns", c->network.beta_ns, "overhead_ns", c->network.overhead_ns);
 }
 
 /* A collective that was called. */
@@ -118,6 +158,20 @@ static void print_table(const struct hud_context *c, const struct sums *s)
             (unsigned long long)s->home, (unsigned long long)s->elsewhere);
 }
 
+/* What crossed nodes, where anything did. */
+static void print_nodes(const struct hud_context *c, const struct sums *s)
+{
+    const struct cost_network *n = &c->network;
+
+    if (s->messages != 0)
+        fprintf(stderr, "huddle: nodes          sent %llu messages, %llu bytes, to other nodes\n",
+                (unsigned long long)s->messages, (unsigned long long)s->message_bytes);
+    if (n->alpha_ns > 0)
+        fprintf(stderr,
+                "huddle: network        alpha %.0f ns, beta %.0f ps per byte, overhead %.0f ns\n",
+                n->alpha_ns, 1e3 * n->beta_ns, n->overhead_ns);
+}
+
 /* What HUDDLE_ADAPT came to, where it was on. */
 static void print_adapt(const struct sums *s)
 {
@@ -134,6 +188,7 @@ void hud_stats_print(struct hud_context *c)
 
     if (strncmp(where, "json:", 5) != 0) {
         print_table(c, &sums);
+        print_nodes(c, &sums);
         print_adapt(&sums);
         return;
     }

@@ -9,6 +9,7 @@
 
 #include "coll/coll.h"
 #include "core/reason.h"
+#include "huddle/huddle.h"
 #include "mem/counter.h"
 
 struct stats_coll {
@@ -23,12 +24,22 @@ struct stats {
     mem_counter arena_bytes, leased_bytes, leased_peak_bytes, leases,
         teams_refused; /* the ledger */
     mem_counter pages_home,
-        pages_elsewhere;        /* committed pages, as verified once each; both 0: not known */
+        pages_elsewhere; /* committed pages, as verified once each; both 0: not known */
+    mem_counter messages, message_bytes; /* sent to other nodes */
     mem_counter tried, changed; /* HUDDLE_ADAPT: trials of teams whose rank 0 this is, and those
                                    that the second candidate has won */
 };
 
 struct hud_context;
+
+/*
+ * For the recorder (src/host/record): the counters of this process's context, into at most max
+ * numbers.  Returns how many.  First come the numbers of collectives and of reasons, then the
+ * counters of struct stats in their order.  0: there is no context.
+ */
+HUD_API int hud_statistics_here(uint64_t *values, int max);
+/* The context of this process, or NULL. */
+void hud_stats_of(struct hud_context *context);
 
 /* Prints to the destination of HUDDLE_STATS: sums over this context and every arena that it has
  * mapped.  Local.  If the file cannot be written, a line reports it. */

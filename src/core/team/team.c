@@ -4,7 +4,7 @@
 #include "core/kept.h"
 #include "core/team/adapt.h"
 #include "core/team/requests.h"
-#include "core/team/setup.h"
+#include "core/team/span.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,6 +47,7 @@ void hud_team_end(struct hud_team *team)
     hud_check_free(team);
     if (team->state == TEAM_READY || team->state == TEAM_BROKEN)
         hud_team_leave(team);
+    hud_span_end(team);
     hud_shape_groups_free(&team->groups);
     free(team->slices);
     free(team->pids);

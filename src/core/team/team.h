@@ -15,17 +15,21 @@ enum team_state {
     TEAM_BROKEN /* was READY: an error ended its calls */
 };
 
+struct span;
+
 struct hud_team {
     struct hud_context *context;
     struct hud_exchange exchange;
     int rank, size;
     enum team_state state;
     enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
-    bool before;        /* its set-up, or requests, may come before the next blocking call; of the
+    bool before; /* its set-up, or requests, may come before the next blocking call; of the
                            thread that makes the calls */
-    bool declined;      /* hud_team_decline was called */
-    long calls;         /* so far, while it is new or early */
-    enum reason reason; /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
+    struct plan_only only; /* its calls, where they are all alike */
+    bool too_large;        /* and their elements are larger than huddle takes */
+    bool declined;         /* hud_team_decline was called */
+    long calls;            /* so far, while it is new or early */
+    enum reason reason;    /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
     /* TEAM_READY, TEAM_BROKEN: */
     struct mem mem; /* of a call that has not begun */
     struct mem_policy policy;
@@ -53,7 +57,8 @@ struct hud_team {
                    [TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
     struct check *check;        /* check.h; NULL: calls are not checked */
     struct adapt *adapt;        /* adapt.h; NULL: algorithms are not tried */
-    bool apart; /* one of the two is there: the only question of both on the fast path */
+    struct span *span; /* span.h: of a team that is refused as it spans nodes; NULL: it has none */
+    bool apart;        /* one of the two is there: the only question of both on the fast path */
     /* Requests (request.c): */
     struct lane lane;
     unsigned polls; /* of the policy, for a blocking call */

@@ -71,8 +71,8 @@ static bool speaks_for_the_job(void)
     return launched_rank() <= 0;
 }
 
-/* "huddle: <first words of the version>: <why>", by one rank. */
-static void left_alone(const char *version, const char *why)
+/* "huddle: <first words of the version>: <why>; <what follows>", by one rank. */
+static void report(const char *version, const char *why, const char *what_follows)
 {
     char name[80], line[512];
     size_t used = 0;
@@ -84,11 +84,19 @@ static void left_alone(const char *version, const char *why)
         if (!strchr(" \t", *c) || (used > 0 && name[used - 1] != ' '))
             name[used++] = *c == '\t' ? ' ' : *c;
     name[used] = '\0';
-    int bytes =
-        snprintf(line, sizeof line, "huddle: %s: %s; its own collectives are used\n", name, why);
+    int bytes = snprintf(line, sizeof line, "huddle: %s: %s; %s\n", name, why, what_follows);
     ssize_t written = write(STDERR_FILENO, line,
                             (size_t)(bytes < (int)sizeof line ? bytes : (int)sizeof line - 1));
     (void)written;
+}
+
+static void left_alone(const char *version, const char *why)
+{
+    bool required = setting_is("HUDDLE", "require");
+
+    report(version, why, required ? "HUDDLE=require ends the job" : "its own collectives are used");
+    if (required)
+        _exit(EXIT_FAILURE);
 }
 
 static const char *plug_component(void *end, void *mpi, const char *version)

@@ -37,6 +37,12 @@ enum { HUD_NARROW_MAX = 11 }; /* arguments, with those after the communicator */
 uintptr_t hud_narrow_join(void (*function)(void), enum hud_narrow_form form,
                           const uintptr_t given[HUD_NARROW_MAX]);
 
+/* Of a neighbourhood: arrays for those from which this rank gets, and for those to which it sends.
+ */
+enum hud_narrow_neighbors { HUD_NARROW_TO_ALL, HUD_NARROW_EXCHANGE, HUD_NARROW_EXCHANGE_BYTES };
+uintptr_t hud_narrow_neighbors(void (*function)(void), enum hud_narrow_neighbors form,
+                               const uintptr_t given[HUD_NARROW_MAX]);
+
 /* From now on the trampolines of these names lead to the wrappers. */
 void hud_trampolines_divert(const struct hud_wrapper *wrappers);
 

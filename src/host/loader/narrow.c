@@ -109,6 +109,58 @@ static bool is_root(uintptr_t comm, uintptr_t root)
     return inter ? (int)root == -3 || (int)root == -4 : (int)root == rank;
 }
 
+/* Of this rank: how many send to it, and to how many it sends.  False: the communicator has no
+ * neighbourhoods, and the MPI reports that. */
+static bool degrees(uintptr_t comm, int *ins, int *outs)
+{
+    typedef int count_of_dist(uintptr_t comm, int *ins, int *outs, int *weighted);
+    typedef int count_of_graph(uintptr_t comm, int rank, int *count);
+    enum { CART = 1, GRAPH, DIST_GRAPH }; /* in Open MPI; all others have the large functions */
+    one_of_comm *topology_of = (one_of_comm *)hud_loader_next("MPI_Topo_test", NULL);
+    one_of_comm *rank_of = (one_of_comm *)hud_loader_next("MPI_Comm_rank", NULL);
+    one_of_comm *dimensions = (one_of_comm *)hud_loader_next("MPI_Cartdim_get", NULL);
+    count_of_graph *of_graph = (count_of_graph *)hud_loader_next("MPI_Graph_neighbors_count", NULL);
+    count_of_dist *of_dist =
+        (count_of_dist *)hud_loader_next("MPI_Dist_graph_neighbors_count", NULL);
+    int topology = 0, rank = 0, weighted, code = 1;
+
+    if (!topology_of || !rank_of || !dimensions || !of_graph || !of_dist ||
+        topology_of(comm, &topology) != 0)
+        return false;
+    if (topology == DIST_GRAPH)
+        return of_dist(comm, ins, outs, &weighted) == 0;
+    if (topology == CART && (code = dimensions(comm, ins)) == 0)
+        *ins *= 2;
+    if (topology == GRAPH && rank_of(comm, &rank) == 0)
+        code = of_graph(comm, rank, ins);
+    *outs = *ins;
+    return code == 0;
+}
+
+uintptr_t hud_narrow_neighbors(void (*function)(void), enum hud_narrow_neighbors form,
+                               const uintptr_t given[HUD_NARROW_MAX])
+{
+    by_ints_11 *by_int = (by_ints_11 *)function;
+    bool to_all = form == HUD_NARROW_TO_ALL, fits = !to_all || given[1] <= INT_MAX;
+    int step = form == HUD_NARROW_EXCHANGE_BYTES ? 2 : 1; /* which has places as they are */
+    uintptr_t a[HUD_NARROW_MAX], code = HUD_ERR_COUNT_OF_ALL;
+    int *ints[4] = { NULL, NULL, NULL, NULL }, ins = 0, outs = 0;
+
+    memcpy(a, given, sizeof a);
+    if (degrees(to_all ? a[7] : a[8], &ins, &outs)) {
+        for (int k = to_all ? 2 : 0; fits && k < 4; k += step) {
+            int at = k < 2 ? 1 + k : (to_all ? 4 : 5) + k - 2;
+            fits = narrow(a[at], k < 2 ? outs : ins, &ints[k]);
+            a[at] = (uintptr_t)ints[k];
+        }
+    }
+    if (fits)
+        code = by_int(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10]);
+    for (int k = 0; k < 4; k++)
+        free(ints[k]);
+    return code;
+}
+
 uintptr_t hud_narrow_join(void (*function)(void), enum hud_narrow_form form,
                           const uintptr_t given[HUD_NARROW_MAX])
 {

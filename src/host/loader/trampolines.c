@@ -181,6 +181,26 @@ OTHERS(DECLARE)
     {                                                                                              \
         return NARROW_##name((void (*)(void))MPI_##Name##_init, __VA_ARGS__, info, request);       \
     }
+#define NARROW_NEIGHBORS(form, function, ...)                                                      \
+    hud_narrow_neighbors((void (*)(void))(function), form,                                         \
+                         (const uintptr_t[HUD_NARROW_MAX]){ __VA_ARGS__ })
+#define BY_INTS_OF_NEIGHBORS(form, name, ...)                                                      \
+    static uintptr_t by_int_##name(MAP(PARAM_, __VA_ARGS__))                                       \
+    {                                                                                              \
+        return NARROW_NEIGHBORS(form, name, __VA_ARGS__);                                          \
+    }
+#define BY_INT_AS_IT_IS(form, name, ...) BY_INT(name, __VA_ARGS__)
+#define NEIGHBORS_allgather BY_INT_AS_IT_IS, 0
+#define NEIGHBORS_alltoall BY_INT_AS_IT_IS, 0
+#define NEIGHBORS_allgatherv BY_INTS_OF_NEIGHBORS, HUD_NARROW_TO_ALL
+#define NEIGHBORS_alltoallv BY_INTS_OF_NEIGHBORS, HUD_NARROW_EXCHANGE
+#define NEIGHBORS_alltoallw BY_INTS_OF_NEIGHBORS, HUD_NARROW_EXCHANGE_BYTES
+#define NEIGHBORS_BY_INT(make, form, Name, name, ...)                                              \
+    make(form, MPI_Neighbor_##name, __VA_ARGS__)                                                   \
+        make(form, MPI_Ineighbor_##name, __VA_ARGS__, request)                                     \
+            make(form, MPI_Neighbor_##name##_init, __VA_ARGS__, info, request)
+#define NEIGHBORS_EXPAND(...) NEIGHBORS_BY_INT(__VA_ARGS__)
+#define NEIGHBORS(Name, name, ...) NEIGHBORS_EXPAND(NEIGHBORS_##name, Name, name, __VA_ARGS__)
 #include "host/signatures.def"
 
 /* MPI 4's function, where there is MPI 3's: hints may be ignored. */
@@ -198,6 +218,10 @@ static void *const fallbacks[NAMES] = {
     [AT_MPI_I##name##_c] = (void *)by_int_MPI_I##name,                                             \
     [AT_MPI_##Name##_init_c] = (void *)by_int_MPI_##Name##_init,
 #define HANDLED_ARRAYS HANDLED
+#define NEIGHBORS(Name, name, ...)                                                                 \
+    [AT_MPI_Neighbor_##name##_c] = (void *)by_int_MPI_Neighbor_##name,                             \
+    [AT_MPI_Ineighbor_##name##_c] = (void *)by_int_MPI_Ineighbor_##name,                           \
+    [AT_MPI_Neighbor_##name##_init_c] = (void *)by_int_MPI_Neighbor_##name##_init,
 #include "host/signatures.def"
 };
 

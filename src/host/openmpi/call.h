@@ -18,8 +18,8 @@ struct side {
 struct call {
     struct hud_args args;
     struct side in, out;
-    struct room *room; /* of SHAPE_MANY, SHAPE_COUNTS */
-    int ranks;         /* of SHAPE_MANY; 0: this rank has no such buffers */
+    struct per_rank *room; /* of SHAPE_MANY, SHAPE_COUNTS */
+    int ranks;             /* of SHAPE_MANY; 0: this rank has no such buffers */
     struct hud_reduction own;
     struct hud_announced about; /* of a call that was not opened, or SHAPE_NAMED */
 };

@@ -41,6 +41,10 @@ static inline bool compat_on_device(const void *buffer)
            opal_cuda_check_bufs((char *)(uintptr_t)buffer, (char *)(uintptr_t)buffer);
 }
 
+/* A request of this type that ends with an error calls its communicator's error handler.  With 4.1
+ * one of a collective calls that of MPI_COMM_WORLD, one of a message the right one. */
+#define COMPAT_REQUEST_FAILED OMPI_REQUEST_PML
+
 /* 4.1 knows no fault tolerance that goes on without a rank: no call fails for it. */
 #define COMPAT_ERR_PROC_FAILED MPI_ERR_OTHER
 #define COMPAT_ERR_REVOKED MPI_ERR_OTHER
@@ -62,9 +66,9 @@ static inline bool compat_has_failed(ompi_communicator_t *comm)
     return false;
 }
 
-/* The launcher's key-value exchange, for ranks of this job on this node.  Sent with the modex;
- * true: it will be there. */
-static inline bool compat_publish(const char *key, uint32_t value)
+/* The launcher's key-value exchange, for ranks of this job on this node, or on all nodes.  Sent
+ * with the modex; true: it will be there. */
+static inline bool compat_publish(const char *key, uint32_t value, bool everywhere)
 {
     opal_value_t kv;
 
@@ -72,7 +76,8 @@ static inline bool compat_publish(const char *key, uint32_t value)
     kv.key = (char *)(uintptr_t)key;
     kv.type = OPAL_UINT32;
     kv.data.uint32 = value;
-    bool done = opal_pmix.put != NULL && opal_pmix.put(OPAL_PMIX_LOCAL, &kv) == OPAL_SUCCESS;
+    bool done = opal_pmix.put != NULL &&
+                opal_pmix.put(everywhere ? OPAL_PMIX_GLOBAL : OPAL_PMIX_LOCAL, &kv) == OPAL_SUCCESS;
     kv.key = NULL; /* not the value's to free */
     OBJ_DESTRUCT(&kv);
     return done;
@@ -105,6 +110,25 @@ static inline int compat_look(int rank, const char *key, uint32_t *value)
     return there ? 0 : none ? 1 : -1;
 }
 
+/* The same for ranks of all nodes.  The modex brings it to all servers, or to none. */
+static inline bool compat_publish_far(int rank, uint32_t value)
+{
+    (void)rank;
+    return compat_publish("huddle.nodes", value, true);
+}
+
+static inline int compat_look_far(int rank, uint32_t *value)
+{
+    return compat_look(rank, "huddle.nodes", value);
+}
+
+/* Whether all ranks have published this value, where one question can tell. */
+static inline bool compat_look_all(int ranks, uint32_t value)
+{
+    (void)ranks, (void)value;
+    return false;
+}
+
 #elif OMPI_MAJOR_VERSION == 5 && OMPI_MINOR_VERSION == 0
 
 #include "ompi/runtime/ompi_rte.h"
@@ -114,6 +138,7 @@ static inline int compat_look(int rank, const char *key, uint32_t *value)
 #include <dlfcn.h>
 
 #define COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#define COMPAT_REQUEST_FAILED OMPI_REQUEST_COLL
 #define COMPAT_ERR_PROC_FAILED MPI_ERR_PROC_FAILED
 #define COMPAT_ERR_REVOKED MPI_ERR_REVOKED
 
@@ -168,14 +193,15 @@ static __attribute__((unused)) __typeof__(&PMIx_Value_free) compat_release; /* s
 
 /* As above, of 4.1.  Not with the macros of Open MPI, which take every failure for a key that is
  * not there. */
-static inline bool compat_publish(const char *key, uint32_t value)
+static inline bool compat_publish(const char *key, uint32_t value, bool everywhere)
 {
     __typeof__(&PMIx_Put) put = (__typeof__(put))compat_pmix("PMIx_Put");
     pmix_value_t kv = { .type = PMIX_UINT32, .data.uint32 = value };
 
     compat_get = (__typeof__(compat_get))compat_pmix("PMIx_Get");
     compat_release = (__typeof__(compat_release))compat_pmix("PMIx_Value_free");
-    return put != NULL && compat_get != NULL && put(PMIX_LOCAL, key, &kv) == PMIX_SUCCESS;
+    return put != NULL && compat_get != NULL &&
+           put(everywhere ? PMIX_GLOBAL : PMIX_LOCAL, key, &kv) == PMIX_SUCCESS;
 }
 
 static inline int compat_look(int rank, const char *key, uint32_t *value)
@@ -195,6 +221,74 @@ static inline int compat_look(int rank, const char *key, uint32_t *value)
                 rc == PMIX_ERR_DATA_VALUE_NOT_FOUND || rc == PMIX_ERR_PROC_ENTRY_NOT_FOUND ||
                 rc == PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
     return there ? 0 : none ? 1 : -1;
+}
+
+/*
+ * The same for ranks of all nodes, by the launcher's name service: of a key that was published with
+ * the modex, the server of another node may know nothing at once, or wait for ever for one that
+ * never comes.  What a name service has no answer to was not published.
+ */
+static __attribute__((unused)) __typeof__(&PMIx_Lookup) compat_find;
+
+static inline void compat_name_far(char *key, size_t bytes, int rank)
+{
+    snprintf(key, bytes, "huddle.nodes.%d", rank);
+}
+
+static inline pmix_info_t compat_job_only(void)
+{
+    return (pmix_info_t){
+        .key = PMIX_RANGE, .value = { .type = PMIX_DATA_RANGE, .data.range = PMIX_RANGE_NAMESPACE }
+    };
+}
+
+static inline bool compat_publish_far(int rank, uint32_t value)
+{
+    __typeof__(&PMIx_Publish) publish = (__typeof__(publish))compat_pmix("PMIx_Publish");
+    pmix_info_t info[2] = { { .value = { .type = PMIX_UINT32, .data.uint32 = value } },
+                            compat_job_only() };
+
+    compat_find = (__typeof__(compat_find))compat_pmix("PMIx_Lookup");
+    compat_name_far(info[0].key, sizeof info[0].key, rank);
+    return publish != NULL && compat_find != NULL && publish(info, 2) == PMIX_SUCCESS;
+}
+
+/* Written by that rank of this job. */
+static inline bool compat_is_of(const pmix_pdata_t *found, int rank)
+{
+    return found->value.type == PMIX_UINT32 && found->proc.rank == (pmix_rank_t)rank &&
+           strncmp(found->proc.nspace, opal_process_info.myprocid.nspace, PMIX_MAX_NSLEN) == 0;
+}
+
+static inline int compat_look_far(int rank, uint32_t *value)
+{
+    pmix_pdata_t data = { .key = "" };
+    pmix_info_t range = compat_job_only();
+
+    compat_name_far(data.key, sizeof data.key, rank);
+    int rc = compat_find(&data, 1, &range, 1);
+    if (rc == PMIX_SUCCESS && compat_is_of(&data, rank)) {
+        *value = data.value.data.uint32;
+        return 0;
+    }
+    return rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_PARTIAL_SUCCESS ? 1
+                                                                                            : -1;
+}
+
+/* Whether all ranks have published this value, where one question can tell. */
+static inline bool compat_look_all(int ranks, uint32_t value)
+{
+    pmix_pdata_t *data = calloc((size_t)ranks, sizeof *data);
+    pmix_info_t range = compat_job_only();
+    bool all = data != NULL;
+
+    for (int r = 0; r < ranks && all; r++)
+        compat_name_far(data[r].key, sizeof data[r].key, r);
+    all = all && compat_find(data, (size_t)ranks, &range, 1) == PMIX_SUCCESS;
+    for (int r = 0; r < ranks && all; r++)
+        all = compat_is_of(&data[r], r) && data[r].value.data.uint32 == value;
+    free(data);
+    return all;
 }
 
 #else

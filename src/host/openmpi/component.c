@@ -21,6 +21,7 @@
  */
 #include "component.h"
 #include "nonblocking.h"
+#include "request.h"
 
 #include "core/config/config.h"
 #include "core/elevated.h"
@@ -94,7 +95,8 @@ static int component_open(void)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
     hud_module_prepare();
-    hud_openmpi_publish(hud_config_checks(hud_openmpi_settings_given()));
+    hud_openmpi_publish(hud_config_manner(hud_openmpi_settings_given(), false),
+                        hud_config_spans(hud_openmpi_settings_given()));
     return OMPI_SUCCESS;
 }
 
@@ -162,7 +164,7 @@ static void create_context(void)
 static void prepare(void)
 {
     hud_reduction_prepare();
-    nonblocking = hud_nonblocking_prepare();
+    nonblocking = hud_nonblocking_prepare(ompi_mpi_thread_multiple);
     if (!nonblocking)
         hud_openmpi_warn("this Open MPI's requests differ from those the component was built for; "
                          "nonblocking collectives are its own");

@@ -322,15 +322,25 @@ static int unasked(hud_module *m, const struct call *c, int status)
         return __builtin_expect(status == HUD_OK, 1) ? carry_out(m, &c, shape)                     \
                                                      : unasked(m, &c, status);                     \
     }
+#define LEAVE_TO(name, ...)                                                                        \
+    static int below_##name(MAP(PARAM_, __VA_ARGS__))                                              \
+    {                                                                                              \
+        hud_module *m = (hud_module *)module;                                                      \
+        bool lends = m->below.may_change && hud_below_lend(m);                                     \
+        int code = m->below.name(__VA_ARGS__, m->below.name##_module);                             \
+        if (lends)                                                                                 \
+            hud_below_return(m);                                                                   \
+        return hud_module_leave(m, code);                                                          \
+    }
 #define PLAIN(Name, name, ...)                                                                     \
     TAKE(name, SHAPE_##name, __VA_ARGS__)                                                          \
+    LEAVE_TO(name, __VA_ARGS__)                                                                    \
     static int handled_##name(MAP(PARAM_, __VA_ARGS__))                                            \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
         int status = m->setting_up ? HUD_PASS : take_##name(m, __VA_ARGS__, module);               \
-        return status != HUD_PASS                                                                  \
-                   ? hud_call_answer(comm, status)                                                 \
-                   : hud_module_leave(m, m->below.name(__VA_ARGS__, m->below.name##_module));      \
+        return status != HUD_PASS ? hud_call_answer(comm, status)                                  \
+                                  : below_##name(__VA_ARGS__, module);                             \
     }
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * module.c - one communicator under huddle: its team, and the modules from which it takes over the
- * collectives.
- *
- * Modules are enabled in ascending priority.  So the functions in the communicator's table, when
- * huddle's module is enabled, are those that would have served without it.  They are kept (and
- * retained) as the module below: calls for which huddle returns HUD_PASS go there, and that
- * decision is the same on every rank.
+ * module.c - one communicator under huddle: its team.  Calls for which huddle returns HUD_PASS go
+ * to the modules below (below.c), and that decision is the same on every rank.
  */
 #include "exchange.h"
+#include "messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,46 +66,20 @@ int hud_module_leave(hud_module *m, int code)
     return code;
 }
 
-static void keep_below(hud_module *m, const mca_coll_base_comm_coll_t *table)
-{
-#define KEEP(slot)                                                                                 \
-    if (table->coll_##slot != NULL) {                                                              \
-        m->below.slot = table->coll_##slot;                                                        \
-        m->below.slot##_module = table->coll_##slot##_module;                                      \
-        OBJ_RETAIN(m->below.slot##_module);                                                        \
-    }
-#define KEEP_ALIKE(slot)                                                                           \
-    if (m->nonblocking)                                                                            \
-    KEEP(slot)
-#define PLAIN(Name, name, ...) KEEP(name) KEEP_ALIKE(i##name) KEEP_ALIKE(name##_init)
-#define HANDLED PLAIN
-#define HANDLED_ARRAYS PLAIN
-#define NEIGHBORS(Name, name, ...) KEEP_ALIKE(ineighbor_##name) KEEP_ALIKE(neighbor_##name##_init)
-#include "host/signatures.def"
-}
-
-static void release_below(hud_module *m)
-{
-#define RELEASE(slot)                                                                              \
-    if (m->below.slot##_module != NULL)                                                            \
-        OBJ_RELEASE(m->below.slot##_module);
-#define PLAIN(Name, name, ...) RELEASE(name) RELEASE(i##name) RELEASE(name##_init)
-#define HANDLED PLAIN
-#define HANDLED_ARRAYS PLAIN
-#define NEIGHBORS(Name, name, ...) RELEASE(ineighbor_##name) RELEASE(neighbor_##name##_init)
-#include "host/signatures.def"
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
-bool hud_room_make(struct room *r, size_t ranks)
+bool hud_per_rank_make(struct per_rank *r, size_t ranks)
 {
-    if (r->in_states != NULL)
+    size_t each = 2 * sizeof *r->in_states + 2 * sizeof *r->in_views + sizeof *r->block_bytes;
+
+    if (r->ranks == ranks)
         return true;
-    r->in_states =
-        calloc(ranks, 2 * sizeof *r->in_states + 2 * sizeof *r->in_views + sizeof *r->block_bytes);
+    r->ranks = 0;
+    r->in_states = grown_to(&r->memory, ranks * each);
     if (r->in_states == NULL)
         return false;
+    memset(r->in_states, 0, ranks * each);
+    r->ranks = ranks;
     r->out_states = r->in_states + ranks;
     r->in_views = (struct hud_view *)(r->out_states + ranks);
     r->out_views = r->in_views + ranks;
@@ -117,15 +87,15 @@ bool hud_room_make(struct room *r, size_t ranks)
     return true;
 }
 
-void hud_room_free(struct room *r)
+void hud_per_rank_free(struct per_rank *r)
 {
-    free(r->in_states);
-    r->in_states = NULL;
+    grown_free(&r->memory);
+    r->ranks = 0;
 }
 
 bool hud_module_make_room(hud_module *m)
 {
-    return hud_room_make(&m->room, (size_t)ompi_comm_size(m->comm));
+    return hud_per_rank_make(&m->room, (size_t)ompi_comm_size(m->comm));
 }
 
 /* The team may have a lease: then its calls must find room on all ranks.  Where ranks are on other
@@ -135,11 +105,9 @@ static bool may_be_near(ompi_communicator_t *comm)
     return (int64_t)ompi_comm_size(comm) <= (int64_t)ompi_process_info.num_local_peers + 1;
 }
 
-static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+struct hud_exchange hud_module_exchange(hud_module *m)
 {
-    hud_module *m = (hud_module *)base;
-    const mca_coll_base_comm_coll_t *table = comm->c_coll;
-    struct hud_exchange exchange = {
+    return (struct hud_exchange){
         .rank = exchange_rank,
         .size = exchange_size,
         .allgather = exchange_allgather,
@@ -149,7 +117,15 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         .interrupted = compat_fault_tolerant() ? exchange_interrupted : NULL,
         .start_allgather = hud_exchange_start,
         .test_allgather = hud_exchange_test,
+        .messages = &hud_openmpi_messages,
     };
+}
+
+static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    hud_module *m = (hud_module *)base;
+    const mca_coll_base_comm_coll_t *table = comm->c_coll;
+    struct hud_exchange exchange = hud_module_exchange(m);
 
     if (table->coll_allgather == NULL)
         return OMPI_ERROR; /* no way to set a team up; the same on every rank */
@@ -161,7 +137,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (may_be_near(comm) && !hud_module_make_room(m))
         hud_team_decline(
             m->team); /* a module that is missing on one rank only would leave the others waiting */
-    keep_below(m, table);
+    hud_below_keep(m);
     hud_handled_install(m);
     if (m->nonblocking)
         hud_nonblocking_install(m);
@@ -187,8 +163,8 @@ static void construct(hud_module *m)
 static void destruct(hud_module *m)
 {
     hud_team_free(m->team);
-    release_below(m);
-    hud_room_free(&m->room);
+    hud_below_release(m);
+    hud_per_rank_free(&m->room);
 }
 
 static OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);

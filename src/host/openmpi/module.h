@@ -4,6 +4,7 @@
 #define HUD_OPENMPI_MODULE_H
 
 #include "component.h"
+#include "host/grown.h"
 
 #include "host/map.h"
 
@@ -16,27 +17,32 @@ enum {
 }; /* pointers that a later release of the series may add to its own part: 5.0.10 has added one */
 
 /* What served the communicator before, and the modules that it is of; NULL: nothing did, or nobody
- * asks. */
+ * asks.  lent: it is in the communicator's table at the moment, in place of huddle's. */
 struct below {
 #define BELOW(slot)                                                                                \
     __typeof__(((mca_coll_base_module_t *)NULL)->coll_##slot) slot;                                \
-    mca_coll_base_module_t *slot##_module;
+    mca_coll_base_module_t *slot##_module;                                                         \
+    bool slot##_lent;
 #define PLAIN(Name, name, ...) BELOW(name) BELOW(i##name) BELOW(name##_init)
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #define NEIGHBORS(Name, name, ...) BELOW(ineighbor_##name) BELOW(neighbor_##name##_init)
 #include "host/signatures.def"
 #undef BELOW
+    bool may_change; /* ranks are on several nodes */
+    bool lent;
 };
 
 /* What calls need for each rank, in one piece of memory. */
-struct room {
+struct per_rank {
     struct view_state *in_states, *out_states; /* alltoallv */
     struct hud_view *in_views, *out_views;
     size_t *block_bytes; /* reduce_scatter */
+    struct grown memory;
+    size_t ranks; /* that it is for; 0: none */
 };
 
-typedef struct {
+typedef struct hud_module {
     mca_coll_base_module_t super;
     void *growth[GROWTH]; /* written by the constructor of super's class, in the length of the
                              release that runs */
@@ -45,10 +51,12 @@ typedef struct {
     hud_team *team;
     bool setting_up; /* inside the team's allgather, which may itself call other collectives of this
                         communicator */
-    bool nonblocking;   /* nonblocking collectives are handled, too */
-    unsigned in_flight; /* requests that were given to huddle and are not complete */
+    bool nonblocking;                /* nonblocking collectives are handled, too */
+    unsigned in_flight;              /* requests of `team` that are not complete */
+    struct request *oldest, *newest; /* of them, in the order of their starts: progress.c's */
+    struct hud_module *next_carrying;
     struct below below;
-    struct room room; /* for the duration of a blocking call, see hud_module_make_room */
+    struct per_rank room; /* for the duration of a blocking call, see hud_module_make_room */
 } hud_module;
 
 typedef ompi_communicator_t COMM;
@@ -79,6 +87,15 @@ typedef mca_coll_base_module_t MODULE;
 #define PARAM_root int root
 #define PARAM_comm COMM *comm, MODULE *module
 
+/* below.c: keeps what is in the communicator's table, of the blocking collectives and, where those
+ * are handled, of the others; and lets go of it. */
+void hud_below_keep(hud_module *m);
+void hud_below_release(hud_module *m);
+/* Puts the blocking ones into the table for the duration of a call that goes below: see below.c.
+ * False: they are there already. */
+bool hud_below_lend(hud_module *m);
+void hud_below_return(hud_module *m);
+
 /* handled.c: puts the collectives that huddle serves into the module, those that have something
  * below. */
 void hud_handled_install(hud_module *m);
@@ -88,8 +105,11 @@ void hud_nonblocking_install(hud_module *m);
 /* Room for what calls need for each rank.  Made with the module where its team may have a lease, so
  * that no call of one can fail without it. */
 bool hud_module_make_room(hud_module *m);
-bool hud_room_make(struct room *room, size_t ranks);
-void hud_room_free(struct room *room);
+bool hud_per_rank_make(struct per_rank *room, size_t ranks); /* again, too */
+void hud_per_rank_free(struct per_rank *room);
+
+/* The way to the members of a team of that communicator. */
+struct hud_exchange hud_module_exchange(hud_module *m);
 
 /* A call that went below, and was announced, has returned. */
 int hud_module_leave(hud_module *m, int code);

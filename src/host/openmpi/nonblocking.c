@@ -7,7 +7,8 @@
  *             out may be known only later (its team is being set up).  As long as requests are in
  *             flight, what goes to Open MPI's own therefore takes a place in the order of huddle's
  *             requests.  What has no request of ours waits for its turn: collectives of
- *             neighbourhoods, and the initialisation of persistent ones.
+ *             neighbourhoods, and the initialisation of persistent ones.  Persistent ones are
+ *             started in any order, and have no part in this one (persistent.c).
  * Within Open MPI
  *             A new communicator's number is agreed upon by nonblocking collectives of its parent.
  *             Open MPI starts them from its progress, at moments that differ from rank to rank
@@ -32,6 +33,7 @@ static struct range {
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #include "host/signatures.def"
+    { 0, 0 },
 };
 
 enum {
@@ -39,6 +41,7 @@ enum {
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #include "host/signatures.def"
+    AT_REQUEST_FREE
 };
 
 static bool find_function(const char *name, struct range *range)
@@ -54,9 +57,10 @@ static bool find_function(const char *name, struct range *range)
     return range->to > range->from;
 }
 
-bool hud_nonblocking_prepare(void)
+bool hud_nonblocking_prepare(bool threads)
 {
-    bool found = hud_requests_fit();
+    bool found =
+        hud_requests_begin(threads) && find_function("PMPI_Request_free", &ranges[AT_REQUEST_FREE]);
 #define PLAIN(Name, name, ...) found = found && find_function("PMPI_I" #name, &ranges[AT_##name]);
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
@@ -69,11 +73,16 @@ static bool is_users(int at, const void *caller)
     return (uintptr_t)caller > ranges[at].from && (uintptr_t)caller <= ranges[at].to;
 }
 
+bool hud_is_users_free(const void *caller)
+{
+    return is_users(AT_REQUEST_FREE, caller);
+}
+
 /* ---- arguments that outlive the call --------------------------------------------------------- */
 
 /* sends, gets: the rank's arguments about what it sends, or gets, are to be looked at. */
 #define ARRAY(field, type, used)                                                                   \
-    s->field = used ? hud_request_copy(r, s->field, (size_t)ranks * sizeof(type)) : NULL;
+    s->field = used ? hud_request_keep_array(r, s->field, (size_t)ranks * sizeof(type)) : NULL;
 #define COPY_buffer
 #define COPY_in
 #define COPY_out
@@ -93,26 +102,6 @@ static bool is_users(int at, const void *caller)
 #define COPY_op
 #define COPY_root
 #define COPY_comm
-
-#define SAVED_buffer s->buffer
-#define SAVED_in s->in
-#define SAVED_out s->out
-#define SAVED_count s->count
-#define SAVED_ins s->ins
-#define SAVED_outs s->outs
-#define SAVED_counts s->counts
-#define SAVED_in_counts s->in_counts
-#define SAVED_out_counts s->out_counts
-#define SAVED_in_places s->in_places
-#define SAVED_out_places s->out_places
-#define SAVED_type s->type
-#define SAVED_in_type s->in_type
-#define SAVED_out_type s->out_type
-#define SAVED_in_types s->in_types
-#define SAVED_out_types s->out_types
-#define SAVED_op s->op
-#define SAVED_root s->root
-#define SAVED_comm s->comm
 
 /* What a persistent request must keep alive; of the others Open MPI takes care. */
 #define KEPT_buffer
@@ -164,13 +153,6 @@ static bool is_users(int at, const void *caller)
         const struct saved_##name *s = &r->saved.name;                                             \
         const struct below *b = &r->module->below;                                                 \
         return b->i##name(MAP(SAVED_, __VA_ARGS__), inner, b->i##name##_module);                   \
-    }                                                                                              \
-    static int init_##name(struct request *r, ompi_request_t **inner)                              \
-    {                                                                                              \
-        const struct saved_##name *s = &r->saved.name;                                             \
-        const struct below *b = &r->module->below;                                                 \
-        return b->name##_init(MAP(SAVED_, __VA_ARGS__), MPI_INFO_NULL, inner,                      \
-                              b->name##_init_module);                                              \
     }
 #define PLAIN(Name, name, ...) SAVED(name, true, true, __VA_ARGS__)
 #define IS_ROOT (ompi_comm_rank(s->comm) == s->root)
@@ -194,7 +176,7 @@ static struct request *prepare(hud_module *m, unsigned shape, bool persistent)
     r->shape = 0; /* until something is open */
     r->call.room = &r->room;
     if (!(shape & (SHAPE_MANY | SHAPE_COUNTS)) ||
-        hud_room_make(&r->room, (size_t)ompi_comm_size(m->comm)))
+        hud_per_rank_make(&r->room, (size_t)ompi_comm_size(m->comm)))
         return r;
     hud_request_give(r);
     return NULL;
@@ -274,24 +256,23 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
         struct request *r = prepare(m, SHAPE_##name, true);                                        \
-        if (r == NULL)                                                                             \
-            return without_memory(m);                                                              \
-        int status = hud_open_##name(&r->call, __VA_ARGS__, module);                               \
-        SAVE(name, __VA_ARGS__)                                                                    \
-        r->below = init_##name;                                                                    \
-        if (status == HUD_OK)                                                                      \
-            status = make(r, SHAPE_##name, status);                                                \
+        int status = HUD_ERR_MEMORY;                                                               \
+        if (r != NULL) {                                                                           \
+            status = hud_open_##name(&r->call, __VA_ARGS__, module);                               \
+            r->saved.name = (struct saved_##name){ __VA_ARGS__ };                                  \
+            r->shape = status == HUD_OK ? SHAPE_##name : 0;                                        \
+        }                                                                                          \
         if (status == HUD_OK && !keep_##name(r, ompi_comm_size(comm)))                             \
             status = HUD_ERR_MEMORY;                                                               \
-        if (status == HUD_OK)                                                                      \
-            *request = &r->super.super;                                                            \
-        else                                                                                       \
-            hud_request_give(r);                                                                   \
-        if (status == HUD_ERR_MEMORY)                                                              \
-            return without_memory(m);                                                              \
-        if (status != HUD_PASS)                                                                    \
-            return hud_call_answer(comm, status);                                                  \
         hud_team_flush(m->team);                                                                   \
+        if (status != HUD_PASS)                                                                    \
+            status = hud_persistent_make(m, r, status);                                            \
+        if (status == HUD_OK) {                                                                    \
+            *request = &r->super.super;                                                            \
+            return OMPI_SUCCESS;                                                                   \
+        }                                                                                          \
+        if (r != NULL)                                                                             \
+            hud_request_give(r);                                                                   \
         return m->below.name##_init(__VA_ARGS__, info, request, m->below.name##_init_module);      \
     }
 #define HANDLED PLAIN

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 
 /* Once, before the first communicator.  The same on all ranks that run the same Open MPI. */
-bool hud_nonblocking_prepare(void);
-void hud_requests_end(void);
+bool hud_nonblocking_prepare(bool threads);
+
+/* A return address: within MPI_Request_free. */
+bool hud_is_users_free(const void *caller);
 
 #endif

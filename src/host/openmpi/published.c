@@ -7,12 +7,19 @@
  * component_open, before Open MPI sends the published keys and waits for the others.  So a rank
  * that is in a communicator has sent its key, or never will, and the node's own server has the
  * final answer.  A rank whose key could not be published knows it, and the others find nothing.
- * Keys are for the ranks of a node: a rank of another node is absent.
+ * The key is for the ranks of a node: a rank of another node is absent.  With HUDDLE_NODES a rank
+ * publishes a second value for those of all nodes: without it, no rank of another node is there.
+ *
+ * To ask the server takes some 20 us for each rank, and all ranks of the node ask one server.  So
+ * ranks that have a secret in common are found without it (presence.h).
  *
  * A lookup that gets no answer is repeated: only the answer that the key does not exist means that
  * a rank is absent.
  */
 #include "component.h"
+
+#include "core/config/config.h"
+#include "core/team/presence.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -30,14 +37,20 @@ static const char key[] = "huddle.present";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t own; /* what this rank has published; 0: nothing */
+static bool far;     /* and for all nodes, too: then */
+static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks;
 static unsigned char asked[RANKS_MAX / 8], there[RANKS_MAX / 8]; /* a bit per rank */
 
-void hud_openmpi_publish(bool checked)
+void hud_openmpi_publish(unsigned manner, bool nodes)
 {
-    uint32_t value = FORM << 1 | (uint32_t)checked;
+    uint32_t value = FORM * MANNERS | manner;
 
     pthread_mutex_lock(&lock);
-    own = compat_publish(key, value) ? value : 0;
+    own = compat_publish(key, value, false) ? value : 0;
+    if (own != 0)
+        hud_presence_mark((int)OMPI_PROC_MY_NAME->vpid, manner, OMPI_PROC_MY_NAME->jobid);
+    far = own != 0 && nodes && compat_publish_far((int)OMPI_PROC_MY_NAME->vpid, value);
+    far_ranks = FAR_UNKNOWN;
     if (own == 0)
         hud_openmpi_warn("the launcher rejected huddle's key; using Open MPI's own collectives");
     memset(asked, 0, sizeof asked); /* of sessions before this one */
@@ -45,11 +58,17 @@ void hud_openmpi_publish(bool checked)
     pthread_mutex_unlock(&lock);
 }
 
-static bool look(int rank)
+/* On this node; or, far, on another one. */
+static int ask(int rank, bool elsewhere, uint32_t *value)
+{
+    return elsewhere ? compat_look_far(rank, value) : compat_look(rank, key, value);
+}
+
+static bool look(int rank, bool elsewhere)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };
     uint32_t value = 0;
-    int rc = compat_look(rank, key, &value);
+    int rc = ask(rank, elsewhere, &value);
 
     for (long tries = 1; rc < 0; tries++) {
         if (tries == TRIES_MAX) { /* it cannot know what the others do, so it cannot go on */
@@ -58,9 +77,21 @@ static bool look(int rank)
             MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }
         nanosleep(&pause, NULL);
-        rc = compat_look(rank, key, &value);
+        rc = ask(rank, elsewhere, &value);
     }
     return rc == 0 && value == own;
+}
+
+/* All at once, where that can be; then most jobs ask once. */
+static bool look_far(int rank)
+{
+    int ranks = (int)ompi_process_info.num_procs;
+
+    if (!far)
+        return false;
+    if (far_ranks == FAR_UNKNOWN)
+        far_ranks = compat_look_all(ranks, own) ? FAR_ALL : FAR_SOME;
+    return (far_ranks == FAR_ALL && rank < ranks) || look(rank, true);
 }
 
 int hud_openmpi_published(void *arg, int rank)
@@ -72,7 +103,8 @@ int hud_openmpi_published(void *arg, int rank)
         return 1;
     unsigned char bit = (unsigned char)(1u << rank % 8);
     pthread_mutex_lock(&lock);
-    if (!(asked[rank / 8] & bit) && look(rank))
+    if (!(asked[rank / 8] & bit) &&
+        (hud_presence_marked(rank) || look(rank, false) || look_far(rank)))
         there[rank / 8] |= bit;
     asked[rank / 8] |= bit;
     bool is = there[rank / 8] & bit;

@@ -10,29 +10,16 @@
 #define HUD_OPENMPI_REQUEST_H
 
 #include "call.h"
+#include "host/saved.h"
 
 #include "ompi/mca/coll/base/coll_base_util.h"
 
-/* MPI's arguments, for when Open MPI's own collective is started later. */
-#define FIELD_buffer void *buffer;
-#define FIELD_in const void *in;
-#define FIELD_out void *out;
-#define FIELD_count int count;
-#define FIELD_ins int ins;
-#define FIELD_outs int outs;
-#define FIELD_counts const int *counts;
-#define FIELD_in_counts const int *in_counts;
-#define FIELD_out_counts const int *out_counts;
-#define FIELD_in_places const int *in_places;
-#define FIELD_out_places const int *out_places;
-#define FIELD_type TYPE *type;
-#define FIELD_in_type TYPE *in_type;
-#define FIELD_out_type TYPE *out_type;
-#define FIELD_in_types TYPE *const *in_types;
-#define FIELD_out_types TYPE *const *out_types;
-#define FIELD_op OP *op;
-#define FIELD_root int root;
-#define FIELD_comm COMM *comm;
+#define COUNT int
+#define PLACE int
+#define SAVED_TYPE TYPE *
+#define SAVED_TYPES TYPE *const *
+#define SAVED_OP OP *
+#define SAVED_COMM COMM *
 
 enum { SAVED_ARRAYS = 6 };
 
@@ -59,16 +46,20 @@ struct request {
     hud_module *module;
     struct request *next;  /* in the pool or in a list */
     hud_request *request;  /* NULL: none */
-    ompi_request_t *inner; /* Open MPI's own; NULL: not started */
-    request_below *below;  /* starts it, or, of a persistent one, makes it */
+    ompi_request_t *inner; /* Open MPI's own; NULL: not started, or persistent */
+    request_below *below;  /* starts it */
+    hud_team *team;        /* of a persistent one alone; NULL: the module's */
+    int broken;            /* why no call of that team is handled any more */
     enum request_state state;
     unsigned shape;
     struct call call;
-    struct room room;
     struct saved saved;
-    void *arrays[SAVED_ARRAYS]; /* copies of those in `saved` */
-    opal_object_t **kept;       /* operation and types of a persistent one */
+    int copies;           /* of arrays in `saved`; none of a persistent one */
+    opal_object_t **kept; /* operation and types of a persistent one */
     int kept_count;
+    /* Memory that is kept from call to call: */
+    struct per_rank room;
+    struct grown arrays[SAVED_ARRAYS], convertors[2];
 };
 
 /* One for the module, that holds its communicator; NULL: out of memory. */
@@ -80,7 +71,7 @@ void hud_request_give(struct request *r);
 bool hud_request_furnish(struct request *r);
 /* A copy of an array in `saved`, which Open MPI's Fortran functions free early.  NULL too if there
  * is no memory. */
-const void *hud_request_copy(struct request *r, const void *array, size_t bytes);
+const void *hud_request_keep_array(struct request *r, const void *array, size_t bytes);
 /* Keeps an operation or a type alive until the request is freed.  False: no memory. */
 bool hud_request_keep(struct request *r, const void *object);
 
@@ -91,8 +82,27 @@ int hud_request_make(struct request *r, bool handled);
  * error. */
 int hud_request_launch(struct request *r, ompi_request_t **request);
 
+/*
+ * persistent.c: a persistent request for r->call, which was opened with that status, in a team of
+ * its own.  All ranks come here, and wait for each other.  r may be NULL: out of memory.  HUD_OK:
+ * it can be started; HUD_PASS: it cannot, on all ranks alike.
+ */
+int hud_persistent_make(hud_module *m, struct request *r, int status);
+/* MPI_Start. */
+int hud_persistent_start(size_t count, ompi_request_t **requests);
+/* Of a call of such a request: the status that the user gets. */
+int hud_persistent_judge(struct request *r, int status);
+
+/* For progress.c: r has been started. */
+void hud_request_hand_over(struct request *r);
+/* Huddle's part of it has ended. */
+void hud_request_absorb(struct request *r, int status);
+
+void hud_progress_begin(bool threads);
+void hud_progress_end(void);
+
 /* When the component opens and closes.  False: this Open MPI's requests have another layout. */
-bool hud_requests_fit(void);
+bool hud_requests_begin(bool threads);
 void hud_requests_end(void);
 
 #endif

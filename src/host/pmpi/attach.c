@@ -52,8 +52,9 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
         memcpy((char *)&real + calls[i].offset, &found, sizeof found);
     }
     hud_life_name(version);
-    hud_presence_announce(hud_config_checks(NULL));
-    if (hud_requests_find(mpi)) {
+    bool requests = hud_requests_find(mpi);
+    hud_presence_announce(hud_config_manner(NULL, !hud_requests_polled(false)));
+    if (requests) {
         ours.wrappers[tables++] = hud_nonblocking_wrappers;
         ours.wrappers[tables++] = hud_order_wrappers;
     }

@@ -2,13 +2,12 @@
 /* call.c - what calls of all collectives have in common: their memory, and their end. */
 #include "host/pmpi/call.h"
 
-#include <stdlib.h>
-
 void *hud_call_scratch(struct call *c, size_t bytes)
 {
-    c->scratch = c->kept ? malloc(bytes) : hud_comm_scratch(c->comm, bytes);
-    c->poor = !c->scratch;
-    return c->scratch;
+    void *memory = grown_to(c->scratch, bytes);
+
+    c->out_of_memory = !memory;
+    return memory;
 }
 
 void hud_call_announce(const struct call *c)

@@ -21,10 +21,9 @@ struct call {
     struct hud_args args;
     struct comm *comm;
     unsigned opened;
-    bool kept;                  /* a request's: scratch is its own */
-    bool named;                 /* `about` is what HUDDLE_CHECK knows it by */
-    bool poor;                  /* found no memory for the scratch */
-    void *scratch;              /* what it needs for each member */
+    bool named;            /* `about` is what HUDDLE_CHECK knows it by */
+    bool out_of_memory;    /* for the scratch */
+    struct grown *scratch; /* what it needs for each member: the communicator's, or a request's */
     struct message *in, *out;   /* [size] there */
     struct hud_announced about; /* named, or of a call that was not opened */
     struct message from, to;
@@ -32,17 +31,16 @@ struct call {
 };
 
 /* Before it is opened. */
-static inline void call_begin(struct call *c, struct comm *comm, bool kept)
+static inline void call_begin(struct call *c, struct comm *comm, struct grown *scratch)
 {
     c->comm = comm;
     c->opened = 0;
-    c->kept = kept;
-    c->named = c->poor = false;
+    c->named = c->out_of_memory = false;
     c->about.name = NULL;
-    c->scratch = NULL;
+    c->scratch = scratch;
 }
 
-/* Memory of so many bytes for it; NULL: none. */
+/* At least so many bytes for it, contents undefined; NULL: none. */
 void *hud_call_scratch(struct call *c, size_t bytes);
 /* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around
  * it.  hud_team_exit is to follow. */

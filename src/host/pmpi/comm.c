@@ -16,6 +16,7 @@
 
 #include "core/kept.h"
 #include "core/local.h"
+#include "host/status.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -157,6 +158,13 @@ static int exchange_world_rank(void *arg, int rank)
 
 /* ---- its life ---- */
 
+/* All members come here, when they free the communicator or at the end. */
+static void free_between(struct comm *c)
+{
+    if (c->between != MPI_COMM_NULL)
+        real.Comm_free(&c->between);
+}
+
 static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
 {
     struct comm *c = attribute;
@@ -170,7 +178,8 @@ static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
     c->next->prev = c->prev;
     pthread_mutex_unlock(&list_lock);
     hud_team_free(c->team);
-    free(c->scratch);
+    free_between(c);
+    grown_free(&c->scratch);
     free(c->world);
     kept_free(&kept_comms, c);
     return MPI_SUCCESS;
@@ -187,6 +196,7 @@ static bool describe(struct comm *c, hud_context *context)
         .name = exchange_name,
         .start_allgather = exchange_start,
         .test_allgather = exchange_test,
+        .messages = &hud_pmpi_messages,
     };
     int inter;
 
@@ -200,7 +210,7 @@ static bool describe(struct comm *c, hud_context *context)
         return false;
     /* where the team may have a lease, no call of it may fail because what all calls need is
      * missing */
-    if (c->size <= hud_life_local_ranks() && !hud_comm_scratch(c, hud_exchange_bytes(c->size)))
+    if (c->size <= hud_life_local_ranks() && !grown_to(&c->scratch, hud_exchange_bytes(c->size)))
         hud_team_decline(c->team);
     return true;
 }
@@ -213,10 +223,11 @@ static struct comm *create(MPI_Comm handle, hud_context *context)
         return give_up(handle);
     c->handle = handle;
     c->holder = MPI_REQUEST_NULL;
+    c->between = MPI_COMM_NULL;
     c->prev = c->next = c;
     if (!describe(c, context) || real.Comm_set_attr(handle, keyval, c) != MPI_SUCCESS) {
         hud_team_free(c->team);
-        free(c->scratch);
+        grown_free(&c->scratch);
         kept_free(&kept_comms, c);
         return give_up(handle);
     }
@@ -256,16 +267,6 @@ struct comm *hud_comm_find(MPI_Comm handle)
                : look_up(handle, last);
 }
 
-void *hud_comm_scratch(struct comm *c, size_t bytes)
-{
-    if (bytes > c->scratch_bytes) {
-        free(c->scratch);
-        c->scratch = malloc(bytes);
-        c->scratch_bytes = c->scratch ? bytes : 0;
-    }
-    return c->scratch;
-}
-
 /* The team was declined for that when it was made, and has no lease.  It may not know
  * that yet. */
 int hud_comm_without_scratch(const struct comm *c)
@@ -289,5 +290,17 @@ void hud_comm_finish(void)
         c->team = NULL;
     }
     pthread_mutex_unlock(&list_lock);
+    for (struct comm *c = list.next; c != &list; c = c->next) /* no other thread calls any more */
+        free_between(c);
     real.Comm_free_keyval(&keyval);
+}
+
+int hud_comm_fail(struct comm *comm, int status)
+{
+    int code = status_code(status, MPI_ERR_OTHER);
+
+    if (status == HUD_ERR_MEMORY) /* found before the call: the others are in it */
+        hud_team_fail(comm->team);
+    real.Comm_call_errhandler(comm->handle, code);
+    return code;
 }

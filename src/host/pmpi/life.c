@@ -11,6 +11,7 @@
  * spawned ranks are not part of the job that the launcher named.  Both are the same on all ranks of
  * a COMM_WORLD, and all their collectives fall back to the MPI.
  */
+#include "host/pmpi/nonblocking.h"
 #include "host/pmpi/pmpi.h"
 
 #include "core/local.h"
@@ -118,6 +119,7 @@ static int finish(MPI_Comm self, int key, void *attribute, void *extra)
     if (!ending)
         return MPI_SUCCESS;
     hud_comm_finish();
+    hud_requests_finish();
     hud_type_finish();
     ended = ending;
     real.Grequest_complete(never);
@@ -173,6 +175,7 @@ static hud_context *create(void)
     real.Query_thread(&level);
     hud_life_threaded = level == MPI_THREAD_MULTIPLE;
     host.threads = hud_life_threaded;
+    host.waits_alone = !hud_requests_polled(hud_life_threaded);
     real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
     real.Comm_size(MPI_COMM_WORLD, &host.world_size);
     local_ranks = host.local_ranks > 0 ? host.local_ranks : host.world_size;

@@ -8,29 +8,8 @@
  * therefore takes a place in the order of huddle's requests.
  */
 #include "host/pmpi/nonblocking.h"
-#include "host/status.h"
 
 /* ---- arguments that outlive the call --------------------------------------------------------- */
-
-#define SAVED_buffer s->buffer
-#define SAVED_in s->in
-#define SAVED_out s->out
-#define SAVED_count s->count
-#define SAVED_ins s->ins
-#define SAVED_outs s->outs
-#define SAVED_counts s->counts
-#define SAVED_in_counts s->in_counts
-#define SAVED_out_counts s->out_counts
-#define SAVED_in_places s->in_places
-#define SAVED_out_places s->out_places
-#define SAVED_type s->type
-#define SAVED_in_type s->in_type
-#define SAVED_out_type s->out_type
-#define SAVED_in_types s->in_types
-#define SAVED_out_types s->out_types
-#define SAVED_op s->op
-#define SAVED_root s->root
-#define SAVED_comm s->comm
 
 /* The user may free types and operations at once; arrays, but those of types that Fortran's
  * functions make, are the user's until the call is complete. */
@@ -87,17 +66,6 @@
 
 /* ---- the wrappers ---------------------------------------------------------------------------- */
 
-/* What huddle itself found wrong at the start. */
-static int fail(struct comm *comm, int status)
-{
-    int code = status_code(status, MPI_ERR_OTHER);
-
-    if (status == HUD_ERR_MEMORY) /* the others are in the call */
-        hud_team_fail(comm->team);
-    real.Comm_call_errhandler(comm->handle, code);
-    return code;
-}
-
 /* What becomes of it.  HUD_PASS: nothing, and the MPI's own is to be started. */
 static int launch(struct request *r, int status, MPI_Request *request)
 {
@@ -124,14 +92,14 @@ static int launch(struct request *r, int status, MPI_Request *request)
             status = hud_open_##name(MAP(TAKE_, __VA_ARGS__));                                     \
             r->saved.Name = (struct saved_##Name){ __VA_ARGS__ };                                  \
             r->below = begin_##Name;                                                               \
-            if (status == HUD_PASS && ours->in_flight == 0)                                        \
+            if (status == HUD_PASS && local_count(&ours->in_flight) == 0)                          \
                 hud_request_give(r);                                                               \
             else                                                                                   \
                 status = launch(r, hold_##Name(r) ? status : HUD_ERR_MEMORY, request);             \
         }                                                                                          \
         if (status == HUD_PASS)                                                                    \
             return real.I##Inner(__VA_ARGS__, request);                                            \
-        return status == HUD_OK ? MPI_SUCCESS : fail(ours, status);                                \
+        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
     }
 
 #define COUNT int

@@ -4,6 +4,7 @@
  *
  * nonblocking.c  the wrappers
  * request.c      a request of huddle as a generalized request of the MPI
+ * pool.c         requests that are not in use, and what those in use keep
  * order.c        wrappers of what takes a place in the MPI's order of nonblocking calls without
  *                being handled, or frees what a request still uses
  */
@@ -11,28 +12,12 @@
 #define HUD_PMPI_NONBLOCKING_H
 
 #include "host/pmpi/call.h"
+#include "host/saved.h"
 
-/* MPI's arguments, for when the MPI's own collective is started later. */
-#define FIELD_buffer void *buffer;
-#define FIELD_in const void *in;
-#define FIELD_out void *out;
-#define FIELD_count COUNT count;
-#define FIELD_ins COUNT ins;
-#define FIELD_outs COUNT outs;
-#define FIELD_counts const COUNT *counts;
-#define FIELD_in_counts const COUNT *in_counts;
-#define FIELD_out_counts const COUNT *out_counts;
-#define FIELD_in_places const PLACE *in_places;
-#define FIELD_out_places const PLACE *out_places;
-#define FIELD_type MPI_Datatype type;
-#define FIELD_in_type MPI_Datatype in_type;
-#define FIELD_out_type MPI_Datatype out_type;
-#define FIELD_in_types const MPI_Datatype *in_types;
-#define FIELD_out_types const MPI_Datatype *out_types;
-#define FIELD_op MPI_Op op;
-#define FIELD_root int root;
-#define FIELD_comm MPI_Comm comm;
-
+#define SAVED_TYPE MPI_Datatype
+#define SAVED_TYPES const MPI_Datatype *
+#define SAVED_OP MPI_Op
+#define SAVED_COMM MPI_Comm
 #define COUNT int
 #define PLACE int
 #define PLAIN(Name, name, ...)                                                                     \
@@ -74,26 +59,37 @@ struct request {
     MPI_Request handle, inner;       /* the user's; the MPI's own */
     int (*below)(struct request *r); /* starts the latter */
     enum request_state state;
-    bool complete;      /* the MPI was told */
+    bool complete;      /* the MPI was told, or is being told */
+    bool polled;        /* by a thread */
+    bool told;          /* the error handler was called */
     int code;           /* its result */
     MPI_Op op;          /* a user's operation that it uses, or MPI_OP_NULL */
     MPI_Datatype *held; /* types made of those that it uses, which keep them alive */
-    int held_count;
-    MPI_Datatype *types[2]; /* copies of arrays in `saved` */
+    int held_count, held_room;
+    MPI_Request holder;             /* of its communicator, to be freed with those */
+    struct grown scratch, types[2]; /* of the call; copies of arrays in `saved` */
+    int arrays;                     /* copies so far */
     union saved saved;
 };
+
+/* ---- pool.c ---- */
+struct request *hud_request_take(struct comm *comm);
+void hud_requests_finish(void); /* those of the pool */
+void hud_request_give(struct request *r);
+/* Keeps a type, or an operation of the user's, until the request is freed.  False: no memory. */
+bool hud_request_hold_type(struct request *r, MPI_Datatype type);
+const MPI_Datatype *hud_request_hold_types(struct request *r, const MPI_Datatype *types);
 
 /* ---- request.c ---- */
 /* False: this MPI has no generalized requests that it asks for progress. */
 bool hud_requests_find(void *mpi);
 bool hud_requests_exist(void);
-struct request *hud_request_take(struct comm *comm);
-void hud_request_give(struct request *r);
-/* Keeps a type, or an operation of the user's, until the request is freed.  False: no memory. */
-bool hud_request_hold_type(struct request *r, MPI_Datatype type);
-const MPI_Datatype *hud_request_hold_types(struct request *r, const MPI_Datatype *types);
+/* Every wait of this MPI advances requests. */
+bool hud_requests_polled(bool threads);
 /* Makes and starts it; handled: r->call is open.  HUD_OK: *request is the user's. */
 int hud_request_launch(struct request *r, bool handled, MPI_Request *request);
+/* A communicator that the program frees lasts until its requests are complete. */
+void hud_requests_hold(struct comm *comm, MPI_Comm handle);
 /* Some are in flight. */
 bool hud_requests_fly(void);
 /* The request of a user's handle, to be polled; false: not one of ours. */

@@ -20,7 +20,7 @@ static void flush(MPI_Comm handle)
 {
     struct comm *comm = hud_comm_find(handle);
 
-    if (comm && comm->team && comm->in_flight > 0)
+    if (comm && comm->team && local_count(&comm->in_flight) > 0)
         hud_team_flush(comm->team);
 }
 
@@ -61,6 +61,9 @@ static void flush(MPI_Comm handle)
 #define PLACE MPI_Aint
 #define HANDLED(Name, name, ...) ORDERED_INIT(Name##_init_c, __VA_ARGS__)
 #define HANDLED_ARRAYS HANDLED
+#define NEIGHBORS(Name, name, ...)                                                                 \
+    ORDERED_BLOCKING(Neighbor_##name##_c, __VA_ARGS__)                                             \
+    ORDERED(Ineighbor_##name##_c, __VA_ARGS__) ORDERED_INIT(Neighbor_##name##_init_c, __VA_ARGS__)
 #include "host/signatures.def"
 
 /* MADE(name, parameters, arguments): what else is collective over `comm`. */
@@ -134,8 +137,8 @@ static void hold(MPI_Comm handle)
 {
     struct comm *comm = hud_comm_find(handle);
 
-    if (comm && comm->team && comm->in_flight > 0 && comm->holder == MPI_REQUEST_NULL)
-        real.Recv_init(NULL, 0, MPI_BYTE, comm->rank, 0, handle, &comm->holder);
+    if (comm && comm->team)
+        hud_requests_hold(comm, handle);
 }
 
 static int wrap_Comm_free(MPI_Comm *comm)
@@ -150,7 +153,8 @@ static int wrap_Comm_disconnect(MPI_Comm *handle)
 {
     struct comm *comm = handle ? hud_comm_find(*handle) : NULL;
 
-    while (comm && comm->team && comm->in_flight > 0 && hud_progress(hud_life_context()) > 0)
+    while (comm && comm->team && local_count(&comm->in_flight) > 0 &&
+           hud_progress(hud_life_context()) > 0)
         hud_life_progress();
     if (handle)
         hold(*handle);
@@ -248,7 +252,11 @@ const struct hud_wrapper hud_order_wrappers[] = {
 #define PLAIN(Name, name, ...) W(Name##_init)
 #define HANDLED(Name, name, ...) W(Name##_init) W(Name##_init_c)
 #define HANDLED_ARRAYS HANDLED
-#define NEIGHBORS(Name, name, ...) W(Neighbor_##name) W(Ineighbor_##name) W(Neighbor_##name##_init)
+#define NEIGHBORS(Name, name, ...)                                                                 \
+    W(Neighbor_##name)                                                                             \
+    W(Ineighbor_##name)                                                                            \
+    W(Neighbor_##name##_init)                                                                      \
+    W(Neighbor_##name##_c) W(Ineighbor_##name##_c) W(Neighbor_##name##_init_c)
 #include "host/signatures.def"
     { NULL, NULL },
 };

@@ -10,6 +10,7 @@
  *             MPI_Finalize
  * nonblocking.c  wrappers of the nonblocking collectives
  * request.c   their requests, as generalized requests of the MPI
+ * pool.c      requests that are not in use, and what those in use keep
  * order.c     wrappers of what must wait for requests, or must keep what they use
  * call.c      what calls of all collectives have in common
  * comm.c      huddle's data about a communicator
@@ -17,6 +18,7 @@
  * message.c   a user's buffer as a huddle view
  * op.c        an MPI operation as a huddle operation
  * local.c     operations that the MPI carries out
+ * messages.c  messages between nodes
  *
  * One build against MPICH's headers serves all MPIs of its ABI: handles are ints whose bits tell
  * the kind of object.
@@ -25,6 +27,8 @@
 #define HUD_PMPI_H
 
 #include "coll/coll.h"
+#include "core/local.h"
+#include "host/grown.h"
 #include "host/loader/front.h"
 #include "host/map.h"
 #include "huddle/huddle.h"
@@ -119,11 +123,11 @@ struct comm {
     hud_team *team; /* NULL: every collective is the MPI's own */
     MPI_Comm handle;
     int rank, size;
-    int *world;    /* ranks in COMM_WORLD, -1: not there; NULL: not asked yet */
-    void *scratch; /* of the collective that is running */
-    size_t scratch_bytes;
+    int *world;           /* ranks in COMM_WORLD, -1: not there; NULL: not asked yet */
+    struct grown scratch; /* of the collective that is running */
     MPI_Request exchange; /* of the team's set-up */
-    int in_flight;        /* requests that huddle has and that are not complete */
+    MPI_Comm between;     /* for messages to other nodes; MPI_COMM_NULL: not made */
+    atomic_int in_flight; /* requests that huddle has and that are not complete */
     MPI_Request holder;   /* keeps a communicator that the user has freed; MPI_REQUEST_NULL: none */
     struct comm *prev, *next; /* all of the process */
 };
@@ -131,13 +135,16 @@ struct comm {
 /* NULL: not a communicator, or huddle is not on.  Valid until the communicator is freed; the usual
  * case costs a few ns. */
 struct comm *hud_comm_find(MPI_Comm handle);
-/* At least so many bytes until the collective returns, contents undefined; NULL: no memory. */
-void *hud_comm_scratch(struct comm *comm, size_t bytes);
+/* What huddle itself found wrong goes to the error handler.  Returns MPI's code for it. */
+int hud_comm_fail(struct comm *comm, int status);
 /* What a call that got none answers. */
 int hud_comm_without_scratch(const struct comm *comm);
 /* Two moments of the process's life: 0 or an MPI error. */
 int hud_comm_start(void);
 void hud_comm_finish(void);
+
+/* ---- messages.c ---- */
+extern const struct hud_messages hud_pmpi_messages;
 
 /* ---- type.c ---- */
 struct type {

@@ -15,11 +15,11 @@
  * Persistent collectives are the MPI's own: MPI_Start refuses generalized requests.  Wrappers of it
  * would need wrappers of all functions that complete requests, for every message of every program.
  */
+#include "core/local.h"
 #include "host/pmpi/nonblocking.h"
 #include "host/status.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +38,8 @@ static start_function *grequest_start;
 static async_start_function *async_start;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and comm.in_flight */
-static struct request *pool;
 static struct request flying = { .next = &flying, .before = &flying }; /* in flight */
-static int in_flight;
+static atomic_int in_flight;
 static bool polled; /* the MPI has our function */
 
 bool hud_requests_find(void *mpi)
@@ -57,81 +56,9 @@ bool hud_requests_exist(void)
     return grequest_start != NULL;
 }
 
-/* ---- what it keeps --------------------------------------------------------------------------- */
-
-static bool is_predefined(MPI_Datatype type)
+bool hud_requests_polled(bool threads)
 {
-    return (unsigned)type >> 30 == 1;
-}
-
-/* A type that is made of another one keeps it alive, under its own handle. */
-bool hud_request_hold_type(struct request *r, MPI_Datatype type)
-{
-    if (is_predefined(type) || !handle_is_type(type))
-        return true;
-    MPI_Datatype *more = realloc(r->held, ((size_t)r->held_count + 1) * sizeof *more);
-    if (!more)
-        return false;
-    r->held = more;
-    if (real.Type_dup(type, &r->held[r->held_count]) == MPI_SUCCESS)
-        r->held_count++;
-    return true;
-}
-
-const MPI_Datatype *hud_request_hold_types(struct request *r, const MPI_Datatype *types)
-{
-    size_t bytes = (size_t)r->comm->size * sizeof *types;
-    MPI_Datatype *copy = types ? malloc(bytes) : NULL;
-
-    if (!copy)
-        return NULL;
-    r->types[r->types[0] != NULL] = memcpy(copy, types, bytes);
-    for (int i = 0; i < r->comm->size; i++)
-        hud_request_hold_type(r, types[i]);
-    return copy;
-}
-
-struct request *hud_request_take(struct comm *comm)
-{
-    pthread_mutex_lock(&lock);
-    struct request *r = pool;
-    if (r)
-        pool = r->next;
-    pthread_mutex_unlock(&lock);
-    if (!r && !(r = malloc(sizeof *r)))
-        return NULL;
-    call_begin(&r->call, comm, true);
-    r->call.args = (struct hud_args){ .collective = HUD_PLACE };
-    r->comm = comm;
-    r->request = NULL;
-    r->handle = r->inner = MPI_REQUEST_NULL;
-    r->state = WITH_HUDDLE;
-    r->complete = false;
-    r->code = MPI_SUCCESS;
-    r->op = MPI_OP_NULL;
-    r->held = NULL;
-    r->held_count = 0;
-    r->types[0] = r->types[1] = NULL;
-    return r;
-}
-
-void hud_request_give(struct request *r)
-{
-    hud_request_free(r->request);
-    if (r->call.opened & OPENED_OP)
-        hud_op_close(&r->call.local);
-    free(r->call.scratch);
-    for (int i = 0; i < r->held_count; i++)
-        real.Type_free(&r->held[i]);
-    free(r->held);
-    free(r->types[0]);
-    free(r->types[1]);
-    if (r->op != MPI_OP_NULL)
-        hud_op_drop(r->op);
-    pthread_mutex_lock(&lock);
-    r->next = pool;
-    pool = r;
-    pthread_mutex_unlock(&lock);
+    return async_start != NULL && !threads;
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */
@@ -139,20 +66,35 @@ void hud_request_give(struct request *r)
 /* The communicator that the user has freed ends with its last request. */
 static void land(struct request *r)
 {
-    MPI_Request holder = MPI_REQUEST_NULL;
-
-    pthread_mutex_lock(&lock);
-    in_flight--;
+    local_lock(&lock, hud_life_threaded);
+    local_count_by(&in_flight, -1);
     r->next->before = r->before;
     r->before->next = r->next;
-    if (--r->comm->in_flight == 0) {
-        holder = r->comm->holder;
+    if (local_count_by(&r->comm->in_flight, -1) == 0) {
+        r->holder = r->comm->holder;
         r->comm->holder = MPI_REQUEST_NULL;
     }
-    pthread_mutex_unlock(&lock);
+    local_unlock(&lock, hud_life_threaded);
     hud_request_give(r);
-    if (holder != MPI_REQUEST_NULL)
-        real.Request_free(&holder);
+}
+
+/*
+ * By a request of the MPI's own on it.  Another thread may complete the last of ours meanwhile.
+ */
+void hud_requests_hold(struct comm *comm, MPI_Comm handle)
+{
+    MPI_Request made;
+
+    if (local_count(&comm->in_flight) == 0 || comm->holder != MPI_REQUEST_NULL ||
+        real.Recv_init(NULL, 0, MPI_BYTE, comm->rank, 0, handle, &made) != MPI_SUCCESS)
+        return;
+    local_lock(&lock, hud_life_threaded);
+    bool needed = local_count(&comm->in_flight) > 0 && comm->holder == MPI_REQUEST_NULL;
+    if (needed)
+        comm->holder = made;
+    local_unlock(&lock, hud_life_threaded);
+    if (!needed)
+        real.Request_free(&made);
 }
 
 static void absorb(struct request *r, int status)
@@ -188,39 +130,66 @@ static void look(struct request *r)
     }
 }
 
-static int poll_one(void *state, MPI_Status *status)
+/* Under the lock.  True for one thread at a time, which then polls; until it has done so the
+ * request is not complete, and nobody frees it. */
+static bool claim(struct request *r)
+{
+    bool mine = !r->complete && !r->polled;
+
+    r->polled = r->polled || mine;
+    return mine;
+}
+
+/* By the thread that has claimed it. */
+static void poll_claimed(struct request *r)
 {
     static _Thread_local unsigned polls;
+
+    look(r);
+    bool ended = r->state == ENDED, ours = r->state == WITH_HUDDLE;
+    MPI_Request handle = r->handle;
+    local_lock(&lock, hud_life_threaded);
+    r->complete = ended;
+    r->polled = false;
+    local_unlock(&lock, hud_life_threaded);
+    if (ended)
+        real.Grequest_complete(handle);
+    else if (ours && polls++ % MESSAGES_EVERY == 0)
+        hud_life_progress();
+}
+
+static int poll_one(void *state, MPI_Status *status)
+{
     struct request *r = state;
 
     (void)status;
-    if (r->complete)
-        return MPI_SUCCESS;
-    look(r);
-    if (r->state == ENDED) {
-        r->complete = true;
-        real.Grequest_complete(r->handle);
-    } else if (r->state == WITH_HUDDLE && polls++ % MESSAGES_EVERY == 0) {
-        hud_life_progress();
-    }
+    local_lock(&lock, hud_life_threaded);
+    bool mine = claim(r);
+    local_unlock(&lock, hud_life_threaded);
+    if (mine)
+        poll_claimed(r);
     return MPI_SUCCESS;
 }
 
 bool hud_requests_fly(void)
 {
-    return in_flight > 0;
+    return local_count(&in_flight) > 0;
 }
 
+/* (one that is being started has no handle yet) */
 bool hud_request_poll(MPI_Request handle)
 {
-    pthread_mutex_lock(&lock);
+    if (handle == MPI_REQUEST_NULL)
+        return false;
+    local_lock(&lock, hud_life_threaded);
     struct request *r = flying.next;
     while (r != &flying && r->handle != handle)
         r = r->next;
-    pthread_mutex_unlock(&lock);
-    if (r != &flying)
-        poll_one(r, MPI_STATUS_IGNORE);
-    return r != &flying;
+    bool found = r != &flying, mine = found && claim(r);
+    local_unlock(&lock, hud_life_threaded);
+    if (mine)
+        poll_claimed(r);
+    return found;
 }
 
 static int poll_all(int count, void **states, double seconds, MPI_Status *status)
@@ -242,9 +211,19 @@ static bool errors_return(MPI_Comm comm)
     return returns;
 }
 
+/* The MPI would end the job, since a generalized request has no communicator but MPI_COMM_WORLD. */
+static void say_lost(void)
+{
+    static atomic_flag once = ATOMIC_FLAG_INIT;
+
+    if (local_claim(&once))
+        fprintf(stderr, "huddle: a nonblocking collective failed, and MPI_Wait does not return the "
+                        "error: MPI_COMM_WORLD does not have MPI_ERRORS_RETURN\n");
+}
+
 static int query(void *state, MPI_Status *status)
 {
-    const struct request *r = state;
+    struct request *r = state;
 
     real.Status_set_elements(status, MPI_BYTE, 0);
     real.Status_set_cancelled(status, 0);
@@ -252,9 +231,15 @@ static int query(void *state, MPI_Status *status)
     if (r->code == MPI_SUCCESS)
         return MPI_SUCCESS;
     status->MPI_ERROR = r->code;
-    if (r->inner == MPI_REQUEST_NULL && r->request)
+    if (r->inner == MPI_REQUEST_NULL && r->request && !r->told) {
+        r->told = true; /* MPICH may ask more than once */
         real.Comm_call_errhandler(r->comm->handle, r->code);
-    return errors_return(MPI_COMM_WORLD) ? r->code : MPI_SUCCESS;
+    }
+    if (errors_return(MPI_COMM_WORLD))
+        return r->code;
+    if (errors_return(r->comm->handle))
+        say_lost();
+    return MPI_SUCCESS;
 }
 
 static int release(void *state)
@@ -280,11 +265,11 @@ static int poll_context(void *thing)
     (void)thing;
     if (hud_progress(hud_life_context()) > 0)
         return ASYNC_NOPROGRESS;
-    pthread_mutex_lock(&lock);
-    bool over = in_flight == 0;
+    local_lock(&lock, hud_life_threaded);
+    bool over = local_count(&in_flight) == 0;
     if (over)
         polled = false;
-    pthread_mutex_unlock(&lock);
+    local_unlock(&lock, hud_life_threaded);
     return over ? ASYNC_DONE : ASYNC_NOPROGRESS;
 }
 
@@ -292,15 +277,15 @@ static int poll_context(void *thing)
 
 static void take_off(struct request *r)
 {
-    pthread_mutex_lock(&lock);
-    in_flight++;
+    local_lock(&lock, hud_life_threaded);
+    local_count_by(&in_flight, 1);
     r->before = &flying;
     r->next = flying.next;
     r->next->before = flying.next = r;
-    r->comm->in_flight++;
-    bool first = async_start && !polled && !hud_life_threaded;
+    local_count_by(&r->comm->in_flight, 1);
+    bool first = hud_requests_polled(hud_life_threaded) && !polled;
     polled = polled || first;
-    pthread_mutex_unlock(&lock);
+    local_unlock(&lock, hud_life_threaded);
     if (first)
         async_start(poll_context, NULL, STREAM_NULL);
 }

@@ -3,7 +3,6 @@
  * caller's own arguments, so that the MPI reports errors in them. */
 #include "host/pmpi/call.h"
 #include "host/pmpi/nonblocking.h"
-#include "host/status.h"
 
 /* The MPI's own collective has returned. */
 static int came_back(MPI_Comm handle, int code)
@@ -15,17 +14,6 @@ static int came_back(MPI_Comm handle, int code)
     return code;
 }
 
-/* What huddle itself found wrong. */
-static int fail(struct comm *comm, int status)
-{
-    int code = status_code(status, MPI_ERR_OTHER);
-
-    if (status == HUD_ERR_MEMORY) /* found before the call: the others are in it */
-        hud_team_fail(comm->team);
-    real.Comm_call_errhandler(comm->handle, code);
-    return code;
-}
-
 static int wrap_barrier(MPI_Comm handle)
 {
     struct comm *comm = hud_comm_find(handle);
@@ -33,7 +21,8 @@ static int wrap_barrier(MPI_Comm handle)
 
     if (__builtin_expect(status == HUD_OK, 1))
         return MPI_SUCCESS;
-    return status == HUD_PASS ? came_back(handle, real.Barrier(handle)) : fail(comm, status);
+    return status == HUD_PASS ? came_back(handle, real.Barrier(handle))
+                              : hud_comm_fail(comm, status);
 }
 
 /* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */
@@ -88,7 +77,7 @@ static int wrap_win_test(MPI_Win window, int *ended)
  * may not begin before requests that are; it is counted, and with HUDDLE_CHECK announced. */
 static int unopened(struct call *c, int status)
 {
-    if (c->poor)
+    if (c->out_of_memory)
         return hud_comm_without_scratch(c->comm);
     if (status == HUD_PASS)
         hud_team_flush(c->comm->team);
@@ -113,7 +102,7 @@ static int closed(struct call *c, int status)
         struct call here, *call = &here;                                                           \
         int status = HUD_PASS;                                                                     \
         if (ours && ours->team) {                                                                  \
-            call_begin(call, ours, false);                                                         \
+            call_begin(call, ours, &ours->scratch);                                                \
             status = hud_open_##name(MAP(TAKE_, __VA_ARGS__));                                     \
             if (__builtin_expect(status == HUD_OK, 1)) {                                           \
                 if (__builtin_expect(call->named, 0))                                              \
@@ -125,7 +114,7 @@ static int closed(struct call *c, int status)
         }                                                                                          \
         if (status == HUD_PASS)                                                                    \
             return came_back(comm, real.Name(__VA_ARGS__));                                        \
-        return status == HUD_OK ? MPI_SUCCESS : fail(ours, status);                                \
+        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
     }
 
 #define COUNT int

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine_caches.c - what a unit's shared cache has of what its cores read, and where bytes go that
+ * one core has written and another one reads.  Loads that depend on each other tell where bytes
+ * were. */
+#include "machine.h"
+#include "pinned.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CORES = 3 };
+
+/* Who does what to the bytes, thread by thread, before the last one is timed. */
+enum act { NOTHING, FLUSH, READ, WRITE };
+
+struct use {
+    int thread;
+    enum act act;
+};
+
+struct where {
+    struct pinned_meeting meeting;
+    const struct use *use;
+    int uses;
+    void *nodes;
+    size_t count;
+    double ns[PINNED_ROUNDS];
+};
+
+static void act(struct where *w, const struct use *use)
+{
+    if (use->act == FLUSH)
+        pinned_flush(w->nodes, w->count * MEASURED_APART);
+    if (use->act == READ)
+        measured_follow(w->nodes, w->count);
+    for (size_t i = 0; use->act == WRITE && i < w->count; i++)
+        memset((char *)w->nodes + i * MEASURED_APART + sizeof(void *), use->thread + 1, 1);
+    pinned_keep(w->nodes);
+}
+
+/* Core 0's thread touches the bytes first.  The last use is a read, and timed. */
+static void body_where(void *arg, int thread)
+{
+    struct where *w = arg;
+
+    if (thread == 0 && (w->nodes = measured_buffer(w->count * MEASURED_APART)) != NULL)
+        measured_link(w->nodes, w->count);
+    pinned_meet(&w->meeting);
+    for (int r = 0; w->nodes && r < PINNED_ROUNDS; r++) {
+        for (int u = 0; u < w->uses; u++) {
+            double begin = pinned_ns();
+            if (w->use[u].thread == thread)
+                act(w, &w->use[u]);
+            if (w->use[u].thread == thread && u == w->uses - 1)
+                w->ns[r] = (pinned_ns() - begin) / (double)w->count;
+            pinned_meet(&w->meeting);
+        }
+    }
+    pinned_meet(&w->meeting);
+    if (thread == 0)
+        free(w->nodes);
+}
+
+/* ns of a load of the last use, by threads on these cores; negative: no threads. */
+static double after(const struct measured *on, const int *core, int threads, const struct use *use,
+                    int uses)
+{
+    struct where w = { .meeting.threads = threads,
+                       .use = use,
+                       .uses = uses,
+                       .count = measured_share(on) / MEASURED_APART };
+    int cpus[CORES];
+
+    for (int i = 0; i < threads; i++)
+        cpus[i] = on->os[core[i]];
+    return pinned_run(cpus, threads, body_where, &w) == 0 ? pinned_median(w.ns, PINNED_ROUNDS) : -1;
+}
+
+static bool same_unit(const struct sim_machine *m, int a, int b)
+{
+    return m->caches.shared_level < 0 ||
+           machine_unit(m, m->caches.shared_level, a) == machine_unit(m, m->caches.shared_level, b);
+}
+
+/* The first core from `first` on that shares a cache with core 0, or does not; -1: none. */
+static int core_from(const struct measured *on, int first, bool with)
+{
+    int core = first;
+
+    while (core < on->m->cores && same_unit(on->m, 0, core) != with)
+        core++;
+    return core < on->m->cores ? core : -1;
+}
+
+/* Two cores of a unit: what the second one reads that the first one has only read comes from memory
+ * if the shared cache has it not. */
+const char *measure_fill(const struct measured *on, char note[MACHINE_NOTE])
+{
+    static const struct use read[] = { { 0, FLUSH }, { 0, READ }, { 1, READ } },
+                            memory[] = { { 0, FLUSH }, { 1, READ } };
+    const int core[CORES] = { 0, core_from(on, 1, true) };
+
+    if (core[1] < 0)
+        return snprintf(note, MACHINE_NOTE, "no two cores share a cache"), NULL;
+    double here = after(on, core, 2, read, 3), far = after(on, core, 2, memory, 2);
+    if (here < 0 || far < 0)
+        return snprintf(note, MACHINE_NOTE, "no threads could be had"), NULL;
+    snprintf(note, MACHINE_NOTE,
+             "measured: loads of what another core has just read: %.1f ns; from memory: %.1f", here,
+             far);
+    return here < far / 2 ? "read" : here > far / 1.25 ? "victim" : NULL;
+}
+
+/* The name of the reference that is within a quarter of it, of those that differ by as much from
+ * each other. */
+static const char *nearest(double ns, double cache, double owner, double memory)
+{
+    static const char *const name[] = { "cache", "owner", "memory" };
+    const double as[] = { cache, owner, memory };
+    int found = -1;
+
+    for (int i = 0; i < 3; i++)
+        if (fabs(log(ns / as[i])) < log(1.25)) {
+            if (found >= 0)
+                return NULL;
+            found = i;
+        }
+    return found < 0 ? NULL : name[found];
+}
+
+/* Core 0 writes; a core of another unit reads; then another core of core 0's unit does.  It finds
+ * the bytes in the shared cache, as what core 0 has evicted; with core 0, as if nobody had read
+ * them; or in memory. */
+const char *measure_dirty(const struct measured *on, char note[MACHINE_NOTE])
+{
+    static const struct use shared[] = { { 0, WRITE }, { 1, READ }, { 2, READ } },
+                            owner[] = { { 0, WRITE }, { 2, READ } },
+                            memory[] = { { 0, WRITE }, { 0, FLUSH }, { 2, READ } },
+                            read[] = { { 0, FLUSH }, { 0, READ }, { 2, READ } };
+    const int core[CORES] = { 0, core_from(on, 1, false), core_from(on, 1, true) };
+
+    if (core[1] < 0 || core[2] < 0)
+        return snprintf(note, MACHINE_NOTE,
+                        "it needs two cores of one shared cache, and one of another"),
+               NULL;
+    double ns = after(on, core, 3, shared, 3), of_cache = after(on, core, 3, read, 3),
+           of_owner = after(on, core, 3, owner, 2), of_memory = after(on, core, 3, memory, 3);
+    if (ns < 0 || of_cache < 0 || of_owner < 0 || of_memory < 0)
+        return snprintf(note, MACHINE_NOTE, "no threads could be had"), NULL;
+    snprintf(note, MACHINE_NOTE,
+             "measured: loads after another unit's: %.1f ns; cache %.1f, owner %.1f, memory %.1f",
+             ns, of_cache, of_owner, of_memory);
+    return nearest(ns, of_cache, of_owner, of_memory);
+}

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives of a job that spans nodes, with and without huddle: times, and bytes on the links.
+
+    python3 bench/nodes.py --job ompi4='mpirun -H a:4,b:4 -np 8' --job mpich5='mpiexec ...'
+    [--layout '2 x 4, 1 Gbit/s'] [--counters 'ssh a ...'] [--build build] [--csv FILE]
+
+A job is NAME=COMMAND: the command starts a program on the nodes, with its arguments.  NAME begins
+with ompi for Open MPI, else the program is one of the MPICH family.  Jobs without huddle and with
+each --nodes setting take turns, --launches times.  Times are those of the slowest rank, in us:
+median and least of the calls of all launches.  MPIs that --plain names are run without huddle only.
+
+--counters: a command that prints a line for each node with the bytes that it has received, as the
+last word.  Each call is then made in two jobs, few times and more often, and the difference counts:
+bytes of a call into the node that received most, per byte of the message.
+"""
+
+import argparse
+import csv
+import os
+import secrets
+import shlex
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from startup import AS_ROOT, build_of
+
+WORDS = (
+    "barrier:0:40,bcast:8:40,bcast:512:40,bcast:4096:40,bcast:65536:20,bcast:1048576:8,"
+    "bcast:4194304:4,allreduce:8:40,allreduce:4096:40"
+)
+FEW, MORE = 4, 24  # calls of the two jobs between which counters are compared
+PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
+
+
+def job_of(text):
+    name, equals, command = text.partition("=")
+    if not equals or not name or not command:
+        raise argparse.ArgumentTypeError(f"{text!r} is not understood (accepted: NAME=COMMAND)")
+    return name, shlex.split(command)
+
+
+def abi(name):
+    return "openmpi" if name.startswith("ompi") else "mpich"
+
+
+def wrapped(build, nodes, command):
+    """The command of a rank; nodes: HUDDLE_NODES, or None without huddle."""
+    if nodes is None:
+        return [str(word) for word in command]
+    loader = build / "lib/huddle/libhuddle-loader.so"
+    settings = [f"HUDDLE_JOB={secrets.token_hex(16)}", f"HUDDLE_NODES={nodes}"]
+    return ["env", *settings, "sh", "-c", PRELOAD, str(loader), *map(str, command)]
+
+
+def launch(job, command, limit_s):
+    """[(collective, bytes, [us])]; a job that does not end well has none."""
+    try:
+        done = subprocess.run(
+            [*job, *command],
+            env={**os.environ, **AS_ROOT},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            timeout=limit_s,
+            check=False,
+            text=True,
+        )
+    except subprocess.TimeoutExpired as late:
+        output = (late.stdout or b"").decode()
+        print(f"{shlex.join(job)}: did not end within {limit_s} s", file=sys.stderr)
+    else:
+        output = done.stdout
+        if done.returncode != 0:
+            print(f"{shlex.join(job)}: status {done.returncode}", file=sys.stderr)
+    lines = [line.split() for line in output.splitlines() if line.startswith("nodes ")]
+    return [(name, int(size), [float(us) for us in times]) for _, name, size, *times in lines]
+
+
+def received(counters):
+    """Bytes of each node."""
+    output = subprocess.run(counters, stdout=subprocess.PIPE, check=True, text=True).stdout
+    return [int(line.split()[-1]) for line in output.splitlines()]
+
+
+def crossed(options, job, rank):
+    """rank: from calls to the command of a rank.  Bytes of a call into the busiest node."""
+    counts = []
+    for calls in (FEW, MORE):
+        before = received(options.counters)
+        launch(job, rank(calls), options.limit)
+        counts.append([new - old for new, old in zip(received(options.counters), before)])
+    # the program makes a tenth more, and one
+    more = MORE + MORE // 10 - FEW - FEW // 10
+    return max(b - a for a, b in zip(*counts)) / more
+
+
+def variants(options, name):
+    return [None] if name in options.plain else [None, *options.nodes]
+
+
+def measure(options, build, programs):
+    times, moved = defaultdict(list), {}
+    for turn in range(options.launches):
+        for name, job in options.job:
+            for nodes in variants(options, name):
+                print(f"{turn + 1}: {name}, {nodes or 'without huddle'}", file=sys.stderr)
+                command = wrapped(build, nodes, [programs[abi(name)], *options.words])
+                for collective, size, us in launch(job, command, options.limit):
+                    times[(collective, size, name, nodes)] += us
+    for collective, size, name, nodes in list(times) if options.counters else []:
+        if size not in options.counted:
+            continue
+
+        def rank(calls, what=f"{collective}:{size}", with_it=nodes, program=programs[abi(name)]):
+            return wrapped(build, with_it, [program, f"{what}:{calls}"])
+
+        print(f"bytes: {name}, {nodes or 'without huddle'}, {collective} {size}", file=sys.stderr)
+        bytes_in = crossed(options, dict(options.job)[name], rank)
+        moved[(collective, size, name, nodes)] = f"{bytes_in / size:.3f}"
+    return times, moved
+
+
+def rows(options, times, moved):
+    for what, us in times.items():
+        collective, size, name, nodes = what
+        figures = [f"{statistics.median(us):.1f}", f"{min(us):.1f}", len(us), moved.get(what, "")]
+        yield [options.layout, collective, size, name, nodes or "without", *figures]
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--job", type=job_of, action="append", required=True)
+    parser.add_argument("--plain", type=lambda t: t.split(","), default=[], metavar="NAMES")
+    parser.add_argument("--nodes", type=lambda t: t.split(","), default=["on", "auto"])
+    parser.add_argument("--layout", default="")
+    parser.add_argument("--words", type=lambda t: t.split(","), default=WORDS.split(","))
+    parser.add_argument("--launches", default=3, type=int)
+    parser.add_argument("--counters", type=shlex.split, metavar="COMMAND")
+    parser.add_argument(
+        "--counted", type=lambda t: [int(n) for n in t.split(",")], default=[1 << 20]
+    )
+    parser.add_argument("--limit", default=60, type=int, metavar="S")
+    parser.add_argument("--csv", metavar="FILE", help="rows are appended")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    build = build_of(options.build)[1]
+    programs = {kind: build / "libexec/huddle" / f"nodes-{kind}" for kind in ("openmpi", "mpich")}
+    table = list(rows(options, *measure(options, build, programs)))
+    new = not options.csv or not os.path.exists(options.csv) or not Path(options.csv).stat().st_size
+    with open(options.csv or os.devnull, "a", encoding="utf-8", newline="") as file:
+        for out in (file, sys.stdout):
+            writer = csv.writer(out, lineterminator="\n")
+            if new or out is sys.stdout:
+                out.write("# python3 bench/nodes.py: collectives that span nodes, us\n")
+                names = "layout,collective,bytes,mpi,huddle,median,least,calls,bytes_in"
+                writer.writerow(names.split(","))
+            writer.writerows(table)
+
+
+if __name__ == "__main__":
+    main()

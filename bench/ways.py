@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a request costs beyond a blocking call, on a team without MPI.
+
+    python3 bench/ways.py [--build build] [--ranks 2,4] [--launches 5] [--csv FILE]
+
+bench-team makes the calls in three ways: blocking, nonblocking (started, and waited for at once),
+persistent (prepared once, then the same).  Launches take turns; medians of the launches whose line
+transfer is of one class (near: one cache).
+"""
+
+import argparse
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+
+WAYS = "blocking", "nonblocking", "persistent"
+COLLECTIVES = "barrier,bcast,allreduce,alltoall,allgather"
+SIZES = "8,1024,4096,16384,65536,1048576"
+NEAR_NS = 110
+
+
+def launch(build, ranks, way):
+    words = ["--ranks", ranks, "--way", way, "--coll", COLLECTIVES, "--bytes", SIZES]
+    output = subprocess.run(
+        [f"{build}/libexec/huddle/bench-team", *words, "--figure-ms", "20"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        timeout=120,
+        check=True,
+        text=True,
+    ).stdout
+    for figure in json.loads(output)["figures"]:
+        near = "near" if figure["line_before_ns"] < NEAR_NS else "far"
+        yield (ranks, near, figure["collective"], figure["bytes"]), figure["median_ns"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--ranks", default="2,4")
+    parser.add_argument("--launches", default=5, type=int)
+    parser.add_argument("--csv", metavar="FILE")
+    options = parser.parse_args()
+    found = defaultdict(lambda: defaultdict(list))
+    for _ in range(options.launches):
+        for ranks in options.ranks.split(","):
+            for way in WAYS:
+                for what, ns in launch(options.build, ranks, way):
+                    found[what][way].append(ns)
+    table = [
+        [*what, *(f"{statistics.median(of[way]):.0f}" for way in WAYS)]
+        for what, of in sorted(found.items())
+        if len(of) == len(WAYS)
+    ]
+    with open(options.csv or os.devnull, "w", encoding="utf-8", newline="") as file:
+        for out in (file, sys.stdout):
+            out.write("# python3 bench/ways.py: bound ranks, single calls, slowest rank, ns\n")
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerow(["ranks", "class", "collective", "bytes", *WAYS])
+            writer.writerows(table)
+
+
+if __name__ == "__main__":
+    main()

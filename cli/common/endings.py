@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is unusual about a job: no MPI process, two MPIs in one job, killed ranks."""
+
+import os
+import shutil
+
+from .mpis import version_of
+
+MPIS = ("Open MPI", "MPICH", "Intel MPI")
+LAUNCHERS = ("mpirun", "mpiexec", "prterun", "orterun", "srun", "aprun")
+
+
+def family_of(text):
+    """The MPI in a text such as "Open MPI 4.1.4"."""
+    return next((name for name in MPIS if name in text), None)
+
+
+def launcher_of(command):
+    """The launcher's path, or None."""
+    for word in command:
+        if os.path.basename(word).split(".")[0] in LAUNCHERS:
+            return shutil.which(word) or word
+    return None
+
+
+def no_process(command):
+    """The line where nothing was recorded."""
+    what = os.path.basename(command[0]) if command else "the command"
+    return (
+        f"no MPI process was seen: {what} has not called MPI_Init in a process that had huddle. Is"
+        " it an MPI program, dynamically linked, of a supported MPI, and does the launcher pass"
+        " LD_PRELOAD on?"
+    )
+
+
+def singletons(ranks, command):
+    """The line where each process is alone in its MPI_COMM_WORLD."""
+    alone = [rank for rank in ranks if rank.world_size == 1]
+    if len(alone) < 2 and not any(rank.launched_size > 1 for rank in alone):
+        return None
+    mpi = alone[0].mpi
+    launcher = launcher_of(command)
+    answer = version_of(launcher) if launcher else None
+    if answer and family_of(answer[0]) != family_of(alone[0].mpi):
+        return (
+            f"{len(alone)} processes of 1 rank each: the launcher {launcher} is of {answer[0]}, the"
+            f" program uses {mpi}; use the launcher of the program's MPI"
+        )
+    return (
+        f"{len(alone)} processes of 1 rank each: the launcher did not make one job of them (is it"
+        f" of the program's MPI, {mpi}?)"
+    )
+
+
+def ended_early(ranks):
+    """The line where processes have not reached MPI_Finalize."""
+    gone = [rank for rank in ranks if not rank.finalized]
+    if not gone:
+        return None
+    inside = {}
+    for rank in gone:
+        if rank.inside:
+            inside.setdefault(rank.inside.name, []).append(rank.world_rank)
+    where = "; ".join(
+        f"{len(who)} in {name} (rank {', '.join(map(str, sorted(who)[:8]))})"
+        for name, who in sorted(inside.items())
+    )
+    return (
+        f"{len(gone)} of {len(ranks)} ranks ended before MPI_Finalize"
+        + (f": {where}" if where else "")
+        + "; counts are those until then"
+    )
+
+
+def absent(ranks):
+    """The line where some ranks of the world left no record."""
+    world = max((rank.world_size for rank in ranks), default=0)
+    seen = len({(rank.world_rank) for rank in ranks if rank.world_size == world})
+    if seen >= world:
+        return None
+    return (
+        f"{seen} of {world} ranks left a record here; those of other nodes do where the folder is"
+        " on a shared file system (huddle run --record FOLDER)"
+    )
+
+
+def lines(ranks, command):
+    if not ranks:
+        return [no_process(command)]
+    found = [singletons(ranks, command), absent(ranks), ended_early(ranks)]
+    lost = sum(rank.lost for rank in ranks)
+    if lost:
+        found.append(f"{lost} calls had no place in the records and are not counted")
+    return [line for line in found if line]

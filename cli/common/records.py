@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What the ranks of a job have recorded (src/host/record/record.h): one file per process, mapped by
+it while it ran.  A file is whole however its process has ended.
+"""
+
+import os
+import struct
+from dataclasses import dataclass, field
+
+MAGIC = b"hudrec01"
+HEAD = struct.Struct("<8s6I6i4QQ8I128s256s128s")
+COMM = struct.Struct("<64sQ4i2I")
+CALLER = struct.Struct("<Q176s72s")
+CELL = struct.Struct("<3H2B2I5Q")
+STAMP = struct.Struct("<2I2i2Q")
+NAME_BYTES = 32
+FINALIZED = 2
+
+
+def text_of(raw):
+    return raw.split(b"\0", 1)[0].decode(errors="replace")
+
+
+def mpi_name(version):
+    """ "MPICH 4.0.2" of what MPI_Get_library_version begins with."""
+    words = version.replace("Version:", " ").replace("(R)", "").replace(" Library", "").split()
+    return " ".join(words[:3]).replace(" v", " ")
+
+
+@dataclass
+class Comm:
+    name: str
+    members: int  # a hash of its ranks in the world
+    rank: int
+    size: int
+    inter: bool
+    ordinal: int  # of communicators with the same members
+    calls: int
+
+    @property
+    def key(self):
+        """The same on all its ranks."""
+        return (self.members, self.size, self.inter, self.ordinal)
+
+    @property
+    def label(self):
+        return f"{self.name or 'unnamed'} ({self.size})"
+
+
+@dataclass
+class Cell:
+    comm: Comm
+    name: str
+    caller: tuple  # (file, offset, function)
+    size_class: int
+    reason: int
+    calls: int
+    bytes: int
+    timed: int
+    ticks: int
+    max_ticks: int
+
+
+@dataclass
+class Stamp:
+    number: int
+    cell: Cell
+    root: int
+    enter: int
+    ticks: int
+
+
+@dataclass
+class Rank:
+    """One process."""
+
+    pid: int
+    world_rank: int
+    world_size: int
+    finalized: bool
+    launched_size: int
+    host: str
+    mpi: str
+    program: str
+    ns_per_tick: float
+    span_ns: int
+    lost: int
+    inside: Cell
+    core: list  # the counters of huddle's core; empty: huddle was not there
+    cells: list = field(default_factory=list)
+    stamps: list = field(default_factory=list)
+
+
+def tables(data, at, one, counts):
+    """The used rows of a table, and where the next table begins."""
+    used, places = counts
+    rows = [one.unpack_from(data, at + i * one.size) for i in range(used)]
+    return rows, at + places * one.size
+
+
+def parse(data):
+    """A Rank, or None: the process has not begun to record."""
+    if len(data) < HEAD.size or data[:8] != MAGIC:
+        return None
+    values = HEAD.unpack_from(data)
+    names_max, comms_max, callers_max, cells_max, stamps_max, core_max = values[1:7]
+    if len(data) != (
+        HEAD.size
+        + names_max * NAME_BYTES
+        + core_max * 8
+        + comms_max * COMM.size
+        + callers_max * CALLER.size
+        + cells_max * CELL.size
+        + stamps_max * STAMP.size
+    ):
+        return None
+    pid, world_rank, world_size, state, _threads, launched = values[7:13]
+    ticks0, ns0, ticks1, ns1, lost = values[13:18]
+    names, comms, callers, cells, stamps, _level, core, inside = values[18:26]
+    at = HEAD.size
+    words = [text_of(data[at + i * NAME_BYTES : at + (i + 1) * NAME_BYTES]) for i in range(names)]
+    at += names_max * NAME_BYTES
+    counters = list(struct.unpack_from(f"<{core}Q", data, at))
+    rows, at = tables(data, at + core_max * 8, COMM, (comms, comms_max))
+    known = [Comm(text_of(r[0]), r[1], r[2], r[3], bool(r[4]), r[5], r[7]) for r in rows]
+    rows, at = tables(data, at, CALLER, (callers, callers_max))
+    places = [(text_of(r[1]), r[0], text_of(r[2])) for r in rows]
+    rows, at = tables(data, at, CELL, (cells, cells_max))
+    counted = [Cell(known[r[0]], words[r[1]], places[r[2]], r[3], r[4], *r[7:12]) for r in rows]
+    rows, at = tables(data, at, STAMP, (stamps, stamps_max))
+    rank = Rank(
+        pid,
+        world_rank,
+        world_size,
+        state == FINALIZED,
+        launched,
+        text_of(values[26]),
+        mpi_name(text_of(values[27])),
+        text_of(values[28]),
+        (ns1 - ns0) / (ticks1 - ticks0) if ticks1 > ticks0 else 1.0,
+        ns1 - ns0,
+        lost,
+        counted[inside - 1] if 0 < inside <= len(counted) else None,
+        counters,
+        counted,
+    )
+    rank.stamps = [Stamp(r[0], counted[r[1]], r[2], r[4], r[5]) for r in rows]
+    return rank
+
+
+def read(folder):
+    """The ranks whose files are in the folder, by their number."""
+    ranks = []
+    for name in sorted(os.listdir(folder)):
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                rank = parse(file.read())
+        except OSError:
+            continue
+        if rank:
+            ranks.append(rank)
+    ranks.sort(key=lambda rank: (rank.world_rank, rank.host, rank.pid))
+    longest = {}
+    for rank in ranks:
+        if rank.span_ns >= longest.get(rank.host, rank).span_ns:
+            longest[rank.host] = rank
+    for rank in ranks:  # processes of a machine share one counter: the longest look knows its rate
+        rank.ns_per_tick = longest[rank.host].ns_per_tick
+    return ranks

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Splits the time of collectives into waiting for late ranks and moving data.
+
+A rank waits from its own entry until the last rank enters that it needs data from, but no longer
+than it is in the call.  The rest of the call is moving data.  Ranks stamp the same calls, so
+that entries of one call are compared.  Processes of one machine share a clock; communicators that
+span machines are not split.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+FROM_ROOT = ("bcast", "scatter", "scatterv")
+TO_ROOT = ("reduce", "gather", "gatherv")
+PREFIX = ("scan", "exscan")
+NEIGHBORS = "neighbor_"
+
+
+@dataclass
+class Split:
+    """Of the calls that all their ranks have stamped."""
+
+    calls: int = 0
+    waiting_ns: float = 0
+    ns: float = 0
+
+    @property
+    def share(self):
+        """Of the time, what is waiting; None: not known."""
+        return self.waiting_ns / self.ns if self.ns > 0 else None
+
+
+@dataclass
+class Lateness:
+    """Of one rank of the world, over its matched calls that synchronise."""
+
+    calls: int = 0
+    last: int = 0  # it was the last to come
+    late_ns: float = 0  # after the first
+    caused_ns: float = 0  # waits of others for it, where it was the last
+    waited_ns: float = 0
+
+
+@dataclass
+class Waits:
+    splits: dict = field(default_factory=lambda: defaultdict(Split))  # key_of(cell), rank number
+    lateness: dict = field(default_factory=lambda: defaultdict(Lateness))  # by rank number
+    matched: int = 0
+
+
+def key_of(cell):
+    """Cells of one call site, whatever became of their calls."""
+    return (cell.comm.key, cell.name, cell.size_class, cell.caller)
+
+
+def awaited(name, root, mine, enters):
+    """The last entry that this rank needs.  mine: its number in the communicator."""
+    if name in FROM_ROOT:
+        return enters[root]
+    if name in TO_ROOT:
+        return max(enters.values()) if mine == root else enters[mine]
+    if name in PREFIX:
+        return max(at for rank, at in enters.items() if rank <= mine)
+    return max(enters.values())
+
+
+def calls_of(ranks):
+    """(communicator, number of the call) -> {rank in it: (number of the process, stamp)}."""
+    calls = defaultdict(dict)
+    for number, rank in enumerate(ranks):
+        for stamp in rank.stamps:
+            comm = stamp.cell.comm
+            if comm.size > 1 and not comm.inter and not stamp.cell.name.startswith(NEIGHBORS):
+                calls[comm.key, stamp.number][comm.rank] = (number, stamp)
+    return calls
+
+
+def add_call(waits, ranks, members):
+    rate = ranks[next(iter(members.values()))[0]].ns_per_tick
+    enters = {mine: stamp.enter for mine, (_, stamp) in members.items()}
+    first, last = min(enters.values()), max(enters.values())
+    latest = max(enters, key=enters.get)
+    name = members[latest][1].cell.name
+    all_wait = name not in FROM_ROOT + TO_ROOT + PREFIX
+    waits.matched += 1
+    for mine, (number, stamp) in members.items():
+        if stamp.root not in enters:
+            return
+        until = awaited(name, stamp.root, mine, enters)
+        wait = rate * max(0, min(until - stamp.enter, stamp.ticks))
+        split = waits.splits[key_of(stamp.cell), number]
+        split.calls += 1
+        split.waiting_ns += wait
+        split.ns += stamp.ticks * rate
+        late = waits.lateness[number]
+        late.waited_ns += wait
+        if all_wait:
+            late.calls += 1
+            late.last += mine == latest and last > first
+            late.late_ns += rate * (stamp.enter - first)
+            waits.lateness[members[latest][0]].caused_ns += wait
+
+
+def split(ranks):
+    """Waits of the ranks of a job (records.read)."""
+    waits = Waits()
+    for (key, _), members in calls_of(ranks).items():
+        complete = len(members) == key[1]
+        names = {stamp.cell.name for _, stamp in members.values()}
+        hosts = {ranks[number].host for number, _ in members.values()}
+        if complete and len(names) == 1 and len(hosts) == 1:
+            add_call(waits, ranks, members)
+    return waits

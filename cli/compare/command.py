@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+huddle compare: runs a program without and with huddle in turn, and compares its time, its
+collectives' time, and what it prints.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import namedtuple
+
+from ..common import endings, recorded, records
+from ..common.layout import Trouble
+from ..common.progress import Progress
+from ..common.text import heading, table
+from ..common.totals import Totals
+from . import ratios
+
+# Of one run.  collectives: seconds in them, mean over ranks; by: the same, per collective.
+Run = namedtuple("Run", "seconds collectives by output status lines")
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=7,
+        metavar="N",
+        help="runs without huddle, and as many with it, in turn (default: 7)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as JSON, too")
+    parser.epilog = (
+        "The command follows --, for example: huddle compare -- mpirun -np 4 ./app. The exit status"
+        " is 1 where a run fails, or the program prints other words with huddle than without."
+    )
+
+
+def one_run(layout, command, off):
+    with tempfile.TemporaryDirectory(prefix="huddle-") as folder:
+        status, seconds, (text, errors) = recorded.run(
+            layout, folder, command, off, subprocess.PIPE
+        )
+        ranks = records.read(folder)
+        if status != 0:
+            tail = (errors or text).decode(errors="replace").strip()[-1000:]
+            raise Trouble(
+                f"the command ended with status {status} {'without' if off else 'with'} huddle:"
+                f" {tail}"
+            )
+        by = {}
+        if ranks:
+            rows = Totals(ranks, layout).by_collective()
+            by = {name: row.seconds / len(ranks) for name, row in rows.items()}
+    return Run(seconds, sum(by.values()), by, text, status, endings.lines(ranks, command))
+
+
+def left_text(begin, done, total):
+    """How long the rest takes, by the runs so far."""
+    return (
+        f", about {(time.monotonic() - begin) / done * (total - done):.0f} s left" if done else ""
+    )
+
+
+def measure(layout, command, runs):
+    """[without], [with].  Each is first in every second pair."""
+    found, begin, done = {True: [], False: []}, time.monotonic(), 0
+    with Progress(2 * runs) as progress:
+        for turn in range(runs):
+            for off in (True, False) if turn % 2 == 0 else (False, True):
+                words = "without huddle" if off else "with huddle"
+                progress.stage(words + left_text(begin, done, 2 * runs))
+                found[off].append(one_run(layout, command, off))
+                progress.step()
+                done += 1
+    return found[True], found[False]
+
+
+def output_verdict(without, with_it):
+    """Whether the program prints the same; (same, words)."""
+    plain, ours = {run.output for run in without}, {run.output for run in with_it}
+    if len(plain | ours) == 1:
+        return True, "the same in all runs"
+    if len(plain) > 1:
+        return None, "differs from run to run without huddle, too, so it tells nothing"
+    if plain & ours:
+        return None, "differs from run to run with huddle"
+    return False, "differs: another one with huddle than without"
+
+
+def ratio_of(without, with_it, value):
+    return ratios.of_pairs([(value(a), value(b)) for a, b in zip(without, with_it)])
+
+
+def row_of(name, without, with_it, value):
+    return [
+        name,
+        f"{statistics.median(map(value, without)):.4f}",
+        f"{statistics.median(map(value, with_it)):.4f}",
+        ratios.text(ratio_of(without, with_it, value)),
+    ]
+
+
+def names_of(runs):
+    names = {name for run in runs for name in run.by}
+    return sorted(names, key=lambda name: -max(run.by.get(name, 0) for run in runs))
+
+
+def sentence(ratio, pairs):
+    found = ratios.verdict(ratio, pairs)
+    if found is None:
+        few = f" ({ratios.MIN_PAIRS} runs and more can tell)" if pairs < ratios.MIN_PAIRS else ""
+        return f"The difference of the program's time is noise: it is not significant{few}."
+    times = 1 / ratio.value if found == "faster" else ratio.value
+    return f"The program is {times:.2f}x {found} with huddle (95 % interval in the table)."
+
+
+def show(without, with_it):
+    ratio = ratio_of(without, with_it, lambda run: run.seconds)
+    heading(f"Seconds, medians of {len(without)} runs each")
+    rows = [row_of("whole program", without, with_it, lambda run: run.seconds)]
+    rows.append(row_of("in collectives", without, with_it, lambda run: run.collectives))
+    for name in names_of(without + with_it):
+        rows.append(row_of("  " + name, without, with_it, lambda run, n=name: run.by.get(n, 0.0)))
+    table(["", "without", "with huddle", "ratio, 95 % interval"], rows, right=(1, 2))
+    print("  Time in collectives is the mean of the ranks, and includes waiting for late ranks.")
+    print(f"\n{sentence(ratio, len(without))}")
+    print(f"Its output {output_verdict(without, with_it)[1]}.")
+
+
+def facts_of(command, without, with_it):
+    def figures(value):
+        ratio = ratio_of(without, with_it, value)
+        return {
+            "without": [value(run) for run in without],
+            "with": [value(run) for run in with_it],
+            "ratio": ratio._asdict() if ratio else None,
+        }
+
+    names = names_of(without + with_it)
+    whole = ratio_of(without, with_it, lambda run: run.seconds)
+    return {
+        "command": command,
+        "runs": len(without),
+        "verdict": ratios.verdict(whole, len(without)) or "noise",
+        "same_output": output_verdict(without, with_it)[0],
+        "seconds": figures(lambda run: run.seconds),
+        "collectives": figures(lambda run: run.collectives),
+        "by_collective": {n: figures(lambda run, n=n: run.by.get(n, 0.0)) for n in names},
+    }
+
+
+def main(options, command, layout):
+    if not command:
+        raise Trouble("nothing to run: huddle compare [options] -- COMMAND...", 2)
+    if not 1 <= options.runs <= 1000:
+        raise Trouble(f"--runs {options.runs}: accepted are 1 to 1000", 2)
+    without, with_it = measure(layout, command, options.runs)
+    show(without, with_it)
+    for line in dict.fromkeys(line for run in with_it for line in run.lines):
+        print(f"huddle: {line}", file=sys.stderr)
+    if options.json:
+        try:
+            with open(options.json, "w", encoding="utf-8") as file:
+                file.write(json.dumps(facts_of(command, without, with_it), indent=2) + "\n")
+        except OSError as error:
+            raise Trouble(f"cannot write {options.json}: {error.strerror}") from error
+    return 1 if output_verdict(without, with_it)[0] is False else 0

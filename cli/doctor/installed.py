@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""huddle's own files and settings, and the MPIs on PATH."""
+
+import os
+
+from ..common import mpis
+from .finding import FAIL, OK, WARN, Finding
+
+SWITCHES = ("off", "0")
+
+
+def files(_machine, layout):
+    missing = [
+        name
+        for name in ("libhuddle-loader.so", "libhuddle-record.so")
+        if not os.path.isfile(os.path.join(layout.plugins, name))
+    ]
+    if missing:
+        return [Finding("files", FAIL, f"missing: {', '.join(missing)}", "install huddle again")]
+    if any(letter in layout.plugins for letter in " :"):
+        return [
+            Finding(
+                "files",
+                FAIL,
+                f"{layout.plugins} has a space or a colon, which LD_PRELOAD cannot have",
+                "install huddle elsewhere",
+            )
+        ]
+    return [Finding("files", OK, layout.plugins)]
+
+
+def settings(_machine, layout):
+    answer = layout.ask("info", "settings")
+    if answer["error"]:
+        return [Finding("settings", FAIL, answer["error"], "correct or unset it")]
+    if os.environ.get("HUDDLE") in SWITCHES:
+        return [Finding("settings", FAIL, "HUDDLE=off", "unset HUDDLE")]
+    changed = [s["name"] for s in answer["settings"] if s["origin"] != "default"]
+    return [Finding("settings", OK, ", ".join(changed) or "all are the defaults")]
+
+
+def mpi(_machine, layout):
+    found = mpis.on_path(layout)
+    if not found:
+        return [Finding("MPI", FAIL, "no launcher on PATH", "load your MPI's module")]
+    lines = []
+    for one in found:
+        if one["path"]:
+            lines.append(Finding("MPI", OK, f"{one['mpi']} ({one['command']})"))
+        else:
+            built = ", ".join(sorted(layout.front_ends())) or "none"
+            lines.append(
+                Finding(
+                    "MPI",
+                    WARN,
+                    f"{one['mpi']} ({one['command']}) has no front end; built are: {built}",
+                    "build huddle with this MPI's headers",
+                )
+            )
+    if all(line.state == WARN for line in lines):
+        lines[0] = lines[0]._replace(state=FAIL)
+    families = {one["mpi"].rsplit(" ", 1)[0] for one in found}
+    if len(families) > 1:
+        lines.append(
+            Finding(
+                "launcher",
+                WARN,
+                f"launchers of {len(families)} MPIs are on PATH",
+                "start a program with the launcher of its own MPI",
+            )
+        )
+    return lines
+
+
+CHECKS = (files, settings, mpi)

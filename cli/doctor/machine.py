@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machine, or the container, as ranks see it: limits, memory, single copy, processors."""
+
+import os
+import re
+import resource
+
+from ..common.jobs import cores
+from ..common.text import bytes_text
+from .finding import FAIL, OK, WARN, Finding
+
+DESCRIPTORS = 64  # that a rank must be allowed
+MEMORY_BYTES = 10 << 20  # of a rank, HUDDLE_MEMORY at most
+SHM_BYTES = 64 << 20  # what a container has where nobody asks for more
+
+
+class Machine:
+    """root: of /proc and /sys, for tests."""
+
+    def __init__(self, ranks=0, root="/"):
+        self.root = root
+        self.ranks = ranks or len(os.sched_getaffinity(0))
+
+    def read(self, path):
+        """A small file's text; None: there is none."""
+        try:
+            with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as file:
+                return file.read().strip()
+        except OSError:
+            return None
+
+    def number(self, path):
+        text = self.read(path)
+        return int(text) if text and text.isdecimal() else None
+
+    def cgroup(self, name):
+        """Of the process's own group, or of the container's root."""
+        own = re.search(r"^0::(/.*)$", self.read("proc/self/cgroup") or "", re.MULTILINE)
+        for folder in ([own[1].lstrip("/")] if own else []) + [""]:
+            text = self.read(os.path.join("sys/fs/cgroup", folder, name))
+            if text is not None:
+                return text
+        return None
+
+
+def container(machine, _layout):
+    kinds = {".dockerenv": "Docker", "run/.containerenv": "Podman", ".singularity.d": "Apptainer"}
+    for path, name in kinds.items():
+        if os.path.exists(os.path.join(machine.root, path)):
+            text = f"{name}; all ranks of a node must run in one container, or share its namespaces"
+            return [Finding("container", OK, text)]
+    return []
+
+
+def shared_memory(_machine, _layout):
+    try:
+        os.close(os.memfd_create("huddle"))
+    except OSError as error:
+        return [
+            Finding(
+                "shared memory",
+                FAIL,
+                f"memfd_create: {error.strerror}",
+                "let the container's seccomp profile allow memfd_create",
+            )
+        ]
+    return [Finding("shared memory", OK, "memfd_create works")]
+
+
+def team(_machine, layout):
+    """Two processes that really exchange data."""
+    answer = layout.ask("team", "--ranks", "2", "--bind", "none")
+    first = answer["members"][0]["team"]
+    if first["state"] != "ready":
+        return [
+            Finding("two ranks", FAIL, first.get("reason", first["state"]), "see the lines below")
+        ]
+    return [Finding("two ranks", OK, "share memory, and their data is correct")]
+
+
+def single_copy(machine, layout):
+    scope = machine.number("proc/sys/kernel/yama/ptrace_scope")
+    answer = layout.ask("team", "--ranks", "2", "--bind", "none")
+    first = answer["members"][0]["team"]
+    if first.get("direct"):
+        return [Finding("single copy", OK, f"{first['single_copy']} (CMA)")]
+    if scope is not None and scope > 1:
+        change = "sysctl kernel.yama.ptrace_scope=1"
+    else:
+        change = "allow process_vm_readv (Docker: --cap-add SYS_PTRACE), or HUDDLE_CMA=on"
+    text = "not between ranks; large messages are copied twice"
+    if scope is not None:
+        text += f" (ptrace_scope is {scope})"
+    return [Finding("single copy", WARN, text, change)]
+
+
+def limits(machine, _layout):
+    found = []
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = max(DESCRIPTORS, 2 * machine.ranks)
+    if files != resource.RLIM_INFINITY and files < wanted:
+        state = FAIL if files < DESCRIPTORS else WARN
+        text = f"{files} open files for {machine.ranks} ranks"
+        found.append(Finding("limits", state, text, f"ulimit -n {max(1024, wanted)}"))
+    space, _ = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = (machine.ranks + 1) * MEMORY_BYTES
+    if space not in (resource.RLIM_INFINITY, -1) and space < 4 * wanted:
+        text = f"address space of {bytes_text(space)} per rank"
+        found.append(Finding("limits", WARN, text, "ulimit -v unlimited"))
+    return found or [Finding("limits", OK, "open files and address space suffice")]
+
+
+def memory(machine, _layout):
+    allowed, used = machine.cgroup("memory.max"), machine.cgroup("memory.current")
+    if not allowed or not allowed.isdecimal():
+        return [Finding("memory", OK, "no limit of a control group")]
+    free = int(allowed) - int(used or 0)
+    wanted = machine.ranks * MEMORY_BYTES
+    text = f"{bytes_text(free)} left of the control group's limit"
+    if free >= 2 * wanted:
+        return [Finding("memory", OK, text)]
+    change = f"raise it, or HUDDLE_MEMORY={max(1, free // (4 * machine.ranks) >> 20)}M"
+    return [Finding("memory", WARN, f"{text}, for {machine.ranks} ranks", change)]
+
+
+def shm_folder(machine, _layout):
+    """huddle does not use it, but MPIs do."""
+    path = os.path.join(machine.root, "dev/shm")
+    try:
+        facts = os.statvfs(path)
+    except OSError:
+        return [Finding("/dev/shm", WARN, "missing; MPIs want it", "mount a tmpfs on /dev/shm")]
+    free = facts.f_bavail * facts.f_frsize
+    text = f"{bytes_text(free)} free; huddle does not use it, but MPIs do"
+    if free < SHM_BYTES + machine.ranks * (4 << 20):
+        return [Finding("/dev/shm", WARN, text, "Docker: --shm-size=1g")]
+    return [Finding("/dev/shm", OK, text)]
+
+
+def processors(machine, _layout):
+    allowed, quota = len(os.sched_getaffinity(0)), machine.cgroup("cpu.max")
+    found = []
+    if machine.ranks > allowed:
+        text = f"{machine.ranks} ranks on {allowed}: oversubscribed ranks wait by yielding"
+        found.append(Finding("processors", WARN, text, "start at most one rank per core"))
+    elif machine.ranks > cores():
+        text = f"{machine.ranks} ranks on {cores()} cores: ranks share cores"
+        found.append(Finding("processors", WARN, text, "start at most one rank per core"))
+    first, _, period = (quota or "").partition(" ")
+    if first.isdecimal() and period.isdecimal() and int(first) < allowed * int(period):
+        text = f"the control group allows {int(first) / int(period):.1f} of {allowed}"
+        found.append(Finding("processors", WARN, text, "raise its CPU quota, or start fewer ranks"))
+    online = os.cpu_count() or allowed
+    text = f"{allowed} of {online} may be used"
+    if allowed == 1 and online > 1:
+        text += ": this shell is bound to one processor"
+        found.append(Finding("binding", WARN, text, "start the job from an unbound shell"))
+    return found or [Finding("processors", OK, text)]
+
+
+CHECKS = (container, shared_memory, team, single_copy, limits, memory, shm_folder, processors)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Names for the addresses from which collectives are called: file and line where the program has
+them (addr2line), else the function, else the place in its file.
+"""
+
+import os
+import shutil
+import subprocess
+from collections import defaultdict
+
+LIMIT_S = 20
+
+
+def lines_of(path, offsets):
+    """{offset: "solver.c:120 in step"} as far as addr2line knows."""
+    tool = shutil.which("addr2line")
+    if not tool or not os.path.isfile(path):
+        return {}
+    # the call is before the address to which it returns; programs that are no PIE begin elsewhere
+    words = [hex(offset - 1) for offset in offsets]
+    try:
+        answer = subprocess.run(
+            [tool, "-f", "-e", path, *words],
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    found, lines = {}, answer.stdout.splitlines()
+    for offset, function, place in zip(offsets, lines[::2], lines[1::2]):
+        file, _, line = place.partition(" ")[0].rpartition(":")
+        if line.isdecimal() and file and not file.startswith("??"):
+            name = f"{os.path.basename(file)}:{line}"
+            found[offset] = name if function.startswith("??") else f"{name} in {function}"
+    return found
+
+
+def names(ranks):
+    """{caller: words} of all callers."""
+    by_file = defaultdict(set)
+    for rank in ranks:
+        for cell in rank.cells:
+            by_file[cell.caller[0]].add(cell.caller[1])
+    known = {path: lines_of(path, sorted(offsets)) for path, offsets in by_file.items() if path}
+    words = {}
+    for rank in ranks:
+        for path, offset, function in {cell.caller for cell in rank.cells}:
+            plain = function or f"{os.path.basename(path) or 'unknown'}+{offset:#x}"
+            words[path, offset, function] = known.get(path, {}).get(offset, plain)
+    return words

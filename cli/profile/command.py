@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+huddle profile: runs a program and tells where its time in collectives goes: which communicator,
+size and caller, waiting for late ranks or moving data, which ranks are late, what fell back.
+"""
+
+import json
+import sys
+import tempfile
+
+from ..common import endings, recorded, records, stop
+from ..common.layout import Trouble
+from . import facts, page, tables
+
+
+def add_arguments(parser):
+    parser.add_argument("--off", action="store_true", help="run the program without huddle")
+    parser.add_argument("--json", metavar="FILE", help="write the profile to FILE as JSON")
+    parser.add_argument("--html", metavar="FILE", help="write one page with plots to FILE")
+    parser.add_argument(
+        "--from",
+        dest="folder",
+        metavar="FOLDER",
+        help="of records that 'huddle run --record FOLDER' has made, instead of a command",
+    )
+    parser.epilog = (
+        "The command follows --, for example: huddle profile --html app.html -- mpirun -np 4 ./app."
+        " The table is printed on standard error after the program has ended. The exit status is"
+        " the program's."
+    )
+
+
+def check_writable(path):
+    try:
+        with open(path, "a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise Trouble(f"cannot write {path}: {error.strerror}", 2) from error
+
+
+def write(path, text):
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise Trouble(f"cannot write {path}: {error.strerror}") from error
+
+
+def report(options, folder, command, layout, status):
+    try:
+        ranks = records.read(folder)
+    except OSError as error:
+        raise Trouble(f"--from {folder}: {error.strerror}", 2) from error
+    if not ranks:
+        line = f"no records in {folder}" if options.folder else endings.no_process(command)
+        print(f"huddle: {line}", file=sys.stderr)
+        return status or 1
+    found = facts.collect(ranks, layout, command, status)
+    tables.show(found, sys.stderr)
+    if options.json:
+        write(options.json, json.dumps(found, indent=1) + "\n")
+    if options.html:
+        write(options.html, page.of(found))
+    return status
+
+
+def run(options, command, layout):
+    with tempfile.TemporaryDirectory(prefix="huddle-") as folder:
+        try:
+            status, _, _ = recorded.run(layout, folder, command, options.off)
+        except KeyboardInterrupt as interrupt:  # the profile until then is wanted
+            status = stop.status_of(interrupt)
+        status = 128 - status if status < 0 else status
+        return report(options, folder, command, layout, status)
+
+
+def main(options, command, layout):
+    if bool(command) == bool(options.folder):
+        raise Trouble("expected either a command after --, or --from FOLDER", 2)
+    for path in filter(None, (options.json, options.html)):
+        check_writable(path)
+    if options.folder:
+        return report(options, options.folder, command, layout, 0)
+    return run(options, command, layout)

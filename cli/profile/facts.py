@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a profile has, as plain data: the table, the JSON and the page are made of it."""
+
+from ..common import endings
+from ..common.sizes import written
+from ..common.totals import Totals
+from . import callers
+
+UNKNOWN_SHARE = 0.5  # of a row's time: beyond it, waiting is not told
+
+
+def class_text(number):
+    """The sizes of a class."""
+    if number == 0:
+        return "0"
+    return written(1 << (number - 1)) + ("+" if number > 1 else "")
+
+
+def row_of(row):
+    known = row.unsplit <= UNKNOWN_SHARE * row.seconds
+    return {
+        "calls": row.calls,
+        "handled": row.handled,
+        "empty": row.empty,
+        "bytes": row.bytes,
+        "seconds": row.seconds,
+        "waiting_seconds": row.waiting if known else None,
+        "moving_seconds": row.seconds - row.waiting if known else None,
+        "longest_seconds": row.max_seconds,
+        "fell_back": dict(row.passed.most_common()),
+    }
+
+
+def listed(rows, name):
+    """Rows in the order of their time."""
+    pairs = sorted(rows.items(), key=lambda pair: -pair[1].seconds)
+    return [{**name(key), **row_of(row)} for key, row in pairs]
+
+
+def lateness(totals):
+    rows = []
+    for number, rank in enumerate(totals.ranks):
+        late = totals.waits.lateness[number]
+        rows.append(
+            {
+                "rank": rank.world_rank,
+                "host": rank.host,
+                "calls": late.calls,
+                "last": late.last,
+                "mean_late_seconds": late.late_ns * 1e-9 / max(1, late.calls),
+                "caused_seconds": late.caused_ns * 1e-9,
+                "waited_seconds": late.waited_ns * 1e-9,
+                "in_collectives_seconds": sum(
+                    cell.ticks * cell.calls / cell.timed for cell in rank.cells if cell.timed
+                )
+                * rank.ns_per_tick
+                * 1e-9,
+                "observed_seconds": rank.span_ns * 1e-9,
+            }
+        )
+    return rows
+
+
+def sizes_of(totals):
+    rows = totals.rows(lambda rank, cell: (cell.name, cell.size_class))
+    return listed(
+        rows, lambda key: {"collective": key[0], "class": key[1], "sizes": class_text(key[1])}
+    )
+
+
+def collect(ranks, layout, command, status):
+    totals = Totals(ranks, layout)
+    called = callers.names(ranks)
+    comms = totals.rows(lambda rank, cell: (cell.comm.label, cell.name))
+    places = totals.rows(lambda rank, cell: (called[cell.caller], cell.name, cell.size_class))
+    collectives = totals.by_collective()
+    return {
+        "command": command,
+        "status": status,
+        "mpi": ranks[0].mpi,
+        "huddle": bool(totals.core.ranks),
+        "ranks": max(rank.world_size for rank in ranks),
+        "ranks_seen": len(ranks),
+        "seconds": max(rank.span_ns for rank in ranks) * 1e-9,
+        "calls": totals.calls,
+        "timed_calls": totals.timed,
+        "matched_calls": totals.waits.matched,
+        "collectives": listed(collectives, lambda name: {"collective": name}),
+        "communicators": listed(comms, lambda k: {"communicator": k[0], "collective": k[1]}),
+        "callers": listed(
+            places, lambda k: {"caller": k[0], "collective": k[1], "sizes": class_text(k[2])}
+        ),
+        "sizes": sizes_of(totals),
+        "lateness": lateness(totals),
+        "notes": endings.lines(ranks, command),
+    }

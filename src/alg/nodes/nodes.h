@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nodes.h - collectives of a span: messages between nodes, shared memory within.
+ *
+ * Source    Paper 04 (pipelined trees of messages) between the nodes, paper 01 (a queue of buffers)
+ *           within.
+ * Shape     One rank of each node sends and receives for it: the head, or in a broadcast the root
+ *           on its own node.  The others only use shared memory.
+ * Memory    Each rank has lines of control, a ring of buffers (bcast.c), and buffers of a reduction
+ *           (allreduce.c).  The collectives share nothing but the numbering of calls: a number is
+ *           used by one call of one of them, so every flag grows.
+ */
+#ifndef HUD_NODES_H
+#define HUD_NODES_H
+
+#include "alg/alg.h"
+
+enum {
+    NODES_RING = 8, /* buffers of a broadcast */
+    NODES_FRAGMENT_MIN = 64,
+    NODES_BUFFER_BYTES = 32 << 10, /* of a buffer, where no setting says otherwise */
+    NODES_SUM_BYTES = 8 << 10      /* the largest reduction */
+};
+
+/* Parameters of the family. */
+enum nodes_param {
+    NODES_TREE,
+    NODES_DEGREE,
+    NODES_FRAGMENT, /* bytes of a message of a broadcast, at most those of a buffer */
+    NODES_BUFFER,   /* bytes of a buffer of the ring, the same in all calls */
+    NODES_PARAMS
+};
+
+struct nodes_lines {
+    mem_flag entered, released;    /* barrier.c */
+    mem_flag contributed, reduced; /* allreduce.c */
+    mem_flag ready, taken;         /* bcast.c */
+    uint64_t count;                /* bcast.c: own words of the owner */
+    uint64_t used[NODES_RING];
+    _Alignas(HUD_LINE) char end[];
+};
+
+/* Of a rank's window. */
+static inline size_t nodes_window_bytes(size_t buffer_bytes)
+{
+    return mem_lines(buffer_bytes) * NODES_RING + 3 * NODES_SUM_BYTES;
+}
+
+/* Messages that a rank may have at a time: one into each buffer, and one to each other node out
+ * of each.  lanes.h has fewer. */
+static inline int nodes_messages(int nodes)
+{
+    return NODES_RING * nodes;
+}
+
+extern const struct alg_family HUD_BACKEND(nodes_family);
+/* Those of all spans, also of the family lanes: in the order of enum net_tag, ended by NULL. */
+extern const struct alg *const HUD_BACKEND(nodes_algs)[NET_TAGS + 1];
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * publish.c - the family `publish`: each rank copies its block into its window once, and all
+ * others copy it out.  allgather/publish has equal blocks, allgatherv/publish blocks of any sizes.
+ *
+ * Source    this project, after paper 05: shared queues with many readers.
+ * Shape     p ranks, blocks of n bytes, in rounds of a tile for each rank.  The window of a rank
+ *           has two sets, of a tile each, used in turn.  In a round a rank
+ *             copies its tile in, and announces it | copies out those of all others, from the next
+ *             rank on
+ * Cost      n / f rounds of tiles of f bytes, l ns one line transfer, t ns per byte copied:
+ *             T = (n / f) p l + p n t
+ *           traffic: n bytes of each rank beyond what is read from `in` and written to `out`
+ * Accepts   any block, if the lease has a window.
+ *
+ * Rounds are counted over all operations of the family.
+ *
+ * Line              written by   read by       value k means
+ *   slot[r].tile    r            all others    r's tile of round k - 1 is in its window; r has
+ *                                              finished round k - 2.  With it, the headers of the
+ *                                              last two tiles: bytes, and whether more follow
+ *   slot[r].round   r            r             (plain) rounds so far
+ *
+ * Edges     R1 -> A1   a rank's copy into its tile  happens before  the others' copies out
+ *                      a rank's copies out of the round before  happen before  the others' next
+ *                      writes to that set and its header
+ *
+ * Deadlock freedom
+ *   1. A rank announces its tile of a round before it waits in that round.  It waits only for the
+ *      others' tiles of the same round, which are announced once the round before is finished.
+ *   2. All ranks go through the same rounds: each reads the headers of all, and a round is the last
+ *      one if no header of it has more to follow.
+ *
+ * Safety
+ *   1. No acknowledgement is needed.  A rank that has announced its tile of round k has finished
+ *      round k - 1.  So a rank that has awaited all of these may write the set of k - 1 again, for
+ *      k + 1.
+ *   2. All tiles of a block but the last are full, so the tile of an operation's round i begins
+ *      with byte i f of its block, in the sender's view and in the receiver's.
+ *   3. What is longer than the receiver's block is dropped, though a view of equal blocks goes on
+ *      behind it, and the call reports that.  A shorter block ends where its header reports it.
+ *   4. In place, a rank's own block stays where it is, and nobody writes there.
+ */
+#include "alg/block.h"
+#include "alg/fragment.h"
+
+enum { PUBLISH_SETS = 2 };
+
+struct publish_slot {
+    mem_flag tile;
+    _Alignas(HUD_LINE) uint64_t round;
+};
+
+enum publish_param { PUBLISH_TILE, PUBLISH_BUDGET };
+
+static const struct alg_param publish_params[] = {
+    [PUBLISH_TILE] = { "tile", "B", "bytes published at a time; 0: half of the window", 0, 1 << 24,
+                       0, NULL, .per_call = true, .tune = "16K,64K" },
+    [PUBLISH_BUDGET] = { "budget", "B", "a rank's window; 0: what the lease holds", 0, 1 << 28,
+                         256 << 10, NULL, .tune = "128K,512K" },
+    { .name = NULL },
+};
+
+static size_t publish_window_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    size_t set = HUD_LINE * PUBLISH_SETS, wanted = (size_t)param[PUBLISH_BUDGET];
+
+    (void)ranks;
+    return (wanted != 0 && wanted < max_bytes ? wanted : max_bytes) / set * set;
+}
+
+static const struct alg_family family = {
+    .params = publish_params,
+    .fixed_bytes = sizeof(struct publish_slot),
+    .window_bytes = publish_window_bytes,
+};
+
+struct publish {
+    struct mem *m;
+    const struct coll *c;
+    bool parts; /* a view for each rank's block; else one of equal blocks */
+    size_t set_bytes, tile_bytes;
+    struct mem_span own; /* this rank's block, and its bytes */
+    size_t own_bytes;
+    uint64_t round; /* of all operations */
+    size_t done;    /* bytes of each block in the rounds before, as far as it goes */
+};
+
+static struct mem_span publish_block(const struct publish *p, int rank, size_t *bytes)
+{
+    const struct hud_view *view = p->parts ? &p->c->out[rank] : p->c->out;
+
+    *bytes = p->parts ? view->bytes : p->c->bytes;
+    return block_at(view, p->parts ? 0 : p->c->bytes, rank);
+}
+
+static char *publish_tile(const struct publish *p, int rank)
+{
+    return (char *)mem_window(p->m, rank) + p->round % PUBLISH_SETS * p->set_bytes;
+}
+
+/* Returns the header. */
+static uint64_t publish_own(const struct publish *p)
+{
+    int me = mem_rank(p->m);
+    struct publish_slot *mine = mem_slot(p->m, me);
+    size_t rest = block_left(p->own_bytes, p->done),
+           bytes = rest < p->tile_bytes ? rest : p->tile_bytes;
+    uint64_t header = fragment_header(bytes, rest);
+
+    mem_in_all(p->m, publish_tile(p, me), p->own.view, p->own.offset_bytes + p->done, bytes);
+    mem_put(p->m, &mine->tile.payload[p->round % PUBLISH_SETS], header);
+    mem_post(p->m, &mine->tile, p->round + 1); /* R1 */
+    return header;
+}
+
+/* Returns the header. */
+static uint64_t publish_copy_out(const struct publish *p, int rank)
+{
+    struct publish_slot *from = mem_slot(p->m, rank);
+    size_t room;
+    struct mem_span out = publish_block(p, rank, &room);
+
+    mem_await(p->m, &from->tile, p->round + 1); /* A1 */
+    uint64_t header = mem_get(p->m, &from->tile.payload[p->round % PUBLISH_SETS]);
+    out.offset_bytes += p->done;
+    if (fragment_bytes(header) != 0)
+        block_out(p->m, &out, block_left(room, p->done), publish_tile(p, rank),
+                  fragment_bytes(header));
+    return header;
+}
+
+static void publish_keep_own(const struct publish *p, const struct mem_span *out, size_t room)
+{
+    if (p->own_bytes > room)
+        block_truncate(p->m);
+    if (!block_same(&p->own, out))
+        mem_move(p->m, out, &p->own, p->own_bytes < room ? p->own_bytes : room);
+}
+
+static void publish_run(struct mem *m, const struct coll *c, bool parts)
+{
+    int me = mem_rank(m), ranks = mem_size(m);
+    struct publish_slot *mine = mem_slot(m, me);
+    size_t set = c->place->window_bytes / PUBLISH_SETS, tile = (size_t)c->param[PUBLISH_TILE], room;
+    struct publish p = { .m = m,
+                         .c = c,
+                         .parts = parts,
+                         .set_bytes = set,
+                         .tile_bytes = tile != 0 && tile < set ? mem_lines(tile) : set,
+                         .own = { .view = c->in },
+                         .own_bytes = c->in->bytes,
+                         .round = mem_get(m, &mine->round) };
+    const struct mem_span out = publish_block(&p, me, &room);
+    uint64_t more;
+
+    if (!parts && coll_in_place(c))
+        p.own = out, p.own_bytes = c->bytes;
+    do {
+        more = publish_own(&p) & FRAGMENT_MORE;
+        if (p.done == 0)
+            publish_keep_own(&p, &out, room);
+        for (int k = 1; k < ranks; k++)
+            more |= publish_copy_out(&p, (me + k) % ranks) & FRAGMENT_MORE;
+        p.round++;
+        p.done += p.tile_bytes;
+    } while (more);
+    mem_put(m, &mine->round, p.round);
+}
+
+static void allgather_publish(struct mem *m, const struct coll *c)
+{
+    publish_run(m, c, false);
+}
+
+ALG_DEFINE(allgather, publish) = {
+    .coll = "allgather",
+    .name = "publish",
+    .doc = "each rank copies its block into its window once, all others copy it out",
+    .source = "this project, after paper 05",
+    .family = &family,
+    .run = allgather_publish,
+};
+
+static void allgatherv_publish(struct mem *m, const struct coll *c)
+{
+    publish_run(m, c, true);
+}
+
+ALG_DEFINE(allgatherv, publish) = {
+    .coll = "allgatherv",
+    .name = "publish",
+    .doc = "each rank copies its block, of any size, into its window once, all others copy it out",
+    .source = "this project, after paper 05",
+    .family = &family,
+    .run = allgatherv_publish,
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* network.c - see network.h. */
+#include "core/choose/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX = 1000000000 };
+
+static const struct {
+    const char *key;
+    size_t at;    /* of struct cost_network */
+    double in_ns; /* of the unit */
+} lines[] = { { "alpha_ns", offsetof(struct cost_network, alpha_ns), 1 },
+              { "beta_ps", offsetof(struct cost_network, beta_ns), 1e-3 },
+              { "overhead_ns", offsetof(struct cost_network, overhead_ns), 1 } };
+
+bool hud_network_take(struct cost_network *network, const char *key, const char *value, char *why,
+                      size_t why_bytes)
+{
+    char *end;
+    long number = strtol(value, &end, 10);
+    size_t i = 0, count = sizeof lines / sizeof *lines;
+
+    while (i < count && strcmp(lines[i].key, key) != 0)
+        i++;
+    if (i == count) {
+        snprintf(why, why_bytes,
+                 "%.60s is no line of [network] (accepted: alpha_ns, beta_ps, overhead_ns)", key);
+        return false;
+    }
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || number > MAX) {
+        snprintf(why, why_bytes, "%s = %.60s is not understood (accepted: 0 to %d)", key, value,
+                 MAX);
+        return false;
+    }
+    *(double *)(void *)((char *)network + lines[i].at) = (double)number * lines[i].in_ns;
+    return true;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * span.c - the set-up of a span, and its end.
+ *
+ *   round 1   as of any team, among all ranks; ranks of one host and one start of it are a node,
+ *             and nodes are numbered by their lowest ranks
+ *   between   each rank maps the arenas of its own node, and reserves a slice of fixed size; the
+ *             host prepares messages
+ *   round 2   (status, offset), among all ranks: one refusal refuses for all
+ *
+ * What can fail does so before the second round.
+ */
+#include "core/team/span.h"
+#include "core/check/check.h"
+#include "core/config/log.h"
+#include "core/team/guard.h"
+#include "core/team/longwait.h"
+#include "core/team/policy.h"
+#include "core/team/requests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of the set-up alone. */
+struct parts {
+    struct span *span;
+    struct strand *strand;
+    union hello *hello; /* [ranks of the node] */
+    struct peer_card *card;
+    char **base;
+    size_t offset;
+    bool allocated; /* all of these */
+};
+
+bool hud_span_wanted(const struct hud_team *team)
+{
+    const struct hud_context *c = team->context;
+
+    return c->config.number[SET_NODES] != NODES_OFF && team->exchange.messages && !team->only.is &&
+           !hud_checks(c);
+}
+
+/* ---- the exchange of the node's team: that of the whole ---- */
+
+static void name_node(void *arg, char *name, size_t bytes)
+{
+    const struct hud_team *whole = ((struct span *)arg)->whole;
+    char of[48];
+
+    hud_longwait_name(whole, of, sizeof of);
+    snprintf(name, bytes, "%s on this node", of);
+}
+
+static int interrupted(void *arg)
+{
+    const struct hud_exchange *x = &((struct span *)arg)->whole->exchange;
+
+    return x->interrupted(x->arg);
+}
+
+static bool net_interrupted(void *arg)
+{
+    return interrupted(arg) != 0;
+}
+
+static void advance_requests(void *arg)
+{
+    struct hud_context *c = arg;
+
+    hud_lanes_advance(&c->lanes);
+}
+
+/* ---- memory ---- */
+
+static void free_span(struct span *span)
+{
+    if (!span)
+        return;
+    free(span->node.slices);
+    free(span->node.pids);
+    free(span->node.mapped);
+    free(span->node.process);
+    free(span->net.message);
+    free(span->arrays);
+    free(span);
+}
+
+static void lay_out(struct span *span)
+{
+    const struct hud_context *c = span->whole->context;
+
+    span->buffer_bytes = hud_span_buffer_bytes(c);
+    for (int family = 0; family < SPAN_FAMILIES; family++)
+        span->place[family] = hud_span_place(c, (enum span_family)family);
+    span->node.bytes = hud_span_slice_bytes(c);
+    for (int tag = 0; tag < NET_TAGS; tag++)
+        span->entry[tag] = (struct plan_entry){ .row = -1, .slot = tag };
+}
+
+static void connect_net(struct span *span)
+{
+    const struct hud_exchange *x = &span->whole->exchange;
+    struct net *n = &span->net;
+
+    n->map = span->map;
+    n->host = x->messages;
+    n->arg = x->arg;
+    n->messages = nodes_messages(span->map.nodes);
+    n->meanwhile = advance_requests;
+    n->meanwhile_arg = span->whole->context;
+    n->interrupted = x->interrupted ? net_interrupted : NULL;
+    n->interrupted_arg = span;
+    n->leave = hud_guard_leave;
+}
+
+static bool allocate(struct hud_team *whole, const union hello *hello, struct parts *p)
+{
+    struct span *span = p->span = calloc(1, sizeof *span);
+
+    if (!span)
+        return false;
+    span->whole = whole;
+    if (!hud_span_map(span, hello))
+        return false;
+    struct hud_team *node = &span->node;
+    size_t ranks = (size_t)node->size;
+    node->context = whole->context;
+    node->exchange =
+        (struct hud_exchange){ .world_rank = whole->exchange.world_rank,
+                               .arg = span,
+                               .name = name_node,
+                               .interrupted = whole->exchange.interrupted ? interrupted : NULL };
+    node->slices = calloc(ranks, sizeof *node->slices);
+    node->pids = calloc(ranks, sizeof *node->pids);
+    node->mapped = calloc(ranks, sizeof *node->mapped);
+    node->process = calloc(ranks, sizeof *node->process);
+    connect_net(span);
+    span->net.message = calloc((size_t)span->net.messages, sizeof *span->net.message);
+    lay_out(span);
+    p->hello = calloc(ranks, sizeof *p->hello);
+    p->card = calloc(ranks, sizeof *p->card);
+    p->base = calloc(ranks, sizeof *p->base);
+    return node->slices && node->pids && node->mapped && node->process && span->net.message &&
+           p->hello && p->card && p->base;
+}
+
+/* ---- between the rounds ---- */
+
+static enum reason reserve(struct parts *p)
+{
+    struct hud_team *node = &p->span->node;
+    struct hud_context *c = node->context;
+    const char *why = "";
+
+    pthread_mutex_lock(&c->lock);
+    if (c->config.number[SET_PLACEMENT] == SWITCH_OFF)
+        hud_arena_aim(&c->arena, p->hello[0].is.node);
+    p->offset = hud_arena_reserve(&c->arena, node->bytes, node->size, &why);
+    pthread_mutex_unlock(&c->lock);
+    if (p->offset == 0)
+        hud_log(&c->config, LOG_INFO, "no lease of %zu bytes: %s", node->bytes, why);
+    return p->offset != 0 ? REASON_NONE : REASON_LEASE;
+}
+
+static enum reason prepare(struct hud_team *whole, const union hello *hello, struct parts *p)
+{
+    struct hud_context *c = whole->context;
+    const struct net_map *map = &p->span->map;
+
+    for (int r = 0; r < whole->size; r++)
+        if (map->node_of[r] == map->node) {
+            p->hello[map->local_of[r]] = hello[r];
+            p->card[map->local_of[r]] = hello[r].is.card;
+        }
+    int missing =
+        hud_peers_map(&c->peers, &c->arena, p->card, p->span->node.size, p->span->node.rank,
+                      hud_request_pause, &(struct pause){ c, p->strand }, p->base);
+    if (missing != 0) {
+        hud_log(&c->config, LOG_INFO, "the arena of a rank of this node cannot be reached");
+        return REASON_REACH;
+    }
+    return reserve(p);
+}
+
+struct opening {
+    const struct hud_exchange *exchange;
+    void *pending;
+    bool started;
+    int rc;
+};
+
+static bool test_opening(void *arg)
+{
+    struct opening *o = arg;
+    const struct hud_messages *messages = o->exchange->messages;
+    int done = 0;
+
+    o->rc = o->started ? messages->opened(o->exchange->arg, &o->pending, &done)
+                       : messages->open(o->exchange->arg, &o->pending);
+    o->started = true;
+    return done || o->rc != 0;
+}
+
+/* By all ranks, also by one that will refuse.  False: it failed here. */
+static bool open_messages(struct hud_team *whole, struct strand *strand)
+{
+    struct opening o = { .exchange = &whole->exchange };
+
+    if (!whole->exchange.messages->open)
+        return true;
+    if (strand)
+        hud_strand_ask(strand, test_opening, &o);
+    else
+        while (!test_opening(&o))
+            hud_request_progress(whole->context);
+    return o.rc == 0;
+}
+
+/* ---- after the second round ---- */
+
+static void take_up(struct parts *p, const struct reply *reply)
+{
+    struct span *span = p->span;
+    struct hud_team *node = &span->node;
+    size_t mask = ~(hud_arena_alignment(node->context->arena.bytes) - 1);
+
+    for (int r = 0; r < span->map.ranks; r++)
+        if (span->map.node_of[r] == span->map.node)
+            node->slices[span->map.local_of[r]] = p->base[span->map.local_of[r]] + reply[r].offset;
+    node->offset = p->offset;
+    hud_longwait_begin(node, p->card, reply[span->map.head[span->map.node]].offset);
+    hud_policy_make(node, p->hello);
+    node->mem = (struct mem){ .rank = node->rank,
+                              .size = node->size,
+                              .slices = node->slices,
+                              .home_mask = mask,
+                              .policy = &node->policy,
+                              .team = &node->mem_team };
+    node->state = TEAM_READY;
+    span->whole->span = span;
+}
+
+/* Alike on all ranks. */
+static enum reason verdict(struct hud_team *whole, struct parts *p, const union hello *hello,
+                           const struct reply *reply, int *who)
+{
+    struct hud_context *c = whole->context;
+    bool out_of_reach = false;
+
+    for (int r = 0; r < whole->size; r++)
+        out_of_reach = out_of_reach || reply[r].reason == REASON_REACH;
+    if (out_of_reach && p->allocated)
+        hud_peers_send_again(&c->peers, p->card, p->span->node.size);
+    return hud_reply_verdict(reply, hello, whole->size, hud_span_slice_bytes(c), who);
+}
+
+enum reason hud_span_setup(struct hud_team *team, struct strand *strand, const union hello *hello,
+                           struct reply *reply, int *who)
+{
+    struct parts p = { .strand = strand };
+    struct hud_context *c = team->context;
+    size_t offered;
+    enum reason reason = hud_hello_verdict_apart(hello, team->size, &offered, who);
+
+    if (reason == REASON_NONE && offered < hud_span_slice_bytes(c))
+        reason = REASON_LEASE;
+    if (reason != REASON_NONE)
+        return reason;
+    p.allocated = allocate(team, hello, &p);
+    struct reply mine = { .reason = p.allocated ? prepare(team, hello, &p) : REASON_PRIVATE };
+    if (!open_messages(team, strand) && mine.reason == REASON_NONE)
+        mine.reason = REASON_EXCHANGE;
+    mine.offset = p.offset;
+    pthread_mutex_lock(&c->lock);
+    mine.network = c->network;
+    pthread_mutex_unlock(&c->lock);
+    reason = !hud_request_gather(team, strand, &mine, sizeof mine, reply)
+                 ? REASON_EXCHANGE
+                 : verdict(team, &p, hello, reply, who);
+    if (reason == REASON_NONE) {
+        take_up(&p, reply);
+        if (!hud_span_learn(team, strand, &mine, reply)) {
+            hud_span_end(team);
+            reason = REASON_EXCHANGE;
+        }
+    } else {
+        pthread_mutex_lock(&c->lock);
+        if (p.offset != 0)
+            hud_arena_release(&c->arena, p.offset);
+        pthread_mutex_unlock(&c->lock);
+        free_span(p.span);
+    }
+    free(p.hello);
+    free(p.card);
+    free(p.base);
+    return reason;
+}
+
+/* After a call that failed, messages may still come: then the slice stays leased. */
+void hud_span_end(struct hud_team *team)
+{
+    struct span *span = team->span;
+
+    if (!span)
+        return;
+    if (span->node.state == TEAM_READY)
+        hud_team_leave(&span->node);
+    else
+        hud_longwait_leave(&span->node);
+    team->span = NULL;
+    free_span(span);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * span_choose.c - by the network: the tree of nodes and the fragments of a broadcast, and which
+ * calls fall back to the MPI (HUDDLE_NODES=auto).
+ *
+ * All ranks know the same network, so all decide alike.
+ *
+ * With several ranks on a node huddle sends one message where an MPI may send one for each rank.
+ * With one rank on each node nothing is gained within: a barrier, a sum, or a broadcast in one
+ * piece needs as many messages as the MPI's own.  A broadcast is then handled where a pipeline is
+ * clearly faster by the model.
+ */
+#include "core/team/span.h"
+
+/* The model's tree, as a tree of shape.h. */
+static enum shape_kind shape_of(const struct cost_spread *spread)
+{
+    if (spread->kind == COST_SPREAD_KNOMIAL)
+        return SHAPE_KNOMIAL;
+    return spread->degree == 1 ? SHAPE_CHAIN : SHAPE_KARY;
+}
+
+/* The tree of the settings, as one of the model's. */
+static struct cost_spread forced(enum shape_kind tree, long degree, int nodes)
+{
+    int widest = nodes > 2 ? nodes : 2; /* more would make no difference */
+    int k = degree < widest ? (int)degree : widest;
+
+    switch (tree) {
+    case SHAPE_FLAT:
+        return (struct cost_spread){ COST_SPREAD_KNOMIAL, widest, 0 };
+    case SHAPE_CHAIN:
+        return (struct cost_spread){ COST_SPREAD_KARY, 1, 0 };
+    case SHAPE_KNOMIAL:
+        return (struct cost_spread){ COST_SPREAD_KNOMIAL, k > 2 ? k : 2, 0 };
+    default:
+        return (struct cost_spread){ COST_SPREAD_KARY, k, 0 };
+    }
+}
+
+/* Fragments of about the same size: the last one ends the call. */
+static long even(size_t bytes, double fragment_bytes)
+{
+    size_t most = (size_t)fragment_bytes, fragments = (bytes + most - 1) / most;
+
+    return (long)((bytes + fragments - 1) / fragments);
+}
+
+static struct span_route find(const struct span *span, size_t bytes)
+{
+    const struct config *config = &span->whole->context->config;
+    const struct cost_network *c = &span->network;
+    long tree = config->number[SET_NODES_TREE];
+    int nodes = span->map.nodes;
+    double size = (double)bytes, max = (double)span->buffer_bytes,
+           min = config->number[SET_NODES_FRAGMENT] < 0 ? NODES_FRAGMENT_MIN : max;
+    struct cost_spread spread;
+
+    if (tree == TREE_AUTO) {
+        spread = hud_cost_spread_choose(c, nodes, size, min, max);
+    } else {
+        spread =
+            forced((enum shape_kind)(tree - TREE_FIRST), config->number[SET_NODES_DEGREE], nodes);
+        spread.segment_bytes = hud_cost_spread_segment(c, nodes, size, &spread, min, max);
+    }
+    return (struct span_route){ .bytes = bytes,
+                                .tree = tree == TREE_AUTO ? shape_of(&spread)
+                                                          : (enum shape_kind)(tree - TREE_FIRST),
+                                .degree = spread.degree,
+                                .fragment_bytes = even(bytes, spread.segment_bytes),
+                                .gains = hud_cost_spread_gains(c, nodes, size, &spread) };
+}
+
+const struct span_route *hud_span_route(struct span *span, size_t bytes)
+{
+    if (bytes == 0)
+        bytes = 1; /* of a barrier, which has none */
+    if (span->route.bytes != bytes)
+        span->route = find(span, bytes);
+    return &span->route;
+}
+
+bool hud_span_gains(struct span *span, enum coll_kind kind, size_t bytes)
+{
+    if (span->whole->context->config.number[SET_NODES] == NODES_ON ||
+        span->map.ranks > span->map.nodes)
+        return true;
+    return kind == COLL_BCAST && hud_span_route(span, bytes)->gains;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * network.h - a broadcast between nodes: which tree, which segment, and whether to leave it to the
+ * MPI.
+ *
+ * Source  Paper 04 (hockney.h).  Its model has one number for a latency and for what a message
+ *         costs its sender; here they are two, since messages of a pipeline overlap (Alexandrov et
+ *         al. 1995, LogGP).  With overhead = alpha the formulas are the paper's.
+ *
+ * A message of m bytes arrives alpha + m beta after it was sent.  A node that sends, or passes on,
+ * several messages starts one every overhead + m beta.  Messages both ways do not disturb each
+ * other.  With s bytes in a segment, of a message of m:
+ *
+ *   T = s beta + h (alpha + s beta) + e (overhead + s beta)
+ *       + (ceil(m/s) - 1) w (overhead + s beta)
+ *   best s = sqrt(m w overhead / ((1 + h + e - w) beta))
+ *
+ *   tree of N nodes       h, messages one below the other   e, sent before them    w, most children
+ *   chain                 N - 1                             0                      1
+ *   k-ary                 its depth d                       d (k - 1)              k
+ *   k-nomial              ceil(log_k N)                     h (k - 2)            those of the root
+ *
+ * e is an upper bound, as the paper's.  The first s beta stands for the copies into and out of
+ * shared memory, which the paper has not: without it, two nodes would have one segment and no
+ * pipeline.  Times are in ns.
+ */
+#ifndef HUD_COST_NETWORK_H
+#define HUD_COST_NETWORK_H
+
+#include <stdbool.h>
+
+struct cost_network {
+    double alpha_ns;    /* of a message; 0: nothing is known of the network */
+    double beta_ns;     /* of a byte */
+    double overhead_ns; /* of a message more, of several on their way */
+};
+
+/* Of paper 04's Gigabit Ethernet, where nothing is known. */
+extern const struct cost_network hud_cost_network_usual;
+
+/* All are there and finite: alpha > 0, the others not negative, overhead at most alpha. */
+bool hud_cost_network_valid(const struct cost_network *c);
+
+enum cost_spread_kind { COST_SPREAD_KARY, COST_SPREAD_KNOMIAL }; /* k-ary with k = 1: a chain */
+
+extern const char *const hud_cost_spread_kinds[]; /* "k-ary", "k-nomial" */
+
+struct cost_spread {
+    enum cost_spread_kind kind;
+    int degree;           /* k */
+    double segment_bytes; /* s */
+};
+
+/* T; nodes >= 2, bytes > 0. */
+double hud_cost_spread_ns(const struct cost_network *c, int nodes, double bytes,
+                          const struct cost_spread *spread);
+
+/* The best s of a tree, between `min` and `max`; all of the message, if it is less than `min`. */
+double hud_cost_spread_segment(const struct cost_network *c, int nodes, double bytes,
+                               const struct cost_spread *spread, double min, double max);
+
+/* The fastest tree with its best segment: a chain, k-ary or k-nomial with small k, or all others
+ * below the root. */
+struct cost_spread hud_cost_spread_choose(const struct cost_network *c, int nodes, double bytes,
+                                          double min, double max);
+
+/*
+ * What an MPI takes that sends whole messages: the faster of a binomial tree and of a scatter
+ * followed by an allgather (van de Geijn), which is what Open MPI and MPICH do at best, with one
+ * rank on each node.
+ */
+double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double bytes);
+
+/* With one rank on each node: it is a pipeline, and clearly faster than that. */
+bool hud_cost_spread_gains(const struct cost_network *c, int nodes, double bytes,
+                           const struct cost_spread *spread);
+
+#endif

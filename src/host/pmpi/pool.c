@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pool.c - requests that are not in use, and what a request keeps of the MPI's until it is given
+ * back: types, an operation, a communicator that the program has freed.
+ */
+#include "core/local.h"
+#include "host/pmpi/nonblocking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct request *pool;
+
+static bool is_predefined(MPI_Datatype type)
+{
+    return (unsigned)type >> 30 == 1;
+}
+
+/* A type that is made of another one keeps it alive, under its own handle. */
+bool hud_request_hold_type(struct request *r, MPI_Datatype type)
+{
+    if (is_predefined(type) || !handle_is_type(type))
+        return true;
+    if (r->held_count == r->held_room) {
+        int room = r->held_room > 0 ? 2 * r->held_room : 2;
+        MPI_Datatype *more = realloc(r->held, (size_t)room * sizeof *more);
+        if (!more)
+            return false;
+        r->held = more;
+        r->held_room = room;
+    }
+    if (real.Type_dup(type, &r->held[r->held_count]) == MPI_SUCCESS)
+        r->held_count++;
+    return true;
+}
+
+const MPI_Datatype *hud_request_hold_types(struct request *r, const MPI_Datatype *types)
+{
+    size_t bytes = (size_t)r->comm->size * sizeof *types;
+    MPI_Datatype *copy = types ? grown_to(&r->types[r->arrays++], bytes) : NULL;
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, types, bytes);
+    for (int i = 0; i < r->comm->size; i++)
+        hud_request_hold_type(r, types[i]);
+    return copy;
+}
+
+/*
+ * What it held of the MPI's.  With threads not where a request ends, but where it is used again: it
+ * ends in a function that MPICH 4 calls under a lock, which MPI_Type_free cannot take once more.
+ */
+static void let_go(struct request *r)
+{
+    for (int i = 0; i < r->held_count; i++)
+        real.Type_free(&r->held[i]);
+    r->held_count = 0;
+    if (r->op != MPI_OP_NULL)
+        hud_op_drop(r->op);
+    r->op = MPI_OP_NULL;
+    if (r->holder != MPI_REQUEST_NULL)
+        real.Request_free(&r->holder);
+}
+
+struct request *hud_request_take(struct comm *comm)
+{
+    local_lock(&lock, hud_life_threaded);
+    struct request *r = pool;
+    if (r)
+        pool = r->next;
+    local_unlock(&lock, hud_life_threaded);
+    if (r && hud_life_threaded)
+        let_go(r);
+    if (!r && !(r = calloc(1, sizeof *r)))
+        return NULL;
+    call_begin(&r->call, comm, &r->scratch);
+    r->call.args = (struct hud_args){ .collective = HUD_PLACE };
+    r->comm = comm;
+    r->request = NULL;
+    r->handle = r->inner = MPI_REQUEST_NULL;
+    r->state = WITH_HUDDLE;
+    r->complete = r->polled = r->told = false;
+    r->holder = MPI_REQUEST_NULL;
+    r->code = MPI_SUCCESS;
+    r->op = MPI_OP_NULL;
+    r->arrays = 0;
+    return r;
+}
+
+void hud_request_give(struct request *r)
+{
+    hud_request_free(r->request);
+    if (r->call.opened & OPENED_OP)
+        hud_op_close(&r->call.local);
+    if (!hud_life_threaded)
+        let_go(r);
+    local_lock(&lock, hud_life_threaded);
+    r->next = pool;
+    pool = r;
+    local_unlock(&lock, hud_life_threaded);
+}
+
+void hud_requests_finish(void)
+{
+    for (struct request *r; (r = pool) != NULL;) {
+        pool = r->next;
+        if (hud_life_threaded)
+            let_go(r);
+        free(r->held);
+        grown_free(&r->scratch);
+        grown_free(&r->types[0]);
+        grown_free(&r->types[1]);
+        free(r);
+    }
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* record.c - a rank's record: its file, the calls counted there, the clock read around them. */
+#define _GNU_SOURCE
+#include "host/record/quick.h"
+
+#include "core/elevated.h"
+#include "core/local.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PERIOD_NS = 100000000, FIRST_LOOK = 64, MAX_LEVEL = 4, MAX_STAMP_LEVEL = 40 };
+/* Two looks at the clock and what is done with them. */
+enum { CLOCKED_NS = 60, SHARE = 100 };
+
+struct record *hud_record;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+bool hud_record_threads, hud_record_steady;
+unsigned hud_record_level, hud_record_calls;
+static bool tried;
+static double ns_per_tick;
+static uint64_t next_snapshot, look_ticks; /* ticks */
+static unsigned look_calls;
+
+/* Of libhuddle, where this process has it. */
+static int (*core_statistics)(uint64_t *values, int max);
+static _Atomic(void *) core_reason; /* int *(*)(void) */
+static _Thread_local __attribute__((tls_model("initial-exec"))) int *reason_here;
+
+/* ---- the file ---- */
+
+static void write_program(struct record *r)
+{
+    ssize_t bytes = readlink("/proc/self/exe", r->program, sizeof r->program - 1);
+
+    r->program[bytes > 0 ? bytes : 0] = '\0';
+}
+
+static struct record *open_file(const char *folder)
+{
+    char path[PATH_MAX];
+    char host[64] = "";
+
+    gethostname(host, sizeof host - 1);
+    if (snprintf(path, sizeof path, "%s/%s.%d", folder, host, (int)getpid()) >= (int)sizeof path)
+        return NULL;
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    void *at = MAP_FAILED;
+    if (fd >= 0 && posix_fallocate(fd, 0, sizeof(struct record)) == 0)
+        at = mmap(NULL, sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (at == MAP_FAILED) {
+        if (fd >= 0)
+            unlink(path);
+        return NULL;
+    }
+    return at;
+}
+
+static long launched_size(void)
+{
+    static const char *const names[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return strtol(getenv(names[i]), NULL, 10);
+    return 0;
+}
+
+static void look_at_clocks(uint64_t *ticks, uint64_t *ns)
+{
+    *ns = clock_ns();
+    *ticks = ticks_now(hud_record_steady);
+}
+
+static struct record *create(const char *folder)
+{
+    struct record *r = open_file(folder);
+
+    if (!r)
+        return NULL;
+    hud_record_steady = ticks_are_steady();
+    r->names_max = RECORD_NAMES;
+    r->comms_max = RECORD_COMMS;
+    r->callers_max = RECORD_CALLERS;
+    r->cells_max = RECORD_CELLS;
+    r->stamps_max = RECORD_STAMPS;
+    r->core_max = RECORD_CORE;
+    r->pid = (int32_t)getpid();
+    r->comms = 1; /* number 0: those without a place */
+    r->launched_size = (int32_t)launched_size();
+    hud_record_about_process(r);
+    hud_record_threads = r->threads != 0;
+    hud_record_write_names(r);
+    gethostname(r->host, sizeof r->host - 1);
+    write_program(r);
+    look_at_clocks(&r->ticks_at_start, &r->ns_at_start);
+    r->ticks_at_end = r->ticks_at_start;
+    r->ns_at_end = r->ns_at_start;
+    r->state = RECORD_RUNNING;
+    memcpy(r->magic, "hudrec01", sizeof r->magic);
+    return r;
+}
+
+/* ---- huddle's core ---- */
+
+static void find_core(void)
+{
+    void *core = local_get(&core_reason) ? NULL : dlopen("libhuddle.so.0", RTLD_LAZY | RTLD_NOLOAD);
+
+    if (!core)
+        return;
+    core_statistics = (int (*)(uint64_t *, int))dlsym(core, "hud_statistics_here");
+    local_set(&core_reason, dlsym(core, "hud_reason_here"));
+}
+
+static void snapshot(void)
+{
+    struct record *r = hud_record;
+
+    find_core();
+    if (core_statistics)
+        r->core = (uint32_t)core_statistics(r->core_value, RECORD_CORE);
+    look_at_clocks(&r->ticks_at_end, &r->ns_at_end);
+    uint64_t ns = r->ns_at_end - r->ns_at_start;
+    if (ns > 1000000)
+        ns_per_tick = (double)ns / (double)(r->ticks_at_end - r->ticks_at_start);
+    next_snapshot =
+        r->ticks_at_end + (uint64_t)(ns_per_tick > 0 ? PERIOD_NS / ns_per_tick : PERIOD_NS / 100);
+}
+
+/* Why huddle did not handle the call that this thread has made; 0: not known. */
+static uint8_t take_reason(void)
+{
+    int *(*find)(void) = (int *(*)(void))local_get(&core_reason);
+
+    if (__builtin_expect(!reason_here, 0) && find)
+        reason_here = find();
+    int reason = reason_here ? *reason_here : 0;
+    if (reason != 0)
+        *reason_here = 0;
+    return (uint8_t)reason;
+}
+
+/* ---- begin and end ---- */
+
+static void start(void)
+{
+    const char *folder = process_is_elevated() ? NULL : getenv("HUDDLE_RECORD");
+
+    if (tried || !folder || folder[0] == '\0' || !hud_record_find_mpi())
+        return;
+    tried = true;
+    struct record *r = create(folder);
+    if (!r) {
+        fprintf(stderr, "huddle: calls are not recorded: no file can be made in %s: %s\n", folder,
+                strerror(errno));
+        return;
+    }
+    hud_record = r;
+    snapshot();
+}
+
+void hud_record_start(void)
+{
+    pthread_mutex_lock(&lock);
+    start();
+    pthread_mutex_unlock(&lock);
+}
+
+void hud_record_finish(void)
+{
+    pthread_mutex_lock(&lock);
+    if (hud_record) {
+        snapshot();
+        hud_record->state = RECORD_FINALIZED;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- calls ---- */
+
+void hud_record_enter(struct record_visit *v, const struct record_about *about,
+                      const struct record_args *args, const void *caller)
+{
+    v->cell = NULL;
+    if (__builtin_expect(!hud_record, 0)) {
+        if (tried)
+            return;
+        hud_record_start();
+        if (!hud_record)
+            return;
+    }
+    local_lock(&lock, hud_record_threads);
+    v->cell = hud_record_cell(about, args, caller, &v->comm, &v->bytes);
+    if (v->cell)
+        record_begin(v, about, args);
+    else
+        hud_record->lost++;
+    local_unlock(&lock, hud_record_threads);
+    if (v->cell && v->enter)
+        v->enter = ticks_now(hud_record_steady);
+}
+
+/* Half of the stamps make room for others: those that the next level would not choose. */
+static void thin(struct record *r)
+{
+    uint32_t kept = 0;
+
+    r->stamp_level++;
+    for (uint32_t i = 0; i < r->stamps; i++)
+        if (record_chosen(r->stamp[i].number, r->stamp_level))
+            r->stamp[kept++] = r->stamp[i];
+    r->stamps = kept;
+}
+
+static void stamp(const struct record_visit *v, uint64_t ticks)
+{
+    struct record *r = hud_record;
+
+    while (r->stamps == RECORD_STAMPS && r->stamp_level < MAX_STAMP_LEVEL)
+        thin(r);
+    if (r->stamps == RECORD_STAMPS || !record_chosen(v->number, r->stamp_level))
+        return;
+    r->stamp[r->stamps++] = (struct record_stamp){ .number = v->number,
+                                                   .cell = (uint32_t)(v->cell - r->cell),
+                                                   .root = v->root,
+                                                   .enter = v->enter,
+                                                   .ticks = ticks };
+}
+
+/* Clocks take at most a share of the time between calls. */
+static void adjust(uint64_t now)
+{
+    if (++look_calls < FIRST_LOOK)
+        return;
+    if (look_ticks != 0 && ns_per_tick > 0) {
+        double period = (double)(now - look_ticks) * ns_per_tick / hud_record_calls;
+        unsigned wanted = 0;
+        while (wanted < MAX_LEVEL && CLOCKED_NS * SHARE > period * (1 << wanted))
+            wanted++;
+        hud_record_level = wanted;
+    }
+    look_ticks = now;
+    look_calls = hud_record_calls = 0;
+}
+
+/* The clock was read. */
+static void exit_timed(struct record_visit *v, struct record_cell *cell, uint64_t now)
+{
+    uint64_t ticks = now - v->enter;
+
+    cell->timed++;
+    cell->ticks += ticks;
+    cell->max_ticks = ticks > cell->max_ticks ? ticks : cell->max_ticks;
+    if (v->number != 0)
+        stamp(v, ticks);
+    adjust(now);
+    if (__builtin_expect(now >= next_snapshot, 0))
+        snapshot();
+}
+
+void hud_record_exit(struct record_visit *v)
+{
+    uint64_t now = v->enter ? ticks_now(hud_record_steady) : 0;
+
+    local_lock(&lock, hud_record_threads);
+    struct record_cell *cell = v->cell;
+    uint8_t reason = take_reason();
+    if (__builtin_expect(reason != 0, 0)) {
+        struct record_cell *other = hud_record_cell_because(cell, reason);
+        cell = other ? other : cell;
+    }
+    cell->calls++;
+    cell->bytes += v->bytes;
+    if (now)
+        exit_timed(v, cell, now);
+    hud_record->inside = 0;
+    local_unlock(&lock, hud_record_threads);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * watched.c - huddle run --stats: stays while the command runs, then lets the CLI print what its
+ * ranks have recorded.  The ranks write into files of a folder that is made here and removed at the
+ * end, so a rank that is killed leaves its statistics, too.
+ */
+#include "launch.h"
+
+#include "core/local.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BY_SIGNAL = 128 };
+
+static atomic_int command_pid; /* 0: none */
+
+static void pass_on(int number)
+{
+    int before = errno;
+
+    if (local_count(&command_pid) > 0)
+        kill(local_count(&command_pid), number);
+    errno = before;
+}
+
+const char *hud_launch_folder(void)
+{
+    const char *where = getenv("TMPDIR");
+    char *folder = NULL;
+
+    if (asprintf(&folder, "%s/huddle-XXXXXX", where && *where ? where : "/tmp") < 0)
+        exit(hud_launch_fail(1, "out of memory"));
+    if (!mkdtemp(folder))
+        exit(hud_launch_fail(1, "no folder for statistics can be made: %s: %s", folder,
+                             strerror(errno)));
+    return folder;
+}
+
+static void remove_folder(const char *folder)
+{
+    DIR *all = opendir(folder);
+
+    for (struct dirent *one; all && (one = readdir(all)) != NULL;)
+        if (one->d_name[0] != '.')
+            unlinkat(dirfd(all), one->d_name, 0);
+    if (all)
+        closedir(all);
+    rmdir(folder);
+}
+
+/* The exit status of a process, as a shell has it. */
+static int await(pid_t pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static const int numbers[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
+enum { SIGNALS = sizeof numbers / sizeof *numbers };
+static struct sigaction before[SIGNALS];
+
+/* A terminal sends Ctrl-C to the command as well; a signal to this process alone is passed on. */
+static void listen_to_signals(void)
+{
+    struct sigaction passing = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+    struct sigaction ignoring = { .sa_handler = SIG_IGN };
+
+    for (int i = 0; i < SIGNALS; i++) {
+        bool asks_to_end = numbers[i] == SIGTERM || numbers[i] == SIGHUP;
+        sigaction(numbers[i], asks_to_end ? &passing : &ignoring, &before[i]);
+    }
+}
+
+/* As they were, also where they were ignored (nohup). */
+static void listen_no_more(void)
+{
+    for (int i = 0; i < SIGNALS; i++)
+        sigaction(numbers[i], &before[i], NULL);
+}
+
+static void report(const char *folder, const char *file, int status, char **command)
+{
+    char text[16];
+    size_t count = 0;
+
+    while (command[count])
+        count++;
+    char **words = calloc(count + 9, sizeof *words);
+    pid_t pid = words ? fork() : -1;
+    if (pid == 0) {
+        size_t at = 0;
+        snprintf(text, sizeof text, "%d", status);
+        const char *const head[] = { "run", "--report", folder, "--status", text };
+        for (; at < sizeof head / sizeof *head; at++)
+            words[at] = (char *)(uintptr_t)head[at];
+        if (file) {
+            words[at++] = (char *)(uintptr_t) "--to";
+            words[at++] = (char *)(uintptr_t)file;
+        }
+        words[at++] = (char *)(uintptr_t) "--";
+        memcpy(words + at, command, count * sizeof *words);
+        /* its own MPI processes, of which it has none, would not be the job's */
+        unsetenv("LD_PRELOAD");
+        unsetenv("HUDDLE_RECORD");
+        _exit(hud_launch_cli(words));
+    }
+    free(words);
+    if (pid > 0)
+        await(pid);
+    else
+        hud_launch_fail(1, "statistics cannot be printed: %s", strerror(errno));
+}
+
+int hud_launch_watch(int (*become)(void *arg), void *arg, const char *folder, const char *file,
+                     char **command)
+{
+    listen_to_signals();
+    pid_t pid = fork();
+    if (pid == 0) {
+        listen_no_more();
+        _exit(become(arg));
+    }
+    local_count_by(&command_pid, pid);
+    int status = pid > 0 ? await(pid) : hud_launch_fail(1, "cannot fork: %s", strerror(errno));
+    local_count_by(&command_pid, -pid);
+    if (pid > 0 && status != 126 && status != 127)
+        report(folder, file, status, command);
+    remove_folder(folder);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* net_host.h - messages of the host (struct hud_messages).  Included only by net.h. */
+
+/* One of this rank's messages. */
+struct net_message {
+    void *pending; /* the host's */
+    bool active;
+};
+
+struct net {
+    struct net_map map;
+    const struct hud_messages *host;
+    void *arg; /* for it */
+    struct net_message *message;
+    int messages;                 /* of them */
+    void (*meanwhile)(void *arg); /* in every turn of a wait: what else must advance */
+    void *meanwhile_arg;
+    bool (*interrupted)(void *arg); /* now and then in a long wait; true: it cannot end */
+    void *interrupted_arg;
+    void (*leave)(int status);          /* leaves the call; does not return */
+    uint64_t sent_messages, sent_bytes; /* so far */
+};
+
+/* net.c */
+void hud_net_start(struct net *n, int id, bool sends, int rank, enum net_tag tag, void *at,
+                   size_t bytes);
+void hud_net_wait(struct mem *m, struct net *n, int id);
+/* Ends the messages of a call that was left: none of them is complete. */
+void hud_net_cancel(struct net *n);
+
+NET_FN const struct net_map *net_map(const struct net *n)
+{
+    return &n->map;
+}
+
+NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
+                     const void *from, size_t bytes)
+{
+    (void)m;
+    hud_net_start(n, id, true, rank, tag, (void *)(uintptr_t)from, bytes);
+    n->sent_messages++;
+    n->sent_bytes += bytes;
+}
+
+NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,
+                        size_t bytes)
+{
+    (void)m;
+    hud_net_start(n, id, false, rank, tag, to, bytes);
+}
+
+NET_FN void net_sent(struct mem *m, struct net *n, int id)
+{
+    hud_net_wait(m, n, id);
+}
+
+NET_FN void net_arrived(struct mem *m, struct net *n, int id)
+{
+    hud_net_wait(m, n, id);
+}

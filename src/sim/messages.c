@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * messages.c - spans, and the calls of net.h.
+ *
+ * A message is two ends: what is sent, what is received.  They meet in order, for each sender,
+ * receiver and tag.  The seed decides how many steps of its receiver's a message takes after that,
+ * and whether its sender is complete at once, or when the ends have met.  Bytes move when the
+ * receiver finds them arrived.  Until then the ends own the bytes: any other use is reported, also
+ * one by the rank that has started the message.
+ */
+#include "sim/messages.h"
+#include "sim/grow.h"
+
+#include <string.h>
+
+enum { DELAY_MAX = 6 /* steps */ };
+
+/* One end. */
+struct sim_end {
+    struct sim_end *next; /* of all that are active, in the order in which they were started */
+    struct sim_end *met;  /* the other one */
+    struct sim_rank *owner;
+    int from, to; /* ranks of the job */
+    enum net_tag tag;
+    bool sends, eager;
+    struct sim_spot spot;
+    size_t bytes;
+    struct sim_order *released; /* of the sender; NULL: a mutation has dropped it */
+    unsigned char *carried;     /* what was sent, once the sender is complete */
+    bool taken;                 /* the other one has the bytes */
+    uint64_t delay;
+    struct sim_event by;
+    bool waited; /* its owner is blocked until it changes */
+};
+
+struct net {
+    struct net_map map;
+    struct sim_end **end; /* [messages] by their numbers; NULL: not active */
+    int messages;
+};
+
+struct sim_span {
+    struct sim_span *next;
+    struct sim_team *whole;
+    struct sim_team **team; /* [nodes] */
+    int *node_of, *local_of, *head, *first, *member;
+    struct net *net; /* [ranks] */
+    int ranks, nodes, lanes;
+};
+
+/* ---- spans ---- */
+
+static struct sim_team *team_of_node(struct sim *s, struct sim_span *span, int node, size_t bytes)
+{
+    int *members = hud_must(calloc((size_t)span->ranks, sizeof *members)), size = 0;
+
+    for (int r = 0; r < span->ranks; r++)
+        if (span->node_of[r] == node) {
+            span->local_of[r] = size;
+            span->member[span->first[node] + size] = r;
+            members[size++] = r;
+        }
+    span->head[node] = members[0];
+    span->first[node + 1] = span->first[node] + size;
+    span->lanes = size < span->lanes ? size : span->lanes;
+    struct sim_team *t = hud_sim_team_create(s, size, members, 0, bytes);
+    t->whole = span->whole;
+    free(members);
+    return t;
+}
+
+struct sim_span *hud_sim_span_create(struct sim *s, int nodes, const int *node_of, size_t bytes,
+                                     int messages)
+{
+    struct sim_span *span = hud_must(calloc(1, sizeof *span));
+    size_t ranks = (size_t)sim_ranks(s);
+    int *everyone = hud_must(calloc(ranks, sizeof *everyone));
+
+    span->next = s->spans;
+    s->spans = span;
+    span->ranks = (int)ranks;
+    span->nodes = nodes;
+    span->node_of = hud_must(calloc(ranks, sizeof(int)));
+    span->local_of = hud_must(calloc(ranks, sizeof(int)));
+    span->head = hud_must(calloc((size_t)nodes, sizeof(int)));
+    span->first = hud_must(calloc((size_t)nodes + 1, sizeof(int)));
+    span->member = hud_must(calloc(ranks, sizeof(int)));
+    span->lanes = span->ranks;
+    span->net = hud_must(calloc(ranks, sizeof *span->net));
+    span->team = hud_must(calloc((size_t)nodes, sizeof *span->team));
+    memcpy(span->node_of, node_of, ranks * sizeof *node_of);
+    for (int r = 0; r < span->ranks; r++)
+        everyone[r] = r;
+    span->whole = hud_sim_team_create(s, span->ranks, everyone, 0, bytes);
+    free(everyone);
+    for (int node = 0; node < nodes; node++)
+        span->team[node] = team_of_node(s, span, node, bytes);
+    for (int r = 0; r < span->ranks; r++)
+        span->net[r] =
+            (struct net){ .map = { .ranks = span->ranks,
+                                   .nodes = nodes,
+                                   .node = node_of[r],
+                                   .node_of = span->node_of,
+                                   .local_of = span->local_of,
+                                   .head = span->head,
+                                   .lanes = span->lanes,
+                                   .first = span->first,
+                                   .member = span->member },
+                          .end = hud_must(calloc((size_t)messages, sizeof(struct sim_end *))),
+                          .messages = messages };
+    return span;
+}
+
+struct mem *hud_sim_span_mem(struct sim_span *span, int rank)
+{
+    return hud_sim_team_mem(span->team[span->node_of[rank]], span->local_of[rank]);
+}
+
+struct net *hud_sim_span_net(struct sim_span *span, int rank)
+{
+    return &span->net[rank];
+}
+
+static void free_end(struct sim_end *e)
+{
+    if (e->released)
+        hud_order_free(e->released);
+    free(e->carried);
+    free(e);
+}
+
+void hud_messages_free(struct sim *s)
+{
+    while (s->ends) {
+        struct sim_end *e = s->ends;
+        s->ends = e->next;
+        free_end(e);
+    }
+    while (s->spans) {
+        struct sim_span *span = s->spans;
+        s->spans = span->next;
+        for (int r = 0; r < span->ranks; r++)
+            free(span->net[r].end);
+        free(span->node_of);
+        free(span->local_of);
+        free(span->head);
+        free(span->first);
+        free(span->member);
+        free(span->net);
+        free(span->team);
+        free(span);
+    }
+}
+
+/* ---- whose bytes they are ---- */
+
+void hud_messages_touch(struct mem *m, const struct sim_spot *spot, size_t bytes,
+                        sim_access *access)
+{
+    const struct sim_event *now = &m->self->now;
+
+    for (const struct sim_end *e = m->s->ends; e; e = e->next) {
+        bool overlap = e->spot.owner == spot->owner && e->bytes != 0 && !e->carried &&
+                       spot->at < e->spot.at + e->bytes && e->spot.at < spot->at + bytes;
+        if (overlap && !(e->sends && access == hud_bytes_read))
+            hud_sim_fail(m->s,
+                         "a message's bytes: rank %d %s at %s:%d what a message of rank %d %s at "
+                         "%s:%d\n",
+                         now->rank, now->what, now->file, now->line, e->by.rank,
+                         e->sends ? "still sends, started" : "still receives, started", e->by.file,
+                         e->by.line);
+    }
+}
+
+/* ---- starting ---- */
+
+/* The first in order that waits for this one. */
+static struct sim_end *counterpart(struct sim *s, const struct sim_end *of)
+{
+    for (struct sim_end *e = s->ends; e; e = e->next)
+        if (!e->met && e->sends != of->sends && e->from == of->from && e->to == of->to &&
+            e->tag == of->tag)
+            return e;
+    return NULL;
+}
+
+static void append(struct sim *s, struct sim_end *e)
+{
+    struct sim_end **at = &s->ends;
+
+    while (*at)
+        at = &(*at)->next;
+    *at = e;
+}
+
+static void wake(struct sim_end *e)
+{
+    if (e->waited && e->owner->state == SIM_BLOCKED)
+        e->owner->state = SIM_READY;
+    e->waited = false;
+}
+
+static void meet(struct sim *s, struct sim_end *a, struct sim_end *b)
+{
+    a->met = b;
+    b->met = a;
+    if (a->bytes != b->bytes)
+        hud_sim_fail(s, "ends differ: %zu bytes at %s:%d, %zu at %s:%d\n", a->bytes, a->by.file,
+                     a->by.line, b->bytes, b->by.file, b->by.line);
+    wake(a);
+    wake(b);
+}
+
+static struct sim_end *start(struct mem *m, struct net *n, int id, int other, bool sends,
+                             enum net_tag tag, const void *at, size_t bytes)
+{
+    struct sim *s = m->s;
+    int self = m->self->number;
+
+    if (id < 0 || id >= n->messages || n->end[id])
+        hud_sim_fail(s, "message %d is not free: rank %d at %s:%d\n", id, self, m->self->now.file,
+                     m->self->now.line);
+    struct sim_end *e = hud_must(calloc(1, sizeof *e));
+    *e = (struct sim_end){ .owner = m->self,
+                           .from = sends ? self : other,
+                           .to = sends ? other : self,
+                           .tag = tag,
+                           .sends = sends,
+                           .eager = sends && hud_sim_random(s, 1) == 0,
+                           .bytes = bytes,
+                           .delay = hud_sim_random(s, DELAY_MAX),
+                           .by = m->self->now };
+    if (bytes != 0) {
+        hud_sim_touch(m, at, bytes, sends ? hud_bytes_read : hud_bytes_write);
+        e->spot = hud_sim_spot(m, at, bytes);
+    }
+    n->end[id] = e;
+    return e;
+}
+
+void hud_sim_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
+                  const void *from, size_t bytes)
+{
+    hud_sim_event(m, "sends");
+    struct sim_end *e = start(m, n, id, rank, true, tag, from, bytes);
+    if (!(hud_sim_dropped(m) & SIM_DROP_RELEASE))
+        e->released = hud_order_copy(m->self->clock);
+    sim_tick(m->self);
+    hud_sched_moved(m->s);
+    m->s->posts++;
+    struct sim_end *other = counterpart(m->s, e);
+    append(m->s, e);
+    if (other)
+        meet(m->s, e, other);
+}
+
+void hud_sim_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,
+                     size_t bytes)
+{
+    hud_sim_event(m, "receives");
+    struct sim_end *e = start(m, n, id, rank, false, tag, to, bytes);
+    if (bytes != 0)
+        memset(e->spot.twin, 0xA5, bytes); /* what is read too early is wrong */
+    hud_sched_moved(m->s);
+    struct sim_end *other = counterpart(m->s, e);
+    append(m->s, e);
+    if (other)
+        meet(m->s, e, other);
+}
+
+/* ---- completion ---- */
+
+static void drop(struct sim *s, struct sim_end *e)
+{
+    struct sim_end **at = &s->ends;
+
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    free_end(e);
+}
+
+static struct sim_end *active(struct mem *m, const struct net *n, int id)
+{
+    if (id < 0 || id >= n->messages || !n->end[id])
+        hud_sim_fail(m->s, "no message %d: rank %d %s at %s:%d\n", id, m->self->number,
+                     m->self->now.what, m->self->now.file, m->self->now.line);
+    return n->end[id];
+}
+
+static void until_met(struct mem *m, struct sim_end *e)
+{
+    while (!e->met) {
+        e->waited = true;
+        hud_sched_block(m->self);
+    }
+}
+
+/* An end that is complete before the other one stays, with its bytes, until that one is. */
+void hud_sim_sent(struct mem *m, struct net *n, int id)
+{
+    hud_sim_event(m, "completes");
+    struct sim_end *e = active(m, n, id);
+
+    if (!e->eager)
+        until_met(m, e);
+    n->end[id] = NULL;
+    if (e->taken) {
+        drop(m->s, e);
+        return;
+    }
+    e->carried = hud_must(malloc(e->bytes + 1));
+    if (e->bytes != 0)
+        memcpy(e->carried, e->spot.twin, e->bytes);
+}
+
+static void take(struct mem *m, struct sim_end *e)
+{
+    struct sim_end *from = e->met;
+    const unsigned char *data = from->carried ? from->carried : (unsigned char *)from->spot.twin;
+
+    if (e->bytes != 0)
+        memcpy(e->spot.twin, data, e->bytes);
+    if (from->released && !(hud_sim_dropped(m) & SIM_DROP_ACQUIRE))
+        hud_order_join(m->self->clock, from->released);
+    if (e->bytes != 0)
+        hud_sim_access(m, &e->spot, e->bytes, hud_bytes_write);
+    from->taken = true;
+    if (from->carried)
+        drop(m->s, from);
+}
+
+void hud_sim_arrived(struct mem *m, struct net *n, int id)
+{
+    hud_sim_event(m, "awaits a message");
+    struct sim_end *e = active(m, n, id);
+
+    for (until_met(m, e); e->delay != 0; e->delay--)
+        hud_sched_event(m, e->by.what, m->self->now.file, m->self->now.line);
+    n->end[id] = NULL;
+    take(m, e);
+    drop(m->s, e);
+}
+
+const struct net_map *hud_sim_map(const struct net *n)
+{
+    return &n->map;
+}

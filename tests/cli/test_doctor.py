@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`huddle doctor`, here and of described machines.  test_doctor.py SOURCE BUILD."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+sys.path.insert(0, SOURCE)
+
+from cli.doctor import machine  # noqa: E402  (the path comes first)
+from cli.doctor.finding import FAIL, OK, WARN  # noqa: E402
+
+HUDDLE = os.path.join(BUILD, "bin", "huddle")
+
+
+def doctor(*words, before="", **more):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
+    return subprocess.run(
+        ["sh", "-c", f'{before} exec "$0" doctor "$@"', HUDDLE, *words],
+        capture_output=True,
+        text=True,
+        env={**kept, **more},
+        timeout=120,
+        check=False,
+    )
+
+
+class Here(unittest.TestCase):
+    def test_text_and_json_agree(self):
+        text, data = doctor("--ranks", "2"), doctor("--ranks", "2", "--json")
+        found = json.loads(data.stdout)
+        self.assertEqual(0 if found["works"] else 1, data.returncode)
+        self.assertEqual(data.returncode, text.returncode)
+        lines = text.stdout.splitlines()
+        self.assertEqual(len(found["findings"]), len(lines) - 2)
+        for one, line in zip(found["findings"], lines):
+            self.assertIn(one["name"], line)
+            self.assertIn(one["text"], line)
+
+    def test_names_what_to_change(self):
+        for more, before, said in (
+            ({"HUDDLE_MEMORY": "much"}, "", "HUDDLE_MEMORY"),
+            ({"HUDDLE": "off"}, "", "unset HUDDLE"),
+            ({"PATH": "/nowhere:/usr/bin:/bin"}, "PATH=/nowhere;", "no launcher on PATH"),
+            ({}, "ulimit -n 50;", "ulimit -n"),
+        ):
+            with self.subTest(said=said):
+                answer = doctor("--ranks", "2", before=before, **more)
+                self.assertEqual(1, answer.returncode, answer.stdout + answer.stderr)
+                self.assertRegex(answer.stdout, rf"(?m)^FAIL  .*{said}")
+
+    def test_bad_arguments(self):
+        answer = doctor("--ranks", "-3")
+        self.assertEqual(2, answer.returncode)
+        self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+
+
+class Described(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
+
+    def machine(self, ranks=4, **files):
+        for path, text in files.items():
+            file = self.root / path.replace("__", "/").replace("_DOT_", ".")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return machine.Machine(ranks, str(self.root))
+
+    def test_memory_of_a_control_group(self):
+        own = {"proc__self__cgroup": "0::/job\n", "sys__fs__cgroup__job__memory_DOT_current": "0\n"}
+        for allowed, state in (("max", OK), (str(1 << 30), OK), (str(16 << 20), WARN)):
+            here = self.machine(**own, sys__fs__cgroup__job__memory_DOT_max=allowed + "\n")
+            (one,) = machine.memory(here, None)
+            self.assertEqual(state, one.state)
+        self.assertIn("HUDDLE_MEMORY=1M", one.change)
+
+    def test_single_copy(self):
+        class Layout:
+            def ask(self, *_words):
+                return {"members": [{"team": {"direct": False}}]}
+
+        here = self.machine(proc__sys__kernel__yama__ptrace_scope="2\n")
+        (one,) = machine.single_copy(here, Layout())
+        self.assertEqual((WARN, "sysctl kernel.yama.ptrace_scope=1"), (one.state, one.change))
+        here = self.machine(proc__sys__kernel__yama__ptrace_scope="0\n")
+        self.assertIn("SYS_PTRACE", machine.single_copy(here, Layout())[0].change)
+
+    def test_team_that_is_refused(self):
+        class Layout:
+            def ask(self, *_words):
+                return {"members": [{"team": {"state": "refused", "reason": "no shared memory"}}]}
+
+        (one,) = machine.team(self.machine(), Layout())
+        self.assertEqual((FAIL, "no shared memory"), (one.state, one.text))
+
+    def test_shm_and_container(self):
+        self.assertEqual(WARN, machine.shm_folder(self.machine(), None)[0].state)
+        self.assertEqual([], machine.container(self.machine(), None))
+        self.assertIn(
+            "Podman", machine.container(self.machine(run___DOT_containerenv=""), None)[0].text
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

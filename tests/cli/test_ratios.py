@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What huddle compare and profile compute, of made-up figures.  test_ratios.py SOURCE."""
+
+import os
+import random
+import sys
+import unittest
+
+sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
+
+from cli.common import waiting  # noqa: E402  (the path comes first)
+from cli.common.records import Cell, Comm, Rank, Stamp  # noqa: E402
+from cli.compare import ratios  # noqa: E402
+
+
+class Ratios(unittest.TestCase):
+    def test_a_clear_difference(self):
+        source = random.Random(3)
+        pairs = [(10 + source.random(), 8 + source.random()) for _ in range(9)]
+        ratio = ratios.of_pairs(pairs)
+        self.assertEqual("faster", ratios.verdict(ratio, len(pairs)))
+        self.assertTrue(0.7 < ratio.low <= ratio.value <= ratio.high < 1)
+        turned = ratios.of_pairs([(b, a) for a, b in pairs])
+        self.assertEqual("slower", ratios.verdict(turned, len(pairs)))
+
+    def test_noise(self):
+        pairs = [(10, 9), (9, 10), (10, 8), (8, 10), (9, 9), (10, 11), (11, 10)]
+        self.assertIsNone(ratios.verdict(ratios.of_pairs(pairs), len(pairs)))
+        few = [(10, 5)] * (ratios.MIN_PAIRS - 1)
+        self.assertIsNone(ratios.verdict(ratios.of_pairs(few), len(few)))
+        self.assertIsNone(ratios.of_pairs([(0.0, 0.0)]))
+
+
+class Waits(unittest.TestCase):
+    """Three ranks of one machine; a tick is a nanosecond."""
+
+    def ranks(self, name, calls, root=0, hosts="aaa"):
+        """calls: per rank (enter, ticks) of one call."""
+        made = []
+        for mine, (enter, ticks) in enumerate(calls):
+            comm = Comm("world", 7, mine, 3, False, 0, 1)
+            cell = Cell(comm, name, ("f", 1, ""), 4, 0, 1, 8, 1, ticks, ticks)
+            rank = Rank(
+                mine, mine, 3, True, 3, hosts[mine], "MPI", "p", 1.0, 1, 0, None, [], [cell]
+            )
+            rank.stamps = [Stamp(1, cell, root, enter, ticks)]
+            made.append(rank)
+        return made
+
+    def waited(self, *args, **more):
+        ranks = self.ranks(*args, **more)
+        waits = waiting.split(ranks)
+        return waits, [
+            waits.splits[waiting.key_of(rank.cells[0]), number].waiting_ns
+            for number, rank in enumerate(ranks)
+        ]
+
+    def test_all_wait_for_the_last(self):
+        waits, waited = self.waited("allreduce", [(0, 110), (40, 70), (100, 10)])
+        self.assertEqual([100, 60, 0], waited)
+        late = waits.lateness[2]
+        self.assertEqual((1, 1, 100, 160), (late.calls, late.last, late.late_ns, late.caused_ns))
+
+    def test_no_longer_than_the_call(self):
+        self.assertEqual([20, 60, 0], self.waited("allreduce", [(0, 20), (40, 70), (100, 10)])[1])
+
+    def test_rooted_ones_and_prefixes(self):
+        calls = [(30, 100), (0, 100), (50, 100)]
+        self.assertEqual([0, 30, 0], self.waited("bcast", calls)[1])
+        self.assertEqual([0, 0, 0], self.waited("bcast", calls, root=1)[1])
+        self.assertEqual([20, 0, 0], self.waited("reduce", calls)[1])
+        self.assertEqual([0, 30, 0], self.waited("scan", calls)[1])
+
+    def test_only_calls_of_all_ranks_on_one_machine(self):
+        self.assertEqual(0, self.waited("allreduce", [(0, 9)] * 3, hosts="aab")[0].matched)
+        ranks = self.ranks("allreduce", [(0, 9)] * 3)
+        ranks[1].stamps = []
+        self.assertEqual(0, waiting.split(ranks).matched)
+
+
+if __name__ == "__main__":
+    unittest.main()

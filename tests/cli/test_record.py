@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+`huddle run --stats`, `profile` and `compare`, of a program whose collectives are known, under each
+MPI of the system.  test_record.py SOURCE BUILD.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+HUDDLE = os.path.join(BUILD, "bin", "huddle")
+MPIS = [
+    (compiler, launcher)
+    for compiler, launcher in (
+        ("mpicc.openmpi", ("mpirun.openmpi", "--oversubscribe", "-np")),
+        ("mpicc.mpich", ("mpiexec.mpich", "-n")),
+    )
+    if shutil.which(compiler) and shutil.which(launcher[0])
+]
+AS_ROOT = {
+    f"{base}_ALLOW_RUN_AS_ROOT{end}": "1" for base in ("OMPI", "PRTE") for end in ("", "_CONFIRM")
+}
+RANKS, CALLS, LATE_S = 3, 20, 0.02
+
+
+def environment(**more):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE") and k != "LD_PRELOAD"}
+    return {**kept, **AS_ROOT, **more}
+
+
+def huddle(*words, **more):
+    return subprocess.run(
+        [HUDDLE, *words],
+        capture_output=True,
+        text=True,
+        env=environment(**more),
+        timeout=120,
+        check=False,
+    )
+
+
+class Recorded(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.file = os.path.join(self.folder, "stats.json")
+
+    def build(self, compiler):
+        program = os.path.join(self.folder, compiler)
+        source = os.path.join(SOURCE, "tests", "mpi", "recorded.c")
+        subprocess.run([compiler, "-O1", "-o", program, source], check=True)
+        return program
+
+    def each(self):
+        """The command of each MPI, without the program's words."""
+        self.assertTrue(MPIS, "no MPI here")
+        for compiler, launcher in MPIS:
+            with self.subTest(mpi=compiler):
+                yield [*launcher, str(RANKS), self.build(compiler)]
+
+    def stats(self):
+        with open(self.file, encoding="utf-8") as file:
+            return json.load(file)
+
+    def leftovers(self):
+        return [name for name in os.listdir(self.folder) if name.startswith("huddle-")]
+
+
+class Stats(Recorded):
+    def test_counts_every_collective(self):
+        for command in self.each():
+            answer = huddle("run", f"--stats={self.file}", "--", *command, "end")
+            self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+            stats = self.stats()
+            rows = stats["collectives"]
+            self.assertEqual((RANKS, RANKS), (stats["ranks"], stats["ranks_seen"]))
+            self.assertEqual(RANKS, stats["finalized"])
+            for name, calls, sent in (
+                ("allreduce", CALLS + 1, (CALLS + 1) * 16),
+                ("bcast", 2, 12),
+                ("allgather", 1, 4),
+                ("scatterv", 1, 4),
+                ("alltoallv", 1, 4 * RANKS),
+                ("iallreduce", 1, 8),
+                ("neighbor_allgather", 1, 4),
+                ("barrier", 2, 0),
+            ):
+                row = rows[name]
+                self.assertEqual((RANKS * calls, RANKS * sent), (row["calls"], row["bytes"]), name)
+            self.assertEqual(RANKS * (CALLS + 1), rows["allreduce"]["handled"])
+            self.assertEqual(RANKS, rows["bcast"]["empty"])
+            self.assertEqual({"one rank": RANKS}, rows["barrier"]["passed"])
+            self.assertEqual({"not supported": RANKS}, rows["neighbor_allgather"]["passed"])
+            # the last rank sleeps before each call, so the others wait at least that long
+            slept = CALLS * LATE_S * (RANKS - 1)
+            waited = rows["allreduce"]["waiting_seconds"]
+            self.assertGreater(waited, 0.9 * slept)
+            self.assertLessEqual(waited, rows["allreduce"]["seconds"])
+
+    def test_is_kept_when_the_job_is_ended(self):
+        for command in self.each():
+            answer = huddle("run", f"--stats={self.file}", "--", *command, "abort")
+            self.assertNotEqual(0, answer.returncode)
+            self.assertEqual(RANKS * (CALLS + 1), self.stats()["collectives"]["allreduce"]["calls"])
+            self.assertIn("ended before MPI_Finalize", answer.stderr)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                with self.subTest(signal=number):
+                    self.end_by(number, command)
+
+    def end_by(self, number, command):
+        os.unlink(self.file)
+        job = subprocess.Popen(
+            [HUDDLE, "run", f"--stats={self.file}", "--", *command, "wait"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(TMPDIR=self.folder),
+            start_new_session=True,
+        )
+        self.assertEqual("ready\n", job.stdout.readline())
+        if number == signal.SIGINT:
+            os.killpg(job.pid, number)  # as a terminal does
+        else:
+            job.send_signal(number)
+        _, errors = job.communicate(timeout=60)
+        self.assertNotEqual(0, job.returncode)
+        stats = self.stats()
+        self.assertEqual(RANKS * (CALLS + 1), stats["collectives"]["allreduce"]["calls"])
+        self.assertLess(stats["finalized"], RANKS)
+        self.assertIn("ended before MPI_Finalize", errors)
+        self.assertEqual([], self.leftovers())
+
+    def test_without_huddle_and_without_an_mpi(self):
+        for command in self.each():
+            words = ("--set", "HUDDLE=off", f"--stats={self.file}", "--", *command, "end")
+            self.assertEqual(0, huddle("run", *words).returncode)
+            row = self.stats()["collectives"]["allreduce"]
+            self.assertEqual({"huddle not in use": RANKS * (CALLS + 1)}, row["passed"])
+        answer = huddle("run", "--stats", "--", "true")
+        self.assertEqual(0, answer.returncode)
+        self.assertRegex(answer.stderr, r"^huddle: no MPI process was seen: true [^\n]*\n$")
+
+    def test_names_a_launcher_of_another_mpi(self):
+        if len(MPIS) < 2:
+            self.skipTest("one MPI here")
+        program = self.build(MPIS[1][0])
+        command = [*MPIS[0][1], "2", program, "end"]
+        answer = huddle("run", "--stats", "--", *command)
+        self.assertIn("2 processes of 1 rank each", answer.stderr)
+        self.assertIn("use the launcher of the program's MPI", answer.stderr)
+
+
+class Require(Recorded):
+    def test_a_bad_setting_ends_the_job(self):
+        for command in self.each():
+            words = ("--set", "HUDDLE_WAIT=never", "--", *command, "end")
+            answer = huddle("run", "--set", "HUDDLE=require", *words)
+            self.assertNotEqual(0, answer.returncode)
+            self.assertIn("HUDDLE=require: rank", answer.stderr)
+            self.assertIn("HUDDLE_WAIT=never is not understood", answer.stderr)
+            answer = huddle("run", *words)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            answer = huddle("run", "--set", "HUDDLE=require", f"--stats={self.file}", *words[2:])
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            self.assertEqual({}, self.stats()["collectives"]["allreduce"]["passed"])
+
+
+class Profile(Recorded):
+    def profile(self, *words):
+        page = os.path.join(self.folder, "page.html")
+        answer = huddle("profile", "--json", self.file, "--html", page, *words)
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        with open(page, encoding="utf-8") as file:
+            return self.stats(), answer, file.read()
+
+    def test_where_the_time_goes(self):
+        for command in self.each():
+            found, answer, page = self.profile("--", *command, "end")
+            first = found["callers"][0]
+            self.assertEqual(("allreduce", RANKS * CALLS), (first["collective"], first["calls"]))
+            self.assertIn("16+", first["sizes"])
+            self.assertGreater(first["waiting_seconds"], 0.5 * first["seconds"])
+            names = {row["communicator"] for row in found["communicators"]}
+            self.assertIn(f"reversed ({RANKS})", names)
+            late = max(found["lateness"], key=lambda row: row["caused_seconds"])
+            self.assertEqual(RANKS - 1, late["rank"])
+            self.assertGreaterEqual(late["last"], CALLS)
+            self.assertGreater(late["mean_late_seconds"], LATE_S / 2)
+            self.assertIn("neighbor_allgather", answer.stderr)
+            self.check_page(page)
+
+    def check_page(self, page):
+        """It loads nothing, has its plots, and both themes."""
+        self.assertNotRegex(page, r"(?i)https?://|<script|<link|src=|url\(")
+        self.assertEqual(3, page.count("<svg"))
+        self.assertIn("prefers-color-scheme:dark", page)
+        for words in ("waiting for late ranks", "neighbor_allgather", "rank 2", "one rank"):
+            self.assertIn(words, page)
+
+    def test_without_huddle_and_of_records(self):
+        for command in self.each():
+            found, _, _ = self.profile("--off", "--", *command, "end")
+            self.assertFalse(found["huddle"])
+            self.assertEqual(
+                {"huddle not in use": RANKS * (CALLS + 1)}, found["collectives"][0]["fell_back"]
+            )
+            records = tempfile.mkdtemp(dir=self.folder)
+            huddle("run", "--record", records, "--", *command, "end")
+            again, _, _ = self.profile("--from", records)
+            self.assertEqual(RANKS * (CALLS + 1), again["collectives"][0]["calls"])
+
+    def test_errors_are_one_line(self):
+        for words, status in (
+            ((), 2),
+            (("--from", "/no/such"), 2),
+            (("--html", "/no/such/page", "--", "true"), 2),
+            (("--", "true"), 1),
+            (("--", "false"), 1),
+        ):
+            with self.subTest(words=words):
+                answer = huddle("profile", *words)
+                self.assertEqual(status, answer.returncode)
+                self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+
+
+class Compare(Recorded):
+    def test_a_program_without_and_with(self):
+        command = [*MPIS[0][1], "2", self.build(MPIS[0][0]), "end"]
+        answer = huddle("compare", "--runs", "2", "--json", self.file, "--", *command)
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        found = self.stats()
+        self.assertEqual((2, True), (found["runs"], found["same_output"]))
+        self.assertEqual("noise", found["verdict"])  # two runs tell nothing
+        self.assertIn("allreduce", found["by_collective"])
+        for part in ("seconds", "collectives"):
+            self.assertEqual(2, len(found[part]["without"]))
+            self.assertLessEqual(found[part]["ratio"]["low"], found[part]["ratio"]["high"])
+        self.assertIn("s left", answer.stderr)
+
+    def test_tells_outputs_apart(self):
+        for program, status, said in (
+            ('echo "$HUDDLE"', 1, "another one with huddle"),
+            ("date +%N", 0, "without huddle, too"),
+            ("echo same", 0, "the same in all runs"),
+        ):
+            answer = huddle("compare", "--runs", "2", "--", "sh", "-c", program)
+            self.assertEqual(status, answer.returncode, answer.stdout)
+            self.assertIn(said, answer.stdout)
+
+    def test_errors_are_one_line(self):
+        for words, status in ((("--",), 2), (("--runs", "0", "--", "true"), 2)):
+            answer = huddle("compare", *words)
+            self.assertEqual(status, answer.returncode)
+            self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+        answer = huddle("compare", "--runs", "1", "--", "sh", "-c", "echo bad >&2; exit 4")
+        self.assertEqual(1, answer.returncode)
+        self.assertIn("status 4 without huddle: bad", answer.stderr)
+
+
+# Ctrl-C ends what is started here, also where this test itself was started in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Man pages and completion have each command and option that the CLI has.  test_pages.py BUILD."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+PAGES = os.path.join(BUILD, "packaging", "pages")
+HUDDLE = os.path.join(BUILD, "bin", "huddle")
+
+
+def output(*words, **environment):
+    answer = subprocess.run(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=True,
+        env={**os.environ, "COLUMNS": "200", **environment},
+    )
+    return answer.stdout
+
+
+def page(name):
+    with open(os.path.join(PAGES, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def commands():
+    lines = output(HUDDLE, "--help").partition("COMMAND\n")[2]
+    return re.findall(r"^    ([a-z]+)\b", lines, re.MULTILINE)
+
+
+def flags(command):
+    """Those of the list of options, as the user sees it."""
+    found = re.findall(r"^  (-.*?)(?:  |$)", output(HUDDLE, command, "--help"), re.MULTILINE)
+    return {flag for line in found for flag in re.findall(r"(?:^|, )(--?[a-z_-]+)", line)}
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.flags = {command: flags(command) for command in commands()}
+
+    def test_each_command_and_option_has_its_place(self):
+        self.assertGreater(len(self.flags), 9)
+        self.assertIn("--stats", self.flags["run"])
+        self.assertIn("-msglog", self.flags["bench"])
+        for command, expected in self.flags.items():
+            shown = page(f"huddle-{command}.1").replace("\\-", "-")
+            self.assertEqual(expected - set(re.findall(r"\\fB(-\S+?)\\fR", shown)), set())
+            self.assertIn(f"\\fBhuddle-{command}\\fR(1)", page("huddle.1").replace("\\-", "-"))
+
+    def test_no_page_of_a_command_that_is_gone(self):
+        found = {name for name in os.listdir(PAGES) if name.startswith("huddle-")}
+        self.assertEqual(found, {f"huddle-{command}.1" for command in self.flags})
+
+    def test_the_page_of_concepts_has_the_settings(self):
+        self.assertIn("\\fBHUDDLE_MEMORY\\fR", page("huddle.7"))
+
+    def test_lint(self):
+        if not shutil.which("mandoc"):
+            self.skipTest("no mandoc here")
+        names = [name for name in os.listdir(PAGES) if re.search(r"\.[17]$", name)]
+        output("mandoc", "-T", "lint", "-W", "warning", *(f"{PAGES}/{name}" for name in names))
+
+    def bash(self, *words):
+        """What bash offers for the last word."""
+        script = f"""
+            . {PAGES}/huddle
+            COMP_WORDS=({' '.join(words[:-1])} "{words[-1]}") COMP_CWORD={len(words) - 1}
+            _huddle; printf '%s\\n' "${{COMPREPLY[@]}}" """
+        return set(output("bash", "--norc", "-c", script).split())
+
+    def test_bash(self):
+        self.assertGreaterEqual(self.bash("huddle", ""), set(self.flags))
+        for command, expected in self.flags.items():
+            self.assertEqual(self.bash("huddle", command, "-"), expected, command)
+        self.assertEqual(self.bash("huddle", "bench", "--bind", ""), {"core", "none"})
+        self.assertIn("HUDDLE_MEMORY=", self.bash("huddle", "run", "--set", "HUDDLE_M"))
+        self.assertIn("ls", self.bash("huddle", "run", "--", "l"))
+
+    def fish(self, line):
+        """What fish offers at the end of the line."""
+        script = f"source {PAGES}/huddle.fish; complete -C '{line}'"
+        out = output("fish", "--no-config", "-c", script, TERM="dumb")
+        return {text.split("\t")[0] for text in out.splitlines()}
+
+    def test_fish(self):
+        if not shutil.which("fish"):
+            self.skipTest("no fish here")
+        self.assertGreaterEqual(self.fish("huddle "), set(self.flags))
+        for command, expected in self.flags.items():
+            self.assertEqual(self.fish(f"huddle {command} -") & expected, expected, command)
+        self.assertEqual(self.fish("huddle bench --bind "), {"core", "none"})
+        self.assertIn("HUDDLE_MEMORY=", self.fish("huddle run --set HUDDLE_M"))
+        self.assertIn("ls", self.fish("huddle run -- l"))
+
+    def zsh(self, line):
+        """What zsh lists for a line typed into a terminal of its own."""
+        script = f"""
+            zmodload zsh/zpty
+            zpty shell zsh -f -i
+            zpty -w shell 'PS1=; fpath=({PAGES} $fpath); autoload -Uz compinit; compinit -u -D'
+            zpty -w shell 'LISTMAX=9999; bindkey "^I" list-choices; stty cols 200; echo re""ady'
+            zpty -r shell text '*ready*'
+            zpty -w -n shell $'{line}\\t'
+            sleep 1
+            zpty -w -n shell $'\\C-u'; zpty -w shell 'echo do""ne'
+            zpty -r shell text '*done*'; print -r -- "$text" """
+        return output("zsh", "-f", "-c", script, TERM="dumb")
+
+    def test_zsh(self):
+        if not shutil.which("zsh"):
+            self.skipTest("no zsh here")
+        shown = self.zsh("huddle ")
+        for command in self.flags:
+            self.assertIn(command, shown)
+        for command in ("run", "bench"):
+            shown = self.zsh(f"huddle {command} -")
+            for flag in self.flags[command]:
+                self.assertIn(flag, shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nodes.c - makes a span and a sequence of calls from a seed, runs it, checks every byte.
+ *
+ * Ranks are on nodes one after the other, dealt in turn, or anyhow; from one node for all to one
+ * for each.  Fragments are small, so that broadcasts go round the ring several times.
+ */
+#include "nodes.h"
+
+#include "alg/lanes/lanes.h"
+#include "calls.h"
+#include "sim/grow.h"
+
+#include <string.h>
+
+enum {
+    CALLS = 40,
+    MAX_LINES = 24,
+    MAX_FRAGMENTS = 3 * NODES_RING,
+    MAX_SETS = 3,
+    LEASE_BYTES = 256 << 10
+};
+
+struct step {
+    struct call call;
+    long param[ALG_PARAMS];
+};
+
+struct nodes {
+    const struct sequence_options *options;
+    uint64_t random;
+    int nodes, *node_of;
+    long fragment, set;
+    struct alg_place place, lanes_place;
+    struct step step[CALLS];
+    size_t max_bytes;
+    struct call_user **user; /* [ranks] */
+    struct sim_span *span;
+};
+
+static uint64_t below(struct nodes *q, uint64_t end)
+{
+    q->random = q->random * 6364136223846793005u + 1442695040888963407u;
+    return (q->random >> 33) % end;
+}
+
+/* ---- where the ranks are ---- */
+
+static int in_blocks(struct nodes *q, int rank, int nodes)
+{
+    return (int)((long)rank * nodes / q->options->ranks);
+}
+
+static int in_turn(struct nodes *q, int rank, int nodes)
+{
+    (void)q;
+    return rank % nodes;
+}
+
+static int anywhere(struct nodes *q, int rank, int nodes)
+{
+    (void)rank;
+    return (int)below(q, (uint64_t)nodes);
+}
+
+static int (*const dealt[])(struct nodes *q, int rank, int nodes) = { in_blocks, in_turn,
+                                                                      anywhere };
+enum { DEALS = sizeof dealt / sizeof *dealt };
+
+/* Nodes get their numbers in the order of their lowest ranks. */
+static void place_ranks(struct nodes *q)
+{
+    int ranks = q->options->ranks, wanted = 1 + (int)below(q, (uint64_t)ranks);
+    int *number = hud_must(calloc((size_t)ranks, sizeof *number));
+
+    q->node_of = hud_must(calloc((size_t)ranks, sizeof *q->node_of));
+    for (int r = 0; r < ranks; r++) {
+        int node = dealt[q->options->seed % DEALS](q, r, wanted);
+        if (number[node] == 0)
+            number[node] = ++q->nodes;
+        q->node_of[r] = number[node] - 1;
+    }
+    free(number);
+}
+
+/* ---- calls ---- */
+
+static size_t any_size(struct nodes *q, enum net_tag kind)
+{
+    size_t fragment = (size_t)q->fragment,
+           max = kind == NET_ALLREDUCE                                  ? 2 * fragment
+                 : kind == NET_ALLREDUCE_LANES                          ? MAX_SETS * (size_t)q->set
+                 : kind == NET_REDUCE_SCATTER || kind == NET_ALLGATHERV ? MAX_LINES * HUD_LINE
+                 : kind == NET_ALLGATHER                                ? MAX_LINES / 4 * HUD_LINE
+                                                                        : MAX_FRAGMENTS * fragment;
+    const size_t sizes[] = { 1, fragment, fragment + 1, max, 1 + below(q, max), 1 + below(q, 64) };
+
+    return sizes[below(q, sizeof sizes / sizeof *sizes)];
+}
+
+static bool is_lanes(const struct alg *alg)
+{
+    return alg->family == &hud_sim_lanes_family;
+}
+
+static void make_step(struct nodes *q, int number)
+{
+    static const size_t elements[] = { 1, 4, 8, 12 };
+    static const enum shape_kind trees[] = { SHAPE_FLAT, SHAPE_CHAIN, SHAPE_KARY, SHAPE_BALANCED,
+                                             SHAPE_KNOMIAL };
+    struct step *s = &q->step[number];
+    enum net_tag kind = (enum net_tag)below(q, NET_TAGS);
+
+    while (q->options->only && hud_sim_nodes_algs[kind] != q->options->only)
+        kind = (enum net_tag)((kind + 1) % NET_TAGS);
+    s->call = (struct call){ .alg = hud_sim_nodes_algs[kind],
+                             .ranks = q->options->ranks,
+                             .root = (int)below(q, (uint64_t)q->options->ranks),
+                             .bytes = kind == NET_BARRIER ? 0 : any_size(q, kind),
+                             .element = 1,
+                             .in_place = below(q, 3) == 0,
+                             .shorter = -1,
+                             .id = (uint64_t)number };
+    if (call_reduces(s->call.alg->coll)) {
+        size_t element = elements[below(q, sizeof elements / sizeof *elements)];
+        s->call.element = element <= s->call.bytes ? element : 1;
+        s->call.bytes -= s->call.bytes % s->call.element;
+    }
+    if (is_lanes(s->call.alg)) {
+        s->param[LANES_SET] = q->set;
+        s->param[LANES_COUNT] = 1 + (long)below(q, 4);
+        return;
+    }
+    s->param[NODES_TREE] = trees[below(q, sizeof trees / sizeof *trees)];
+    s->param[NODES_DEGREE] = 2 + (long)below(q, 3);
+    s->param[NODES_BUFFER] = q->fragment;
+    s->param[NODES_FRAGMENT] = q->fragment - (long)below(q, (uint64_t)q->fragment / 2);
+    if (s->call.bytes > q->max_bytes)
+        q->max_bytes = s->call.bytes;
+}
+
+static void body(struct sim *sim, int rank, void *arg)
+{
+    struct nodes *q = arg;
+
+    for (int i = 0; i < CALLS; i++) {
+        const struct step *s = &q->step[i];
+        struct coll c = { .root = s->call.root,
+                          .op = (uint64_t)i + 1,
+                          .param = s->param,
+                          .place = is_lanes(s->call.alg) ? &q->lanes_place : &q->place,
+                          .net = hud_sim_span_net(q->span, rank) };
+        call_prepare(&s->call, rank, q->user[rank], sim, &c);
+        int status = hud_sim_call(hud_sim_span_mem(q->span, rank), s->call.alg, &c);
+        call_verify(&s->call, rank, q->user[rank], sim, status);
+    }
+}
+
+/* ---- */
+
+static bool run(struct nodes *q, struct sequence_sums *sums, FILE *to)
+{
+    const struct sequence_options *o = q->options;
+    const struct sim_options options = { .ranks = o->ranks,
+                                         .arena_bytes = LEASE_BYTES,
+                                         .seed = o->seed,
+                                         .strategy =
+                                             (enum sim_strategy)(o->seed / DEALS % SIM_STRATEGIES),
+                                         .mutate_file = o->mutate_file,
+                                         .mutate_line = o->mutate_line,
+                                         .mutate = o->mutate };
+    struct sim *sim = hud_sim_create(&options);
+
+    q->user = hud_must(calloc((size_t)o->ranks, sizeof *q->user));
+    for (int r = 0; r < o->ranks; r++)
+        q->user[r] = call_user_create(sim, o->ranks, q->max_bytes);
+    q->span = hud_sim_span_create(sim, q->nodes, q->node_of, LEASE_BYTES, nodes_messages(q->nodes));
+    bool clean = hud_sim_run(sim, body, q);
+    if (!clean)
+        fprintf(to,
+                "%s  %d nodes, fragments of %ld bytes, %s scheduling; again with:\n"
+                "  sim_check --algorithm %s%s%s --ranks %d --seed %llu\n",
+                hud_sim_report(sim), q->nodes, q->fragment, hud_sim_strategies[options.strategy],
+                o->only ? o->only->coll : "all", o->only ? "/" : "", o->only ? o->only->name : "",
+                o->ranks, (unsigned long long)o->seed);
+    sums->runs++;
+    sums->calls += CALLS;
+    sums->events += hud_sim_events(sim);
+    sums->mutated += hud_sim_mutated(sim);
+    hud_sim_free(sim);
+    for (int r = 0; r < o->ranks; r++)
+        call_user_free(q->user[r]);
+    free(q->user);
+    return clean;
+}
+
+/* Room for a line of each rank, however the ranks are dealt. */
+static long set_bytes(struct nodes *q)
+{
+    int ranks = q->options->ranks;
+
+    return (long)((ranks + 4) * (ranks + 4) / 4 + ranks + 4 + (int)below(q, 20)) * HUD_LINE;
+}
+
+static struct alg_place lanes_place(const struct nodes *q)
+{
+    size_t lines = mem_lines(sizeof(struct lanes_lines)),
+           begin = q->place.window_offset + q->place.window_bytes;
+
+    return (struct alg_place){ .slot_offset = begin,
+                               .slot_bytes = lines,
+                               .window_offset = begin + lines,
+                               .window_bytes = LANES_SETS * (size_t)q->set };
+}
+
+bool nodes_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to)
+{
+    static const long fragments[] = { 8, 100, HUD_LINE, 200 };
+    struct nodes q = { .options = options,
+                       .random = options->seed * 7919 + (uint64_t)options->ranks };
+
+    q.fragment = fragments[below(&q, sizeof fragments / sizeof *fragments)];
+    q.set = set_bytes(&q);
+    size_t lines = mem_lines(sizeof(struct nodes_lines));
+    q.place = (struct alg_place){ .slot_offset = HUD_LINE,
+                                  .slot_bytes = lines,
+                                  .window_offset = HUD_LINE + lines,
+                                  .window_bytes = nodes_window_bytes((size_t)q.fragment) };
+    q.lanes_place = lanes_place(&q);
+    place_ranks(&q);
+    for (int i = 0; i < CALLS; i++) {
+        make_step(&q, i);
+        const struct call *call = &q.step[i].call;
+        size_t view = call_view_bytes(call->alg->coll, call->bytes, call->ranks);
+        q.max_bytes = view > q.max_bytes ? view : q.max_bytes;
+    }
+    bool clean = run(&q, sums, to);
+    free(q.node_of);
+    return clean;
+}

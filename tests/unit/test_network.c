@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_network.c - the model of broadcasts between nodes against paper 04's formulas and against a
+ * search of all trees and segments; what times say of a network; what ranks agree on. */
+#include "core/team/span.h"
+#include "cost/hockney.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+enum { KB = 1024, MB = 1 << 20 };
+
+/* One number for latency and overhead, as in the paper's experiment. */
+static const struct cost_network paper = { 5e4, 47, 5e4 };
+static const struct cost_hockney hockney = { 5e4, 47 };
+/* 100 Gbit/s. */
+static const struct cost_network fast = { 1500, .08, 300 };
+
+/* cmocka's own compares floats. */
+#define assert_near(is, wanted, part) near_at(is, wanted, part, __LINE__)
+
+static void near_at(double is, double wanted, double part, int line)
+{
+    if (!(fabs(is - wanted) <= part * fabs(wanted)))
+        fail_msg("line %d: %.10g is not within %g of %.10g", line, is, part, wanted);
+}
+
+static double spread_ns(const struct cost_network *c, enum cost_spread_kind kind, int degree,
+                        int nodes, double bytes, double segment)
+{
+    return hud_cost_spread_ns(c, nodes, bytes, &(struct cost_spread){ kind, degree, segment });
+}
+
+static double paper_ns(enum cost_tree tree, int degree, int nodes, double bytes, double segment)
+{
+    return hud_cost_broadcast_ns(&hockney, &(struct cost_broadcast){ .tree = tree,
+                                                                     .ranks = nodes,
+                                                                     .degree = degree,
+                                                                     .message_bytes = bytes,
+                                                                     .segment_bytes = segment });
+}
+
+/* But for the copies into and out of buffers. */
+static void the_formulas_are_the_papers(void **state)
+{
+    (void)state;
+    for (double s = 512; s <= 64 * KB; s *= 2) {
+        double copies = s * paper.beta_ns;
+        assert_near(spread_ns(&paper, COST_SPREAD_KARY, 1, 128, MB, s) - copies,
+                    paper_ns(COST_CHAIN, 0, 128, MB, s), 1e-9);
+        assert_near(spread_ns(&paper, COST_SPREAD_KARY, 2, 8, MB, s) - copies,
+                    paper_ns(COST_BINARY_PIPELINED, 0, 8, MB, s), 1e-9);
+        assert_near(spread_ns(&paper, COST_SPREAD_KNOMIAL, 2, 64, MB, s) - copies,
+                    paper_ns(COST_BINOMIAL_PIPELINED, 0, 64, MB, s), 1e-9);
+    }
+    for (int k = 2; k <= 4; k++)
+        assert_near(spread_ns(&paper, COST_SPREAD_KNOMIAL, k, 64, 1000, 1000) - 1000 * 47,
+                    paper_ns(COST_KNOMIAL, k, 64, 1000, 0), 1e-9);
+    assert_near(spread_ns(&paper, COST_SPREAD_KNOMIAL, 16, 16, 1000, 1000) - 1000 * 47,
+                paper_ns(COST_LINEAR, 0, 16, 1000, 0), 1e-9);
+}
+
+static void the_best_segments_are_the_papers(void **state)
+{
+    const struct cost_spread chain = { COST_SPREAD_KARY, 1, 0 },
+                             binary = { COST_SPREAD_KARY, 2, 0 };
+
+    (void)state;
+    assert_near(hud_cost_spread_segment(&paper, 128, MB, &chain, 1, MB), 2975, .01);
+    assert_near(hud_cost_spread_segment(&paper, 128, MB, &binary, 1, MB), 13635, .05);
+    assert_true(hud_cost_spread_segment(&paper, 128, MB, &chain, 4096, MB) == 4096);
+    assert_true(hud_cost_spread_segment(&paper, 128, MB, &chain, 64, 1024) == 1024);
+    assert_true(hud_cost_spread_segment(&paper, 128, 100, &chain, 4096, MB) == 100);
+}
+
+/* The overhead decides: messages of a pipeline hide each other's latency. */
+static void less_overhead_means_shorter_segments(void **state)
+{
+    const struct cost_network cheap = { 5e4, 47, 5e2 };
+    const struct cost_spread chain = { COST_SPREAD_KARY, 1, 0 };
+
+    (void)state;
+    assert_near(hud_cost_spread_segment(&cheap, 128, MB, &chain, 1, MB), 297.5, .01);
+}
+
+/* Of all trees and a grid of segments. */
+static double least_ns(const struct cost_network *c, int nodes, double bytes)
+{
+    double best = INFINITY;
+
+    for (double s = 64; s <= 32 * KB; s *= 1.1)
+        for (int k = 1; k <= nodes; k++) {
+            best = fmin(best, spread_ns(c, COST_SPREAD_KARY, k, nodes, bytes, s));
+            if (k > 1)
+                best = fmin(best, spread_ns(c, COST_SPREAD_KNOMIAL, k, nodes, bytes, s));
+        }
+    return best;
+}
+
+/* Segments are whole numbers of a message: a grid may meet one that fits better. */
+static void nothing_is_much_faster_than_the_choice(void **state)
+{
+    static const struct cost_network slow = { 5000, 42, 5000 }, one_gigabit = { 35e3, 8, 7e3 };
+    const struct cost_network *networks[] = { &paper, &fast, &slow, &one_gigabit };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+        for (int nodes = 2; nodes <= 64; nodes *= 2)
+            for (double bytes = 8; bytes <= 4 * MB; bytes *= 8) {
+                const struct cost_spread s =
+                    hud_cost_spread_choose(networks[i], nodes, bytes, 64, 32 * KB);
+                double ns = hud_cost_spread_ns(networks[i], nodes, bytes, &s);
+                if (ns > 1.05 * least_ns(networks[i], nodes, bytes))
+                    fail_msg("network %zu, %d nodes, %.0f bytes: %.0f ns, not %.0f", i, nodes,
+                             bytes, ns, least_ns(networks[i], nodes, bytes));
+            }
+}
+
+static void the_trees_of_the_advice(void **state)
+{
+    struct cost_spread s;
+
+    (void)state;
+    s = hud_cost_spread_choose(&paper, 16, 8, 64, 32 * KB);
+    assert_true(s.kind == COST_SPREAD_KNOMIAL && s.degree == 2 && s.segment_bytes == 8);
+    s = hud_cost_spread_choose(&paper, 16, 4 * MB, 64, 32 * KB);
+    assert_true(s.kind == COST_SPREAD_KARY && s.degree == 1);
+    s = hud_cost_spread_choose(&fast, 4, 8, 64, 32 * KB); /* four latencies or one */
+    assert_true(s.kind == COST_SPREAD_KNOMIAL && s.degree == 4);
+}
+
+static void an_mpi_sends_whole_messages(void **state)
+{
+    (void)state;
+    assert_near(hud_cost_mpi_broadcast_ns(&paper, 16, 8), 4 * (5e4 + 8 * 47), 1e-9);
+    assert_near(hud_cost_mpi_broadcast_ns(&paper, 16, MB), 19 * 5e4 + 2.0 * MB * 47 * 15 / 16,
+                1e-9);
+}
+
+/* One piece is the MPI's own; so is what hardly gains. */
+static void only_pipelines_gain(void **state)
+{
+    static const struct {
+        double bytes;
+        int nodes;
+        bool gains;
+    } cases[] = { { 8, 16, false },
+                  { MB, 2, false },
+                  { 4 * MB, 16, true },
+                  { MB, 4, true },
+                  { 100, 64, false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct cost_spread s =
+            hud_cost_spread_choose(&paper, cases[i].nodes, cases[i].bytes, 64, 32 * KB);
+        if (hud_cost_spread_gains(&paper, cases[i].nodes, cases[i].bytes, &s) != cases[i].gains)
+            fail_msg("%.0f bytes on %d nodes", cases[i].bytes, cases[i].nodes);
+    }
+}
+
+static void times_say_what_a_network_takes(void **state)
+{
+    /* 20 us, 8 ns per byte, 15 us more for each message, of 8 */
+    struct cost_network c = hud_span_solve(40e3, 40e3 + 7 * 15e3, 145e3 + 9 * 1000 * 8, 8, 1000);
+
+    (void)state;
+    assert_near(c.alpha_ns, 20e3, 1e-9);
+    assert_near(c.overhead_ns, 15e3, 1e-9);
+    assert_near(c.beta_ns, 8, 1e-9);
+    c = hud_span_solve(40e3, 30e3, 20e3, 8, 1000); /* noise */
+    assert_true(hud_cost_network_valid(&c) && c.beta_ns == 0 && c.overhead_ns == 10e3);
+    c = hud_span_solve(40e3, 1e6, 2e6, 8, 1000);
+    assert_true(hud_cost_network_valid(&c) && c.overhead_ns == c.alpha_ns);
+}
+
+static void ranks_take_the_mean_of_what_is_known(void **state)
+{
+    struct reply reply[4] = { { .reason = 0 } };
+    struct cost_network c = { .alpha_ns = 0 };
+
+    (void)state;
+    assert_false(hud_span_known(reply, 4, &c));
+    reply[1].network = (struct cost_network){ 10, 1, 4 };
+    reply[3].network = (struct cost_network){ 20, 3, 8 };
+    reply[2].network = (struct cost_network){ NAN, 1, 1 };
+    assert_true(hud_span_known(reply, 4, &c));
+    assert_true(c.alpha_ns == 15 && c.beta_ns == 2 && c.overhead_ns == 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_formulas_are_the_papers),
+        cmocka_unit_test(the_best_segments_are_the_papers),
+        cmocka_unit_test(less_overhead_means_shorter_segments),
+        cmocka_unit_test(nothing_is_much_faster_than_the_choice),
+        cmocka_unit_test(the_trees_of_the_advice),
+        cmocka_unit_test(an_mpi_sends_whole_messages),
+        cmocka_unit_test(only_pipelines_gain),
+        cmocka_unit_test(times_say_what_a_network_takes),
+        cmocka_unit_test(ranks_take_the_mean_of_what_is_known),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
