@@ -162,6 +162,8 @@ static inline bool alg_accepts(const struct alg *a, const struct coll *c, int ra
 }
 
 extern const struct alg *const HUD_BACKEND(algs)[]; /* alg.def, ended by NULL */
+/* spans.def, in the order of enum net_tag, ended by NULL. */
+extern const struct alg *const HUD_BACKEND(nodes_algs)[NET_TAGS + 1];
 
 /* Runs c->alg, whose window is the team's (window.c). */
 void HUD_BACKEND(window_run)(struct mem *m, const struct coll *c);

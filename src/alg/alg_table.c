@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alg_table.c - alg.def as a NULL-terminated array; core, front ends, CLI, documents and tests all
- * iterate it. */
+ * iterate it.  spans.def as another one. */
 #include "alg/alg.h"
 
 #define ALG(c, n) extern const struct alg HUD_BACKEND(alg_##c##_##n);
@@ -12,4 +12,14 @@ const struct alg *const HUD_BACKEND(algs)[] = {
 #include "alg/alg.def"
 #undef ALG
     NULL,
+};
+
+#define SPAN_ALG(tag, ID, c, n) extern const struct alg HUD_BACKEND(alg_##c##_##n);
+#include "alg/spans.def"
+#undef SPAN_ALG
+
+const struct alg *const HUD_BACKEND(nodes_algs)[NET_TAGS + 1] = {
+#define SPAN_ALG(tag, ID, c, n) [NET_##tag] = &HUD_BACKEND(alg_##c##_##n),
+#include "alg/spans.def"
+#undef SPAN_ALG
 };

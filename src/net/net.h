@@ -30,15 +30,30 @@
 
 #include "mem/mem.h"
 
-/* Algorithms that send messages, each in a space of its own. */
+/* Algorithms that send messages, each in a space of its own, by their collectives. */
 enum net_tag {
     NET_BARRIER,
     NET_BCAST,
+    NET_REDUCE,
+    NET_REDUCE_LANES,
+    NET_REDUCE_ORDERED,
     NET_ALLREDUCE,
     NET_ALLREDUCE_LANES,
     NET_REDUCE_SCATTER,
+    NET_REDUCE_SCATTER_LANES,
     NET_ALLGATHER,
+    NET_ALLGATHER_LANES,
     NET_ALLGATHERV,
+    NET_ALLGATHERV_LANES,
+    NET_ALLTOALL,
+    NET_ALLTOALL_PAIRS,
+    NET_ALLTOALLV,
+    NET_GATHER,
+    NET_GATHER_PAIRS,
+    NET_GATHERV,
+    NET_SCATTER,
+    NET_SCATTER_PAIRS,
+    NET_SCATTERV,
     NET_TAGS
 };
 
@@ -63,6 +78,16 @@ static inline int net_members(const struct net_map *map, int node)
 static inline int net_member(const struct net_map *map, int node, int local)
 {
     return map->member[map->first[node] + local];
+}
+
+/* Each node is a range of ranks. */
+static inline bool net_in_ranges(const struct net_map *map)
+{
+    bool ranges = true;
+
+    for (int r = 0; r < map->ranks; r++)
+        ranges = ranges && map->member[r] == r;
+    return ranges;
 }
 
 struct net; /* one rank's handle on its span */

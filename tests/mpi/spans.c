@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spans.c - barrier, broadcast, sums and allgathers on communicators whose ranks are dealt over the
- * nodes in different ways: in order, in turn, backwards, with ragged nodes, without the first one,
- * in halves.  Meanwhile a receive from anybody with any tag is pending on each: it must take
- * nothing of the collectives.  Nonblocking ones are in flight among them.
+ * spans.c - barrier, broadcast, sums, gathers, scatters and exchanges on communicators whose ranks
+ * are dealt over the nodes in different ways: in order, in turn, backwards, with ragged nodes,
+ * without the first one, in halves.  Meanwhile a receive from anybody with any tag is pending on
+ * each: it must take nothing of the collectives.  Nonblocking ones are in flight among them.
  *
  *   spans [MOST]     bytes of the largest broadcast
  */
@@ -110,6 +110,226 @@ static void blocks(MPI_Comm comm, int rank, int size, const char *what)
     }
 }
 
+/* The first rank is a root, and the last one. */
+static int next_root(int size)
+{
+    return size > 1 ? size - 1 : 1;
+}
+
+/* Also in place. */
+static void reduces(MPI_Comm comm, int rank, int size, const char *what)
+{
+    static double mine[SUM_MOST], all[SUM_MOST];
+    const int counts[] = { 1, 13, 1024, 1025, 8191, SUM_MOST };
+
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        for (int root = 0; root < size; root += next_root(size)) {
+            bool good = true, in_place = root % 2 == 1 && rank == root;
+            double *out = in_place ? mine : all;
+            for (int i = 0; i < counts[k]; i++)
+                mine[i] = rank * 1000 + i;
+            MPI_Reduce(in_place ? MPI_IN_PLACE : mine, out, counts[k], MPI_DOUBLE, MPI_SUM, root,
+                       comm);
+            for (int i = 0; i < counts[k] && rank == root; i++)
+                good = good && out[i] == 500.0 * size * (size - 1) + (double)i * size;
+            check(good, "%s: sums of %d numbers to root %d", what, counts[k], root);
+        }
+}
+
+/* Maps x -> a x + b, composed: the order counts, and no bracket does. */
+struct map {
+    uint32_t a, b;
+};
+
+static void compose(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    const struct map *first = in;
+    struct map *then = inout;
+
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        then[i] = (struct map){ first[i].a * then[i].a, first[i].a * then[i].b + first[i].b };
+}
+
+static struct map map_of(int rank, int i)
+{
+    return (struct map){ (uint32_t)(2 * rank + 3), (uint32_t)(rank * 77 + i) };
+}
+
+static bool composed(const struct map *got, int count, int size)
+{
+    bool good = true;
+
+    for (int i = 0; i < count; i++) {
+        struct map all = map_of(0, i);
+        for (int r = 1; r < size; r++) {
+            struct map one = map_of(r, i);
+            all = (struct map){ all.a * one.a, all.a * one.b + all.b };
+        }
+        good = good && got[i].a == all.a && got[i].b == all.b;
+    }
+    return good;
+}
+
+/* The ranks of each node are consecutive. */
+static bool in_ranges(MPI_Comm comm, int rank, int size)
+{
+    char own[MPI_MAX_PROCESSOR_NAME] = "", *all = allocate((size_t)size * sizeof own);
+    int length;
+    bool ranges = true;
+
+    (void)rank;
+    MPI_Get_processor_name(own, &length);
+    MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, comm);
+    for (int r = 0; r < size; r++)
+        for (int later = r + 2; later < size; later++)
+            ranges =
+                ranges &&
+                (strcmp(all + (size_t)r * sizeof own, all + (size_t)later * sizeof own) != 0 ||
+                 strcmp(all + (size_t)r * sizeof own, all + (size_t)(later - 1) * sizeof own) == 0);
+    free(all);
+    return ranges;
+}
+
+/* Where nodes are no ranges of ranks, such calls fall back to the MPI. */
+static void in_order(MPI_Comm comm, int rank, int size, const char *what)
+{
+    enum { MOST = 20000 };
+    static struct map mine[MOST], all[MOST];
+    const int counts[] = { 1, 700, MOST };
+    bool handled = in_ranges(comm, rank, size);
+    MPI_Datatype type;
+    MPI_Op op;
+
+    MPI_Type_contiguous(2, MPI_UINT32_T, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(compose, 0, &op);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        for (int i = 0; i < counts[k]; i++)
+            mine[i] = map_of(rank, i);
+        for (int root = 0; root < size; root += next_root(size)) {
+            memset(all, 0, sizeof all);
+            calls_left += !handled;
+            MPI_Reduce(mine, all, counts[k], type, op, root, comm);
+            check(rank != root || composed(all, counts[k], size), "%s: %d maps in order to root %d",
+                  what, counts[k], root);
+        }
+        calls_left += !handled;
+        MPI_Allreduce(MPI_IN_PLACE, mine, counts[k], type, op, comm);
+        check(composed(mine, counts[k], size), "%s: %d maps in order", what, counts[k]);
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+}
+
+/* The number that rank `from` has for rank `to` at that place of a block. */
+static int64_t number(int from, int to, int i)
+{
+    return from * 1000000 + to * 1000 + i % 997;
+}
+
+/* Blocks of n numbers, or, parts, of (from + 2 to) n / 4. */
+static int length_of(bool parts, int n, int from, int to)
+{
+    return parts ? (from + 2 * to) * n / 4 : n;
+}
+
+struct parts {
+    int *count, *begin, end;
+};
+
+static struct parts cut(bool parts, int n, int size, int rank, bool sends)
+{
+    struct parts p = { .count = allocate(2 * (size_t)size * sizeof(int)) };
+
+    p.begin = p.count + size;
+    for (int r = 0; r < size; r++) {
+        p.count[r] = sends ? length_of(parts, n, rank, r) : length_of(parts, n, r, rank);
+        p.begin[r] = p.end;
+        p.end += p.count[r];
+    }
+    return p;
+}
+
+static void exchange(MPI_Comm comm, int rank, int size, int n, bool parts, const char *what)
+{
+    struct parts out = cut(parts, n, size, rank, true), in = cut(parts, n, size, rank, false);
+    int64_t *from = allocate(((size_t)out.end + 1) * sizeof *from),
+            *to = allocate(((size_t)in.end + 1) * sizeof *to);
+    bool good = true;
+
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < out.count[r]; i++)
+            from[out.begin[r] + i] = number(rank, r, i);
+    if (parts)
+        MPI_Alltoallv(from, out.count, out.begin, MPI_INT64_T, to, in.count, in.begin, MPI_INT64_T,
+                      comm);
+    else
+        MPI_Alltoall(from, n, MPI_INT64_T, to, n, MPI_INT64_T, comm);
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < in.count[r]; i++)
+            good = good && to[in.begin[r] + i] == number(r, rank, i);
+    check(good, "%s: exchanges of %d numbers%s", what, n, parts ? ", unequal" : "");
+    if (!parts)
+        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, from, n, MPI_INT64_T, comm);
+    for (int i = 0; i < n * size && !parts; i++)
+        good = good && from[i] == number(i / n, rank, i % n);
+    check(good, "%s: exchanges of %d numbers in place", what, n);
+    free(out.count);
+    free(in.count);
+    free(from);
+    free(to);
+}
+
+/* What the root gathers it scatters again. */
+static void rooted(MPI_Comm comm, int rank, int root, int n, bool parts, const char *what)
+{
+    int size, own;
+
+    MPI_Comm_size(comm, &size);
+    struct parts all = cut(parts, n, size, root, false);
+    own = all.count[rank];
+    int64_t *mine = allocate(((size_t)own + 1) * sizeof *mine),
+            *whole = allocate(((size_t)all.end + 1) * sizeof *whole);
+    bool good = true, in_place = rank == root && root % 2 == 1;
+
+    for (int i = 0; i < own; i++)
+        mine[i] = whole[all.begin[rank] + i] = number(rank, root, i);
+    const void *in = in_place ? MPI_IN_PLACE : mine;
+    if (parts)
+        MPI_Gatherv(in, own, MPI_INT64_T, whole, all.count, all.begin, MPI_INT64_T, root, comm);
+    else
+        MPI_Gather(in, n, MPI_INT64_T, whole, n, MPI_INT64_T, root, comm);
+    for (int r = 0; r < size && rank == root; r++)
+        for (int i = 0; i < all.count[r]; i++)
+            good = good && whole[all.begin[r] + i] == number(r, root, i);
+    check(good, "%s: blocks of %d numbers%s to root %d", what, n, parts ? ", unequal" : "", root);
+    memset(mine, 0, (size_t)own * sizeof *mine);
+    void *out = in_place ? MPI_IN_PLACE : mine;
+    if (parts)
+        MPI_Scatterv(whole, all.count, all.begin, MPI_INT64_T, out, own, MPI_INT64_T, root, comm);
+    else
+        MPI_Scatter(whole, n, MPI_INT64_T, out, n, MPI_INT64_T, root, comm);
+    for (int i = 0; i < own && !in_place; i++)
+        good = good && mine[i] == number(rank, root, i);
+    check(good, "%s: blocks of %d numbers%s from root %d", what, n, parts ? ", unequal" : "", root);
+    free(all.count);
+    free(mine);
+    free(whole);
+}
+
+static void exchanges(MPI_Comm comm, int rank, int size, const char *what)
+{
+    const int lengths[] = { 1, 30, 700, 9000 };
+
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        for (int parts = 0; parts < 2; parts++) {
+            exchange(comm, rank, size, lengths[k], parts != 0, what);
+            for (int root = 0; root < size; root += next_root(size))
+                rooted(comm, rank, root, lengths[k], parts != 0, what);
+        }
+}
+
 /* Nobody leaves before the last has come; all nodes have one clock here. */
 static void barriers(MPI_Comm comm, int rank, int size, const char *what)
 {
@@ -141,6 +361,9 @@ static void all_of(MPI_Comm comm, const char *what)
     strided(comm, rank, size, what);
     sums(comm, rank, size, what);
     blocks(comm, rank, size, what);
+    reduces(comm, rank, size, what);
+    in_order(comm, rank, size, what);
+    exchanges(comm, rank, size, what);
     MPI_Wait(&barrier, MPI_STATUS_IGNORE);
     MPI_Test(&any, &taken, MPI_STATUS_IGNORE);
     check(!taken && caught == 0, "%s: a receive took a message of a collective", what);

@@ -8,6 +8,8 @@
 #include "nodes.h"
 
 #include "alg/lanes/lanes.h"
+#include "alg/pairs/pairs.h"
+#include "alg/parcels/parcels.h"
 #include "calls.h"
 #include "sim/grow.h"
 
@@ -18,6 +20,7 @@ enum {
     MAX_LINES = 24,
     MAX_FRAGMENTS = 3 * NODES_RING,
     MAX_SETS = 3,
+    MAX_BLOCK = 24, /* of parcels */
     LEASE_BYTES = 256 << 10
 };
 
@@ -26,12 +29,15 @@ struct step {
     long param[ALG_PARAMS];
 };
 
+enum family { NODES, LANES, PARCELS, PAIRS, FAMILIES };
+
 struct nodes {
     const struct sequence_options *options;
     uint64_t random;
     int nodes, *node_of;
-    long fragment, set;
-    struct alg_place place, lanes_place;
+    bool in_ranges; /* each node is a range of ranks */
+    long fragment, set, pair_fragment;
+    struct alg_place place[FAMILIES];
     struct step step[CALLS];
     size_t max_bytes;
     struct call_user **user; /* [ranks] */
@@ -79,44 +85,107 @@ static void place_ranks(struct nodes *q)
         if (number[node] == 0)
             number[node] = ++q->nodes;
         q->node_of[r] = number[node] - 1;
+        q->in_ranges = q->in_ranges && (r == 0 || q->node_of[r] >= q->node_of[r - 1]);
     }
     free(number);
 }
 
 /* ---- calls ---- */
 
-static size_t any_size(struct nodes *q, enum net_tag kind)
+static size_t most_of(const struct nodes *q, enum net_tag tag)
 {
-    size_t fragment = (size_t)q->fragment,
-           max = kind == NET_ALLREDUCE                                  ? 2 * fragment
-                 : kind == NET_ALLREDUCE_LANES                          ? MAX_SETS * (size_t)q->set
-                 : kind == NET_REDUCE_SCATTER || kind == NET_ALLGATHERV ? MAX_LINES * HUD_LINE
-                 : kind == NET_ALLGATHER                                ? MAX_LINES / 4 * HUD_LINE
-                                                                        : MAX_FRAGMENTS * fragment;
-    const size_t sizes[] = { 1, fragment, fragment + 1, max, 1 + below(q, max), 1 + below(q, 64) };
+    size_t fragment = (size_t)q->fragment, set = (size_t)q->set, ranks = (size_t)q->options->ranks;
 
-    return sizes[below(q, sizeof sizes / sizeof *sizes)];
+    switch (tag) {
+    case NET_BCAST:
+        return MAX_FRAGMENTS * fragment;
+    case NET_REDUCE_LANES:
+    case NET_REDUCE_ORDERED:
+    case NET_ALLREDUCE_LANES:
+        return MAX_SETS * set;
+    case NET_REDUCE_SCATTER_LANES:
+    case NET_ALLGATHERV_LANES:
+        return (size_t)MAX_LINES * HUD_LINE;
+    case NET_ALLGATHER_LANES:
+        return (size_t)MAX_LINES / 4 * HUD_LINE;
+    case NET_ALLGATHERV:
+        return MAX_BLOCK * ranks;
+    case NET_ALLGATHER:
+    case NET_ALLTOALL:
+    case NET_GATHER:
+    case NET_SCATTER:
+        return MAX_BLOCK;
+    case NET_ALLTOALL_PAIRS:
+    case NET_ALLTOALLV:
+    case NET_GATHER_PAIRS:
+    case NET_GATHERV:
+    case NET_SCATTER_PAIRS:
+    case NET_SCATTERV:
+        return (size_t)q->pair_fragment * (ranks > 9 ? 2 : 6);
+    default:
+        return 2 * fragment; /* short sums */
+    }
 }
 
-static bool is_lanes(const struct alg *alg)
+static size_t any_size(struct nodes *q, enum net_tag tag)
 {
-    return alg->family == &hud_sim_lanes_family;
+    size_t fragment = (size_t)q->fragment, max = most_of(q, tag);
+    const size_t sizes[] = { 1, fragment, fragment + 1, max, 1 + below(q, max), 1 + below(q, 64) };
+    size_t size = sizes[below(q, sizeof sizes / sizeof *sizes)];
+
+    return size < max ? size : max;
+}
+
+static enum family family_of(const struct alg *alg)
+{
+    static const struct alg_family *const of[] = { [NODES] = &hud_sim_nodes_family,
+                                                   [LANES] = &hud_sim_lanes_family,
+                                                   [PARCELS] = &hud_sim_parcels_family,
+                                                   [PAIRS] = &hud_sim_pairs_family };
+    int family = 0;
+
+    while (of[family] != alg->family)
+        family++;
+    return (enum family)family;
+}
+
+static void draw_tree(struct nodes *q, long *param)
+{
+    static const enum shape_kind trees[] = { SHAPE_FLAT, SHAPE_CHAIN, SHAPE_KARY, SHAPE_BALANCED,
+                                             SHAPE_KNOMIAL };
+
+    param[NODES_TREE] = trees[below(q, sizeof trees / sizeof *trees)];
+    param[NODES_DEGREE] = 2 + (long)below(q, 3);
+    param[NODES_BUFFER] = q->fragment;
+    param[NODES_FRAGMENT] = q->fragment - (long)below(q, (uint64_t)q->fragment / 2);
+}
+
+static void draw_lanes(struct nodes *q, long *param)
+{
+    param[LANES_SET] = q->set;
+    param[LANES_COUNT] = 1 + (long)below(q, 4);
+    param[LANES_PIECE] = (long)below(q, 2) * HUD_LINE;
+}
+
+static enum net_tag any_tag(struct nodes *q)
+{
+    enum net_tag tag = (enum net_tag)below(q, NET_TAGS);
+
+    while (q->options->only && hud_sim_nodes_algs[tag] != q->options->only)
+        tag = (enum net_tag)((tag + 1) % NET_TAGS);
+    return tag == NET_REDUCE_ORDERED && !q->in_ranges ? NET_REDUCE_LANES : tag;
 }
 
 static void make_step(struct nodes *q, int number)
 {
     static const size_t elements[] = { 1, 4, 8, 12 };
-    static const enum shape_kind trees[] = { SHAPE_FLAT, SHAPE_CHAIN, SHAPE_KARY, SHAPE_BALANCED,
-                                             SHAPE_KNOMIAL };
     struct step *s = &q->step[number];
-    enum net_tag kind = (enum net_tag)below(q, NET_TAGS);
+    enum net_tag tag = any_tag(q);
 
-    while (q->options->only && hud_sim_nodes_algs[kind] != q->options->only)
-        kind = (enum net_tag)((kind + 1) % NET_TAGS);
-    s->call = (struct call){ .alg = hud_sim_nodes_algs[kind],
+    s->call = (struct call){ .alg = hud_sim_nodes_algs[tag],
                              .ranks = q->options->ranks,
                              .root = (int)below(q, (uint64_t)q->options->ranks),
-                             .bytes = kind == NET_BARRIER ? 0 : any_size(q, kind),
+                             .bytes = tag == NET_BARRIER ? 0 : any_size(q, tag),
                              .element = 1,
                              .in_place = below(q, 3) == 0,
                              .shorter = -1,
@@ -126,17 +195,12 @@ static void make_step(struct nodes *q, int number)
         s->call.element = element <= s->call.bytes ? element : 1;
         s->call.bytes -= s->call.bytes % s->call.element;
     }
-    if (is_lanes(s->call.alg)) {
-        s->param[LANES_SET] = q->set;
-        s->param[LANES_COUNT] = 1 + (long)below(q, 4);
-        return;
-    }
-    s->param[NODES_TREE] = trees[below(q, sizeof trees / sizeof *trees)];
-    s->param[NODES_DEGREE] = 2 + (long)below(q, 3);
-    s->param[NODES_BUFFER] = q->fragment;
-    s->param[NODES_FRAGMENT] = q->fragment - (long)below(q, (uint64_t)q->fragment / 2);
-    if (s->call.bytes > q->max_bytes)
-        q->max_bytes = s->call.bytes;
+    if (family_of(s->call.alg) == LANES)
+        draw_lanes(q, s->param);
+    else if (family_of(s->call.alg) == PAIRS)
+        s->param[PAIRS_FRAGMENT] = q->pair_fragment;
+    else
+        draw_tree(q, s->param);
 }
 
 static void body(struct sim *sim, int rank, void *arg)
@@ -148,7 +212,7 @@ static void body(struct sim *sim, int rank, void *arg)
         struct coll c = { .root = s->call.root,
                           .op = (uint64_t)i + 1,
                           .param = s->param,
-                          .place = is_lanes(s->call.alg) ? &q->lanes_place : &q->place,
+                          .place = &q->place[family_of(s->call.alg)],
                           .net = hud_sim_span_net(q->span, rank) };
         call_prepare(&s->call, rank, q->user[rank], sim, &c);
         int status = hud_sim_call(hud_sim_span_mem(q->span, rank), s->call.alg, &c);
@@ -202,31 +266,44 @@ static long set_bytes(struct nodes *q)
     return (long)((ranks + 4) * (ranks + 4) / 4 + ranks + 4 + (int)below(q, 20)) * HUD_LINE;
 }
 
-static struct alg_place lanes_place(const struct nodes *q)
+/* A set of parcels has room for those of any rank, however the ranks are dealt (alltoall). */
+static size_t parcels_bytes(const struct nodes *q)
 {
-    size_t lines = mem_lines(sizeof(struct lanes_lines)),
-           begin = q->place.window_offset + q->place.window_bytes;
+    size_t ranks = (size_t)q->options->ranks + 1;
 
-    return (struct alg_place){ .slot_offset = begin,
-                               .slot_bytes = lines,
-                               .window_offset = begin + lines,
-                               .window_bytes = LANES_SETS * (size_t)q->set };
+    return PARCELS_SETS * mem_lines(MAX_BLOCK * ranks * ranks + 4 * ranks * HUD_LINE);
+}
+
+static void lay_out(struct nodes *q)
+{
+    const size_t lines[FAMILIES] = { sizeof(struct nodes_lines), sizeof(struct lanes_lines),
+                                     sizeof(struct parcels_lines), sizeof(struct pairs_lines) },
+                 windows[FAMILIES] = { nodes_window_bytes((size_t)q->fragment),
+                                       LANES_SETS * (size_t)q->set, parcels_bytes(q),
+                                       pairs_window_bytes((size_t)q->pair_fragment) };
+    size_t begin = HUD_LINE;
+
+    for (int family = 0; family < FAMILIES; family++) {
+        size_t slot = mem_lines(lines[family]);
+        q->place[family] = (struct alg_place){ .slot_offset = begin,
+                                               .slot_bytes = slot,
+                                               .window_offset = begin + slot,
+                                               .window_bytes = windows[family] };
+        begin += slot + windows[family];
+    }
 }
 
 bool nodes_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to)
 {
     static const long fragments[] = { 8, 100, HUD_LINE, 200 };
     struct nodes q = { .options = options,
+                       .in_ranges = true,
                        .random = options->seed * 7919 + (uint64_t)options->ranks };
 
     q.fragment = fragments[below(&q, sizeof fragments / sizeof *fragments)];
     q.set = set_bytes(&q);
-    size_t lines = mem_lines(sizeof(struct nodes_lines));
-    q.place = (struct alg_place){ .slot_offset = HUD_LINE,
-                                  .slot_bytes = lines,
-                                  .window_offset = HUD_LINE + lines,
-                                  .window_bytes = nodes_window_bytes((size_t)q.fragment) };
-    q.lanes_place = lanes_place(&q);
+    q.pair_fragment = (1 + (long)below(&q, 2)) * HUD_LINE;
+    lay_out(&q);
     place_ranks(&q);
     for (int i = 0; i < CALLS; i++) {
         make_step(&q, i);

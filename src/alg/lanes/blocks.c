@@ -154,7 +154,7 @@ static void reduce_scatter_lanes(struct mem *m, const struct coll *c)
                             .c = c,
                             .plan = &scatter_plan,
                             .map = net_map(c->net),
-                            .tag = NET_REDUCE_SCATTER,
+                            .tag = NET_REDUCE_SCATTER_LANES,
                             .nodes = net_map(c->net)->nodes,
                             .lanes = lanes_count(c) };
 
@@ -286,7 +286,7 @@ static void gather_run(struct mem *m, const struct coll *c, bool parts)
                             .c = c,
                             .plan = &gather_plan,
                             .map = net_map(c->net),
-                            .tag = parts ? NET_ALLGATHERV : NET_ALLGATHER,
+                            .tag = parts ? NET_ALLGATHERV_LANES : NET_ALLGATHER_LANES,
                             .nodes = net_map(c->net)->nodes,
                             .lanes = lanes_count(c),
                             .parts = parts };

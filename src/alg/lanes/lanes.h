@@ -30,6 +30,8 @@
  *                      is written there
  *           R2 -> A2   blocks of the result; contributions read, before the next are written
  *           R3 -> A3   a block, to the next node
+ *           Not needed: R2, A2, R3, A3 by reduce/lanes, reduce/ordered: their loop has its own
+ *           (reduce.c).
  * Deadlock  All ranks go through the same chunks and steps in the same order, and all lanes of all
  *           nodes start a receive one step before they wait for it.  A step sends, then waits for
  *           the message of the same step, then for sends of that and of earlier ones; a chunk
@@ -52,14 +54,16 @@
 
 enum { LANES_SETS = 2, LANES_BOTH = 2 /* of what alternates */ };
 
-/* Parameters: bytes of a set of cells, the same in all calls; lanes at most, from 1 on. */
-enum lanes_param { LANES_SET, LANES_COUNT, LANES_PARAMS };
+/* Parameters: bytes of a set of cells, the same in all calls; lanes at most, from 1 on; of a
+ * reduce: bytes of a piece at most, 0: as there is room. */
+enum lanes_param { LANES_SET, LANES_COUNT, LANES_PIECE, LANES_PARAMS };
 
 /* Cells of a set behind those of blocks: for what comes, twice; for a result (reduce_scatter). */
 enum { LANES_RESULT = LANES_BOTH, LANES_MORE };
 
 struct lanes_lines {
     mem_flag contributions, result;
+    mem_flag returned; /* reduce.c */
     uint64_t chunks;
     _Alignas(HUD_LINE) char end[];
 };
@@ -141,9 +145,6 @@ ALG_INLINE int lanes_outgoing(size_t chunk, int step)
 {
     return LANES_SETS * LANES_BOTH + lanes_incoming(chunk, step);
 }
-
-/* Messages of a rank at a time. */
-enum { LANES_MESSAGES = 2 * LANES_SETS * LANES_BOTH };
 
 /* Sends of the steps before `end`. */
 ALG_INLINE void lanes_complete(struct lanes_call *x, size_t chunk, int end)

@@ -7,7 +7,7 @@
  * Shape     One rank of each node sends and receives for it: the head, or in a broadcast the root
  *           on its own node.  The others only use shared memory.
  * Memory    Each rank has lines of control, a ring of buffers (bcast.c), and buffers of a reduction
- *           (allreduce.c).  The collectives share nothing but the numbering of calls: a number is
+ *           (sums.c).  The collectives share nothing but the numbering of calls: a number is
  *           used by one call of one of them, so every flag grows.
  */
 #ifndef HUD_NODES_H
@@ -33,7 +33,7 @@ enum nodes_param {
 
 struct nodes_lines {
     mem_flag entered, released;    /* barrier.c */
-    mem_flag contributed, reduced; /* allreduce.c */
+    mem_flag contributed, reduced; /* sums.c */
     mem_flag ready, taken;         /* bcast.c */
     uint64_t count;                /* bcast.c: own words of the owner */
     uint64_t used[NODES_RING];
@@ -54,7 +54,5 @@ static inline int nodes_messages(int nodes)
 }
 
 extern const struct alg_family HUD_BACKEND(nodes_family);
-/* Those of all spans, also of the family lanes: in the order of enum net_tag, ended by NULL. */
-extern const struct alg *const HUD_BACKEND(nodes_algs)[NET_TAGS + 1];
 
 #endif

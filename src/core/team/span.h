@@ -12,10 +12,14 @@
 #include "alg/nodes/nodes.h"
 #include "core/team/setup.h"
 
-enum { SPAN_SET_BYTES = 128 << 10 }; /* LANES_SET */
+enum {
+    SPAN_SET_BYTES = 128 << 10,     /* LANES_SET */
+    SPAN_PARCELS_BYTES = 128 << 10, /* the window of parcels */
+    SPAN_FRAGMENT_BYTES = 16 << 10  /* PAIRS_FRAGMENT */
+};
 
 /* Families of algorithms, each with a place in the slices. */
-enum span_family { SPAN_NODES, SPAN_LANES, SPAN_FAMILIES };
+enum span_family { SPAN_NODES, SPAN_LANES, SPAN_PARCELS, SPAN_PAIRS, SPAN_FAMILIES };
 
 struct span {
     struct hud_team node; /* of the ranks here: their memory, how they wait */
@@ -65,6 +69,12 @@ struct cost_network hud_span_solve(double one_ns, double short_ns, double long_n
 
 /* Of a broadcast of at least a byte, by the settings and the network. */
 const struct span_route *hud_span_route(struct span *span, size_t bytes);
+/* Bytes of a piece of a large reduce, of all lanes together; whether that is not slower than the
+ * MPI's own. */
+size_t hud_span_piece(const struct span *span, size_t bytes);
+bool hud_span_chain_gains(const struct span *span, size_t bytes, size_t piece_bytes);
+/* A reduction whose ranks are combined one after the other from rank 0 on. */
+bool hud_span_in_order(const struct span *span, const struct coll *call);
 /* Whether such a call is not slower than the MPI's own. */
 bool hud_span_gains(struct span *span, enum coll_kind kind, size_t bytes);
 

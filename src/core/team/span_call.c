@@ -1,45 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* span_call.c - a call on a span: whether it takes it, how, and what is counted. */
 #include "alg/lanes/lanes.h"
+#include "alg/pairs/pairs.h"
+#include "alg/parcels/parcels.h"
 #include "core/clock.h"
 #include "core/team/around.h"
 #include "core/team/guard.h"
 #include "core/team/span.h"
 
-static const enum coll_kind kind_of[NET_TAGS] = { [NET_BARRIER] = COLL_BARRIER,
-                                                  [NET_BCAST] = COLL_BCAST,
-                                                  [NET_ALLREDUCE] = COLL_ALLREDUCE,
-                                                  [NET_ALLREDUCE_LANES] = COLL_ALLREDUCE,
-                                                  [NET_REDUCE_SCATTER] = COLL_REDUCE_SCATTER,
-                                                  [NET_ALLGATHER] = COLL_ALLGATHER,
-                                                  [NET_ALLGATHERV] = COLL_ALLGATHERV };
-
 /* A block of a message of lanes has at least so many bytes, or there are fewer lanes. */
 enum { BLOCK_BYTES = 2 << 10 };
 
-/* False: so little that other algorithms, or the MPI's, need fewer messages. */
-static bool choose_lanes(const struct span *span, enum coll_kind kind, const struct coll *call,
-                         long *param)
-{
-    size_t ranks = coll_has((int)kind, COLL_BLOCKS) ? (size_t)span->map.ranks : 1,
-           bytes = call->bytes * ranks,
-           chunk = bytes < SPAN_SET_BYTES ? bytes : (size_t)SPAN_SET_BYTES,
-           lanes = chunk / (size_t)span->map.nodes / BLOCK_BYTES;
-
-    param[LANES_SET] = SPAN_SET_BYTES;
-    param[LANES_COUNT] = lanes > 1 ? (long)lanes : 1;
-    return lanes >= 1 || bytes >= SPAN_SET_BYTES;
-}
-
-static void choose_tree(struct span *span, const struct coll *call, long *param)
-{
-    const struct span_route *route = hud_span_route(span, call->bytes);
-
-    param[NODES_BUFFER] = (long)span->buffer_bytes;
-    param[NODES_TREE] = route->tree;
-    param[NODES_DEGREE] = route->degree;
-    param[NODES_FRAGMENT] = route->fragment_bytes;
-}
+#define SPAN_ALG(tag, ID, coll, name) [NET_##tag] = COLL_##ID,
+static const enum coll_kind kind_of[NET_TAGS] = {
+#include "alg/spans.def"
+};
+#undef SPAN_ALG
 
 /* How an algorithm runs a call. */
 struct chosen {
@@ -49,21 +25,95 @@ struct chosen {
     long param[ALG_PARAMS];
 };
 
+/* ---- parameters of the families ---- */
+
+static bool choose_tree(struct span *span, enum coll_kind kind, const struct coll *call,
+                        long *param)
+{
+    const struct span_route *route = hud_span_route(span, call->bytes);
+
+    (void)kind;
+    param[NODES_BUFFER] = (long)span->buffer_bytes;
+    param[NODES_TREE] = route->tree;
+    param[NODES_DEGREE] = route->degree;
+    param[NODES_FRAGMENT] = route->fragment_bytes;
+    return true;
+}
+
+/* So many as have messages of BLOCK_BYTES. */
+static long lanes_for(size_t bytes)
+{
+    return bytes / BLOCK_BYTES > 1 ? (long)(bytes / BLOCK_BYTES) : 1;
+}
+
+static bool choose_chain(struct span *span, const struct coll *call, long *param)
+{
+    size_t piece = hud_span_piece(span, call->bytes);
+    long lanes = lanes_for(piece) < span->map.lanes ? lanes_for(piece) : span->map.lanes;
+
+    param[LANES_COUNT] = lanes;
+    param[LANES_PIECE] = (long)piece / lanes;
+    return hud_span_in_order(span, call) || hud_span_chain_gains(span, call->bytes, piece);
+}
+
+/* False: so little that other algorithms, or the MPI's, need fewer messages. */
+static bool choose_lanes(struct span *span, enum coll_kind kind, const struct coll *call,
+                         long *param)
+{
+    size_t ranks = coll_has((int)kind, COLL_BLOCKS) ? (size_t)span->map.ranks : 1,
+           bytes = call->bytes * ranks,
+           chunk = bytes < SPAN_SET_BYTES ? bytes : (size_t)SPAN_SET_BYTES,
+           block = chunk / (size_t)span->map.nodes;
+
+    param[LANES_SET] = SPAN_SET_BYTES;
+    if (kind == COLL_REDUCE)
+        return choose_chain(span, call, param);
+    param[LANES_COUNT] = lanes_for(block);
+    return block >= BLOCK_BYTES || bytes >= SPAN_SET_BYTES;
+}
+
+static bool choose_parcels(struct span *span, enum coll_kind kind, const struct coll *call,
+                           long *param)
+{
+    (void)span, (void)kind, (void)call, (void)param;
+    return true;
+}
+
+static bool choose_pairs(struct span *span, enum coll_kind kind, const struct coll *call,
+                         long *param)
+{
+    (void)span, (void)kind, (void)call;
+    param[PAIRS_FRAGMENT] = SPAN_FRAGMENT_BYTES;
+    return true;
+}
+
+static const struct {
+    const struct alg_family *family;
+    bool (*choose)(struct span *span, enum coll_kind kind, const struct coll *call, long *param);
+} families[SPAN_FAMILIES] = { [SPAN_NODES] = { &hud_shm_nodes_family, choose_tree },
+                              [SPAN_LANES] = { &hud_shm_lanes_family, choose_lanes },
+                              [SPAN_PARCELS] = { &hud_shm_parcels_family, choose_parcels },
+                              [SPAN_PAIRS] = { &hud_shm_pairs_family, choose_pairs } };
+
+/* ---- the choice ---- */
+
 static bool accepts(struct span *span, enum coll_kind kind, const struct coll *call,
                     enum net_tag tag, struct chosen *chosen)
 {
     struct coll asked = *call;
     const struct alg *alg = hud_shm_nodes_algs[tag];
-    bool lanes = alg->family == &hud_shm_lanes_family;
+    int family = 0;
 
     if (kind_of[tag] != kind)
         return false;
+    if (call->reduction && alg->ordered != hud_span_in_order(span, call))
+        return false;
+    while (families[family].family != alg->family)
+        family++;
     chosen->tag = tag;
     chosen->alg = alg;
-    chosen->place = &span->place[lanes ? SPAN_LANES : SPAN_NODES];
-    if (!lanes)
-        choose_tree(span, call, chosen->param);
-    else if (!choose_lanes(span, kind, call, chosen->param))
+    chosen->place = &span->place[family];
+    if (!families[family].choose(span, kind, call, chosen->param))
         return false;
     asked.param = chosen->param;
     asked.place = chosen->place;
@@ -82,19 +132,37 @@ static bool choose(struct span *span, enum coll_kind kind, const struct coll *ca
     return tag < NET_TAGS;
 }
 
+/* In order an allreduce is a reduce to the last rank, where the chain of nodes ends, and a broadcast
+ * from there. */
+static bool is_double(const struct span *span, enum coll_kind kind, const struct coll *call)
+{
+    return kind == COLL_ALLREDUCE && hud_span_in_order(span, call);
+}
+
+static struct coll half_of(const struct span *span, const struct coll *call)
+{
+    struct coll half = *call;
+
+    half.root = span->map.ranks - 1;
+    return half;
+}
+
 bool hud_span_takes(const struct hud_team *team, enum coll_kind kind, const struct coll *call)
 {
     struct span *span = team->span;
     const struct config *config = &team->context->config;
-    const struct hud_op *op = call->reduction;
     struct chosen chosen;
 
-    if (span->node.state != TEAM_READY || hud_config_forced(config, (int)kind) == -2)
+    if (span->node.state != TEAM_READY || hud_config_forced(config, (int)kind) == -2 ||
+        (call->reduction && call->reduction->element_bytes > HUD_ELEMENT_MAX) ||
+        !hud_span_gains(span, kind, call->bytes))
         return false;
-    if (op && (!op->commutative || config->number[SET_REDUCE_ORDER] == ORDER_FIXED ||
-               op->element_bytes > HUD_ELEMENT_MAX))
-        return false;
-    return hud_span_gains(span, kind, call->bytes) && choose(span, kind, call, &chosen);
+    if (!is_double(span, kind, call))
+        return choose(span, kind, call, &chosen);
+    struct coll half = half_of(span, call);
+    bool reduces = choose(span, COLL_REDUCE, &half, &chosen);
+    half.reduction = NULL;
+    return reduces && choose(span, COLL_BCAST, &half, &chosen);
 }
 
 static void count(struct hud_team *team, enum coll_kind kind, uint64_t start_ns)
@@ -120,13 +188,12 @@ static int give_up(struct hud_team *team, int status)
     return status;
 }
 
-int hud_span_run(struct hud_team *team, enum coll_kind kind, const struct coll *call,
-                 uint64_t shape)
+static int run(struct hud_team *team, enum coll_kind kind, const struct coll *call, uint64_t shape,
+               bool *truncated)
 {
     struct span *span = team->span;
     struct hud_team *node = &span->node;
     struct member_state *mine = node->mine;
-    uint64_t start_ns = team->context->timed ? clock_ns() : 0;
     struct chosen chosen;
     struct coll own = *call;
     struct mem mem = node->mem;
@@ -145,10 +212,26 @@ int hud_span_run(struct hud_team *team, enum coll_kind kind, const struct coll *
     own.alg = chosen.alg;
     node->entry = &span->entry[tag];
     node->call = &own;
-    around_count(team, kind, call->bytes, REASON_NONE);
     int status = hud_guard_run(own.alg->run, &mem, &own);
+    *truncated = *truncated || mem.truncated;
+    return status;
+}
+
+int hud_span_run(struct hud_team *team, enum coll_kind kind, const struct coll *call,
+                 uint64_t shape)
+{
+    uint64_t start_ns = team->context->timed ? clock_ns() : 0;
+    struct coll half = half_of(team->span, call);
+    bool truncated = false, twice = is_double(team->span, kind, call);
+
+    around_count(team, kind, call->bytes, REASON_NONE);
+    int status = twice ? run(team, COLL_REDUCE, &half, shape, &truncated)
+                       : run(team, kind, call, shape, &truncated);
+    half.reduction = NULL;
+    if (twice && status == 0)
+        status = run(team, COLL_BCAST, &half, shape, &truncated);
     count(team, kind, start_ns);
     if (status != 0)
         return give_up(team, status);
-    return mem.truncated ? HUD_ERR_TRUNCATE : HUD_OK;
+    return truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }

@@ -87,3 +87,32 @@ bool hud_span_gains(struct span *span, enum coll_kind kind, size_t bytes)
         return true;
     return kind == COLL_BCAST && hud_span_route(span, bytes)->gains;
 }
+
+static const struct cost_spread chain = { .kind = COST_SPREAD_KARY, .degree = 1 };
+
+/* Of a chain of nodes. */
+size_t hud_span_piece(const struct span *span, size_t bytes)
+{
+    double size = bytes == 0 ? 1 : (double)bytes;
+
+    return (size_t)hud_cost_spread_segment(&span->network, span->map.nodes, size, &chain,
+                                           NODES_FRAGMENT_MIN, (double)span->buffer_bytes);
+}
+
+bool hud_span_chain_gains(const struct span *span, size_t bytes, size_t piece_bytes)
+{
+    struct cost_spread spread = chain;
+    int nodes = span->map.nodes;
+
+    spread.segment_bytes = (double)piece_bytes;
+    return span->whole->context->config.number[SET_NODES] == NODES_ON ||
+           hud_cost_spread_ns(&span->network, nodes, (double)bytes, &spread) <=
+               hud_cost_mpi_broadcast_ns(&span->network, nodes, (double)bytes);
+}
+
+bool hud_span_in_order(const struct span *span, const struct coll *call)
+{
+    return call->reduction &&
+           (!call->reduction->commutative ||
+            span->whole->context->config.number[SET_REDUCE_ORDER] == ORDER_FIXED);
+}

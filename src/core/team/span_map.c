@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* span_map.c - where the ranks of a span are, and what is where in their slices. */
 #include "alg/lanes/lanes.h"
+#include "alg/pairs/pairs.h"
+#include "alg/parcels/parcels.h"
 #include "core/team/span.h"
 
 #include <stdlib.h>
@@ -77,18 +79,23 @@ size_t hud_span_buffer_bytes(const struct hud_context *c)
 
 struct alg_place hud_span_place(const struct hud_context *c, enum span_family family)
 {
-    size_t window = nodes_window_bytes(hud_span_buffer_bytes(c)),
-           lines = mem_lines(sizeof(struct nodes_lines)), begin = PLACE_OFFSET;
+    const struct {
+        size_t lines, window;
+    } of[SPAN_FAMILIES] = {
+        [SPAN_NODES] = { sizeof(struct nodes_lines), nodes_window_bytes(hud_span_buffer_bytes(c)) },
+        [SPAN_LANES] = { sizeof(struct lanes_lines), (size_t)LANES_SETS * SPAN_SET_BYTES },
+        [SPAN_PARCELS] = { sizeof(struct parcels_lines), SPAN_PARCELS_BYTES },
+        [SPAN_PAIRS] = { sizeof(struct pairs_lines), pairs_window_bytes(SPAN_FRAGMENT_BYTES) }
+    };
+    size_t begin = PLACE_OFFSET;
 
-    if (family == SPAN_LANES) {
-        begin += lines + window;
-        window = (size_t)LANES_SETS * SPAN_SET_BYTES;
-        lines = mem_lines(sizeof(struct lanes_lines));
-    }
+    for (int before = 0; before < (int)family; before++)
+        begin += mem_lines(of[before].lines) + of[before].window;
+    size_t lines = mem_lines(of[family].lines);
     return (struct alg_place){ .slot_offset = begin,
                                .slot_bytes = lines,
                                .window_offset = begin + lines,
-                               .window_bytes = window };
+                               .window_bytes = of[family].window };
 }
 
 size_t hud_span_slice_bytes(const struct hud_context *c)
