@@ -132,7 +132,7 @@ static bool choose(struct span *span, enum coll_kind kind, const struct coll *ca
     return tag < NET_TAGS;
 }
 
-/* In order an allreduce is a reduce to the last rank, where the chain of nodes ends, and a broadcast
+/* In order an allreduce is a reduce to the last rank, where the chain ends, and a broadcast
  * from there. */
 static bool is_double(const struct span *span, enum coll_kind kind, const struct coll *call)
 {
