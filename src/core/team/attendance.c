@@ -12,6 +12,22 @@ static bool is_present(const struct hud_team *team, int rank)
     return world >= 0 && hud_context_present(team->context, world);
 }
 
+/*
+ * A team on one node needs what each rank has announced there.  Where some member is not there, all
+ * members must have announced themselves to all nodes, also those of this node: so all answer
+ * alike, and a member that has not done so answers so, too.
+ */
+static bool spans(const struct hud_team *team)
+{
+    const struct hud_context *c = team->context;
+    bool all =
+        !c->host.present && c->config.number[SET_NODES] != NODES_OFF && hud_presence_known_far();
+
+    for (int r = 0; all && r < team->size; r++)
+        all = hud_presence_far(team->exchange.world_rank(team->exchange.arg, r));
+    return all;
+}
+
 /* Members that the launcher counts but that use no huddle, or run elsewhere, would never answer:
  * known without asking them. */
 bool hud_team_is_present(struct hud_team *team)
@@ -21,8 +37,9 @@ bool hud_team_is_present(struct hud_team *team)
     if (team->presence == PRESENCE_UNKNOWN) {
         while (team->exchange.world_rank && absent < team->size && is_present(team, absent))
             absent++;
-        team->presence =
-            !team->exchange.world_rank || absent == team->size ? PRESENCE_ALL : PRESENCE_SOME;
+        team->presence = !team->exchange.world_rank || absent == team->size || spans(team)
+                             ? PRESENCE_ALL
+                             : PRESENCE_SOME;
     }
     return team->presence == PRESENCE_ALL;
 }

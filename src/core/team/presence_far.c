@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * presence_far.c - ranks of all nodes under Hydra: a key of each rank in the job's key-value space.
+ *
+ * Hydra gives each process a socket to its proxy (PMI_FD), on which the MPI speaks PMI 1.1: lines of
+ * key=value, each answered by one.  The MPI begins in MPI_Init, with a handshake that may be made
+ * twice.  Before that, this rank puts its key.  MPI_Init has a barrier of PMI, after which all keys
+ * of all nodes can be read.  They are read once, as soon as MPI_Init has returned: the MPI does not
+ * use the socket then.
+ *
+ * Why all ranks get one answer: a rank is present where its key has the value of the rank that
+ * asks, which is the same question for all that could set a team up.  A rank whose put failed is
+ * absent for all, itself included.  The answer that there is no such key is one of the server's;
+ * where there is no answer at all, the server is gone, and the job with it.
+ */
+#define _GNU_SOURCE
+#include "core/config/config.h"
+#include "core/launched.h"
+#include "core/team/presence.h"
+#include "core/team/presence_way.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+enum { LINE = 1024, SPACE = 256, ANSWER_MS = 30 * 1000 };
+
+static bool known, published;
+static char space[SPACE], own_value[16];
+static unsigned char there[PRESENCE_RANKS / 8];
+
+/* Of an environment variable; -1: it names no socket. */
+static int socket_of(const char *variable)
+{
+    const char *text = secure_getenv(variable);
+    char *end = NULL;
+    long fd = text ? strtol(text, &end, 10) : -1;
+    struct stat st;
+
+    if (!text || end == text || fd < 0 || fd > INT32_MAX || fstat((int)fd, &st) != 0)
+        return -1;
+    return S_ISSOCK(st.st_mode) ? (int)fd : -1;
+}
+
+/* Hydra's, where the MPI speaks version 1 of PMI.  Slurm, whose sockets have version 2, names the
+ * job as well; Hydra tells the number of ranks on the node. */
+static int find_server(void)
+{
+    const char *version = secure_getenv("MPIR_CVAR_PMI_VERSION");
+    bool hydra = secure_getenv("MPI_LOCALNRANKS") && !secure_getenv("PMI_JOBID");
+
+    return hydra && (!version || strcmp(version, "1") == 0) ? socket_of("PMI_FD") : -1;
+}
+
+/* Sends a line and gets its answer, without its end.  False: there is none. */
+static bool ask(int fd, const char *line, char answer[LINE])
+{
+    size_t length = strlen(line), got = 0;
+    struct pollfd ready = { .fd = fd, .events = POLLIN };
+
+    if (send(fd, line, length, MSG_NOSIGNAL) != (ssize_t)length)
+        return false;
+    do {
+        int rc = poll(&ready, 1, ANSWER_MS);
+        ssize_t bytes = rc > 0 ? recv(fd, answer + got, LINE - 1 - got, 0) : rc;
+        if (rc < 0 && errno == EINTR)
+            continue;
+        if (bytes <= 0)
+            return false;
+        got += (size_t)bytes;
+    } while (got < LINE - 1 && (got == 0 || answer[got - 1] != '\n'));
+    answer[got - 1] = '\0';
+    return got > 1;
+}
+
+/* The value of a key in an answer; false: it has none, or a longer one. */
+static bool value_of(const char *answer, const char *key, char *value, size_t room)
+{
+    const char *at = strstr(answer, key);
+    size_t length = at ? strcspn(at + strlen(key), " ") : room;
+
+    if (!at || length >= room)
+        return false;
+    memcpy(value, at + strlen(key), length);
+    value[length] = '\0';
+    return true;
+}
+
+static bool begin(int fd)
+{
+    char answer[LINE], rc[8];
+
+    return ask(fd, "cmd=init pmi_version=1 pmi_subversion=1\n", answer) &&
+           value_of(answer, "rc=", rc, sizeof rc) && strcmp(rc, "0") == 0 &&
+           ask(fd, "cmd=get_my_kvsname\n", answer) &&
+           value_of(answer, "kvsname=", space, sizeof space);
+}
+
+void hud_presence_announce_far(unsigned manner)
+{
+    static bool once;
+    int fd = find_server();
+    long rank = launched_rank();
+    char line[LINE], answer[LINE], rc[8];
+
+    if (once || fd < 0 || rank < 0 || rank >= PRESENCE_RANKS)
+        return;
+    once = known = true;
+    snprintf(own_value, sizeof own_value, "%u", manner);
+    if (!begin(fd))
+        return;
+    snprintf(line, sizeof line, "cmd=put kvsname=%s key=huddle-%ld value=%s\n", space, rank,
+             own_value);
+    published =
+        ask(fd, line, answer) && value_of(answer, "rc=", rc, sizeof rc) && strcmp(rc, "0") == 0;
+}
+
+static bool has_key(int fd, int rank)
+{
+    char line[LINE], answer[LINE], rc[8], value[16];
+
+    snprintf(line, sizeof line, "cmd=get kvsname=%s key=huddle-%d\n", space, rank);
+    return ask(fd, line, answer) && value_of(answer, "rc=", rc, sizeof rc) &&
+           strcmp(rc, "0") == 0 && value_of(answer, "value=", value, sizeof value) &&
+           strcmp(value, own_value) == 0;
+}
+
+void hud_presence_look_far(int world_size)
+{
+    static bool looked;
+    int fd = find_server(), ranks = world_size < PRESENCE_RANKS ? world_size : PRESENCE_RANKS;
+
+    if (looked || !published)
+        return;
+    looked = true;
+    for (int r = 0; fd >= 0 && r < ranks; r++)
+        if (has_key(fd, r))
+            there[r / 8] |= (unsigned char)(1u << r % 8);
+}
+
+bool hud_presence_known_far(void)
+{
+    return known;
+}
+
+bool hud_presence_far(int rank)
+{
+    return rank >= 0 && rank < PRESENCE_RANKS && (there[rank / 8] & 1u << rank % 8) != 0;
+}
