@@ -2,11 +2,11 @@
 /*
  * presence_far.c - ranks of all nodes under Hydra: a key of each rank in the job's key-value space.
  *
- * Hydra gives each process a socket to its proxy (PMI_FD), on which the MPI speaks PMI 1.1: a line
- * of key=value is answered by another one.  The MPI begins in MPI_Init, with a handshake that may be
- * made twice.  Before that, this rank puts its key.  MPI_Init has a barrier of PMI, after which all
- * keys of all nodes can be read.  They are read once, as soon as MPI_Init has returned: the MPI does
- * not use the socket then.
+ * Hydra gives each process a socket to its proxy (PMI_FD), on which the MPI speaks PMI 1.1: a
+ * line of key=value is answered by another one.  The MPI begins in MPI_Init, with a handshake
+ * that may be made twice.  Before that, this rank puts its key.  MPI_Init has a barrier of PMI,
+ * after which all keys of all nodes can be read.  They are read once, as soon as MPI_Init has
+ * returned: the MPI does not use the socket then.
  *
  * Why all ranks get one answer: a rank is present where its key has the value of the rank that
  * asks, which is the same question for all that could set a team up.  A rank whose put failed is
