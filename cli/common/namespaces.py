@@ -2,7 +2,7 @@
 """
 Nodes of network namespaces on one machine, joined by a switch: for tests and measurements.
 
-    python3 -m cli.common.namespaces [--rate 1gbit] [--first] [--wheels DIR] NODES[xRANKS] COMMAND...
+    python3 -m cli.common.namespaces [--rate 1gbit] [--first] NODES[xRANKS] COMMAND...
 
 COMMAND runs on the switch.  In its words {ompi4}, {ompi4-han}, {ompi5}, {mpich5}, ... stand for
 what starts RANKS ranks of a program on each node.

@@ -9,8 +9,7 @@
  * one by the rank that has started the message.
  *
  * With a clock a message begins when it is sent: nodes have room for what comes early.  ports.h
- * says when its sender is complete, and when it arrives.  Then its bytes are in the receiver's
- * caches.
+ * says when it leaves and arrives.  Then its bytes are in the receiver's caches.
  */
 #include "sim/messages.h"
 #include "sim/carry.h"
@@ -341,8 +340,7 @@ void hud_sim_sent(struct mem *m, struct net *n, int id)
         return;
     }
     e->carried = hud_must(malloc(e->bytes + 1));
-    if (e->bytes != 0)
-        memcpy(e->carried, e->spot.twin, e->bytes);
+    memcpy(e->carried, e->bytes != 0 ? e->spot.twin : "", e->bytes);
 }
 
 static void take(struct mem *m, struct sim_end *e)
@@ -361,16 +359,15 @@ static void take(struct mem *m, struct sim_end *e)
         drop(m->s, from);
 }
 
-/* Its receiver waits for it; from then on the bytes are in its caches. */
+/* Its receiver waits for it. */
 static void come(struct mem *m, const struct sim_end *e)
 {
     struct sim_rank *r = m->self;
     const struct sim_end *from = e->met;
-    bool waits = from->times.arrives_ns > r->step.begin_ns;
 
     if (from->times.arrives_ns > r->now_ns)
         hud_clock_until(r, from->times.arrives_ns);
-    if (waits) {
+    if (from->times.arrives_ns > r->step.begin_ns) {
         r->step.ready_ns = r->step.turn_ns = r->now_ns;
         r->step.by = from->by.rank;
         r->step.by_file = from->by.file;
