@@ -6,6 +6,9 @@ HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjan
     openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps python3 python3-venv"
 HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace libsimgrid-dev mandoc fish zsh environment-modules"
 HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"
+# Of the documentation site only (docs/build, and its test in ./test --full).
+HUD_SITE_PACKAGES="hunspell hunspell-en-gb"
+HUD_SITE_WHEELS="sphinx myst-parser furo"
 
 say() { printf 'huddle: %s\n' "$*" >&2; }
 
@@ -30,15 +33,17 @@ need_packages() {
     $as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
-# need_venv: creates build/venv with the Python packages. Nothing outside build/ changes.
+# need_venv [FOLDER WHEELS]: creates build/venv, or FOLDER, with Python packages.  Nothing outside
+# build/ changes.
 need_venv() {
-    local stamp=build/venv/.huddle-wheels
-    [ "$(cat "$stamp" 2>/dev/null)" = "$HUD_WHEELS" ] && build/venv/bin/python -c '' 2>/dev/null && return 0
-    say "preparing build/venv: $HUD_WHEELS"
-    rm -rf build/venv
-    python3 -m venv build/venv
-    build/venv/bin/python -m pip install -q --disable-pip-version-check $HUD_WHEELS
-    echo "$HUD_WHEELS" >"$stamp"
+    local folder="${1-build/venv}" wheels="${2-$HUD_WHEELS}"
+    local stamp=$folder/.huddle-wheels
+    [ "$(cat "$stamp" 2>/dev/null)" = "$wheels" ] && $folder/bin/python -c '' 2>/dev/null && return 0
+    say "preparing $folder: $wheels"
+    rm -rf "$folder"
+    python3 -m venv "$folder"
+    $folder/bin/python -m pip install -q --disable-pip-version-check $wheels
+    echo "$wheels" >"$stamp"
 }
 
 # need_openmpi_5: fetches the internal headers of Open MPI 5.0 from Debian's packages.  If that
