@@ -102,10 +102,6 @@ class Asked:
         return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}{oversubscribed}"
 
 
-def name_of(serves):
-    return serves["algorithm"] if serves else "the MPI's own"
-
-
 def why_text(why, rests):
     """rests: what the row rests on, in words."""
     line = f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
@@ -128,7 +124,7 @@ def show_one(asked, answer):
     size = "" if asked.unsized else f"{bytes_text(answer['bytes'])} "
     facts, serves, why = answer["facts"], answer["serves"], answer["why"]
     print(f"{size}{answer['collective']}, {asked.words()}")
-    print(f"  serves   {name_of(serves)}{': ' + serves['doc'] if serves else ''}")
+    print(f"  serves   {choices.name_of(serves)}{': ' + serves['doc'] if serves else ''}")
     if serves and serves["parameters"]:
         print(f"  with     {parameters_text(serves)}")
     ordered = answer["ordered"] or []
@@ -141,7 +137,7 @@ def show_one(asked, answer):
             and (piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"])
         ):
             print(
-                f"  or       {name_of(piece['second'])}, if that is faster in a team's first calls"
+                f"  or       {choices.name_of(piece['second'])}, if that is faster in a team's first calls"
                 " of a size (HUDDLE_ADAPT)"
             )
     for piece, in_order in zip(ordered, whys):
@@ -149,7 +145,7 @@ def show_one(asked, answer):
             piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]
         ):
             print(
-                f"  in order {name_of(piece['serves'])}, {in_order}: of operations"
+                f"  in order {choices.name_of(piece['serves'])}, {in_order}: of operations"
                 " that do not commute"
             )
     groups = ", ".join(
@@ -198,7 +194,7 @@ def show_axis(asked, pieces, low, high):
             rows.append(
                 [
                     range_text(least, most),
-                    name_of(piece["serves"]),
+                    choices.name_of(piece["serves"]),
                     parameters_text(piece["serves"]),
                     because,
                 ]
@@ -224,7 +220,7 @@ def show_sizes(asked, sizes):
     table(
         ["bytes", "algorithm", "parameters", "because"],
         [
-            [bytes_text(size), name_of(a["serves"]), parameters_text(a["serves"]), because]
+            [bytes_text(size), choices.name_of(a["serves"]), parameters_text(a["serves"]), because]
             for (size, a), because in zip(rows, why_texts(asked, [a for _, a in rows]))
         ],
         right=(0,),

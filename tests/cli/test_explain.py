@@ -232,7 +232,7 @@ class Choices(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write('[[bcast]]\nranks = "3-5"\nbytes = "1K-64K"\nalgorithm = "slots"\n')
             rows = self.check_corners("xeon-e5620", "bcast", HUDDLE_TUNING=path)
-            self.assertIn(["3-4", "bound", "1K-64K", "slots", "tuning", "file,", "line", "1"], rows)
+            self.assertIn("3-4 bound 1K-64K slots (baseline) tuning file, line 1".split(), rows)
             self.assertIn(
                 f"tuning file: {path}",
                 explain("bcast", "--machine", "xeon-e5620", HUDDLE_TUNING=path).stdout,
