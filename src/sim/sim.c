@@ -184,6 +184,11 @@ void hud_sim_trace(struct sim *s, bool on)
     }
 }
 
+unsigned long hud_sim_lines(const struct sim *s, int class)
+{
+    return hud_links_lines(s->clock->links, class);
+}
+
 const struct sim_trace *hud_sim_steps(const struct sim *s)
 {
     return s->clock ? &s->clock->trace : NULL;
