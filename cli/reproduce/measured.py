@@ -99,7 +99,9 @@ def recommended(lab, collective):
     }
     best = {
         bytes_text(row["bytes"]): min(
-            (cell["median_ns"], name) for name, cell in row["cells"].items() if name in names
+            (cell["median_ns"], name)
+            for name in names
+            if (cell := row["cells"].get(f"huddle {name}"))
         )[1]
         for row in rows
     }
