@@ -125,7 +125,7 @@ def html_table(title, headers, rows, right):
 
 
 def heat_map(rows):
-    """Ratios to the best peer, collectives by sizes; the stronger the colour, the farther from 1."""
+    """Ratios to the best peer, collectives by sizes; a strong colour is far from 1."""
     parts = []
     for (ranks, bind, line), mine in panels(rows):
         found = {
