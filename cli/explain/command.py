@@ -33,8 +33,8 @@ def add_arguments(parser):
         "--bytes",
         metavar="SIZES",
         help=(
-            "of the message: 1M; several (8,4K,1M) or a range (8:1M) give a table (default: all"
-            " sizes)"
+            "of the message: 1M; several (8,4K,1M or 8:1M:8) or a range (8:1M) give a table"
+            " (default: all sizes)"
         ),
     )
     parser.add_argument(
@@ -233,8 +233,23 @@ def size(text):
         return number(text)
     except argparse.ArgumentTypeError as error:
         raise Trouble(
-            f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M)", 2
+            f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M, 8:1M:8)", 2
         ) from error
+
+
+def sizes_of(text):
+    """Sizes one by one, as 'huddle bench' has them: 8,4K or 8:4M:8; None: one size, or a range."""
+    if "," in text:
+        return [size(word) for word in text.split(",")]
+    if text.count(":") < 2:
+        return None
+    low, high, factor = (size(word) for word in text.split(":", 2))
+    if low < 1 or high < low or factor < 2:
+        raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH:FACTOR)", 2)
+    found = [low]
+    while found[-1] * factor <= high:
+        found.append(found[-1] * factor)
+    return found
 
 
 def asks_for_all(options):
@@ -247,7 +262,7 @@ def asks_for_all(options):
 def show_choices(options, asked):
     text = "0:" if options.bytes is None else options.bytes
     low, colon, high = text.partition(":")
-    if "," in text:
+    if "," in text or text.count(":") > 1:
         raise Trouble(f"--bytes {text}: of many teams (accepted: a size, or LOW:HIGH)", 2)
     first = size(low)
     last = size(high) if high else None if colon else first
@@ -259,8 +274,9 @@ def show_choices(options, asked):
 def show(options, asked):
     text = options.bytes
     low, colon, high = (text or "").partition(":")
-    if text and "," in text:
-        show_sizes(asked, [size(word) for word in text.split(",")])
+    sizes = sizes_of(text) if text else None
+    if sizes:
+        show_sizes(asked, sizes)
         return
     first, last = size(low) if text is not None else 0, size(high) if colon else None
     answer = asked.answer(first)

@@ -42,8 +42,8 @@ NEEDS = (
 class Lab:
     """The functions that a paper's module uses."""
 
-    def __init__(self, layout, brief):
-        self.layout, self.brief = layout, brief
+    def __init__(self, layout, brief, measure=False):
+        self.layout, self.brief, self.measure = layout, brief, measure
         self.notes = []
 
     def model(self, question, **more):
@@ -92,6 +92,11 @@ def add_arguments(parser):
     parser.add_argument(
         "--brief", action="store_true", help="fewer and smaller points, as a quick check"
     )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="04: also measure huddle's trees, on nodes of network namespaces; only root can",
+    )
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, epilog()
     parser.add_argument("--json", action="store_true", help="print rows and figures as JSON")
 
@@ -130,6 +135,8 @@ def main(options, _command, layout):
     for paper in papers:
         if paper not in PAPERS:
             raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
+    if options.measure and (papers != ["04"] or options.page):
+        raise Trouble("--measure: of paper 04 (accepted: reproduce 04 --measure)", 2)
     places.check("--page", options.page)
     places.check_folder("--figures", options.figures)
     if (options.figures or options.page) and pictures.missing():
@@ -137,7 +144,7 @@ def main(options, _command, layout):
     page = Page(options.page, papers, options.brief) if options.page else None
     answers = {}
     for done, paper in enumerate(papers):
-        lab, begin = Lab(layout, options.brief), time.monotonic()
+        lab, begin = Lab(layout, options.brief, options.measure), time.monotonic()
         with Progress(len(papers), heading_of(paper), done):
             result = PAPERS[paper].reproduce(lab)
         seconds = time.monotonic() - begin

@@ -79,7 +79,7 @@ def broken(folder, pages):
 def words_of(page):
     """Plain words: no names with digits, underscores or capitals inside."""
     text = re.sub(r"\S*(?:[_/@=.]\S|\d)\S*", " ", " ".join(page.prose).replace("’", "'"))
-    return {word.strip("'") for word in re.findall(r"(?<!\w)[A-Za-z][a-z']+(?!\w)", text)}
+    return {re.sub(r"'s?$", "", word) for word in re.findall(r"(?<!\w)[A-Za-z][a-z']+(?!\w)", text)}
 
 
 def misspelt(pages, list_path):

@@ -51,7 +51,7 @@ def main(build, checked):
     write(source, {"reference/api.md": header.page(ROOT)})
     write(source, {"gallery.md": gallery.page(ROOT)})
     shutil.rmtree(out, ignore_errors=True)
-    words = ["-b", "html", "-q", "-c", str(ROOT / "docs/site"), "-d", str(site / "doctrees")]
+    words = ["-b", "html", "-E", "-q", "-c", str(ROOT / "docs/site"), "-d", str(site / "doctrees")]
     strict = ["-W", "--keep-going"] if checked else []
     done = subprocess.run(
         [sys.executable, "-B", "-m", "sphinx", *words, *strict, str(source), str(out)], check=False
