@@ -61,7 +61,7 @@ def speedups(lab, collective, printed):
         for row in bench(lab, collective, "--bytes", SIZES, "--with", TUNED, "--against", TUNED)
         if us(row, TUNED) and us(row, "huddle")
     ]
-    size, best = max(rows, key=lambda row: row[1])
+    size, best = max(rows, key=lambda row: row[1], default=(0, None))  # a launch may fail
     yield Row(
         f"05: {collective}, largest speedup over coll/tuned, at {bytes_text(size)}",
         "times",
@@ -97,14 +97,11 @@ def recommended(lab, collective):
         for row in lab.layout.ask("info", "algorithms")
         if row["collective"] == collective and not row["baseline"]
     }
-    best = {
-        bytes_text(row["bytes"]): min(
-            (cell["median_ns"], name)
-            for name in names
-            if (cell := row["cells"].get(f"huddle {name}"))
-        )[1]
-        for row in rows
-    }
+    best = {}
+    for row in rows:
+        cells = {name: row["cells"].get(f"huddle {name}") for name in names}
+        found_here = [(cell["median_ns"], name) for name, cell in cells.items() if cell]
+        best[bytes_text(row["bytes"])] = min(found_here, default=(0, "-"))[1]
     yield Row(
         f"05: {collective}, recommended by size",
         "",
