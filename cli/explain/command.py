@@ -136,9 +136,10 @@ def show_one(asked, answer):
             and piece["min_bytes"] <= answer["bytes"]
             and (piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"])
         ):
+            name = choices.name_of(piece["second"])
             print(
-                f"  or       {choices.name_of(piece['second'])}, if that is faster in a team's first calls"
-                " of a size (HUDDLE_ADAPT)"
+                f"  or       {name}, if that is faster in a team's first calls of a size"
+                " (HUDDLE_ADAPT)"
             )
     for piece, in_order in zip(ordered, whys):
         if piece["min_bytes"] <= answer["bytes"] and (

@@ -11,7 +11,8 @@
 
 #include <sched.h>
 
-enum { TURNS_PER_TIME = 64 }; /* of a wait, from one question of the time, or yield, to the next */
+/* Turns of a wait, from one question of the time, one yield, to the next. */
+enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8 };
 
 void hud_net_start(struct net *n, int id, bool sends, int rank, enum net_tag tag, void *at,
                    size_t bytes)
@@ -57,7 +58,7 @@ void hud_net_wait(struct mem *m, struct net *n, int id)
 
     for (unsigned turns = 1; message->active && !test(n, message); turns++) {
         n->meanwhile(n->meanwhile_arg);
-        if (m->policy->polls == 0 || turns % TURNS_PER_TIME == 0)
+        if (m->policy->polls == 0 || turns % TURNS_PER_YIELD == 0)
             sched_yield();
         if (turns % TURNS_PER_TIME == 0)
             ask_host(n, &due_ns);
