@@ -65,13 +65,16 @@ def sources(root):
 def parameters(rows):
     if not rows:
         return ""
-    lines = ["| parameter | what | default | from | to |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "{.parameters}",
+        "| parameter | default | values | what |",
+        "| --- | --- | --- | --- |",
+    ]
     for row in rows:
         words = row["words"]
-        values = [words[row[key]] if words else row[key] for key in ("default", "min", "max")]
-        if words:
-            values[1:] = [", ".join(words), ""]
-        lines.append(f"| `{row['name']}` | {row['doc']} | " + " | ".join(map(str, values)) + " |")
+        default = words[row["default"]] if words else row["default"]
+        values = ", ".join(words) if words else f"{row['min']} to {row['max']}"
+        lines.append(f"| `{row['name']}` | {default} | {values} | {row['doc']} |")
     return "\n".join(lines) + "\n"
 
 
