@@ -308,21 +308,32 @@ void hud_clock_added(struct mem *m, const struct sim_spot *spot, struct sim_fetc
     r->now_ns = f->end_ns;
 }
 
+/* Who waits for a cell of this line, except for that one, looks again. */
+static void look_again(const struct sim_rank *owner, size_t at, struct sim_flag *own, double ns)
+{
+    size_t size = (size_t)owner->s->clock->machine->lines.size_bytes;
+
+    for (struct sim_flag *f = owner->arena[at / HUD_LINE]; f; f = f->next)
+        for (struct sim_rank *r = f->waiting; r; r = r->next_waiting)
+            if (f != own && f->at / size == at / size)
+                look(r, line_at(owner->s, owner, at), ns);
+}
+
 void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot)
 {
     const struct sim_post *p = flag_newest(flag);
-    struct sim_line *line = line_at(s, spot->owner, spot->at);
 
     for (struct sim_rank **at = &flag->waiting; *at;) {
         struct sim_rank *r = *at;
         if ((int64_t)(p->value - r->wait_min) < 0) {
-            look(r, line, p->visible_ns);
+            look(r, line_at(s, spot->owner, spot->at), p->visible_ns);
             at = &r->next_waiting;
             continue;
         }
         *at = r->next_waiting;
         hud_clock_ready(r, p->visible_ns);
     }
+    look_again(spot->owner, spot->at, flag, p->visible_ns);
 }
 
 /* ---- words, claims ---- */
@@ -352,9 +363,7 @@ void hud_clock_claim(struct mem *m, const struct sim_spot *spot, size_t bytes)
         struct sim_line *line = line_at(m->s, spot->owner, at);
         struct sim_fetch f = hud_lines_claim(lines, line, m->self->core, m->self->now_ns);
         cross_unawaited(m->self, line, &f);
-        struct sim_flag *flag = at % HUD_LINE == 0 ? spot->owner->arena[at / HUD_LINE] : NULL;
-        for (struct sim_rank *r = flag ? flag->waiting : NULL; r; r = r->next_waiting)
-            look(r, line, m->self->now_ns);
+        look_again(spot->owner, at, NULL, m->self->now_ns);
     }
 }
 

@@ -184,6 +184,15 @@ void hud_sim_trace(struct sim *s, bool on)
     }
 }
 
+unsigned long hud_sim_lines(const struct sim *s, int class)
+{
+    unsigned long lines = 0;
+
+    for (int i = 0; i < s->clock->parts; i++)
+        lines += hud_links_lines(s->clock->part[i].links, class);
+    return lines;
+}
+
 const struct sim_trace *hud_sim_steps(const struct sim *s)
 {
     return s->clock ? &s->clock->trace : NULL;

@@ -114,6 +114,9 @@ struct sim_traffic {
 
 int hud_sim_resources(const struct sim *s); /* 0: no clock */
 struct sim_traffic hud_sim_traffic(const struct sim *s, int resource);
+/* Lines that came to a core from another one of that class (machine.h) since the trace was
+ * switched: misses of loads, stores and additions, polls among them; not those of copies. */
+unsigned long hud_sim_lines(const struct sim *s, int class);
 
 /* The ranks of the job in `members` get a lease: `bytes` of each one's arena at offset_bytes, both
  * multiples of HUD_LINE. */

@@ -20,10 +20,10 @@
  *                "slot_bytes": 1048576, "bytes": 65536, "shared": true},
  *                                                      before each call, one of these, which does
  *                                                      not count
- *  "nodes": 1,                                         so many of these machines, with as many ranks
- *                                                      each; with several, "algorithm" is one of
- *                                                      src/alg/nodes or src/alg/lanes, or that
- *                                                      which serves
+ *  "nodes": 1,                                         so many of these machines, with as many
+ *                                                      ranks each; with several, "algorithm" is
+ *                                                      one of src/alg/nodes or src/alg/lanes, or
+ *                                                      that which serves
  *  "trace": false}                                     record what each rank does in the last
  *                                                      single call, and the critical path
  */
