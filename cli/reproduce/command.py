@@ -14,7 +14,7 @@ from ..common import machines, pictures, places, simulated
 from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..common.text import heading, table
-from . import own, paper_01, paper_02, paper_03, paper_04, paper_05
+from . import measured, own, paper_01, paper_02, paper_03, paper_04, paper_05
 from .page import Page
 from .rows import summary
 
@@ -26,7 +26,9 @@ PAPERS = {
     "04": paper_04,
     "05": paper_05,
     "own": own,
+    "measured": measured,
 }
+BY_NAME = ("measured",)  # on a quiet machine
 
 NEEDS = (
     "The papers and own together take three to eight minutes of one core, most of it for 05, own"
@@ -40,8 +42,8 @@ NEEDS = (
 class Lab:
     """The functions that a paper's module uses."""
 
-    def __init__(self, layout, brief):
-        self.layout, self.brief = layout, brief
+    def __init__(self, layout, brief, measure=False):
+        self.layout, self.brief, self.measure = layout, brief, measure
         self.notes = []
 
     def model(self, question, **more):
@@ -74,7 +76,10 @@ def epilog():
 
 def add_arguments(parser):
     parser.add_argument(
-        "papers", nargs="*", metavar="PAPER", help=f"{', '.join(PAPERS)} (default: all)"
+        "papers",
+        nargs="*",
+        metavar="PAPER",
+        help=f"{', '.join(PAPERS)} (default: all but {', '.join(BY_NAME)})",
     )
     parser.add_argument(
         "--figures", metavar="DIR", help="also draw the figures, into an existing directory"
@@ -87,6 +92,11 @@ def add_arguments(parser):
     parser.add_argument(
         "--brief", action="store_true", help="fewer and smaller points, as a quick check"
     )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="04: also measure huddle's trees, on nodes of network namespaces; only root can",
+    )
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, epilog()
     parser.add_argument("--json", action="store_true", help="print rows and figures as JSON")
 
@@ -95,7 +105,7 @@ def heading_of(paper):
     return (
         f"Paper {paper}: {PAPERS[paper].TITLE}"
         if paper.isdigit()
-        else f"Our own: {PAPERS[paper].TITLE}"
+        else f"{getattr(PAPERS[paper], 'PART', 'Our own')}: {PAPERS[paper].TITLE}"
     )
 
 
@@ -119,10 +129,14 @@ def show(paper, result, lab, seconds):
 
 
 def main(options, _command, layout):
-    papers = list(dict.fromkeys(options.papers)) or list(PAPERS)
+    papers = list(dict.fromkeys(options.papers)) or [
+        paper for paper in PAPERS if paper not in BY_NAME
+    ]
     for paper in papers:
         if paper not in PAPERS:
             raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
+    if options.measure and (papers != ["04"] or options.page):
+        raise Trouble("--measure: of paper 04 (accepted: reproduce 04 --measure)", 2)
     places.check("--page", options.page)
     places.check_folder("--figures", options.figures)
     if (options.figures or options.page) and pictures.missing():
@@ -130,7 +144,7 @@ def main(options, _command, layout):
     page = Page(options.page, papers, options.brief) if options.page else None
     answers = {}
     for done, paper in enumerate(papers):
-        lab, begin = Lab(layout, options.brief), time.monotonic()
+        lab, begin = Lab(layout, options.brief, options.measure), time.monotonic()
         with Progress(len(papers), heading_of(paper), done):
             result = PAPERS[paper].reproduce(lab)
         seconds = time.monotonic() - begin

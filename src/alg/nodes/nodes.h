@@ -7,7 +7,7 @@
  * Shape     One rank of each node sends and receives for it: the head, or in a broadcast the root
  *           on its own node.  The others only use shared memory.
  * Memory    Each rank has lines of control, a ring of buffers (bcast.c), and buffers of a reduction
- *           (sums.c).  The collectives share nothing but the numbering of calls: a number is
+ *           (allreduce.c, reduce.c).  The collectives share nothing but the numbering of calls: a number is
  *           used by one call of one of them, so every flag grows.
  */
 #ifndef HUD_NODES_H
@@ -16,10 +16,11 @@
 #include "alg/alg.h"
 
 enum {
-    NODES_RING = 8, /* buffers of a broadcast */
-    NODES_FRAGMENT_MIN = 64,
+    NODES_RING = 8,                /* buffers of a broadcast */
+    NODES_FRAGMENT_MIN = 3 << 10,  /* of a message in several: what goes with each is little */
     NODES_BUFFER_BYTES = 32 << 10, /* of a buffer, where no setting says otherwise */
-    NODES_SUM_BYTES = 8 << 10      /* the largest reduction */
+    NODES_SUM_BYTES = 8 << 10,     /* the largest reduction */
+    NODES_FAN = 8                  /* of the tree of a node's ranks, below its head */
 };
 
 /* Parameters of the family. */
@@ -33,17 +34,36 @@ enum nodes_param {
 
 struct nodes_lines {
     mem_flag entered, released;    /* barrier.c */
-    mem_flag contributed, reduced; /* sums.c */
+    mem_flag contributed, reduced; /* allreduce.c, reduce.c */
     mem_flag ready, taken;         /* bcast.c */
     uint64_t count;                /* bcast.c: own words of the owner */
     uint64_t used[NODES_RING];
     _Alignas(HUD_LINE) char end[];
 };
 
+/* The ranks of a node, subtrees of consecutive ranks, for barriers and short reductions. */
+static inline struct shape_tree nodes_inside(struct mem *m)
+{
+    return (struct shape_tree){ .kind = SHAPE_BALANCED, .degree = NODES_FAN, .ranks = mem_size(m) };
+}
+
+/* Buffers of reductions, behind the ring: a contribution; a sum, then the result; what comes from
+ * another node. */
+enum nodes_buffer { NODES_GIVEN, NODES_SUM, NODES_COMING, NODES_BUFFERS };
+
 /* Of a rank's window. */
 static inline size_t nodes_window_bytes(size_t buffer_bytes)
 {
-    return mem_lines(buffer_bytes) * NODES_RING + 3 * NODES_SUM_BYTES;
+    return mem_lines(buffer_bytes) * NODES_RING + NODES_BUFFERS * NODES_SUM_BYTES;
+}
+
+static inline void *nodes_buffer(struct mem *m, const struct coll *c, int rank,
+                                 enum nodes_buffer which)
+{
+    char *ring = mem_window(m, rank);
+
+    return ring + mem_lines((size_t)c->param[NODES_BUFFER]) * NODES_RING +
+           (size_t)which * NODES_SUM_BYTES;
 }
 
 /* Messages that a rank may have at a time: one into each buffer, and one to each other node out

@@ -294,7 +294,23 @@ static struct block scatter_views_in(const struct coll *c, int self, int other)
     return other == c->root ? view_of(c->out) : none;
 }
 
-const struct alg_family HUD_BACKEND(pairs_family) = { .fixed_bytes = sizeof(struct pairs_lines) };
+static const struct alg_param params[] = {
+    [PAIRS_FRAGMENT] = { "fragment", "B", "bytes of a message", HUD_LINE, 1 << 24,
+                         PAIRS_FRAGMENT_BYTES, NULL },
+    { .name = NULL },
+};
+
+static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    size_t bytes = pairs_window_bytes((size_t)param[PAIRS_FRAGMENT]);
+
+    (void)ranks;
+    return bytes <= max_bytes ? bytes : 0;
+}
+
+const struct alg_family HUD_BACKEND(pairs_family) = { .params = params,
+                                                      .fixed_bytes = sizeof(struct pairs_lines),
+                                                      .window_bytes = window_bytes };
 
 static void alltoall_pairs(struct mem *m, const struct coll *c)
 {

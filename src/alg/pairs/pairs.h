@@ -5,7 +5,8 @@
 
 #include "alg/alg.h"
 
-enum { PAIRS_COMING = 4, PAIRS_GOING = 8 }; /* buffers of a rank */
+/* Buffers of a rank; bytes of one. */
+enum { PAIRS_COMING = 4, PAIRS_GOING = 8, PAIRS_FRAGMENT_BYTES = 16 << 10 };
 
 /* Parameters: bytes of a fragment, and of a buffer, whole lines; the same in all calls. */
 enum pairs_param { PAIRS_FRAGMENT, PAIRS_PARAMS };

@@ -118,8 +118,14 @@ static void run(struct mem *m, const struct coll *c, bool parts)
     copy_out(&x, parts);
 }
 
-const struct alg_family
-    HUD_BACKEND(parcels_family) = { .fixed_bytes = sizeof(struct parcels_lines) };
+static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    (void)param, (void)ranks;
+    return max_bytes < PARCELS_WINDOW_BYTES ? 0 : PARCELS_WINDOW_BYTES;
+}
+
+const struct alg_family HUD_BACKEND(parcels_family) = { .fixed_bytes = sizeof(struct parcels_lines),
+                                                        .window_bytes = window_bytes };
 
 static void allgather_parcels(struct mem *m, const struct coll *c)
 {

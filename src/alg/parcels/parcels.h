@@ -32,7 +32,7 @@
 
 #include "alg/block.h"
 
-enum { PARCELS_SETS = 2 };
+enum { PARCELS_SETS = 2, PARCELS_WINDOW_BYTES = 128 << 10 };
 
 struct parcels_lines {
     mem_flag entered, arrived;

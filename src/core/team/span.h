@@ -12,12 +12,6 @@
 #include "alg/nodes/nodes.h"
 #include "core/team/setup.h"
 
-enum {
-    SPAN_SET_BYTES = 128 << 10,     /* LANES_SET */
-    SPAN_PARCELS_BYTES = 128 << 10, /* the window of parcels */
-    SPAN_FRAGMENT_BYTES = 16 << 10  /* PAIRS_FRAGMENT */
-};
-
 /* Families of algorithms, each with a place in the slices. */
 enum span_family { SPAN_NODES, SPAN_LANES, SPAN_PARCELS, SPAN_PAIRS, SPAN_FAMILIES };
 

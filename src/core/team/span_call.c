@@ -8,8 +8,8 @@
 #include "core/team/guard.h"
 #include "core/team/span.h"
 
-/* A block of a message of lanes has at least so many bytes, or there are fewer lanes. */
-enum { BLOCK_BYTES = 2 << 10 };
+/* A message of a chain has at least so many bytes, or there are fewer lanes. */
+enum { PIECE_BYTES = 2 << 10 };
 
 #define SPAN_ALG(tag, ID, coll, name) [NET_##tag] = COLL_##ID,
 static const enum coll_kind kind_of[NET_TAGS] = {
@@ -40,16 +40,15 @@ static bool choose_tree(struct span *span, enum coll_kind kind, const struct col
     return true;
 }
 
-/* So many as have messages of BLOCK_BYTES. */
-static long lanes_for(size_t bytes)
-{
-    return bytes / BLOCK_BYTES > 1 ? (long)(bytes / BLOCK_BYTES) : 1;
-}
-
 static bool choose_chain(struct span *span, const struct coll *call, long *param)
 {
     size_t piece = hud_span_piece(span, call->bytes);
-    long lanes = lanes_for(piece) < span->map.lanes ? lanes_for(piece) : span->map.lanes;
+    long lanes = (long)(piece / PIECE_BYTES);
+
+    if (lanes < 1)
+        lanes = 1;
+    if (lanes > span->map.lanes)
+        lanes = span->map.lanes;
 
     param[LANES_COUNT] = lanes;
     param[LANES_PIECE] = (long)piece / lanes;
@@ -60,16 +59,13 @@ static bool choose_chain(struct span *span, const struct coll *call, long *param
 static bool choose_lanes(struct span *span, enum coll_kind kind, const struct coll *call,
                          long *param)
 {
-    size_t ranks = coll_has((int)kind, COLL_BLOCKS) ? (size_t)span->map.ranks : 1,
-           bytes = call->bytes * ranks,
-           chunk = bytes < SPAN_SET_BYTES ? bytes : (size_t)SPAN_SET_BYTES,
-           block = chunk / (size_t)span->map.nodes;
+    size_t ranks = coll_has((int)kind, COLL_BLOCKS) ? (size_t)span->map.ranks : 1;
 
-    param[LANES_SET] = SPAN_SET_BYTES;
+    param[LANES_SET] = LANES_SET_BYTES;
     if (kind == COLL_REDUCE)
         return choose_chain(span, call, param);
-    param[LANES_COUNT] = lanes_for(block);
-    return block >= BLOCK_BYTES || bytes >= SPAN_SET_BYTES;
+    param[LANES_COUNT] = hud_cost_lanes(call->bytes * ranks, span->map.nodes, LANES_SET_BYTES);
+    return param[LANES_COUNT] != 0;
 }
 
 static bool choose_parcels(struct span *span, enum coll_kind kind, const struct coll *call,
@@ -83,7 +79,7 @@ static bool choose_pairs(struct span *span, enum coll_kind kind, const struct co
                          long *param)
 {
     (void)span, (void)kind, (void)call;
-    param[PAIRS_FRAGMENT] = SPAN_FRAGMENT_BYTES;
+    param[PAIRS_FRAGMENT] = PAIRS_FRAGMENT_BYTES;
     return true;
 }
 

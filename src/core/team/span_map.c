@@ -83,9 +83,9 @@ struct alg_place hud_span_place(const struct hud_context *c, enum span_family fa
         size_t lines, window;
     } of[SPAN_FAMILIES] = {
         [SPAN_NODES] = { sizeof(struct nodes_lines), nodes_window_bytes(hud_span_buffer_bytes(c)) },
-        [SPAN_LANES] = { sizeof(struct lanes_lines), (size_t)LANES_SETS * SPAN_SET_BYTES },
-        [SPAN_PARCELS] = { sizeof(struct parcels_lines), SPAN_PARCELS_BYTES },
-        [SPAN_PAIRS] = { sizeof(struct pairs_lines), pairs_window_bytes(SPAN_FRAGMENT_BYTES) }
+        [SPAN_LANES] = { sizeof(struct lanes_lines), (size_t)LANES_SETS * LANES_SET_BYTES },
+        [SPAN_PARCELS] = { sizeof(struct parcels_lines), PARCELS_WINDOW_BYTES },
+        [SPAN_PAIRS] = { sizeof(struct pairs_lines), pairs_window_bytes(PAIRS_FRAGMENT_BYTES) }
     };
     size_t begin = PLACE_OFFSET;
 
