@@ -24,7 +24,7 @@
  *                      (reductions; the broadcasts label their own)
  *
  * Not needed
- *   R1, A1 by bcast/queue, bcast/levels: they label acknowledgements of their own
+ *   R1, A1 by bcast/queue, bcast/levels, bcast/controls: they label acknowledgements of their own
  *   R1, A1 by allreduce/tree: a sum comes only when its writer has copied out the result that was
  *   in its place before, and all sums come together in rank 0's queue (tree.c, `free_until`)
  *
