@@ -5,9 +5,9 @@
  * Source    Thakur, Rabenseifner, Gropp 2005 (recursive doubling), between nodes.
  * Shape     The ranks of a node are a tree below its head.  A rank combines what it has with the
  *           sums of those below it, heads combine theirs by recursive doubling, the result goes
- *           down; each rank copies out all of it, or its block.  Of N nodes, with P the largest power
- *           of two that is not larger, the first 2 (N - P) are pairs: the lower one gives its sum to
- *           the upper one, and gets the result.
+ *           down; each rank copies out all of it, or its block.  Of N nodes, with P the largest
+ *           power of two that is not larger, the first 2 (N - P) are pairs: the lower one gives its
+ *           sum to the upper one, and gets the result.
  * Cost      floor(log2 N) messages of n bytes for each node, 1 or 2 more in a pair.
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *

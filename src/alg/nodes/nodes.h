@@ -7,8 +7,8 @@
  * Shape     One rank of each node sends and receives for it: the head, or in a broadcast the root
  *           on its own node.  The others only use shared memory.
  * Memory    Each rank has lines of control, a ring of buffers (bcast.c), and buffers of a reduction
- *           (allreduce.c, reduce.c).  The collectives share nothing but the numbering of calls: a number is
- *           used by one call of one of them, so every flag grows.
+ *           (allreduce.c, reduce.c).  The collectives share nothing but these and the numbering of
+ *           calls: a number is used by one call of one of them, so every flag grows.
  */
 #ifndef HUD_NODES_H
 #define HUD_NODES_H
