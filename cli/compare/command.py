@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections import namedtuple
 
-from ..common import endings, recorded, records
+from ..common import endings, places, recorded, records
 from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..common.text import heading, table
@@ -82,7 +82,7 @@ def output_verdict(without, with_it):
     """Whether the program prints the same; (same, words)."""
     plain, ours = {run.output for run in without}, {run.output for run in with_it}
     if len(plain | ours) == 1:
-        return True, "the same in all runs"
+        return True, "is the same in all runs"
     if len(plain) > 1:
         return None, "differs from run to run without huddle, too, so it tells nothing"
     if plain & ours:
@@ -119,7 +119,8 @@ def sentence(ratio, pairs):
 
 def show(without, with_it):
     ratio = ratio_of(without, with_it, lambda run: run.seconds)
-    heading(f"Seconds, medians of {len(without)} runs each")
+    runs = f"medians of {len(without)} runs each" if len(without) > 1 else "one run each"
+    heading(f"Seconds, {runs}")
     rows = [row_of("whole program", without, with_it, lambda run: run.seconds)]
     rows.append(row_of("in collectives", without, with_it, lambda run: run.collectives))
     for name in names_of(without + with_it):
@@ -157,14 +158,12 @@ def main(options, command, layout):
         raise Trouble("nothing to run: huddle compare [options] -- COMMAND...", 2)
     if not 1 <= options.runs <= 1000:
         raise Trouble(f"--runs {options.runs}: accepted are 1 to 1000", 2)
+    places.check("--json", options.json)
     without, with_it = measure(layout, command, options.runs)
     show(without, with_it)
     for line in dict.fromkeys(line for run in with_it for line in run.lines):
         print(f"huddle: {line}", file=sys.stderr)
     if options.json:
-        try:
-            with open(options.json, "w", encoding="utf-8") as file:
-                file.write(json.dumps(facts_of(command, without, with_it), indent=2) + "\n")
-        except OSError as error:
-            raise Trouble(f"cannot write {options.json}: {error.strerror}") from error
+        text = json.dumps(facts_of(command, without, with_it), indent=2) + "\n"
+        places.write(options.json, text)
     return 1 if output_verdict(without, with_it)[0] is False else 0

@@ -18,14 +18,13 @@ def add_arguments(parser):
     parser.add_argument(
         "--ranks",
         type=int,
-        default=0,
         metavar="N",
         help="ranks of the job on this node (default: one per processor that may be used)",
     )
 
 
 def findings(options, layout):
-    here = machine.Machine(options.ranks)
+    here = machine.Machine(options.ranks or 0)
     found = []
     for check in (*installed.CHECKS, *machine.CHECKS):
         try:
@@ -46,7 +45,7 @@ def show(found):
 
 
 def main(options, _command, layout):
-    if not 0 <= options.ranks <= 65536:
+    if options.ranks is not None and not 1 <= options.ranks <= 65536:
         raise Trouble(f"--ranks {options.ranks}: accepted are 1 to 65536", 2)
     found = findings(options, layout)
     works = not any(one.state == FAIL for one in found)

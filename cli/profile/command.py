@@ -8,7 +8,7 @@ import json
 import sys
 import tempfile
 
-from ..common import endings, recorded, records, stop
+from ..common import endings, places, recorded, records, stop
 from ..common.layout import Trouble
 from . import facts, page, tables
 
@@ -30,22 +30,6 @@ def add_arguments(parser):
     )
 
 
-def check_writable(path):
-    try:
-        with open(path, "a", encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise Trouble(f"cannot write {path}: {error.strerror}", 2) from error
-
-
-def write(path, text):
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise Trouble(f"cannot write {path}: {error.strerror}") from error
-
-
 def report(options, folder, command, layout, status):
     try:
         ranks = records.read(folder)
@@ -58,9 +42,9 @@ def report(options, folder, command, layout, status):
     found = facts.collect(ranks, layout, command, status)
     tables.show(found, sys.stderr)
     if options.json:
-        write(options.json, json.dumps(found, indent=1) + "\n")
+        places.write(options.json, json.dumps(found, indent=1) + "\n")
     if options.html:
-        write(options.html, page.of(found))
+        places.write(options.html, page.of(found))
     return status
 
 
@@ -77,8 +61,8 @@ def run(options, command, layout):
 def main(options, command, layout):
     if bool(command) == bool(options.folder):
         raise Trouble("expected either a command after --, or --from FOLDER", 2)
-    for path in filter(None, (options.json, options.html)):
-        check_writable(path)
+    places.check("--json", options.json)
+    places.check("--html", options.html)
     if options.folder:
         return report(options, options.folder, command, layout, 0)
     return run(options, command, layout)

@@ -261,7 +261,11 @@ class Compare(Recorded):
             self.assertIn(said, answer.stdout)
 
     def test_errors_are_one_line(self):
-        for words, status in ((("--",), 2), (("--runs", "0", "--", "true"), 2)):
+        for words, status in (
+            (("--",), 2),
+            (("--runs", "0", "--", "true"), 2),
+            (("--json", "/no/such/file", "--", "true"), 2),  # before it runs anything
+        ):
             answer = huddle("compare", *words)
             self.assertEqual(status, answer.returncode)
             self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
