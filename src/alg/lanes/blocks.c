@@ -164,7 +164,7 @@ static void reduce_scatter_lanes(struct mem *m, const struct coll *c)
 
 static bool scatter_accepts(const struct coll *c, int ranks)
 {
-    return largest_piece(c, cut_unit(c)) != 0 &&
+    return c->bytes != 0 && largest_piece(c, cut_unit(c)) != 0 &&
            scatter_longest(c, ranks) / UNEQUAL <= c->bytes / (size_t)ranks;
 }
 

@@ -17,7 +17,7 @@
 
 enum {
     NODES_RING = 8,                /* buffers of a broadcast */
-    NODES_FRAGMENT_MIN = 3 << 10,  /* of a message in several: what goes with each is little */
+    NODES_FRAGMENT_MIN = 4 << 10,  /* of a message in several: what goes with each is little */
     NODES_BUFFER_BYTES = 32 << 10, /* of a buffer, where no setting says otherwise */
     NODES_SUM_BYTES = 8 << 10,     /* the largest reduction */
     NODES_FAN = 8                  /* of the tree of a node's ranks, below its head */

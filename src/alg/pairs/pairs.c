@@ -10,7 +10,7 @@
  *           copies out of the sender's buffer.  The fragments of all steps are one sequence, of
  *           which a rank has up to four on their way.
  * Cost      Each byte goes between nodes once, in a message of its own pair of ranks.
- * Accepts   Any sizes, also unequal ones that only the two ranks know.
+ * Accepts   Any sizes, also unequal ones that only the two ranks know; up to 65535 ranks.
  *
  * Line        written by   read by           meaning of value k = call * 2^48 + step * 2^32 + i + 1
  *   sent      its owner    the other rank    fragment i of the step is in the owner's buffer
@@ -342,6 +342,12 @@ static void scatterv_pairs(struct mem *m, const struct coll *c)
     run(m, c, NET_SCATTERV, scatter_views_out, scatter_views_in);
 }
 
+static bool accepts(const struct coll *c, int ranks)
+{
+    (void)c;
+    return ranks <= UINT16_MAX;
+}
+
 static const char doc[] = "each pair of ranks exchanges its blocks",
                   source[] = "Thakur, Rabenseifner, Gropp 2005";
 
@@ -350,6 +356,7 @@ ALG_DEFINE(alltoall, pairs) = { .coll = "alltoall",
                                 .doc = doc,
                                 .source = source,
                                 .family = &HUD_BACKEND(pairs_family),
+                                .accepts = accepts,
                                 .run = alltoall_pairs };
 
 ALG_DEFINE(alltoallv, pairs) = { .coll = "alltoallv",
@@ -357,6 +364,7 @@ ALG_DEFINE(alltoallv, pairs) = { .coll = "alltoallv",
                                  .doc = doc,
                                  .source = source,
                                  .family = &HUD_BACKEND(pairs_family),
+                                 .accepts = accepts,
                                  .run = alltoallv_pairs };
 
 ALG_DEFINE(gather, pairs) = { .coll = "gather",
@@ -364,6 +372,7 @@ ALG_DEFINE(gather, pairs) = { .coll = "gather",
                               .doc = doc,
                               .source = source,
                               .family = &HUD_BACKEND(pairs_family),
+                              .accepts = accepts,
                               .run = gather_pairs };
 
 ALG_DEFINE(gatherv, pairs) = { .coll = "gatherv",
@@ -371,6 +380,7 @@ ALG_DEFINE(gatherv, pairs) = { .coll = "gatherv",
                                .doc = doc,
                                .source = source,
                                .family = &HUD_BACKEND(pairs_family),
+                               .accepts = accepts,
                                .run = gatherv_pairs };
 
 ALG_DEFINE(scatter, pairs) = { .coll = "scatter",
@@ -378,6 +388,7 @@ ALG_DEFINE(scatter, pairs) = { .coll = "scatter",
                                .doc = doc,
                                .source = source,
                                .family = &HUD_BACKEND(pairs_family),
+                               .accepts = accepts,
                                .run = scatter_pairs };
 
 ALG_DEFINE(scatterv, pairs) = { .coll = "scatterv",
@@ -385,4 +396,5 @@ ALG_DEFINE(scatterv, pairs) = { .coll = "scatterv",
                                 .doc = doc,
                                 .source = source,
                                 .family = &HUD_BACKEND(pairs_family),
+                                .accepts = accepts,
                                 .run = scatterv_pairs };

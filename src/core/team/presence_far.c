@@ -9,9 +9,10 @@
  * returned: the MPI does not use the socket then.
  *
  * Why all ranks get one answer: a rank is present where its key has the value of the rank that
- * asks, which is the same question for all that could set a team up.  A rank whose put failed is
- * absent for all, itself included.  The answer that there is no such key is one of the server's;
- * where there is no answer at all, the server is gone, and the job with it.
+ * asks, which is the same question for all that could set a team up.  A rank whose put was refused
+ * is absent for all, itself included.  The answer that there is no such key is one of the server's.
+ * A rank that gets no answer at all cannot decide as the others do, and a late answer would be read
+ * by the MPI: it ends, and the job with it.
  */
 #define _GNU_SOURCE
 #include "core/config/config.h"
@@ -22,11 +23,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { LINE = 1024, SPACE = 256, ANSWER_MS = 30 * 1000 };
+enum { LINE = 1024, SPACE = 256, ANSWER_MS = 120 * 1000 };
 
 static bool known, published;
 static char space[SPACE], own_value[16];
@@ -99,6 +101,14 @@ static bool begin(int fd)
            value_of(answer, "kvsname=", space, sizeof space);
 }
 
+static void ask_or_end(int fd, const char *line, char answer[LINE])
+{
+    if (ask(fd, line, answer))
+        return;
+    fprintf(stderr, "huddle: Hydra does not answer which ranks use huddle; aborting\n");
+    abort();
+}
+
 void hud_presence_announce_far(unsigned manner)
 {
     static bool once;
@@ -114,8 +124,8 @@ void hud_presence_announce_far(unsigned manner)
         return;
     snprintf(line, sizeof line, "cmd=put kvsname=%s key=huddle-%ld value=%s\n", space, rank,
              own_value);
-    published =
-        ask(fd, line, answer) && value_of(answer, "rc=", rc, sizeof rc) && strcmp(rc, "0") == 0;
+    ask_or_end(fd, line, answer);
+    published = value_of(answer, "rc=", rc, sizeof rc) && strcmp(rc, "0") == 0;
 }
 
 static bool has_key(int fd, int rank)
@@ -123,9 +133,9 @@ static bool has_key(int fd, int rank)
     char line[LINE], answer[LINE], rc[8], value[16];
 
     snprintf(line, sizeof line, "cmd=get kvsname=%s key=huddle-%d\n", space, rank);
-    return ask(fd, line, answer) && value_of(answer, "rc=", rc, sizeof rc) &&
-           strcmp(rc, "0") == 0 && value_of(answer, "value=", value, sizeof value) &&
-           strcmp(value, own_value) == 0;
+    ask_or_end(fd, line, answer);
+    return value_of(answer, "rc=", rc, sizeof rc) && strcmp(rc, "0") == 0 &&
+           value_of(answer, "value=", value, sizeof value) && strcmp(value, own_value) == 0;
 }
 
 void hud_presence_look_far(int world_size)

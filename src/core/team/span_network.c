@@ -144,7 +144,7 @@ struct cost_network hud_span_solve(double one_ns, double short_ns, double long_n
 static struct cost_network measure(struct span *span)
 {
     const struct net_map *map = &span->map;
-    int half = map->nodes / 2, pair = map->node % half;
+    int half = map->nodes / 2, pair = half != 0 ? map->node % half : 0;
     int rank = span->whole->rank, first = map->head[pair], last = map->head[pair + half];
     size_t room = nodes_window_bytes(span->buffer_bytes) / (COUNT + 1) / HUD_LINE * HUD_LINE;
     struct echo t = { .span = span,
