@@ -10,9 +10,10 @@
  * Load   of a line that the core holds: hit_ns.  Otherwise it begins when the line is visible and
  *        free, and takes cross.  Its holder serves the next reader serve_ns later, so many readers
  *        queue.
- * Share  A core that loads a line out of another shared cache (caches.shared_level) leaves a copy
- *        in its own.  Further cores of that unit load it there, as soon as the first has it, and
- *        queue there: the owner serves its own unit, and one core of each other unit.
+ * Share  A core that loads a line from a core of another unit (lines.share) leaves a copy for its
+ *        own.  Further cores of that unit load it there, as soon as the first has it, and queue
+ *        there: the owner serves its own unit, and one core of each other unit.  If no unit shares,
+ *        the owner serves all cores.
  * Run    A core that misses again, without having waited for a value in between, has issued that
  *        load gap_ns after the previous one, while it still waited for it (out-of-order
  *        execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.  Where the
@@ -37,8 +38,9 @@
  *        the line comes to the core, the copies are revoked.  A core without a copy must fetch it
  *        before it, or another core, loads it.
  *
- * Home   A fetch of a line from its owner, and a store, addition or claim where others have the
- *        line, asks the line's home (sim_fetch.agent).  links.h says how long it waits there.
+ * Home   A fetch of a line from another unit (lines.share), and a store, addition or claim where
+ *        cores of other units have the line, asks the line's home (sim_fetch.agent).  links.h says
+ *        how long it waits there.
  *
  * Late   A use may begin in the future, and things that it depends on may be later than known at
  *        its call, since a line in flight may have to wait at links (links.h): the line at its
@@ -57,9 +59,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A shared cache other than the owner's that has a copy. */
+/* A unit other than the owner's that has a copy for its cores. */
 struct line_share {
-    int unit, core; /* of that cache; which core of it has fetched the line */
+    int unit, core; /* which core of it has fetched the line */
     double free_ns; /* it can serve the next */
     double late_ns; /* how much later that is than was known at first */
 };

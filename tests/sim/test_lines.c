@@ -86,18 +86,25 @@ static void test_ping_pong(void **state)
     ping_pong(0, 64, 3000, 40);
 }
 
-/* The home counts where it is farther than the holder. */
+/* The home counts where it is farther than the holder, unless the reader shares lines with that. */
 static void test_home(void **state)
 {
     struct sim_line here = hud_line_first(0, 0), other_die = hud_line_first(0, 1),
-                    other_socket = hud_line_first(0, 2);
+                    other_socket = hud_line_first(0, 2), shared = hud_line_first(0, 2);
 
     (void)state;
+    assert_true(load(&shared, 1, 0) == 10);
+    assert_true(load(&shared, 32, 100) == 120 + 16);
+    assert_true(store(&shared, 33, 200) == 220 + 16);
+    assert_true(store(&shared, 34, 300) == 310);
+    hud_lines_pause(lines, 1);
+    machine->lines.share = MACHINE_UNSHARED;
     assert_true(load(&here, 1, 0) == 10);
     assert_true(load(&other_die, 2, 0) == 10 + 8);
     assert_true(load(&other_socket, 3, 0) == 10 + 16);
     assert_true(load(&other_socket, 64, 100) == 140); /* home and reader on one node */
     assert_true(load(&other_socket, 3, 200) == 200.5);
+    hud_line_clear(&shared);
     hud_line_clear(&here);
     hud_line_clear(&other_die);
     hud_line_clear(&other_socket);
@@ -258,6 +265,7 @@ static void test_late_stores(void **state)
     struct sim_line far = line_of(64), near = line_of(1), busy = line_of(64), next = line_of(1);
 
     (void)state;
+    machine->lines.share = MACHINE_UNSHARED; /* the home is asked within a die, too */
     struct sim_fetch claim = hud_lines_claim(lines, &far, 1, 0),
                      other = hud_lines_claim(lines, &busy, 1, 0);
     hud_lines_delay(lines, &busy, 1, &other, 160);
@@ -335,6 +343,7 @@ static void test_claim_elsewhere(void **state)
     struct sim_line stored = line_of(0), claimed = line_of(0), read = line_of(0);
 
     (void)state;
+    machine->lines.share = MACHINE_UNSHARED; /* the home is asked within a die, too */
     assert_true(store(&stored, 64, 0) == 40 &&
                 load(&stored, 65, 0) ==
                     40 + 10 + 16); /* farther from its home than from its owner */
