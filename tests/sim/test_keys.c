@@ -265,6 +265,9 @@ static void test_requests_queue_at_a_home(void **state)
     machine->lines.home_busy_ns = 100;
     for (int i = 0; i < 4; i++)
         assert_int_equal(left_after(20 + 100 * i), 1);
+    machine->lines.home_agents = 2; /* two of the four ask each */
+    assert_int_equal(left_after(20), 2);
+    assert_int_equal(left_after(120), 2);
 }
 
 /* ---- streams of a memory ---- */
