@@ -8,7 +8,8 @@
 
 /* What a core has under way. */
 struct core {
-    double settled_ns, late_ns;  /* its stores so far; how much later than was known at first */
+    double settled_ns;           /* its stores so far */
+    struct sim_late late;        /* they are, by number */
     const struct sim_line *last; /* that it stored to */
     double *leaves_ns; /* [entries] of its store buffer, in a ring: when each is free; NULL: there
                           is always one */
@@ -53,8 +54,10 @@ void hud_lines_free(struct sim_lines *all)
 {
     if (!all)
         return;
-    for (int i = 0; i < all->machine->cores; i++)
+    for (int i = 0; i < all->machine->cores; i++) {
         free(all->core[i].leaves_ns);
+        free(all->core[i].late.kept_ns);
+    }
     free(all->core);
     free(all);
 }
@@ -165,7 +168,7 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
     if (hud_holders_has(line, core)) {
         if (!line->claimed || core != line->owner)
             return f;
-        f.line = (struct sim_need){ line->settled_ns, line->late_ns };
+        f.line = (struct sim_need){ line->settled_ns, line->late.all_ns };
         f.begin_ns = later(now_ns, line->settled_ns);
         f.end_ns = later(f.end_ns, f.begin_ns);
         return f;
@@ -175,7 +178,7 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
     f.from = near ? near->core : line->owner;
     f.shared = near;
     f.line = (struct sim_need){ later(line->visible_ns, *free_ns),
-                                near ? near->late_ns : line->late_ns };
+                                near ? near->late_ns : line->late.all_ns };
     int class = machine_class(all->machine, f.from, core);
     f.agent = class > class_within(all->machine) ? line->agent : -1;
     f.begin_ns = later(issue(cost, c, f.from, class, now_ns), f.line.ns);
@@ -202,7 +205,7 @@ static void take(struct sim_line *line, int core)
     line->copies = 1;
     line->shares = 0;
     line->claimed = false;
-    line->takers++;
+    late_reach(&line->late, ++line->takers);
 }
 
 double hud_lines_entry_ns(const struct sim_lines *all, int core)
@@ -210,6 +213,12 @@ double hud_lines_entry_ns(const struct sim_lines *all, int core)
     const struct core *c = &all->core[core];
 
     return c->leaves_ns ? c->leaves_ns[c->entry] : 0;
+}
+
+static unsigned next_store(struct core *c)
+{
+    late_reach(&c->late, c->late.latest + 1);
+    return c->late.latest;
 }
 
 /* Its latest store leaves the buffer when it has settled. */
@@ -231,7 +240,7 @@ static struct sim_fetch begin(enum sim_use use, const struct sim_line *line, int
     struct sim_fetch f = { use, .from = hud_holders_has(line, core) ? -1 : line->owner,
                            .agent = asks ? line->agent : -1, .stores = stores };
 
-    f.line = (struct sim_need){ line->free_ns, line->late_ns };
+    f.line = (struct sim_need){ line->free_ns, line->late.all_ns };
     f.begin_ns = later(now_ns, later(f.line.ns, stores.ns));
     return f;
 }
@@ -247,9 +256,10 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
         line->owner == core && line->copies == 1 && c->last == line; /* a store to this very line */
     struct sim_fetch f =
         begin(LINES_STORE, line, core, t.asks, now_ns,
-              (struct sim_need){ follows ? -INFINITY : c->settled_ns - early, c->late_ns });
+              (struct sim_need){ follows ? -INFINITY : c->settled_ns - early, c->late.all_ns });
 
     f.end_ns = later(f.begin_ns + t.own_ns, line->settled_ns);
+    f.number = next_store(c);
     take(line, core);
     f.takers = line->takers;
     line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns + t.revoke_ns : f.end_ns;
@@ -293,10 +303,11 @@ struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int
     struct core *c = &all->core[core];
     struct taking t = taking(all, line, core, all->fetch_ns);
     struct sim_fetch f = begin(LINES_ADD, line, core, t.asks, now_ns,
-                               (struct sim_need){ c->settled_ns, c->late_ns });
+                               (struct sim_need){ c->settled_ns, c->late.all_ns });
 
     f.end_ns = later(f.begin_ns + add_own_ns(all, line, core, &t), line->settled_ns) +
                all->machine->lines.add_ns;
+    f.number = next_store(c);
     take(line, core);
     f.takers = line->takers;
     line->visible_ns = line->free_ns = line->settled_ns = c->settled_ns = f.end_ns;
@@ -314,12 +325,13 @@ static double there_ns(const struct sim_need *need, double late_ns)
 
 /* How late a use is that counts on it, and has moved with it: it has moved by the rest itself.  Not
  * by more, if it was not the need that it waited for. */
-static double rest_ns(struct sim_need *need, double *late_ns, double delay_ns)
+static double rest_ns(struct sim_need *need, struct sim_late *late, unsigned number,
+                      double delay_ns)
 {
-    double moved_ns = *late_ns - need->late_ns, rest = delay_ns - moved_ns;
+    double moved_ns = late_seen(late, number) - need->late_ns, rest = delay_ns - moved_ns;
 
-    *late_ns += rest;
-    *need = (struct sim_need){ need->ns + moved_ns, *late_ns };
+    late_add(late, number, rest);
+    *need = (struct sim_need){ need->ns + moved_ns, late_seen(late, number) };
     return rest;
 }
 
@@ -361,20 +373,21 @@ void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, str
 
     f->end_ns += delay_ns;
     if (f->use != LINES_LOAD)
-        move_line(line, rest_ns(&f->line, &line->late_ns, delay_ns));
+        move_line(line, rest_ns(&f->line, &line->late, f->takers, delay_ns));
     else if (f->takers == line->takers)
         move_share(all, line, core, delay_ns);
     if (f->use == LINES_STORE || f->use == LINES_ADD)
-        move_stores(all, c, f, rest_ns(&f->stores, &c->late_ns, delay_ns));
+        move_stores(all, c, f, rest_ns(&f->stores, &c->late, f->number, delay_ns));
 }
 
 double hud_lines_begin(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f)
 {
     const struct line_share *near = f->shared ? share_of(all, line, core) : NULL;
-    double begin_ns = later(f->begin_ns, there_ns(&f->stores, all->core[core].late_ns));
+    double begin_ns =
+        later(f->begin_ns, there_ns(&f->stores, late_seen(&all->core[core].late, f->number)));
 
     if (!f->shared)
-        begin_ns = later(begin_ns, there_ns(&f->line, line->late_ns));
+        begin_ns = later(begin_ns, there_ns(&f->line, late_seen(&line->late, f->takers)));
     else if (near && f->takers == line->takers)
         begin_ns = later(begin_ns, there_ns(&f->line, near->late_ns));
     double late_ns = begin_ns - f->begin_ns;

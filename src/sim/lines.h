@@ -45,7 +45,8 @@
  * Late   A use may begin in the future, and things that it depends on may be later than known at
  *        its call, since a line in flight may have to wait at links (links.h): the line at its
  *        holder, the copy in its unit's shared cache, the core's own earlier stores.  When its
- *        time has come it asks again (hud_lines_begin).  If its own line is then delayed,
+ *        time has come it asks again (hud_lines_begin).  A use is late by those before it only
+ *        (late.h).  If its own line is then delayed,
  *        hud_lines_delay tells, and all that depends on it is later in turn.
  *
  * Calls must come in the order of their times.  Nothing here waits: the caller waits until
@@ -54,6 +55,7 @@
 #ifndef HUD_SIM_LINES_H
 #define HUD_SIM_LINES_H
 
+#include "sim/late.h"
 #include "sim/machine.h"
 
 #include <stdbool.h>
@@ -75,8 +77,8 @@ struct sim_line {
     double settled_ns; /* and do not end before */
     double free_ns;    /* the owner can serve the next */
     bool claimed;      /* and has it itself when it has settled */
-    double late_ns;    /* how much later these are than was known at first */
-    unsigned takers;   /* cores that have had it alone, one after the other */
+    struct sim_late late; /* these are, by takers */
+    unsigned takers;      /* cores that have had it alone, one after the other */
     struct line_share *share;
     int shares, room;
 };
@@ -98,6 +100,7 @@ struct sim_fetch {
     bool shared;             /* into the shared cache of this core's unit, and out of that */
     unsigned takers;         /* of the line, by then */
     int entry;               /* a store's, in the buffer */
+    unsigned number;         /* the same among the core's stores and additions */
     struct sim_need line, stores;
 };
 

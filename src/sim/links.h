@@ -49,8 +49,7 @@ int hud_links_way(const struct sim_links *all, int from, int to, int way[LINKS_W
  * one has crossed later than this one would. */
 double hud_links_cross(struct sim_links *all, int from, int to, double now_ns);
 
-/* The agent for a line, the index-th of those at home on a node; -1: requests occupy none.  Lines of
- * several cores' arenas begin with different ones: which pages they are on is no plan. */
+/* The agent for a line, the index-th of those at home on a node; -1: requests occupy none. */
 int hud_links_agent(const struct sim_links *all, int node, size_t index);
 /* A request comes to an agent: as hud_links_cross, at the same times. */
 double hud_links_ask(struct sim_links *all, int agent, double now_ns);

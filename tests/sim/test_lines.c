@@ -292,6 +292,30 @@ static void test_late_stores(void **state)
     hud_line_clear(&next);
 }
 
+/* Two cores store to each other's line, each behind its own: what delays a store delays none before
+ * it.  Else each would wait for the other, later and later. */
+static void test_late_in_turn(void **state)
+{
+    struct sim_line x = line_of(64), y = line_of(64);
+
+    (void)state;
+    struct sim_fetch a[2], b[2];
+    a[0] = hud_lines_store(lines, &x, 0, 0);
+    b[0] = hud_lines_store(lines, &y, 32, 0);
+    a[1] = hud_lines_store(lines, &y, 0, 1);
+    b[1] = hud_lines_store(lines, &x, 32, 1);
+    double begin_ns[] = { a[0].begin_ns, b[0].begin_ns, a[1].begin_ns, b[1].begin_ns };
+    hud_lines_delay(lines, &y, 0, &a[1], 5);
+    assert_true(hud_lines_begin(lines, &x, 0, &a[0]) == begin_ns[0]);
+    assert_true(hud_lines_begin(lines, &y, 32, &b[0]) == begin_ns[1]);
+    assert_true(hud_lines_begin(lines, &x, 32, &b[1]) == begin_ns[3]);
+    hud_lines_delay(lines, &x, 0, &a[0], 7); /* those behind it are later */
+    assert_true(hud_lines_begin(lines, &x, 32, &b[1]) == begin_ns[3] + 7);
+    assert_true(hud_lines_begin(lines, &y, 32, &b[0]) == begin_ns[1]);
+    hud_line_clear(&x);
+    hud_line_clear(&y);
+}
+
 /* ---- additions, claims ---- */
 
 static void test_additions(void **state)
@@ -451,6 +475,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_store_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_additions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_late_stores, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_late_in_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_handed_over, set_up, tear_down),
