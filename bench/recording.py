@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 What recording costs (huddle run --stats, huddle profile): a loop of allreduces of 1 KB on 2 bound
-ranks, without and with it in turn.  recording.py [BUILD] [PAIRS].  Needs Open MPI's mpirun.
+ranks, without and with it in turn.  recording.py [BUILD] [PAIRS] [RANKS].  Needs Open MPI's mpirun.
+
+One rank waits for nobody, so other work on the machine disturbs it least: the difference is what
+recording adds to a call.
 """
 
 import os
@@ -38,9 +41,9 @@ int main(void)
 AS_ROOT = {f"OMPI_ALLOW_RUN_AS_ROOT{end}": "1" for end in ("", "_CONFIRM")}
 
 
-def loop_ns(huddle, program, *options):
+def loop_ns(huddle, ranks, program, *options):
     """The fastest of the job's turns: other load of the machine only adds."""
-    launcher = ["mpirun", "-np", "2", "--bind-to", "core", program]
+    launcher = ["mpirun", "-np", str(ranks), "--bind-to", "core", program]
     answer = subprocess.run(
         [huddle, "run", *options, "--", *launcher],
         stdout=subprocess.PIPE,
@@ -51,27 +54,33 @@ def loop_ns(huddle, program, *options):
     return float(answer.stdout)
 
 
+def interval(values):
+    """The median, and its 95 % interval by bootstrap."""
+    source = random.Random(1)
+    drawn = sorted(statistics.median(source.choices(values, k=len(values))) for _ in range(2000))
+    return statistics.median(values), drawn[50], drawn[-51]
+
+
 def main():
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").absolute()
     pairs = int(sys.argv[2]) if len(sys.argv) > 2 else 25
-    huddle, ratios, plain = str(build / "bin" / "huddle"), [], []
+    ranks = int(sys.argv[3]) if len(sys.argv) > 3 else 2
+    huddle, took = str(build / "bin" / "huddle"), {}
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "loop")
         compiler = ["mpicc", "-O2", "-x", "c", "-", "-o", program]
         subprocess.run(compiler, input=SOURCE, text=True, check=True)
+        order = [(), ("--record", folder)]
         for turn in range(pairs):
-            order = [(), ("--record", folder)]
-            took = {
-                options: loop_ns(huddle, program, *options)
-                for options in (order if turn % 2 else reversed(order))
-            }
-            plain.append(took[()])
-            ratios.append(took[order[1]] / took[()])
-    source = random.Random(1)
-    drawn = sorted(statistics.median(source.choices(ratios, k=len(ratios))) for _ in range(2000))
+            for options in order if turn % 2 else reversed(order):
+                took.setdefault(options, []).append(loop_ns(huddle, ranks, program, *options))
+    plain, recorded = (took[options] for options in order)
+    ratio = interval([b / a for a, b in zip(plain, recorded)])
+    added = interval([b - a for a, b in zip(plain, recorded)])
     print(
-        f"{pairs} pairs: {statistics.median(plain):.0f} ns per call without recording; with it"
-        f" {statistics.median(ratios):.4f} of that ({drawn[50]:.4f} to {drawn[-51]:.4f})"
+        f"{pairs} pairs, {ranks} ranks: {statistics.median(plain):.0f} ns per call without"
+        f" recording; with it {ratio[0]:.4f} of that ({ratio[1]:.4f} to {ratio[2]:.4f}),"
+        f" {added[0]:.1f} ns more ({added[1]:.1f} to {added[2]:.1f})"
     )
 
 

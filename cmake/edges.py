@@ -16,7 +16,7 @@ import sys
 from typing import NamedTuple
 
 PROTOCOLS = ("alg/window.c", "core/check/rollcall.c", "core/team/vacate.c")
-CALL = re.compile(r"\b(?:mem|net)_(post|await|peek|add|send|arrived)\s*\(")
+CALL = re.compile(r"\b(?:mem|net)_(post|await|peek|add|send|arrived)(?:_cell)?\s*\(")
 COMMENT = re.compile(r"/\*(.*?)\*/")
 LABEL = re.compile(r"\b([RA]\d+)\b")
 EDGE = re.compile(r"\b(R\d+) -> (A\d+)\b")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The figures as a plot: one panel per number of ranks and class of line transfer, time over message
-size, one line per variant.
+The figures as a plot: one panel per number of ranks, class of line transfer and collective.  Above,
+time over message size, one line per variant; below, the ratio to the best peer with its interval.
 """
 
 from ..common.pictures import INK, look, png, time_text
+from ..common.text import bytes_text
 from .stats import BARE, BARRIERS, panels
 from .tables import setting_text, variants_of
 
@@ -14,12 +15,7 @@ PEERS = ("#8a8a8a", "#d08c3c", "#b3402a", "#c9a227", "#a0522d", "#555555", "#d4a
 
 
 def size_text(row):
-    if row.collective in BARRIERS:
-        return row.collective
-    for unit, scale in (("M", 1 << 20), ("K", 1 << 10)):
-        if row.bytes >= scale:
-            return f"{row.bytes / scale:g}{unit}"
-    return f"{row.bytes}"
+    return "" if row.collective in BARRIERS else bytes_text(row.bytes)
 
 
 def factor_text(factor):
@@ -43,97 +39,125 @@ def looks(variants):
 
 
 def draw_variant(axis, rows, name, colour, marker, style):
-    """The barrier is a single point at the left; collectives with sizes are lines."""
     there = [i for i, row in enumerate(rows) if name in row.cells]
-    line = [i for i in there if rows[i].collective not in BARRIERS]
+    cells = [rows[i].cells[name] for i in there]
+    times = [cell.median_ns / 1000 for cell in cells]
+    axis.plot(there, times, style, color=colour, lw=2, zorder=2)
+    points = {"color": colour, "ms": 6, "mec": "white", "mew": 1, "zorder": 3, "label": name}
+    axis.plot(there, times, marker, **points)
+    for i, cell in zip(there, cells):
+        if cell.low_ns is not None:
+            ends = [cell.low_ns / 1000, cell.high_ns / 1000]
+            axis.plot([i, i], ends, color=colour, lw=1, zorder=2)
 
-    def time(i):
-        return rows[i].cells[name].median_ns / 1000
 
-    axis.plot(line, [time(i) for i in line], style, color=colour, lw=2, zorder=2)
-    axis.plot(
-        there,
-        [time(i) for i in there],
-        marker,
-        color=colour,
-        ms=6,
-        mec="white",
-        mew=1,
-        zorder=3,
-        label=name,
+def best_ratios(rows):
+    """[(position, Ratio)] of huddle's best variant to the best peer."""
+    return [
+        (i, min(row.ratios.values(), key=lambda ratio: ratio.value))
+        for i, row in enumerate(rows)
+        if row.ratios
+    ]
+
+
+def significant(ratio):
+    """Its interval is on one side of 1."""
+    return ratio.low is not None and (ratio.low > 1) == (ratio.high > 1)
+
+
+def draw_ratios(axis, rows):
+    """Below 1 huddle is faster.  A factor is written where the interval is on one side of 1."""
+    found = best_ratios(rows)
+    at, values = [i for i, _ in found], [ratio.value for _, ratio in found]
+    axis.axhline(1, color="#888888", lw=1)
+    known = [(i, ratio) for i, ratio in found if ratio.low is not None]
+    if len(known) > 1:
+        low, high = ([getattr(ratio, end) for _, ratio in known] for end in ("low", "high"))
+        axis.fill_between([i for i, _ in known], low, high, color=BLUE, alpha=0.15, lw=0)
+    axis.errorbar(
+        [i for i, _ in known],
+        [ratio.value for _, ratio in known],
+        [
+            [max(0, ratio.value - ratio.low) for _, ratio in known],
+            [max(0, ratio.high - ratio.value) for _, ratio in known],
+        ],
+        fmt="none",
+        ecolor=BLUE,
+        lw=1,
     )
-    for i in there:
-        low, high = rows[i].cells[name].low_ns, rows[i].cells[name].high_ns
-        if low is not None:
-            axis.plot([i, i], [low / 1000, high / 1000], color=colour, lw=1, zorder=2)
-
-
-def annotate(axis, rows):
-    """The speedup of huddle's best variant over the best peer."""
-    for i, row in enumerate(rows):
-        if row.ratios:
-            factor = 1 / min(ratio.value for ratio in row.ratios.values())
-            top = max(cell.median_ns for cell in row.cells.values()) / 1000
+    axis.plot(at, values, "o-", color=BLUE, ms=4, lw=1.4)
+    for i, ratio in found:
+        if significant(ratio):
+            faster = ratio.value < 1
+            words = f"{factor_text(1 / ratio.value if faster else ratio.value)} " + (
+                "faster" if faster else "slower"
+            )
             axis.annotate(
-                factor_text(factor),
-                (i, top),
-                (-4, 9),
+                words,
+                (i, ratio.high),
+                (0, 7),
                 textcoords="offset points",
                 ha="center",
-                fontsize=9,
-                fontweight="bold",
-                color=BLUE if factor >= 1 else RED,
+                fontsize=7,
+                color=BLUE if faster else RED,
             )
+    axis.set_ylim(0, 1.3 * max([1.2, *values, *(ratio.high for _, ratio in known)]))
+    axis.set_ylabel("ratio to\nbest peer", color=INK, fontsize=9)
 
 
-def draw_panel(axis, rows, title, shown):
+def plain(axis):
+    axis.grid(axis="y", color="#ececec", zorder=0)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(which="both", colors=INK, length=0)
+
+
+def draw_panel(axis, below, rows, title, shown):
     for name in variants_of(rows):
         draw_variant(axis, rows, name, *shown[name])
     axis.set_yscale("log")
     low, high = axis.get_ylim()
     axis.set_ylim(low / 1.6, high * 2.2)
-    annotate(axis, rows)
-    axis.set_xticks(
-        range(len(rows)), [size_text(row) for row in rows], rotation=0 if len(rows) <= 12 else 60
-    )
-    if rows[0].collective in BARRIERS and len(rows) > 1:
-        axis.axvline(0.5, color="#dddddd", lw=1)
-    axis.set_title(title, loc="left", fontsize=10, color=INK, pad=10)
-    axis.set_xlabel(
-        ", ".join(dict.fromkeys(row.collective for row in rows if row.collective not in BARRIERS))
-        + ", bytes",
-        color=INK,
-        loc="right",
-    )
+    axis.set_title(f"{rows[0].collective}, {title}", loc="left", fontsize=10, color=INK, pad=10)
     axis.yaxis.set_major_formatter(time_text)
-    axis.yaxis.set_minor_formatter("")
-    axis.grid(axis="y", color="#ececec", zorder=0)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(which="both", colors=INK, length=0)
+    axis.yaxis.set_minor_formatter(time_text if high < 10 * low else "")
+    axis.set_ylabel("time of a call", color=INK, fontsize=9)
+    draw_ratios(below, rows)
+    for one, labels in ((axis, [""] * len(rows)), (below, [size_text(row) for row in rows])):
+        one.set_xticks(range(len(rows)), labels, fontsize=8)
+        one.set_xlim(-0.6, len(rows) - 0.4)
+        plain(one)
     axis.legend(frameon=False, loc="upper left", fontsize=9, ncols=1 if len(shown) <= 5 else 2)
+
+
+def panels_of(rows):
+    """[(title, rows)]: one collective in each, so that no line joins two."""
+    return [
+        (setting_text(ranks, bind, line, some).replace("; ", "\n"), some)
+        for (ranks, bind, line), mine in panels(rows)
+        for collective in dict.fromkeys(row.collective for row in mine)
+        if (some := [row for row in mine if row.collective == collective])
+    ]
 
 
 def draw(rows, title):
     """PNG, as bytes.  Needs matplotlib (see missing()) and at least one row."""
     from matplotlib import pyplot
 
-    drawn, shown = panels(rows), looks(variants_of(rows))
+    drawn, shown = panels_of(rows), looks(variants_of(rows))
     across = min(2, len(drawn))
     down = -(-len(drawn) // across)
-    figure, axes = pyplot.subplots(
-        down, across, figsize=(6.8 * across, 4.6 * down + 0.5), squeeze=False
-    )
-    for axis in axes.flat[len(drawn) :]:
-        axis.set_visible(False)
-    for axis, ((ranks, bind, line), mine) in zip(axes.flat, drawn):
-        draw_panel(axis, mine, setting_text(ranks, bind, line, mine).replace("; ", "\n"), shown)
+    figure = pyplot.figure(figsize=(6.8 * across, 5.4 * down + 0.6))
     figure.suptitle(
         f"{title}: slowest rank's time of one call,{chr(10) if across == 1 else ' '}median and"
-        " interval (blue: times faster than the best peer)",
+        " interval",
         x=0.012,
         ha="left",
         fontsize=12,
         color=INK,
     )
-    figure.tight_layout(rect=(0, 0, 1, 0.99))
-    return png(figure)
+    top = 1 - (1.2 if across == 1 else 0.95) / (5.4 * down + 0.6)
+    outer = figure.add_gridspec(down, across, hspace=0.3, top=top, bottom=0.05)
+    for cell, (words, mine) in zip(outer, drawn):
+        above, below = cell.subgridspec(2, 1, height_ratios=(3, 1), hspace=0.06).subplots()
+        draw_panel(above, below, mine, words, shown)
+    return png(figure, bbox_inches="tight")

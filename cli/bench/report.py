@@ -6,14 +6,17 @@ import csv
 import html
 import io
 import json
+import math
 import platform
 import time
 
 from ..common import pictures, places
 from ..common.layout import Trouble
+from ..common.text import bytes_text
 from ..common.transfers import class_of
 from . import chart
-from .tables import bare_lines, summary_lines, tables
+from .stats import panels
+from .tables import bare_lines, setting_text, summary_lines, tables
 
 COLUMNS = (
     "ranks",
@@ -37,9 +40,17 @@ COLUMNS = (
     "refused",
     "wrong",
 )
-STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#222;max-width:76rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-variant-numeric:tabular-nums}td,th{padding:.15rem .7rem;border-bottom:1px solid #eee;text-align:left;white-space:nowrap}
-td.n,th.n{text-align:right}h2{font-size:1.05rem;margin:1.5rem 0 .2rem}img{max-width:100%}code,pre{background:#f6f6f6;padding:.1rem .3rem;white-space:pre-wrap}.s{color:#666}"""
+STYLE = """:root{color-scheme:light dark;--ink:#1d2330;--soft:#5b6474;--paper:#fff;--line:#dfe3ea;
+--code:#f3f4f6;--good:#0b6fb8;--bad:#b3402a}
+@media(prefers-color-scheme:dark){:root{--ink:#e4e8f0;--soft:#9aa5b8;--paper:#14181f;--line:#2c3442;
+--code:#1d232d;--good:#63a4e8;--bad:#ff7a66}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:76rem;
+margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+.scroll{overflow-x:auto;margin:.5rem 0 1.5rem}td,th{padding:.15rem .7rem;text-align:left;
+border-bottom:1px solid var(--line);white-space:nowrap}td.n,th.n{text-align:right}
+td[style]{border-radius:3px}h2{font-size:1.05rem;margin:1.5rem 0 .2rem}
+img{max-width:100%;background:#fff;border-radius:4px}.s{color:var(--soft)}
+code{background:var(--code);padding:.1rem .3rem;overflow-wrap:anywhere}"""
 METHOD = """Single shots: all ranks wait for the same moment of the clock and make one call; the end of the slowest rank counts. Data is fresh in each call, and every byte is verified.
 Figures are medians of the launches' medians, with 95 % intervals by bootstrap over the launches. The line transfer between the ranks' processors is measured before and after each figure,
 and only figures of one class are compared (nearest: below 40 ns, near: below 150 ns, far)."""
@@ -107,10 +118,44 @@ def html_table(title, headers, rows, right):
         )
 
     return (
-        f"<h2>{html.escape(title)}</h2>\n<table>\n"
+        f"<h2>{html.escape(title)}</h2>\n<div class=scroll><table>\n"
         + "\n".join([line(headers, "th"), *(line(row, "td") for row in rows)])
-        + "\n</table>\n"
+        + "\n</table></div>\n"
     )
+
+
+def heat_map(rows):
+    """Ratios to the best peer, collectives by sizes; a strong colour is far from 1."""
+    parts = []
+    for (ranks, bind, line), mine in panels(rows):
+        found = {
+            (row.collective, row.bytes): min(ratio.value for ratio in row.ratios.values())
+            for row in mine
+            if row.ratios
+        }
+        sizes = sorted({size for _, size in found})
+        names = dict.fromkeys(name for name, _ in found)
+        if len(found) < 2:
+            continue
+        lines = [
+            f"<tr><th>{name}" + "".join(heat_cell(found.get((name, size))) for size in sizes)
+            for name in names
+        ]
+        heads = "".join(f"<th class=n>{bytes_text(size) if size else ''}" for size in sizes)
+        title = f"Ratio to the best peer, {setting_text(ranks, bind, line, mine)}"
+        parts.append(
+            f"<h2>{html.escape(title)}</h2>\n<p class=s>Below 1 huddle is faster.</p>"
+            f"<div class=scroll><table><tr><th>{heads}{''.join(lines)}</table></div>\n"
+        )
+    return "".join(parts)
+
+
+def heat_cell(ratio):
+    if ratio is None:
+        return "<td>"
+    share = min(80, 100 * abs(math.log2(ratio)) / 2)
+    colour = f"color-mix(in srgb,var(--{'good' if ratio < 1 else 'bad'}) {share:.0f}%,transparent)"
+    return f'<td class=n style="background:{colour}">{ratio:.2f}'
 
 
 def as_html(rows, about, picture):
@@ -118,7 +163,8 @@ def as_html(rows, about, picture):
     machine = ", ".join(f"{name} {value}" for name, value in about["machine"].items())
     parts = [
         (
-            "<!doctype html><html lang=en><meta charset=utf-8><title>huddle"
+            "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport"
+            " content=\"width=device-width\"><title>huddle"
             f" bench</title><style>{STYLE}</style><body><h1>huddle bench</h1>"
         ),
         (
@@ -130,6 +176,7 @@ def as_html(rows, about, picture):
             for line in summary_lines(rows) + bare_lines(rows) + about["notes"]
         ),
     ]
+    parts.append(heat_map(rows))
     if picture:
         parts.append(
             '<img alt="time over message size"'

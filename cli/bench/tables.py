@@ -162,11 +162,16 @@ def tables(rows, details=False):
     return compared + alone
 
 
+def faster_text(ratio):
+    """Of times: .5 is 2.0x faster."""
+    return f"{1 / ratio:.2f}x faster" if ratio <= 1 else f"{ratio:.2f}x slower"
+
+
 def summary_lines(rows):
     best = {row.best for row in rows if row.best}
-    whose = f"the time of {best.pop()}" if len(best) == 1 else "the best peer's time"
+    whose = best.pop() if len(best) == 1 else "each size's best peer"
     return [
-        f"{collective}, {ranks} ranks, {line}: {name} takes {mean:.2f} of {whose}"
+        f"{collective}, {ranks} ranks, {line}: {name} is {faster_text(mean)} than {whose}"
         f" (geometric mean of {sizes} sizes)"
         for ranks, _bind, collective, line, name, mean, sizes in summaries(rows)
     ]

@@ -170,6 +170,12 @@ def show_evidence(series, folder):
     )
 
 
+def name_of(serves):
+    if not serves:
+        return "the MPI's own"
+    return serves["algorithm"] + (" (baseline)" if serves.get("baseline") else "")
+
+
 def last_ranks(processors):
     return min(MAX_RANKS, max(LEAST_RANKS, 2 * processors))
 
@@ -183,11 +189,7 @@ def show(asked, answer, series, low, high):
     def words(piece):
         serves = piece["serves"]
         shown.update((n, series[n]) for n in piece["why"].get("evidence", "").split())
-        return [
-            serves["algorithm"] if serves else "the MPI's own",
-            changed_text(serves, defaults),
-            rests_text(piece["why"], series),
-        ]
+        return [name_of(serves), changed_text(serves, defaults), rests_text(piece["why"], series)]
 
     print(f"{asked.collective}, {range_text(first, last)} ranks {MAPS[asked.map]}")
     direct = single_copy_text(answer)

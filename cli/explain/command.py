@@ -33,8 +33,8 @@ def add_arguments(parser):
         "--bytes",
         metavar="SIZES",
         help=(
-            "of the message: 1M; several (8,4K,1M) or a range (8:1M) give a table (default: all"
-            " sizes)"
+            "of the message: 1M; several (8,4K,1M or 8:1M:8) or a range (8:1M) give a table"
+            " (default: all sizes)"
         ),
     )
     parser.add_argument(
@@ -102,10 +102,6 @@ class Asked:
         return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}{oversubscribed}"
 
 
-def name_of(serves):
-    return serves["algorithm"] if serves else "the MPI's own"
-
-
 def why_text(why, rests):
     """rests: what the row rests on, in words."""
     line = f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
@@ -128,7 +124,7 @@ def show_one(asked, answer):
     size = "" if asked.unsized else f"{bytes_text(answer['bytes'])} "
     facts, serves, why = answer["facts"], answer["serves"], answer["why"]
     print(f"{size}{answer['collective']}, {asked.words()}")
-    print(f"  serves   {name_of(serves)}{': ' + serves['doc'] if serves else ''}")
+    print(f"  serves   {choices.name_of(serves)}{': ' + serves['doc'] if serves else ''}")
     if serves and serves["parameters"]:
         print(f"  with     {parameters_text(serves)}")
     ordered = answer["ordered"] or []
@@ -140,16 +136,17 @@ def show_one(asked, answer):
             and piece["min_bytes"] <= answer["bytes"]
             and (piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"])
         ):
+            name = choices.name_of(piece["second"])
             print(
-                f"  or       {name_of(piece['second'])}, if that is faster in a team's first calls"
-                " of a size (HUDDLE_ADAPT)"
+                f"  or       {name}, if that is faster in a team's first calls of a size"
+                " (HUDDLE_ADAPT)"
             )
     for piece, in_order in zip(ordered, whys):
         if piece["min_bytes"] <= answer["bytes"] and (
             piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]
         ):
             print(
-                f"  in order {name_of(piece['serves'])}, {in_order}: of operations"
+                f"  in order {choices.name_of(piece['serves'])}, {in_order}: of operations"
                 " that do not commute"
             )
     groups = ", ".join(
@@ -198,7 +195,7 @@ def show_axis(asked, pieces, low, high):
             rows.append(
                 [
                     range_text(least, most),
-                    name_of(piece["serves"]),
+                    choices.name_of(piece["serves"]),
                     parameters_text(piece["serves"]),
                     because,
                 ]
@@ -224,7 +221,7 @@ def show_sizes(asked, sizes):
     table(
         ["bytes", "algorithm", "parameters", "because"],
         [
-            [bytes_text(size), name_of(a["serves"]), parameters_text(a["serves"]), because]
+            [bytes_text(size), choices.name_of(a["serves"]), parameters_text(a["serves"]), because]
             for (size, a), because in zip(rows, why_texts(asked, [a for _, a in rows]))
         ],
         right=(0,),
@@ -236,8 +233,23 @@ def size(text):
         return number(text)
     except argparse.ArgumentTypeError as error:
         raise Trouble(
-            f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M)", 2
+            f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M, 8:1M:8)", 2
         ) from error
+
+
+def sizes_of(text):
+    """Sizes one by one, as 'huddle bench' has them: 8,4K or 8:4M:8; None: one size, or a range."""
+    if "," in text:
+        return [size(word) for word in text.split(",")]
+    if text.count(":") < 2:
+        return None
+    low, high, factor = (size(word) for word in text.split(":", 2))
+    if low < 1 or high < low or factor < 2:
+        raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH:FACTOR)", 2)
+    found = [low]
+    while found[-1] * factor <= high:
+        found.append(found[-1] * factor)
+    return found
 
 
 def asks_for_all(options):
@@ -250,7 +262,7 @@ def asks_for_all(options):
 def show_choices(options, asked):
     text = "0:" if options.bytes is None else options.bytes
     low, colon, high = text.partition(":")
-    if "," in text:
+    if "," in text or text.count(":") > 1:
         raise Trouble(f"--bytes {text}: of many teams (accepted: a size, or LOW:HIGH)", 2)
     first = size(low)
     last = size(high) if high else None if colon else first
@@ -262,8 +274,9 @@ def show_choices(options, asked):
 def show(options, asked):
     text = options.bytes
     low, colon, high = (text or "").partition(":")
-    if text and "," in text:
-        show_sizes(asked, [size(word) for word in text.split(",")])
+    sizes = sizes_of(text) if text else None
+    if sizes:
+        show_sizes(asked, sizes)
         return
     first, last = size(low) if text is not None else 0, size(high) if colon else None
     answer = asked.answer(first)

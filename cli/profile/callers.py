@@ -21,7 +21,7 @@ def lines_of(path, offsets):
     words = [hex(offset - 1) for offset in offsets]
     try:
         answer = subprocess.run(
-            [tool, "-f", "-e", path, *words],
+            [tool, "-f", "-C", "-e", path, *words],
             capture_output=True,
             text=True,
             timeout=LIMIT_S,
@@ -38,6 +38,26 @@ def lines_of(path, offsets):
     return found
 
 
+def demangled(words):
+    """{name: words} of functions' names: those of C++ as the program's source has them."""
+    tool = shutil.which("c++filt")
+    mangled = sorted(name for name in words if name.startswith("_Z"))
+    if not tool or not mangled:
+        return {}
+    try:
+        answer = subprocess.run(
+            [tool, "-p"],
+            input="\n".join(mangled) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return dict(zip(mangled, answer.stdout.splitlines()))
+
+
 def names(ranks):
     """{caller: words} of all callers."""
     by_file = defaultdict(set)
@@ -45,9 +65,11 @@ def names(ranks):
         for cell in rank.cells:
             by_file[cell.caller[0]].add(cell.caller[1])
     known = {path: lines_of(path, sorted(offsets)) for path, offsets in by_file.items() if path}
+    read = demangled({cell.caller[2] for rank in ranks for cell in rank.cells if cell.caller[2]})
     words = {}
     for rank in ranks:
         for path, offset, function in {cell.caller for cell in rank.cells}:
-            plain = function or f"{os.path.basename(path) or 'unknown'}+{offset:#x}"
+            place = f"{os.path.basename(path) or 'unknown'}+{offset:#x}"
+            plain = read.get(function, function) or place
             words[path, offset, function] = known.get(path, {}).get(offset, plain)
     return words

@@ -84,7 +84,8 @@ def of(facts):
         drawn("Time", "Seconds, summed over ranks.", LEGEND + plots.collectives(facts)),
         drawn(
             "Sizes",
-            "Bytes per rank; the darker, the more time (logarithmic). Point at a cell for figures.",
+            "Bytes per rank; the stronger the colour, the more time (logarithmic). Point at a cell"
+            " for figures.",
             plots.heat(facts),
         ),
         drawn("Late ranks", late, plots.lateness(facts)),

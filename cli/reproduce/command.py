@@ -15,7 +15,7 @@ from ..common import machines, pictures, places, simulated
 from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..common.text import heading, table
-from . import holdout, own, paper_01, paper_02, paper_03, paper_04, paper_05
+from . import holdout, measured, own, paper_01, paper_02, paper_03, paper_04, paper_05
 from .page import Page
 from .rows import summary, table_of
 
@@ -28,7 +28,9 @@ PAPERS = {
     "05": paper_05,
     "held-out": holdout,
     "own": own,
+    "measured": measured,
 }
+BY_NAME = ("measured",)  # alone, on a quiet machine
 LONGEST_FIRST = ("01", "05", "own", "held-out", "02", "04", "03")
 
 NEEDS = (
@@ -43,8 +45,8 @@ NEEDS = (
 class Lab:
     """The functions that a paper's module uses."""
 
-    def __init__(self, layout, brief):
-        self.layout, self.brief = layout, brief
+    def __init__(self, layout, brief, measure=False):
+        self.layout, self.brief, self.measure = layout, brief, measure
         self.notes = []
 
     def model(self, question, **more):
@@ -77,7 +79,10 @@ def epilog():
 
 def add_arguments(parser):
     parser.add_argument(
-        "papers", nargs="*", metavar="PAPER", help=f"{', '.join(PAPERS)} (default: all)"
+        "papers",
+        nargs="*",
+        metavar="PAPER",
+        help=f"{', '.join(PAPERS)} (default: all but {', '.join(BY_NAME)})",
     )
     parser.add_argument(
         "--figures", metavar="DIR", help="also draw the figures, into an existing directory"
@@ -89,6 +94,11 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--brief", action="store_true", help="fewer and smaller points, as a quick check"
+    )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="04: also measure huddle's trees, on nodes of network namespaces; only root can",
     )
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, epilog()
     parser.add_argument("--json", action="store_true", help="print rows and figures as JSON")
@@ -113,24 +123,25 @@ def show(paper, result, notes, seconds):
     print(f"  {seconds:.1f} s")
 
 
-def reproduced(paper, layout, brief):
+def reproduced(paper, layout, options):
     """(result, notes, seconds)"""
-    lab, begin = Lab(layout, brief), time.monotonic()
+    lab, begin = Lab(layout, options.brief, options.measure), time.monotonic()
     result = PAPERS[paper].reproduce(lab)
     return result, lab.notes, time.monotonic() - begin
 
 
-def all_of(papers, layout, brief):
-    """paper -> its result; as many papers at a time as there are processors."""
+def all_of(papers, layout, options):
+    """
+    paper -> its result; as many papers at a time as there are processors, but those that measure
+    alone.
+    """
     begin = time.monotonic()
+    at_once = sorted(set(papers) - set(BY_NAME), key=LONGEST_FIRST.index)
     with (
         Progress(len(papers), "papers") as progress,
         ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool,
     ):
-        futures = {
-            pool.submit(reproduced, paper, layout, brief): paper
-            for paper in sorted(papers, key=LONGEST_FIRST.index)
-        }
+        futures = {pool.submit(reproduced, paper, layout, options): paper for paper in at_once}
         try:
             found = {}
             for future in as_completed(futures):
@@ -138,20 +149,28 @@ def all_of(papers, layout, brief):
                 progress.step()
         finally:
             pool.shutdown(cancel_futures=True)
+        for paper in papers:
+            if paper in BY_NAME:
+                found[paper] = reproduced(paper, layout, options)
+                progress.step()
     return found, time.monotonic() - begin
 
 
 def main(options, _command, layout):
-    papers = list(dict.fromkeys(options.papers)) or list(PAPERS)
+    papers = list(dict.fromkeys(options.papers)) or [
+        paper for paper in PAPERS if paper not in BY_NAME
+    ]
     for paper in papers:
         if paper not in PAPERS:
             raise Trouble(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
+    if options.measure and (papers != ["04"] or options.page):
+        raise Trouble("--measure: of paper 04 (accepted: reproduce 04 --measure)", 2)
     places.check("--page", options.page)
     places.check_folder("--figures", options.figures)
     if (options.figures or options.page) and pictures.missing():
         raise Trouble(pictures.missing())
     page = Page(options.page, papers, options.brief) if options.page else None
-    found, seconds = all_of(papers, layout, options.brief)
+    found, seconds = all_of(papers, layout, options)
     answers = {}
     for paper in papers:
         result, notes, took = found[paper]

@@ -15,6 +15,7 @@ the last rank; t_wo, to enter a set of buffers; t_a, to leave it.  f* is the bes
 
 from ..common.pictures import Figure
 from ..common.text import bytes_text
+from . import forms
 from .paper_01_buffers import (
     BROADWELL,
     KB,
@@ -221,4 +222,4 @@ def reproduce(lab):
         more, drawn = part(arg)
         rows += more
         figures += drawn
-    return Result(rows, figures)
+    return Result(rows + forms.paper_01(q), figures)

@@ -3,14 +3,15 @@
 Paper 02 (Zhang, Meng, Huo, Multi-core aware Barrier, Bcast and Alltoall): 16 ranks on four
 quad-core Opterons, 4 x 4.
 
-The forms of the paper, simulated.  A barrier: with separate lines for gather and release, with one
-queue of cells, and with one queue per chip.  A broadcast: all readers at once, four readers at a
-time, and from segments on all nodes.  An exchange: by blocks, and by tiles.  Each call has fresh
-data.
+The forms of the paper, simulated.  A barrier: with two queues of packed cells, with one queue that
+has a line for each cell, and with one queue per chip (`barrier/queues`).  A broadcast: all readers
+at once, four readers at a time, and from segments on all nodes.  An exchange: by blocks, by tiles,
+and by messages.  Each call has fresh data.
 """
 
 from ..common import simulated
 from ..common.pictures import Figure
+from . import forms
 from .rows import GAIN, RATIO, Result, Row, TIME
 from .unmeasured import ends, ranged
 
@@ -69,10 +70,7 @@ class Forms:
 
 def barriers(f):
     """MVAPICH 1.1's barrier, one queue with a line for each cell, and one queue per chip."""
-    two, one, three = (
-        f.us("barrier", *words, method="loop")
-        for words in (("gather",), ("cells", 0, ALL_LEVELS), ("cells",))
-    )
+    two, one, three = (f.us("barrier", "queues", method="loop", form=form) for form in forms.FORMS)
     printed = {
         "two queues": (5.7, two),
         "one queue, a line for each cell": (4.97, one),
@@ -99,6 +97,13 @@ def barriers(f):
             three / two,
             SIMULATED,
             RATIO,
+        ),
+        Row(
+            "barrier: three levels, a leader answers by one line (cells)",
+            "us",
+            None,
+            f.us("barrier", "cells", method="loop"),
+            SIMULATED,
         ),
         Row(
             "barrier: huddle's own (groups)",
@@ -233,4 +238,4 @@ def reproduce(lab):
         more, drawn = part(f)
         rows += ranged(more, at_ends) if part is barriers else more
         figures += drawn
-    return Result(rows, figures)
+    return Result(rows + forms.paper_02(f, MACHINE), figures)

@@ -19,6 +19,7 @@ import statistics
 
 from ..common import simulated
 from ..common.pictures import Figure
+from . import forms
 from .rows import RATIO, Result, Row, SAME, TIME, at_most, factor, found
 from .unmeasured import ends, ranged
 
@@ -89,7 +90,13 @@ class Barriers:
     def us(self, name, ranks, mapping="core"):
         key = name, ranks, mapping
         if key not in self.known:
-            algorithm, parameters, off = {**BARRIERS, **MESSAGES, **OWN}[name]
+            algorithm, parameters, off = {
+                **BARRIERS,
+                **MESSAGES,
+                **OWN,
+                **forms.SEND_RECEIVE,
+                **forms.READINGS,
+            }[name]
             self.known[key] = (
                 simulated.call_ns(
                     self.lab.layout,
@@ -328,6 +335,7 @@ def reproduce(lab):
         *on_one_node(b, whole),
         *our_own(b, whole),
         *other_end(at_ends[0], half, whole),  # the first end
+        *forms.paper_03(b, BARRIERS, half, whole),
     ]
     if lab.brief:  # the published figures are for other numbers of ranks
         rows = [row.alone() for row in rows]

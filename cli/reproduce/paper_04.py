@@ -10,7 +10,7 @@ those of Gigabit Ethernet as the paper measured it.  1 MB is 2^20 bytes, which g
 """
 
 from ..common.pictures import Figure
-from . import smpi
+from . import paper_04_measured, smpi
 from .rows import Result, Row, SAME, found, good_as_printed, within
 
 TITLE = "pipelined tree broadcasts over a network"
@@ -319,4 +319,5 @@ def reproduce(lab):
             )
         )
     more, drawn = over_messages(net)
-    return Result(rows + more + against_functions(net), figures + drawn)
+    measured, pictures = paper_04_measured.measure(lab) if lab.measure else ([], [])
+    return Result(rows + more + against_functions(net) + measured, figures + drawn + pictures)

@@ -9,8 +9,8 @@ import json
 from ..common import machines, places
 from ..common.layout import Trouble
 from ..common.text import bytes_text, heading, table
-from . import alternate, chart, measure, tables
-from .asked import Asked
+from . import alternate, chart, measure, nodes, tables
+from .asked import Asked, load_machine
 from .options import add_arguments  # noqa: F401  (used by main.py)
 
 
@@ -55,6 +55,10 @@ def main(options, _command, layout):
     if options.machine == "list":
         machines.show(layout)
         return 0
+    if options.nodes is not None:
+        return nodes.main(options, layout, load_machine(layout, options.machine))
+    if options.network:
+        raise Trouble("--network: of nodes (accepted: with --nodes)", 2)
     check_picture(options)
     asked = Asked(options, layout)
     if options.measure:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The options of huddle simulate, and which of them have a meaning together."""
 
-from ..common import machines, places, repetitions
+from ..common import machines, network, places, repetitions
 from ..common.collectives import HELP
 from ..common.layout import Trouble
 from ..common.options import MAPS, real, sizes_of, whole
@@ -30,6 +30,21 @@ def add_arguments(parser):
         type=whole(2),
         metavar="N",
         help="number of ranks, one core per rank (default: all cores)",
+    )
+    parser.add_argument(
+        "--nodes",
+        type=whole(2),
+        metavar="N",
+        help="N such machines instead, over a network; --ranks: of all of them together",
+    )
+    parser.add_argument(
+        "--network",
+        type=network.network_of,
+        metavar="ALPHA,BETA,OVERHEAD",
+        help=(
+            "with --nodes: ns of a message, of a byte, of one more message (default: as described,"
+            f" else of the tuning file; else {network.USUAL_TEXT})"
+        ),
     )
     parser.add_argument(
         "--map",

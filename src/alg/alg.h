@@ -90,8 +90,8 @@ struct alg_family {
 
 struct alg {
     const char *coll, *name, *doc, *source;
-    bool
-        baseline; /* here to be compared with: never the choice of `huddle tune` unless asked for */
+    bool baseline; /* here to be compared with: no row of the built-in table, and `huddle tune`
+                     chooses it only if asked to; its text begins with "baseline: " */
     bool ordered; /* reductions: each element from rank 0 on, one rank after the other, whatever the
                      groups and the sizes */
     const struct alg_family *family;

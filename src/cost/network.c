@@ -91,7 +91,7 @@ static double fit(const struct cost_network *c, int nodes, double bytes, struct 
     longer.segment_bytes = bytes / floor(count);
     double ns = hud_cost_spread_ns(c, nodes, bytes, tried),
            longer_ns = hud_cost_spread_ns(c, nodes, bytes, &longer);
-    if (longer.segment_bytes > max || longer_ns >= ns)
+    if (longer.segment_bytes > max || (longer_ns >= ns && tried->segment_bytes >= min))
         return ns;
     *tried = longer;
     return longer_ns;
@@ -119,6 +119,31 @@ struct cost_spread hud_cost_spread_choose(const struct cost_network *c, int node
         }
     }
     return best;
+}
+
+enum shape_kind hud_cost_spread_shape(const struct cost_spread *spread)
+{
+    if (spread->kind == COST_SPREAD_KNOMIAL)
+        return SHAPE_KNOMIAL;
+    return spread->degree == 1 ? SHAPE_CHAIN : SHAPE_KARY;
+}
+
+long hud_cost_spread_fragment(size_t bytes, const struct cost_spread *spread)
+{
+    size_t most = (size_t)spread->segment_bytes, fragments = (bytes + most - 1) / most;
+
+    return (long)((bytes + fragments - 1) / fragments);
+}
+
+int hud_cost_lanes(size_t bytes, int nodes, size_t chunk_bytes)
+{
+    enum { SHORT_BYTES = 2 << 10, LONG_BYTES = 8 << 10 };
+    size_t chunk = bytes < chunk_bytes ? bytes : chunk_bytes, share = chunk / (size_t)nodes,
+           lanes = share / LONG_BYTES;
+
+    if (share < SHORT_BYTES && bytes < chunk_bytes)
+        return 0;
+    return lanes > 1 ? (int)lanes : 1;
 }
 
 double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double bytes)

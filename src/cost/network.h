@@ -27,7 +27,10 @@
 #ifndef HUD_COST_NETWORK_H
 #define HUD_COST_NETWORK_H
 
+#include "shape/shape.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 
 struct cost_network {
     double alpha_ns;    /* of a message; 0: nothing is known of the network */
@@ -63,6 +66,18 @@ double hud_cost_spread_segment(const struct cost_network *c, int nodes, double b
  * below the root. */
 struct cost_spread hud_cost_spread_choose(const struct cost_network *c, int nodes, double bytes,
                                           double min, double max);
+
+/* The same as a tree of shape.h, and as bytes of fragments of about the same size: the last one
+ * ends the call. */
+enum shape_kind hud_cost_spread_shape(const struct cost_spread *spread);
+long hud_cost_spread_fragment(size_t bytes, const struct cost_spread *spread);
+
+/*
+ * Lanes of a collective of so many bytes in all, of which chunk_bytes are on their way at a time
+ * (src/alg/lanes/lanes.h): a message is to have 8 KB, so that what goes with each is little.  0:
+ * messages would be shorter than 2 KB, and others need fewer.
+ */
+int hud_cost_lanes(size_t bytes, int nodes, size_t chunk_bytes);
 
 /*
  * What an MPI takes that sends whole messages: the faster of a binomial tree and of a scatter

@@ -3,6 +3,9 @@
  * late/jansson.c - jansson for libhuddle: the library is loaded by the first call.  It makes the
  * JSON of statistics and of what the CLI asks, so most ranks never need it.
  *
+ * What is loaded is libhuddle-jansson.so, which only depends on jansson (late/needs_jansson.c).  So
+ * packagers' tools see the dependence, and may give that library another name.
+ *
  * Where it cannot be loaded, each function answers as if memory had run out.  Functions are looked
  * up in that library only: other libraries in a program (json-c) have some of the same names.
  */
@@ -13,7 +16,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#define SONAME "libjansson.so.4"
+#define FILE_NAME "huddle/libhuddle-jansson.so"
 
 #define FUNCTIONS(F)                                                                               \
     F(json_object)                                                                                 \
@@ -40,7 +43,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void)
 {
-    void *library = hud_late_open(LATE_JANSSON, SONAME);
+    void *library = hud_late_beside(LATE_JANSSON, FILE_NAME);
 
     if (!library)
         return;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* late.c - see late.h. */
+#define _GNU_SOURCE
 #include "late/late.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { WHY_BYTES = 300 };
 
@@ -24,9 +27,17 @@ static void *keep(enum late which, void *found)
     return found;
 }
 
-void *hud_late_open(enum late which, const char *path)
+void *hud_late_beside(enum late which, const char *file)
 {
-    return keep(which, dlopen(path, RTLD_NOW | RTLD_LOCAL));
+    char path[PATH_MAX];
+    Dl_info self;
+
+    if (!dladdr((const void *)&hud_late_beside, &self) || !self.dli_fname)
+        return NULL;
+    const char *slash = strrchr(self.dli_fname, '/');
+    int folder = slash ? (int)(slash - self.dli_fname) + 1 : 0;
+    int bytes = snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, file);
+    return bytes < (int)sizeof path ? keep(which, dlopen(path, RTLD_NOW | RTLD_LOCAL)) : NULL;
 }
 
 void *hud_late_find(enum late which, void *library, const char *name)

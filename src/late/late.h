@@ -5,8 +5,8 @@
 
 enum late { LATE_TOPOLOGY, LATE_JANSSON, LATE_LIBRARIES };
 
-/* dlopen, which keeps the reason of a failure. */
-void *hud_late_open(enum late which, const char *path);
+/* Opens a library by its path from the folder of this one; keeps the reason of a failure. */
+void *hud_late_beside(enum late which, const char *file);
 
 /* Looks up a name in a library that is open; keeps the reason, too. */
 void *hud_late_find(enum late which, void *library, const char *name);

@@ -37,6 +37,12 @@ typedef struct {
     uint64_t payload[MEM_PAYLOAD / 8];
 } mem_flag;
 
+/* A counter that shares its line with its neighbours, for the papers' packed queues: its poster
+ * takes the line from all who poll it.  No payload.  Flags are better. */
+typedef struct {
+    _Atomic uint64_t value;
+} mem_cell;
+
 /* Bytes rounded up to whole lines. */
 static inline size_t mem_lines(size_t bytes)
 {
@@ -63,6 +69,8 @@ MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f,
                           uint64_t min); /* returns *f once that is >= min (mod 2^64); acquire */
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f,
                         uint64_t v); /* atomic; returns the sum; acquire and release */
+MEM_FN void mem_post_cell(struct mem *m, mem_cell *c, uint64_t v); /* as those of flags */
+MEM_FN uint64_t mem_await_cell(struct mem *m, mem_cell *c, uint64_t min);
 
 /* Plain words of shared memory, ordered by flags only. */
 MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word);

@@ -120,47 +120,67 @@ MEM_FN void *mem_window(struct mem *m, int rank)
     return m->slices[rank] + m->window_offset;
 }
 
+MEM_FN uint64_t mem_peek_word(_Atomic uint64_t *word)
+{
+    return atomic_load_explicit(word, memory_order_acquire);
+}
+
 MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
 {
     (void)m;
-    return atomic_load_explicit(&f->value, memory_order_acquire);
+    return mem_peek_word(&f->value);
 }
 
 /* No fence between the store and the look at sleepers: a sleep is bounded, so a wake that is missed
  * costs one sleep. */
-MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
+MEM_FN void mem_wake_word(struct mem *m, _Atomic uint64_t *word)
 {
-    struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
+    struct mem_home *home = (struct mem_home *)((uintptr_t)word & m->home_mask);
 
-    atomic_store_explicit(&f->value, v, memory_order_release);
     if (__builtin_expect(atomic_load_explicit(&home->sleepers, memory_order_relaxed) != 0, 0))
-        hud_mem_wake(f);
+        hud_mem_wake(word);
 }
 
-MEM_FN uint64_t mem_await_at(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line)
+MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v)
+{
+    atomic_store_explicit(&f->value, v, memory_order_release);
+    mem_wake_word(m, &f->value);
+}
+
+MEM_FN void mem_post_cell(struct mem *m, mem_cell *c, uint64_t v)
+{
+    atomic_store_explicit(&c->value, v, memory_order_release);
+    mem_wake_word(m, &c->value);
+}
+
+MEM_FN uint64_t mem_await_at(struct mem *m, _Atomic uint64_t *word, uint64_t min, const char *file,
+                             int line)
 {
     for (unsigned left = m->policy->polls + 1; left != 0; left--) {
-        uint64_t seen = mem_peek(m, f);
+        uint64_t seen = mem_peek_word(word);
         if ((int64_t)(seen - min) >= 0)
             return seen;
         mem_pause();
     }
-    hud_mem_wait(m, f, min, file, line);
-    return mem_peek(m, f);
+    hud_mem_wait(m, word, min, file, line);
+    return mem_peek_word(word);
 }
 
 MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t min)
 {
-    return mem_await_at(m, f, min, "", 0);
+    return mem_await_at(m, &f->value, min, "", 0);
+}
+
+MEM_FN uint64_t mem_await_cell(struct mem *m, mem_cell *c, uint64_t min)
+{
+    return mem_await_at(m, &c->value, min, "", 0);
 }
 
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
 {
-    struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
     uint64_t sum = atomic_fetch_add_explicit(&f->value, v, memory_order_acq_rel) + v;
 
-    if (__builtin_expect(atomic_load_explicit(&home->sleepers, memory_order_relaxed) != 0, 0))
-        hud_mem_wake(f);
+    mem_wake_word(m, &f->value);
     return sum;
 }
 
@@ -347,21 +367,26 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
  * next. */
 static inline bool mem_wait_is_over(const struct mem_wait *wait)
 {
-    return (int64_t)(mem_peek(wait->m, wait->flag) - wait->min) >= 0;
+    return (int64_t)(mem_peek_word(wait->flag) - wait->min) >= 0;
 }
 
 /* A wait knows its place in the source; the two constants are loaded only once it has become
  * slow. */
-#define mem_await(m, f, min) mem_await_at(m, f, min, __FILE__, __LINE__)
+#define mem_await(m, f, min) mem_await_at(m, &(f)->value, min, __FILE__, __LINE__)
+#define mem_await_cell(m, c, min) mem_await_at(m, &(c)->value, min, __FILE__, __LINE__)
 
 #ifdef HUD_EDGE_TRAPS
 /* For tests/edges only (CMake's HUD_EDGE_TRAPS): every post and look first tells where in the
  * source it is, and may end the process there. */
 void hud_mem_edge(const char *file, int line);
 #undef mem_await
+#undef mem_await_cell
 #define mem_post(...) (hud_mem_edge(__FILE__, __LINE__), mem_post(__VA_ARGS__))
 #define mem_peek(...) (hud_mem_edge(__FILE__, __LINE__), mem_peek(__VA_ARGS__))
 #define mem_add(...) (hud_mem_edge(__FILE__, __LINE__), mem_add(__VA_ARGS__))
 #define mem_await(m, f, min)                                                                       \
-    (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, f, min, __FILE__, __LINE__))
+    (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, &(f)->value, min, __FILE__, __LINE__))
+#define mem_post_cell(...) (hud_mem_edge(__FILE__, __LINE__), mem_post_cell(__VA_ARGS__))
+#define mem_await_cell(m, c, min)                                                                  \
+    (hud_mem_edge(__FILE__, __LINE__), mem_await_at(m, &(c)->value, min, __FILE__, __LINE__))
 #endif

@@ -13,6 +13,8 @@ void *hud_sim_slot(struct mem *m,
                    int rank); /* an address that only these calls may use: a plain access faults */
 void *hud_sim_window(struct mem *m, int rank); /* as that */
 void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v);
+void hud_sim_post_cell(struct mem *m, mem_cell *c, uint64_t v);
+uint64_t hud_sim_await_cell(struct mem *m, mem_cell *c, uint64_t min);
 uint64_t hud_sim_peek(struct mem *m, mem_flag *f);
 uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min);
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
@@ -73,6 +75,16 @@ MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f, uint64_t min)
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f, uint64_t v)
 {
     return hud_sim_add(m, f, v);
+}
+
+MEM_FN void mem_post_cell(struct mem *m, mem_cell *c, uint64_t v)
+{
+    hud_sim_post_cell(m, c, v);
+}
+
+MEM_FN uint64_t mem_await_cell(struct mem *m, mem_cell *c, uint64_t min)
+{
+    return hud_sim_await_cell(m, c, min);
 }
 
 MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word)
@@ -156,6 +168,8 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define mem_peek(...) (hud_sim_at(__FILE__, __LINE__), mem_peek(__VA_ARGS__))
 #define mem_await(...) (hud_sim_at(__FILE__, __LINE__), mem_await(__VA_ARGS__))
 #define mem_add(...) (hud_sim_at(__FILE__, __LINE__), mem_add(__VA_ARGS__))
+#define mem_post_cell(...) (hud_sim_at(__FILE__, __LINE__), mem_post_cell(__VA_ARGS__))
+#define mem_await_cell(...) (hud_sim_at(__FILE__, __LINE__), mem_await_cell(__VA_ARGS__))
 #define mem_get(...) (hud_sim_at(__FILE__, __LINE__), mem_get(__VA_ARGS__))
 #define mem_put(...) (hud_sim_at(__FILE__, __LINE__), mem_put(__VA_ARGS__))
 #define mem_prefetch_own(...) (hud_sim_at(__FILE__, __LINE__), mem_prefetch_own(__VA_ARGS__))

@@ -47,14 +47,14 @@ enum {
     LEARN = 4                 /* a new wait counts for a quarter */
 };
 
-static uint32_t *low_half(mem_flag *f)
+static uint32_t *low_half(_Atomic uint64_t *f)
 {
-    return (uint32_t *)(uintptr_t)&f->value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0);
+    return (uint32_t *)(uintptr_t)f + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0);
 }
 
-static bool there(struct mem *m, mem_flag *f, uint64_t min)
+static bool there(_Atomic uint64_t *f, uint64_t min)
 {
-    return (int64_t)(mem_peek(m, f) - min) >= 0;
+    return (int64_t)(mem_peek_word(f) - min) >= 0;
 }
 
 static void progress(const struct mem *m)
@@ -64,13 +64,13 @@ static void progress(const struct mem *m)
 }
 
 /* One bounded sleep, or none if the value changes first. */
-static void sleep_on(struct mem *m, mem_flag *f, uint64_t min)
+static void sleep_on(struct mem *m, _Atomic uint64_t *f, uint64_t min)
 {
     struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
     struct timespec max = { .tv_sec = 0, .tv_nsec = (long)m->policy->sleep_ns };
 
     atomic_fetch_add_explicit(&home->sleepers, 1, memory_order_seq_cst);
-    uint64_t seen = mem_peek(m, f);
+    uint64_t seen = mem_peek_word(f);
     if ((int64_t)(seen - min) < 0)
         syscall(SYS_futex, low_half(f), FUTEX_WAIT, (uint32_t)seen, &max, NULL, 0);
     atomic_fetch_sub_explicit(&home->sleepers, 1, memory_order_relaxed);
@@ -85,12 +85,12 @@ static int64_t now_ns(void)
 }
 
 /* A few looks: many while polling is welcome, one when somebody else needs the processor. */
-static bool look(struct mem *m, mem_flag *f, uint64_t min)
+static bool look(struct mem *m, _Atomic uint64_t *f, uint64_t min)
 {
     unsigned looks = m->policy->polls != 0 ? LOOKS_PER_TURN : 1;
 
     for (; looks != 0; looks--) {
-        if (there(m, f, min))
+        if (there(f, min))
             return true;
         mem_pause();
     }
@@ -124,7 +124,7 @@ static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now, u
     return way == MEM_YIELD && n % per_progress == per_progress - 1 ? MEM_POLL : way;
 }
 
-static void take_turn(struct mem *m, mem_flag *f, uint64_t min, enum mem_way way)
+static void take_turn(struct mem *m, _Atomic uint64_t *f, uint64_t min, enum mem_way way)
 {
     if (way == MEM_SLEEP) {
         sleep_on(m, f, min);
@@ -201,7 +201,7 @@ void hud_mem_wait_end(struct mem_wait *wait)
     learn(&wait->m->team->habit, wait->now_ns - wait->begin_ns);
 }
 
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line)
+void hud_mem_wait(struct mem *m, _Atomic uint64_t *f, uint64_t min, const char *file, int line)
 {
     struct mem_wait wait = { .m = m, .flag = f, .min = min, .file = file, .line = line };
 
@@ -218,7 +218,7 @@ void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, in
     hud_mem_wait_end(&wait);
 }
 
-void hud_mem_wake(mem_flag *f)
+void hud_mem_wake(_Atomic uint64_t *f)
 {
     syscall(SYS_futex, low_half(f), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

@@ -10,7 +10,7 @@ enum mem_way { MEM_POLL, MEM_YIELD, MEM_SLEEP, MEM_ADAPTIVE };
  * that waits. */
 struct mem_wait {
     struct mem *m;
-    mem_flag *flag;
+    _Atomic uint64_t *flag;
     uint64_t min;
     const char *file;
     int line;
@@ -37,7 +37,7 @@ struct mem_habit {
 
 /* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long
  * waits. */
-void hud_mem_wait(struct mem *m, mem_flag *f, uint64_t min, const char *file, int line);
+void hud_mem_wait(struct mem *m, _Atomic uint64_t *f, uint64_t min, const char *file, int line);
 /* The same in parts, for who waits in place of a fiber: begins; one turn, true when it is there;
  * learns from it.  show: lets the observer of long waits look; at last, when one is over. */
 void hud_mem_wait_begin(struct mem_wait *wait);
@@ -45,6 +45,6 @@ bool hud_mem_wait_turn(struct mem_wait *wait);
 void hud_mem_wait_end(struct mem_wait *wait);
 void hud_mem_wait_show(struct mem_wait *wait, bool over);
 int64_t hud_mem_now_ns(void);
-void hud_mem_wake(mem_flag *f); /* wakes the ranks that sleep on it */
+void hud_mem_wake(_Atomic uint64_t *f); /* wakes the ranks that sleep on it */
 
 #endif

@@ -4,13 +4,15 @@
  *
  * A wait looks at its message again and again, as an MPI's own wait does: the look moves the MPI's
  * messages.  In between go the requests of the context.  Where ranks outnumber processors, a rank
- * yields after each look, since those that it shares memory with may need the processor.
+ * yields after each look, since those that it shares memory with may need the processor.  Elsewhere
+ * it yields now and then: what moves its messages may be another process of this machine.
  */
 #include "net/net.h"
 
 #include <sched.h>
 
-enum { TURNS_PER_TIME = 64 }; /* of a wait, from one question of the time to the next */
+/* Turns of a wait, from one question of the time, one yield, to the next. */
+enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8 };
 
 void hud_net_start(struct net *n, int id, bool sends, int rank, enum net_tag tag, void *at,
                    size_t bytes)
@@ -56,7 +58,7 @@ void hud_net_wait(struct mem *m, struct net *n, int id)
 
     for (unsigned turns = 1; message->active && !test(n, message); turns++) {
         n->meanwhile(n->meanwhile_arg);
-        if (m->policy->polls == 0)
+        if (m->policy->polls == 0 || turns % TURNS_PER_YIELD == 0)
             sched_yield();
         if (turns % TURNS_PER_TIME == 0)
             ask_host(n, &due_ns);

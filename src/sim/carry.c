@@ -49,15 +49,15 @@ static bool alone(const struct copies_call *call)
 static void copy(struct mem *m, const struct copies_call *call)
 {
     struct sim_rank *r = m->self;
-    struct sim_clock *c = m->s->clock;
+    struct sim_part *p = clock_part(r);
 
     if (alone(call)) {
-        r->now_ns += hud_copies_alone(c->copies, r->core, call);
+        r->now_ns += hud_copies_alone(p->copies, r->core, call);
         return;
     }
     hud_clock_until(r, r->now_ns);
-    hud_copies_begin(c->copies, r->core, call, r->now_ns);
-    c->engine.next_ns = hud_copies_next(c->copies);
+    hud_copies_begin(p->copies, r->core, call, r->now_ns);
+    p->next_ns = hud_copies_next(p->copies);
     hud_sched_block(r);
 }
 
@@ -130,50 +130,51 @@ enum copies_kind hud_carry_move(const struct mem *m, const struct mem_span *to, 
 void hud_carry_views(struct mem *m)
 {
     struct sim_rank *r = m->self;
-    const struct sim_clock *c = m->s->clock;
+    const struct sim_machine *machine = m->s->clock->machine;
 
     for (int i = 0; i < r->views_count; i++) {
         const struct hud_view *v = &r->views[i];
         if (v->base && v->bytes != 0 && !v->pack && !v->unpack)
-            hud_copies_home(c->copies, (uintptr_t)v->base, v->bytes, c->machine->node[r->core]);
+            hud_copies_home(clock_part(r)->copies, (uintptr_t)v->base, v->bytes,
+                            machine->node[r->core]);
     }
 }
 
 void hud_sim_wrote(struct mem *m, const void *at, size_t bytes)
 {
     if (m->s->clock && bytes != 0)
-        hud_copies_touch(m->s->clock->copies, m->self->core, (uintptr_t)at, bytes);
+        hud_copies_touch(clock_part(m->self)->copies, m->self->core, (uintptr_t)at, bytes);
 }
 
+/* Of the first node. */
 int hud_sim_resources(const struct sim *s)
 {
-    return s->clock ? hud_copies_ways(s->clock->copies)->resources : 0;
+    return s->clock ? hud_copies_ways(s->clock->part->copies)->resources : 0;
 }
 
 struct sim_traffic hud_sim_traffic(const struct sim *s, int resource)
 {
-    const struct sim_clock *c = s->clock;
-    const struct sim_ways *w = hud_copies_ways(c->copies);
+    const struct sim_part *p = s->clock->part;
+    const struct sim_ways *w = hud_copies_ways(p->copies);
     struct sim_traffic t = { .gbps = hud_ways_gbps(w, resource),
-                             .bytes = hud_copies_carried(c->copies, resource) };
+                             .bytes = hud_copies_carried(p->copies, resource) };
 
     hud_ways_name(w, resource, t.name);
-    if (resource < hud_links_count(c->links))
-        t.bytes += hud_links_get(c->links, resource)->bytes;
+    if (resource < hud_links_count(p->links))
+        t.bytes += hud_links_get(p->links, resource)->bytes;
     return t;
 }
 
-/* ---- the engine ---- */
+/* ---- what moves bytes ---- */
 
-static void step(struct sim *s)
+static void step(struct sim *s, struct sim_part *p)
 {
-    struct sim_clock *c = s->clock;
-    double now_ns = hud_copies_next(c->copies);
-    int core = hud_copies_step(c->copies);
+    double now_ns = hud_copies_next(p->copies);
+    int core = hud_copies_step(p->copies);
 
     if (core >= 0)
-        hud_clock_ready(&s->ranks[c->rank_on[core]], now_ns);
-    c->engine.next_ns = hud_copies_next(c->copies);
+        hud_clock_ready(&s->ranks[p->rank_on[core]], now_ns);
+    p->next_ns = hud_copies_next(p->copies);
 }
 
 void hud_carry_create(struct sim *s, struct sim_clock *c)
@@ -181,19 +182,25 @@ void hud_carry_create(struct sim *s, struct sim_clock *c)
     const struct sim_machine *m = c->machine;
     size_t bytes = s->options.arena_bytes;
 
-    c->copies = hud_copies_create(m, c->links);
-    c->rank_on = hud_must(calloc((size_t)m->cores, sizeof *c->rank_on));
+    for (struct sim_part *p = c->part; p < c->part + c->parts; p++) {
+        p->copies = hud_copies_create(m, p->links);
+        p->rank_on = hud_must(calloc((size_t)m->cores, sizeof *p->rank_on));
+        p->next_ns = INFINITY;
+    }
     for (int r = 0; r < sim_ranks(s); r++) {
         int core = s->options.core[r];
-        c->rank_on[core] = r;
-        hud_copies_home(c->copies, (uintptr_t)s->shown + (size_t)r * bytes, bytes,
+        struct sim_part *p = &c->part[c->parts > 1 ? s->options.node_of[r] : 0];
+        p->rank_on[core] = r;
+        hud_copies_home(p->copies, (uintptr_t)s->shown + (size_t)r * bytes, bytes,
                         hud_clock_node(s, core));
     }
-    c->engine = (struct sim_engine){ .next_ns = INFINITY, .run = step };
+    c->run = step;
 }
 
 void hud_carry_free(struct sim_clock *c)
 {
-    hud_copies_free(c->copies);
-    free(c->rank_on);
+    for (struct sim_part *p = c->part; p < c->part + c->parts; p++) {
+        hud_copies_free(p->copies);
+        free(p->rank_on);
+    }
 }

@@ -32,7 +32,7 @@ enum copies_kind hud_carry_move(const struct mem *m, const struct mem_span *to, 
 /* The views of the rank's call lie in its node's memory. */
 void hud_carry_views(struct mem *m);
 
-/* The clock's engine: copies on its machine and links; each arena is in its rank's node. */
+/* The copies of each part, on its machine and links; each arena is in its rank's node. */
 void hud_carry_create(struct sim *s, struct sim_clock *c);
 void hud_carry_free(struct sim_clock *c);
 

@@ -6,47 +6,6 @@
 
 #include <math.h>
 
-struct sim_clock *hud_clock_create(struct sim *s, const struct sim_machine *machine)
-{
-    struct sim_clock *c = hud_must(calloc(1, sizeof *c));
-    size_t ranks = (size_t)sim_ranks(s),
-           lines = s->options.arena_bytes / (size_t)machine->lines.size_bytes + 1;
-
-    c->machine = machine;
-    c->lines = hud_lines_create(machine);
-    c->links = hud_links_create(machine);
-    c->crossings = hud_crossings_create(c->lines, c->links);
-    hud_carry_create(s, c);
-    c->trace = hud_trace_create(sim_ranks(s));
-    c->line_count = lines;
-    c->line = hud_must(calloc(ranks, sizeof *c->line));
-    for (size_t r = 0; r < ranks; r++)
-        c->line[r] = hud_must(calloc(lines, sizeof **c->line));
-    return c;
-}
-
-void hud_clock_free(struct sim_clock *c, int ranks)
-{
-    if (!c)
-        return;
-    for (int r = 0; r < ranks; r++) {
-        for (size_t i = 0; i < c->line_count; i++)
-            if (c->line[r][i]) {
-                hud_line_clear(c->line[r][i]);
-                free(c->line[r][i]);
-            }
-        free(c->line[r]);
-    }
-    free(c->line);
-    hud_carry_free(c);
-    hud_crossings_free(c->crossings);
-    hud_lines_free(c->lines);
-    hud_links_free(c->links);
-    hud_time_queue_free(&c->queue);
-    hud_trace_free(&c->trace);
-    free(c);
-}
-
 /* ---- which rank runs ---- */
 
 static struct sim_time_entry entry_of(struct sim_rank *r)
@@ -54,26 +13,39 @@ static struct sim_time_entry entry_of(struct sim_rank *r)
     return (struct sim_time_entry){ r->now_ns, hud_sim_random(r->s, UINT64_MAX), r->number };
 }
 
-/* A rank runs at this time, before which lines cross whose time has come. */
-static void reach(struct sim_clock *c, double ns)
+/* The rank runs at this time, before which lines cross whose time has come. */
+static void reach(struct sim_rank *r, double ns)
 {
-    c->now_ns = ns;
-    hud_crossings_until(c->crossings, ns);
+    r->s->clock->now_ns = ns;
+    hud_crossings_until(clock_part(r)->crossings, ns);
+}
+
+/* The one whose copies have something to do first. */
+static struct sim_part *first_part(const struct sim_clock *c)
+{
+    struct sim_part *first = c->part;
+
+    for (int i = 1; i < c->parts; i++)
+        first = c->part[i].next_ns < first->next_ns ? &c->part[i] : first;
+    return first;
 }
 
 struct sim_rank *hud_clock_next(struct sim *s)
 {
     struct sim_clock *c = s->clock;
+    struct sim_part *first;
 
-    while (c->engine.next_ns < INFINITY &&
-           (c->queue.count == 0 || c->engine.next_ns <= c->queue.entry[0].ns))
-        c->engine.run(s);
+    while (first = first_part(c),
+           first->next_ns < INFINITY &&
+               (c->queue.count == 0 || first->next_ns <= c->queue.entry[0].ns))
+        c->run(s, first);
     if (c->queue.count == 0) {
-        hud_crossings_until(c->crossings, INFINITY);
+        for (int i = 0; i < c->parts; i++)
+            hud_crossings_until(c->part[i].crossings, INFINITY);
         return NULL;
     }
     struct sim_rank *next = &s->ranks[hud_time_queue_take(&c->queue).who];
-    reach(c, next->now_ns);
+    reach(next, next->now_ns);
     return next;
 }
 
@@ -82,8 +54,8 @@ void hud_clock_until(struct sim_rank *r, double ns)
     struct sim_clock *c = r->s->clock;
 
     r->now_ns = ns;
-    if (c->engine.next_ns > ns && (c->queue.count == 0 || c->queue.entry[0].ns > ns)) {
-        reach(c, ns);
+    if ((c->queue.count == 0 || c->queue.entry[0].ns > ns) && first_part(c)->next_ns > ns) {
+        reach(r, ns);
         return;
     }
     hud_time_queue_add(&c->queue, entry_of(r));
@@ -134,7 +106,8 @@ static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, siz
         *line = hud_must(malloc(sizeof **line));
         **line = hud_line_first(owner->core, node);
         /* which pages an arena is on is no plan: another core's begins with another agent */
-        (*line)->agent = hud_links_agent(c->links, node, index + (size_t)owner->core);
+        (*line)->agent =
+            hud_links_agent(clock_part(owner)->links, node, index + (size_t)owner->core);
     }
     return *line;
 }
@@ -142,19 +115,19 @@ static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, siz
 /* The rank waits until its use of a line begins, and the line crosses links. */
 static void cross(struct sim_rank *r, struct sim_line *line, struct sim_fetch *f)
 {
-    struct sim_clock *c = r->s->clock;
+    struct sim_part *p = clock_part(r);
     double begin_ns;
 
-    while (begin_ns = hud_lines_begin(c->lines, line, r->core, f), begin_ns > r->now_ns)
+    while (begin_ns = hud_lines_begin(p->lines, line, r->core, f), begin_ns > r->now_ns)
         hud_clock_until(r, begin_ns);
-    double delay_ns = hud_crossings_delay(c->links, r->core, f, r->now_ns);
+    double delay_ns = hud_crossings_delay(p->links, r->core, f, r->now_ns);
     if (delay_ns < 0)
         hud_sim_fail(r->s,
                      "simulated time runs back: a line comes to rank %d at %g ns, and links were "
                      "crossed later; it %s at %s:%d\n",
                      r->number, r->now_ns, r->now.what, r->now.file, r->now.line);
     if (delay_ns > 0)
-        hud_lines_delay(c->lines, line, r->core, f, delay_ns);
+        hud_lines_delay(p->lines, line, r->core, f, delay_ns);
 }
 
 /* The newest post that is visible now. */
@@ -185,7 +158,7 @@ static void in_turn(struct sim_rank *r)
 static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *flag)
 {
     in_turn(r);
-    struct sim_fetch f = hud_lines_load(r->s->clock->lines, line, r->core, r->now_ns);
+    struct sim_fetch f = hud_lines_load(clock_part(r)->lines, line, r->core, r->now_ns);
     cross(r, line, &f);
     if (flag)
         hud_clock_forget(r, flag);
@@ -196,18 +169,19 @@ static void load(struct sim_rank *r, struct sim_line *line, struct sim_flag *fla
 /* The same of a line that the rank does not wait for. */
 static void cross_unawaited(struct sim_rank *r, struct sim_line *line, const struct sim_fetch *f)
 {
-    struct sim_clock *c = r->s->clock;
+    const struct sim_clock *c = r->s->clock;
+    struct sim_crossings *crossings = clock_part(r)->crossings;
 
     if (f->from < 0 && f->agent < 0 && f->begin_ns <= c->now_ns)
         return;
-    hud_crossings_add(c->crossings, line, r->core, f, c->now_ns);
-    hud_crossings_until(c->crossings, c->now_ns);
+    hud_crossings_add(crossings, line, r->core, f, c->now_ns);
+    hud_crossings_until(crossings, c->now_ns);
 }
 
 /* Loads a line that it will wait for to change; the wait, not the load, is what takes time. */
 static void look(struct sim_rank *r, struct sim_line *line, double ns)
 {
-    struct sim_lines *lines = r->s->clock->lines;
+    struct sim_lines *lines = clock_part(r)->lines;
     struct sim_fetch f = hud_lines_load(lines, line, r->core, ns);
 
     cross_unawaited(r, line, &f);
@@ -218,7 +192,7 @@ static void enter(struct sim_rank *r)
 {
     double free_ns;
 
-    while (free_ns = hud_lines_entry_ns(r->s->clock->lines, r->core), free_ns > r->now_ns) {
+    while (free_ns = hud_lines_entry_ns(clock_part(r)->lines, r->core), free_ns > r->now_ns) {
         hud_clock_until(r, free_ns);
         r->step.turn_ns = free_ns;
     }
@@ -228,7 +202,7 @@ static void store(struct sim_rank *r, struct sim_line *line)
 {
     enter(r);
     in_turn(r);
-    struct sim_fetch f = hud_lines_store(r->s->clock->lines, line, r->core, r->now_ns);
+    struct sim_fetch f = hud_lines_store(clock_part(r)->lines, line, r->core, r->now_ns);
     cross_unawaited(r, line, &f);
     r->now_ns += r->s->clock->machine->lines.post_ns;
 }
@@ -262,7 +236,7 @@ static void wait_for(struct sim_rank *r, struct sim_flag *flag, const struct sim
     r->step.by_file = p->by.file;
     r->step.by_line = p->by.line;
     r->step.by_ns = p->at_ns;
-    hud_lines_pause(r->s->clock->lines, r->core);
+    hud_lines_pause(clock_part(r)->lines, r->core);
 }
 
 void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot,
@@ -283,7 +257,7 @@ void hud_clock_await(struct mem *m, struct sim_flag *flag, const struct sim_spot
 static double unchanged_until(const struct sim_rank *r, const struct sim_flag *flag)
 {
     const struct sim_clock *c = r->s->clock;
-    double visible = flag_newest(flag)->visible_ns, next = c->engine.next_ns;
+    double visible = flag_newest(flag)->visible_ns, next = first_part(c)->next_ns;
 
     if (c->queue.count != 0)
         next = fmin(next, c->queue.entry[0].ns);
@@ -318,8 +292,8 @@ void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post 
 struct sim_fetch hud_clock_add(struct mem *m, const struct sim_spot *spot, struct sim_post *p)
 {
     struct sim_rank *r = m->self;
-    struct sim_fetch f =
-        hud_lines_add(m->s->clock->lines, line_at(m->s, spot->owner, spot->at), r->core, r->now_ns);
+    struct sim_fetch f = hud_lines_add(clock_part(r)->lines, line_at(m->s, spot->owner, spot->at),
+                                       r->core, r->now_ns);
 
     p->at_ns = r->now_ns;
     p->visible_ns = f.end_ns;
@@ -336,21 +310,32 @@ void hud_clock_added(struct mem *m, const struct sim_spot *spot, struct sim_fetc
     r->now_ns = f->end_ns;
 }
 
+/* Who waits for a cell of this line, except for that one, looks again. */
+static void look_again(const struct sim_rank *owner, size_t at, struct sim_flag *own, double ns)
+{
+    size_t size = (size_t)owner->s->clock->machine->lines.size_bytes;
+
+    for (struct sim_flag *f = owner->arena[at / HUD_LINE]; f; f = f->next)
+        for (struct sim_rank *r = f->waiting; r; r = r->next_waiting)
+            if (f != own && f->at / size == at / size)
+                look(r, line_at(owner->s, owner, at), ns);
+}
+
 void hud_clock_tell(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot)
 {
     const struct sim_post *p = flag_newest(flag);
-    struct sim_line *line = line_at(s, spot->owner, spot->at);
 
     for (struct sim_rank **at = &flag->waiting; *at;) {
         struct sim_rank *r = *at;
         if ((int64_t)(p->value - r->wait_min) < 0) {
-            look(r, line, p->visible_ns);
+            look(r, line_at(s, spot->owner, spot->at), p->visible_ns);
             at = &r->next_waiting;
             continue;
         }
         *at = r->next_waiting;
         hud_clock_ready(r, p->visible_ns);
     }
+    look_again(spot->owner, spot->at, flag, p->visible_ns);
 }
 
 /* ---- words, claims ---- */
@@ -373,20 +358,18 @@ void hud_clock_store(struct mem *m, const struct sim_spot *spot, size_t bytes)
 
 void hud_clock_claim(struct mem *m, const struct sim_spot *spot, size_t bytes)
 {
-    struct sim_lines *lines = m->s->clock->lines;
+    struct sim_lines *lines = clock_part(m->self)->lines;
     size_t size = (size_t)m->s->clock->machine->lines.size_bytes;
 
     for (size_t at = spot->at / size * size; at < spot->at + bytes; at += size) {
         struct sim_line *line = line_at(m->s, spot->owner, at);
         struct sim_fetch f = hud_lines_claim(lines, line, m->self->core, m->self->now_ns);
         cross_unawaited(m->self, line, &f);
-        struct sim_flag *flag = at % HUD_LINE == 0 ? spot->owner->arena[at / HUD_LINE] : NULL;
-        for (struct sim_rank *r = flag ? flag->waiting : NULL; r; r = r->next_waiting)
-            look(r, line, m->self->now_ns);
+        look_again(spot->owner, at, NULL, m->self->now_ns);
     }
 }
 
 void hud_clock_pause(struct mem *m)
 {
-    hud_lines_pause(m->s->clock->lines, m->self->core);
+    hud_lines_pause(clock_part(m->self)->lines, m->self->core);
 }

@@ -12,32 +12,46 @@
  * These cost nothing: asking for a rank, a size or a slot, and polling until the line changes.  A
  * waiting rank has read the line once and holds it.  It fetches the line again whenever it has lost
  * it, even if the new value is not the one that it waits for.
+ *
+ * Ranks of a span are on several nodes, each of them a machine of that description.  What one has
+ * of lines, links and bytes is a part of its own; time and messages (ports.h) join them.
  */
 #ifndef HUD_SIM_CLOCK_H
 #define HUD_SIM_CLOCK_H
 
 #include "sim/crossings.h"
+#include "sim/ports.h"
 #include "sim/time_queue.h"
 #include "sim/trace.h"
 #include "sim/world.h"
 
-struct sim_clock {
-    const struct sim_machine *machine;
+/* A node. */
+struct sim_part {
     struct sim_lines *lines;
     struct sim_links *links;
     struct sim_crossings *crossings;
-    struct sim_line ***line;        /* [ranks][line_count], NULL: untouched so far */
-    size_t line_count;              /* of an arena */
-    struct sim_time_queue queue;    /* of ranks that can go on */
-    double now_ns;                  /* of the rank that runs */
-    struct sim_copies *copies;      /* carry.h */
-    int *rank_on;                   /* [cores] */
-    struct sim_engine {             /* what moves bytes */
-        double next_ns;             /* when it has something to do; INFINITY: it has not */
-        void (*run)(struct sim *s); /* does that, and sets next_ns anew */
-    } engine;
+    struct sim_copies *copies; /* carry.h */
+    int *rank_on;              /* [cores] */
+    double next_ns;            /* when its copies have something to do; INFINITY: they have not */
+};
+
+struct sim_clock {
+    const struct sim_machine *machine;
+    struct sim_part *part; /* [parts] */
+    int parts;
+    struct sim_ports *ports;     /* between them; NULL: there is one */
+    struct sim_line ***line;     /* [ranks][line_count], NULL: untouched so far */
+    size_t line_count;           /* of an arena */
+    struct sim_time_queue queue; /* of ranks that can go on */
+    double now_ns;               /* of the rank that runs */
+    void (*run)(struct sim *s, struct sim_part *p); /* moves its bytes, and sets next_ns anew */
     struct sim_trace trace;
 };
+
+static inline struct sim_part *clock_part(const struct sim_rank *r)
+{
+    return &r->s->clock->part[r->node];
+}
 
 struct sim_clock *hud_clock_create(struct sim *s, const struct sim_machine *machine);
 void hud_clock_free(struct sim_clock *c, int ranks); /* c may be NULL */

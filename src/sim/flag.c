@@ -5,11 +5,12 @@
 
 #include <string.h>
 
-struct sim_flag *hud_flag_create(int ranks, bool timed)
+struct sim_flag *hud_flag_create(int ranks, bool timed, size_t at)
 {
     struct sim_flag *f = hud_must(calloc(1, sizeof *f));
     const struct sim_post lease = { .by = { .rank = -1, .what = "is leased" } };
 
+    f->at = at;
     if (!timed)
         f->seen = hud_must(calloc((size_t)ranks, sizeof *f->seen));
     hud_flag_post(f, &lease);
@@ -18,13 +19,14 @@ struct sim_flag *hud_flag_create(int ranks, bool timed)
 
 void hud_flag_free(struct sim_flag *f)
 {
-    if (!f)
-        return;
-    for (int i = 0; i < f->count; i++)
-        hud_order_free(f->posts[i].released);
-    free(f->posts);
-    free(f->seen);
-    free(f);
+    for (struct sim_flag *next; f; f = next) {
+        next = f->next;
+        for (int i = 0; i < f->count; i++)
+            hud_order_free(f->posts[i].released);
+        free(f->posts);
+        free(f->seen);
+        free(f);
+    }
 }
 
 int hud_flag_oldest(const struct sim_flag *f, int rank, const struct sim_order *clock)

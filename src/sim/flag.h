@@ -29,10 +29,12 @@ struct sim_flag {
     int *seen; /* [ranks] the newest post that each rank has seen or made; NULL where there is a
                   clock, and the newest is what a reader sees */
     struct sim_rank *waiting; /* who waits for it, the latest first */
+    struct sim_flag *next;    /* cells share their line: the next one there */
+    size_t at;                /* where it lies in its arena */
 };
 
-struct sim_flag *hud_flag_create(int ranks, bool timed);
-void hud_flag_free(struct sim_flag *f);
+struct sim_flag *hud_flag_create(int ranks, bool timed, size_t at);
+void hud_flag_free(struct sim_flag *f); /* and those after it; NULL is allowed */
 
 static inline const struct sim_post *flag_newest(const struct sim_flag *f)
 {

@@ -4,6 +4,8 @@
 #include "sim/links.h"
 #include "sim/grow.h"
 
+#include <string.h>
+
 struct sim_links {
     const struct sim_machine *machine;
     int mesh[MACHINE_CLASSES], out[MACHINE_CLASSES],
@@ -12,9 +14,10 @@ struct sim_links {
                    itself: its place stays empty.) */
     int count, room;
     struct sim_link *link;
-    double *agent_free_ns; /* [nodes * agents] */
-    int agents;            /* of a node */
-    double now_ns;         /* of the latest crossing */
+    double *agent_free_ns;                /* [nodes * agents] */
+    int agents;                           /* of a node */
+    double now_ns;                        /* of the latest crossing */
+    unsigned long lines[MACHINE_CLASSES]; /* that came from a core of that class */
 };
 
 static void add(struct sim_links *all, double gbps, int class, int from, int to)
@@ -140,6 +143,7 @@ double hud_links_cross(struct sim_links *all, int from, int to, double now_ns)
     if (now_ns < all->now_ns)
         return -1;
     all->now_ns = now_ns;
+    all->lines[machine_class(all->machine, from, to)]++;
     for (int i = 0; i < count; i++) {
         struct sim_link *link = &all->link[way[i]];
         double wait_ns = link->free_ns > now_ns ? link->free_ns - now_ns : 0;
@@ -193,8 +197,14 @@ void hud_links_name(const struct sim_links *all, int link, char name[LINKS_NAME]
                              : "");
 }
 
+unsigned long hud_links_lines(const struct sim_links *all, int class)
+{
+    return all->lines[class];
+}
+
 void hud_links_forget(struct sim_links *all)
 {
+    memset(all->lines, 0, sizeof all->lines);
     for (int i = 0; i < all->count; i++)
         all->link[i].bytes = 0;
 }

@@ -58,6 +58,8 @@ int hud_links_count(const struct sim_links *all);
 const struct sim_link *hud_links_get(const struct sim_links *all, int link);
 /* "numa 3", "l3 2 out", "l3 2 in", "socket 0 to 1" */
 void hud_links_name(const struct sim_links *all, int link, char name[LINKS_NAME]);
+/* Lines that have come from a core of that class to another one. */
+unsigned long hud_links_lines(const struct sim_links *all, int class);
 /* Forget what has crossed so far; who waits still does. */
 void hud_links_forget(struct sim_links *all);
 

@@ -120,6 +120,13 @@ struct machine_reduce {
     double core_gbps; /* bytes read by a sum of two vectors that are in its own cache */
 };
 
+/* Between nodes that are each such a machine; ports.h says what that means. */
+struct machine_network {
+    double latency_ns; /* of a message without bytes; 0: nothing is known */
+    double message_ns; /* of such a message, a port is busy so long */
+    double gbps;       /* each way; 0: no limit */
+};
+
 /* What a call takes besides its memory accesses, all of it before they begin. */
 struct machine_call {
     double enter_ns;  /* the front end, from the call to the algorithm, and the way back */
@@ -145,6 +152,7 @@ struct sim_machine {
     struct machine_caches caches;
     struct machine_reduce reduce;
     struct machine_call call;
+    struct machine_network network;
 };
 
 /* NULL: *error is one line, "what: the value (accepted: ...)".  A path of an XML topology is used

@@ -119,13 +119,13 @@ static void touch_plain(struct mem *m, const struct sim_spot *spot, size_t bytes
 
     for (size_t line = spot->at / HUD_LINE; bytes != 0 && line <= (spot->at + bytes - 1) / HUD_LINE;
          line++)
-        if (spot->owner->arena[line] && spot->at < line * HUD_LINE + sizeof(uint64_t) &&
-            spot->at + bytes > line * HUD_LINE)
-            hud_sim_fail(m->s,
-                         "plain access to a flag: rank %d %s at %s:%d the bytes of the flag at %zu "
-                         "of rank %d's arena\n",
-                         now->rank, now->what, now->file, now->line, line * HUD_LINE,
-                         spot->owner->number);
+        for (const struct sim_flag *f = spot->owner->arena[line]; f; f = f->next)
+            if (spot->at < f->at + sizeof(uint64_t) && spot->at + bytes > f->at)
+                hud_sim_fail(m->s,
+                             "plain access to a flag: rank %d %s at %s:%d the bytes of the flag at "
+                             "%zu of rank %d's arena\n",
+                             now->rank, now->what, now->file, now->line, f->at,
+                             spot->owner->number);
     if (m->s->ends)
         hud_messages_touch(m, spot, bytes, access);
     hud_sim_access(m, spot, bytes, access);

@@ -7,10 +7,15 @@
  * and whether its sender is complete at once, or when the ends have met.  Bytes move when the
  * receiver finds them arrived.  Until then the ends own the bytes: any other use is reported, also
  * one by the rank that has started the message.
+ *
+ * With a clock a message begins when it is sent: nodes have room for what comes early.  ports.h
+ * says when it leaves and arrives.  Then its bytes are in the receiver's caches.
  */
 #include "sim/messages.h"
+#include "sim/carry.h"
 #include "sim/grow.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { DELAY_MAX = 6 /* steps */ };
@@ -29,6 +34,8 @@ struct sim_end {
     unsigned char *carried;     /* what was sent, once the sender is complete */
     bool taken;                 /* the other one has the bytes */
     uint64_t delay;
+    double sent_ns; /* with a clock */
+    struct ports_message times;
     struct sim_event by;
     bool waited; /* its owner is blocked until it changes */
 };
@@ -121,6 +128,11 @@ struct net *hud_sim_span_net(struct sim_span *span, int rank)
     return &span->net[rank];
 }
 
+struct mem *hud_sim_span_whole(struct sim_span *span, int rank)
+{
+    return hud_sim_team_mem(span->whole, rank);
+}
+
 static void free_end(struct sim_end *e)
 {
     if (e->released)
@@ -195,9 +207,13 @@ static void append(struct sim *s, struct sim_end *e)
 
 static void wake(struct sim_end *e)
 {
-    if (e->waited && e->owner->state == SIM_BLOCKED)
-        e->owner->state = SIM_READY;
+    bool waits = e->waited && e->owner->state == SIM_BLOCKED;
+
     e->waited = false;
+    if (waits && e->owner->s->clock)
+        hud_clock_ready(e->owner, e->met->times.arrives_ns);
+    else if (waits)
+        e->owner->state = SIM_READY;
 }
 
 static void meet(struct sim *s, struct sim_end *a, struct sim_end *b)
@@ -226,9 +242,9 @@ static struct sim_end *start(struct mem *m, struct net *n, int id, int other, bo
                            .to = sends ? other : self,
                            .tag = tag,
                            .sends = sends,
-                           .eager = sends && hud_sim_random(s, 1) == 0,
+                           .eager = sends && (s->clock || hud_sim_random(s, 1) == 0),
                            .bytes = bytes,
-                           .delay = hud_sim_random(s, DELAY_MAX),
+                           .delay = s->clock ? 0 : hud_sim_random(s, DELAY_MAX),
                            .by = m->self->now };
     if (bytes != 0) {
         hud_sim_touch(m, at, bytes, sends ? hud_bytes_read : hud_bytes_write);
@@ -238,6 +254,16 @@ static struct sim_end *start(struct mem *m, struct net *n, int id, int other, bo
     return e;
 }
 
+/* Its rank goes on at once. */
+static void post_to_network(struct sim_end *e)
+{
+    struct sim *s = e->owner->s;
+
+    e->sent_ns = e->owner->now_ns;
+    e->times =
+        hud_ports_send(s->clock->ports, e->owner->node, s->ranks[e->to].node, e->bytes, e->sent_ns);
+}
+
 void hud_sim_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
                   const void *from, size_t bytes)
 {
@@ -245,6 +271,8 @@ void hud_sim_send(struct mem *m, struct net *n, int id, int rank, enum net_tag t
     struct sim_end *e = start(m, n, id, rank, true, tag, from, bytes);
     if (!(hud_sim_dropped(m) & SIM_DROP_RELEASE))
         e->released = hud_order_copy(m->self->clock);
+    if (m->s->clock)
+        post_to_network(e);
     sim_tick(m->self);
     hud_sched_moved(m->s);
     m->s->posts++;
@@ -304,14 +332,15 @@ void hud_sim_sent(struct mem *m, struct net *n, int id)
 
     if (!e->eager)
         until_met(m, e);
+    if (m->s->clock)
+        hud_clock_until(m->self, fmax(m->self->now_ns, e->times.left_ns));
     n->end[id] = NULL;
     if (e->taken) {
         drop(m->s, e);
         return;
     }
     e->carried = hud_must(malloc(e->bytes + 1));
-    if (e->bytes != 0)
-        memcpy(e->carried, e->spot.twin, e->bytes);
+    memcpy(e->carried, e->bytes != 0 ? e->spot.twin : "", e->bytes);
 }
 
 static void take(struct mem *m, struct sim_end *e)
@@ -330,12 +359,35 @@ static void take(struct mem *m, struct sim_end *e)
         drop(m->s, from);
 }
 
+/* Its receiver waits for it. */
+static void come(struct mem *m, const struct sim_end *e)
+{
+    struct sim_rank *r = m->self;
+    const struct sim_end *from = e->met;
+
+    if (from->times.arrives_ns > r->now_ns)
+        hud_clock_until(r, from->times.arrives_ns);
+    if (from->times.arrives_ns > r->step.begin_ns) {
+        r->step.ready_ns = r->step.turn_ns = r->now_ns;
+        r->step.by = from->by.rank;
+        r->step.by_file = from->by.file;
+        r->step.by_line = from->by.line;
+        r->step.by_ns = from->sent_ns;
+    }
+    if (e->bytes != 0)
+        hud_sim_wrote(m, m->s->shown + (e->spot.twin - m->s->twin), e->bytes);
+    hud_clock_pause(m);
+}
+
 void hud_sim_arrived(struct mem *m, struct net *n, int id)
 {
     hud_sim_event(m, "awaits a message");
     struct sim_end *e = active(m, n, id);
 
-    for (until_met(m, e); e->delay != 0; e->delay--)
+    until_met(m, e);
+    if (m->s->clock)
+        come(m, e);
+    for (; e->delay != 0; e->delay--)
         hud_sched_event(m, e->by.what, m->self->now.file, m->self->now.line);
     n->end[id] = NULL;
     take(m, e);

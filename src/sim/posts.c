@@ -19,18 +19,21 @@ int hud_sim_dropped(struct mem *m)
 
 /* ---- flags ---- */
 
-static struct sim_flag *flag_at(struct mem *m, const mem_flag *f, struct sim_spot *spot)
+/* A flag, or a cell: so many bytes are its own. */
+static struct sim_flag *flag_at(struct mem *m, const void *f, size_t bytes, struct sim_spot *spot)
 {
     const struct sim_event *now = &m->self->now;
 
-    *spot = hud_sim_spot(m, f, sizeof *f);
-    if (spot->at % HUD_LINE != 0)
+    *spot = hud_sim_spot(m, f, bytes);
+    if (bytes == sizeof(mem_flag) && spot->at % HUD_LINE != 0)
         hud_sim_fail(m->s, "a flag that does not begin a line: rank %d %s at %s:%d\n", now->rank,
                      now->what, now->file, now->line);
     hud_sim_access(m, spot, sizeof(uint64_t), hud_bytes_read);
     struct sim_flag **flag = &spot->owner->arena[spot->at / HUD_LINE];
+    while (*flag && (*flag)->at != spot->at)
+        flag = &(*flag)->next;
     if (!*flag)
-        *flag = hud_flag_create(sim_ranks(m->s), m->s->clock);
+        *flag = hud_flag_create(sim_ranks(m->s), m->s->clock, spot->at);
     return *flag;
 }
 
@@ -80,14 +83,14 @@ static void check_write(struct mem *m, const struct sim_flag *flag, const struct
                      last->by.file ? last->by.file : "its lease", last->by.line);
 }
 
-void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v)
+static void post(struct mem *m, const void *f, size_t bytes, uint64_t v)
 {
     struct sim_spot spot;
 
     hud_sim_event(m, "posts");
     if (m->s->clock)
         hud_clock_entry(m);
-    struct sim_flag *flag = flag_at(m, f, &spot);
+    struct sim_flag *flag = flag_at(m, f, bytes, &spot);
     check_write(m, flag, &spot, v, false);
     struct sim_post p = {
         .value = v, .by = m->self->now, .released = m->self->clock, .hops = m->self->hops
@@ -99,13 +102,23 @@ void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v)
     publish(m, flag, &spot, &p);
 }
 
+void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v)
+{
+    post(m, f, sizeof *f, v);
+}
+
+void hud_sim_post_cell(struct mem *m, mem_cell *c, uint64_t v)
+{
+    post(m, c, sizeof *c, v);
+}
+
 /* The released clock carries what the values before it released, as C11's release sequences do. */
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v)
 {
     struct sim_spot spot;
 
     hud_sim_event(m, "adds");
-    struct sim_flag *flag = flag_at(m, f, &spot);
+    struct sim_flag *flag = flag_at(m, f, sizeof *f, &spot);
     uint64_t sum = flag_newest(flag)->value + v;
     check_write(m, flag, &spot, sum, true);
     const struct sim_order *before = flag_newest(flag)->released;
@@ -130,7 +143,7 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f)
     struct sim_spot spot;
 
     hud_sim_event(m, "peeks");
-    struct sim_flag *flag = flag_at(m, f, &spot);
+    struct sim_flag *flag = flag_at(m, f, sizeof *f, &spot);
     if (m->s->clock) {
         hud_clock_peek(m, flag, &spot);
         return see(m, flag, 0);
@@ -142,13 +155,13 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f)
 }
 
 /* Rests on the oldest post that will do: what a newer one would order as well is not promised. */
-uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min)
+static uint64_t await(struct mem *m, const void *f, size_t bytes, uint64_t min)
 {
     struct sim_rank *r = m->self;
     struct sim_spot spot;
 
     hud_sim_event(m, "awaits");
-    struct sim_flag *flag = flag_at(m, f, &spot);
+    struct sim_flag *flag = flag_at(m, f, bytes, &spot);
     if (m->s->clock) {
         hud_clock_await(m, flag, &spot, min);
         return see(m, flag, 0);
@@ -159,4 +172,14 @@ uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min)
     while ((int64_t)(flag->posts[post].value - min) < 0)
         post++;
     return see(m, flag, post);
+}
+
+uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min)
+{
+    return await(m, f, sizeof *f, min);
+}
+
+uint64_t hud_sim_await_cell(struct mem *m, mem_cell *c, uint64_t min)
+{
+    return await(m, c, sizeof *c, min);
 }

@@ -46,8 +46,10 @@ struct sim *hud_sim_create(const struct sim_options *options)
     }
     if (options->machine)
         s->clock = hud_clock_create(s, options->machine);
-    for (int i = 0; s->clock && i < options->ranks; i++)
+    for (int i = 0; s->clock && i < options->ranks; i++) {
         s->ranks[i].core = options->core[i];
+        s->ranks[i].node = options->nodes > 1 ? options->node_of[i] : 0;
+    }
     return s;
 }
 
@@ -176,8 +178,19 @@ void hud_sim_spend(struct mem *m, double ns)
 void hud_sim_trace(struct sim *s, bool on)
 {
     hud_trace_restart(&s->clock->trace, on);
-    hud_links_forget(s->clock->links);
-    hud_copies_forget(s->clock->copies);
+    for (int i = 0; i < s->clock->parts; i++) {
+        hud_links_forget(s->clock->part[i].links);
+        hud_copies_forget(s->clock->part[i].copies);
+    }
+}
+
+unsigned long hud_sim_lines(const struct sim *s, int class)
+{
+    unsigned long lines = 0;
+
+    for (int i = 0; i < s->clock->parts; i++)
+        lines += hud_links_lines(s->clock->part[i].links, class);
+    return lines;
 }
 
 const struct sim_trace *hud_sim_steps(const struct sim *s)

@@ -62,7 +62,9 @@ struct sim_options {
     int mutate_line, mutate;           /* enum sim_drop, added up */
     const struct sim_machine *machine; /* NULL: no time, `strategy` says who goes next; else the
                                           rank whose time is least does */
-    const int *core; /* [ranks] of that machine: where each is bound, no two alike */
+    const int *core;    /* [ranks] of that machine: where each is bound, no two of a node alike */
+    int nodes;          /* machines of that kind; 0: 1 */
+    const int *node_of; /* [ranks] where there are several */
     bool together; /* all shared memory lies on rank 0's node; else each rank's arena on its own */
 };
 
@@ -112,6 +114,9 @@ struct sim_traffic {
 
 int hud_sim_resources(const struct sim *s); /* 0: no clock */
 struct sim_traffic hud_sim_traffic(const struct sim *s, int resource);
+/* Lines that came to a core from another one of that class (machine.h) since the trace was
+ * switched: misses of loads, stores and additions, polls among them; not those of copies. */
+unsigned long hud_sim_lines(const struct sim *s, int class);
 
 /* The ranks of the job in `members` get a lease: `bytes` of each one's arena at offset_bytes, both
  * multiples of HUD_LINE. */
@@ -129,6 +134,8 @@ struct sim_span *hud_sim_span_create(struct sim *s, int nodes, const int *node_o
 /* Of a rank of the job: its handles, for as long as the simulation lives. */
 struct mem *hud_sim_span_mem(struct sim_span *span, int rank);
 struct net *hud_sim_span_net(struct sim_span *span, int rank);
+/* Its handle on all of them, to meet. */
+struct mem *hud_sim_span_whole(struct sim_span *span, int rank);
 
 /* ---- in a body ---- */
 

@@ -46,7 +46,8 @@ struct sim_rank {
     unsigned hops;       /* the longest chain of posts, each seen by another rank, that led here */
     uint64_t importance; /* SIM_PRIORITY */
     size_t moved_bytes;
-    int core;             /* where there is a clock: which it is bound to, */
+    int node;             /* where there is a clock: on which node it is, */
+    int core;             /* to which of its cores it is bound, */
     double now_ns;        /* its time, */
     struct sim_step step; /* what it does now */
     int process;          /* of a copy by the kernel: the core of the other rank */

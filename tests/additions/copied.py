@@ -4,9 +4,9 @@ Makes and builds a copy of the tree in which an algorithm and a collective are a
 
 usage: copied.py SOURCE SCRATCH
 
-The algorithm is what CONTRIBUTING.md adds: its file and its row are taken from the text.  The
-collective is a made-up one: its files are in neighbor_alltoall/, its rows are below.  Both are in
-one copy, which is built once; worked_example.py and made_up.py try it.
+The algorithm is what CONTRIBUTING.md adds: its file is examples/algorithm/ring.c, its row is taken
+from the text.  The collective is a made-up one: its files are in neighbor_alltoall/, its rows are
+below.  Both are in one copy, which is built once; worked_example.py and made_up.py try it.
 """
 
 import os
@@ -84,20 +84,17 @@ def remove(copy, path, beginning):
     write(copy, path, "".join(left))
 
 
-def blocks(text):
-    """The C blocks: the file, and the row."""
+def row_of(text):
+    """The only C block."""
     found = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert (
-        len(found) == 2 and found[0].count("\n") > 20
-    ), "CONTRIBUTING.md should have two C blocks: the file, then its row"
-    return found
+    assert len(found) == 1, "CONTRIBUTING.md should have one C block: the row"
+    return found[0]
 
 
 def main(source, scratch):
     copy = make(source, scratch)
-    algorithm, row = blocks(tree.read(source, "CONTRIBUTING.md"))
-    write(copy, ALGORITHM, algorithm)
-    insert(copy, "src/alg/alg.def", "ALG(bcast,", row)
+    write(copy, ALGORITHM, tree.read(source, "examples/algorithm/ring.c"))
+    insert(copy, "src/alg/alg.def", "ALG(bcast,", row_of(tree.read(source, "CONTRIBUTING.md")))
     for name, path in SOURCES.items():
         assert not os.path.exists(os.path.join(copy, path)), path
         write(copy, path, tree.read(HERE, os.path.join(NAME, name)))

@@ -69,6 +69,8 @@ class Here(unittest.TestCase):
     def test_a_list_is_a_table(self):
         lines = explain("bcast", "--bytes", "8,64K,1M", "--ranks", "2").stdout.split("\n")
         self.assertEqual(["8", "64", "1"], [line.split()[0] for line in lines[2:] if line])
+        stepped = explain("bcast", "--bytes", "8:4K:8", "--ranks", "2").stdout.split("\n")
+        self.assertEqual(["8", "64", "512", "4"], [line.split()[0] for line in stepped[2:] if line])
 
     def test_operations_that_do_not_commute(self):
         environment = {"HUDDLE_ALLREDUCE": "tree"}
@@ -115,6 +117,8 @@ class Here(unittest.TestCase):
             (("rotate",), "rotate"),
             (("bcast", "--bytes", "1X"), "1X"),
             (("bcast", "--bytes", "9:3"), "9:3"),
+            (("bcast", "--bytes", "8:4M:1", "--ranks", "2"), "8:4M:1: no range"),
+            (("bcast", "--bytes", "8:4M:8", "--ranks", "2:8"), "8:4M:8: of many teams"),
             (("bcast", "--bytes", ""), "--bytes ''"),
             (("barrier", "--bytes", "8"), "--bytes 8"),
             (("alltoallw", "--bytes", "8"), "huddle explain alltoallv, without it"),
@@ -228,7 +232,7 @@ class Choices(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write('[[bcast]]\nranks = "3-5"\nbytes = "1K-64K"\nalgorithm = "slots"\n')
             rows = self.check_corners("xeon-e5620", "bcast", HUDDLE_TUNING=path)
-            self.assertIn(["3-4", "bound", "1K-64K", "slots", "tuning", "file,", "line", "1"], rows)
+            self.assertIn("3-4 bound 1K-64K slots (baseline) tuning file, line 1".split(), rows)
             self.assertIn(
                 f"tuning file: {path}",
                 explain("bcast", "--machine", "xeon-e5620", HUDDLE_TUNING=path).stdout,

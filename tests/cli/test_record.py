@@ -51,18 +51,18 @@ class Recorded(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.file = os.path.join(self.folder, "stats.json")
 
-    def build(self, compiler):
+    def build(self, compiler, name="recorded"):
         program = os.path.join(self.folder, compiler)
-        source = os.path.join(SOURCE, "tests", "mpi", "recorded.c")
+        source = os.path.join(SOURCE, "tests", "mpi", f"{name}.c")
         subprocess.run([compiler, "-O1", "-o", program, source], check=True)
         return program
 
-    def each(self):
+    def each(self, name="recorded"):
         """The command of each MPI, without the program's words."""
         self.assertTrue(MPIS, "no MPI here")
         for compiler, launcher in MPIS:
             with self.subTest(mpi=compiler):
-                yield [*launcher, str(RANKS), self.build(compiler)]
+                yield [*launcher, str(RANKS), self.build(compiler, name)]
 
     def stats(self):
         with open(self.file, encoding="utf-8") as file:
@@ -102,6 +102,13 @@ class Stats(Recorded):
             waited = rows["allreduce"]["waiting_seconds"]
             self.assertGreater(waited, 0.9 * slept)
             self.assertLessEqual(waited, rows["allreduce"]["seconds"])
+
+    def test_functions_of_large_counts_that_the_mpi_lacks(self):
+        for command in self.each("large"):
+            answer = huddle("run", f"--stats={self.file}", "--", *command)
+            self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+            rows = self.stats()["collectives"]
+            self.assertGreater(rows["alltoallv"]["handled"], 0)
 
     def test_is_kept_when_the_job_is_ended(self):
         for command in self.each():

@@ -51,7 +51,9 @@ def lines_of_texts(text):
     return {
         line
         for node in texts
-        if id(node) not in documentation and '"""' in ast.get_source_segment(text, node)
+        if id(node) not in documentation
+        and node.end_lineno > node.lineno
+        and '"""' in ast.get_source_segment(text, node)
         for line in range(node.lineno, node.end_lineno + 1)
     }
 

@@ -269,7 +269,7 @@ CASES = [
          collectives=("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv")),
 
     # Nonblocking and persistent collectives, next to the blocking ones.
-    *[Case("nonblocking", f"{ranks} ranks", mpis, ranks, ["{bin}/nonblocking", "--brief", "--beyond"], bind=ranks == 2, seconds=200, **NONBLOCKING)
+    *[Case("nonblocking", f"{ranks} ranks", mpis, ranks, ["{bin}/nonblocking", "--brief", "--beyond"], bind=ranks == 2, again=ranks == 2, seconds=200, **NONBLOCKING)
       for ranks, mpis in ((2, ALL), (3, BOTH), (8, ("ompi4",)))],
     Case("nonblocking", "threads", ALL, 2, ["{bin}/nonblocking_threads"], handled=True, collectives=("barrier", "bcast", "allreduce")),
     Case("nonblocking", "4 ranks, at length", ALL, 4, ["{bin}/nonblocking", "--beyond", "--seconds", "20", "--seed", "{seed}"], seconds=900, full=True, **NONBLOCKING),

@@ -246,6 +246,46 @@ static void test_words(void **state)
     assert_true(words_take(true, true) == waited);
 }
 
+/* Rank 0 posts a cell that rank 2 polls; rank 1 polls another, of the same line or the next. */
+static bool packed;
+
+static void neighbours(struct mem *m, const struct coll *c)
+{
+    mem_cell *cells = mem_slot(m, 0), *other = &cells[packed ? 1 : 64 / sizeof *cells];
+    mem_flag *entered = mem_slot(m, 1), *back = mem_slot(m, 2);
+
+    if (mem_rank(m) == 0) {
+        mem_await(m, entered, c->op);
+        mem_post_cell(m, &cells[0], c->op);
+        mem_await(m, back, c->op);
+        mem_post_cell(m, other, c->op);
+    } else if (mem_rank(m) == 1) {
+        mem_post(m, entered, c->op);
+        mem_await_cell(m, other, c->op);
+    } else {
+        mem_await_cell(m, &cells[0], c->op);
+        mem_post(m, back, c->op);
+    }
+}
+
+/* 10 for rank 1's entry, 10 for the cell.  The post takes the line from both who poll in it, and
+ * they fetch it one after the other, 3 apart. */
+static void test_packed_cells(void **state)
+{
+    const struct alg alg = {
+        .coll = "barrier", .name = "neighbours", .family = &plain, .run = neighbours
+    };
+
+    (void)state;
+    for (int together = 0; together < 2; together++) {
+        struct job job = { .alg = &alg, .ranks = 3, .calls = 3, .late_ns = { LATE } };
+        packed = together != 0;
+        assert_true(run(&job));
+        assert_true(job.leave_ns[2] - job.enter_ns[0] == 20 + 3 * together + .25);
+        finish(&job);
+    }
+}
+
 /*
  * One call that reads many lines takes each in its turn: rank 1 adds up what lies behind the flags
  * of eight others, in a second line of theirs, while rank 2 reads one word there, of the last.
@@ -427,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_store_buffer),
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_packed_cells),
         cmocka_unit_test(test_lines_in_turn),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_more_ranks_are_not_faster),

@@ -38,7 +38,8 @@ static const char small[] =
     "'shared_level': 'numa', 'shared_bytes': 16384,"
     "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}, 'call': {'enter_ns': 120, 'data_ns': "
     "121, 'reduce_ns': 0,"
-    "  'host_ns': 123, 'clock_ns': 124}}";
+    "  'host_ns': 123, 'clock_ns': 124}, 'network': {'latency_ns': 130, 'message_ns': 131, 'gbps': "
+    "132}}";
 
 static json_t *parse(const char *text)
 {
@@ -118,6 +119,8 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers((const double[]){ m->call.enter_ns, m->call.data_ns, m->call.reduce_ns,
                                      m->call.host_ns, m->call.clock_ns },
                    120, 121, 0, 123, 124);
+    assert_true(m->network.latency_ns == 130 && m->network.message_ns == 131);
+    assert_true(m->network.gbps == 132);
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);
     expect_numbers(m->lines.revoke_ns, 0, 0, 23, 33, 43);
     expect_numbers(m->lines.gap_ns, 0, 11, 21, 31, 41);
@@ -181,7 +184,7 @@ static const struct {
     { "'name': 'small',", "", "name: missing (accepted: a text)" },
     { "'source'", "'sauce'",
       "sauce: not known (accepted: name, source, topology, doubt, lines, links, copy, memory, "
-      "caches, reduce, call)" },
+      "caches, reduce, call, network)" },
     { "pack:2 l3:2", "rack:2",
       "topology: \"rack:2 [numa(memory=1GiB)] group:2 l2:2 core:1 pu:1\" is not understood "
       "(accepted: hwloc's \"pack:2 l3:1 "

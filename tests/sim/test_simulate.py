@@ -438,7 +438,7 @@ class Calls(unittest.TestCase):
             algorithm="combining",
             parameters={"degree": 4},
         )["call"]
-        self.assertEqual({"degree": 4}, call["parameters"])
+        self.assertEqual({"degree": 4, "wake": "tree"}, call["parameters"])
 
     def test_complaints(self):
         good = {"collective": "bcast", "algorithm": "slots", "bytes": 100}

@@ -363,7 +363,7 @@ static void fail_after(struct rank *r)
     while (mem_count_observe(&team_member(r->team, 1)->gave_up) == 0)
         sched_yield();
     mem_flag *flag = &((struct slice_head *)(void *)r->team->slices[0])->left;
-    struct watched w = { r->team, { .m = &r->team->mem, .flag = flag, .file = "" } };
+    struct watched w = { r->team, { .m = &r->team->mem, .flag = &flag->value, .file = "" } };
     crew_must(r, hud_guard_call(watch_once, &w) == 0, "a wait that is over", 0);
     w.wait.min = 100;
     crew_must(r, hud_guard_call(watch_once, &w) == HUD_ERR_MEMORY, "a wait that never ends", 0);

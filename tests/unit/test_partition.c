@@ -115,6 +115,26 @@ static void what_the_model_decides_has_both_rows(void **state)
     }
 }
 
+/* Neither a row nor, by cheaper_than, the time model, nor a team's trials choose one: all choose
+ * among rows. */
+static void no_row_names_a_baseline(void **state)
+{
+    const struct rules *t = hud_rules_builtin();
+    int baselines = 0;
+
+    (void)state;
+    for (int i = 0; i < t->count; i++)
+        if (t->rule[i].row >= 0 && hud_shm_algs[t->rule[i].row]->baseline)
+            fail_msg("line %d: a baseline serves", t->rule[i].line);
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        const struct alg *alg = hud_shm_algs[a];
+        baselines += alg->baseline;
+        if (alg->baseline != (strncmp(alg->doc, "baseline: ", 10) == 0))
+            fail_msg("%s/%s: its text and its field differ", alg->coll, alg->name);
+    }
+    assert_true(baselines > 0);
+}
+
 static void check_file(const struct rule *rule, const char *number, const char *kind)
 {
     char path[4096];
@@ -147,6 +167,7 @@ int main(void)
         cmocka_unit_test(every_call_has_one_row),
         cmocka_unit_test(overlaps_and_gaps_are_found),
         cmocka_unit_test(what_the_model_decides_has_both_rows),
+        cmocka_unit_test(no_row_names_a_baseline),
         cmocka_unit_test(evidence_exists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static void wait_for(int64_t ns)
     atomic_store(&arena.flag.value, 0);
     yields = sleeps = progresses = 0;
     post_at = now + ns;
-    hud_mem_wait(&mem, &arena.flag, 1, "", 0);
+    hud_mem_wait(&mem, &arena.flag.value, 1, "", 0);
 }
 
 static void a_way_does_what_it_is_named_after(void **state)

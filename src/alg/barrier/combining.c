@@ -5,13 +5,14 @@
  *
  * Source    Yew, Tzeng, Lawrie: Distributing hot-spot addressing in large-scale multiprocessors
  *           (1987), as in Mellor-Crummey, Scott (1991), Algorithm 8; paper 03's "combining tree"
- *           is degree = 2.  Senses are numbers of operations and counters are never reset, as in
- *           central.c.
+ *           is degree = 2.  It does not say how ranks wake: wake = flag is by one line, that of the
+ *           last to arrive at the top.  Senses are numbers of operations and counters are never
+ *           reset, as in central.c.
  * Shape     p ranks, h = ceil(log_k p) levels, k the degree.  At level i the ranks of a run of
  *           k^(i+1) have been counted in at most k runs of k^i.  (p - 1) / (k - 1) nodes where p =
  *           k^h: p - 1 more additions than nodes, and a post for each node.
  * Cost      T = h (k a + l + (k - 2) g)    ns; a an atomic addition to a line that another rank had
- *           last, l one line transfer, g one more overlapped
+ *           last, l one line transfer, g one more overlapped.  flag: h k a + l + (p - 2) g
  * Accepts   any number of ranks; 2 <= k <= 64.
  *
  * A node joins k runs, and lies in the slot of the first rank of its second run: that rank is
@@ -22,6 +23,7 @@
  *   slot[r].count the last of each run, by addition  its adders  v additions: one for each run an
  *                                                                operation
  *   slot[r].sense the last of them                   the others  all have entered operation v
+ *   slot[0].all   the last at the top                all others  flag: the same
  *
  * Edges     R1 -> A1   the entries below a rank that counts  happen before  the last arrival at the
  *                      node, which goes up
@@ -30,16 +32,21 @@
  */
 #include "alg/alg.h"
 
-enum param { DEGREE };
+enum param { DEGREE, WAKE };
+enum wake { WAKE_TREE, WAKE_FLAG };
+
+static const char *const wakes[] = { "tree", "flag", NULL };
 
 static const struct alg_param params[] = {
     [DEGREE] = { "degree", "1", "ranks or groups that count together", 2, 64, 2, NULL,
                  .tune = "4,8" },
+    [WAKE] = { "wake", "", "down the same tree, or by one flag that all poll", WAKE_TREE, WAKE_FLAG,
+               WAKE_TREE, wakes },
     { .name = NULL },
 };
 
 struct slot {
-    mem_flag count, sense;
+    mem_flag count, sense, all;
 };
 
 /* The node that joins this rank's run of `run` ranks to its neighbours, NULL: it has none;
@@ -56,16 +63,20 @@ static struct slot *node_of(struct mem *m, int run, int degree, uint64_t *arriva
 static void barrier_combining(struct mem *m, const struct coll *c)
 {
     int degree = (int)c->param[DEGREE], run = 1;
+    bool flag = c->param[WAKE] == WAKE_FLAG;
+    struct slot *home = mem_slot(m, 0);
     uint64_t arrivals;
 
     for (; run < mem_size(m); run *= degree) { /* up, for as long as this rank is the last */
         struct slot *node = node_of(m, run, degree, &arrivals);
         if (node && mem_add(m, &node->count, 1) != arrivals * c->op) { /* R1, A1 */
-            mem_await(m, &node->sense, c->op);                         /* A2 */
+            mem_await(m, flag ? &home->all : &node->sense, c->op);     /* A2 */
             break;
         }
     }
-    while ((run /= degree) >= 1) { /* and down the same way */
+    if (flag && run >= mem_size(m))
+        mem_post(m, &home->all, c->op);     /* R2 */
+    while (!flag && (run /= degree) >= 1) { /* and down the same way */
         struct slot *node = node_of(m, run, degree, &arrivals);
         if (node)
             mem_post(m, &node->sense, c->op); /* R2 */

@@ -4,10 +4,10 @@
  * k-ary tree, departures of a bank counted by an atomic add.
  *
  * Source    Open MPI's coll/sm (Graham, Shipman 2008), as paper 01, "Problem", describes it; here
- *           to compare with.  Its control words, written by the parent in the child's memory and
- *           reset by the child, are counters that a rank posts in its own; the in-use count, set
- *           by the root and counted down to 0, only grows.  The paper lets all ranks read the
- *           root's buffers; the component copies fragments from parent to child.
+ *           to compare with.  A parent writes a control word for each child, in the child's
+ *           memory (notify = shared: one in its own, for all).  The words, which a child resets,
+ *           and the in-use count, set by the root and counted down to 0, grow here.  The paper lets
+ *           all ranks read the root's buffers; the component copies fragments from parent to child.
  * Shape     p ranks, n bytes, w buffers of f bytes a rank.  The root copies in, p - 1 ranks copy
  *           out; from `parent`, those with children copy once more.
  * Cost      T = ceil(n/f) log_k(p) k l + ceil(2 n/(w f)) (p - 1) a + (n + f) t     ns; l one line
@@ -19,8 +19,8 @@
  * so that each use of a bank has one root and p - 1 others, who count as they leave.
  *
  * Line                      written by   read by                     value k means
- *   slot[r].word[k % w]     r            r's children                the fragment at position k - 1
- *                                                                    can be read; with it, a
+ *   slot[r].word[k % w]     r's parent   r                           the fragment at position k - 1
+ *                           (shared: r)  (shared: r's children)      can be read; with it, a
  *                                                                    header
  *   slot[0].gone[bank]      all, add 1   any root                    others than the root have read
  *                                                                    that bank k times
@@ -32,14 +32,17 @@
  * Edges     R1 -> A1   the copies into a buffer      happen before   the copies out of it; the
  *                      announcement passes down the tree
  *           R2 -> A2   a rank's last read of a bank  happens before  any rank's next write to that
- *                      bank
+ *                      bank, or to the words of its fragments
  */
 #include "alg/fragment.h"
 
-enum param { FRAGMENT, BUFFERS, DEGREE, FROM };
+enum param { FRAGMENT, BUFFERS, DEGREE, FROM, NOTIFY };
 enum { FROM_ROOT, FROM_PARENT };
+enum { NOTIFY_CHILD, NOTIFY_SHARED };
 
-static const char *const from_words[] = { "root", "parent", NULL };
+static const char *const from_words[] = { "root", "parent", NULL }, *const notify_words[] = {
+    "child", "shared", NULL
+};
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes of a buffer", 512, 1 << 16, 8192, NULL },
     [BUFFERS] = { "buffers", "1",
@@ -48,7 +51,11 @@ static const struct alg_param params[] = {
     [DEGREE] = { "degree", "1", "k, children of a rank in the complete tree", 1, 64, 4, NULL },
     [FROM] = { "from", "",
                "whose buffers a rank reads: root's (the paper) or parent's (the component)", 0, 1,
-               FROM_PARENT, from_words },
+               FROM_ROOT, from_words },
+    [NOTIFY] = { "notify", "",
+                 "child: a control word for each child, in its memory; shared: one that all "
+                 "children poll",
+                 NOTIFY_CHILD, NOTIFY_SHARED, NOTIFY_CHILD, notify_words },
     { .name = NULL },
 };
 
@@ -105,6 +112,22 @@ static uint64_t copy_in(struct mem *m, const struct coll *c, const struct shape_
                             (size_t)c->param[FRAGMENT]);
 }
 
+/* To all children, by one word or by one each. */
+static void announce(struct mem *m, const struct coll *c, const struct shape_tree *t,
+                     struct shape_ring ring, uint64_t at, uint64_t header)
+{
+    int me = mem_rank(m), child;
+    bool shared = c->param[NOTIFY] == NOTIFY_SHARED;
+
+    for (int i = 0; (child = hud_shape_child(t, me, i)) >= 0; i++) {
+        struct slot *slot = mem_slot(m, shared ? me : child);
+        mem_put(m, slot->word[at % ring.units].payload, header);
+        mem_post(m, &slot->word[at % ring.units], at + 1); /* R1 */
+        if (shared)
+            return;
+    }
+}
+
 static void bcast_banks(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = { SHAPE_KARY, (int)c->param[DEGREE], mem_size(m), c->root, c->groups };
@@ -119,7 +142,8 @@ static void bcast_banks(struct mem *m, const struct coll *c)
     uint64_t at = mem_get(m, &mine->at), header = FRAGMENT_MORE;
 
     for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header)) {
-        mem_flag *word = &mine->word[at % ring.units], *from = &parent->word[at % ring.units];
+        struct slot *told = c->param[NOTIFY] == NOTIFY_SHARED ? parent : mine;
+        mem_flag *from = &told->word[at % ring.units];
 
         if (above < 0) {
             header = copy_in(m, c, &ring, at, done);
@@ -130,10 +154,7 @@ static void bcast_banks(struct mem *m, const struct coll *c)
         if (relays)
             mem_copy(m, data_of(mine, &ring, c->param, at), data_of(parent, &ring, c->param, at),
                      fragment_bytes(header));
-        if (!leaf) {
-            mem_put(m, word->payload, header);
-            mem_post(m, word, at + 1); /* R1 */
-        }
+        announce(m, c, &t, ring, at, header);
         if (above >= 0)
             mem_out(m, c->out, data_of(source, &ring, c->param, at), done, fragment_bytes(header));
         at++;

@@ -4,10 +4,12 @@
  *
  * Source    this project; ring and recycling by halves after paper 01's sets (q = 2), fan-out by
  *           paper 03's groups, or another tree.
- * Shape     p ranks, n <= 112 bytes, a tree.  The root writes one line; each rank reads its
- *           parent's line, re-publishes it if it has children, copies out.
+ * Shape     p ranks, n <= 112 bytes, a tree.  A parent writes one line that all its children read
+ *           (lines = shared), or a line of each child (lines = each).  Each rank copies the message
+ *           out, and publishes it again if it has children.
  * Cost      T = sum over the path of l + o     ns; l one line transfer, o two copies of n bytes in
- *           the nearest cache
+ *           the nearest cache.  Children of a shared line queue for it; with a line each, o counts
+ *           once for each child that comes before.
  * Accepts   n <= 112.  Decided before any rank touches shared memory.
  *
  * Each rank has a ring of RING lines, used by operation number, in two halves.  The root of
@@ -16,8 +18,8 @@
  * on the path, and RING / 2 operations are in flight.
  *
  * Line                        written by   read by       value k means
- *   slot[r].ring[k % RING]      r            r's children  the message of operation k is in this
- *                                                          line: bytes, then data
+ *   slot[r].ring[k % RING]      r, or        r's children  the message of operation k is in this
+ *                               its parent   or r          line: bytes, then data
  *   slot[r].done                r            any root      r has finished all operations up to k
  *
  * Edges     R1 -> A1   the copy into a line        happens before  a child's copy out of it
@@ -26,12 +28,17 @@
  */
 #include "alg/alg.h"
 
-enum param { KIND, DEGREE };
+enum param { KIND, DEGREE, LINES };
+enum lines { SHARED, EACH };
+
+static const char *const lines[] = { [SHARED] = "shared", [EACH] = "each", NULL };
 
 static const struct alg_param params[] = {
     [KIND] = { "tree", "", "who reads whose line", 0, SHAPE_KINDS - 1, SHAPE_GROUPED,
                hud_shape_names, .tune = "leaders,flat" },
     [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 8, NULL, .tune = "32" },
+    [LINES] = { "lines", "", "children read one line of the parent, or each its own", SHARED, EACH,
+                SHARED, lines, .tune = "each" },
     { .name = NULL },
 };
 
@@ -72,34 +79,57 @@ static void finish(struct mem *m, uint64_t op)
         mem_post(m, &mine->done, op); /* R2 */
 }
 
-static void send(struct mem *m, const struct coll *c)
+/* The line of `owner` for this operation. */
+static mem_flag *line_of(struct mem *m, const struct coll *c, int owner)
 {
-    struct slot *mine = mem_slot(m, mem_rank(m));
-    mem_flag *line = &mine->ring[c->op % RING];
+    return &((struct slot *)mem_slot(m, owner))->ring[c->op % RING];
+}
+
+/* from: what the parent wrote; NULL at the root, which has it in its buffer. */
+static void write_line(struct mem *m, const struct coll *c, int owner, const struct packet *from,
+                       size_t bytes)
+{
+    mem_flag *line = line_of(m, c, owner);
     struct packet *p = (struct packet *)line->payload;
 
+    if (from) {
+        mem_copy(m, p, from, sizeof p->bytes + bytes);
+    } else {
+        mem_in_all(m, p->data, c->out, 0, bytes);
+        mem_put(m, &p->bytes, bytes);
+    }
+    mem_post(m, line, c->op); /* R1 */
+}
+
+static void publish(struct mem *m, const struct coll *c, const struct shape_tree *t,
+                    const struct packet *from, size_t bytes)
+{
+    int me = mem_rank(m);
+
+    if (c->param[LINES] == SHARED)
+        write_line(m, c, me, from, bytes);
+    else
+        for (int i = 0, child; (child = hud_shape_child(t, me, i)) >= 0; i++)
+            write_line(m, c, child, from, bytes);
+}
+
+static void send(struct mem *m, const struct coll *c, const struct shape_tree *t)
+{
     if (c->op % HALF == 0 && c->op >= RING)
         enter_half(m, c->op);
-    mem_in_all(m, p->data, c->out, 0, c->out->bytes);
-    mem_put(m, &p->bytes, c->out->bytes);
-    mem_post(m, line, c->op); /* R1 */
+    publish(m, c, t, NULL, c->out->bytes);
 }
 
 static void receive(struct mem *m, const struct coll *c, const struct shape_tree *t)
 {
-    int me = mem_rank(m);
-    struct slot *parent = mem_slot(m, hud_shape_parent(t, me));
-    mem_flag *from = &parent->ring[c->op % RING];
+    int me = mem_rank(m), owner = c->param[LINES] == EACH ? me : hud_shape_parent(t, me);
+    mem_flag *from = line_of(m, c, owner);
     const struct packet *p = (const struct packet *)from->payload;
 
     mem_await(m, from, c->op); /* A1 */
     size_t bytes = mem_get(m, &p->bytes);
-    if (hud_shape_child(t, me, 0) >= 0) {
-        struct slot *mine = mem_slot(m, me);
-        mem_flag *line = &mine->ring[c->op % RING];
-        mem_copy(m, line->payload, p, sizeof p->bytes + bytes);
-        mem_post(m, line, c->op); /* R1 */
-    }
+    if (hud_shape_child(t, me, 0) >= 0)
+        publish(m, c, t, p, bytes);
     mem_out(m, c->out, p->data, 0, bytes);
 }
 
@@ -109,7 +139,7 @@ static void bcast_inline(struct mem *m, const struct coll *c)
                                   mem_size(m), c->root, c->groups };
 
     if (mem_rank(m) == c->root)
-        send(m, c);
+        send(m, c, &t);
     else
         receive(m, c, &t);
     finish(m, c->op);

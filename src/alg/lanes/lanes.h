@@ -50,7 +50,7 @@
 
 #include "alg/reduction.h"
 
-enum { LANES_SETS = 2, LANES_BOTH = 2 /* of what alternates */ };
+enum { LANES_SETS = 2, LANES_BOTH = 2 /* of what alternates */, LANES_SET_BYTES = 128 << 10 };
 
 /* Parameters: bytes of a set of cells, the same in all calls; lanes at most, from 1 on. */
 enum lanes_param { LANES_SET, LANES_COUNT, LANES_PARAMS };

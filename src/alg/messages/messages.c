@@ -3,9 +3,9 @@
  * messages.c - the family `messages`, baselines: collectives as trees of messages, with send and
  * receive as an MPI implements them inside a node.  Slot, lines and edges: messages.h.
  *
- * Source    Open MPI, coll/base, over send and receive through shared queues: the barrier "tree";
- *           the trees that coll/tuned chooses from (binomial, binary, chain); the allreduce
- *           "nonoverlapping".  Papers 03, 04 and 05 are compared with such.
+ * Source    Open MPI, coll/base, over send and receive through shared queues: the trees that
+ *           coll/tuned chooses from (binomial, binary, chain); the allreduce "nonoverlapping".
+ *           Papers 04 and 05 are compared with such.
  * Shape     p ranks, n bytes.  Each pair of ranks has a queue each way, in the sender's slice:
  *           cells of at most f bytes, the first of them next to the cell's flag.  A message is
  *           copied into a cell and out of it; a longer one goes in several, and is on its way
@@ -13,7 +13,6 @@
  *           before it is passed on or added to anything, and a sum is copied in once more.
  * Cost      d the depth of the tree, k its degree, l ns one line transfer, t ns per byte copied, r
  *           t per byte added, w ns a write to a line that another rank polls:
- *             barrier    T = 2 ceil(log2 p) (l + w)
  *             bcast      T = d (l + (k + 1) f t) + (n - f) (k + 1) t
  *             reduce     T = d (l + (k (1 + r) + 1) f t) + (n - f) (k (1 + r) + 1) t
  *             allreduce  T = reduce, then bcast
@@ -158,57 +157,6 @@ ALG_INLINE void messages_up(const struct messages *x, const struct coll *c)
         messages_add(x, c, done, bytes);
     }
 }
-
-/* ---- barrier/messages: empty messages up a binomial tree, and down again ---- */
-
-static const struct messages_form barrier_form = { .max_bytes = 0, .cells = 4 };
-
-static size_t barrier_slot_bytes(const long *param, int ranks, size_t max_bytes)
-{
-    (void)param;
-    return messages_bytes(&barrier_form, ranks, max_bytes);
-}
-
-static void receive_empty(const struct messages *x, int from)
-{
-    messages_await(x, from);
-    messages_acknowledge(x, from);
-}
-
-static void send_empty(const struct messages *x, int to)
-{
-    messages_send(x, to, messages_free_cell(x, to), 0);
-}
-
-static void barrier_messages(struct mem *m, const struct coll *c)
-{
-    const struct shape_tree binomial = { .kind = SHAPE_KNOMIAL, .degree = 2, .ranks = mem_size(m) };
-    const struct messages x = messages_begin(m, c, &barrier_form, &binomial);
-    int me = mem_rank(m), parent = hud_shape_parent(&x.tree, me), children = messages_children(&x);
-
-    for (int i = children - 1; i >= 0; i--)
-        receive_empty(&x, hud_shape_child(&x.tree, me, i));
-    if (parent >= 0) {
-        send_empty(&x, parent);
-        receive_empty(&x, parent);
-    }
-    for (int i = 0; i < children; i++)
-        send_empty(&x, hud_shape_child(&x.tree, me, i));
-}
-
-static const struct alg_family barrier_family = {
-    .slot_bytes = barrier_slot_bytes,
-};
-
-ALG_DEFINE(barrier, messages) = {
-    .coll = "barrier",
-    .name = "messages",
-    .doc = "baseline: empty messages up a binomial tree and down again",
-    .source = "Open MPI, coll/base",
-    .baseline = true,
-    .family = &barrier_family,
-    .run = barrier_messages,
-};
 
 /* ---- bcast/messages: down a tree ---- */
 

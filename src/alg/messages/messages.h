@@ -2,7 +2,7 @@
 /*
  * messages.h - the family `messages`: send and receive between two ranks, through a queue of each
  * pair.  Here: the slot, and a message's way into a cell and out of it.  The collectives:
- * messages.c.
+ * barrier.c, messages.c (trees), exchange.c (alltoall).
  *
  * Messages of a pair are counted over all operations of the slot.
  *
@@ -13,8 +13,12 @@
  *   slot[r].pair[d].sent, consumed, known  r           r        (plain) messages to d and from d so
  *                                                               far; those that d is known to have
  *                                                               acknowledged
+ *   slot[r].pair[d].open                   r           r        (plain) alltoall: more fragments
+ *                                                               will come from d
  *   slot[r].came, .sum                     r           r        (plain) reductions: what has come,
  *                                                               and the sum so far
+ *   slot[r] behind the pairs               r           r        (plain) alltoall: blocks on their
+ *                                                               way
  *
  * Edges     R1 -> A1   a copy into a cell      happens before  the copies out of it; what came
  *                      before a message, before what comes after it
@@ -35,14 +39,15 @@ enum {
     MESSAGES_BEFORE = HUD_LINE - MEM_PAYLOAD + 8
 }; /* bytes of a cell before the message's: counter and length */
 
-/* Of a slot: bytes of a message that go at once, cells of a pair's queue. */
+/* Of a slot: bytes of a message that go at once, cells of a pair's queue, bytes behind the
+ * pairs. */
 struct messages_form {
-    size_t max_bytes, cells;
+    size_t max_bytes, cells, more_bytes;
 };
 
 struct messages_pair {
     mem_flag acknowledged;
-    _Alignas(HUD_LINE) uint64_t sent, consumed, known;
+    _Alignas(HUD_LINE) uint64_t sent, consumed, known, open;
     _Alignas(HUD_LINE) unsigned char cells[];
 };
 
@@ -62,8 +67,8 @@ static inline size_t messages_cell_bytes(const struct messages_form *form)
 /* Cells of each pair's queue in such a slot, whose head is two cells; 0: no room. */
 static inline size_t messages_cells(const struct messages_form *form, int ranks, size_t slot_bytes)
 {
-    size_t cell = messages_cell_bytes(form),
-           room = slot_bytes > 2 * cell ? (slot_bytes - 2 * cell) / (size_t)ranks : 0;
+    size_t cell = messages_cell_bytes(form), head = 2 * cell + mem_lines(form->more_bytes),
+           room = slot_bytes > head ? (slot_bytes - head) / (size_t)ranks : 0;
     size_t fit =
         room > sizeof(struct messages_pair) ? (room - sizeof(struct messages_pair)) / cell : 0;
 
@@ -75,7 +80,8 @@ static inline size_t messages_bytes(const struct messages_form *form, int ranks,
     size_t cell = messages_cell_bytes(form), cells = messages_cells(form, ranks, max_bytes);
 
     return cells == 0 ? 0
-                      : 2 * cell + (size_t)ranks * (sizeof(struct messages_pair) + cells * cell);
+                      : 2 * cell + (size_t)ranks * (sizeof(struct messages_pair) + cells * cell) +
+                            mem_lines(form->more_bytes);
 }
 
 ALG_INLINE struct messages messages_begin(struct mem *m, const struct coll *c,

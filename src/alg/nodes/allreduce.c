@@ -3,25 +3,27 @@
  * allreduce.c - short allreduce of a span.
  *
  * Source    Thakur, Rabenseifner, Gropp 2005 (recursive doubling), between nodes.
- * Shape     The head combines the contributions of its node, heads combine theirs by recursive
- *           doubling, each head's result goes to its node.  Of N nodes, with P the largest power of
+ * Shape     The ranks of a node are a tree below its head.  A rank combines what it has with the
+ *           sums of those below it, heads combine theirs by recursive doubling, the result goes
+ *           down.  Of N nodes, with P the largest power of
  *           two that is not larger, the first 2 (N - P) are pairs: the lower one gives its sum to
  *           the upper one, and gets the result.
  * Cost      floor(log2 N) messages of n bytes for each node, 1 or 2 more in a pair.
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *
  * Line            written by   read by          meaning of value k
- *   contributed   its owner    the head         the owner's buffer has its contribution to call k,
- *                                               and it has copied out the result of earlier calls
- *   reduced       the head     its node         the head's buffer has the result of call k, and it
- *                                               has read the contributions
+ *   contributed   its owner    the rank above   the owner's buffer has the sum of itself and all
+ *                                               below it in call k, and it has copied out the
+ *                                               result of earlier calls
+ *   reduced       its owner    those below it   the owner's buffer has the result of call k, and it
+ *                                               has read their sums
  *
- * Edges     R1 -> A1   a contribution, to the head; a result copied out, before the next is written
+ * Edges     R1 -> A1   a sum, to the rank above; a result copied out, before the next is written
  *           R3 -> A3   a sum, to another node
- *           R2 -> A2   the result, to the ranks of the node; contributions read, before the next
- * Deadlock  As of a barrier: a head waits for its node, then for messages, in rounds.
- * Safety    The result's buffer is written after A1 of all ranks, which have copied out the result
- *           before.  Contributions are written after A2 of the call before.  What is sent is
+ *           R2 -> A2   the result, to the ranks below; sums read, before the next
+ * Deadlock  As of a barrier.
+ * Safety    A rank's buffer is written after A1 of all below it, which have copied out the result
+ *           before, and after A2 of the call before: the rank above has read it.  What is sent is
  *           combined further after net_sent.  Both of two heads combine the sum of the lower
  *           nodes with that of the upper ones, so all get the same bits.
  */
@@ -34,36 +36,30 @@ static struct nodes_lines *lines(struct mem *m, int rank)
     return mem_slot(m, rank);
 }
 
-/* Behind the ring: a rank's contribution; a head's sum; what comes from another node. */
-enum buffer { GIVEN, SUM, COMING };
+/* Behind the ring: a rank's sum, then the result; what comes from another node. */
+enum buffer { SUM, COMING };
 
 static void *buffer(struct mem *m, const struct coll *c, int rank, enum buffer which)
 {
     char *window = mem_window(m, rank);
-    size_t ring_bytes = nodes_window_bytes((size_t)c->param[NODES_BUFFER]) - 3 * NODES_SUM_BYTES;
+    size_t ring_bytes = nodes_window_bytes((size_t)c->param[NODES_BUFFER]) - 2 * NODES_SUM_BYTES;
 
     return window + ring_bytes + (size_t)which * NODES_SUM_BYTES;
 }
 
-/* Into the head's sum. */
-static void combine_node(struct mem *m, const struct coll *c)
+/* Into this rank's sum.  Returns how many are below it. */
+static int combine_below(struct mem *m, const struct coll *c, const struct shape_tree *tree)
 {
-    const struct mem_span sum = { .shared = buffer(m, c, 0, SUM) };
-    struct mem_span from[MEM_SOURCES] = { { .view = c->in } };
-    int count = 1;
+    const struct mem_span sum = { .shared = buffer(m, c, mem_rank(m), SUM) };
+    struct mem_span from[NODES_FAN + 1] = { { .view = c->in } };
+    int below = 0;
 
-    for (int r = 1; r < mem_size(m); r++)
+    for (int r; (r = hud_shape_child(tree, mem_rank(m), below)) >= 0;) {
         mem_await(m, &lines(m, r)->contributed, c->op); /* A1 */
-    for (int r = 1; r < mem_size(m); r++) {
-        from[count++] = (struct mem_span){ .shared = buffer(m, c, r, GIVEN) };
-        if (count < MEM_SOURCES)
-            continue;
-        mem_reduce(m, c->reduction, &sum, NULL, from, count, c->bytes);
-        from[0] = sum;
-        count = 1;
+        from[++below] = (struct mem_span){ .shared = buffer(m, c, r, SUM) };
     }
-    if (count > 1 || mem_size(m) == 1)
-        mem_reduce(m, c->reduction, &sum, NULL, from, count, c->bytes);
+    mem_reduce(m, c->reduction, &sum, NULL, from, below + 1, c->bytes);
+    return below;
 }
 
 static void give(struct mem *m, const struct coll *c, int node)
@@ -134,19 +130,20 @@ static void combine_nodes(struct mem *m, const struct coll *c)
 
 static void allreduce_run(struct mem *m, const struct coll *c)
 {
-    int rank = mem_rank(m);
+    const struct shape_tree tree = nodes_inside(m);
+    int me = mem_rank(m), above = hud_shape_parent(&tree, me), below = combine_below(m, c, &tree);
 
-    if (rank != 0) {
-        mem_in_all(m, buffer(m, c, rank, GIVEN), c->in, 0, c->bytes);
-        mem_post(m, &lines(m, rank)->contributed, c->op); /* R1 */
-        mem_await(m, &lines(m, 0)->reduced, c->op);       /* A2 */
-    } else {
-        combine_node(m, c);
+    if (above < 0) {
         combine_nodes(m, c);
-        if (mem_size(m) > 1)
-            mem_post(m, &lines(m, 0)->reduced, c->op); /* R2 */
+    } else {
+        mem_post(m, &lines(m, me)->contributed, c->op); /* R1 */
+        mem_await(m, &lines(m, above)->reduced, c->op); /* A2 */
+        if (below > 0)
+            mem_copy(m, buffer(m, c, me, SUM), buffer(m, c, above, SUM), c->bytes);
     }
-    mem_out(m, c->out, buffer(m, c, 0, SUM), 0, c->bytes);
+    if (below > 0)
+        mem_post(m, &lines(m, me)->reduced, c->op); /* R2 */
+    mem_out(m, c->out, buffer(m, c, below > 0 || above < 0 ? me : above, SUM), 0, c->bytes);
 }
 
 static bool allreduce_accepts(const struct coll *c, int ranks)

@@ -3,21 +3,24 @@
  * barrier.c - barrier of a span.
  *
  * Source    Hensgen, Finkel, Manber 1988 (dissemination), between nodes.
- * Shape     The head waits for the ranks of its node, exchanges messages with other heads, releases
- *           its node.  In round k = 1, 2, 4, ... it sends to the node k further on, and receives
- *           from the one k before.  Where the number of nodes is a power of two, these are the same
- *           one, that whose number differs in the bit k: it answers on the way that it was asked.
- * Cost      ceil(log2 N) messages of no bytes for each node, of N; two line transfers within.
+ * Shape     The ranks of a node are a tree below its head.  A rank waits for those below it; the
+ *           head then exchanges messages with other heads; each releases those below it.  In round
+ *           k = 1, 2, 4, ... a head sends to the node k further on, and receives from the one k
+ *           before.  Where the number of nodes is a power of two, these are the same one, that
+ *           whose number differs in the bit k: it answers on the way that it was asked.
+ * Cost      ceil(log2 N) messages of no bytes for each node, of N; two line transfers within for
+ *           each level of its tree, of which it has ceil(log8 p).
  *
  * Line          written by   read by          meaning of value k
- *   entered     its owner    the head         the owner has entered call k
- *   released    the head     its node         all ranks of the span have entered call k
+ *   entered     its owner    the rank above   the owner and all below it have entered call k
+ *   released    its owner    those below it   all ranks of the span have entered call k
  *
- * Edges     R1 -> A1   a rank's entry, to its head
+ * Edges     R1 -> A1   entries, to the rank above
  *           R3 -> A3   what a head knows, to another
- *           R2 -> A2   all entries, to the ranks of the node
- * Deadlock  A head waits for its node's entries, which wait for nothing; then for messages of heads
- *           in a round, whose senders wait only for earlier rounds.
+ *           R2 -> A2   all entries, to the ranks below
+ * Deadlock  A rank waits for entries from below, those below a leaf for nothing; a head then for
+ *           messages of heads in a round, whose senders wait only for earlier rounds; at last each
+ *           for the rank above.
  * Safety    After round k a head knows the entries of 2k nodes: its own and those before it, or
  *           those whose numbers differ from its own in the bits up to k.
  *           A source sends one message of a call at most to a node, as k < N differ: calls
@@ -49,16 +52,19 @@ static void disseminate(struct mem *m, struct net *n)
 
 static void barrier_run(struct mem *m, const struct coll *c)
 {
-    if (mem_rank(m) != 0) {
-        mem_post(m, &lines(m, mem_rank(m))->entered, c->op); /* R1 */
-        mem_await(m, &lines(m, 0)->released, c->op);         /* A2 */
-        return;
-    }
-    for (int r = 1; r < mem_size(m); r++)
+    const struct shape_tree tree = nodes_inside(m);
+    int me = mem_rank(m), above = hud_shape_parent(&tree, me), below = 0;
+
+    for (int r; (r = hud_shape_child(&tree, me, below)) >= 0; below++)
         mem_await(m, &lines(m, r)->entered, c->op); /* A1 */
-    disseminate(m, c->net);
-    if (mem_size(m) > 1)
-        mem_post(m, &lines(m, 0)->released, c->op); /* R2 */
+    if (above < 0) {
+        disseminate(m, c->net);
+    } else {
+        mem_post(m, &lines(m, me)->entered, c->op);      /* R1 */
+        mem_await(m, &lines(m, above)->released, c->op); /* A2 */
+    }
+    if (below > 0)
+        mem_post(m, &lines(m, me)->released, c->op); /* R2 */
 }
 
 ALG_DEFINE(barrier, nodes) = { .coll = "barrier",

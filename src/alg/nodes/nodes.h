@@ -16,10 +16,11 @@
 #include "alg/alg.h"
 
 enum {
-    NODES_RING = 8, /* buffers of a broadcast */
-    NODES_FRAGMENT_MIN = 64,
+    NODES_RING = 8,                /* buffers of a broadcast */
+    NODES_FRAGMENT_MIN = 3 << 10,  /* of a message in several: what goes with each is little */
     NODES_BUFFER_BYTES = 32 << 10, /* of a buffer, where no setting says otherwise */
-    NODES_SUM_BYTES = 8 << 10      /* the largest reduction */
+    NODES_SUM_BYTES = 8 << 10,     /* the largest reduction */
+    NODES_FAN = 8                  /* of the tree of a node's ranks, below its head */
 };
 
 /* Parameters of the family. */
@@ -40,10 +41,16 @@ struct nodes_lines {
     _Alignas(HUD_LINE) char end[];
 };
 
+/* The ranks of a node, subtrees of consecutive ranks, for barriers and short reductions. */
+static inline struct shape_tree nodes_inside(struct mem *m)
+{
+    return (struct shape_tree){ .kind = SHAPE_BALANCED, .degree = NODES_FAN, .ranks = mem_size(m) };
+}
+
 /* Of a rank's window. */
 static inline size_t nodes_window_bytes(size_t buffer_bytes)
 {
-    return mem_lines(buffer_bytes) * NODES_RING + 3 * NODES_SUM_BYTES;
+    return mem_lines(buffer_bytes) * NODES_RING + 2 * NODES_SUM_BYTES;
 }
 
 /* Messages that a rank may have at a time: one into each buffer, and one to each other node out

@@ -36,8 +36,9 @@ static json_t *taker_json(const struct plan *plan, const struct plan_entry *e)
 {
     const struct alg *alg = e->slot >= 0 ? hud_shm_algs[e->row] : NULL;
 
-    return alg ? json_pack("{s:s, s:s, s:o, s:I, s:b}", "algorithm", alg->name, "doc", alg->doc,
-                           "parameters", params_json(alg, e->param), "slot_bytes",
+    return alg ? json_pack("{s:s, s:s, s:b, s:o, s:I, s:b}", "algorithm", alg->name, "doc",
+                           alg->doc, "baseline", alg->baseline, "parameters",
+                           params_json(alg, e->param), "slot_bytes",
                            (json_int_t)alg_place_bytes(&plan->slot[e->slot].place), "shared",
                            plan->slot[e->slot].place.user != 0)
                : json_null();

@@ -60,7 +60,7 @@ static void put(char *to, size_t bytes, const char *from)
 }
 
 /* The rank in whose slice the flag lies. */
-static int owner_of(const struct hud_team *team, const mem_flag *flag)
+static int owner_of(const struct hud_team *team, const void *flag)
 {
     int r = 0;
 

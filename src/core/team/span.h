@@ -12,8 +12,6 @@
 #include "alg/nodes/nodes.h"
 #include "core/team/setup.h"
 
-enum { SPAN_SET_BYTES = 128 << 10 }; /* LANES_SET */
-
 /* Families of algorithms, each with a place in the slices. */
 enum span_family { SPAN_NODES, SPAN_LANES, SPAN_FAMILIES };
 

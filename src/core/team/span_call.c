@@ -14,21 +14,15 @@ static const enum coll_kind kind_of[NET_TAGS] = { [NET_BARRIER] = COLL_BARRIER,
                                                   [NET_ALLGATHER] = COLL_ALLGATHER,
                                                   [NET_ALLGATHERV] = COLL_ALLGATHERV };
 
-/* A block of a message of lanes has at least so many bytes, or there are fewer lanes. */
-enum { BLOCK_BYTES = 2 << 10 };
-
 /* False: so little that other algorithms, or the MPI's, need fewer messages. */
 static bool choose_lanes(const struct span *span, enum coll_kind kind, const struct coll *call,
                          long *param)
 {
-    size_t ranks = coll_has((int)kind, COLL_BLOCKS) ? (size_t)span->map.ranks : 1,
-           bytes = call->bytes * ranks,
-           chunk = bytes < SPAN_SET_BYTES ? bytes : (size_t)SPAN_SET_BYTES,
-           lanes = chunk / (size_t)span->map.nodes / BLOCK_BYTES;
+    size_t ranks = coll_has((int)kind, COLL_BLOCKS) ? (size_t)span->map.ranks : 1;
 
-    param[LANES_SET] = SPAN_SET_BYTES;
-    param[LANES_COUNT] = lanes > 1 ? (long)lanes : 1;
-    return lanes >= 1 || bytes >= SPAN_SET_BYTES;
+    param[LANES_SET] = LANES_SET_BYTES;
+    param[LANES_COUNT] = hud_cost_lanes(call->bytes * ranks, span->map.nodes, LANES_SET_BYTES);
+    return param[LANES_COUNT] != 0;
 }
 
 static void choose_tree(struct span *span, const struct coll *call, long *param)

@@ -12,14 +12,6 @@
  */
 #include "core/team/span.h"
 
-/* The model's tree, as a tree of shape.h. */
-static enum shape_kind shape_of(const struct cost_spread *spread)
-{
-    if (spread->kind == COST_SPREAD_KNOMIAL)
-        return SHAPE_KNOMIAL;
-    return spread->degree == 1 ? SHAPE_CHAIN : SHAPE_KARY;
-}
-
 /* The tree of the settings, as one of the model's. */
 static struct cost_spread forced(enum shape_kind tree, long degree, int nodes)
 {
@@ -36,14 +28,6 @@ static struct cost_spread forced(enum shape_kind tree, long degree, int nodes)
     default:
         return (struct cost_spread){ COST_SPREAD_KARY, k, 0 };
     }
-}
-
-/* Fragments of about the same size: the last one ends the call. */
-static long even(size_t bytes, double fragment_bytes)
-{
-    size_t most = (size_t)fragment_bytes, fragments = (bytes + most - 1) / most;
-
-    return (long)((bytes + fragments - 1) / fragments);
 }
 
 static struct span_route find(const struct span *span, size_t bytes)
@@ -64,10 +48,10 @@ static struct span_route find(const struct span *span, size_t bytes)
         spread.segment_bytes = hud_cost_spread_segment(c, nodes, size, &spread, min, max);
     }
     return (struct span_route){ .bytes = bytes,
-                                .tree = tree == TREE_AUTO ? shape_of(&spread)
+                                .tree = tree == TREE_AUTO ? hud_cost_spread_shape(&spread)
                                                           : (enum shape_kind)(tree - TREE_FIRST),
                                 .degree = spread.degree,
-                                .fragment_bytes = even(bytes, spread.segment_bytes),
+                                .fragment_bytes = hud_cost_spread_fragment(bytes, &spread),
                                 .gains = hud_cost_spread_gains(c, nodes, size, &spread) };
 }
 

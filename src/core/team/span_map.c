@@ -82,7 +82,7 @@ struct alg_place hud_span_place(const struct hud_context *c, enum span_family fa
 
     if (family == SPAN_LANES) {
         begin += lines + window;
-        window = (size_t)LANES_SETS * SPAN_SET_BYTES;
+        window = (size_t)LANES_SETS * LANES_SET_BYTES;
         lines = mem_lines(sizeof(struct lanes_lines));
     }
     return (struct alg_place){ .slot_offset = begin,

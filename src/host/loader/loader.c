@@ -209,7 +209,8 @@ void hud_loader_initialised(void)
         front->initialised();
 }
 
-/* The definition that the caller's own libraries hold; NULL too if the caller is this library. */
+/* The definition that the caller's own libraries hold; NULL too if the caller is this library, or
+ * wraps the name itself, before this one does. */
 static void *next_of_caller(const char *name, void *address)
 {
     void *map = NULL;
@@ -220,7 +221,8 @@ static void *next_of_caller(const char *name, void *address)
         return NULL;
     const char *path = ((struct link_map *)map)->l_name;
     void *own = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    return own ? dlsym(own, name) : NULL;
+    void *next = own ? dlsym(own, name) : NULL;
+    return next == dlsym(RTLD_DEFAULT, name) ? NULL : next;
 }
 
 /* The next in the order of libraries; else of the MPI found (its names may be local, as under

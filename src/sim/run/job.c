@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job.c - sets up a team as the core does for a real one, except for the choice of its algorithm,
- * and runs its ranks' calls. */
+ * and runs its ranks' calls.  On several nodes each has as many ranks, bound alike. */
 #include "sim/run/job.h"
+#include "alg/nodes/nodes.h"
 #include "coll/coll.h"
 #include "sim/grow.h"
 
@@ -14,28 +15,35 @@ static const double MAX_DATA = 8e9; /* bytes of all ranks' buffers */
 static void bind_ranks(struct job *job, struct topo_cpus *cpus)
 {
     const struct sim_machine *m = job->q->machine;
+    int here = request_ranks_here(job->q);
     struct topo_cpus all;
 
     hud_topo_all(m->topo, &all);
-    hud_must(hud_topo_bind(m->topo, &all, job->q->map, job->q->ranks, cpus) ? cpus : NULL);
-    for (int r = 0; r < job->q->ranks; r++)
+    hud_must(hud_topo_bind(m->topo, &all, job->q->map, here, cpus) ? cpus : NULL);
+    for (int r = 0; r < here; r++)
         while (!(cpus[r].word[m->cpu[job->core[r]] / 64] >> (m->cpu[job->core[r]] % 64) & 1))
             job->core[r]++;
+    for (int r = 0; r < job->q->ranks; r++) {
+        job->node_of[r] = r / here;
+        job->core[r] = job->core[r % here];
+    }
 }
 
 static void place_ranks(struct job *job)
 {
     const struct request *q = job->q;
-    struct topo_cpus *cpus = hud_must(calloc((size_t)q->ranks, sizeof *cpus));
+    int here = request_ranks_here(q);
+    struct topo_cpus *cpus = hud_must(calloc((size_t)here, sizeof *cpus));
     struct shape_place place;
 
     job->core = hud_must(calloc((size_t)q->ranks, sizeof *job->core));
+    job->node_of = hud_must(calloc((size_t)q->ranks, sizeof *job->node_of));
     bind_ranks(job, cpus);
-    if (hud_topo_place(q->machine->topo, cpus, q->ranks, q->levels_off, &place) != 0 ||
+    if (hud_topo_place(q->machine->topo, cpus, here, q->levels_off, &place) != 0 ||
         hud_shape_groups_build(&place, &job->groups) != 0)
         hud_must(NULL);
     for (int i = 0; i < job->parts; i++) {
-        job->part[i].call.cache_bytes = hud_topo_cache_share(q->machine->topo, cpus, q->ranks);
+        job->part[i].call.cache_bytes = hud_topo_cache_share(q->machine->topo, cpus, here);
         job->part[i].call.groups = &job->groups;
     }
     free((void *)(uintptr_t)place.unit);
@@ -65,8 +73,8 @@ static void lay_out(struct job *job)
 
     for (int i = 0; i < job->parts; i++) {
         struct job_part *part = &job->part[i];
-        part->place =
-            alg_place_alone(part->q->alg, part->q->param, job->q->ranks, at, part->q->slot_bytes);
+        part->place = alg_place_alone(part->q->alg, part->q->param, request_ranks_here(job->q), at,
+                                      part->q->slot_bytes);
         part->call.place = &part->place;
         at += alg_place_bytes(&part->place);
         shared = shared && part->q->shared && part->place.window_bytes != 0;
@@ -99,6 +107,8 @@ static void create_team(struct job *job)
                                          .mutate = SIM_DROP_RELEASE | SIM_DROP_ACQUIRE,
                                          .machine = q->machine,
                                          .core = job->core,
+                                         .nodes = q->nodes,
+                                         .node_of = job->node_of,
                                          .together = q->placement == PLACEMENT_OFF };
     int *members = hud_must(calloc((size_t)q->ranks, sizeof *members));
 
@@ -112,7 +122,11 @@ static void create_team(struct job *job)
         for (int i = 0; i < job->parts; i++)
             data_create(job->part[i].q, r, &job->part[i].data[r]);
     }
-    job->team = hud_sim_team_create(job->sim, q->ranks, members, 0, options.arena_bytes);
+    if (q->nodes > 1)
+        job->nodes = hud_sim_span_create(job->sim, q->nodes, job->node_of, options.arena_bytes,
+                                         nodes_messages(q->nodes));
+    else
+        job->team = hud_sim_team_create(job->sim, q->ranks, members, 0, options.arena_bytes);
     free(members);
 }
 
@@ -136,7 +150,7 @@ static bool check_part(const struct job_part *part, char *error, size_t error_by
         snprintf(error, error_bytes,
                  "slot_bytes: %zu is too little for %s/%s with these parameters on %d ranks",
                  q->slot_bytes, a->coll, a->name, q->ranks);
-    else if (!alg_accepts(a, &part->call, q->ranks))
+    else if (q->nodes == 1 && !alg_accepts(a, &part->call, q->ranks))
         snprintf(error, error_bytes,
                  "bytes: %s/%s does not take %zu bytes on %d ranks with these parameters", a->coll,
                  a->name, q->bytes, q->ranks);
@@ -144,6 +158,19 @@ static bool check_part(const struct job_part *part, char *error, size_t error_by
         snprintf(error, error_bytes, "bytes: %zu on %d ranks are more than %.0f GB of buffers",
                  q->bytes, q->ranks, MAX_DATA / 1e9);
     return error[0] == '\0';
+}
+
+/* The same, which asks the map of the span. */
+static bool check_between_nodes(const struct job *job, char *error, size_t error_bytes)
+{
+    struct job_part part = job->part[JOB_COUNTED];
+    const struct alg *a = part.q->alg;
+
+    part.call.net = hud_sim_span_net(job->nodes, 0);
+    data_call(part.q, 0, &part.data[0], &part.call);
+    snprintf(error, error_bytes, "bytes: %s/%s does not take %zu bytes on %d nodes", a->coll,
+             a->name, part.q->bytes, part.q->nodes);
+    return alg_accepts(a, &part.call, part.q->ranks);
 }
 
 bool job_create(const struct request *q, struct job *job, char *error, size_t error_bytes)
@@ -162,7 +189,7 @@ bool job_create(const struct request *q, struct job *job, char *error, size_t er
     }
     place_ranks(job);
     create_team(job);
-    return true;
+    return q->nodes == 1 || check_between_nodes(job, error, error_bytes);
 }
 
 void job_free(struct job *job)
@@ -176,6 +203,7 @@ void job_free(struct job *job)
     free(job->start);
     free(job->span);
     free(job->core);
+    free(job->node_of);
     hud_shape_groups_free(&job->groups);
 }
 
@@ -183,11 +211,12 @@ void job_free(struct job *job)
 
 static struct span call(struct job *job, struct job_part *part, int rank, int round)
 {
-    struct mem *m = hud_sim_team_mem(job->team, rank);
+    struct mem *m = job_mem(job, rank);
     struct coll c = part->call;
     struct span span;
 
     c.op = (uint64_t)round + 1;
+    c.net = job->nodes ? hud_sim_span_net(job->nodes, rank) : NULL;
     data_call(part->q, rank, &part->data[rank], &c);
     span.enter_ns = hud_sim_now(m);
     hud_sim_call(m, part->q->alg, &c);
@@ -208,7 +237,7 @@ static void fill(struct job *job, struct job_part *part, int rank, int round)
     struct data *d = &part->data[rank];
     size_t bytes = data_fill(part->q, rank, round, d);
 
-    hud_sim_wrote(hud_sim_team_mem(job->team, rank), d->in, bytes);
+    hud_sim_wrote(job_mem(job, rank), d->in, bytes);
 }
 
 static void verify(struct job *job, const struct job_part *part, int rank, int round)
@@ -229,13 +258,13 @@ static void start(struct job *job, int rank, int round)
         PAUSE_NS = 10000
     }; /* a program does something between two calls: stores and claims of the one before have ended
         */
-    struct mem *m = hud_sim_team_mem(job->team, rank);
+    struct mem *m = job_mem(job, rank);
 
     hud_sim_spend(m, PAUSE_NS);
-    hud_sim_meet(m);
+    hud_sim_meet(job_all(job, rank));
     if (rank == 0)
         hud_sim_trace(job->sim, job->q->trace && round == job->rounds - 1);
-    hud_sim_meet(m);
+    hud_sim_meet(job_all(job, rank));
     job->start[round] = hud_sim_now(m);
 }
 
@@ -259,7 +288,7 @@ static void run_single(struct job *job, int rank)
         }
         fill(job, counted, rank, round);
         start(job, rank, round);
-        hud_sim_spend(hud_sim_team_mem(job->team, rank), late_ns(job));
+        hud_sim_spend(job_mem(job, rank), late_ns(job));
         call_counted(job, rank, round);
         verify(job, counted, rank, round);
     }

@@ -26,8 +26,9 @@ struct job {
     const struct request *q;
     struct sim *sim;
     struct sim_team *team;
+    struct sim_span *nodes; /* instead of it, where there are several */
     struct shape_groups groups;
-    int *core;                       /* [ranks] */
+    int *core, *node_of;             /* [ranks] */
     struct job_part part[JOB_PARTS]; /* the calls that count, and those between them */
     int parts;
     int rounds;        /* warm-up included */
@@ -39,6 +40,17 @@ struct job {
 static inline bool job_hands_over(const struct job *job)
 {
     return job->part[JOB_COUNTED].place.user != 0;
+}
+
+/* A rank's memory; and all ranks, to meet. */
+static inline struct mem *job_mem(const struct job *job, int rank)
+{
+    return job->nodes ? hud_sim_span_mem(job->nodes, rank) : hud_sim_team_mem(job->team, rank);
+}
+
+static inline struct mem *job_all(const struct job *job, int rank)
+{
+    return job->nodes ? hud_sim_span_whole(job->nodes, rank) : hud_sim_team_mem(job->team, rank);
 }
 
 /* False: *error says what cannot be simulated. */

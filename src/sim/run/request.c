@@ -3,6 +3,7 @@
  * values. */
 #include "sim/run/request.h"
 
+#include "alg/nodes/nodes.h"
 #include "coll/coll.h"
 #include "sim/grow.h"
 #include "sim/plain.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 30, MAX_REPETITIONS = 1000000 };
+enum { MAX_BYTES = 1 << 30, MAX_REPETITIONS = 1000000, MAX_NODES = 1024 };
 
 const char *const request_methods[] = { "single", "loop", NULL };
 const char *const request_placements[] = { "on", "off", NULL };
@@ -106,9 +107,12 @@ static bool read_params(struct reader *r, struct request *q)
     bool good = true;
     size_t known = 0;
 
+    for (int p = 0; params && params[p].name; p++)
+        q->param[p] = params[p].preset;
+    if (q->nodes > 1)
+        request_preset(q, q->param);
     for (int p = 0; good && params && params[p].name; p++) {
         const json_t *given = json_object_get(table, params[p].name);
-        q->param[p] = params[p].preset;
         known += given != NULL;
         good = !given || read_param(r, &params[p], given, &q->param[p]);
     }
@@ -123,12 +127,16 @@ static bool find_algorithm(struct reader *r, struct request *q)
     const char *coll = json_string_value(json_object_get(r->json, "collective"));
     const char *name = json_string_value(json_object_get(r->json, "algorithm"));
 
-    for (int a = 0; coll && name && hud_sim_algs[a]; a++)
-        if (strcmp(hud_sim_algs[a]->coll, coll) == 0 && strcmp(hud_sim_algs[a]->name, name) == 0)
-            q->alg = hud_sim_algs[a];
+    const struct alg *const *algs = q->nodes > 1 ? hud_sim_nodes_algs : hud_sim_algs;
+
+    for (int a = 0; coll && name && algs[a]; a++)
+        if (strcmp(algs[a]->coll, coll) == 0 && strcmp(algs[a]->name, name) == 0)
+            q->alg = algs[a];
+    if (q->nodes > 1 && !name)
+        q->alg = request_between_nodes(coll, q->bytes);
     return q->alg ? true
-                  : complain(r, "algorithm: huddle has no %s/%s", coll ? coll : "?",
-                             name ? name : "?");
+                  : complain(r, "algorithm: huddle has no %s/%s%s", coll ? coll : "?",
+                             name ? name : "?", q->nodes > 1 ? " between nodes" : "");
 }
 
 static bool read_levels_off(struct reader *r, const char **list)
@@ -164,23 +172,41 @@ static bool read_drop(struct reader *r, const char **file, int *line)
                                                         "line, {\"file\": .., \"line\": ..}");
 }
 
-/* An algorithm, its memory, and what it moves. */
+/* What it moves, an algorithm, its memory. */
 static bool read_algorithm(struct reader *r, struct request *q)
 {
+    int kind = hud_coll_kind(json_string_value(json_object_get(r->json, "collective")));
+    json_int_t sized = kind < 0 || coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED);
+
     q->alg = NULL;
-    if (!find_algorithm(r, q))
-        return false;
-    int kind = hud_coll_kind(q->alg->coll);
-    json_int_t sized = coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED);
     q->shared = json_is_true(json_object_get(r->json, "shared"));
-    return read_params(r, q) &&
-           read_size(r, "slot_bytes", HUD_LINE, MAX_BYTES, 1 << 20, &q->slot_bytes) &&
-           read_size(r, "bytes", sized, sized * MAX_BYTES, sized, &q->bytes);
+    return read_size(r, "bytes", sized, sized * MAX_BYTES, sized, &q->bytes) &&
+           find_algorithm(r, q) && read_params(r, q) &&
+           read_size(r, "slot_bytes", HUD_LINE, MAX_BYTES, 1 << 20, &q->slot_bytes);
 }
 
 static bool one_slot(const struct alg *a, const struct alg *b)
 {
     return a->family == b->family;
+}
+
+/* Ranks: as many on each node, on cores of their own. */
+static bool read_ranks(struct reader *r, struct request *q)
+{
+    const struct machine_network *network = &q->machine->network;
+    int cores = q->machine->cores;
+
+    if (!read_int(r, "nodes", 1, MAX_NODES, 1, &q->nodes) ||
+        !read_int(r, "ranks", 2, q->nodes * cores, q->nodes * cores, &q->ranks))
+        return false;
+    if (q->nodes > 1 && network->latency_ns <= 0)
+        return complain(r, "machine: network.latency_ns: missing, which several nodes need");
+    if (network->message_ns > network->latency_ns)
+        return complain(r, "machine: network.message_ns: %g (accepted: up to latency_ns)",
+                        network->message_ns);
+    return q->ranks % q->nodes == 0
+               ? true
+               : complain(r, "ranks: %d (accepted: multiples of the %d nodes)", q->ranks, q->nodes);
 }
 
 /* What is not of the algorithm is as in the calls that count. */
@@ -190,6 +216,8 @@ static bool read_other(struct reader *r, struct request *q)
 
     if (!given)
         return true;
+    if (q->nodes > 1)
+        return complain(r, "alternate: not simulated on several nodes");
     int used = snprintf(r->error, r->error_bytes, "alternate: ");
     struct reader inner = { given, r->error + used, r->error_bytes - (size_t)used };
     struct request *other = hud_must(malloc(sizeof *other));
@@ -210,8 +238,7 @@ static bool read_call(struct reader *r, struct request *q)
     json_int_t seed;
     int map;
     bool good =
-        read_algorithm(r, q) &&
-        read_int(r, "ranks", 2, q->machine->cores, q->machine->cores, &q->ranks) &&
+        read_ranks(r, q) && read_algorithm(r, q) &&
         read_int(r, "root", 0, q->ranks - 1, 0, &q->root) && read_word(r, "map", maps, &map) &&
         read_word(r, "method", request_methods, &q->method) &&
         read_word(r, "placement", request_placements, &q->placement) &&

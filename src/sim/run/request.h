@@ -20,6 +20,10 @@
  *                "slot_bytes": 1048576, "bytes": 65536, "shared": true},
  *                                                      before each call, one of these, which does
  *                                                      not count
+ *  "nodes": 1,                                         so many of these machines, with as many
+ *                                                      ranks each; with several, "algorithm" is one
+ *                                                      of src/alg/nodes or src/alg/lanes, or that
+ *                                                      which serves
  *  "trace": false}                                     record what each rank does in the last
  *                                                      single call, and the critical path
  */
@@ -45,8 +49,9 @@ struct request {
     const struct alg *alg; /* NULL: the machine is only described */
     long param[ALG_PARAMS];
     size_t slot_bytes, bytes;
-    int ranks, root, method, repetitions, warmup;
-    const char *map, *levels_off; /* of the JSON object */
+    int nodes;
+    int ranks, root, method, repetitions, warmup; /* ranks: of all nodes */
+    const char *map, *levels_off;                 /* of the JSON object */
     int placement;
     double skew_ns; /* ranks enter at random up to so late */
     uint64_t seed;
@@ -60,5 +65,16 @@ struct request {
 /* False: *error is one line.  The object must outlive the request. */
 bool request_read(const json_t *json, struct request *request, char *error, size_t error_bytes);
 void request_free(struct request *request);
+
+/* On several nodes (nodes.c): the algorithm that serves a call, NULL: none; and the parameters that
+ * its network gives it, over their presets. */
+const struct alg *request_between_nodes(const char *coll, size_t bytes);
+void request_preset(const struct request *q, long *param);
+
+/* Of one node. */
+static inline int request_ranks_here(const struct request *q)
+{
+    return q->ranks / q->nodes;
+}
 
 #endif

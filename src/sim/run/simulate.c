@@ -82,12 +82,13 @@ static json_t *tell(const struct job *job, bool clean)
     const struct request *q = job->q;
 
     return json_pack(
-        "{s:s, s:s, s:o, s:I, s:I, s:i, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:I, s:o, s:o, s:o, "
+        "{s:s, s:s, s:o, s:I, s:I, s:i, s:i, s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:I, s:o, s:o, "
+        "s:o, "
         "s:{s:b, s:s, s:I, s:I, s:I}}",
         "collective", q->alg->coll, "algorithm", q->alg->name, "parameters", list_params(q),
         "slot_bytes", (json_int_t)alg_place_bytes(&job->part[JOB_COUNTED].place), "bytes",
-        (json_int_t)q->bytes, "ranks", q->ranks, "map", q->map, "levels_off", q->levels_off,
-        "placement", request_placements[q->placement], "root", q->root, "method",
+        (json_int_t)q->bytes, "ranks", q->ranks, "nodes", q->nodes, "map", q->map, "levels_off",
+        q->levels_off, "placement", request_placements[q->placement], "root", q->root, "method",
         request_methods[q->method], "repetitions", q->repetitions, "warmup", q->warmup, "seed",
         (json_int_t)q->seed, "core_of", list_cores(job), "groups", list_groups(job), "alternate",
         tell_other(job), "checker", "clean", clean, "report", hud_sim_report(job->sim), "events",
@@ -111,7 +112,7 @@ static int simulate(const struct request *q, json_t *answer)
     char error[256];
 
     if (!job_create(q, &job, error, sizeof error)) {
-        json_decref(answer);
+        json_decref(answer); /* what there is of the job ends with the program */
         return fprintf(stderr, "huddle: simulate: %s\n", error), 2;
     }
     bool clean = job_run(&job);

@@ -80,6 +80,21 @@ static json_t *tell_links(const struct job *job)
     return list;
 }
 
+/* Of a rank in a call: the last of single calls; the mean of a loop, with its warm-up. */
+static json_t *tell_lines(const struct job *job)
+{
+    const struct request *q = job->q;
+    const struct sim_machine *machine = q->machine;
+    int calls = q->method == METHOD_SINGLE ? 1 : job->rounds;
+    json_t *lines = json_object();
+
+    for (int class = 1; class < machine->classes; class ++)
+        json_object_set_new(
+            lines, hud_machine_class_name(machine, class),
+            json_real((double)hud_sim_lines(job->sim, class) / (double)(calls * q->ranks)));
+    return lines;
+}
+
 /* ---- the trace ---- */
 
 static const char *kind_of(const struct sim_step *step)
@@ -157,6 +172,7 @@ void times_tell(const struct job *job, json_t *call)
 
     json_object_set_new(call, "times", hud_must(tell_times(job)));
     json_object_set_new(call, "links", hud_must(tell_links(job)));
+    json_object_set_new(call, "lines", hud_must(tell_lines(job)));
     if (job->q->trace && job->q->method == METHOD_SINGLE) {
         json_object_set_new(call, "spans", hud_must(tell_spans(job, trace)));
         json_object_set_new(call, "path", hud_must(tell_path(job, trace)));

@@ -4,6 +4,7 @@
  *
  *  "times": {"time_ns": 1500, "min_ns": 1400, "max_ns": 2000},
  *  "links": [{"name": "numa 0", "bytes": 8192, "busy": 0.25}, ...],
+ *  "lines": {"numa": 3.2, "machine": 1.9},
  *  "spans": [{"rank": 1, "begin_ns": 0, "end_ns": 750, "what": "wait", "call": "awaits",
  *             "at": "src/alg/...:70", "for": 0, "bytes": 0}, ...],
  *  "path": [spans, from the start to the end]
@@ -11,6 +12,9 @@
  * "times" are over the repetitions of single calls, or over the ranks of a loop.  "links" are of
  * the last single call, or of the whole loop.  "spans" and "path" are there only if a trace was
  * asked for; their times are from the start of the last call.
+ *
+ * "lines" a rank fetches in a call from cores of that class, polls among them (hud_sim_lines): of
+ * the last single call, or the mean of the whole loop.
  *
  * A span's "what" is "wait" for a rank's post, "queue" for other users of the same line, "copy",
  * "reduce", or "line" for all other costs of a call.

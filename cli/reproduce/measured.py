@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Measured here: papers 01 and 05 against Open MPI's coll/tuned and coll/sm, on this machine. Only by
+name: `huddle reproduce measured` needs Open MPI and a quiet machine, and takes minutes.
+
+By `huddle bench`, which starts each MPI in turn: single calls from a common start, medians. One
+rank a core, on all cores, at most 16.  Paper 05: the largest speedup over coll/tuned; and its
+recommendations, that is the fastest of huddle's algorithms by size.  Paper 01, figure 13: the
+paper's form (bcast/controls) and huddle's (bcast/queue) against coll/sm, the root moving from call
+to call, buffers out of the caches.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+
+from ..common.layout import Trouble
+from ..common.text import bytes_text
+from .rows import Result, Row, found
+
+TITLE, PART = "papers 01 and 05 against Open MPI", "Measured here"
+MEASURED, MAX_RANKS = "measured", 16
+TUNED, SM = "ompi4", "ompi4-sm"
+LARGEST = {"bcast": 6.5, "reduce": 3.3, "allreduce": None}  # times coll/tuned, at most (paper 05)
+SIZES = "8,512,4K,16K,64K,512K"
+FIGURE_13 = (-60, -20)  # %
+COLD = ("--cold", "--root-shift")
+
+
+def bench(lab, *words):
+    """The rows of one `huddle bench`."""
+    ranks = min(len(os.sched_getaffinity(0)), MAX_RANKS)
+    quick = ("--launches", "1", "--figure-ms", "4") if lab.brief else ()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "bench.json")
+        done = subprocess.run(
+            [lab.layout.launcher, "bench", *words]
+            + ["--ranks", str(ranks), "--json", path, *quick],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise Trouble(done.stderr.strip().splitlines()[-1] if done.stderr else "bench: failed")
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)["rows"]
+
+
+def us(row, variant):
+    """None: not measured."""
+    cell = row["cells"].get(variant)
+    return cell and cell["median_ns"] / 1000
+
+
+def speedups(lab, collective, printed):
+    """Paper 05: over coll/tuned, by size."""
+    rows = [
+        (row["bytes"], us(row, TUNED) / us(row, "huddle"))
+        for row in bench(lab, collective, "--bytes", SIZES, "--with", TUNED, "--against", TUNED)
+        if us(row, TUNED) and us(row, "huddle")
+    ]
+    size, best = max(rows, key=lambda row: row[1], default=(0, None))  # a launch may fail
+    yield Row(
+        f"05: {collective}, largest speedup over coll/tuned, at {bytes_text(size)}",
+        "times",
+        printed,
+        best,
+        MEASURED,
+    )
+    yield Row(
+        f"05: {collective}, speedup over coll/tuned, {SIZES}",
+        "",
+        None,
+        ", ".join(f"{factor:.2f}" for _, factor in rows),
+        MEASURED,
+    )
+
+
+def recommended(lab, collective):
+    """Paper 05: the fastest of huddle's algorithms at each size."""
+    rows = bench(
+        lab,
+        collective,
+        "--bytes",
+        SIZES,
+        "--with",
+        TUNED,
+        "--against",
+        "none",
+        "--algorithm",
+        "all",
+    )
+    names = {
+        row["name"]
+        for row in lab.layout.ask("info", "algorithms")
+        if row["collective"] == collective and not row["baseline"]
+    }
+    best = {}
+    for row in rows:
+        cells = {name: row["cells"].get(f"huddle {name}") for name in names}
+        found_here = [(cell["median_ns"], name) for name, cell in cells.items() if cell]
+        best[bytes_text(row["bytes"])] = min(found_here, default=(0, "-"))[1]
+    yield Row(
+        f"05: {collective}, recommended by size",
+        "",
+        "not in the text at hand",
+        ", ".join(f"{size}: {name}" for size, name in best.items()),
+        MEASURED,
+    )
+
+
+def figure_13(lab):
+    """Paper 01: gains over coll/sm under the conditions of its own figure."""
+    times = {}
+    sizes = ("--bytes", "1K,8K,64K,512K,4M" if not lab.brief else "1K,8K")
+    peer = ("--with", TUNED, "--against", SM)
+    forms = {"controls": ("HUDDLE_BCAST_CONTROLS_SETS=1",), "queue": ()}
+    for name, settings in forms.items():
+        words = [word for setting in settings for word in ("--set", setting)]
+        for row in bench(lab, "bcast", *sizes, *peer, *COLD, "--algorithm", name, *words):
+            ours = next((us(row, v) for v in row["cells"] if v != SM), None)
+            if ours and us(row, SM):
+                times.setdefault(name, []).append((row["bytes"], 100 * (ours / us(row, SM) - 1)))
+    for name, gains in times.items():
+        inside = [FIGURE_13[0] <= gain <= FIGURE_13[1] for _, gain in gains]
+        yield Row.judged(
+            f"01, figure 13: {name} against coll/sm, root moving, out of the caches",
+            "",
+            "-20..-60 %, p = 16",
+            ", ".join(f"{bytes_text(size)}: {gain:.0f} %" for size, gain in gains),
+            MEASURED,
+            found("within it at all sizes", all(inside)),
+        )
+
+
+def reproduce(lab):
+    ranks = min(len(os.sched_getaffinity(0)), MAX_RANKS)
+    lab.note(f"{ranks} ranks of this machine; the papers have 16 and more, on two sockets")
+    lab.note("the papers do not measure on such a machine, so that only orders can be compared")
+    rows = []
+    for collective, printed in LARGEST.items():
+        rows += speedups(lab, collective, printed)
+    for collective in LARGEST:
+        rows += recommended(lab, collective)
+    return Result([*rows, *figure_13(lab)], [])

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nodes.c - on several nodes: the parameters that a job would choose by its network
+ * (core/team/span_choose.c). */
+#include "alg/nodes/nodes.h"
+#include "alg/lanes/lanes.h"
+#include "coll/coll.h"
+#include "cost/network.h"
+#include "sim/run/request.h"
+
+#include <string.h>
+
+static struct cost_network network_of(const struct machine_network *n)
+{
+    return (struct cost_network){ .alpha_ns = n->latency_ns,
+                                  .beta_ns = n->gbps > 0 ? 1 / n->gbps : 0,
+                                  .overhead_ns = n->message_ns };
+}
+
+static void choose_tree(const struct request *q, long *param)
+{
+    const struct cost_network c = network_of(&q->machine->network);
+    size_t bytes = q->bytes > 0 ? q->bytes : 1;
+    struct cost_spread spread =
+        hud_cost_spread_choose(&c, q->nodes, (double)bytes, NODES_FRAGMENT_MIN, NODES_BUFFER_BYTES);
+
+    param[NODES_TREE] = hud_cost_spread_shape(&spread);
+    param[NODES_DEGREE] = spread.degree;
+    param[NODES_FRAGMENT] = hud_cost_spread_fragment(bytes, &spread);
+}
+
+void request_preset(const struct request *q, long *param)
+{
+    bool lanes = q->alg->family == &hud_sim_lanes_family,
+         blocks = coll_has(hud_coll_kind(q->alg->coll), COLL_BLOCKS);
+    size_t bytes = q->bytes * (blocks ? (size_t)q->ranks : 1);
+    int count = hud_cost_lanes(bytes, q->nodes, LANES_SET_BYTES);
+
+    if (lanes)
+        param[LANES_COUNT] = count > 1 ? count : 1;
+    else
+        choose_tree(q, param);
+}
+
+const struct alg *request_between_nodes(const char *coll, size_t bytes)
+{
+    bool lanes = bytes > NODES_SUM_BYTES;
+    const struct alg *found = NULL;
+
+    for (int a = 0; hud_sim_nodes_algs[a]; a++)
+        if (coll && strcmp(hud_sim_nodes_algs[a]->coll, coll) == 0 &&
+            (!found || (lanes && hud_sim_nodes_algs[a]->family == &hud_sim_lanes_family)))
+            found = hud_sim_nodes_algs[a];
+    return found;
+}

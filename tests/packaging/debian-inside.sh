@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# debian-inside.sh - what debian.sh does on the bare Debian, with the packages in /srv.
+set -eux
+cd /srv
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/srv
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends ./*.deb >log 2>&1 || { cat log; exit 1; }
+! command -v gcc && ! command -v mpirun # the packages alone bring neither
+huddle info --brief
+huddle settings HUDDLE_MEMORY
+
+apt-get install -y -qq --no-install-recommends gcc libc6-dev pkg-config openmpi-bin libopenmpi-dev mpich libmpich-dev >log 2>&1 || { cat log; exit 1; }
+for mpi in openmpi mpich; do
+    mpicc.$mpi -O1 sums.c -o sums-$mpi
+    case $mpi in
+    openmpi) launch="mpirun.openmpi --oversubscribe -n 4" ;;
+    mpich) launch="mpiexec.mpich -n 4" ;;
+    esac
+    huddle run --stats=stats.json -- $launch ./sums-$mpi
+    [ "$(grep -c '"handled": 200,' stats.json)" = 2 ] # both collectives, on each rank, 50 times
+    cat /dev/null >stats.json
+done
+gcc -D_GNU_SOURCE -O1 team.c -o team $(pkg-config --cflags --libs huddle) -pthread
+./team 2 100
+
+apt-get purge -y -qq huddle huddle-openmpi huddle-mpich libhuddle0 libhuddle-dev >log 2>&1 || { cat log; exit 1; }
+left=$(find /usr /etc /opt /var/lib/dpkg/info -name '*huddle*')
+[ -z "$left" ]
