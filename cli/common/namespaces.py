@@ -172,11 +172,13 @@ class Nodes:
         """
         hosts = ",".join(f"{name}:{count}" for name, count in zip(self.names, counts))
         ranks, agent = sum(counts), self.agent(mpi.env)
-        crowded = ranks > len(os.sched_getaffinity(0))
-        start, env = (openmpi if peers.abi(mpi.kind) == "openmpi" else hydra)(mpi, agent, crowded)
+        oversubscribed = ranks > len(os.sched_getaffinity(0))
+        start, env = (openmpi if peers.abi(mpi.kind) == "openmpi" else hydra)(
+            mpi, agent, oversubscribed
+        )
         where = ["-H", hosts] if peers.abi(mpi.kind) == "openmpi" else ["-hosts", hosts]
         patient = os.path.join(self.tools, "patient.so")
-        if crowded and self.tools and os.path.exists(patient):
+        if oversubscribed and self.tools and os.path.exists(patient):
             env["LD_PRELOAD"] = patient
             env["PATIENT_US"] = "20" if ranks > len(counts) else "1000"
         words = [f"{name}={value}" for name, value in env.items()]
@@ -184,13 +186,13 @@ class Nodes:
         return ["env", *mine, *start, *where, "-n", str(ranks), "env", *words]
 
 
-def openmpi(mpi, agent, crowded):
+def openmpi(mpi, agent, oversubscribed):
     out_of_band = "--mca" if mpi.kind == "ompi4" else "--prtemca"
     rsh = "plm_rsh_agent" if mpi.kind == "ompi4" else "plm_ssh_agent"
     local = "vader" if mpi.kind == "ompi4" else "sm"
     words = ["--mca", "pml", "ob1", "--mca", "btl", f"tcp,{local},self", "--bind-to", "none"]
     words += ["--mca", "btl_tcp_if_include", f"{NET}.0/24"]
-    words += ["--mca", "mpi_yield_when_idle", str(int(crowded))]
+    words += ["--mca", "mpi_yield_when_idle", str(int(oversubscribed))]
     words += [out_of_band, "oob_tcp_if_include", f"{NET}.0/24", out_of_band, rsh, agent]
     if mpi.kind != "ompi4":
         words += ["--mca", "osc", "^ucx"]
