@@ -36,11 +36,6 @@ def in_code(text):
     return "\n".join(fenced + re.findall(r"`([^`\n]+)`", rest))
 
 
-def given_in(text, name):
-    """The document itself holds that file, as an example: its head names it."""
-    return re.search(rf"^ \* \S*{re.escape(os.path.basename(name))} - ", text, re.MULTILINE)
-
-
 def check_command(build, words, helps):
     """words: what follows `huddle` in a document."""
     name, *rest = words.split(" -- ")[0].split()
@@ -82,7 +77,7 @@ def check(root, build):
         complaints += [
             f"{path}: no file {name}"
             for name in NAMED_FILE.findall(text)
-            if not (os.path.exists(os.path.join(root, name)) or given_in(text, name))
+            if not os.path.exists(os.path.join(root, name))
         ]
         complaints += [
             f"{path}: {line}"
