@@ -217,8 +217,9 @@ SPANS = {"env": {"HUDDLE_NODES": "on"}, "prepare": nodes_exist, "seconds": 120}
 # What tests/mpi/spans.c calls; reductions in order are handled where nodes are ranges of ranks.
 SPANNING = [name for name in collectives() if name not in ("scan", "exscan")]
 TCP = {"openmpi": ["--mca", "btl", "tcp,self"]}
-# The MPIs' own ways to read another process fail in such places.
-NO_CMA = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "^cma", "MPIR_CVAR_CH4_CMA_ENABLE": "0", "UCX_TLS": "tcp,self"}
+# The MPIs' own ways to read another process fail in such places.  Without sockets: MPICH over UCX's sometimes never ends in MPI_Finalize.
+NO_CMA = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "^cma", "MPIR_CVAR_CH4_CMA_ENABLE": "0", "UCX_TLS": "posix,self", "UCX_POSIX_USE_PROC_LINK": "n"}
+SOCKETS = {**NO_CMA, "UCX_TLS": "tcp,self"}  # all that works between namespaces
 AT_ANOTHER_ROOT = "mkdir root.$$ && at=$PWD/root.$$ && mount --rbind / $at && set -- chroot $at \"$@\""
 # Of what a rank runs out of, --brief has each amount once.
 ONCE = {("descriptors", "0", "-1"), ("descriptors", "1", "1"), ("space", "0", "1"), ("space", "1000000", "-1"), ("space", "20000000", "1")}
@@ -328,8 +329,8 @@ CASES = [
 
     # What MPI programs do to a collective library.
     # (without single copy the sender must move its message itself)
-    Case("programs", "progress", ALL, 2, ["{bin}/progress"], handled=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
-    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], again=True, handled=True, env={**NO_CMA, "UCX_TLS": "posix,self"}),
+    Case("programs", "progress", ALL, 2, ["{bin}/progress"], handled=True, env=NO_CMA),
+    Case("programs", "progress, 4 ranks", BOTH, 4, ["{bin}/progress"], again=True, handled=True, env=NO_CMA),
     *[Case("programs", f"epochs of windows, {ranks} ranks", mpis, ranks, ["{bin}/epochs"], handled=True, collectives=("barrier",), again=ranks == 4)
       for ranks, mpis in ((2, ALL), (4, BOTH))],
     Case("programs", "threads", ALL, 2, ["{bin}/threads"], handled=True),
@@ -497,7 +498,7 @@ CASES = [
     *[Case("memory", f"few descriptors on {who}", ("mpich5", "ompi4"), 4, ["{bin}/differential", "--brief", "--most", "100"], each=each, passed="no shared memory",
            also_passed=("one rank",), says=[r"has no shared memory: fewer than 64 descriptors are allowed \(ulimit -n\); using .* own collectives"], again=who == "all ranks")
       for who, each in (("all ranks", every("prlimit", "--nofile=48")), ("one rank", on_ranks("-eq 1", "prlimit", "--nofile=48")))],
-    *[Case("memory", f"{amount} descriptors left on {who}, sent over sockets", ("mpich5",), 4, ["{bin}/scarce", "descriptors", amount, rank], env=NO_CMA,
+    *[Case("memory", f"{amount} descriptors left on {who}, sent over sockets", ("mpich5",), 4, ["{bin}/scarce", "descriptors", amount, rank], env=SOCKETS,
            each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "ulimit -n 200"), says=["cannot reach the shared memory.*own collectives"] if amount == "0" else [],
            again=(amount == "0") == (rank == "1"))
       for amount in ("0", "1") for who, rank in (("all ranks", "-1"), ("one rank", "1"))],
@@ -541,11 +542,11 @@ CASES = [
     Case("forbidden", "/sys", BOTH, 3, each=namespaces(["--mount"], "mount -t tmpfs none /sys"), handled=True),
 
     # Ranks that do not see one system.
-    Case("namespaces", "PID on one rank", NOT_MPICH_4, 3, each=one_namespace("-eq 1", ["--pid", "--fork", "--mount-proc", "--kill-child"]), handled=True, env=NO_CMA),
-    Case("namespaces", "PID on every rank", NOT_MPICH_4, 3, each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), handled=True, env=NO_CMA,
+    Case("namespaces", "PID on one rank", NOT_MPICH_4, 3, each=one_namespace("-eq 1", ["--pid", "--fork", "--mount-proc", "--kill-child"]), handled=True, env=SOCKETS),
+    Case("namespaces", "PID on every rank", NOT_MPICH_4, 3, each=namespaces(["--pid", "--fork", "--mount-proc", "--kill-child"], "true"), handled=True, env=SOCKETS,
          launch=TCP),
-    Case("namespaces", "user on one rank", NOT_MPICH_4, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), handled=True, env=NO_CMA),
-    Case("namespaces", "user on every rank", NOT_MPICH_4, 3, each=namespaces(["--user", "--map-root-user"], "true"), handled=True, env=NO_CMA),
+    Case("namespaces", "user on one rank", NOT_MPICH_4, 3, each=one_namespace("-eq 1", ["--user", "--map-root-user"]), handled=True, env=SOCKETS),
+    Case("namespaces", "user on every rank", NOT_MPICH_4, 3, each=namespaces(["--user", "--map-root-user"], "true"), handled=True, env=SOCKETS),
     Case("namespaces", "network on one rank", ("mpich4", "mpich5"), 3, each=one_namespace("-eq 1", ["--net"], "ip link set lo up"), handled=True),
     *[Case("namespaces", f"root directory on {who}", BOTH, 4, each=wrapper(["--mount"], AT_ANOTHER_ROOT), handled=True, env=NO_CMA,
            again=who == "every rank")
