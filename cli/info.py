@@ -5,7 +5,7 @@ import json
 import os
 
 from .common import mpis
-from .common.layout import Trouble
+from .common.options import MAX_STARTED, whole
 from .common.text import bytes_text, heading, ranges_text, table
 
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
@@ -20,7 +20,7 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--ranks",
-        type=int,
+        type=whole(1, MAX_STARTED),
         metavar="N",
         help="processes of the team (default: one per processor that may be used, at most 8)",
     )
@@ -45,8 +45,6 @@ def huge_pages():
 
 
 def collect(options, layout):
-    if options.ranks is not None and not 1 <= options.ranks <= 1024:
-        raise Trouble(f"--ranks {options.ranks}: a team has 1 to 1024 processes", 2)
     ranks = options.ranks or max(2, min(8, len(os.sched_getaffinity(0))))
     return {
         "version": layout.ask("version"),

@@ -75,12 +75,35 @@ class Run(unittest.TestCase):
             ("rnu", "did you mean run?"),
             ("setings", "did you mean settings?"),
             ("sh", "did you mean huddle run -- sh"),
-            ("zzz", "accepted are run, "),
+            ("zzz", "accepted: run, "),
         ):
             answer = huddle(word)
             self.assertEqual(2, answer.returncode)
             self.assertRegex(answer.stderr, rf"^huddle: no command {word}: [^\n]*\n$")
             self.assertIn(said, answer.stderr)
+
+    def test_bad_words_have_one_form(self):
+        """Of argparse and of huddle: what, the value, what is accepted."""
+        for words, said in (
+            ("info --bind x", "--bind x: not possible (accepted: core, none)"),
+            ("info --ranks x", "--ranks x: not possible (accepted: 1 to 1024)"),
+            ("info --ranks 0", "--ranks 0: not possible (accepted: 1 to 1024)"),
+            ("bench --bytes 9:3", "--bytes 9:3: no range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)"),
+            ("bench --skew 3 --late 3", "--late: not with --skew (accepted: one of the two)"),
+            ("info --ranks", "--ranks: the value is missing; see huddle info --help"),
+            ("info --json=3", "--json: takes no value; see huddle info --help"),
+            ("info --rank 3", "no option of huddle info: --rank; did you mean --ranks?"),
+            ("info x", "info x: a word too many; see huddle info --help"),
+            ("who", "PID is missing; see huddle who --help"),
+            (
+                "profile sh -c true",
+                "profile sh: -- is missing before the command (accepted: -- sh ...)",
+            ),
+        ):
+            with self.subTest(words=words):
+                answer = huddle(*words.split())
+                self.assertEqual((2, ""), (answer.returncode, answer.stdout))
+                self.assertEqual(f"huddle: {said}\n", answer.stderr)
 
     def test_some_settings(self):
         rows = json.loads(huddle("settings", "memory", "--json").stdout)["settings"]
