@@ -229,6 +229,8 @@ class Profile(Recorded):
             (("--html", "/no/such/page", "--", "true"), 2),
             (("--", "true"), 1),
             (("--", "false"), 1),
+            (("--", "/no/such"), 127),
+            (("--", "/"), 126),
         ):
             with self.subTest(words=words):
                 answer = huddle("profile", *words)
