@@ -46,16 +46,16 @@ def one_run(layout, command, off):
             layout, folder, command, off, subprocess.PIPE
         )
         ranks = records.read(folder)
+        if status == 0 and not ranks:  # further runs would compare nothing
+            raise Trouble(endings.no_process(command))
         if status != 0:
             tail = (errors or text).decode(errors="replace").strip()[-1000:]
             raise Trouble(
                 f"the command ended with status {status} {'without' if off else 'with'} huddle:"
                 f" {tail}"
             )
-        by = {}
-        if ranks:
-            rows = Totals(ranks, layout).by_collective()
-            by = {name: row.seconds / len(ranks) for name, row in rows.items()}
+        rows = Totals(ranks, layout).by_collective()
+        by = {name: row.seconds / len(ranks) for name, row in rows.items()}
     return Run(seconds, sum(by.values()), by, text, status, endings.lines(ranks, command))
 
 

@@ -253,12 +253,14 @@ class Compare(Recorded):
         self.assertIn("s left", answer.stderr)
 
     def test_tells_outputs_apart(self):
+        job = [*MPIS[0][1], "2", self.build(MPIS[0][0]), "end"]
         for program, status, said in (
             ('echo "$HUDDLE"', 1, "another one with huddle"),
             ("date +%N", 0, "without huddle, too"),
             ("echo same", 0, "the same in all runs"),
         ):
-            answer = huddle("compare", "--runs", "2", "--", "sh", "-c", program)
+            words = ["sh", "-c", f'"$@" >/dev/null; {program}', "sh", *job]
+            answer = huddle("compare", "--runs", "2", "--", *words)
             self.assertEqual(status, answer.returncode, answer.stdout)
             self.assertIn(said, answer.stdout)
 
@@ -271,6 +273,12 @@ class Compare(Recorded):
             answer = huddle("compare", *words)
             self.assertEqual(status, answer.returncode)
             self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+        count = os.path.join(self.folder, "count")
+        answer = huddle("compare", "--runs", "9", "--", "sh", "-c", f"echo >>{count}")
+        self.assertEqual((1, ""), (answer.returncode, answer.stdout))
+        self.assertIn("huddle: no MPI process was seen: sh ", answer.stderr)
+        with open(count, encoding="utf-8") as file:
+            self.assertEqual(1, len(file.readlines()), "one run tells")
         answer = huddle("compare", "--runs", "1", "--", "sh", "-c", "echo bad >&2; exit 4")
         self.assertEqual(1, answer.returncode)
         self.assertIn("status 4 without huddle: bad", answer.stderr)
