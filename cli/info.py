@@ -4,7 +4,7 @@
 import json
 import os
 
-from .common import mpis
+from .common import bad_settings, mpis
 from .common.options import MAX_STARTED, whole
 from .common.text import bytes_text, heading, ranges_text, table
 
@@ -193,8 +193,8 @@ def show_team(team, system):
 
 def show_settings(settings):
     heading("Settings (huddle settings says what each does)")
-    if settings["error"]:
-        print(f"  {settings['error']}: huddle handles no calls")
+    for line in bad_settings.lines(settings):
+        print(f"  {line}")
     table(
         ["setting", "value", "from"],
         [[s["name"], s["value"], s["origin"]] for s in settings["settings"]],
@@ -244,7 +244,8 @@ def show_brief(facts):
         print(f"  a team handles no calls: {first.get('reason', first['state'])}")
     changed = [s for s in facts["settings"]["settings"] if s["origin"] != "default"]
     words = ", ".join(f"{s['name']}={s['value']}" for s in changed if s["name"] != "HUDDLE_JOB")
-    print(f"  settings: {facts['settings']['error'] or words or 'all are the defaults'}")
+    for line in bad_settings.lines(facts["settings"]) or [words or "all are the defaults"]:
+        print(f"  settings: {line}")
 
 
 def main(options, _command, layout):

@@ -8,6 +8,7 @@ import difflib
 import json
 import shlex
 
+from .common import bad_settings
 from .common.layout import Trouble
 from .common.text import table
 
@@ -60,9 +61,9 @@ def markdown(rows):
     return PAGE + "\n".join(lines) + "\n"
 
 
-def show(rows, error):
-    if error:
-        print(f"{error}: huddle handles no calls")
+def show(rows, answer):
+    for line in bad_settings.lines(answer):
+        print(line)
     table(
         ["setting", "value", "from", "what it does"],
         [[r["name"], r["value"], r["origin"], r["doc"]] for r in rows],
@@ -100,5 +101,5 @@ def main(options, _command, layout):
     elif options.markdown:
         print(markdown(rows), end="")
     else:
-        show(rows, answer["error"])
+        show(rows, answer)
     return 0

@@ -158,6 +158,35 @@ class Run(unittest.TestCase):
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
                 self.assertFalse(os.path.exists(made))
 
+    def test_statistics_of_the_environment_are_refused_at_the_start_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, bad = os.path.join(folder, "f"), "json:/no/such/file"
+            for options, value, status in (
+                ((), bad, 2),
+                (("--set", f"HUDDLE_STATS={bad}"), "off", 2),
+                (("--set", "HUDDLE_STATS=off"), bad, 0),
+                ((), f"json:{file}", 0),
+            ):
+                answer = huddle("run", *options, "--", "echo", "ran", HUDDLE_STATS=value)
+                self.assertEqual(status, answer.returncode)
+                self.assertEqual("" if status else "ran\n", answer.stdout)
+                said = r"^huddle: HUDDLE_STATS: cannot write /no/such/file: [^\n]*\n$"
+                self.assertRegex(answer.stderr, said if status else r"^$")
+            self.assertFalse(os.path.exists(file))
+
+    def test_all_bad_settings_are_reported(self):
+        words = ("--set", "HUDDLE_A=1", "--set", "HUDDLE_MEMORY", "--set", "HUDDLE_LOG=info")
+        answer = huddle("run", *words, "--set", "HUDDLE_BCST=1", "--", "true")
+        self.assertEqual(2, answer.returncode)
+        lines = answer.stderr.splitlines()
+        for line, name in zip(lines, ("A=1: not", "MEMORY: the value", "BCST=1: not")):
+            self.assertTrue(line.startswith(f"huddle: --set HUDDLE_{name}"), line)
+        self.assertEqual(3, len(lines))
+        answer = huddle("settings", HUDDLE_MEMORY="lots", HUDDLE_WAIT="never", HUDDLE_X="1")
+        lines = answer.stdout.splitlines()[:3]
+        for name in ("HUDDLE_MEMORY=lots ", "HUDDLE_WAIT=never ", "HUDDLE_X=1 "):
+            self.assertEqual(1, sum(line.startswith(name) for line in lines), answer.stdout)
+
     def test_becomes_the_command(self):
         answer = huddle("run", "--", "sh", "-c", "echo \"$@\"; exit 7", "sh", "--", "--explain")
         self.assertEqual((7, "-- --explain\n"), (answer.returncode, answer.stdout))

@@ -171,8 +171,10 @@ class Require(Recorded):
             self.assertNotEqual(0, answer.returncode)
             self.assertIn("HUDDLE=require: rank", answer.stderr)
             self.assertIn("HUDDLE_WAIT=never is not understood", answer.stderr)
-            answer = huddle("run", *words)
+            answer = huddle("run", "--set", "HUDDLE_BCAST=fast", *words)
             self.assertEqual(0, answer.returncode, answer.stderr)
+            for name in ("HUDDLE_WAIT=never", "HUDDLE_BCAST=fast"):
+                self.assertEqual(1, answer.stderr.count(f"huddle: {name} is not"), answer.stderr)
             answer = huddle("run", "--set", "HUDDLE=require", f"--stats={self.file}", *words[2:])
             self.assertEqual(0, answer.returncode, answer.stderr)
             self.assertEqual({}, self.stats()["collectives"]["allreduce"]["passed"])
