@@ -134,7 +134,7 @@ def add_what(parser):
         type=positive,
         metavar="US",
         help=(
-            "one rank, in turn, arrives US microseconds late; also prints the mean processor time"
+            "delay one rank by US microseconds, round-robin; also prints the mean processor time"
             " of a rank"
         ),
     )
@@ -245,11 +245,12 @@ def add_output(parser):
     parser.add_argument(
         "--details",
         action="store_true",
-        help="print a line per size and variant: interval, p99, launches",
+        help="print a line per size and variant: interval, p99, min, avg, max, launches",
     )
     for kind, words in (
         ("csv", "write a row for each figure of each launch"),
         ("json", "write rows and figures, the machine, the command"),
+        ("columns", "write bytes and medians in plain columns, for a plotting program"),
         ("png", "draw a plot"),
         ("html", "write one file with tables, plots, the machine, the command"),
     ):
