@@ -180,6 +180,14 @@ class Require(Recorded):
             self.assertEqual({}, self.stats()["collectives"]["allreduce"]["passed"])
 
 
+class Log(Recorded):
+    def test_debug_tells_of_a_healthy_run(self):
+        for command in self.each():
+            answer = huddle("run", "--set", "HUDDLE_LOG=debug", "--", *command, "end")
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            self.assertRegex(answer.stderr, rf"a team of {RANKS} ranks is ready: \d+ KiB of each")
+
+
 class Profile(Recorded):
     def profile(self, *words):
         page = os.path.join(self.folder, "page.html")
