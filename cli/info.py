@@ -202,7 +202,9 @@ def show_settings(settings):
 
 
 def show(facts, layout):
-    print(f"huddle {facts['version']}, libraries in {layout.libs}")
+    print(
+        f"huddle {facts['version']}, libraries in {layout.libs} (huddle info --brief: some lines)"
+    )
     show_machine(facts["machine"])
     show_team(facts["team"], facts["huge_pages"])
     heading("MPIs on PATH")

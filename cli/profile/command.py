@@ -29,7 +29,7 @@ def add_arguments(parser):
     parser.epilog = (
         "The command follows --, for example: huddle profile --html app.html -- mpirun -np 4 ./app."
         " The table is printed on standard error after the program has ended. The exit status is"
-        " the program's."
+        " the program's. What huddle saves is not estimated here: huddle compare measures it."
     )
 
 

@@ -289,6 +289,14 @@ class Launcher(unittest.TestCase):
                     "a build tree",
                 )
 
+    def test_an_old_python_is_told_so(self):
+        run = "import runpy, sys; sys.version_info = (3, 8, 1); runpy.run_path(sys.argv[1])"
+        answer = subprocess.run(
+            [sys.executable, "-B", "-c", run, CLI], capture_output=True, text=True, check=False
+        )
+        self.assertEqual(1, answer.returncode)
+        self.assertRegex(answer.stderr, r"^huddle: Python 3.8: [^\n]*accepted: 3.9 [^\n]*\n$")
+
 
 class Info(unittest.TestCase):
     def test_a_team_of_processes(self):
