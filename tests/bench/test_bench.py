@@ -477,11 +477,11 @@ class Command(unittest.TestCase):
             (["rotate"], "no such collective: rotate"),
             (["--algorithm", "best"], "--algorithm best"),
             (["--against", "mpich3"], "--against mpich3"),
-            (["--bytes", "lots"], "'lots' is not a valid size"),
+            (["--bytes", "lots"], "--bytes lots: not a size"),
             (["--with", "nompi"], "--with nompi"),
             (["--set", "HUDDLE_NOTHING=1"], "HUDDLE_NOTHING"),
             (["--mpi", "ompi5=/dev"], "--mpi ompi5=/dev"),
-            (["-msglog", "5:4"], "'5:4'"),
+            (["-msglog", "5:4"], "-msglog 5:4: "),
         ):
             with self.subTest(words=words):
                 answer = call(HUDDLE, "bench", *words)
