@@ -182,6 +182,8 @@ class Run(unittest.TestCase):
         for line, name in zip(lines, ("A=1: not", "MEMORY: the value", "BCST=1: not")):
             self.assertTrue(line.startswith(f"huddle: --set HUDDLE_{name}"), line)
         self.assertEqual(3, len(lines))
+        answer = huddle("bench", "--set", "HUDDLE_A=1", "--set", "HUDDLE_B=2")
+        self.assertRegex(answer.stderr, r"^(huddle: --set HUDDLE_[AB]=\d: not [^\n]*\n){2}$")
         answer = huddle("settings", HUDDLE_MEMORY="lots", HUDDLE_WAIT="never", HUDDLE_X="1")
         lines = answer.stdout.splitlines()[:3]
         for name in ("HUDDLE_MEMORY=lots ", "HUDDLE_WAIT=never ", "HUDDLE_X=1 "):
