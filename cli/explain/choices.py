@@ -6,7 +6,8 @@ served alike, with what the row rests on.  The library makes the plans of all th
 
 import json
 
-from ..common.options import MAPS, MAX_TEAM, within
+from ..common.layout import Trouble
+from ..common.options import MAPS, MAX_TEAM
 from ..common.sizes import written
 from ..common.text import heading, single_copy_text, table
 from . import evidence
@@ -210,7 +211,8 @@ def show(asked, answer, series, low, high):
 def explain(asked, ranks, sizes, as_json):
     """ranks: (first, last), None: all; sizes: (low, high), high None: no end."""
     first, last = ranks or (2, last_ranks(asked.processors))
-    within("--ranks", last, 1, MAX_TEAM)
+    if last > MAX_TEAM:
+        raise Trouble(f"--ranks {first}:{last}: not possible (accepted: 1 to {MAX_TEAM})", 2)
     answer = asked.layout.ask(
         "choices", asked.collective, str(first), str(last), asked.map, *asked.topology
     )
