@@ -171,11 +171,33 @@ class Require(Recorded):
             self.assertNotEqual(0, answer.returncode)
             self.assertIn("HUDDLE=require: rank", answer.stderr)
             self.assertIn("HUDDLE_WAIT=never is not understood", answer.stderr)
-            answer = huddle("run", *words)
+            answer = huddle("run", "--set", "HUDDLE_BCAST=fast", *words)
             self.assertEqual(0, answer.returncode, answer.stderr)
+            for name in ("HUDDLE_WAIT=never", "HUDDLE_BCAST=fast"):
+                self.assertEqual(1, answer.stderr.count(f"huddle: {name} is not"), answer.stderr)
             answer = huddle("run", "--set", "HUDDLE=require", f"--stats={self.file}", *words[2:])
             self.assertEqual(0, answer.returncode, answer.stderr)
             self.assertEqual({}, self.stats()["collectives"]["allreduce"]["passed"])
+
+
+class Log(Recorded):
+    def test_debug_tells_of_a_healthy_run(self):
+        for command in self.each():
+            answer = huddle("run", "--set", "HUDDLE_LOG=debug", "--", *command, "end")
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            self.assertRegex(answer.stderr, rf"a team of {RANKS} ranks is ready: \d+ KiB of each")
+
+
+class Fatal(Recorded):
+    def test_the_function_that_failed_is_named(self):
+        """MPICH's own line names the function that calls the error handler."""
+        for compiler, launcher in MPIS:
+            if compiler == "mpicc.mpich":
+                command = [*launcher, str(RANKS), self.build(compiler, "cut")]
+                answer = huddle("run", "--", *command)
+                self.assertNotEqual(0, answer.returncode)
+                said = answer.stdout + answer.stderr
+                self.assertIn("huddle: the call that failed is MPI_Bcast\n", said)
 
 
 class Profile(Recorded):
@@ -229,6 +251,8 @@ class Profile(Recorded):
             (("--html", "/no/such/page", "--", "true"), 2),
             (("--", "true"), 1),
             (("--", "false"), 1),
+            (("--", "/no/such"), 127),
+            (("--", "/"), 126),
         ):
             with self.subTest(words=words):
                 answer = huddle("profile", *words)
@@ -251,12 +275,14 @@ class Compare(Recorded):
         self.assertIn("s left", answer.stderr)
 
     def test_tells_outputs_apart(self):
+        job = [*MPIS[0][1], "2", self.build(MPIS[0][0]), "end"]
         for program, status, said in (
             ('echo "$HUDDLE"', 1, "another one with huddle"),
             ("date +%N", 0, "without huddle, too"),
             ("echo same", 0, "the same in all runs"),
         ):
-            answer = huddle("compare", "--runs", "2", "--", "sh", "-c", program)
+            words = ["sh", "-c", f'"$@" >/dev/null; {program}', "sh", *job]
+            answer = huddle("compare", "--runs", "2", "--", *words)
             self.assertEqual(status, answer.returncode, answer.stdout)
             self.assertIn(said, answer.stdout)
 
@@ -269,6 +295,12 @@ class Compare(Recorded):
             answer = huddle("compare", *words)
             self.assertEqual(status, answer.returncode)
             self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+        count = os.path.join(self.folder, "count")
+        answer = huddle("compare", "--runs", "9", "--", "sh", "-c", f"echo >>{count}")
+        self.assertEqual((1, ""), (answer.returncode, answer.stdout))
+        self.assertIn("huddle: no MPI process was seen: sh ", answer.stderr)
+        with open(count, encoding="utf-8") as file:
+            self.assertEqual(1, len(file.readlines()), "one run tells")
         answer = huddle("compare", "--runs", "1", "--", "sh", "-c", "echo bad >&2; exit 4")
         self.assertEqual(1, answer.returncode)
         self.assertIn("status 4 without huddle: bad", answer.stderr)
