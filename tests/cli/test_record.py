@@ -188,18 +188,6 @@ class Log(Recorded):
             self.assertRegex(answer.stderr, rf"a team of {RANKS} ranks is ready: \d+ KiB of each")
 
 
-class Fatal(Recorded):
-    def test_the_function_that_failed_is_named(self):
-        """MPICH's own line names the function that calls the error handler."""
-        for compiler, launcher in MPIS:
-            if compiler == "mpicc.mpich":
-                command = [*launcher, str(RANKS), self.build(compiler, "cut")]
-                answer = huddle("run", "--", *command)
-                self.assertNotEqual(0, answer.returncode)
-                said = answer.stdout + answer.stderr
-                self.assertIn("huddle: the call that failed is MPI_Bcast\n", said)
-
-
 class Profile(Recorded):
     def profile(self, *words):
         page = os.path.join(self.folder, "page.html")

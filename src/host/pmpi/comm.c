@@ -295,26 +295,12 @@ void hud_comm_finish(void)
     real.Comm_free_keyval(&keyval);
 }
 
-static bool errors_are_fatal(MPI_Comm handle)
-{
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-
-    if (real.Comm_get_errhandler(handle, &handler) != MPI_SUCCESS)
-        return false;
-    bool are = handler == MPI_ERRORS_ARE_FATAL;
-    real.Errhandler_free(&handler);
-    return are;
-}
-
-/* MPICH ends the job by a line that names MPI_Comm_call_errhandler, so the function is named. */
-int hud_comm_fail(struct comm *comm, int status, const char *function)
+int hud_comm_fail(struct comm *comm, int status)
 {
     int code = status_code(status, MPI_ERR_OTHER);
 
     if (status == HUD_ERR_MEMORY) /* found before the call: the others are in it */
         hud_team_fail(comm->team);
-    if (errors_are_fatal(comm->handle))
-        fprintf(stderr, "huddle: the call that failed is %s\n", function);
     real.Comm_call_errhandler(comm->handle, code);
     return code;
 }

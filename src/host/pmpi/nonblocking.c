@@ -99,7 +99,7 @@ static int launch(struct request *r, int status, MPI_Request *request)
         }                                                                                          \
         if (status == HUD_PASS)                                                                    \
             return real.I##Inner(__VA_ARGS__, request);                                            \
-        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status, "MPI_I" #Inner);       \
+        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
     }
 
 #define COUNT int

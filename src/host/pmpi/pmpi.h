@@ -135,9 +135,8 @@ struct comm {
 /* NULL: not a communicator, or huddle is not on.  Valid until the communicator is freed; the usual
  * case costs a few ns. */
 struct comm *hud_comm_find(MPI_Comm handle);
-/* What huddle itself found wrong in a call of that function goes to the error handler.  Returns
- * MPI's code for it. */
-int hud_comm_fail(struct comm *comm, int status, const char *function);
+/* What huddle itself found wrong goes to the error handler.  Returns MPI's code for it. */
+int hud_comm_fail(struct comm *comm, int status);
 /* What a call that got none answers. */
 int hud_comm_without_scratch(const struct comm *comm);
 /* Two moments of the process's life: 0 or an MPI error. */

@@ -22,7 +22,7 @@ static int wrap_barrier(MPI_Comm handle)
     if (__builtin_expect(status == HUD_OK, 1))
         return MPI_SUCCESS;
     return status == HUD_PASS ? came_back(handle, real.Barrier(handle))
-                              : hud_comm_fail(comm, status, "MPI_Barrier");
+                              : hud_comm_fail(comm, status);
 }
 
 /* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */
@@ -114,7 +114,7 @@ static int closed(struct call *c, int status)
         }                                                                                          \
         if (status == HUD_PASS)                                                                    \
             return came_back(comm, real.Name(__VA_ARGS__));                                        \
-        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status, "MPI_" #Name);         \
+        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
     }
 
 #define COUNT int
