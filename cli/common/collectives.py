@@ -24,7 +24,7 @@ class Collective:
         if self.sized:
             return None
         return (
-            f"each rank knows only its own of an {self.name}"
+            f"each rank knows only its own bytes of {self.name}"
             if self.moves
             else f"a {self.name} has none"
         )

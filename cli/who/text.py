@@ -44,7 +44,7 @@ def whom_text(wait):
     """A rank that waits for a flag in its own slice waits for another rank to post there."""
     if wait["owner"] == wait["rank"]:
         return "for a partner's post"
-    return f"for a post in rank {wait['owner']}'s slice" if wait["owner"] >= 0 else "for a post"
+    return f"for a post in rank {wait['owner']}'s slice" if wait["owner"] >= 0 else "for a message"
 
 
 def wait_text(wait):

@@ -46,11 +46,14 @@ static inline size_t block_out(struct mem *m, const struct mem_span *to, size_t 
     return fit;
 }
 
-/* Both begin with the same byte. */
+/* Both begin with the same byte.  Of a packed view an offset is no distance in memory: its blocks
+ * have gaps, in which another view may lie. */
 static inline bool block_same(const struct mem_span *a, const struct mem_span *b)
 {
-    return (const char *)a->view->base + a->offset_bytes ==
-           (const char *)b->view->base + b->offset_bytes;
+    const char *one = a->view->base, *other = b->view->base;
+
+    return a->view->pack || b->view->pack ? one == other && a->offset_bytes == b->offset_bytes
+                                          : one + a->offset_bytes == other + b->offset_bytes;
 }
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * direct.h - blocks that the kernel copies from one process to another: the words by which their
- * owner shows another rank where one is, and the copies.
+ * owner publishes where one is, and the copies.
  *
- * A block is shown in DIRECT_WORDS words of shared memory.  The algorithm orders them: they are
+ * A block is published in DIRECT_WORDS words of shared memory.  The algorithm orders them: they are
  * written before a post, and read after its await.  The owner returns from the call only after the
- * other rank has said that it has copied.
+ * other rank has reported that it has copied.
  *
  * Copies may come to nothing, or stop early.  What was not copied, the caller moves otherwise.
  */
@@ -22,25 +22,25 @@ struct direct {
     uint64_t word[DIRECT_WORDS];
 };
 
-/* Shows a block; one below so many bytes as out of reach. */
-static inline void direct_show(struct mem *m, uint64_t *words, const struct mem_span *block,
-                               size_t bytes, size_t least_bytes)
+/* Publishes a block; one of fewer than min_bytes as out of reach. */
+static inline void direct_publish(struct mem *m, uint64_t *words, const struct mem_span *block,
+                                  size_t bytes, size_t min_bytes)
 {
-    mem_put(m, &words[DIRECT_ADDRESS], bytes < least_bytes ? 0 : mem_expose(m, block->view));
+    mem_put(m, &words[DIRECT_ADDRESS], bytes < min_bytes ? 0 : mem_expose(m, block->view));
     mem_put(m, &words[DIRECT_OFFSET], block->offset_bytes);
     mem_put(m, &words[DIRECT_BYTES], bytes);
 }
 
-static inline struct direct direct_shown(struct mem *m, const uint64_t *words)
+static inline struct direct direct_read(struct mem *m, const uint64_t *words)
 {
-    struct direct shown;
+    struct direct block;
 
     for (int i = 0; i < DIRECT_WORDS; i++)
-        shown.word[i] = mem_get(m, words + i);
-    return shown;
+        block.word[i] = mem_get(m, words + i);
+    return block;
 }
 
-/* Pushes a block into the one that a rank shows, if that holds it; returns the bytes pushed. */
+/* Pushes a block into the one that a rank publishes, if that holds it; returns the bytes pushed. */
 static inline size_t direct_push(struct mem *m, int rank, const struct direct *to,
                                  const struct mem_span *block, size_t bytes)
 {
@@ -52,7 +52,7 @@ static inline size_t direct_push(struct mem *m, int rank, const struct direct *t
                : 0;
 }
 
-/* Pulls the block that a rank shows into one with so much room, and drops what that does not hold.
+/* Pulls the block that a rank publishes into one with so much room, and drops what has none.
  * Returns the bytes pulled or dropped. */
 static inline size_t direct_pull(struct mem *m, int rank, const struct direct *from,
                                  const struct mem_span *block, size_t room_bytes)

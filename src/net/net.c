@@ -53,6 +53,9 @@ void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int li
         if (++wait.turns % TURNS_PER_TIME != 0)
             continue;
         wait.now_ns = hud_mem_now_ns();
+        failed = n->until_ns != 0 && wait.now_ns >= n->until_ns;
+        if (failed)
+            break;
         if (wait.now_ns >= wait.due_ns)
             hud_mem_wait_show(&wait, false);
     }

@@ -15,6 +15,7 @@ struct net {
     int messages;                 /* of them */
     void (*meanwhile)(void *arg); /* in every turn of a wait: what else must advance */
     void *meanwhile_arg;
+    int64_t until_ns;                   /* a wait fails then (hud_mem_now_ns); 0: it has no end */
     void (*leave)(int status);          /* leaves the call; does not return */
     uint64_t sent_messages, sent_bytes; /* so far */
 };

@@ -99,8 +99,8 @@ static inline int tiles_place(uint64_t op, uint64_t tile)
 }
 
 /* A tile's header: where the tile begins in the window, in lines, its bytes, whether it is small,
- * and whether more follow.  TILES_DIRECT: it tells of bytes that went past the window
- * (windows/direct.h). */
+ * and whether more follow.  TILES_DIRECT: it reports bytes that went past the window
+ * (alg/direct.h). */
 enum { TILES_MORE = 1, TILES_SMALL = 2, TILES_DIRECT = 4 };
 
 static inline uint64_t tiles_header(size_t begin, size_t bytes, bool small, bool more)

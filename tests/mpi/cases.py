@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from typing import Callable, Optional, Sequence
 
 from asked import ask_of_late
-from wrappers import NotHere, attacked, built, every, in_cgroup, namespaces, nothing, odd, on_ranks, one_by_one, one_namespace, twice_in_containers
-from wrappers import no_pool, with_pool
+from wrappers import NotHere, attacked, built, every, in_cgroup, namespaces, no_pool, nothing, odd, on_ranks, one_by_one, one_namespace, twice_in_containers, with_pool
 
-OPEN = ("ompi4", "ompi5")
-MPICH = ("mpich4", "mpich5", "intel")
+OPEN, MPICH = ("ompi4", "ompi5"), ("mpich4", "mpich5", "intel")
 ALL = OPEN + MPICH
 BOTH = ("ompi4", "mpich4", "mpich5")  # of each front end, where the MPI does not matter
 NOT_MPICH_4 = ("ompi4", "mpich5")  # the same, where MPICH 4.0 itself fails
@@ -268,6 +266,8 @@ CASES = [
     Case("reductions", "absolute addresses", ("mpich4",), 3, ["{bin}/bottom", "--reductions"], handled=True, leaves=LEFT, collectives=("reduce", "allreduce")),
     Case("exchanges", "large counts", ALL, 3, ["{bin}/large"]),
     # (Intel MPI pauses between looks at a request: 2 GB by tiles take many minutes)
+    *[Case("gathers", f"blocks in gaps, {way}", BOTH, 2, ["{bin}/gaps"], handled=True, collectives=("allgather", "gather", "scatter"), env=env)
+      for way, env in (("own choice", {}), ("single copy", {"HUDDLE_ALLGATHER": "single", "HUDDLE_GATHER": "push", "HUDDLE_SCATTER": "single"}))],
     Case("gathers", "blocks of more than 2 GB", (*OPEN, "mpich4", "mpich5"), 2, ["{bin}/huge"], handled=True, seconds=600, full=True,
          collectives=("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv")),
 

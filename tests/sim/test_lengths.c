@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_lengths.c - an alltoallv whose two ends disagree about a block: a shorter one ends where its
- * sender says, a longer one is cut and its receiver hears of it.  Nothing hangs, and the next
- * operation finds nothing that was left behind.
+ * test_lengths.c - an alltoallv, a gatherv and a scatterv whose two ends disagree about a block: a
+ * shorter one ends where its sender says, a longer one is cut and its receiver hears of it.
+ * Nothing hangs, nothing is written beyond a block, and the next operation finds nothing that was
+ * left behind.
  */
 #include "sim/sim.h"
 
@@ -20,8 +21,13 @@ static const size_t ends[][2] = { { 1000, 5000 }, { 5000, 1000 }, { 40, 41 }, { 
                                   { 0, 3000 },    { 6000, 0 },    { 40, 40 } };
 enum { ENDS = sizeof ends / sizeof *ends };
 
+/* Who has blocks for whom. */
+enum way { ALL_TO_ALL, TO_ROOT, FROM_ROOT };
+
 struct job {
     const struct alg *alg;
+    enum way way;
+    bool root_moves;
     long param[ALG_PARAMS];
     struct shape_groups groups;
     struct sim_team *team;
@@ -39,12 +45,14 @@ static unsigned char byte_of(int op, int from, int to, size_t i)
     return (unsigned char)((op * 31 + from * 7 + to * 13 + (int)(i % 101)) % 200);
 }
 
-static void operate(struct job *job, int rank, int op)
+static bool goes(const struct job *job, int root, int from, int to)
 {
-    struct hud_view ins[RANKS], outs[RANKS];
-    bool cut = false,
-         unheard = false; /* of what comes to a view of no bytes, its rank may hear or not */
+    return job->way == ALL_TO_ALL || (job->way == TO_ROOT ? to == root : from == root);
+}
 
+/* Fills in what this rank sends and clears what it receives. */
+static void prepare(struct job *job, int rank, int op, struct hud_view *ins, struct hud_view *outs)
+{
     for (int r = 0; r < RANKS; r++) {
         const size_t *to = ends_of(op, rank, r), *from = ends_of(op, r, rank);
         for (size_t i = 0; i < to[0]; i++)
@@ -52,27 +60,49 @@ static void operate(struct job *job, int rank, int op)
         memset(job->out[rank][r], NOTHING, MOST);
         ins[r] = (struct hud_view){ .base = job->in[rank][r], .bytes = to[0] };
         outs[r] = (struct hud_view){ .base = job->out[rank][r], .bytes = from[1] };
-        cut = cut || (from[1] != 0 && from[0] > from[1]);
-        unheard = unheard || (from[1] == 0 && from[0] != 0);
     }
-    const struct coll c = { .in = ins,
-                            .out = outs,
+}
+
+static void check_blocks(const struct job *job, int root, int rank, int op, int status)
+{
+    bool cut = false,
+         unheard = false; /* of what comes to a view of no bytes, its rank may hear or not */
+
+    for (int r = 0; r < RANKS; r++) {
+        const size_t *from = ends_of(op, r, rank), come = from[0] < from[1] ? from[0] : from[1];
+        bool comes = goes(job, root, r, rank) && (job->way == ALL_TO_ALL || r != rank);
+        cut = cut || (comes && from[1] != 0 && from[0] > from[1]);
+        unheard = unheard || (comes && from[1] == 0 && from[0] != 0);
+        for (size_t i = 0; comes && i < come; i++)
+            assert_int_equal(job->out[rank][r][i], byte_of(op, r, rank, i));
+        for (size_t i = comes ? come : 0; i < MOST && r != rank; i++)
+            assert_int_equal(job->out[rank][r][i], NOTHING);
+    }
+    if (job->way != ALL_TO_ALL && rank == root)
+        assert_true(status == HUD_OK || status == HUD_ERR_TRUNCATE);
+    else if (cut || !unheard)
+        assert_int_equal(status, cut ? HUD_ERR_TRUNCATE : HUD_OK);
+    else
+        assert_true(status == HUD_OK || status == HUD_ERR_TRUNCATE);
+}
+
+static void operate(struct job *job, int rank, int op)
+{
+    struct hud_view ins[RANKS], outs[RANKS];
+    int root = job->root_moves ? op % RANKS : 0;
+    bool many_in = job->way == ALL_TO_ALL || (job->way == FROM_ROOT && rank == root),
+         many_out = job->way == ALL_TO_ALL || (job->way == TO_ROOT && rank == root);
+
+    prepare(job, rank, op, ins, outs);
+    const struct coll c = { .in = many_in ? ins : &ins[root],
+                            .out = many_out ? outs : &outs[root],
                             .op = (uint64_t)op,
+                            .root = root,
                             .groups = &job->groups,
                             .param = job->param,
                             .place = &job->place };
     int status = hud_sim_call(hud_sim_team_mem(job->team, rank), job->alg, &c);
-    if (cut || !unheard)
-        assert_int_equal(status, cut ? HUD_ERR_TRUNCATE : HUD_OK);
-    else
-        assert_true(status == HUD_OK || status == HUD_ERR_TRUNCATE);
-    for (int r = 0; r < RANKS; r++) {
-        const size_t *from = ends_of(op, r, rank), come = from[0] < from[1] ? from[0] : from[1];
-        for (size_t i = 0; i < come; i++)
-            assert_int_equal(job->out[rank][r][i], byte_of(op, r, rank, i));
-        for (size_t i = come; i < MOST; i++)
-            assert_int_equal(job->out[rank][r][i], NOTHING);
-    }
+    check_blocks(job, root, rank, op, status);
 }
 
 static void body(struct sim *s, int rank, void *arg)
@@ -82,7 +112,7 @@ static void body(struct sim *s, int rank, void *arg)
         operate(arg, rank, op);
 }
 
-static void check(const struct alg *alg, uint64_t seed)
+static void check(const struct alg *alg, enum way way, uint64_t seed)
 {
     static struct job job;
     const int unit[RANKS] = { -1, -1, -1 }, members[RANKS] = { 0, 1, 2 };
@@ -92,11 +122,14 @@ static void check(const struct alg *alg, uint64_t seed)
                                          .seed = seed,
                                          .strategy = (enum sim_strategy)(seed % SIM_STRATEGIES) };
 
-    job = (struct job){ .alg = alg };
+    job = (struct job){ .alg = alg, .way = way, .root_moves = seed % 2 };
     for (int p = 0; alg_param_at(alg, p); p++)
         job.param[p] = strcmp(alg_param_at(alg, p)->name, "tile") == 0 && seed % 3 == 0
                            ? 256
                            : alg_param_at(alg, p)->preset;
+    for (int p = 0; alg_param_at(alg, p); p++)
+        if (strcmp(alg_param_at(alg, p)->name, "single") == 0)
+            job.param[p] = seed % 5 == 0 ? 0 : seed % 5 == 1 ? 1 : 50;
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
     job.place = alg_place_alone(alg, job.param, RANKS, 0, seed % 2 == 0 ? ARENA : ARENA / 4);
     assert_int_not_equal(job.place.slot_bytes, 0);
@@ -107,18 +140,25 @@ static void check(const struct alg *alg, uint64_t seed)
     hud_shape_groups_free(&job.groups);
 }
 
-static void ends_that_disagree(void **state)
+static void all(const char *collective, enum way way)
 {
     int algs = 0;
 
-    (void)state;
     for (int a = 0; hud_sim_algs[a]; a++)
-        if (strcmp(hud_sim_algs[a]->coll, "alltoallv") == 0) {
+        if (strcmp(hud_sim_algs[a]->coll, collective) == 0) {
             algs++;
             for (uint64_t seed = 0; seed < SEEDS; seed++)
-                check(hud_sim_algs[a], seed);
+                check(hud_sim_algs[a], way, seed);
         }
     assert_true(algs > 0);
+}
+
+static void ends_that_disagree(void **state)
+{
+    (void)state;
+    all("alltoallv", ALL_TO_ALL);
+    all("gatherv", TO_ROOT);
+    all("scatterv", FROM_ROOT);
 }
 
 int main(void)

@@ -7,7 +7,8 @@
  *           in turn.  Ours: partners that meet in pairs, and one window per rank for all of them,
  *           a ring whose tiles are released in the order in which they were written.  Blocks of
  *           `single` bytes and more, to a root or from one, the other ranks push and pull
- *           themselves (alg/direct.h): a tile tells what came that way, others bring the rest.
+ *           themselves (alg/direct.h): one tile reports the bytes copied; further tiles carry the
+ *           rest.
  * Shape     p ranks, who meet in steps, by pairs (shape/meetings.h): so no rank is read by two in
  *           one step, and both directions go at once.  A rank writes the tiles for its partners
  *           into its own window, in the order of steps, as far ahead as there is room.  It copies
@@ -25,17 +26,17 @@
  *           reads, and no wait: where data goes to a root or comes from it, all pairs without it.
  *
  * Deadlock freedom
- *   1. A rank waits in two places.  For tile k of step s, which its partner has not written.
- *      Or, before it may write tile k of step s, for the rank that has not acknowledged a tile
- *      written before, so one of an earlier (s, k).
+ *   1. A rank waits in two places, and for blocks that the kernel copies in two more (4).  For
+ *      tile k of step s, which its partner has not written.  Or, before it may write tile k of step
+ *      s, for the rank that has not acknowledged a tile written before, one of an earlier (s, k).
  *   2. Say a rank is at (s, k) until it has received tile k of step s, if there is one, and has
  *      written its own.  It waits for room only for a tile due at or before where it is.
  *   3. So a rank waits for one at an earlier (s, k), or for one at the same (s, k) that is to
  *      write and itself waits for an earlier one.  A rank at the minimum waits for nobody.
  *      Neither lengths nor the number of tiles of a window matter.
- *   4. Two more waits are for blocks that the kernel copies.  A rank waits for the root's offer,
- *      which the root posts first of all.  The root waits for what a rank has pulled when it has
- *      announced all else, and the rank pulls without a wait.
+ *   4. A rank waits for the root's offer: the root posts all offers first, without a wait.  The
+ *      root waits for the acknowledgement of what a rank pulls: it has announced all other tiles
+ *      before, and a rank that has its tile pulls and acknowledges without a wait.
  *
  * Safety
  *   1. In place: all tiles but the last are full, so tile k is the same bytes of the block both
@@ -46,11 +47,11 @@
  *   3. A rank that expects zero bytes acknowledges all tiles at once, so nobody waits for it, and
  *      reads nothing: it does not learn of what is sent to it all the same.
  *   4. Flags and tiles are counted within an operation, so a later one finds nothing of 2 and 3.
- *   5. There are two offers of the root to a rank, in turn.  The root leaves the operation of one
- *      only when the rank's block has come, unless it expects none; then the rank may read a later
- *      offer, and pushes no more than that holds, where its block of that operation comes next.
- *   6. A view is used only inside the call of its owner: the root takes the tile that tells of a
- *      push, and awaits the acknowledgement of one that shows what to pull.
+ *   5. A rank reads an offer of its own operation only: the root leaves that operation after the
+ *      rank's block has come, or has acknowledged all its tiles at the start.  Nothing is pushed
+ *      beyond what is offered.
+ *   6. A view is used only inside the call of its owner: the root takes the tile that reports
+ *      a push, and awaits the acknowledgement of one that publishes what to pull.
  */
 #include "alg/windows/windows.h"
 
@@ -146,8 +147,8 @@ static bool windows_is_direct(const struct windows *w, const struct windows_bloc
            mem_expose(w->m, in->span.view) != 0;
 }
 
-/* Pushes the block to where the root offers, or shows it; and writes the tile that tells so.  An
- * ordinary one where nothing can be pushed. */
+/* Pushes the block to where the root offers, or publishes where it is; and writes the tile that
+ * reports that.  An ordinary one where nothing can be pushed. */
 static bool windows_write_direct(struct windows *w, const struct windows_block *in, bool wait)
 {
     struct direct offer = { .word = { 0 } };
@@ -157,7 +158,7 @@ static bool windows_write_direct(struct windows *w, const struct windows_block *
         !windows_open_tile(w, &t, sizeof offer, wait))
         return false;
     uint64_t *words = (uint64_t *)(void *)t.data;
-    direct_show(w->m, words, &in->span, in->bytes, 0);
+    direct_publish(w->m, words, &in->span, in->bytes, 0);
     w->done_bytes =
         w->way.to_root ? direct_push(w->m, w->peer, &offer, &in->span, in->bytes) : in->bytes;
     if (w->done_bytes == 0)
@@ -201,7 +202,7 @@ static void windows_write_rest(struct windows *w, int step)
     if (!w->way.from_root || !windows_is_direct(w, &in))
         return;
     w->tile = 1;
-    w->done_bytes = windows_pulled(w);
+    w->done_bytes = windows_pulled(w, in.bytes);
     while (w->done_bytes < in.bytes) {
         windows_may_announce(w, true);
         windows_write_tile(w, &in, true);
@@ -220,15 +221,16 @@ static void windows_prefetch(struct windows *w, uint64_t began)
             bytes);
 }
 
-/* Takes a tile that tells of bytes pushed, or pulls the bytes that it shows; false: none follow. */
+/* Takes a tile that reports bytes pushed, or pulls those of the block that it publishes; false: no
+ * tile follows. */
 static bool windows_take_direct(const struct windows *w, int peer, const uint64_t *words, bool more,
                                 struct windows_block *out)
 {
-    const struct direct shown = direct_shown(w->m, words);
-    size_t bytes = shown.word[DIRECT_BYTES], moved = bytes;
+    const struct direct from = direct_read(w->m, words);
+    size_t bytes = from.word[DIRECT_BYTES], moved = bytes;
 
     if (w->way.from_root) {
-        moved = direct_pull(w->m, peer, &shown, &out->span, out->bytes);
+        moved = direct_pull(w->m, peer, &from, &out->span, out->bytes);
         more = moved < bytes;
         mem_put(w->m, &w->mine->to[peer].acknowledged.payload[WINDOWS_PULLED], moved);
     }
@@ -281,8 +283,8 @@ static void windows_decline(const struct windows *w)
             continue;
         const struct windows_block out = windows_out(w, peer);
         if (offers)
-            direct_show(w->m, windows_offer(w, &w->mine->to[peer].acknowledged), &out.span,
-                        out.bytes, w->direct_bytes);
+            direct_publish(w->m, windows_offer(w, &w->mine->to[peer].acknowledged), &out.span,
+                           out.bytes, w->direct_bytes);
         if (offers || out.bytes == 0)
             windows_acknowledge(w, peer, out.bytes == 0 ? tiles_all : 0);
     }

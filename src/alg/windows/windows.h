@@ -11,9 +11,9 @@
  *                                                     are used in turn; the first of an operation
  *                                                     is full[operation % 2]
  *   slot[d].to[r].acknowledged   d           r        operation; tiles of r's that d has consumed
- *                                                     in it.  With it: where r's next block goes,
- *                                                     if the kernel copies it; bytes that d has
- *                                                     pulled
+ *                                                     in it.  With it: where r's block of this
+ *                                                     operation goes, if the kernel copies it;
+ *                                                     bytes that d has pulled
  *   slot[r].at, .out             r           r        (plain) r's position in its window; the tiles
  *                                                     not known to be acknowledged
  *   slot[r] known, order         r           r        (plain) what r knows of each rank; whom r
@@ -238,19 +238,26 @@ static inline bool windows_is_small(const struct windows *w, int line, size_t by
                mem_get(w->m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line));
 }
 
+/* What a peer has acknowledged: at least this count, if waited for. */
+static inline uint64_t windows_acknowledged(const struct windows *w, int rank, uint64_t count,
+                                            bool wait)
+{
+    struct windows_slot *peer = mem_slot(w->m, rank);
+    mem_flag *acknowledged = &peer->to[w->me].acknowledged;
+
+    if (wait)
+        return mem_await(w->m, acknowledged, count); /* A2 */
+    return mem_peek(w->m, acknowledged);             /* A2 */
+}
+
 /* A peer has acknowledged so many tiles of an operation; false: not yet, and nobody waited. */
 static inline bool windows_is_acknowledged(const struct windows *w, int rank, uint64_t op,
                                            uint64_t tiles, bool wait)
 {
-    struct windows_slot *peer = mem_slot(w->m, rank);
-    mem_flag *acknowledged = &peer->to[w->me].acknowledged;
     uint64_t count = tiles_acknowledged(op, tiles);
 
-    if (mem_get(w->m, windows_known(w, rank, WINDOWS_CONSUMED)) >= op)
-        return true;
-    if (wait)
-        mem_await(w->m, acknowledged, count);                            /* A2 */
-    return wait || (int64_t)(mem_peek(w->m, acknowledged) - count) >= 0; /* A2 */
+    return mem_get(w->m, windows_known(w, rank, WINDOWS_CONSUMED)) >= op ||
+           (int64_t)(windows_acknowledged(w, rank, count, wait) - count) >= 0;
 }
 
 /* The last operations before this one, an even and an odd one, that a peer's line acknowledges as a
@@ -284,15 +291,7 @@ static inline bool windows_all_acknowledged(const struct windows *w, uint64_t pa
         mem_put(w->m, last, 0);
         return true;
     }
-    struct windows_slot *peer = mem_slot(w->m, w->peer);
-    mem_flag *acknowledged = &peer->to[w->me].acknowledged;
-    uint64_t count = tiles_acknowledged(op, tiles);
-    uint64_t seen;
-    if (wait)
-        seen = mem_await(w->m, acknowledged, count); /* A2 */
-    else
-        seen = mem_peek(w->m, acknowledged); /* A2 */
-    windows_note(w, w->peer, seen);
+    windows_note(w, w->peer, windows_acknowledged(w, w->peer, tiles_acknowledged(op, tiles), wait));
     return mem_get(w->m, last) == 0;
 }
 
@@ -344,24 +343,30 @@ static inline uint64_t *windows_offer(const struct windows *w, mem_flag *acknowl
     return &acknowledged->payload[w->op % 2 * DIRECT_WORDS];
 }
 
-/* What the root offers for this rank's block; false: nothing yet, and nobody waited. */
+/* What the root offers for this rank's block; nothing, where it expects none.  False: it has not
+ * come to this operation, and nobody waited. */
 static inline bool windows_read_offer(const struct windows *w, struct direct *offer, bool wait)
 {
     struct windows_slot *root = mem_slot(w->m, w->peer);
+    uint64_t none_yet = tiles_acknowledged(w->op, 0),
+             seen = windows_acknowledged(w, w->peer, none_yet, wait);
 
-    if (!windows_is_acknowledged(w, w->peer, w->op, 0, wait))
+    if ((int64_t)(seen - none_yet) < 0)
         return false;
-    *offer = direct_shown(w->m, windows_offer(w, &root->to[w->me].acknowledged));
+    if (seen == none_yet)
+        *offer = direct_read(w->m, windows_offer(w, &root->to[w->me].acknowledged));
     return true;
 }
 
-/* Bytes that the partner has pulled of its block. */
-static inline size_t windows_pulled(const struct windows *w)
+/* Bytes that the partner has pulled of its block; all, where it expects none. */
+static inline size_t windows_pulled(const struct windows *w, size_t block_bytes)
 {
     struct windows_slot *partner = mem_slot(w->m, w->peer);
+    uint64_t one = tiles_acknowledged(w->op, 1);
 
-    windows_is_acknowledged(w, w->peer, w->op, 1, true);
-    return mem_get(w->m, &partner->to[w->me].acknowledged.payload[WINDOWS_PULLED]);
+    return windows_acknowledged(w, w->peer, one, true) == one
+               ? mem_get(w->m, &partner->to[w->me].acknowledged.payload[WINDOWS_PULLED])
+               : block_bytes;
 }
 
 #endif

@@ -88,7 +88,7 @@ static int take_bytes(struct reader *r, const char *value, int line)
 
     if (coll_has(last(r)->kind, COLL_VIEWS) && coll_has(last(r)->kind, COLL_UNSIZED))
         return complain(r, line,
-                        "bytes = \"%.60s\": each rank knows only its own of an %s "
+                        "bytes = \"%.60s\": each rank knows only its own bytes of %s "
                         "(accepted: no such line)",
                         value, coll_name(last(r)->kind));
     if (!parse_range(value, true, LONG_MAX, range))

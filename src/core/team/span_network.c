@@ -30,6 +30,9 @@ enum {
     BUDGET_NS = 20 * 1000 * 1000
 };
 
+/* Nobody waits longer: the other head may have failed. */
+static const int64_t longest_ns = INT64_C(5000000000);
+
 /* What a short message says. */
 enum order { ORDER_END, ORDER_SHORT, ORDER_LONG };
 
@@ -156,7 +159,9 @@ static bool measure(struct span *span, struct cost_network *network)
         return true;
     t.mem.window_offset = span->place[SPAN_NODES].window_offset;
     t.buffer = mem_window(&t.mem, span->node.rank);
+    span->net.until_ns = hud_mem_now_ns() + longest_ns;
     bool failed = hud_guard_call(rank == first ? ask : answer, &t) != 0;
+    span->net.until_ns = 0;
     if (failed)
         hud_net_cancel(&span->net);
     span->net.sent_messages = span->net.sent_bytes = 0; /* of no call */

@@ -30,8 +30,9 @@ bool hud_request_hold_type(struct request *r, MPI_Datatype type)
         r->held = more;
         r->held_room = room;
     }
-    if (real.Type_dup(type, &r->held[r->held_count]) == MPI_SUCCESS)
-        r->held_count++;
+    if (real.Type_dup(type, &r->held[r->held_count]) != MPI_SUCCESS)
+        return false;
+    r->held_count++;
     return true;
 }
 
