@@ -105,7 +105,9 @@ static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, siz
         int node = hud_clock_node(s, owner->core);
         *line = hud_must(malloc(sizeof **line));
         **line = hud_line_first(owner->core, node);
-        (*line)->agent = hud_links_agent(clock_part(owner)->links, node, index);
+        /* which pages an arena is on is no plan: another core's begins with another agent */
+        (*line)->agent =
+            hud_links_agent(clock_part(owner)->links, node, index + (size_t)owner->core);
     }
     return *line;
 }

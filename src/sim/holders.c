@@ -14,6 +14,8 @@ void hud_line_clear(struct sim_line *line)
 {
     free(line->held);
     free(line->share);
+    free(line->late.kept_ns);
+    line->late.kept_ns = NULL;
     line->held = NULL;
     line->share = NULL;
 }
