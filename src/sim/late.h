@@ -4,49 +4,36 @@
  * other: of a line, or a core's stores.
  *
  * A use that is delayed delays those behind it, and none before it.  So each notes its delay at its
- * number, and sees the delays up to its own number.
+ * number, and sees the delays up to its own number: of all numbers, since two that saw each other
+ * would delay each other without end.  A number is kept as long as a use at it, or at one before,
+ * is open, that is, may still ask.
  */
 #ifndef HUD_SIM_LATE_H
 #define HUD_SIM_LATE_H
 
-#include "sim/grow.h"
-
-enum { LATE_KEPT = 64 }; /* of the latest numbers; older ones see what those before them see */
-
-struct sim_late {
-    double all_ns;
-    double *kept_ns; /* [LATE_KEPT] in a ring; NULL: nothing was late */
-    unsigned latest; /* number */
+struct late_number {
+    double ns; /* noted here */
+    int open;  /* uses */
 };
 
-/* A number comes up. */
-static inline void late_reach(struct sim_late *late, unsigned number)
-{
-    while (late->latest != number) {
-        late->latest++;
-        if (late->kept_ns)
-            late->kept_ns[late->latest % LATE_KEPT] = 0;
-    }
-}
+struct sim_late {
+    double before_ns;         /* noted at numbers that are not kept any more */
+    struct late_number *kept; /* [room] in a ring: first to latest; NULL: none was opened */
+    int room;                 /* 0, or a power of two */
+    unsigned first, latest;
+};
 
-/* What a use of this number sees. */
-static inline double late_seen(const struct sim_late *late, unsigned number)
-{
-    double ns = late->all_ns;
+/* A use opens at the next number, which is then the latest, or at the latest: returns it.  A use
+ * closes once. */
+unsigned hud_late_next(struct sim_late *late);
+unsigned hud_late_open(struct sim_late *late);
+void hud_late_close(struct sim_late *late, unsigned number);
 
-    for (unsigned i = late->latest; late->kept_ns && i != number && late->latest - i < LATE_KEPT;
-         i--)
-        ns -= late->kept_ns[i % LATE_KEPT];
-    return ns;
-}
+/* What an open use at this number sees, one to come at the latest sees so far; and it notes. */
+double hud_late_seen(const struct sim_late *late, unsigned number);
+double hud_late_so_far(const struct sim_late *late);
+void hud_late_note(struct sim_late *late, unsigned number, double ns);
 
-static inline void late_add(struct sim_late *late, unsigned number, double ns)
-{
-    if (!late->kept_ns)
-        late->kept_ns = hud_must(calloc(LATE_KEPT, sizeof *late->kept_ns));
-    if (late->latest - number < LATE_KEPT)
-        late->kept_ns[number % LATE_KEPT] += ns;
-    late->all_ns += ns;
-}
+void hud_late_free(struct sim_late *late); /* what it holds */
 
 #endif

@@ -56,7 +56,7 @@ void hud_lines_free(struct sim_lines *all)
         return;
     for (int i = 0; i < all->machine->cores; i++) {
         free(all->core[i].leaves_ns);
-        free(all->core[i].late.kept_ns);
+        hud_late_free(&all->core[i].late);
     }
     free(all->core);
     free(all);
@@ -72,21 +72,13 @@ static double home_ns(const struct sim_lines *all, const struct sim_line *line, 
     return away > class ? all->machine->lines.home_ns[away] : 0;
 }
 
-/* The class of the cores of a unit that shares lines; within it the home is not asked. */
-static int class_within(const struct sim_machine *m)
-{
-    return m->lines.share == MACHINE_UNSHARED ? MACHINE_OWN
-           : m->lines.share < 0               ? m->classes - 1
-                                              : m->lines.share + 1;
-}
-
 /* From one core to another that has asked for it. */
 static double cross_ns(const struct sim_lines *all, const struct sim_line *line, int from, int to)
 {
     int class = machine_class(all->machine, from, to);
 
     return all->machine->lines.transfer_ns[class] +
-           (class > class_within(all->machine) ? home_ns(all, line, to, class) : 0);
+           (class > machine_share_class(all->machine) ? home_ns(all, line, to, class) : 0);
 }
 
 /* What it takes a core to have a line alone: nothing, if it has. */
@@ -104,7 +96,7 @@ static struct taking taking(const struct sim_lines *all, const struct sim_line *
 {
     const struct machine_lines *cost = &all->machine->lines;
     int class = hud_holders_farthest(line, core, all->machine);
-    bool asks = class > class_within(all->machine);
+    bool asks = class > machine_share_class(all->machine);
 
     if (class == MACHINE_OWN)
         return (struct taking){ 0 };
@@ -162,13 +154,13 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
     const struct machine_lines *cost = &all->machine->lines;
     struct core *c = &all->core[core];
     struct sim_fetch f = { LINES_LOAD,      now_ns,           now_ns + cost->hit_ns,
-                           .from = -1,      .agent = -1,      .takers = line->takers,
+                           .from = -1,      .agent = -1,      .takers = hud_late_open(&line->late),
                            .line = NO_NEED, .stores = NO_NEED };
 
     if (hud_holders_has(line, core)) {
         if (!line->claimed || core != line->owner)
             return f;
-        f.line = (struct sim_need){ line->settled_ns, line->late.all_ns };
+        f.line = (struct sim_need){ line->settled_ns, hud_late_so_far(&line->late) };
         f.begin_ns = later(now_ns, line->settled_ns);
         f.end_ns = later(f.end_ns, f.begin_ns);
         return f;
@@ -178,9 +170,9 @@ struct sim_fetch hud_lines_load(struct sim_lines *all, struct sim_line *line, in
     f.from = near ? near->core : line->owner;
     f.shared = near;
     f.line = (struct sim_need){ later(line->visible_ns, *free_ns),
-                                near ? near->late_ns : line->late.all_ns };
+                                near ? near->late_ns : hud_late_so_far(&line->late) };
     int class = machine_class(all->machine, f.from, core);
-    f.agent = class > class_within(all->machine) ? line->agent : -1;
+    f.agent = class > machine_share_class(all->machine) ? line->agent : -1;
     f.begin_ns = later(issue(cost, c, f.from, class, now_ns), f.line.ns);
     f.end_ns =
         later(f.end_ns, later(f.begin_ns + cross_ns(all, line, f.from, core), line->settled_ns));
@@ -199,13 +191,14 @@ void hud_lines_pause(struct sim_lines *all, int core)
 
 /* ---- stores ---- */
 
-static void take(struct sim_line *line, int core)
+/* Returns the use's number among those that take the line. */
+static unsigned take(struct sim_line *line, int core)
 {
     line->owner = core;
     line->copies = 1;
     line->shares = 0;
     line->claimed = false;
-    late_reach(&line->late, ++line->takers);
+    return hud_late_next(&line->late);
 }
 
 double hud_lines_entry_ns(const struct sim_lines *all, int core)
@@ -213,12 +206,6 @@ double hud_lines_entry_ns(const struct sim_lines *all, int core)
     const struct core *c = &all->core[core];
 
     return c->leaves_ns ? c->leaves_ns[c->entry] : 0;
-}
-
-static unsigned next_store(struct core *c)
-{
-    late_reach(&c->late, c->late.latest + 1);
-    return c->late.latest;
 }
 
 /* Its latest store leaves the buffer when it has settled. */
@@ -240,7 +227,7 @@ static struct sim_fetch begin(enum sim_use use, const struct sim_line *line, int
     struct sim_fetch f = { use, .from = hud_holders_has(line, core) ? -1 : line->owner,
                            .agent = asks ? line->agent : -1, .stores = stores };
 
-    f.line = (struct sim_need){ line->free_ns, line->late.all_ns };
+    f.line = (struct sim_need){ line->free_ns, hud_late_so_far(&line->late) };
     f.begin_ns = later(now_ns, later(f.line.ns, stores.ns));
     return f;
 }
@@ -254,14 +241,13 @@ struct sim_fetch hud_lines_store(struct sim_lines *all, struct sim_line *line, i
         later(t.own_ns - t.gap_ns, 0); /* the store buffer asks before the store's turn has come */
     bool follows =
         line->owner == core && line->copies == 1 && c->last == line; /* a store to this very line */
-    struct sim_fetch f =
-        begin(LINES_STORE, line, core, t.asks, now_ns,
-              (struct sim_need){ follows ? -INFINITY : c->settled_ns - early, c->late.all_ns });
+    struct sim_fetch f = begin(LINES_STORE, line, core, t.asks, now_ns,
+                               (struct sim_need){ follows ? -INFINITY : c->settled_ns - early,
+                                                  hud_late_so_far(&c->late) });
 
     f.end_ns = later(f.begin_ns + t.own_ns, line->settled_ns);
-    f.number = next_store(c);
-    take(line, core);
-    f.takers = line->takers;
+    f.number = hud_late_next(&c->late);
+    f.takers = take(line, core);
     line->visible_ns = line->free_ns = f.from < 0 ? f.begin_ns + t.revoke_ns : f.end_ns;
     line->settled_ns = c->settled_ns = f.end_ns;
     c->last = line;
@@ -277,8 +263,7 @@ struct sim_fetch hud_lines_claim(struct sim_lines *all, struct sim_line *line, i
     bool claimed = f.from >= 0 || (line->claimed && line->owner == core);
 
     f.end_ns = later(f.begin_ns + t.own_ns, line->settled_ns);
-    take(line, core);
-    f.takers = line->takers;
+    f.takers = take(line, core);
     line->claimed = claimed;
     line->free_ns = f.from < 0 ? f.begin_ns + t.revoke_ns : f.end_ns;
     line->settled_ns = f.end_ns;
@@ -303,19 +288,24 @@ struct sim_fetch hud_lines_add(struct sim_lines *all, struct sim_line *line, int
     struct core *c = &all->core[core];
     struct taking t = taking(all, line, core, all->fetch_ns);
     struct sim_fetch f = begin(LINES_ADD, line, core, t.asks, now_ns,
-                               (struct sim_need){ c->settled_ns, c->late.all_ns });
+                               (struct sim_need){ c->settled_ns, hud_late_so_far(&c->late) });
 
     f.end_ns = later(f.begin_ns + add_own_ns(all, line, core, &t), line->settled_ns) +
                all->machine->lines.add_ns;
-    f.number = next_store(c);
-    take(line, core);
-    f.takers = line->takers;
+    f.number = hud_late_next(&c->late);
+    f.takers = take(line, core);
     line->visible_ns = line->free_ns = line->settled_ns = c->settled_ns = f.end_ns;
     c->last = line;
     return f;
 }
 
 /* ---- what comes later than was known ---- */
+
+/* It has a number among its core's. */
+static bool is_store(const struct sim_fetch *f)
+{
+    return f->use == LINES_STORE || f->use == LINES_ADD;
+}
 
 /* When a need is there, be it late by now. */
 static double there_ns(const struct sim_need *need, double late_ns)
@@ -328,10 +318,10 @@ static double there_ns(const struct sim_need *need, double late_ns)
 static double rest_ns(struct sim_need *need, struct sim_late *late, unsigned number,
                       double delay_ns)
 {
-    double moved_ns = late_seen(late, number) - need->late_ns, rest = delay_ns - moved_ns;
+    double moved_ns = hud_late_seen(late, number) - need->late_ns, rest = delay_ns - moved_ns;
 
-    late_add(late, number, rest);
-    *need = (struct sim_need){ need->ns + moved_ns, late_seen(late, number) };
+    hud_late_note(late, number, rest);
+    *need = (struct sim_need){ need->ns + moved_ns, hud_late_seen(late, number) };
     return rest;
 }
 
@@ -374,24 +364,34 @@ void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, str
     f->end_ns += delay_ns;
     if (f->use != LINES_LOAD)
         move_line(line, rest_ns(&f->line, &line->late, f->takers, delay_ns));
-    else if (f->takers == line->takers)
+    else if (f->takers == line->late.latest)
         move_share(all, line, core, delay_ns);
-    if (f->use == LINES_STORE || f->use == LINES_ADD)
+    if (is_store(f))
         move_stores(all, c, f, rest_ns(&f->stores, &c->late, f->number, delay_ns));
 }
 
 double hud_lines_begin(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f)
 {
     const struct line_share *near = f->shared ? share_of(all, line, core) : NULL;
-    double begin_ns =
-        later(f->begin_ns, there_ns(&f->stores, late_seen(&all->core[core].late, f->number)));
+    double begin_ns = f->begin_ns;
 
+    if (is_store(f))
+        begin_ns =
+            later(begin_ns, there_ns(&f->stores, hud_late_seen(&all->core[core].late, f->number)));
     if (!f->shared)
-        begin_ns = later(begin_ns, there_ns(&f->line, late_seen(&line->late, f->takers)));
-    else if (near && f->takers == line->takers)
+        begin_ns = later(begin_ns, there_ns(&f->line, hud_late_seen(&line->late, f->takers)));
+    else if (near && f->takers == line->late.latest)
         begin_ns = later(begin_ns, there_ns(&f->line, near->late_ns));
     double late_ns = begin_ns - f->begin_ns;
     f->begin_ns = begin_ns;
     hud_lines_delay(all, line, core, f, late_ns);
     return begin_ns;
+}
+
+void hud_lines_close(struct sim_lines *all, struct sim_line *line, int core,
+                     const struct sim_fetch *f)
+{
+    hud_late_close(&line->late, f->takers);
+    if (is_store(f))
+        hud_late_close(&all->core[core].late, f->number);
 }

@@ -77,8 +77,7 @@ struct sim_line {
     double settled_ns; /* and do not end before */
     double free_ns;    /* the owner can serve the next */
     bool claimed;      /* and has it itself when it has settled */
-    struct sim_late late; /* these are, by takers */
-    unsigned takers;      /* cores that have had it alone, one after the other */
+    struct sim_late late; /* these are, by cores that have had it alone, one after the other */
     struct line_share *share;
     int shares, room;
 };
@@ -98,7 +97,7 @@ struct sim_fetch {
     int from;                /* the core that it comes from; -1: it does not */
     int agent;               /* of the line's home that it asks; -1: none */
     bool shared;             /* into the shared cache of this core's unit, and out of that */
-    unsigned takers;         /* of the line, by then */
+    unsigned takers;         /* cores that have had the line alone, by then */
     int entry;               /* a store's, in the buffer */
     unsigned number;         /* the same among the core's stores and additions */
     struct sim_need line, stores;
@@ -132,6 +131,10 @@ double hud_lines_begin(struct sim_lines *all, struct sim_line *line, int core, s
 /* The use ends so much later, >= 0, as the line has to wait on its way. */
 void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f,
                      double delay_ns);
+/* It has crossed, and will not be asked again.  To be called once for each use: what it was late by
+ * is kept until then (late.h). */
+void hud_lines_close(struct sim_lines *all, struct sim_line *line, int core,
+                     const struct sim_fetch *f);
 /* The core's next miss overlaps with none before. */
 void hud_lines_pause(struct sim_lines *all, int core);
 

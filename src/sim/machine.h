@@ -178,6 +178,14 @@ static inline int machine_share(const struct sim_machine *m, int core)
                                               : machine_unit(m, m->lines.share, core);
 }
 
+/* The class of cores of such a unit, within which a line's home is not asked. */
+static inline int machine_share_class(const struct sim_machine *m)
+{
+    return m->lines.share == MACHINE_UNSHARED ? MACHINE_OWN
+           : m->lines.share < 0               ? m->classes - 1
+                                              : m->lines.share + 1;
+}
+
 static inline int machine_class(const struct sim_machine *m, int a, int b)
 {
     int level = 0;

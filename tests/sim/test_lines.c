@@ -291,18 +291,21 @@ static void test_late_stores(void **state)
     hud_line_clear(&next);
 }
 
-/* Two cores store to each other's line, each behind its own: what delays a store delays none before
- * it.  Else each would wait for the other, later and later. */
-static void test_late_in_turn(void **state)
+/* Two cores store to each other's line, each behind its own, and then so often to a third: what
+ * delays a store delays none before it.  Else each would wait for the other, later and later. */
+static void late_in_turn(int after)
 {
-    struct sim_line x = line_of(64), y = line_of(64);
+    struct sim_line x = line_of(64), y = line_of(64), other = line_of(64);
 
-    (void)state;
     struct sim_fetch a[2], b[2];
     a[0] = hud_lines_store(lines, &x, 0, 0);
     b[0] = hud_lines_store(lines, &y, 32, 0);
     a[1] = hud_lines_store(lines, &y, 0, 1);
     b[1] = hud_lines_store(lines, &x, 32, 1);
+    for (int i = 0; i < after; i++) {
+        store(&other, 0, 1);
+        store(&other, 32, 1);
+    }
     double begin_ns[] = { a[0].begin_ns, b[0].begin_ns, a[1].begin_ns, b[1].begin_ns };
     hud_lines_delay(lines, &y, 0, &a[1], 5);
     assert_true(hud_lines_begin(lines, &x, 0, &a[0]) == begin_ns[0]);
@@ -313,6 +316,14 @@ static void test_late_in_turn(void **state)
     assert_true(hud_lines_begin(lines, &y, 32, &b[0]) == begin_ns[1]);
     hud_line_clear(&x);
     hud_line_clear(&y);
+    hud_line_clear(&other);
+}
+
+static void test_late_in_turn(void **state)
+{
+    (void)state;
+    late_in_turn(0);
+    late_in_turn(100);
 }
 
 /* ---- additions, claims ---- */
