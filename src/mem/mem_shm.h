@@ -367,7 +367,7 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
  * next. */
 static inline bool mem_wait_is_over(const struct mem_wait *wait)
 {
-    return (int64_t)(mem_peek_word(wait->flag) - wait->min) >= 0;
+    return wait->flag && (int64_t)(mem_peek_word(wait->flag) - wait->min) >= 0;
 }
 
 /* A wait knows its place in the source; the two constants are loaded only once it has become

@@ -10,7 +10,7 @@ enum mem_way { MEM_POLL, MEM_YIELD, MEM_SLEEP, MEM_ADAPTIVE };
  * that waits. */
 struct mem_wait {
     struct mem *m;
-    _Atomic uint64_t *flag;
+    _Atomic uint64_t *flag; /* NULL: for something else, such as a message (net.h) */
     uint64_t min;
     const char *file;
     int line;

@@ -26,43 +26,40 @@ void hud_net_start(struct net *n, int id, bool sends, int rank, enum net_tag tag
         n->leave(HUD_ERR_FAILED);
 }
 
-/* True: it is complete. */
-static bool test(struct net *n, struct net_message *message)
+/* True: it has ended, complete or failed. */
+static bool has_ended(struct net *n, struct net_message *message, int *failed)
 {
-    int done = 0, failed = n->host->test(n->arg, &message->pending, &done);
+    int done = 0;
 
-    if (done || failed != 0)
-        message->active = false;
-    if (failed != 0)
-        n->leave(HUD_ERR_FAILED);
-    return done != 0;
+    *failed = n->host->test(n->arg, &message->pending, &done);
+    message->active = !done && *failed == 0;
+    return !message->active;
 }
 
-static void ask_host(struct net *n, int64_t *due_ns)
-{
-    int64_t now = hud_mem_now_ns();
-
-    if (*due_ns == 0)
-        *due_ns = now + MEM_WATCH_NS;
-    if (now < *due_ns)
-        return;
-    *due_ns = now + MEM_WATCH_NS;
-    if (n->interrupted && n->interrupted(n->interrupted_arg))
-        n->leave(HUD_ERR_FAILED);
-}
-
-void hud_net_wait(struct mem *m, struct net *n, int id)
+/* As a wait of mem.h for those who look at it (mem_policy.watch), but for a message. */
+void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int line)
 {
     struct net_message *message = &n->message[id];
-    int64_t due_ns = 0;
+    struct mem_wait wait = { .m = m, .file = file, .line = line };
+    int failed = 0;
 
-    for (unsigned turns = 1; message->active && !test(n, message); turns++) {
+    if (!message->active)
+        return;
+    hud_mem_wait_begin(&wait);
+    while (!has_ended(n, message, &failed)) {
         n->meanwhile(n->meanwhile_arg);
-        if (m->policy->polls == 0 || turns % TURNS_PER_YIELD == 0)
+        if (m->policy->polls == 0 || wait.turns % TURNS_PER_YIELD == 0)
             sched_yield();
-        if (turns % TURNS_PER_TIME == 0)
-            ask_host(n, &due_ns);
+        if (++wait.turns % TURNS_PER_TIME != 0)
+            continue;
+        wait.now_ns = hud_mem_now_ns();
+        if (wait.now_ns >= wait.due_ns)
+            hud_mem_wait_show(&wait, false);
     }
+    if (wait.looks != 0)
+        hud_mem_wait_show(&wait, true);
+    if (failed != 0)
+        n->leave(HUD_ERR_FAILED);
 }
 
 void hud_net_cancel(struct net *n)

@@ -15,8 +15,6 @@ struct net {
     int messages;                 /* of them */
     void (*meanwhile)(void *arg); /* in every turn of a wait: what else must advance */
     void *meanwhile_arg;
-    bool (*interrupted)(void *arg); /* now and then in a long wait; true: it cannot end */
-    void *interrupted_arg;
     void (*leave)(int status);          /* leaves the call; does not return */
     uint64_t sent_messages, sent_bytes; /* so far */
 };
@@ -24,7 +22,7 @@ struct net {
 /* net.c */
 void hud_net_start(struct net *n, int id, bool sends, int rank, enum net_tag tag, void *at,
                    size_t bytes);
-void hud_net_wait(struct mem *m, struct net *n, int id);
+void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int line);
 /* Ends the messages of a call that was left: none of them is complete. */
 void hud_net_cancel(struct net *n);
 
@@ -51,10 +49,14 @@ NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, enum net
 
 NET_FN void net_sent(struct mem *m, struct net *n, int id)
 {
-    hud_net_wait(m, n, id);
+    hud_net_wait(m, n, id, __FILE__, __LINE__);
 }
 
 NET_FN void net_arrived(struct mem *m, struct net *n, int id)
 {
-    hud_net_wait(m, n, id);
+    hud_net_wait(m, n, id, __FILE__, __LINE__);
 }
+
+/* A wait knows its place in the source, as one of mem.h does. */
+#define net_sent(m, n, id) hud_net_wait(m, n, id, __FILE__, __LINE__)
+#define net_arrived(m, n, id) hud_net_wait(m, n, id, __FILE__, __LINE__)

@@ -24,7 +24,7 @@ import time
 
 import peers
 from run import front_end, judge_lines
-from cases import Case
+from cases import NODES, Case
 
 COLLECTIVE = ("test_cco_buf", "test_cco_nb_buf", "test_cco_pr_buf", "test_op")
 UNRELATED = (
@@ -41,7 +41,7 @@ UNRELATED = (
     "ulfm",
 )
 PAIR = ("ompi4", "mpich5")
-QUICK = [(mpi, 2, COLLECTIVE) for mpi in PAIR]  # FULL has them on more ranks too
+QUICK = [(mpi, 2, COLLECTIVE, False) for mpi in PAIR]  # FULL has them on more ranks too
 # All modules on as many ranks as most machines have processors for; elsewhere what calls
 # collectives of one communicator: blocking, nonblocking and persistent, also of neighbourhoods.
 INTRA = (
@@ -54,10 +54,12 @@ INTRA = (
     "test_op",
 )
 FULL = [
-    (mpi, ranks, modules)
+    (mpi, ranks, modules, False)
     for ranks, modules in ((1, ()), (2, ()), (3, ("test_cco", "test_op")), (5, INTRA), (8, INTRA))
     for mpi in PAIR
 ]
+# On two nodes (cases.py), where blocking calls are handled.
+FULL += [(mpi, 4, INTRA, True) for mpi in (*PAIR, "ompi5") if NODES]
 QUICK_SECONDS, FULL_SECONDS = (
     300,
     1500,
@@ -100,12 +102,12 @@ def source(python, home):
     return script if os.path.exists(script) else None
 
 
-def run(setting, mpi, ranks, modules, huddle, folder):
+def run(setting, mpi, ranks, modules, nodes, huddle, folder):
     """(exit status, None: too slow; output) of a job; its ranks' files lie in the folder."""
     chosen = [word for module in modules for word in ("-i", module)] + [
         word for module in UNRELATED for word in ("-e", module)
     ]
-    launch, env = peers.launcher(setting.wheels, mpi, ranks)
+    launch, env = peers.launcher(setting.wheels, mpi, ranks, False, NODES[mpi] if nodes else ())
     command = ([setting.huddle, "run", "--"] if huddle else []) + launch
     command += [
         setting.python,
@@ -120,6 +122,7 @@ def run(setting, mpi, ranks, modules, huddle, folder):
         **LIBRARY[peers.abi(mpi)],
         "HUDDLE_STATS": f"json:{folder}/stats.json",
         "HUDDLE_NONBLOCKING": "on",  # auto: not in all MPIs
+        "HUDDLE_NODES": "on",  # auto: what gains
         "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks may outnumber processors
     }
     job = subprocess.Popen(
@@ -179,19 +182,19 @@ def judge(before, after, text, stats, ranks):
             yield f"{name}: no call was taken ({taken})"
 
 
-def compare(setting, mpi, ranks, modules):
+def compare(setting, mpi, ranks, modules, nodes):
     """(complaints, a word on the tests); None for complaints: nothing to compare with"""
     with (
         tempfile.TemporaryDirectory(prefix="suite-") as plain,
         tempfile.TemporaryDirectory(prefix="suite-") as ours,
     ):
-        status, text = run(setting, mpi, ranks, modules, False, plain)
+        status, text = run(setting, mpi, ranks, modules, nodes, False, plain)
         before = outcomes(plain, ranks)
         if status is None:
             return None, f"more than {setting.seconds} s without huddle"
         if not before:
             return ["no test ran without huddle"] + text.splitlines()[-8:], ""
-        status, text = run(setting, mpi, ranks, modules, True, ours)
+        status, text = run(setting, mpi, ranks, modules, nodes, True, ours)
         after = outcomes(ours, ranks)
         bad = list(judge(before, after, text, os.path.join(ours, "stats.json"), ranks))
         if status is None:
@@ -227,22 +230,23 @@ def main():
         print("skipped: no Python with mpi4py, or no source distribution of its version")
         sys.exit(77)
     failed = skipped = compared = 0
-    for mpi, ranks, modules in FULL if setting.full else QUICK:
-        name, start = f"mpi4py's suite, {ranks} ranks {mpi}", time.monotonic()
+    for mpi, ranks, modules, nodes in FULL if setting.full else QUICK:
+        name = f"mpi4py's suite, {ranks} ranks{' on 2 nodes' if nodes else ''} {mpi}"
+        start = time.monotonic()
         if (
             setting.only not in name
             or not peers.installed(setting.wheels, mpi)
             or not front_end(setting, mpi)
         ):
             continue
-        bad, word = compare(setting, mpi, ranks, modules)
+        bad, word = compare(setting, mpi, ranks, modules, nodes)
         if bad is None:
-            print(f"{name:35} skipped: {word}", flush=True)
+            print(f"{name:46} skipped: {word}", flush=True)
             skipped += 1
             continue
         compared += 1
         print(
-            f"{name:35} {'FAILED' if bad else 'ok'} {time.monotonic() - start:6.1f} s  {word}",
+            f"{name:46} {'FAILED' if bad else 'ok'} {time.monotonic() - start:6.1f} s  {word}",
             flush=True,
         )
         for line in bad:

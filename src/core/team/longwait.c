@@ -89,11 +89,11 @@ static const struct alg *running(const struct hud_team *team)
     return entry->row >= 0 ? hud_shm_algs[entry->row] : hud_shm_nodes_algs[entry->slot];
 }
 
-/* inside: of a call; otherwise of the roll call before it. */
+/* inside: of a call, or of the set-up of a span; otherwise of the roll call before it. */
 static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside,
                      struct wait_note *note)
 {
-    const struct alg *alg = inside ? running(team) : NULL;
+    const struct alg *alg = inside && team->entry ? running(team) : NULL;
     union wait_words other;
 
     note->team = team->number;
@@ -111,7 +111,7 @@ static void describe(const struct hud_team *team, const struct mem_wait *wait, b
         put(note->collective, sizeof note->collective, alg->coll);
         put(note->algorithm, sizeof note->algorithm, alg->name);
     } else {
-        put(note->collective, sizeof note->collective, "roll call");
+        put(note->collective, sizeof note->collective, inside ? "set-up" : "roll call");
     }
     put(note->file, sizeof note->file, wait->file);
     put(note->label, sizeof note->label, hud_edge_label(wait->file, wait->line));
@@ -305,8 +305,8 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, bool ins
             return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
     }
     bool sized = wait->looks >= LOOKS_AT_SIZES && is_sized(mine);
-    int status = inside ? compare_calls(team, mine, sized)
-                        : 0; /* a roll call tells by itself where they differ */
+    int status = inside && team->entry ? compare_calls(team, mine, sized)
+                                       : 0; /* a roll call tells by itself where they differ */
     if (status != 0 || wait->looks % LOOKS_PER_DEATH != 1 || !find_deaths(team, wait, mine))
         return status;
     return team->context->host.fault_tolerant ? HUD_ERR_FAILED : 0;

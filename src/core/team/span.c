@@ -58,11 +58,6 @@ static int interrupted(void *arg)
     return x->interrupted(x->arg);
 }
 
-static bool net_interrupted(void *arg)
-{
-    return interrupted(arg) != 0;
-}
-
 static void advance_requests(void *arg)
 {
     struct hud_context *c = arg;
@@ -108,8 +103,6 @@ static void connect_net(struct span *span)
     n->messages = nodes_messages(span->map.nodes);
     n->meanwhile = advance_requests;
     n->meanwhile_arg = span->whole->context;
-    n->interrupted = x->interrupted ? net_interrupted : NULL;
-    n->interrupted_arg = span;
     n->leave = hud_guard_leave;
 }
 

@@ -49,7 +49,8 @@ enum reason hud_span_setup(struct hud_team *team, struct strand *strand, const u
 
 /*
  * After the second round, where span->network is to be set: as members know it, else as heads
- * measure it now.  told: the reply of this rank; reply: memory of all.  False: the exchange failed.
+ * measure it now.  told: the reply of this rank; reply: memory of all.  False, on all ranks alike:
+ * messages failed.
  */
 bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct reply *told,
                     struct reply *reply);

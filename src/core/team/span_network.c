@@ -140,8 +140,8 @@ struct cost_network hud_span_solve(double one_ns, double short_ns, double long_n
                                       fmax((long_ns - short_ns) / ((count + 1) * bytes), 0) };
 }
 
-/* Known only to the head of a lower node, where no message failed. */
-static struct cost_network measure(struct span *span)
+/* What the head of a lower node finds; others find nothing.  False: a message failed. */
+static bool measure(struct span *span, struct cost_network *network)
 {
     const struct net_map *map = &span->map;
     int half = map->nodes / 2, pair = half != 0 ? map->node % half : 0;
@@ -153,17 +153,17 @@ static struct cost_network measure(struct span *span)
                       .long_bytes = room < LONG_MAX_BYTES ? room : LONG_MAX_BYTES };
 
     if (map->node >= 2 * half || (rank != first && rank != last))
-        return (struct cost_network){ .alpha_ns = 0 };
+        return true;
     t.mem.window_offset = span->place[SPAN_NODES].window_offset;
     t.buffer = mem_window(&t.mem, span->node.rank);
-    int failed = hud_guard_call(rank == first ? ask : answer, &t);
+    bool failed = hud_guard_call(rank == first ? ask : answer, &t) != 0;
     if (failed)
         hud_net_cancel(&span->net);
     span->net.sent_messages = span->net.sent_bytes = 0; /* of no call */
-    if (failed || rank != first)
-        return (struct cost_network){ .alpha_ns = 0 };
-    return hud_span_solve(t.one_ns, t.least_ns[ORDER_SHORT], t.least_ns[ORDER_LONG], COUNT,
-                          (double)(t.long_bytes - sizeof(uint64_t)));
+    if (!failed && rank == first)
+        *network = hud_span_solve(t.one_ns, t.least_ns[ORDER_SHORT], t.least_ns[ORDER_LONG], COUNT,
+                                  (double)(t.long_bytes - sizeof(uint64_t)));
+    return !failed;
 }
 
 /* ---- agreement ---- */
@@ -198,8 +198,10 @@ static void keep(struct hud_context *c, const struct cost_network *network)
 }
 
 /*
- * What is measured is told by the second round, made again.  A set-up by a request does not
- * measure: it goes on only when the program calls, so times would say nothing.
+ * What is measured is told by the second round, made again; where a message failed, all ranks do
+ * without the span, and its slices stay leased.  A set-up by a request does not measure: it goes on
+ * only when the program calls, so times would say nothing.  All ranks do alike, since MPI lets no
+ * blocking collective meet a request.
  */
 bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct reply *told,
                     struct reply *reply)
@@ -209,9 +211,15 @@ bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct r
     bool is_known = hud_span_known(reply, team->size, &span->network);
 
     if (!is_known && !strand) {
-        mine.network = measure(span);
-        if (!hud_request_gather(team, NULL, &mine, sizeof mine, reply))
+        if (!measure(span, &mine.network))
+            mine.reason = REASON_EXCHANGE;
+        bool failed = !hud_request_gather(team, NULL, &mine, sizeof mine, reply);
+        for (int r = 0; !failed && r < team->size; r++)
+            failed = reply[r].reason != REASON_NONE;
+        if (failed) {
+            span->node.state = TEAM_BROKEN;
             return false;
+        }
         is_known = hud_span_known(reply, team->size, &span->network);
     }
     if (is_known)
