@@ -5,6 +5,15 @@
  *
  * Tiles are counted within an operation.  A count is announced with the operation's number, so an
  * announcement of an earlier operation is smaller.
+ *
+ * Concurrency (paper 02's limit of readers).  A source has one reader in a step.  Of n ranks on
+ * each of G NUMA nodes at most n - n / G + 2 read from other nodes, and n / G + 1 from any one:
+ * meetings within nodes and between them are mixed.  A lower limit would need ranks that wait: the
+ * order of the pairs in a step does not change the order in which a rank meets the others.
+ *
+ * Tile size (paper 02: what fits the shared cache, and so depends on the ranks on it).  The window
+ * is no larger than a rank's share of the largest shared cache, so all its tiles that are out fit
+ * there; a tile is a quarter of that.
  */
 #ifndef HUD_TILES_H
 #define HUD_TILES_H
@@ -90,12 +99,13 @@ static inline int tiles_place(uint64_t op, uint64_t tile)
 }
 
 /* A tile's header: where the tile begins in the window, in lines, its bytes, whether it is small,
- * and whether more follow. */
-enum { TILES_MORE = 1, TILES_SMALL = 2 };
+ * and whether more follow.  TILES_DIRECT: it tells of bytes that went past the window
+ * (windows/direct.h). */
+enum { TILES_MORE = 1, TILES_SMALL = 2, TILES_DIRECT = 4 };
 
 static inline uint64_t tiles_header(size_t begin, size_t bytes, bool small, bool more)
 {
-    return (uint64_t)(begin / TILES_LINE) << 32 | (uint64_t)bytes << 2 | (small ? TILES_SMALL : 0) |
+    return (uint64_t)(begin / TILES_LINE) << 32 | (uint64_t)bytes << 3 | (small ? TILES_SMALL : 0) |
            (more ? TILES_MORE : 0);
 }
 
@@ -106,7 +116,7 @@ static inline size_t tiles_header_begin(uint64_t header)
 
 static inline size_t tiles_header_bytes(uint64_t header)
 {
-    return (uint32_t)header >> 2;
+    return (uint32_t)header >> 3;
 }
 
 #endif

@@ -11,7 +11,9 @@
  *                                                     are used in turn; the first of an operation
  *                                                     is full[operation % 2]
  *   slot[d].to[r].acknowledged   d           r        operation; tiles of r's that d has consumed
- *                                                     in it
+ *                                                     in it.  With it: where r's next block goes,
+ *                                                     if the kernel copies it; bytes that d has
+ *                                                     pulled
  *   slot[r].at, .out             r           r        (plain) r's position in its window; the tiles
  *                                                     not known to be acknowledged
  *   slot[r] known, order         r           r        (plain) what r knows of each rank; whom r
@@ -40,19 +42,29 @@
 #ifndef HUD_ALG_WINDOWS_H
 #define HUD_ALG_WINDOWS_H
 
-#include "alg/block.h"
-#include "shape/meetings.h"
+#include "alg/direct.h"
+#include "alg/partners.h"
 #include "shape/tiles.h"
 
 _Static_assert((int)TILES_LINE == (int)HUD_LINE, "tiles begin lines");
 
-enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
+enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET, WINDOWS_SINGLE };
 
-static const struct alg_param windows_params[] = {
-    [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0,
-                       1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },
-    [WINDOWS_BUDGET] = { "budget", "B", "a rank's window, up to its L3 share; 0: all", 0, 1 << 28,
-                         128 << 10, NULL, .tune = "512K" },
+/* clang-format off */
+#define WINDOWS_PARAMS                                                                             \
+    [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0,    \
+                       1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },                     \
+    [WINDOWS_BUDGET] = { "budget", "B", "a rank's window, up to its L3 share; 0: all", 0, 1 << 28, \
+                         128 << 10, NULL, .tune = "512K" }
+/* clang-format on */
+
+static const struct alg_param windows_params[] = { WINDOWS_PARAMS, { .name = NULL } };
+
+static const struct alg_param windows_direct_params[] = {
+    WINDOWS_PARAMS,
+    [WINDOWS_SINGLE] = { "single", "B",
+                         "the kernel copies blocks of so many bytes or more; 0: none", 0, 1 << 30,
+                         0, NULL, .per_call = true, .tune = "256K" },
     { .name = NULL },
 };
 
@@ -108,14 +120,21 @@ static inline size_t windows_window_bytes(const long *param, int ranks, size_t m
  * or in place its own part of the other view; or an array of views, one for each rank. */
 enum windows_cut { WINDOWS_EQUAL, WINDOWS_ONE, WINDOWS_PARTS };
 
-/* Of a collective: how its views are cut; and whether the root alone receives, or sends. */
+/* Of a collective: how its views are cut; whether the root alone receives, or sends; whether the
+ * kernel may copy blocks. */
 struct windows_way {
     enum windows_cut in, out;
-    bool to_root, from_root;
+    bool to_root, from_root, direct;
+};
+
+/* A block of the call: where it begins, in which view, and its bytes. */
+struct windows_block {
+    struct mem_span span;
+    size_t bytes;
 };
 
 /* One rank's exchange: its position in its window, and the next tile that it writes: the step, the
- * partner of that step, and the tile's number. */
+ * partner of that step, the tile's number, and the bytes of the block before it. */
 struct windows {
     struct mem *m;
     const struct coll *c;
@@ -124,10 +143,52 @@ struct windows {
     struct windows_way way;
     bool equal; /* all blocks have the call's bytes, or none */
     size_t window_bytes, tile_bytes;
+    size_t direct_bytes; /* the kernel copies blocks of so many or more; 0: none */
     uint64_t op, at, first, next;
     int step, peer;
     uint64_t tile;
+    size_t done_bytes;
 };
+
+/* ---- blocks of the call ---- */
+
+static inline struct windows_block
+windows_block(const struct windows *w, const struct hud_view *views, enum windows_cut cut, int rank)
+{
+    size_t bytes = w->c->bytes;
+
+    if (cut == WINDOWS_ONE && !(w->equal && coll_in_place(w->c)))
+        return (struct windows_block){ { .view = views }, views->bytes };
+    if (cut == WINDOWS_PARTS)
+        return (struct windows_block){ { .view = &views[rank] }, views[rank].bytes };
+    return (struct windows_block){
+        { .view = views, .offset_bytes = (size_t)(cut == WINDOWS_ONE ? w->me : rank) * bytes },
+        bytes
+    };
+}
+
+/* The block of one rank for another; one of them is this one. */
+static inline bool windows_goes(const struct windows *w, int from, int to)
+{
+    return (!w->way.to_root || to == w->c->root) && (!w->way.from_root || from == w->c->root);
+}
+
+static const struct hud_view windows_nothing;
+static const struct windows_block windows_none = { .span = { .view = &windows_nothing } };
+
+static inline struct windows_block windows_in(const struct windows *w, int rank)
+{
+    return windows_goes(w, w->me, rank) ? windows_block(w, w->c->in, w->way.in, rank)
+                                        : windows_none;
+}
+
+static inline struct windows_block windows_out(const struct windows *w, int rank)
+{
+    return windows_goes(w, rank, w->me) ? windows_block(w, w->c->out, w->way.out, rank)
+                                        : windows_none;
+}
+
+/* ---- partners ---- */
 
 static inline uint64_t *windows_order(const struct windows *w)
 {
@@ -140,29 +201,22 @@ static inline uint64_t *windows_known(const struct windows *w, int peer, int wor
     return (uint64_t *)&w->mine->to[w->ranks] + (size_t)peer * WINDOWS_KNOWN + word;
 }
 
-/* Sorts the other ranks by the steps in which this one meets them. */
-static inline void windows_sort_partners(const struct windows *w)
-{
-    enum { BATCH = 64 }; /* meetings that are sorted at a time */
-    const struct meetings o = meetings_of(w->c->groups);
-    struct meetings_rank me = meetings_none;
-    uint64_t word[BATCH], after = 0, *order = windows_order(w);
-    int met = 0;
-
-    while (meetings_next(&o, &me) && me.rank != w->me)
-        ;
-    for (int count; (count = meetings_after(&o, &me, after, BATCH, word)) != 0;
-         after = word[count - 1])
-        for (int i = 0; i < count; i++)
-            mem_put(w->m, &order[met++], word[i]);
-    mem_put(w->m, &w->mine->met, (uint64_t)met);
-}
-
 /* Whom this rank meets in a step of its own, counted from 0. */
 static inline int windows_partner(const struct windows *w, int step)
 {
-    return meetings_with(mem_get(w->m, windows_order(w) + step));
+    return partners_in(w->m, windows_order(w), step);
 }
+
+/* A tile that is being written: the place of its header, its line, where its bytes go, and so many
+ * of the window. */
+struct windows_tile {
+    int place;
+    mem_flag *full;
+    bool small;
+    size_t bytes, room_bytes;
+    uint64_t header;
+    char *data;
+};
 
 enum { WINDOWS_SMALL = 8 * 8 }; /* bytes that travel in the line */
 _Static_assert(8 * TILES_HEADERS + WINDOWS_SMALL == MEM_PAYLOAD,
@@ -278,6 +332,36 @@ static inline bool windows_await_tile(const struct windows *w, mem_flag *full, u
 static inline void windows_acknowledge(const struct windows *w, int peer, uint64_t tiles)
 {
     mem_post(w->m, &w->mine->to[peer].acknowledged, tiles_acknowledged(w->op, tiles)); /* R2 */
+}
+
+/* ---- blocks that the kernel copies ---- */
+
+/* In the line that acknowledges: two offers, in turn; bytes pulled. */
+enum { WINDOWS_PULLED = 2 * DIRECT_WORDS };
+
+static inline uint64_t *windows_offer(const struct windows *w, mem_flag *acknowledged)
+{
+    return &acknowledged->payload[w->op % 2 * DIRECT_WORDS];
+}
+
+/* What the root offers for this rank's block; false: nothing yet, and nobody waited. */
+static inline bool windows_read_offer(const struct windows *w, struct direct *offer, bool wait)
+{
+    struct windows_slot *root = mem_slot(w->m, w->peer);
+
+    if (!windows_is_acknowledged(w, w->peer, w->op, 0, wait))
+        return false;
+    *offer = direct_shown(w->m, windows_offer(w, &root->to[w->me].acknowledged));
+    return true;
+}
+
+/* Bytes that the partner has pulled of its block. */
+static inline size_t windows_pulled(const struct windows *w)
+{
+    struct windows_slot *partner = mem_slot(w->m, w->peer);
+
+    windows_is_acknowledged(w, w->peer, w->op, 1, true);
+    return mem_get(w->m, &partner->to[w->me].acknowledged.payload[WINDOWS_PULLED]);
 }
 
 #endif
