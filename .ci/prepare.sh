@@ -49,10 +49,10 @@ need_venv() {
     echo "$wheels" >"$stamp"
 }
 
-# need_openmpi_5 [FOLDER]: fetches the internal headers of Open MPI 5.0 from Debian's packages.  If that
+# need_openmpi_5 [FOLDER [ARCHITECTURE]]: fetches the internal headers of Open MPI 5.0 from Debian's packages.  If that
 # fails, a line reports it, and the component for Open MPI 5 is not built.
 need_openmpi_5() {
-    sh cmake/fetch-openmpi-5.sh "${1-build/ompi-5.0}" || true
+    sh cmake/fetch-openmpi-5.sh "${1-build/ompi-5.0}" ${2-} || true
 }
 
 # quietly COMMAND...: shows the command's output only if it fails.

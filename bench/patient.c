@@ -67,7 +67,7 @@ int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout_ms)
         *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");
     if (timeout_ms != 0 || empty < EMPTY)
         return counted(real(epoll, events, count, timeout_ms));
-    return counted(epoll_pwait2(epoll, events, count, patience(), NULL));
+    return counted((int)syscall(SYS_epoll_pwait2, epoll, events, count, patience(), NULL, 0UL));
 }
 
 int poll(struct pollfd *files, nfds_t count, int timeout_ms)

@@ -132,9 +132,9 @@ static void print_figure(const char *name, size_t bytes, const struct shots_figu
     for (int i = 0; i < f->shots; i++)
         sum += f->took_ns[i];
     printf("{\"collective\": \"%s\", \"bytes\": %zu, \"median_ns\": %.1f, \"p99_ns\": %.1f, "
-           "\"min_ns\": %.1f, \"mean_ns\": %.1f, ",
+           "\"min_ns\": %.1f, \"mean_ns\": %.1f, \"max_ns\": %.1f, ",
            name, bytes, shots_percentile(f, 50), shots_percentile(f, 99), shots_percentile(f, 0),
-           f->shots > 0 ? sum / f->shots : 0);
+           f->shots > 0 ? sum / f->shots : 0, shots_percentile(f, 100));
     printf("\"shots\": %d, \"late\": %d, \"refused\": %ld, \"wrong\": %ld, \"cpu_ns\": %.0f, "
            "\"line_before_ns\": %.1f, \"line_after_ns\": "
            "%.1f}",

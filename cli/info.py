@@ -4,8 +4,8 @@
 import json
 import os
 
-from .common import mpis
-from .common.layout import Trouble
+from .common import bad_settings, mpis
+from .common.options import MAX_STARTED, whole
 from .common.text import bytes_text, heading, ranges_text, table
 
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
@@ -20,7 +20,7 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--ranks",
-        type=int,
+        type=whole(1, MAX_STARTED),
         metavar="N",
         help="processes of the team (default: one per processor that may be used, at most 8)",
     )
@@ -45,8 +45,6 @@ def huge_pages():
 
 
 def collect(options, layout):
-    if options.ranks is not None and not 1 <= options.ranks <= 1024:
-        raise Trouble(f"--ranks {options.ranks}: a team has 1 to 1024 processes", 2)
     ranks = options.ranks or max(2, min(8, len(os.sched_getaffinity(0))))
     return {
         "version": layout.ask("version"),
@@ -195,8 +193,8 @@ def show_team(team, system):
 
 def show_settings(settings):
     heading("Settings (huddle settings says what each does)")
-    if settings["error"]:
-        print(f"  {settings['error']}: huddle handles no calls")
+    for line in bad_settings.lines(settings):
+        print(f"  {line}")
     table(
         ["setting", "value", "from"],
         [[s["name"], s["value"], s["origin"]] for s in settings["settings"]],
@@ -204,7 +202,9 @@ def show_settings(settings):
 
 
 def show(facts, layout):
-    print(f"huddle {facts['version']}, libraries in {layout.libs}")
+    print(
+        f"huddle {facts['version']}, libraries in {layout.libs} (huddle info --brief: some lines)"
+    )
     show_machine(facts["machine"])
     show_team(facts["team"], facts["huge_pages"])
     heading("MPIs on PATH")
@@ -246,7 +246,8 @@ def show_brief(facts):
         print(f"  a team handles no calls: {first.get('reason', first['state'])}")
     changed = [s for s in facts["settings"]["settings"] if s["origin"] != "default"]
     words = ", ".join(f"{s['name']}={s['value']}" for s in changed if s["name"] != "HUDDLE_JOB")
-    print(f"  settings: {facts['settings']['error'] or words or 'all are the defaults'}")
+    for line in bad_settings.lines(facts["settings"]) or [words or "all are the defaults"]:
+        print(f"  settings: {line}")
 
 
 def main(options, _command, layout):

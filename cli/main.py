@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: one row per command.  Only `run --explain` comes here of `run` (src/launch)."""
 
-import argparse
 import difflib
 import importlib
 import os
@@ -10,6 +9,7 @@ import sys
 
 from .common import stop
 from .common.layout import Trouble
+from .common.parser import Parser
 
 # Help of each command.  Its module has its name, add_arguments(parser), and
 # main(options, command, layout).
@@ -32,17 +32,6 @@ COMMANDS = {
     "reproduce": "compare the papers' results with those of formulas and simulation",
     "settings": "print every setting: what it does, its default, its value and where that is from",
 }
-
-
-class Parser(argparse.ArgumentParser):
-    """Reports an error in one line."""
-
-    def print_help(self, file=None):
-        """argparse's own ignores that it cannot be written."""
-        (file or sys.stdout).write(self.format_help())
-
-    def error(self, message):
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def module_of(command):
@@ -70,7 +59,7 @@ def check_command(arguments):
     if word is None or word in COMMANDS:
         return
     near = difflib.get_close_matches(word, COMMANDS, 1)
-    hint = f"did you mean {near[0]}?" if near else f"accepted are {', '.join(COMMANDS)}"
+    hint = f"did you mean {near[0]}?" if near else f"accepted: {', '.join(COMMANDS)}"
     if shutil.which(word):
         hint = f"did you mean huddle run -- {word} ...?"
     raise Trouble(f"no command {word}: {hint}", 2)

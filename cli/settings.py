@@ -8,6 +8,7 @@ import difflib
 import json
 import shlex
 
+from .common import bad_settings
 from .common.layout import Trouble
 from .common.text import table
 
@@ -18,8 +19,8 @@ This page is written by `huddle settings --markdown` from the library's table.
 
 A setting is an environment variable. Under Open MPI each one is also an MCA parameter, for example
 `mpirun --mca coll_huddle_memory 1M`; `ompi_info --param coll huddle --level 9` lists them.
-`huddle run --set NAME=VALUE -- COMMAND...` sets one for a job. A bad value or an unknown name is
-reported in one line with the accepted values or names. The program then runs with the MPI's own
+`huddle run --set NAME=VALUE -- COMMAND...` sets one for a job. Each bad value and unknown name
+is reported in one line with the accepted values or names. The program then runs with the MPI's own
 collectives.
 
 | variable | default | accepted | MCA parameter | what it does |
@@ -60,9 +61,9 @@ def markdown(rows):
     return PAGE + "\n".join(lines) + "\n"
 
 
-def show(rows, error):
-    if error:
-        print(f"{error}: huddle handles no calls")
+def show(rows, answer):
+    for line in bad_settings.lines(answer):
+        print(line)
     table(
         ["setting", "value", "from", "what it does"],
         [[r["name"], r["value"], r["origin"], r["doc"]] for r in rows],
@@ -100,5 +101,5 @@ def main(options, _command, layout):
     elif options.markdown:
         print(markdown(rows), end="")
     else:
-        show(rows, answer["error"])
+        show(rows, answer)
     return 0

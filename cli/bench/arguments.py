@@ -5,9 +5,9 @@ import argparse
 import os
 import re
 
-from ..common import places
+from ..common import places, refused
 from ..common.layout import Trouble
-from ..common.options import sizes_of, span, whole
+from ..common.options import MAX_STARTED, sizes_of, span, whole
 
 EXAMPLES = """examples:
   huddle bench                                         first MPI found, without and with huddle, 2 ranks
@@ -31,7 +31,7 @@ def msglog(text):
     except ValueError:
         first, last = 1, 0
     if not 0 <= first <= last <= 30:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected LOW:HIGH, powers of two, at most 30")
+        raise refused.argument(text, "LOW:HIGH, powers of two, at most 30")
     return [1 << k for k in range(first, last + 1)]
 
 
@@ -58,16 +58,14 @@ def first_number(text):
 
 def switch(text):
     if text.lower() not in ("0", "1", "on", "off"):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected on, off, 1 or 0")
+        raise refused.argument(text, "on, off, 1 or 0")
     return text.lower() in ("1", "on")
 
 
 def place(text):
     name, equals, path = text.partition("=")
     if not equals or not os.path.exists(path):
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: expected NAME=PLACE, a launcher or the folder whose bin holds it"
-        )
+        raise refused.argument(text, "NAME=PLACE, a launcher or the folder whose bin holds it")
     return name, os.path.abspath(path)
 
 
@@ -90,7 +88,7 @@ def add_what(parser):
     )
     parser.add_argument(
         "--ranks",
-        type=list_of(positive),
+        type=list_of(whole(2, MAX_STARTED)),
         default=[2],
         metavar="N,...",
         help="numbers of ranks, such as 2,8 (default: 2)",
@@ -136,7 +134,7 @@ def add_what(parser):
         type=positive,
         metavar="US",
         help=(
-            "one rank, in turn, arrives US microseconds late; also prints the mean processor time"
+            "delay one rank by US microseconds, round-robin; also prints the mean processor time"
             " of a rank"
         ),
     )
@@ -247,11 +245,12 @@ def add_output(parser):
     parser.add_argument(
         "--details",
         action="store_true",
-        help="print a line per size and variant: interval, p99, launches",
+        help="print a line per size and variant: interval, p99, min, avg, max, launches",
     )
     for kind, words in (
         ("csv", "write a row for each figure of each launch"),
         ("json", "write rows and figures, the machine, the command"),
+        ("columns", "write bytes and medians in plain columns, for a plotting program"),
         ("png", "draw a plot"),
         ("html", "write one file with tables, plots, the machine, the command"),
     ):
@@ -279,7 +278,7 @@ def add_synonyms(parser):
     )
     known.add_argument(
         "-npmin",
-        type=positive,
+        type=whole(2, MAX_STARTED),
         metavar="N",
         help="IMB: from N ranks, doubling, up to the largest of --ranks",
     )
@@ -356,11 +355,10 @@ def settle(options, known):
     options.details = options.details or options.full is not None
     if options.npmin:
         options.ranks = span(options.npmin, max(options.ranks), 2)
-    for ranks in options.ranks:
-        if not 2 <= ranks <= 1024:
-            raise Trouble(f"bench: --ranks {ranks}: not possible (accepted: 2 to 1024)", 2)
     if not 0 <= options.root < min(options.ranks):
-        raise Trouble(f"bench: --root {options.root}: there are only {min(options.ranks)} ranks", 2)
+        raise Trouble(
+            f"--root {options.root}: not possible (accepted: 0 to {min(options.ranks) - 1})", 2
+        )
     return options
 
 

@@ -150,6 +150,7 @@ class Comparison:
                     "p99_ns": taken[int(0.99 * len(taken))],
                     "min_ns": taken[0],
                     "mean_ns": statistics.fmean(taken),
+                    "max_ns": taken[-1],
                     "cpu_ns": 0,
                     "shots": len(taken),
                     "late": 0,

@@ -14,7 +14,7 @@ from ..common import pictures, places
 from ..common.layout import Trouble
 from ..common.text import bytes_text
 from ..common.transfers import class_of
-from . import chart
+from . import chart, columns
 from .stats import panels
 from .tables import bare_lines, setting_text, summary_lines, tables
 
@@ -34,6 +34,7 @@ COLUMNS = (
     "p99_ns",
     "min_ns",
     "mean_ns",
+    "max_ns",
     "cpu_ns",
     "shots",
     "late",
@@ -196,7 +197,7 @@ def check_files(options, say):
     Before anything is measured: all can be written, and a picture drawn; say(line): of a page that
     will have none.
     """
-    for kind in ("csv", "json", "png", "html"):
+    for kind in ("csv", "json", "columns", "png", "html"):
         places.check(f"--{kind}", getattr(options, kind))
     why = pictures.missing() if options.png or options.html else None
     if why and options.png:
@@ -219,12 +220,15 @@ def write_files(options, rows, samples, about, say):
         places.write(options.html, as_html(rows, about, picture))
     if options.csv:
         places.write(options.csv, as_csv(samples))
+    if options.columns:
+        places.write(options.columns, columns.text(rows))
     if options.json:
         places.write(options.json, as_json(rows, samples, about))
     for name, path in (
         ("picture", options.png if picture else None),
         ("page", options.html),
         ("table", options.csv),
+        ("columns", options.columns),
         ("JSON", options.json),
     ):
         if path:

@@ -17,8 +17,10 @@ BARRIERS = "barrier", "ibarrier"  # collectives whose calls have no size
 BARE = "bare"  # the variant that is neither huddle nor a peer: the limit
 
 # One figure of a variant, over its launches.  low and high: None with a single launch.  turn: the
-# variant's position.
-Cell = namedtuple("Cell", "median_ns low_ns high_ns p99_ns cpu_ns launches turn")
+# variant's position.  min, mean, max: of the calls of all launches.
+Cell = namedtuple(
+    "Cell", "median_ns low_ns high_ns p99_ns min_ns mean_ns max_ns cpu_ns launches turn"
+)
 Ratio = namedtuple("Ratio", "value low high")
 # A line of a table.  cells: variant -> Cell; best: the best peer's name, None without one; ratios:
 # variant of huddle's -> Ratio to it.
@@ -58,6 +60,9 @@ def cell_of(figures, turn):
         statistics.median(medians),
         *median_interval(medians),
         statistics.median(f["p99_ns"] for f in figures),
+        min(f["min_ns"] for f in figures),
+        statistics.fmean(f["mean_ns"] for f in figures),
+        max(f["max_ns"] for f in figures),
         statistics.median(f["cpu_ns"] for f in figures),
         len(figures),
         turn,

@@ -7,27 +7,27 @@ import subprocess
 from .layout import Trouble
 
 
+def bad_pair(pair, known):
+    """The line about a NAME=VALUE word that is none; None: it is fine."""
+    name, equals, _ = pair.partition("=")
+    if name not in known:
+        near = difflib.get_close_matches(name.upper(), known, 3) or known[:1]
+        return (
+            f"--set {pair}: not a setting of huddle (accepted: NAME=VALUE, for example"
+            f" {', '.join(near)}; see: huddle settings)"
+        )
+    if not equals:
+        return f"--set {pair}: the value is missing (accepted: {name}=VALUE; see: huddle settings)"
+    return None
+
+
 def settings_of(pairs, layout):
-    """{name: value} of NAME=VALUE words; each name is a setting."""
+    """{name: value} of NAME=VALUE words.  Each that is not a setting is reported."""
     known = [row["name"] for row in layout.ask("info", "settings")["settings"]] if pairs else []
-    variables = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals and name in known:
-            raise Trouble(
-                f"--set {pair}: the value is missing (accepted: {name}=VALUE; see: huddle"
-                " settings)",
-                2,
-            )
-        if name not in known:
-            near = difflib.get_close_matches(name.upper(), known, 3) or known[:1]
-            raise Trouble(
-                f"--set {pair}: not a setting of huddle (accepted: NAME=VALUE, for example"
-                f" {', '.join(near)}; see: huddle settings)",
-                2,
-            )
-        variables[name] = value
-    return variables
+    bad = [line for line in (bad_pair(pair, known) for pair in pairs) if line]
+    if bad:
+        raise Trouble("\nhuddle: ".join(bad), 2)
+    return dict(pair.split("=", 1) for pair in pairs)
 
 
 def with_huddle(settings, command, layout):

@@ -4,11 +4,10 @@ The network between nodes, by three numbers (src/cost/network.h): alpha, of a me
 byte; overhead, of one more message of several on their way.
 """
 
-import argparse
 import os
 from collections import namedtuple
 
-from . import machines
+from . import machines, refused
 from .layout import Trouble
 from .text import bytes_text
 
@@ -24,13 +23,9 @@ def network_of(text):
     try:
         found = Network(*(float(word) for word in text.split(",")))
     except (TypeError, ValueError) as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not understood (accepted: ALPHA,BETA,OVERHEAD, in ns)"
-        ) from error
+        raise refused.argument(text, "ALPHA,BETA,OVERHEAD, in ns") from error
     if not found.alpha_ns > 0 or not 0 <= found.overhead_ns <= found.alpha_ns or found.beta_ns < 0:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no network (accepted: alpha above 0, beta, overhead up to alpha)"
-        )
+        raise refused.argument(text, "alpha above 0, beta, overhead up to alpha")
     return found
 
 

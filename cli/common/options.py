@@ -7,15 +7,17 @@ What depends on more than the option (a machine's cores, an algorithm's paramete
 itself, with `within`.
 """
 
-import argparse
 import math
 import re
 
+from . import refused
 from .layout import Trouble
 from .sizes import number, written
 
 MAX = (1 << 63) - 1  # maximum of a whole number, in JSON too
 MAX_BYTES, MAX_SIZES = (1 << 31) - 1, 64
+MAX_TEAM = 32767  # ranks of a team
+MAX_STARTED = 1024  # ranks that a command starts by itself
 
 # How ranks are bound: the values of --map, and their texts.
 MAPS = {
@@ -26,17 +28,13 @@ MAPS = {
 }
 
 
-def refused(text, accepted):
-    return argparse.ArgumentTypeError(f"{text!r} (accepted: {accepted})")
-
-
 def whole(low=0, high=MAX):
     """A type for argparse: a whole number from low to high."""
 
     def parse(text):
         found = int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else None
         if found is None or not low <= found <= high:
-            raise refused(
+            raise refused.argument(
                 text,
                 (
                     f"{low} to {high}"
@@ -58,7 +56,7 @@ def real(low, high):
         except ValueError:
             found = math.nan
         if not low <= found <= high:
-            raise refused(text, f"a number from {low:g} to {high:g}")
+            raise refused.argument(text, f"a number from {low:g} to {high:g}")
         return found
 
     return parse
@@ -80,14 +78,10 @@ def sizes_of(text):
         high, _, factor = rest.partition(":")
         step = number(factor) if factor else 2
         if colon and (step < 2 or number(low) > number(high)):
-            raise argparse.ArgumentTypeError(
-                f"{part!r} is not a valid range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)"
-            )
+            raise refused.argument(part, "LOW:HIGH or LOW:HIGH:FACTOR", "no range")
         found.update(span(number(low), number(high), step) if colon else [number(low)])
     if max(found) > MAX_BYTES or len(found) > MAX_SIZES:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} (accepted: at most {MAX_SIZES} sizes, each below 2G)"
-        )
+        raise refused.argument(text, f"at most {MAX_SIZES} sizes, each below 2G")
     return sorted(found)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers of bytes as users write them."""
 
-import argparse
 import re
+
+from . import refused
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -11,9 +12,7 @@ def number(text):
     """'64K' -> 65536."""
     found = re.fullmatch(r"([0-9]{1,18})([KMG]?)I?B?", text.strip().upper())
     if not found:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a valid size (accepted: a whole number, with K, M or G: 8, 64K, 1M)"
-        )
+        raise refused.argument(text, "a whole number, with K, M or G: 8, 64K, 1M", "not a size")
     return int(found[1]) * UNITS[found[2]]
 
 

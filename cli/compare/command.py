@@ -14,6 +14,7 @@ from collections import namedtuple
 
 from ..common import endings, places, recorded, records
 from ..common.layout import Trouble
+from ..common.options import whole
 from ..common.progress import Progress
 from ..common.text import heading, table
 from ..common.totals import Totals
@@ -24,9 +25,10 @@ Run = namedtuple("Run", "seconds collectives by output status lines")
 
 
 def add_arguments(parser):
+    parser.takes_command = True
     parser.add_argument(
         "--runs",
-        type=int,
+        type=whole(1, 1000),
         default=7,
         metavar="N",
         help="runs without huddle, and as many with it, in turn (default: 7)",
@@ -44,16 +46,16 @@ def one_run(layout, command, off):
             layout, folder, command, off, subprocess.PIPE
         )
         ranks = records.read(folder)
+        if status == 0 and not ranks:  # further runs would compare nothing
+            raise Trouble(endings.no_process(command))
         if status != 0:
             tail = (errors or text).decode(errors="replace").strip()[-1000:]
             raise Trouble(
                 f"the command ended with status {status} {'without' if off else 'with'} huddle:"
                 f" {tail}"
             )
-        by = {}
-        if ranks:
-            rows = Totals(ranks, layout).by_collective()
-            by = {name: row.seconds / len(ranks) for name, row in rows.items()}
+        rows = Totals(ranks, layout).by_collective()
+        by = {name: row.seconds / len(ranks) for name, row in rows.items()}
     return Run(seconds, sum(by.values()), by, text, status, endings.lines(ranks, command))
 
 
@@ -156,8 +158,6 @@ def facts_of(command, without, with_it):
 def main(options, command, layout):
     if not command:
         raise Trouble("nothing to run: huddle compare [options] -- COMMAND...", 2)
-    if not 1 <= options.runs <= 1000:
-        raise Trouble(f"--runs {options.runs}: accepted are 1 to 1000", 2)
     places.check("--json", options.json)
     without, with_it = measure(layout, command, options.runs)
     show(without, with_it)

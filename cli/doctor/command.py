@@ -7,6 +7,7 @@ on this machine can use huddle; 1: they cannot; 2: bad arguments.
 import json
 
 from ..common.layout import Trouble
+from ..common.options import MAX_TEAM, whole
 from . import installed, machine
 from .finding import FAIL, OK, WARN, Finding
 
@@ -17,7 +18,7 @@ def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--ranks",
-        type=int,
+        type=whole(1, MAX_TEAM),
         metavar="N",
         help="ranks of the job on this node (default: one per processor that may be used)",
     )
@@ -45,8 +46,6 @@ def show(found):
 
 
 def main(options, _command, layout):
-    if options.ranks is not None and not 1 <= options.ranks <= 65536:
-        raise Trouble(f"--ranks {options.ranks}: accepted are 1 to 65536", 2)
     found = findings(options, layout)
     works = not any(one.state == FAIL for one in found)
     if options.json:

@@ -32,7 +32,8 @@ def files(_machine, layout):
 def settings(_machine, layout):
     answer = layout.ask("info", "settings")
     if answer["error"]:
-        return [Finding("settings", FAIL, answer["error"], "correct or unset it")]
+        lines = [answer["error"], *answer["more_errors"]]
+        return [Finding("settings", FAIL, line, "correct or unset it") for line in lines]
     if os.environ.get("HUDDLE") in SWITCHES:
         return [Finding("settings", FAIL, "HUDDLE=off", "unset HUDDLE")]
     changed = [s["name"] for s in answer["settings"] if s["origin"] != "default"]

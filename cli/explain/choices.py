@@ -7,14 +7,13 @@ served alike, with what the row rests on.  The library makes the plans of all th
 import json
 
 from ..common.layout import Trouble
-from ..common.options import MAPS
+from ..common.options import MAPS, MAX_TEAM
 from ..common.sizes import written
 from ..common.text import heading, single_copy_text, table
 from . import evidence
 
 MODEL = "*"  # behind what a row rests on
 LEAST_RANKS = 64  # that the table goes up to, where nothing else is asked
-MAX_RANKS = 32767
 
 
 class Row:
@@ -177,7 +176,7 @@ def name_of(serves):
 
 
 def last_ranks(processors):
-    return min(MAX_RANKS, max(LEAST_RANKS, 2 * processors))
+    return min(MAX_TEAM, max(LEAST_RANKS, 2 * processors))
 
 
 def show(asked, answer, series, low, high):
@@ -212,8 +211,8 @@ def show(asked, answer, series, low, high):
 def explain(asked, ranks, sizes, as_json):
     """ranks: (first, last), None: all; sizes: (low, high), high None: no end."""
     first, last = ranks or (2, last_ranks(asked.processors))
-    if not 1 <= first <= last <= MAX_RANKS:
-        raise Trouble(f"--ranks {first}:{last}: a team has 1 to {MAX_RANKS} ranks", 2)
+    if last > MAX_TEAM:
+        raise Trouble(f"--ranks {first}:{last}: not possible (accepted: 1 to {MAX_TEAM})", 2)
     answer = asked.layout.ask(
         "choices", asked.collective, str(first), str(last), asked.map, *asked.topology
     )

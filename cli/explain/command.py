@@ -7,10 +7,10 @@ one that is described.
 import argparse
 import json
 
-from ..common import machines
+from ..common import machines, refused
 from ..common.collectives import HELP, find
 from ..common.layout import Trouble
-from ..common.options import MAPS
+from ..common.options import MAPS, MAX_TEAM, whole, within
 from ..common.sizes import number, written
 from ..common.text import bytes_text, heading, parameters_text, single_copy_text, table
 from . import choices, evidence, nodes
@@ -19,12 +19,13 @@ from . import choices, evidence, nodes
 def ranks_of(text):
     """'8' -> (8, 8); '2:64' -> (2, 64)"""
     low, colon, high = text.partition(":")
-    try:
-        return int(low), int(high if colon else low)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not understood (accepted: 8, 2:64)"
-        ) from error
+    words = [low, high if colon else low]
+    if not all(word.isdecimal() and len(word) < 9 for word in words):
+        raise refused.argument(text, "8, 2:64")
+    first, last = map(int, words)
+    if not 1 <= first <= last:
+        raise refused.argument(text, "N or LOW:HIGH, from 1")
+    return first, last
 
 
 def add_arguments(parser):
@@ -57,7 +58,7 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--nodes",
-        type=int,
+        type=whole(2, 1 << 16),
         metavar="N",
         help="of a communicator that spans N nodes instead (default of --ranks then: N)",
     )
@@ -85,8 +86,7 @@ class Asked:
         self.ranks = 1
         self.processors = self.answer(0)["facts"]["processors"]
         self.ranks = self.processors if options.ranks is None else options.ranks[0]
-        if not 1 <= self.ranks <= choices.MAX_RANKS:
-            raise Trouble(f"--ranks {self.ranks}: a team has 1 to {choices.MAX_RANKS} ranks", 2)
+        within("--ranks", self.ranks, 1, MAX_TEAM)
 
     def answer(self, size):
         return self.layout.ask(
@@ -233,7 +233,7 @@ def size(text):
         return number(text)
     except argparse.ArgumentTypeError as error:
         raise Trouble(
-            f"--bytes {text!r} is not understood (accepted: 64K, 8,4K,1M, 8:1M, 8:1M:8)", 2
+            f"--bytes {refused.shown(text)}: not a size (accepted: 64K, 8,4K,1M, 8:1M, 8:1M:8)", 2
         ) from error
 
 

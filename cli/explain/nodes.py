@@ -4,7 +4,6 @@
 import json
 
 from ..common import network
-from ..common.layout import Trouble
 from ..common.options import sizes_of
 from ..common.text import bytes_text, table
 
@@ -31,8 +30,6 @@ def whys(options, layout, name, sizes):
 
 
 def main(options, layout, name):
-    if options.nodes < 2:
-        raise Trouble(f"--nodes {options.nodes}: a span has two nodes or more", 2)
     text = options.bytes if options.bytes is not None else SIZES
     sizes = [0] if name == "barrier" else sizes_of(text)
     rows = list(whys(options, layout, name, sizes))

@@ -100,7 +100,7 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--nodes",
-        type=int,
+        type=whole(2, nodes.MAX_NODES),
         metavar="N",
         help="bcast: between N nodes instead: the tree, the segment and the time",
     )

@@ -29,8 +29,6 @@ def known(options, layout):
 def main(options, layout):
     if options.collective != "bcast":
         raise Trouble(f"--nodes: no model of {options.collective} (accepted: bcast)", 2)
-    if not 2 <= options.nodes <= MAX_NODES:
-        raise Trouble(f"--nodes {options.nodes}: accepted are 2 to {MAX_NODES}", 2)
     sizes = options.bytes or sizes_of(SIZES)
     if not sizes[0]:
         raise Trouble("--bytes 0: nothing to predict (accepted: sizes from 1)", 2)

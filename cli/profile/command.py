@@ -12,8 +12,11 @@ from ..common import endings, places, recorded, records, stop
 from ..common.layout import Trouble
 from . import facts, page, tables
 
+NOT_STARTED = (126, 127)  # the command, as a shell has it
+
 
 def add_arguments(parser):
+    parser.takes_command = True
     parser.add_argument("--off", action="store_true", help="run the program without huddle")
     parser.add_argument("--json", metavar="FILE", help="write the profile to FILE as JSON")
     parser.add_argument("--html", metavar="FILE", help="write one page with plots to FILE")
@@ -26,7 +29,7 @@ def add_arguments(parser):
     parser.epilog = (
         "The command follows --, for example: huddle profile --html app.html -- mpirun -np 4 ./app."
         " The table is printed on standard error after the program has ended. The exit status is"
-        " the program's."
+        " the program's. What huddle saves is not estimated here: huddle compare measures it."
     )
 
 
@@ -35,6 +38,8 @@ def report(options, folder, command, layout, status):
         ranks = records.read(folder)
     except OSError as error:
         raise Trouble(f"--from {folder}: {error.strerror}", 2) from error
+    if not ranks and status in NOT_STARTED:  # the launcher has said why
+        return status
     if not ranks:
         line = f"no records in {folder}" if options.folder else endings.no_process(command)
         print(f"huddle: {line}", file=sys.stderr)

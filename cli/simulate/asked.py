@@ -4,7 +4,6 @@ The question of huddle simulate: what its options ask for, and the call of the s
 algorithm and size.
 """
 
-import argparse
 import os
 
 from ..common import machines, repetitions
@@ -12,6 +11,7 @@ from ..common.collectives import find, known
 from ..common.launching import settings_of
 from ..common.layout import Trouble
 from ..common.options import MAPS, sizes_of
+from ..common.parser import Parser
 from ..common.progress import Progress
 from .alternate import Alternate, apart
 from .options import OPTIONS, PAIR_SIZES, SIZES, add_arguments, check_meaning, parameters
@@ -32,7 +32,7 @@ def load_machine(layout, name):
 
 def asked_as(layout, *words):
     """The question of huddle simulate WORDS."""
-    parser = argparse.ArgumentParser()
+    parser = Parser(prog="huddle simulate")
     add_arguments(parser)
     return Asked(parser.parse_args(words), layout)
 

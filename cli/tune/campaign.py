@@ -14,15 +14,14 @@ from .state import State
 from ..common.trials import kept_settings
 
 MINUTES, QUICK_MINUTES = 5, 1
-MOST_MINUTES = 24 * 60
 
 
 def ranks_of(text):
     ranks = sorted({int(word) for word in text.split(",") if word.isdecimal() and len(word) < 9})
     if len(ranks) != len(text.split(",")) or not all(2 <= n <= grid.MAX_RANKS for n in ranks):
         raise Trouble(
-            f"--ranks {text}: not valid (accepted: numbers from 2 to {grid.MAX_RANKS}, separated by"
-            " commas)",
+            f"--ranks {text}: not possible (accepted: numbers from 2 to {grid.MAX_RANKS},"
+            " separated by commas)",
             2,
         )
     return ranks
@@ -30,10 +29,7 @@ def ranks_of(text):
 
 def minutes_of(options):
     usual = QUICK_MINUTES if options.quick else MINUTES
-    minutes = usual if options.minutes is None else options.minutes
-    if not 0 < minutes <= MOST_MINUTES:
-        raise Trouble(f"--minutes {minutes:g}: not valid (accepted: more than 0, at most a day)", 2)
-    return minutes
+    return usual if options.minutes is None else options.minutes
 
 
 def asked_sizes(options):

@@ -12,7 +12,7 @@ import sys
 
 from ..common import places, stop
 from ..common.layout import Trouble
-from ..common.options import sizes_of
+from ..common.options import real, sizes_of
 from ..common.progress import Progress
 from . import contest, describe, network, plot, screen, show, together, tuning_file
 from .against import Against
@@ -82,7 +82,7 @@ def add_arguments(parser):
     parser.add_argument("--quick", action="store_true", help="only every second size, in a minute")
     parser.add_argument(
         "--minutes",
-        type=float,
+        type=real(0.01, 24 * 60),
         metavar="N",
         help="the time that it may take; what it did not decide then is listed (default: 5; 1 with"
         " --quick)",

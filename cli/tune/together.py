@@ -253,8 +253,8 @@ def together(campaign, progress):
         lost += max(0, work.candidates - len(more) - work.unmeasured)
         unmeasured += work.unmeasured
         figures.update(seen)
-    said = [(lost, "looked better alone, but not together with the others")]
+    said = [(lost, "was faster alone, not in the final measurement of all rules")]
     said.append(
-        (unmeasured, "looked better alone; the time was over before a test of them together")
+        (unmeasured, "was faster alone; there was no time for a final measurement of all rules")
     )
     return rules, figures, [f"{count} other rule(s) {words}." for count, words in said if count]

@@ -7,7 +7,7 @@ without MPI and simulated, of all numbers of ranks up to its cores.
 import sys
 
 from ..common import jobs, steady
-from ..common.collectives import known
+from ..common.collectives import find, known
 from ..common.progress import Progress
 from ..simulate import measure
 from ..simulate.asked import asked_as
@@ -50,12 +50,10 @@ def figures_of(asked):
 def compare(layout, options):
     """[(collective, ranks, measured, simulated)], and texts."""
     teams = [options.ranks] if options.ranks else range(2, jobs.cores() + 1)
-    cells = [
-        (collective, ranks)
-        for collective in known(layout)
-        if options.collective in (None, collective.name)
-        for ranks in teams
-    ]
+    chosen = [find(layout, options.collective, "validate")] if options.collective else known(layout)
+    for collective in chosen:  # what cannot be asked is refused before anything is printed
+        asked_of(layout, collective, teams[0], options)
+    cells = [(collective, ranks) for collective in chosen for ranks in teams]
     rows, notes, others = [], [], steady.others()
     if others:
         print(

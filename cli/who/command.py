@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle who: which ranks of a running job wait for which, inside huddle's collectives."""
 
-import argparse
 import json
 import time
 
+from ..common import refused
 from ..common.layout import Trouble
 from . import processes
 from .text import plain, plain_texts, show
@@ -16,10 +16,7 @@ MPI = ("libmpi.so", "libmpich.so", "libmpi_cxx.so")
 
 def a_pid(text):
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not the number of a process (accepted: the pid of a rank or of the"
-            " launcher)"
-        )
+        raise refused.argument(text, "the pid of a rank or of the launcher", "no process")
     return int(text)
 
 
@@ -29,7 +26,7 @@ def seconds(text):
     except ValueError:
         number = 0
     if not 0.1 <= number <= 86400:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time (accepted: seconds, from 0.1)")
+        raise refused.argument(text, "seconds, from 0.1")
     return number
 
 

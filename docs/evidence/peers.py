@@ -4,8 +4,9 @@
 usage: build/venv/bin/python docs/evidence/peers.py [--huddle FILE] [--launches N] [FILE...]
 
 Without files it runs `huddle bench` as the heads of both files say, --launches times (default: 4).
-That takes three minutes each, wants the machine quiet, and four cores.  Files are what such
-commands wrote with --csv.
+That takes three minutes each, and wants the machine quiet.  Files are what such commands wrote with
+--csv.  With two or three cores it measures what these can, and writes peers-2-cores.csv and so on,
+without a plot.
 """
 
 import argparse
@@ -49,21 +50,39 @@ LOOPS = (
     f"{COLLECTIVES} alltoallv {PIECES} --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M"
     " --with MPI --loop 200"
 )
+CORES = len(os.sched_getaffinity(0))
+FEW = CORES < 4
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
 SHOWN = {"2": "2 ranks", "4": "4 ranks", "8": "8 ranks, oversubscribed"}  # of the plot
 COLOURS = ("#1b9e77", "#d95f02", "#7570b3")
 
 
+def fitting(command):
+    """On so many cores: as many bound ranks as there are, and fewer unbound ones."""
+    if not FEW:
+        return command
+    bound = ",".join(str(n) for n in (2, 3, 4) if n <= CORES)
+    command = command.replace("--ranks 2,3,4", f"--ranks {bound}")
+    return command.replace("--ranks 2,4", f"--ranks {bound}").replace("--ranks 8,16", "--ranks 8")
+
+
+def named(name):
+    return name.replace(".csv", f"-{CORES}-cores.csv") if FEW else name
+
+
 def commands(folder, launch):
     """(file that it writes, words of the command)"""
     short = "--launches 1 --figure-ms 8"
-    yield folder / f"peers-{launch}.csv", f"{SINGLE} {short}".split()
-    yield folder / f"many-{launch}.csv", f"{MANY} {short}".split()
-    yield folder / f"pieces-{launch}.csv", f"{SINGLE_PIECES} {short}".split()
-    yield folder / f"many-pieces-{launch}.csv", f"{MANY_PIECES} {short}".split()
-    yield folder / f"nonblocking-{launch}.csv", f"{NONBLOCKING} {short}".split()
+    for name, command in (
+        ("peers", SINGLE),
+        ("many", MANY),
+        ("pieces", SINGLE_PIECES),
+        ("many-pieces", MANY_PIECES),
+        ("nonblocking", NONBLOCKING),
+    ):
+        yield folder / f"{name}-{launch}.csv", f"{fitting(command)} {short}".split()
     for mpi in OWN:
-        loops = LOOPS.replace("MPI", mpi)
+        loops = fitting(LOOPS).replace("MPI", mpi)
         yield folder / f"loops-{mpi}-{launch}.csv", f"{loops} {short}".split()
 
 
@@ -131,11 +150,11 @@ def write(name, about, runs, commands_of_it, columns, rows):
         about,
         f"Measured {datetime.date.today()} on {processor()},",
         "by build/venv/bin/python docs/evidence/peers.py, which runs",
-        *(f"  huddle bench {command}" for command in commands_of_it),
+        *(f"  huddle bench {fitting(command)}" for command in commands_of_it),
         f"near, far: whether the farthest two ranks share a cache; line transfer {lines_ns(runs)}.",
         versions(runs),
     ]
-    with open(DOCS / "evidence" / name, "w", encoding="utf-8", newline="") as file:
+    with open(DOCS / "evidence" / named(name), "w", encoding="utf-8", newline="") as file:
         file.writelines(f"# {line}\n" for line in head)
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
@@ -239,7 +258,7 @@ def main():
             () if options.files else measure(options.huddle, options.launches, pathlib.Path(folder))
         )
         runs = [rows_of(path) for path in options.files or made]
-    single = [rows for rows in runs if {row["variant"] for row in rows} > {"huddle", *OWN}]
+    single = [rows for rows in runs if {row["variant"] for row in rows} - {"huddle", *OWN}]
     looped = [rows for rows in runs if rows not in single]
     write(
         "peers.csv",
@@ -259,7 +278,8 @@ def main():
         found := list(loops(looped)),
     )
     means(found, lambda row: (row[0], row[4], row[1], row[3]), 6)
-    draw()
+    if not FEW:
+        draw()
 
 
 if __name__ == "__main__":

@@ -24,9 +24,13 @@ if [ "$machine" = "$(uname -m)" ]; then
     need_openmpi_5 "$build/ompi-5.0"
 else # tests/aarch64 has what it takes
     sh tests/aarch64/fetch.sh "$out/packages-$machine"
+    need_openmpi_5 "$build/ompi-5.0" arm64
     export HUD_AARCH64=$out/packages-$machine
     libraries=$HUD_AARCH64/sysroot$libraries
     export LD_LIBRARY_PATH=$HUD_AARCH64/tools/usr/lib/x86_64-linux-gnu # the assembler's and the linker's
+    mkdir -p "$out/strip-$machine" # auditwheel calls strip
+    ln -sf "$HUD_AARCH64/tools/usr/bin/$machine-linux-gnu-strip" "$out/strip-$machine/strip"
+    PATH=$out/strip-$machine:$PATH
     export _PYTHON_HOST_PLATFORM=linux-$machine AUDITWHEEL_LD_LIBRARY_PATH=$libraries
     options+=(-Ccmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/tests/aarch64/toolchain.cmake"
         -Ccmake.define.HUD_OPENMPI_4_1_INCLUDE="$libraries/openmpi/include"

@@ -13,7 +13,7 @@ libraries="libc6 libc6-dev linux-libc-dev libcrypt1 libcrypt-dev libgcc-s1 libat
     libhwloc-dev libhwloc15 libjansson-dev libjansson4 libtomlplusplus-dev libtomlplusplus3 libcmocka-dev libcmocka0
     libboost1.74-dev libboost-context1.74-dev libboost-context1.74.0
     libopenmpi-dev libopenmpi3 libpmix-dev libpmix2 libevent-dev libevent-core-2.1-7 libevent-pthreads-2.1-7 libmunge2
-    libmpich-dev libmpich12 libucx0 libnl-3-200 libnl-route-3-200 libibverbs1 librdmacm1"
+    libmpich-dev libmpich12 libucx0 libnuma1 libnl-3-200 libnl-route-3-200 libibverbs1 librdmacm1"
 
 fail() {
     echo "aarch64: $1" >&2
@@ -33,5 +33,11 @@ unpack_packages "$apt" "$dir/tools" $tools
 unpack_packages "$apt" "$dir/sysroot" openmpi-common $(for name in $libraries; do echo "$name:arm64"; done)
 find "$dir/tools/usr/bin" -name 'qemu-*' ! -name qemu-aarch64-static -delete
 find "$dir/sysroot" -name 'libmpich*.a' -delete
+# The compiler's own link leads to a package that is not unpacked, and libstdc++.a needs a newer C library.
+ln -sf "$dir/sysroot/usr/lib/aarch64-linux-gnu/libstdc++.so.6" "$dir/tools/usr/lib/gcc-cross/aarch64-linux-gnu/12/libstdc++.so"
+# Absolute links lead out of the folder: libm.so would be missing, and the linker would take libm.a.
+find "$dir/sysroot" -type l -lname '/*' | while read -r link; do
+    ln -sf "$dir/sysroot$(readlink "$link")" "$link"
+done
 rm -rf "$apt"
 touch "$dir/complete"

@@ -14,7 +14,6 @@ sh "$here/fetch.sh" "$build/packages" || exit 77
 export HUD_AARCH64="$build/packages"
 export LD_LIBRARY_PATH="$HUD_AARCH64/tools/usr/lib/x86_64-linux-gnu" # the assembler's and the linker's
 libraries=$HUD_AARCH64/sysroot/usr/lib/aarch64-linux-gnu
-compile="$HUD_AARCH64/tools/usr/bin/aarch64-linux-gnu-gcc-12 --sysroot=$HUD_AARCH64/sysroot -std=gnu11 -O1 -pthread"
 emulate="$HUD_AARCH64/tools/usr/bin/qemu-aarch64-static -L $HUD_AARCH64/sysroot"
 
 cmake -S "$here/../.." -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cmake" -DCMAKE_BUILD_TYPE=Release -DHUD_WERROR=ON \
@@ -26,8 +25,9 @@ ls "$build"/lib/huddle/openmpi-4.1/mca_coll_huddle.so "$build"/lib/huddle/libhud
 (cd "$build" && ctest -j "$(nproc)" --output-on-failure --no-tests=error -E '^(sim.published|check_waits)$')
 
 for program in differential reductions exchanges; do
-    $compile -I"$libraries/openmpi/include" "$here/../mpi/$program.c" -o "$build/$program-openmpi" "$libraries/libmpi.so.40" -Wl,--allow-shlib-undefined
-    $compile -I"$libraries/mpich/include" "$here/../mpi/$program.c" -o "$build/$program-mpich" "$libraries/libmpich.so.12" -Wl,--allow-shlib-undefined
+    for mpi in openmpi mpich; do
+        "$here/mpicc.sh" $mpi -std=gnu11 -O1 -pthread "$here/../mpi/$program.c" -o "$build/$program-$mpi"
+    done
 done
 unset LD_LIBRARY_PATH
 

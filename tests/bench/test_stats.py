@@ -15,7 +15,7 @@ from unittest import mock
 SOURCE = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, SOURCE)
 
-from cli.bench import chart, report, stats, tables  # noqa: E402
+from cli.bench import chart, columns, report, stats, tables  # noqa: E402
 from cli.common import pictures, transfers  # noqa: E402
 from cli.common.layout import Trouble  # noqa: E402
 
@@ -35,6 +35,7 @@ def figure(
         "p99_ns": 2 * median,
         "min_ns": median,
         "mean_ns": median,
+        "max_ns": 3 * median,
         "shots": 20,
         "late": 0,
         "refused": 0,
@@ -202,7 +203,15 @@ class Shown(unittest.TestCase):
             (len(barriers), headers),
         )
         self.assertEqual(["8 B", "60", "0.54", "0.33*", "fast"], sizes[0][:5])
-        self.assertEqual(4, len(tables.tables(self.rows, details=True)[1][2]))
+        _, headers, details, _ = tables.tables(self.rows, details=True)[1]
+        self.assertEqual(4, len(details))
+        shown = dict(zip(headers, details[0]))
+        self.assertEqual(["0.54", "0.54", "1.63"], [shown[name] for name in ("min", "avg", "max")])
+
+    def test_columns(self):
+        text = columns.text(self.rows)
+        self.assertIn("\n# bytes fast huddle\n8 0.5415 0.3255\n", text)
+        self.assertEqual(2, len(text.split("\n\n\n")), "a block for each collective")
 
     def test_what_is_compared_comes_first(self):
         found, _ = rows(
@@ -219,7 +228,7 @@ class Shown(unittest.TestCase):
         )
 
     def test_without_matplotlib_a_picture_is_an_error_and_a_page_has_none(self):
-        said, none = [], {"csv": None, "json": None, "png": None, "html": None}
+        said, none = [], dict.fromkeys(("csv", "json", "columns", "png", "html"))
         with (
             tempfile.TemporaryDirectory() as scratch,
             mock.patch.object(pictures, "missing", lambda: "pictures need it"),

@@ -75,12 +75,35 @@ class Run(unittest.TestCase):
             ("rnu", "did you mean run?"),
             ("setings", "did you mean settings?"),
             ("sh", "did you mean huddle run -- sh"),
-            ("zzz", "accepted are run, "),
+            ("zzz", "accepted: run, "),
         ):
             answer = huddle(word)
             self.assertEqual(2, answer.returncode)
             self.assertRegex(answer.stderr, rf"^huddle: no command {word}: [^\n]*\n$")
             self.assertIn(said, answer.stderr)
+
+    def test_bad_words_have_one_form(self):
+        """Of argparse and of huddle: what, the value, what is accepted."""
+        for words, said in (
+            ("info --bind x", "--bind x: not possible (accepted: core, none)"),
+            ("info --ranks x", "--ranks x: not possible (accepted: 1 to 1024)"),
+            ("info --ranks 0", "--ranks 0: not possible (accepted: 1 to 1024)"),
+            ("bench --bytes 9:3", "--bytes 9:3: no range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)"),
+            ("bench --skew 3 --late 3", "--late: not with --skew (accepted: one of the two)"),
+            ("info --ranks", "--ranks: the value is missing; see huddle info --help"),
+            ("info --json=3", "--json: takes no value; see huddle info --help"),
+            ("info --rank 3", "no option of huddle info: --rank; did you mean --ranks?"),
+            ("info x", "info x: a word too many; see huddle info --help"),
+            ("who", "PID is missing; see huddle who --help"),
+            (
+                "profile sh -c true",
+                "profile sh: -- is missing before the command (accepted: -- sh ...)",
+            ),
+        ):
+            with self.subTest(words=words):
+                answer = huddle(*words.split())
+                self.assertEqual((2, ""), (answer.returncode, answer.stdout))
+                self.assertEqual(f"huddle: {said}\n", answer.stderr)
 
     def test_some_settings(self):
         rows = json.loads(huddle("settings", "memory", "--json").stdout)["settings"]
@@ -134,6 +157,37 @@ class Run(unittest.TestCase):
                 self.assertEqual(2, answer.returncode)
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
                 self.assertFalse(os.path.exists(made))
+
+    def test_statistics_of_the_environment_are_refused_at_the_start_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, bad = os.path.join(folder, "f"), "json:/no/such/file"
+            for options, value, status in (
+                ((), bad, 2),
+                (("--set", f"HUDDLE_STATS={bad}"), "off", 2),
+                (("--set", "HUDDLE_STATS=off"), bad, 0),
+                ((), f"json:{file}", 0),
+            ):
+                answer = huddle("run", *options, "--", "echo", "ran", HUDDLE_STATS=value)
+                self.assertEqual(status, answer.returncode)
+                self.assertEqual("" if status else "ran\n", answer.stdout)
+                said = r"^huddle: HUDDLE_STATS: cannot write /no/such/file: [^\n]*\n$"
+                self.assertRegex(answer.stderr, said if status else r"^$")
+            self.assertFalse(os.path.exists(file))
+
+    def test_all_bad_settings_are_reported(self):
+        words = ("--set", "HUDDLE_A=1", "--set", "HUDDLE_MEMORY", "--set", "HUDDLE_LOG=info")
+        answer = huddle("run", *words, "--set", "HUDDLE_BCST=1", "--", "true")
+        self.assertEqual(2, answer.returncode)
+        lines = answer.stderr.splitlines()
+        for line, name in zip(lines, ("A=1: not", "MEMORY: the value", "BCST=1: not")):
+            self.assertTrue(line.startswith(f"huddle: --set HUDDLE_{name}"), line)
+        self.assertEqual(3, len(lines))
+        answer = huddle("bench", "--set", "HUDDLE_A=1", "--set", "HUDDLE_B=2")
+        self.assertRegex(answer.stderr, r"^(huddle: --set HUDDLE_[AB]=\d: not [^\n]*\n){2}$")
+        answer = huddle("settings", HUDDLE_MEMORY="lots", HUDDLE_WAIT="never", HUDDLE_X="1")
+        lines = answer.stdout.splitlines()[:3]
+        for name in ("HUDDLE_MEMORY=lots ", "HUDDLE_WAIT=never ", "HUDDLE_X=1 "):
+            self.assertEqual(1, sum(line.startswith(name) for line in lines), answer.stdout)
 
     def test_becomes_the_command(self):
         answer = huddle("run", "--", "sh", "-c", "echo \"$@\"; exit 7", "sh", "--", "--explain")
@@ -236,6 +290,14 @@ class Launcher(unittest.TestCase):
                     subprocess.run([sys.executable, "-B", launcher], check=False).returncode,
                     "a build tree",
                 )
+
+    def test_an_old_python_is_told_so(self):
+        run = "import runpy, sys; sys.version_info = (3, 8, 1); runpy.run_path(sys.argv[1])"
+        answer = subprocess.run(
+            [sys.executable, "-B", "-c", run, CLI], capture_output=True, text=True, check=False
+        )
+        self.assertEqual(1, answer.returncode)
+        self.assertRegex(answer.stderr, r"^huddle: Python 3.8: [^\n]*accepted: 3.9 [^\n]*\n$")
 
 
 class Info(unittest.TestCase):

@@ -459,8 +459,8 @@ class Words(unittest.TestCase):
                 "--buffers 17: not possible (accepted: 1 to 16)",
             ),
             (("--bytes", "0,8"), "--bytes 0: "),
-            (("--buffers", "-3"), "--buffers: '-3' (accepted: "),
-            (("--bytes", "9" * 40), "--bytes: "),
+            (("--buffers", "-3"), "--buffers -3: not possible (accepted: "),
+            (("--bytes", "9" * 40), "--bytes 999"),
             (("barrier", "--bytes", "8"), "--bytes: a barrier has none"),
             (
                 ("barrier", "--queue", "1M"),

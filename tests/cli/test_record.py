@@ -97,10 +97,11 @@ class Stats(Recorded):
             self.assertEqual(RANKS, rows["bcast"]["empty"])
             self.assertEqual({"one rank": RANKS}, rows["barrier"]["passed"])
             self.assertEqual({"not supported": RANKS}, rows["neighbor_allgather"]["passed"])
-            # the last rank sleeps before each call, so the others wait at least that long
+            # the last rank sleeps before each call, so the others wait about that long, or a busy
+            # machine holds them up, too
             slept = CALLS * LATE_S * (RANKS - 1)
             waited = rows["allreduce"]["waiting_seconds"]
-            self.assertGreater(waited, 0.9 * slept)
+            self.assertGreater(waited, 0.5 * slept)
             self.assertLessEqual(waited, rows["allreduce"]["seconds"])
 
     def test_functions_of_large_counts_that_the_mpi_lacks(self):
@@ -171,11 +172,21 @@ class Require(Recorded):
             self.assertNotEqual(0, answer.returncode)
             self.assertIn("HUDDLE=require: rank", answer.stderr)
             self.assertIn("HUDDLE_WAIT=never is not understood", answer.stderr)
-            answer = huddle("run", *words)
+            answer = huddle("run", "--set", "HUDDLE_BCAST=fast", *words)
             self.assertEqual(0, answer.returncode, answer.stderr)
+            for name in ("HUDDLE_WAIT=never", "HUDDLE_BCAST=fast"):
+                self.assertEqual(1, answer.stderr.count(f"huddle: {name} is not"), answer.stderr)
             answer = huddle("run", "--set", "HUDDLE=require", f"--stats={self.file}", *words[2:])
             self.assertEqual(0, answer.returncode, answer.stderr)
             self.assertEqual({}, self.stats()["collectives"]["allreduce"]["passed"])
+
+
+class Log(Recorded):
+    def test_debug_tells_of_a_healthy_run(self):
+        for command in self.each():
+            answer = huddle("run", "--set", "HUDDLE_LOG=debug", "--", *command, "end")
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            self.assertRegex(answer.stderr, rf"a team of {RANKS} ranks is ready: \d+ KiB of each")
 
 
 class Profile(Recorded):
@@ -197,7 +208,7 @@ class Profile(Recorded):
             self.assertIn(f"reversed ({RANKS})", names)
             late = max(found["lateness"], key=lambda row: row["caused_seconds"])
             self.assertEqual(RANKS - 1, late["rank"])
-            self.assertGreaterEqual(late["last"], CALLS)
+            self.assertGreaterEqual(late["last"], CALLS // 2)
             self.assertGreater(late["mean_late_seconds"], LATE_S / 2)
             self.assertIn("neighbor_allgather", answer.stderr)
             self.check_page(page)
@@ -229,6 +240,8 @@ class Profile(Recorded):
             (("--html", "/no/such/page", "--", "true"), 2),
             (("--", "true"), 1),
             (("--", "false"), 1),
+            (("--", "/no/such"), 127),
+            (("--", "/"), 126),
         ):
             with self.subTest(words=words):
                 answer = huddle("profile", *words)
@@ -251,12 +264,14 @@ class Compare(Recorded):
         self.assertIn("s left", answer.stderr)
 
     def test_tells_outputs_apart(self):
+        job = [*MPIS[0][1], "2", self.build(MPIS[0][0]), "end"]
         for program, status, said in (
             ('echo "$HUDDLE"', 1, "another one with huddle"),
             ("date +%N", 0, "without huddle, too"),
             ("echo same", 0, "the same in all runs"),
         ):
-            answer = huddle("compare", "--runs", "2", "--", "sh", "-c", program)
+            words = ["sh", "-c", f'"$@" >/dev/null; {program}', "sh", *job]
+            answer = huddle("compare", "--runs", "2", "--", *words)
             self.assertEqual(status, answer.returncode, answer.stdout)
             self.assertIn(said, answer.stdout)
 
@@ -269,6 +284,12 @@ class Compare(Recorded):
             answer = huddle("compare", *words)
             self.assertEqual(status, answer.returncode)
             self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+        count = os.path.join(self.folder, "count")
+        answer = huddle("compare", "--runs", "9", "--", "sh", "-c", f"echo >>{count}")
+        self.assertEqual((1, ""), (answer.returncode, answer.stdout))
+        self.assertIn("huddle: no MPI process was seen: sh ", answer.stderr)
+        with open(count, encoding="utf-8") as file:
+            self.assertEqual(1, len(file.readlines()), "one run tells")
         answer = huddle("compare", "--runs", "1", "--", "sh", "-c", "echo bad >&2; exit 4")
         self.assertEqual(1, answer.returncode)
         self.assertIn("status 4 without huddle: bad", answer.stderr)

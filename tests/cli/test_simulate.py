@@ -408,8 +408,8 @@ class Asked(unittest.TestCase):
             self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
             self.assertRegex(
                 said.stderr,
-                rf"argument {option}: {re.escape(repr(text)) if text != '8,,9' else repr('')}( is"
-                r" not a valid size| is not a valid range)? \(accepted: ",
+                rf"huddle: {option} {re.escape(text) if text != '8,,9' else repr('')}:"
+                r" (not possible|not a size|no range) \(accepted: ",
             )
 
     def test_every_default_size_can_be_simulated(self):

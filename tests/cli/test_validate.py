@@ -131,10 +131,11 @@ class Command(unittest.TestCase):
         return validate("bcast", "--ranks", "2", *words, XDG_CONFIG_HOME=home)
 
     def test_this_machine_must_be_described(self):
+        """Nothing else is printed before."""
         with tempfile.TemporaryDirectory() as home:
             done = self.here(home)
-        self.assertEqual(2, done.returncode)
-        self.assertIn("not described yet", done.stderr)
+        self.assertEqual((2, ""), (done.returncode, done.stdout))
+        self.assertRegex(done.stderr, r"^huddle: --machine this: not described yet[^\n]*\n$")
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
     def test_this_machine(self):
@@ -171,6 +172,7 @@ class Command(unittest.TestCase):
         self.assertIn(
             "accepted: epyc-4-cores, xeon-4-cores, ", validate("--data", "nowhere").stderr
         )
+        self.assertIn("accepted: allgather, ", validate("sing").stderr)
         self.assertIn("No such file", validate("--data", "/nowhere.csv").stderr)
         self.assertIn("no figures (accepted: a CSV file", self.refused("a,b\n1,2\n"))
         self.assertIn("line 2", self.refused(HEAD + "bcast,2,queue,8,fast\n"))

@@ -20,6 +20,9 @@ static void check(const struct config *config)
     const struct setting *table = hud_settings(&count);
 
     MUST(hud_text_is_plain(config->error));
+    MUST(config->more_count == 0 || config->error[0] != '\0');
+    for (int i = 0; i < config->more_count; i++)
+        MUST(config->more[i][0] != '\0' && hud_text_is_plain(config->more[i]));
     MUST(strlen(config->error) < sizeof config->error - 1 || config->error[0] != '\0');
     for (int i = 0; i < count; i++) {
         MUST(config->origin[i] && hud_text_is_plain(config->text[i]));

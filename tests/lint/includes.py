@@ -40,7 +40,7 @@ EXCEPTIONS = {
     ("bench/fit.c", "shape"): "measures broadcasts along the trees that algorithms use",
     ("bench/collectives.c", "host"): "calls each collective of the MPI by its signature",
     ("bench/messages.c", "shape"): "the same, by send and receive",
-    ("src/launch/run.c", "core"): "the names of settings, from the library when one is given",
+    ("src/launch/options.c", "core"): "the names of settings, from the library when one is given",
     ("src/launch/watched.c", "core"): "an atomic that a signal handler reads",
     (
         "src/tools/notes.c",

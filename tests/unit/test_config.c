@@ -101,6 +101,26 @@ static void bad_values_are_named(void **state)
     assert_true(hud_text_is_plain(config.error));
 }
 
+/* A line each, the first of them first; those beyond the room replace the last. */
+static void all_bad_values_are_named(void **state)
+{
+    const char *many[2 * SET_ERRORS + 1] = { NULL };
+
+    (void)state;
+    READ("HUDDLE_MEMORY=lots", "HUDDLE_BCAST=fast", "HUDDLE_NO\nSUCH=1");
+    assert_memory_equal(config.error, "HUDDLE_MEMORY=lots", 18);
+    assert_int_equal(config.more_count, 2);
+    assert_memory_equal(config.more[0], "HUDDLE_BCAST=fast", 17);
+    assert_memory_equal(config.more[1], "HUDDLE_NO?SUCH=1", 16);
+    for (int i = 0; i < 2 * SET_ERRORS; i++)
+        many[i] = i < 2 * SET_ERRORS - 1 ? "HUDDLE_WAIT=never" : "HUDDLE_WAIT=last";
+    read_host(many);
+    assert_int_equal(config.more_count, SET_ERRORS - 1);
+    assert_memory_equal(config.more[SET_ERRORS - 2], "HUDDLE_WAIT=last", 16);
+    READ("HUDDLE_MEMORY=1M");
+    assert_int_equal(config.more_count, 0);
+}
+
 static void what_is_plain_text(void **state)
 {
     static const struct {
@@ -214,6 +234,7 @@ int main(void)
         cmocka_unit_test(words_choose),
         cmocka_unit_test(an_empty_value_is_none),
         cmocka_unit_test(bad_values_are_named),
+        cmocka_unit_test(all_bad_values_are_named),
         cmocka_unit_test(what_is_plain_text),
         cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
         cmocka_unit_test(host_wins_over_environment),

@@ -3,9 +3,9 @@
  * config.c - reads the settings of a context.
  *
  * A value is checked completely before it is used.  The first bad one becomes config->error: a line
- * with the variable, its value and the accepted values.  The core then passes on every collective.
- * An unknown variable that starts with HUDDLE_ is an error too, since a misspelt name would
- * otherwise go unnoticed.
+ * with the variable, its value and the accepted values; further ones follow in config->more.  The
+ * core then passes on every collective.  An unknown variable that starts with HUDDLE_ is an error
+ * too, since a misspelt name would otherwise go unnoticed.
  */
 #include "core/config/config.h"
 #include "coll/coll.h"
@@ -74,12 +74,20 @@ static bool parse_word(const struct setting_row *row, const char *value, long *n
     return false;
 }
 
+/* Where the next line about a bad value goes; those for which there is no room share the last. */
+static char *next_error(struct config *config)
+{
+    if (config->error[0] == '\0')
+        return config->error;
+    config->more_count += config->more_count < SET_ERRORS - 1;
+    return config->more[config->more_count - 1];
+}
+
 static void complain(struct config *config, const char *name, const char *value,
                      const char *accepted)
 {
-    if (config->error[0] == '\0')
-        snprintf(config->error, sizeof config->error, "%s=%.100s is not understood (accepted: %s)",
-                 name, value, accepted);
+    snprintf(next_error(config), sizeof config->error, "%s=%.100s is not understood (accepted: %s)",
+             name, value, accepted);
 }
 
 static void take(struct config *config, int i, const char *value, const char *origin)
@@ -182,11 +190,9 @@ static void complain_unknown(struct config *config, const char *assignment)
 {
     char name[SET_TEXT];
 
-    if (config->error[0] != '\0')
-        return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
     const struct setting *near = hud_setting_nearest(name);
-    snprintf(config->error, sizeof config->error,
+    snprintf(next_error(config), sizeof config->error,
              "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
              near ? "nearest: " : "", near ? near->name : "", near ? "; " : "");
 }
@@ -243,6 +249,8 @@ void hud_config_read(const char *const *host, struct config *config)
             SWITCH_OFF; /* what huddle uses (hwloc) trusts the environment too */
     complain_of_contradictions(config);
     hud_text_make_plain(config->error);
+    for (int i = 0; i < config->more_count; i++)
+        hud_text_make_plain(config->more[i]);
     config->agree = HASH_START;
     for (int i = 0; i < count; i++)
         config->agree = hash_number(config->agree, config->digest[i]);

@@ -39,6 +39,7 @@ enum {
 #undef ALG
 
 enum { SET_MAX = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MAX * 160 };
+enum { SET_ERRORS = 16 }; /* bad values that are reported, at most */
 
 enum config_switch { SWITCH_OFF, SWITCH_ON, SWITCH_REQUIRE }; /* the last: of HUDDLE alone */
 enum config_nodes { NODES_OFF, NODES_ON, NODES_AUTO };
@@ -60,14 +61,16 @@ HUD_API const struct setting *hud_setting_nearest(const char *name);
 
 /* Effective values of one context. */
 struct config {
-    long number[SET_MAX];             /* WORD: index; BYTES: bytes, -1 for auto */
-    char text[SET_MAX][SET_TEXT];     /* the values as given, for display and for TEXT */
-    const char *origin[SET_MAX];      /* "default", "environment", "host" */
-    uint32_t digest[SET_MAX];         /* of the value where all ranks must agree, else 0 */
-    uint64_t agree;                   /* of all digests; must be the same on all ranks */
-    long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
-    bool given[SET_ALGS][ALG_PARAMS]; /* which of them the user has set */
-    char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
+    long number[SET_MAX];                    /* WORD: index; BYTES: bytes, -1 for auto */
+    char text[SET_MAX][SET_TEXT];            /* the values as given, for display and for TEXT */
+    const char *origin[SET_MAX];             /* "default", "environment", "host" */
+    uint32_t digest[SET_MAX];                /* of the value where all ranks must agree, else 0 */
+    uint64_t agree;                          /* of all digests; must be the same on all ranks */
+    long param[SET_ALGS][ALG_PARAMS];        /* values of alg.def's row r */
+    bool given[SET_ALGS][ALG_PARAMS];        /* which of them the user has set */
+    char error[2 * SET_TEXT];                /* the first bad value, one line; "" */
+    char more[SET_ERRORS - 1][2 * SET_TEXT]; /* further ones, a line each */
+    int more_count;
     bool required; /* HUDDLE=require: a process with an error ends; number[SET_ON] is SWITCH_ON */
 };
 

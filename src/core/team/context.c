@@ -347,8 +347,10 @@ void hud_context_say(struct hud_context *c, enum reason reason, const char *line
 {
     bool first = hud_context_first(c, &c->said[reason]);
 
-    if (first && line)
-        hud_log(&c->config,
-                reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN,
-                "%s; using %s's own collectives", line, c->owner);
+    if (!first || !line)
+        return;
+    hud_log(&c->config, reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN,
+            "%s; using %s's own collectives", line, c->owner);
+    for (int i = 0; reason == REASON_SETTING && i < c->config.more_count; i++)
+        hud_log(&c->config, LOG_ERROR, "%s", c->config.more[i]);
 }

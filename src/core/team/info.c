@@ -26,8 +26,11 @@ static json_t *settings_json(void)
                                               "accepted", table[i].accepted, "doc", table[i].doc));
     }
     json_t *error = config && config->error[0] != '\0' ? json_string(config->error) : json_null();
+    json_t *more = json_array();
+    for (int i = 0; config && i < config->more_count; i++)
+        json_array_append_new(more, json_string(config->more[i]));
     free(config);
-    return json_pack("{s:o, s:o}", "settings", list, "error", error);
+    return json_pack("{s:o, s:o, s:o}", "settings", list, "error", error, "more_errors", more);
 }
 
 static json_t *algorithms_json(void)

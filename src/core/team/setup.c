@@ -167,6 +167,10 @@ static void take_up(struct setup *s)
     if (team->check)
         hud_check_start(team, s->card);
     hud_adapt_start(team);
+    if (team->rank == 0)
+        hud_log(&team->context->config, LOG_DEBUG,
+                "a team of %d ranks is ready: %zu KiB of each rank, %s single copy", team->size,
+                s->bytes >> 10, s->direct != 0 ? "with" : "no");
 }
 
 static enum reason run_rounds(struct setup *s)

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.c - the options of huddle run.  What cannot be used is refused before anything runs.
+ *
+ * Names of settings are the library's: it is loaded if one is given.
+ */
+#include "options.h"
+
+#include "core/config/config.h"
+#include "launch.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void hud_launch_add(struct run *run, const char *name, const char *before, const char *value)
+{
+    size_t length = strlen(name);
+    char *pair = NULL;
+    int at = 0;
+
+    if (asprintf(&pair, "%s=%s%s", name, before, value) < 0)
+        exit(hud_launch_fail(1, "out of memory"));
+    while (at < run->count &&
+           !(strncmp(run->variables[at], name, length) == 0 && run->variables[at][length] == '='))
+        at++;
+    if (at == run->count)
+        run->count++;
+    run->variables[at] = pair;
+}
+
+static int take_explain(struct run *run, const char *value)
+{
+    (void)value;
+    run->explain = true;
+    return 0;
+}
+
+static int take_help(struct run *run, const char *value)
+{
+    (void)value;
+    run->help = true;
+    return 0;
+}
+
+/* A function of the library, which is there whenever huddle works. */
+static void *of_library(const char *name)
+{
+    const char *path = hud_launch_path(HUD_LIB_DIR, HUD_LIB_NAME);
+    void *library = dlopen(path, RTLD_LAZY);
+    void *found = library ? dlsym(library, name) : NULL;
+
+    if (!found)
+        exit(hud_launch_fail(1, "cannot be loaded: %s", dlerror()));
+    return found;
+}
+
+static int take_set(struct run *run, const char *pair)
+{
+    const struct setting *(*settings)(int *) =
+        (const struct setting *(*)(int *))of_library("hud_settings");
+    const struct setting *(*nearest)(const char *) =
+        (const struct setting *(*)(const char *))of_library("hud_setting_nearest");
+    size_t length = strcspn(pair, "=");
+    int count, at = 0;
+
+    const struct setting *rows = settings(&count);
+    while (at < count &&
+           !(strncmp(rows[at].name, pair, length) == 0 && rows[at].name[length] == '\0'))
+        at++;
+    if (at < count && pair[length] == '=') {
+        hud_launch_add(run, rows[at].name, "", pair + length + 1);
+        return 0;
+    }
+    run->bad_set = true;
+    if (at < count) {
+        hud_launch_fail(BAD_USE,
+                        "--set %s: the value is missing (accepted: %s=VALUE; see: huddle settings)",
+                        pair, pair);
+        return 0;
+    }
+    char *name = strndup(pair, length);
+    for (char *c = name; c && *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    const struct setting *near = name ? nearest(name) : NULL;
+    free(name);
+    hud_launch_fail(BAD_USE,
+                    "--set %s: not a setting of huddle (accepted: NAME=VALUE, for example "
+                    "%s; see: huddle settings)",
+                    pair, (near ? near : rows)->name);
+    return 0;
+}
+
+/* The absolute path: ranks may have another current folder. */
+static int make_absolute(const char *what, const char *file, const char **path)
+{
+    char *folder = file[0] != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
+
+    if (file[0] == '\0')
+        return hud_launch_fail(BAD_USE, "%s: the name is missing", what);
+    if (file[0] != '/' && !folder)
+        return hud_launch_fail(1, "the current folder has no name: %s", strerror(errno));
+    if (asprintf(&whole, "%s%s%s", folder ? folder : "", folder ? "/" : "", file) < 0)
+        return hud_launch_fail(1, "out of memory");
+    free(folder);
+    *path = whole;
+    return 0;
+}
+
+/* A file that cannot be written is refused now, and not after the job. */
+static int check_writable(const char *what, const char *file)
+{
+    bool is_new = access(file, F_OK) != 0;
+    int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return hud_launch_fail(BAD_USE, "%s: cannot write %s: %s", what, file, strerror(errno));
+    close(fd);
+    if (is_new)
+        unlink(file);
+    return 0;
+}
+
+int hud_launch_check_stats(const struct run *run)
+{
+    static const char name[] = "HUDDLE_STATS=", file[] = "json:";
+    const char *value = getenv("HUDDLE_STATS");
+
+    for (int i = 0; i < run->count; i++)
+        if (strncmp(run->variables[i], name, sizeof name - 1) == 0)
+            value = run->variables[i] + sizeof name - 1;
+    if (!value || strncmp(value, file, sizeof file - 1) != 0 || value[sizeof file - 1] == '\0')
+        return 0;
+    return check_writable("HUDDLE_STATS", value + sizeof file - 1);
+}
+
+static int take_stats(struct run *run, const char *file)
+{
+    run->stats = true;
+    if (!file)
+        return 0;
+    int status = make_absolute("--stats=FILE", file, &run->stats_file);
+    if (status != 0)
+        return status;
+    return check_writable("--stats", run->stats_file);
+}
+
+static int take_record(struct run *run, const char *folder)
+{
+    struct stat about;
+    int status = make_absolute("--record FOLDER", folder, &run->record);
+
+    if (status != 0)
+        return status;
+    if (stat(run->record, &about) != 0 || !S_ISDIR(about.st_mode) ||
+        access(run->record, W_OK | X_OK) != 0)
+        return hud_launch_fail(BAD_USE, "--record: %s is not a folder that can be written",
+                               run->record);
+    return 0;
+}
+
+enum value { NONE, ONE, PERHAPS };
+static const struct option {
+    const char *name, *shown, *doc;
+    enum value value;
+    int (*take)(struct run *run, const char *value); /* 0, or the exit status */
+} options[] = {
+    { "--help", "-h, --help", "show this help message and exit", NONE, take_help },
+    { "-h", NULL, NULL, NONE, take_help },
+    { "--explain", "--explain",
+      "print the variables that would be set and the MPIs that are supported; run nothing", NONE,
+      take_explain },
+    { "--set", "--set NAME=VALUE", "a setting, for example HUDDLE_MEMORY=1M (see huddle settings)",
+      ONE, take_set },
+    { "--stats", "--stats [FILE]", "print statistics at the end, or write them to FILE as JSON",
+      PERHAPS, take_stats },
+    { "--record", "--record FOLDER",
+      "each rank records its collectives in FOLDER (see huddle profile)", ONE, take_record },
+};
+enum { OPTIONS = sizeof options / sizeof *options };
+
+int hud_launch_help(void)
+{
+    printf("usage: %s\n\nrun an MPI program with huddle\n\noptions:\n", USAGE);
+    for (int i = 0; i < OPTIONS; i++)
+        if (options[i].doc)
+            printf("  %-18s  %s\n", options[i].shown, options[i].doc);
+    return fflush(stdout) == 0
+               ? 0
+               : hud_launch_fail(1, "standard output cannot be written: %s", strerror(errno));
+}
+
+static const struct option *find(const char *word)
+{
+    for (int i = 0; i < OPTIONS; i++)
+        if (strncmp(options[i].name, word, strcspn(word, "=")) == 0 &&
+            options[i].name[strcspn(word, "=")] == '\0')
+            return &options[i];
+    return NULL;
+}
+
+int hud_launch_options(struct run *run, char ***words)
+{
+    int status = 0;
+    bool has_end = false;
+
+    for (char **word = *words; *word; word++)
+        has_end = has_end || strcmp(*word, "--") == 0;
+    while (status == 0 && **words && (**words)[0] == '-' && strcmp(**words, "--") != 0) {
+        const char *word = *(*words)++, *next = **words, *equals = strchr(word, '=');
+        const struct option *option = find(word);
+        bool is_value = !equals && next && (next[0] != '-' || next[1] == '\0');
+
+        if (!option)
+            return hud_launch_fail(BAD_USE, "no option of huddle run: %s; see huddle run --help",
+                                   word);
+        if (option->value == PERHAPS && !has_end) /* the next word may be the command */
+            is_value = false;
+        if (option->value == NONE ? equals != NULL : option->value == ONE && !equals && !is_value)
+            return hud_launch_fail(BAD_USE, "%s: expected %s; see huddle run --help", option->name,
+                                   option->value == NONE ? "no value" : "a value");
+        if (option->value != NONE && is_value)
+            ++*words;
+        status = option->take(run, equals                              ? equals + 1
+                                   : option->value != NONE && is_value ? next
+                                                                       : NULL);
+    }
+    return status == 0 && run->bad_set ? BAD_USE : status;
+}

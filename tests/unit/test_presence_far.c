@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_presence_far.c - which ranks of all nodes are present, by keys in Hydra's key-value space.
+ * Each rank is a process; the test is their Hydra.
+ */
+#define _GNU_SOURCE
+#include "core/team/presence.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3, LINE = 256, UNKNOWN = 0x80 };
+
+/* What becomes of a rank's put. */
+enum put { KEPT, REFUSED, UNANSWERED };
+
+struct rank {
+    unsigned manner;
+    enum put put;
+    bool without; /* it does not announce itself */
+    pid_t pid;
+    int fd;           /* the server's end; -1: closed */
+    bool waits;       /* in a barrier */
+    char value[LINE]; /* of its key; "": there is none */
+};
+
+/* ---- a rank ---- */
+
+/* As MPI_Init has one between the puts and the gets. */
+static void barrier(int fd)
+{
+    char answer[LINE];
+
+    if (write(fd, "cmd=barrier_in\n", 15) != 15 || read(fd, answer, sizeof answer) <= 0)
+        _exit(UNKNOWN | 1);
+}
+
+/* Ends with a bit for each rank that is present. */
+static _Noreturn void be(const struct rank *rank, int number, int fd)
+{
+    char text[16];
+    int present = 0;
+
+    snprintf(text, sizeof text, "%d", fd);
+    setenv("PMI_FD", text, 1);
+    snprintf(text, sizeof text, "%d", number);
+    setenv("PMI_RANK", text, 1);
+    setenv("MPI_LOCALNRANKS", "1", 1);
+    if (!rank->without)
+        hud_presence_announce_far(rank->manner);
+    barrier(fd);
+    hud_presence_look_far(RANKS);
+    for (int r = 0; r < RANKS; r++)
+        present |= hud_presence_far(r) ? 1 << r : 0;
+    _exit(hud_presence_known_far() ? present : UNKNOWN);
+}
+
+/* ---- Hydra ---- */
+
+static void say(int fd, const char *line)
+{
+    assert_int_equal(write(fd, line, strlen(line)), strlen(line));
+}
+
+static void put(struct rank *rank, const char *line)
+{
+    const char *value = strstr(line, "value=");
+
+    if (rank->put == UNANSWERED) {
+        close(rank->fd);
+        rank->fd = -1;
+        return;
+    }
+    if (rank->put == KEPT)
+        snprintf(rank->value, sizeof rank->value, "%.*s", (int)strcspn(value + 6, "\n"), value + 6);
+    say(rank->fd, rank->put == KEPT ? "cmd=put_result rc=0 msg=success\n"
+                                    : "cmd=put_result rc=-1 msg=no_room\n");
+}
+
+static void get(struct rank rank[], int asks, const char *line)
+{
+    int of = atoi(strstr(line, "key=huddle-") + 11);
+    char answer[2 * LINE];
+
+    snprintf(answer, sizeof answer, "cmd=get_result rc=0 msg=success value=%s\n", rank[of].value);
+    say(rank[asks].fd,
+        rank[of].value[0] ? answer : "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
+}
+
+static void answer(struct rank rank[], int asks, const char *line)
+{
+    if (strncmp(line, "cmd=init ", 9) == 0)
+        say(rank[asks].fd, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    else if (strncmp(line, "cmd=get_my_kvsname", 18) == 0)
+        say(rank[asks].fd, "cmd=my_kvsname kvsname=kvs_1_0\n");
+    else if (strncmp(line, "cmd=put ", 8) == 0)
+        put(&rank[asks], line);
+    else if (strncmp(line, "cmd=get ", 8) == 0)
+        get(rank, asks, line);
+    else
+        rank[asks].waits = true;
+}
+
+static void end_barrier(struct rank rank[])
+{
+    bool all = true;
+
+    for (int r = 0; r < RANKS; r++)
+        all = all && (rank[r].waits || rank[r].fd < 0);
+    for (int r = 0; all && r < RANKS; r++)
+        if (rank[r].fd >= 0) {
+            say(rank[r].fd, "cmd=barrier_out\n");
+            rank[r].waits = false;
+        }
+}
+
+/* One line, or its end, of a rank. */
+static void hear(struct rank rank[], int from)
+{
+    char line[LINE];
+    ssize_t bytes = read(rank[from].fd, line, sizeof line - 1);
+
+    if (bytes <= 0) {
+        close(rank[from].fd);
+        rank[from].fd = -1;
+        return;
+    }
+    line[bytes] = '\0';
+    answer(rank, from, line);
+    end_barrier(rank);
+}
+
+static void serve(struct rank rank[])
+{
+    int open;
+
+    do {
+        struct pollfd ready[RANKS];
+        for (int r = 0; r < RANKS; r++)
+            ready[r] = (struct pollfd){ .fd = rank[r].fd, .events = POLLIN };
+        assert_true(poll(ready, RANKS, 30 * 1000) > 0);
+        open = 0;
+        for (int r = 0; r < RANKS; r++) {
+            if (ready[r].revents != 0 && rank[r].fd >= 0)
+                hear(rank, r);
+            open += rank[r].fd >= 0;
+        }
+    } while (open != 0);
+}
+
+/* Wait statuses. */
+static void run(struct rank rank[], int status[])
+{
+    for (int r = 0; r < RANKS; r++) {
+        int pair[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        rank[r].fd = pair[0];
+        rank[r].pid = fork();
+        assert_true(rank[r].pid >= 0);
+        if (rank[r].pid == 0) {
+            for (int other = 0; other <= r; other++)
+                close(rank[other].fd);
+            be(&rank[r], r, pair[1]);
+        }
+        close(pair[1]);
+    }
+    serve(rank);
+    for (int r = 0; r < RANKS; r++)
+        assert_int_equal(waitpid(rank[r].pid, &status[r], 0), rank[r].pid);
+}
+
+static void check(struct rank rank[], const int expected[])
+{
+    int status[RANKS];
+
+    run(rank, status);
+    for (int r = 0; r < RANKS; r++)
+        assert_int_equal(WIFEXITED(status[r]) ? WEXITSTATUS(status[r]) : -1, expected[r]);
+}
+
+/* ---- the cases ---- */
+
+static void ranks_see_each_other(void **state)
+{
+    (void)state;
+    check((struct rank[RANKS]){ { 1 }, { 1 }, { 1 } }, (int[]){ 7, 7, 7 });
+}
+
+static void a_rank_without_huddle_is_absent(void **state)
+{
+    (void)state;
+    check((struct rank[RANKS]){ { 1 }, { 1, .without = true }, { 1 } }, (int[]){ 5, UNKNOWN, 5 });
+}
+
+static void another_manner_is_absent(void **state)
+{
+    (void)state;
+    check((struct rank[RANKS]){ { 1 }, { 2 }, { 1 } }, (int[]){ 5, 2, 5 });
+}
+
+static void a_refused_rank_is_absent_to_all(void **state)
+{
+    (void)state;
+    check((struct rank[RANKS]){ { 1 }, { 1, .put = REFUSED }, { 1 } }, (int[]){ 5, 0, 5 });
+}
+
+static void a_rank_without_an_answer_ends(void **state)
+{
+    struct rank rank[RANKS] = { { 1 }, { 1, .put = UNANSWERED }, { 1 } };
+    int status[RANKS];
+
+    (void)state;
+    run(rank, status);
+    assert_true(WIFSIGNALED(status[1]) && WTERMSIG(status[1]) == SIGABRT);
+}
+
+static void other_launchers_are_not_asked(void **state)
+{
+    (void)state;
+    setenv("PMI_JOBID", "1", 1);
+    check((struct rank[RANKS]){ { 1 }, { 1 }, { 1 } }, (int[]){ UNKNOWN, UNKNOWN, UNKNOWN });
+    unsetenv("PMI_JOBID");
+    setenv("MPIR_CVAR_PMI_VERSION", "2", 1);
+    check((struct rank[RANKS]){ { 1 }, { 1 }, { 1 } }, (int[]){ UNKNOWN, UNKNOWN, UNKNOWN });
+    unsetenv("MPIR_CVAR_PMI_VERSION");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_see_each_other),
+        cmocka_unit_test(a_rank_without_huddle_is_absent),
+        cmocka_unit_test(another_manner_is_absent),
+        cmocka_unit_test(a_refused_rank_is_absent_to_all),
+        cmocka_unit_test(a_rank_without_an_answer_ends),
+        cmocka_unit_test(other_launchers_are_not_asked),
+    };
+    static const char *const foreign[] = { "PMIX_NAMESPACE", "PMIX_RANK",  "SLURM_JOB_ID",
+                                           "SLURM_PROCID",   "PMI_JOBID",  "OMPI_COMM_WORLD_RANK",
+                                           "PMI_ID",         "PMI_SPAWNED" };
+
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        unsetenv(foreign[i]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
