@@ -143,6 +143,7 @@ static const struct {
     const char *table, *key;
     measure_word_fn *measure;
 } words[] = {
+    { "lines", "share", measure_share },
     { "caches", "shared_fill", measure_fill },
     { "caches", "dirty_share", measure_dirty },
 };

@@ -40,7 +40,7 @@ measure_fn measure_cached, measure_nearest, measure_memory, measure_from_shared,
 measure_fn measure_node, measure_socket, measure_shared;
 measure_fn measure_streams; /* of so many cores, instead of a class */
 /* machine_caches.c */
-measure_word_fn measure_fill, measure_dirty;
+measure_word_fn measure_fill, measure_dirty, measure_share;
 /* machine_memory.c */
 measure_fn measure_latency;
 /* machine_kernel.c */

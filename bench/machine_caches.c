@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_caches.c - what a unit's shared cache has of what its cores read, and where bytes go that
- * one core has written and another one reads.  Loads that depend on each other tell where bytes
- * were. */
+/* machine_caches.c - what a unit's shared cache has of what its cores read, where bytes go that one
+ * core has written and another one reads, and whose cores fetch a line once for all of them.  Loads
+ * that depend on each other tell where bytes were. */
 #include "machine.h"
 #include "pinned.h"
 
@@ -152,4 +152,47 @@ const char *measure_dirty(const struct measured *on, char note[MACHINE_NOTE])
              "measured: loads after another unit's: %.1f ns; cache %.1f, owner %.1f, memory %.1f",
              ns, of_cache, of_owner, of_memory);
     return nearest(ns, of_cache, of_owner, of_memory);
+}
+
+/* Two cores of one unit of a level, and of none below, that core 0 is not in; false: there are
+ * none. */
+static bool neighbours(const struct sim_machine *m, int level, int *a, int *b)
+{
+    for (*a = 1; *a < m->cores; ++*a)
+        for (*b = *a + 1; *b < m->cores; ++*b)
+            if (machine_class(m, *a, *b) == level + 1 && machine_class(m, 0, *a) > level + 1)
+                return true;
+    return false;
+}
+
+/* Core 0 writes, a core of another unit reads, then its neighbour there: in the time that a line
+ * takes from a core of the unit, if it shares lines, else from core 0.  The highest such level
+ * counts. */
+const char *measure_share(const struct measured *on, char note[MACHINE_NOTE])
+{
+    static const struct use second[] = { { 0, WRITE }, { 1, READ }, { 2, READ } },
+                            within[] = { { 1, WRITE }, { 2, READ } },
+                            across[] = { { 0, WRITE }, { 2, READ } };
+    const char *found = NULL;
+    int core[CORES] = { 0 };
+
+    snprintf(note, MACHINE_NOTE, "it needs two cores of one unit, and one of another");
+    for (int level = on->m->levels - 1; level >= 0; level--) {
+        if (!neighbours(on->m, level, &core[1], &core[2]))
+            continue;
+        double ns = after(on, core, 3, second, 3), near = after(on, core, 3, within, 2),
+               far = after(on, core, 3, across, 2);
+        if (ns < 0 || near < 0 || far < 0)
+            return snprintf(note, MACHINE_NOTE, "no threads could be had"), NULL;
+        snprintf(note, MACHINE_NOTE,
+                 "measured: loads after a neighbour's: %.1f ns; of its own lines %.1f, of the "
+                 "writer's %.1f",
+                 ns, near, far);
+        if (far < near * 1.25)
+            return NULL; /* both as far: nothing tells them apart */
+        if (ns < sqrt(near * far))
+            return hud_topo_level_name(on->m->topo, level);
+        found = "none";
+    }
+    return found;
 }

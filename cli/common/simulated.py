@@ -55,12 +55,14 @@ def call_ns(layout, machine, collective, algorithm, size=0, **more):
     return call(layout, machine, collective, algorithm, size, **more)["times"]["time_ns"]
 
 
-def measured_ns(layout, machine, collective, algorithm, size=0, used_bytes=LEASE, **more):
+def measured_ns(
+    layout, machine, collective, algorithm, size=0, used_bytes=LEASE, seeds=SEEDS, **more
+):
     """ns, by the method of MEASURED.  used_bytes: bytes of the slot that calls use in turn."""
     counted = calls(used_bytes, size)
     return statistics.median(
         call_ns(layout, machine, collective, algorithm, size, seed=seed, **{**counted, **more})
-        for seed in SEEDS
+        for seed in seeds
     )
 
 

@@ -9,14 +9,15 @@ import json
 import os
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from ..common import machines, pictures, places, simulated
 from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..common.text import heading, table
-from . import measured, own, paper_01, paper_02, paper_03, paper_04, paper_05
+from . import holdout, measured, own, paper_01, paper_02, paper_03, paper_04, paper_05
 from .page import Page
-from .rows import summary
+from .rows import summary, table_of
 
 # number -> module: TITLE, and reproduce(lab) -> Result
 PAPERS = {
@@ -25,14 +26,16 @@ PAPERS = {
     "03": paper_03,
     "04": paper_04,
     "05": paper_05,
+    "held-out": holdout,
     "own": own,
     "measured": measured,
 }
-BY_NAME = ("measured",)  # on a quiet machine
+BY_NAME = ("measured",)  # alone, on a quiet machine
+LONGEST_FIRST = ("01", "05", "own", "held-out", "02", "04", "03")
 
 NEEDS = (
-    "The papers and own together take three to eight minutes of one core, most of it for 05, own"
-    " and 01. The simulator must have been built (Boost's context). Figures need matplotlib."
+    "All together take one to three minutes of two cores, most of it for 05, own and 01. The"
+    " simulator must have been built (Boost's context). Figures need matplotlib."
     " SimGrid's figures of 04 need"
     " Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun); without it"
     " 04 has only its formulas."
@@ -102,30 +105,55 @@ def add_arguments(parser):
 
 
 def heading_of(paper):
-    return (
-        f"Paper {paper}: {PAPERS[paper].TITLE}"
-        if paper.isdigit()
-        else f"{getattr(PAPERS[paper], 'PART', 'Our own')}: {PAPERS[paper].TITLE}"
-    )
+    part = f"Paper {paper}" if paper.isdigit() else PAPERS[paper].PART
+    return f"{part}: {PAPERS[paper].TITLE}"
 
 
-def headers_of(paper):
-    return [
-        "what",
-        getattr(PAPERS[paper], "PRINTED", "published"),
-        "here",
-        "deviation",
-        "agrees",
-        "by",
-    ]
+def published_of(paper):
+    """What the rows are compared with."""
+    return getattr(PAPERS[paper], "PRINTED", "published")
 
 
-def show(paper, result, lab, seconds):
+def show(paper, result, notes, seconds):
     heading(heading_of(paper))
-    table(headers_of(paper), [row.words() for row in result.rows], right=(1, 2, 3))
-    for line in [*summary(result.rows), *lab.notes]:
+    head, lines = table_of(result.rows, published_of(paper))
+    table(head, lines, right=(1, 2, 3))
+    for line in [*summary(result.rows), *notes]:
         print(f"  {line}")
     print(f"  {seconds:.1f} s")
+
+
+def reproduced(paper, layout, options):
+    """(result, notes, seconds)"""
+    lab, begin = Lab(layout, options.brief, options.measure), time.monotonic()
+    result = PAPERS[paper].reproduce(lab)
+    return result, lab.notes, time.monotonic() - begin
+
+
+def all_of(papers, layout, options):
+    """
+    paper -> its result; as many papers at a time as there are processors, but those that measure
+    alone.
+    """
+    begin = time.monotonic()
+    at_once = sorted(set(papers) - set(BY_NAME), key=LONGEST_FIRST.index)
+    with (
+        Progress(len(papers), "papers") as progress,
+        ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool,
+    ):
+        futures = {pool.submit(reproduced, paper, layout, options): paper for paper in at_once}
+        try:
+            found = {}
+            for future in as_completed(futures):
+                found[futures[future]] = future.result()
+                progress.step()
+        finally:
+            pool.shutdown(cancel_futures=True)
+        for paper in papers:
+            if paper in BY_NAME:
+                found[paper] = reproduced(paper, layout, options)
+                progress.step()
+    return found, time.monotonic() - begin
 
 
 def main(options, _command, layout):
@@ -142,37 +170,29 @@ def main(options, _command, layout):
     if (options.figures or options.page) and pictures.missing():
         raise Trouble(pictures.missing())
     page = Page(options.page, papers, options.brief) if options.page else None
+    found, seconds = all_of(papers, layout, options)
     answers = {}
-    for done, paper in enumerate(papers):
-        lab, begin = Lab(layout, options.brief, options.measure), time.monotonic()
-        with Progress(len(papers), heading_of(paper), done):
-            result = PAPERS[paper].reproduce(lab)
-        seconds = time.monotonic() - begin
+    for paper in papers:
+        result, notes, took = found[paper]
         answers[paper] = {
             "title": PAPERS[paper].TITLE,
             "rows": [row._asdict() for row in result.rows],
-            "notes": lab.notes,
-            "seconds": seconds,
+            "notes": notes,
+            "seconds": took,
             "figures": [figure._asdict() for figure in result.figures],
         }
         if not options.json:
-            show(paper, result, lab, seconds)
+            show(paper, result, notes, took)
         if page:
-            page.add(
-                paper,
-                heading_of(paper),
-                PAPERS[paper].__doc__,
-                headers_of(paper),
-                result,
-                lab.notes,
-                seconds,
-            )
+            about = PAPERS[paper].__doc__
+            page.add(paper, heading_of(paper), about, published_of(paper), result, notes)
         for figure in result.figures if options.figures else ():
             path = os.path.join(options.figures, f"{paper}-{figure.name}.png")
             places.write(path, pictures.draw(figure))
             if not options.json:
                 print(f"  {path}")
     if page:
+        page.seconds = seconds
         page.write()
     if options.json:
         print(json.dumps(answers, indent=2))

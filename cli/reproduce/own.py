@@ -11,33 +11,38 @@ Further rows have huddle's own choice.
 import itertools
 
 from ..common import simulated
+from ..common.repetitions import RING
 from ..common.candidates import candidates_of, worth_trying
 from .rows import Result, Row
+from .unmeasured import ends
 
+PART = "Our own"
 TITLE, PRINTED = "the fastest that huddle can build on large machines, and the limit", "limit"
 MACHINES = ("kunpeng-920", "epyc-9654")
 CALLS = (("barrier", 0), ("bcast", 8), ("allreduce", 8))
 SIMULATED, SKEW_NS = "simulated", 20  # one reading of a clock: the skew of a common start
+# For the ends of a range: calls that use each line of a ring once before they count.
+BRIEFLY = {"seeds": (1,), "warmup": RING + 1, "repetitions": 8}
 LEVELS = ("l2", "l3", "die", "group", "numa", "socket")
 NOTES = (
     (
-        "the limit is one line transfer between the two ranks that are farthest apart. huddle model"
-        " prints the times of gather and release by groups, and of dissemination, by line transfers"
-        " alone"
-    ),
-    (
-        "revoke_ns is assumed for both machines (docs/machines.md). Therefore some rows assume"
-        " instead that copies are revoked in no time"
+        "the limit is one line transfer between the two ranks that are farthest apart; `huddle"
+        " model` prints the times of gather and release by groups, and of dissemination, by line"
+        " transfers alone"
     ),
     (
         "ranks that enter at exactly the same moment post before any rank polls, so that no copy"
-        " has to be revoked. Ranks that enter a few ns apart do not, as measurements show (huddle"
-        " validate). There are rows with both; the wait for the last rank to enter is"
-        " subtracted"
+        " has to be revoked; ranks that enter a few ns apart do not, as measurements show (`huddle"
+        " validate`), and there the wait for the last rank to enter is subtracted"
     ),
-    "back-to-back calls, as osu_barrier and paper 03 measure: the mean of 32 calls",
+    "back-to-back calls, as osu_barrier and paper 03 measure, are the mean of 32 calls",
     simulated.MEASURED,
 )
+
+
+def span(best, at_ends):
+    """us: the least and the greatest."""
+    return min(best, *at_ends) / 1000, max(best, *at_ends) / 1000
 
 
 def value(v):
@@ -75,6 +80,7 @@ class Field:
         facts = lab.layout.question("simulate", {"machine": self.machine})["machine"]
         self.ranks = 16 if lab.brief else facts["cores"]
         self.levels = [""] if lab.brief else groupings(lab, self.machine, self.ranks)
+        self.ends = ends(self.machine)[:1] if lab.brief else ends(self.machine)
 
     def way(self, candidate, off, size):
         """A candidate for simulated.fastest_ns."""
@@ -91,14 +97,17 @@ class Field:
         }
 
     def fastest(self, collective, size):
-        """ns, and a text that names the candidate."""
+        """ns, a text that names the candidate, and its range in us."""
         options = candidates_of(self.lab.layout, collective, self.ranks, baselines=True)
         tried = [options[number - 1] for number in worth_trying(options, size, 0, None)]
-        return simulated.fastest_ns(
-            self.lab.layout,
-            self.machine,
-            [self.way(candidate, off, size) for candidate in tried for off in self.levels],
-        )
+        ways = [self.way(candidate, off, size) for candidate in tried for off in self.levels]
+        best, how = simulated.fastest_ns(self.lab.layout, self.machine, ways)
+        _, way = simulated.once(self.lab.layout, self.machine, **dict(ways)[how])
+        at_ends = [
+            simulated.measured_ns(self.lab.layout, machine, **way, **BRIEFLY)
+            for machine in self.ends
+        ]
+        return best, how, span(best, at_ends)
 
     def limit_ns(self, collective, size):
         answer = self.lab.model(
@@ -112,35 +121,35 @@ class Field:
         )
         return answer["limits"][0]["ns"]
 
-    def ways_of_choice(self, collective):
-        """Ways to time huddle's choice: (a text, machine, arguments of measured_ns)."""
-        lines = self.machine["lines"]
-        at_once = {
-            **self.machine,
-            "lines": {**lines, "revoke_ns": dict.fromkeys(lines["transfer_ns"], 0)},
-        }
-        yield "", self.machine, {}
-        yield ", copies revoked in no time", at_once, {}
-        yield (
-            f", ranks entering within {SKEW_NS} ns of each other",
-            self.machine,
-            {"skew_ns": SKEW_NS},
+    def chosen(self, collective, size, **more):
+        """us of huddle's choice, and its range; None, None: the call falls back to the MPI."""
+        best, *at_ends = (
+            simulated.chosen_measured_ns(
+                self.lab.layout, machine, collective, size, self.ranks, **seeds, **more
+            )
+            for machine, seeds in [(self.machine, {}), *((end, BRIEFLY) for end in self.ends)]
         )
-        if collective == "barrier":
-            yield ", back to back", self.machine, {"method": "loop"}
+        return (best / 1000, span(best, at_ends)) if best else (None, (None, None))
 
     def rows(self):
         for collective, size in CALLS:
             limit = self.limit_ns(collective, size) / 1000
-            best, how = self.fastest(collective, size)
             what = f"{self.name}, {self.ranks} ranks, {collective}{f' {size} B' if size else ''}"
-            yield Row(f"{what}: {how}", "us", limit, best / 1000, SIMULATED)
-            for when, machine, more in self.ways_of_choice(collective):
-                own = simulated.chosen_measured_ns(
-                    self.lab.layout, machine, collective, size, self.ranks, **more
-                )
-                yield Row(
-                    f"{what}: as huddle chooses{when}", "us", limit, own and own / 1000, SIMULATED
+
+            def row(how, us, between, what=what, limit=limit):
+                low, high = between
+                return Row(f"{what}: {how}", "us", limit, us, SIMULATED, low=low, high=high)
+
+            best, how, between = self.fastest(collective, size)
+            yield row(how, best / 1000, between)
+            yield row("as huddle chooses", *self.chosen(collective, size))
+            yield row(
+                f"as huddle chooses, ranks entering within {SKEW_NS} ns of each other",
+                *self.chosen(collective, size, skew_ns=SKEW_NS),
+            )
+            if collective == "barrier":
+                yield row(
+                    "as huddle chooses, back to back", *self.chosen(collective, size, method="loop")
                 )
 
 

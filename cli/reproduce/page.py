@@ -10,10 +10,12 @@ import shlex
 import time
 
 from ..common import pictures, places
-from .rows import summary
+from . import picture
+from .rows import counts, table_of
+from .unmeasured import WORDS as UNMEASURED
 
 FOLDER = "figures"
-OWN = "own"  # no paper
+OWN, HELD_OUT = "own", "held-out"  # of no paper
 MEASURED = "measured"
 MEANS = {  # sources of figures, by the names that rows use
     "function": "the paper's own formulas, as `src/cost` has them",
@@ -36,8 +38,11 @@ AGREES = """The column *agrees* has a verdict and its criterion.
 * An order must be the same.
 
 A row without a verdict is compared with nothing, or all tried values are as good. A row with a
-verdict but no published figure is a check of our own, and is counted separately. The list below a
-table names the rows that do not agree, by how much, and what in the model would explain it.
+verdict but no published figure is a check of our own, and is counted separately.
+"""
+RANGES = f"""The column *range* has the least and the greatest figure over what nobody has measured of the
+machine: {UNMEASURED}. In a paper's picture they are lines through the points; the grey band is a
+factor of 1.5, green points agree, and what lies outside is drawn at the edge.
 """
 
 
@@ -55,6 +60,11 @@ def head_of(papers, rows, brief):
         lines.append(
             f"{'Papers' if len(printed) > 1 else 'Paper'} {', '.join(printed)}: times, ratios and"
             " best parameters of collectives in shared memory, each compared with the result here."
+        )
+    if HELD_OUT in papers:
+        lines.append(
+            "One part has published broadcasts of a machine that no number of the simulator was"
+            " derived from."
         )
     if OWN in papers:
         lines.append(
@@ -75,7 +85,9 @@ def head_of(papers, rows, brief):
         ),
         "",
     ]
-    return "\n".join(lines + ([AGREES] if any(row.agrees is not None for row in rows) else []))
+    judged = [AGREES] if any(row.agrees is not None for row in rows) else []
+    ranged = [RANGES] if any(row.low is not None for row in rows) else []
+    return "\n".join(lines + judged + ranged)
 
 
 def table(headers, rows, right):
@@ -93,26 +105,28 @@ class Page:
         if os.path.lexists(self.folder):
             places.check_folder("--page", self.folder)
 
-    def add(self, paper, heading, about, headers, result, notes, seconds):
-        """about: paragraphs that describe the part."""
-        rows = table(headers, [row.words() for row in result.rows], (1, 2, 3))
-        self.parts.append(f"## {heading}\n\n{about.strip()}\n\n{rows}\n")
-        self.parts.append(
-            "".join(
-                f"* {note}\n"
-                for note in [
-                    *summary(result.rows),
-                    *notes,
-                    f"`{self.command(paper)}` took {seconds:.0f} s",
-                ]
-            )
-        )
-        self.rows += result.rows
-        self.seconds += seconds
+    def add(self, paper, heading, about, published, result, notes):
+        """
+        about: paragraphs that describe the part.  It has one picture, one table, and some
+        sentences; other pictures are behind links.
+        """
+        self.parts.append(f"## {heading}\n\n{about.strip()}\n")
+        drawn = picture.draw(heading, result.rows, published)
+        if drawn:
+            name = f"{paper}-rows.png"
+            self.pictures[name] = drawn
+            self.parts.append(f"![{heading}: here / {published}]({FOLDER}/{name})\n")
+        head, lines = table_of(result.rows, published)
+        self.parts.append(table(head, lines, (1, 2, 3)) + "\n")
+        self.parts.append("".join(f"* {note}\n" for note in [*counts(result.rows), *notes]))
+        links = []
         for figure in result.figures:
             name = f"{paper}-{figure.name}.png"
             self.pictures[name] = pictures.draw(figure, dpi=80)
-            self.parts.append(f"![{figure.title}]({FOLDER}/{name})\n")
+            links.append(f"[{figure.title}]({FOLDER}/{name})")
+        if links:
+            self.parts.append("Figures:\n\n" + "".join(f"* {link}\n" for link in links))
+        self.rows += result.rows
 
     def command(self, *papers):
         return shlex.join(["huddle", "reproduce", *papers, *(["--brief"] if self.brief else [])])

@@ -35,22 +35,18 @@ TITLE = "shared-memory broadcast for NUMA nodes"
 NEHALEM = "xeon-e5620"  # p = 8
 NOTES = (
     (
-        "figure 11: in the paper, readahead had put pages on the node of process 0, which first"
-        " touched their neighbours. Here all queues on that node are compared with each queue on"
-        " its owner's node. The root is on the other node, since the ranks read the root's queue."
-        " In the simulation, used queues are in the last-level caches (20 MB per socket; all queues"
-        " have 8 MB), wherever their pages are, and a remote home costs nothing (no home_ns was"
-        " published)"
+        "figure 11: in the paper, readahead had put pages on the node of process 0; here all queues"
+        " on one node, with the root on the other, are compared with each queue on its owner's"
+        " node, and used queues are in the last-level caches wherever their pages are"
     ),
     (
-        "f*: in the model every fragment costs a whole notification, t_w down the chain. In the"
-        " simulation, as on real machines (huddle model --fit), notifications overlap with copies,"
-        " so that f matters little over a wide range"
+        "f*: in the model every fragment costs a whole notification down the chain, while in the"
+        " simulation, as on real machines (`huddle model --fit`), notifications overlap with"
+        " copies, so that f matters little over a wide range"
     ),
     (
         "figure 10: since notifications overlap with copies, trees differ by a few per cent for"
-        " large messages. Larger published gains of trees come from an effect that is not"
-        " simulated: 15 readers of one line that the root writes again"
+        " large messages"
     ),
     (
         "figures 12 and 13: only the schemes of MVAPICH and coll/sm are simulated, not their other"

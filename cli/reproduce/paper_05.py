@@ -21,17 +21,11 @@ LARGEST = {"bcast": 6.5, "reduce": 3.3, "allreduce": None}  # times faster, at m
 NOTES = (
     (
         "only copies and lines of a message are simulated, not an MPI's other costs: matching,"
-        " requests, progress. With them, small messages by trees would be slower, and the factors"
+        " requests, progress; with them, small messages by trees would be slower, and the factors"
         " larger"
     ),
     (
-        "for 8 B, broadcast and reduction by messages are faster: each message has a line with one"
-        " reader, and its data is in the line of the flag. huddle releases a group by one line,"
-        " which its owner serves to one reader after the other (serve_ns, assumed), and its tree of"
-        " reductions has flag and sum on two lines"
-    ),
-    (
-        "allreduce by messages is a reduce, then a broadcast. Recursive doubling, which a tuned MPI"
+        "allreduce by messages is a reduce, then a broadcast; recursive doubling, which a tuned MPI"
         " uses for small messages, is not simulated"
     ),
     f"both sides: {simulated.MEASURED}",

@@ -65,10 +65,14 @@ def good_as_printed(grid, times, low, high=None):
 TIME, RATIO, GAIN = factor(1.5), same_order(1.25), factor(2)
 
 
-class Row(namedtuple("Row", "what unit published here by agrees when", defaults=(None, ""))):
+FIELDS = "what unit published here by agrees when low high"
+
+
+class Row(namedtuple("Row", FIELDS, defaults=(None, "", None, None))):
     """
     published and here: numbers of that unit, or texts; None: not published, or not available.
-    agrees, when: whether they agree, and the criterion; None: not compared.
+    agrees, when: whether they agree, and the criterion; None: not compared.  low, high: the range
+    of `here` over what nobody has measured (unmeasured.py); None: not known.
     """
 
     @classmethod
@@ -121,28 +125,66 @@ class Row(namedtuple("Row", "what unit published here by agrees when", defaults=
     def verdict(self):
         return "" if self.agrees is None else f"{'yes' if self.agrees else 'no'}: {self.when}"
 
-    def words(self):
+    def range(self):
+        if self.low is None:
+            return ""
+        return f"{number_text(self.low, '')} to {number_text(self.high, '')}"
+
+    def words(self, ranges=False):
+        """A line of the table that `headers` is the head of."""
         return [
             self.what,
             number_text(self.published, self.unit),
             number_text(self.here, self.unit),
+            *([self.range()] if ranges else []),
             self.says(),
             self.verdict(),
             self.by,
         ]
 
+    def ratios(self):
+        """
+        here / published, and the ends of its range; None: not two numbers above 0, or two below.
+        """
+        if not all(isinstance(value, (int, float)) for value in (self.published, self.here)):
+            return None
+        if self.published * self.here <= 0:
+            return None
+        ends = [self.here if end is None else end for end in (self.low, self.high)]
+        low, high = sorted(end / self.published for end in ends)
+        return self.here / self.published, low, high
 
-def summary(rows):
-    """Lines: how many rows agree; which do not, and by how much."""
+
+def headers(published, ranges):
+    return ["what", published, "here", *(["range"] if ranges else []), "deviation", "agrees", "by"]
+
+
+def table_of(rows, published):
+    """The head of a table, and its lines.  There is a column of ranges if a row has one."""
+    ranges = any(row.low is not None for row in rows)
+    return headers(published, ranges), [row.words(ranges) for row in rows]
+
+
+def counts(rows):
+    """Lines: how many rows agree."""
     judged = [row for row in rows if row.agrees is not None]
-    failed = [f"{row.what} ({row.says() or row.words()[2]})" for row in judged if not row.agrees]
     lines = []
     for some, words in (
         ([row for row in judged if row.published is not None], "rows agree"),
         ([row for row in judged if row.published is None], "checks of our own hold"),
     ):
         lines += [f"{sum(row.agrees for row in some)} of {len(some)} {words}"] if some else []
-    return lines + ([f"rows that do not agree: {'; '.join(failed)}"] if failed else [])
+    return lines
+
+
+def summary(rows):
+    """The same; and which do not, and by how much."""
+    failed = [
+        f"{row.what} ({row.says() or row.words()[2]})"
+        for row in rows
+        if row.agrees is not None and not row.agrees
+    ]
+    return counts(rows) + ([f"rows that do not agree: {'; '.join(failed)}"] if failed else [])
 
 
 def number_text(value, unit):

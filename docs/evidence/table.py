@@ -105,7 +105,7 @@ def described_at(folder, machine, point):
 def describe(folder, machine, point):
     """Writes the machine's description with other numbers."""
     text = (ROOT / "machines" / f"{machine}.toml").read_text(encoding="utf-8")
-    for key, factor in zip(("gap_ns", "serve_ns"), point):
+    for key, factor in zip(("(?:scan_)?gap_ns", "serve_ns"), point):
         text, found = re.subn(
             rf"^({key}\.\w+ = )([0-9.]+)",
             lambda match, by=FACTORS[factor]: f"{match[1]}{float(match[2]) * by:.4g}",

@@ -105,7 +105,9 @@ static struct sim_line *line_at(struct sim *s, const struct sim_rank *owner, siz
         int node = hud_clock_node(s, owner->core);
         *line = hud_must(malloc(sizeof **line));
         **line = hud_line_first(owner->core, node);
-        (*line)->agent = hud_links_agent(clock_part(owner)->links, node, index);
+        /* which pages an arena is on is no plan: another core's begins with another agent */
+        (*line)->agent =
+            hud_links_agent(clock_part(owner)->links, node, index + (size_t)owner->core);
     }
     return *line;
 }
@@ -126,6 +128,7 @@ static void cross(struct sim_rank *r, struct sim_line *line, struct sim_fetch *f
                      r->number, r->now_ns, r->now.what, r->now.file, r->now.line);
     if (delay_ns > 0)
         hud_lines_delay(p->lines, line, r->core, f, delay_ns);
+    hud_lines_close(p->lines, line, r->core, f);
 }
 
 /* The newest post that is visible now. */
@@ -170,8 +173,10 @@ static void cross_unawaited(struct sim_rank *r, struct sim_line *line, const str
     const struct sim_clock *c = r->s->clock;
     struct sim_crossings *crossings = clock_part(r)->crossings;
 
-    if (f->from < 0 && f->agent < 0 && f->begin_ns <= c->now_ns)
+    if (f->from < 0 && f->agent < 0 && f->begin_ns <= c->now_ns) {
+        hud_lines_close(clock_part(r)->lines, line, r->core, f);
         return;
+    }
     hud_crossings_add(crossings, line, r->core, f, c->now_ns);
     hud_crossings_until(crossings, c->now_ns);
 }

@@ -86,6 +86,7 @@ void hud_crossings_until(struct sim_crossings *all, double now_ns)
         double delay_ns = hud_crossings_delay(all->links, c->core, &c->f, next.ns);
         if (delay_ns > 0)
             hud_lines_delay(all->lines, c->line, c->core, &c->f, delay_ns);
+        hud_lines_close(all->lines, c->line, c->core, &c->f);
         c->next_free = all->free;
         all->free = next.who;
     }

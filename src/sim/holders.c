@@ -14,6 +14,7 @@ void hud_line_clear(struct sim_line *line)
 {
     free(line->held);
     free(line->share);
+    hud_late_free(&line->late);
     line->held = NULL;
     line->share = NULL;
 }

@@ -10,9 +10,10 @@
  * Load   of a line that the core holds: hit_ns.  Otherwise it begins when the line is visible and
  *        free, and takes cross.  Its holder serves the next reader serve_ns later, so many readers
  *        queue.
- * Share  A core that loads a line out of another shared cache (caches.shared_level) leaves a copy
- *        in its own.  Further cores of that unit load it there, as soon as the first has it, and
- *        queue there: the owner serves its own unit, and one core of each other unit.
+ * Share  A core that loads a line from a core of another unit (lines.share) leaves a copy for its
+ *        own.  Further cores of that unit load it there, as soon as the first has it, and queue
+ *        there: the owner serves its own unit, and one core of each other unit.  If no unit shares,
+ *        the owner serves all cores.
  * Run    A core that misses again, without having waited for a value in between, has issued that
  *        load gap_ns after the previous one, while it still waited for it (out-of-order
  *        execution): a scan of n lines of one class takes transfer_ns + (n - 1) gap_ns.  Where the
@@ -37,13 +38,15 @@
  *        the line comes to the core, the copies are revoked.  A core without a copy must fetch it
  *        before it, or another core, loads it.
  *
- * Home   A fetch of a line from its owner, and a store, addition or claim where others have the
- *        line, asks the line's home (sim_fetch.agent).  links.h says how long it waits there.
+ * Home   A fetch of a line from another unit (lines.share), and a store, addition or claim where
+ *        cores of other units have the line, asks the line's home (sim_fetch.agent).  links.h says
+ *        how long it waits there.
  *
  * Late   A use may begin in the future, and things that it depends on may be later than known at
  *        its call, since a line in flight may have to wait at links (links.h): the line at its
  *        holder, the copy in its unit's shared cache, the core's own earlier stores.  When its
- *        time has come it asks again (hud_lines_begin).  If its own line is then delayed,
+ *        time has come it asks again (hud_lines_begin).  A use is late by those before it only
+ *        (late.h).  If its own line is then delayed,
  *        hud_lines_delay tells, and all that depends on it is later in turn.
  *
  * Calls must come in the order of their times.  Nothing here waits: the caller waits until
@@ -52,14 +55,15 @@
 #ifndef HUD_SIM_LINES_H
 #define HUD_SIM_LINES_H
 
+#include "sim/late.h"
 #include "sim/machine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A shared cache other than the owner's that has a copy. */
+/* A unit other than the owner's that has a copy for its cores. */
 struct line_share {
-    int unit, core; /* of that cache; which core of it has fetched the line */
+    int unit, core; /* which core of it has fetched the line */
     double free_ns; /* it can serve the next */
     double late_ns; /* how much later that is than was known at first */
 };
@@ -73,8 +77,7 @@ struct sim_line {
     double settled_ns; /* and do not end before */
     double free_ns;    /* the owner can serve the next */
     bool claimed;      /* and has it itself when it has settled */
-    double late_ns;    /* how much later these are than was known at first */
-    unsigned takers;   /* cores that have had it alone, one after the other */
+    struct sim_late late; /* these are, by cores that have had it alone, one after the other */
     struct line_share *share;
     int shares, room;
 };
@@ -94,8 +97,9 @@ struct sim_fetch {
     int from;                /* the core that it comes from; -1: it does not */
     int agent;               /* of the line's home that it asks; -1: none */
     bool shared;             /* into the shared cache of this core's unit, and out of that */
-    unsigned takers;         /* of the line, by then */
+    unsigned takers;         /* cores that have had the line alone, by then */
     int entry;               /* a store's, in the buffer */
+    unsigned number;         /* the same among the core's stores and additions */
     struct sim_need line, stores;
 };
 
@@ -127,6 +131,10 @@ double hud_lines_begin(struct sim_lines *all, struct sim_line *line, int core, s
 /* The use ends so much later, >= 0, as the line has to wait on its way. */
 void hud_lines_delay(struct sim_lines *all, struct sim_line *line, int core, struct sim_fetch *f,
                      double delay_ns);
+/* It has crossed, and will not be asked again.  To be called once for each use: what it was late by
+ * is kept until then (late.h). */
+void hud_lines_close(struct sim_lines *all, struct sim_line *line, int core,
+                     const struct sim_fetch *f);
 /* The core's next miss overlaps with none before. */
 void hud_lines_pause(struct sim_lines *all, int core);
 

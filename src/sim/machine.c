@@ -165,12 +165,20 @@ static void read_word(struct reader *r, const struct machine_row *row, const cha
                  hud_machine_accepted(row->range, accepted, sizeof accepted));
 }
 
-static void read_level(struct reader *r, const char *what, const json_t *value, int *level)
+/* unshared: it may be "none". */
+static void read_level(struct reader *r, const char *what, const json_t *value, bool unshared,
+                       int *level)
 {
     struct words accepted = { .used = 0 };
     const char *name = json_string_value(value);
     char text[64];
 
+    if (unshared && name && strcmp(name, "none") == 0) {
+        *level = MACHINE_UNSHARED;
+        return;
+    }
+    if (unshared)
+        add_word(&accepted, "none");
     *level = name ? hud_topo_level_of(r->m->topo, name) : -1;
     for (int c = 1; c < r->m->classes; c++)
         add_word(&accepted, hud_machine_class_name(r->m, c));
@@ -182,7 +190,8 @@ static void read_level(struct reader *r, const char *what, const json_t *value, 
 static bool may_lack(enum machine_form form)
 {
     return form == FORM_OPTION || form == FORM_ADDED || form == FORM_NEAREST ||
-           form == FORM_DELAYS || form == FORM_MESHES || form == FORM_STREAMS || form == FORM_WORD;
+           form == FORM_DELAYS || form == FORM_MESHES || form == FORM_STREAMS ||
+           form == FORM_SHARE || form == FORM_WORD;
 }
 
 static void read_row(struct reader *r, const struct machine_row *row, const json_t *value)
@@ -194,8 +203,8 @@ static void read_row(struct reader *r, const struct machine_row *row, const json
     if (row->form == FORM_NUMBER || (row->form == FORM_OPTION && value) ||
         (row->form == FORM_SOCKETS && r->m->sockets > 1))
         read_number(r, row, what, value, field);
-    else if (row->form == FORM_LEVEL)
-        read_level(r, what, value, field);
+    else if (row->form == FORM_LEVEL || (row->form == FORM_SHARE && value))
+        read_level(r, what, value, row->form == FORM_SHARE, field);
     else if (row->form == FORM_WORD && value)
         read_word(r, row, what, value, field);
     else if (row->form == FORM_STREAMS && value)

@@ -24,7 +24,8 @@ enum {
     MACHINE_OWN = 0,
     MACHINE_CLASSES = SHAPE_LEVELS + 1,
     MACHINE_NAME = 64,
-    MACHINE_STREAMS = 64
+    MACHINE_STREAMS = 64,
+    MACHINE_UNSHARED = -2 /* no level: each core fetches a line itself */
 };
 
 /* What a cache line costs that somebody else has written or read. */
@@ -51,7 +52,9 @@ struct machine_lines {
     double serve_ns[MACHINE_CLASSES]; /* between two readers of one line */
     double home_ns[MACHINE_CLASSES];  /* added where the line's home is so far away (machine_away),
                                           farther than its holder */
-    double home_agents;               /* of each NUMA node, lines in turn; 0: one */
+    int share; /* the level whose units fetch a line once for all of their cores, as shared_level;
+                  or MACHINE_UNSHARED */
+    double home_agents;  /* of each NUMA node, lines in turn; 0: one */
     double home_busy_ns; /* a request for a line occupies its agent so long; 0: no time */
 };
 
@@ -165,6 +168,22 @@ const char *hud_machine_class_name(const struct sim_machine *m, int class);
 static inline int machine_unit(const struct sim_machine *m, int level, int core)
 {
     return m->unit[level * m->cores + core];
+}
+
+/* Which of the units that fetch a line once for all of their cores has the core. */
+static inline int machine_share(const struct sim_machine *m, int core)
+{
+    return m->lines.share == MACHINE_UNSHARED ? core
+           : m->lines.share < 0               ? 0
+                                              : machine_unit(m, m->lines.share, core);
+}
+
+/* The class of cores of such a unit, within which a line's home is not asked. */
+static inline int machine_share_class(const struct sim_machine *m)
+{
+    return m->lines.share == MACHINE_UNSHARED ? MACHINE_OWN
+           : m->lines.share < 0               ? m->classes - 1
+                                              : m->lines.share + 1;
 }
 
 static inline int machine_class(const struct sim_machine *m, int a, int b)

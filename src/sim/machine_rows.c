@@ -26,6 +26,7 @@ const struct machine_row machine_rows[] = {
       offsetof(struct sim_machine, lines.revoke_each_ns) },
     { "lines", "serve_ns", FORM_CLASSES, RANGE_TIME, offsetof(struct sim_machine, lines.serve_ns) },
     { "lines", "home_ns", FORM_HOMES, RANGE_DELAY, offsetof(struct sim_machine, lines.home_ns) },
+    { "lines", "share", FORM_SHARE, RANGE_NONE, offsetof(struct sim_machine, lines.share) },
     { "lines", "home_agents", FORM_OPTION, RANGE_ENTRIES,
       offsetof(struct sim_machine, lines.home_agents) },
     { "lines", "home_busy_ns", FORM_OPTION, RANGE_DELAY,

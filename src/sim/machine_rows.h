@@ -19,6 +19,7 @@ enum machine_form {
     FORM_STREAMS,  /* the same: a number for any number of cores */
     FORM_SOCKETS,  /* a number where there are several sockets, else nothing */
     FORM_LEVEL,    /* a level's name, or "machine" */
+    FORM_SHARE,    /* the same, or "none", or nothing */
     FORM_WORD      /* a word of the range, or nothing */
 };
 

@@ -72,11 +72,13 @@ const char *hud_machine_accepted(enum machine_range range, char *text, size_t by
 }
 
 static const double UNSAID = -1; /* no number of a description is below 0 */
+enum { UNSAID_LEVEL = MACHINE_UNSHARED - 1 };
 
 void hud_machine_blank(struct sim_machine *m)
 {
     for (int c = 0; c < MACHINE_CLASSES; c++)
         m->lines.revoke_ns[c] = m->memory.latency_ns[c] = UNSAID;
+    m->lines.share = UNSAID_LEVEL;
 }
 
 /* Who stores to a line that others hold asks the farthest of them and waits for the answer, as who
@@ -104,6 +106,8 @@ void hud_machine_assume(struct sim_machine *m)
         m->lines.revoke_ns[c] = revoke_ns(m, c);
         m->memory.latency_ns[c] = latency_ns(m, c);
     }
+    if (m->lines.share == UNSAID_LEVEL) /* who has it in the shared cache need not fetch it */
+        m->lines.share = m->caches.shared_level;
 }
 
 bool hud_machine_check(const struct sim_machine *m, char *error, size_t error_bytes)

@@ -77,13 +77,12 @@ struct telling {
     const struct predict_ranks *ranks;
     struct shape_tree tree;
     double *edge_ns;       /* [ranks] */
-    struct holder *holder; /* by units of the shared cache */
+    struct holder *holder; /* by units that fetch a line once */
 };
 
 static struct holder *holder_of(const struct telling *t, int rank)
 {
-    return &t->holder[1 + unit_of(t->ranks, t->ranks->machine->caches.shared_level,
-                                  rank)]; /* -1: outside of all */
+    return &t->holder[machine_share(t->ranks->machine, t->ranks->core[rank])];
 }
 
 /* What the farthest of a rank's children adds to a post, as they have copies of its line: until it
@@ -99,8 +98,8 @@ static void post(const struct telling *t, int rank, double *seen_ns, double *set
     *settled_ns = lines->post_ns + fmax(lines->revoke_ns[class], lines->transfer_ns[class]);
 }
 
-/* All children poll.  The rank serves those in its own shared cache and one in each other, which
- * serves the rest there; elder ones first. */
+/* All children poll.  The rank serves those in its own unit and one in each other, which serves the
+ * rest there; elder ones first. */
 static void tell(const struct telling *t, int rank)
 {
     const struct machine_lines *lines = &t->ranks->machine->lines;
@@ -128,7 +127,7 @@ static double notify_ns(const struct predict_ranks *r, enum shape_kind tree, int
     double last_ns = 0;
 
     t.edge_ns = hud_must(calloc((size_t)r->ranks, sizeof *t.edge_ns));
-    t.holder = hud_must(calloc((size_t)r->machine->cores + 1, sizeof *t.holder));
+    t.holder = hud_must(calloc((size_t)r->machine->cores, sizeof *t.holder));
     for (int rank = 0; rank < r->ranks; rank++)
         tell(&t, rank);
     for (int rank = 0; rank < r->ranks; rank++) {

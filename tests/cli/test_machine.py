@@ -284,7 +284,7 @@ class Real(unittest.TestCase):
         self.assertGreater(machine["lines"]["fetch_add_ns"]["machine"], 0)
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        for key in ("home_busy_ns", "streams_gbps", "shared_fill", "dirty_share"):
+        for key in ("home_busy_ns", "share", "streams_gbps", "shared_fill", "dirty_share"):
             self.assertRegex(text, rf"(?m)^{key}(\.\d+)? = |^# {key}: not measured: \w")
         simulated = huddle(self.home, "simulate", "barrier", "--ranks", "2")
         self.assertEqual((0, ""), (simulated.returncode, simulated.stderr))

@@ -105,11 +105,11 @@ class Described(unittest.TestCase):
 
     def test_trees_by_groups_in_the_order_of_the_simulator(self):
         """
-        Of 8 bytes in all cores' lines, us, leaders 32 and nested 8: simulated .56 .80 on the first,
-        1.60 1.38 on the second.
+        Of 8 bytes in all cores' lines, us, leaders 32 and nested 8: simulated 1.21 1.05 on the
+        first, 5.39 2.47 on the second.
         """
         kunpeng, epyc = map(self.notified, ("kunpeng-920", "epyc-7742"))
-        self.assertLess(kunpeng["leaders 32"], kunpeng["nested 8"])
+        self.assertLess(kunpeng["nested 8"], kunpeng["leaders 32"])
         self.assertLess(epyc["nested 8"], epyc["leaders 32"])
 
     def test_no_queue_is_recommended_that_each_call_drains(self):

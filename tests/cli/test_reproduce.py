@@ -22,7 +22,13 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
 from huddle_cli.common import machines, simulated  # noqa: E402
-from huddle_cli.reproduce import own, page as pages, paper_05, rows as judged  # noqa: E402
+from huddle_cli.reproduce import (  # noqa: E402
+    own,
+    page as pages,
+    paper_05,
+    rows as judged,
+    unmeasured,
+)
 from huddle_cli.common.layout import Layout, Trouble  # noqa: E402
 from huddle_cli.reproduce.command import Lab  # noqa: E402
 from huddle_cli.reproduce.rows import Row  # noqa: E402
@@ -35,7 +41,7 @@ LAYOUT = Layout(
     share="share/huddle",
     sysconf="/etc",
 )
-SIMULATED = ("01", "02", "03", "05", "own")
+SIMULATED = ("01", "02", "03", "05", "held-out", "own")
 SIMGRID = shutil.which("smpirun") and os.path.exists(
     os.path.join(BUILD, "libexec", "huddle", "messages-smpi")
 )
@@ -143,9 +149,18 @@ class Simulated(unittest.TestCase):
         for row in rows:
             self.assertLess(abs(row["here"] / row["published"] - 1), 0.005, row["what"])
 
-    def test_the_central_counter_is_slowest(self):
-        rows = {row["what"]: row for row in simulated_paper("03")["rows"]}
-        self.assertEqual("sense-reversing", rows["slowest, 16 ranks"]["here"])
+    def test_how_busy_homes_are_decides_which_is_slowest(self):
+        """As the notes say."""
+        rows = {row["what"]: row["here"] for row in simulated_paper("03")["rows"]}
+        self.assertEqual("dissemination", rows["slowest, 16 ranks"])
+        experiment = "experiment, a request occupies a home {}: fastest and slowest without groups"
+        slowest = [
+            here.split(", ")[1]
+            for words in ("half as long", "for no time")
+            for what, here in rows.items()
+            if what.startswith(experiment.format(words))
+        ]
+        self.assertEqual(2 * ["sense-reversing"], slowest)
 
     def test_what_is_printed_of_other_sizes_is_compared_with_nothing(self):
         for paper in ("01", "02", "03", "05"):
@@ -326,6 +341,53 @@ class Criteria(unittest.TestCase):
         self.assertEqual([], judged.summary([row.alone() for row in rows]))
 
 
+class Ranges(unittest.TestCase):
+    """What nobody has measured of a made-up machine."""
+
+    LINES = {
+        "transfer_ns": {"numa": 40, "machine": 90},
+        "gap_ns": {"numa": 3, "machine": 9},
+        "serve_ns": {"numa": 6, "machine": 12},
+    }
+
+    def ends(self, **more):
+        machine = {"name": "small", "lines": {**self.LINES, **more}}
+        return [end["lines"] for end in unmeasured.ends(machine)]
+
+    def test_each_is_changed_alone(self):
+        ends = self.ends()
+        self.assertEqual({"numa": 0, "machine": 0}, ends[0]["revoke_ns"])
+        self.assertEqual(self.LINES["gap_ns"], ends[0]["gap_ns"])
+        self.assertEqual(
+            [(1, 6), (9, 6), (3, 2), (3, 18)],
+            [(end["gap_ns"]["numa"], end["serve_ns"]["numa"]) for end in ends[1:]],
+        )
+        self.assertTrue(all("home_busy_ns" not in end for end in ends))
+
+    def test_what_a_machine_has_is_changed_too(self):
+        ends = self.ends(scan_gap_ns={"numa": 30, "machine": 60}, home_busy_ns=25)
+        self.assertEqual([30, 10, 90, 30, 30, 30], [end["scan_gap_ns"]["numa"] for end in ends])
+        self.assertEqual([25] * 5 + [0], [end["home_busy_ns"] for end in ends])
+
+    def test_a_row_has_the_least_and_the_greatest(self):
+        def rows(*here):
+            return [Row("a", "us", 4, value, "simulated") for value in here]
+
+        one, text = unmeasured.ranged(rows(2.0, "x"), [rows(1.0, "x"), rows(3.0, "y")])
+        self.assertEqual((1.0, 3.0), (one.low, one.high))
+        self.assertEqual((None, ""), (text.low, text.range()))
+        self.assertEqual("1 to 3", one.range())
+        self.assertEqual((0.5, 0.25, 0.75), one.ratios())
+        head, lines = judged.table_of([one, text], "published")
+        self.assertEqual(len(head), len(lines[0]))
+        self.assertIn("range", head)
+        self.assertNotIn("range", judged.table_of([text], "published")[0])
+
+    def test_a_gain_of_the_other_sign_has_no_ratio(self):
+        self.assertIsNone(Row("a", "%", -4, 4, "simulated").ratios())
+        self.assertEqual((2, 1, 2), Row("a", "%", -4, -8, "simulated", low=-8, high=-4).ratios())
+
+
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
         said = reproduce("17")
@@ -336,9 +398,10 @@ class Words(unittest.TestCase):
         said = " ".join(reproduce("--help").stdout.split())
         for words in (
             "01: Paper 01 (Kurnosov, Tokmasheva, ",
+            "held-out: A machine that no number was derived from",
             "own: From no paper: the fastest barrier",
             "Debian's libsimgrid-dev",
-            "three to eight minutes",
+            "one to three minutes",
         ):
             self.assertIn(words, said)
 
@@ -367,7 +430,9 @@ class Words(unittest.TestCase):
                 for words in ("*simulated*", "from no paper", "five papers"):
                     self.assertNotIn(words, head)
                 self.assertIn("![", page)
-                self.assertIn("04-figure-6.png", os.listdir(os.path.join(folder, "figures")))
+                for name in ("04-figure-6.png", "04-rows.png"):
+                    self.assertIn(name, os.listdir(os.path.join(folder, "figures")))
+                    self.assertIn(f"(figures/{name})", page)
             else:
                 self.assertIn("matplotlib", said.stderr)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_keys.c - what optional keys add to the times of a made-up machine (made_up.h): additions by
- * distance, scans over lines of several owners, agents of a home, streams of a memory.  A comment
- * at each figure has its computation by hand. */
+ * distance, scans over lines of several owners, agents of a home, who shares a line, streams of a
+ * memory.  A comment at each figure has its computation by hand. */
 #include "made_up.h"
 #include "sim/copies.h"
 #include "sim/lines.h"
@@ -126,7 +126,7 @@ static void test_agents(void **state)
     hud_links_free(links);
 }
 
-/* Who asks the home: not who has the line, nor who finds it in the shared cache of its die. */
+/* Who asks the home: not who has the line, nor who finds it within its die. */
 static void test_who_asks_the_home(void **state)
 {
     struct sim_line line = hud_line_first(0, 0);
@@ -135,14 +135,73 @@ static void test_who_asks_the_home(void **state)
     line.agent = 7;
     struct sim_lines *lines = hud_lines_create(machine);
     assert_int_equal(hud_lines_store(lines, &line, 0, 0).agent, -1);
-    assert_int_equal(hud_lines_load(lines, &line, 1, 10).agent, 7);
-    assert_int_equal(hud_lines_load(lines, &line, 1, 30).agent, -1);
+    assert_int_equal(hud_lines_load(lines, &line, 1, 10).agent, -1);
+    assert_int_equal(hud_lines_store(lines, &line, 0, 20).agent, -1);
     assert_int_equal(hud_lines_load(lines, &line, 4, 50).agent, 7);
+    assert_int_equal(hud_lines_load(lines, &line, 4, 80).agent, -1);
     assert_int_equal(hud_lines_load(lines, &line, 5, 90).agent, -1);
     struct sim_fetch store = hud_lines_store(lines, &line, 0, 200); /* others have copies */
     assert_true(store.agent == 7 && store.from == -1);
-    assert_int_equal(hud_lines_add(lines, &line, 1, 300).agent, 7);
-    assert_int_equal(hud_lines_claim(lines, &line, 1, 400).agent, -1);
+    assert_int_equal(hud_lines_add(lines, &line, 1, 300).agent, -1);
+    assert_int_equal(hud_lines_claim(lines, &line, 4, 400).agent, 7);
+    hud_line_clear(&line);
+    hud_lines_free(lines);
+}
+
+/* ---- who fetches a line for whom ---- */
+
+/* Core 0's line to the other die, 20, to the next reader 5 later: as its cores share lines, 5 and 6
+ * have it from 4, 10 after that one has, the second 3 later. */
+static void test_readers_that_share(void **state)
+{
+    static const double end_ns[] = { 20, 20 + 10, 20 + 3 + 10 };
+    struct sim_line line = hud_line_first(0, 0);
+
+    (void)state;
+    struct sim_lines *lines = hud_lines_create(machine);
+    for (int i = 0; i < 3; i++)
+        assert_true(hud_lines_load(lines, &line, 4 + i, 0).end_ns == end_ns[i]);
+    hud_line_clear(&line);
+    hud_lines_free(lines);
+}
+
+/* Nobody shares: each has it from core 0, by way of the home, which all of them ask.  So does a
+ * core of his own die, at its turn. */
+static void test_readers_that_do_not_share(void **state)
+{
+    struct sim_line line = hud_line_first(0, 0);
+
+    (void)state;
+    line.agent = 7;
+    machine->lines.share = MACHINE_UNSHARED;
+    struct sim_lines *lines = hud_lines_create(machine);
+    for (int i = 0; i < 3; i++) {
+        struct sim_fetch f = hud_lines_load(lines, &line, 4 + i, 0);
+        assert_true(f.from == 0 && f.agent == 7 && f.end_ns == 20 + 5 * i);
+    }
+    struct sim_fetch near = hud_lines_load(lines, &line, 1, 0);
+    assert_true(near.from == 0 && near.agent == 7 && near.end_ns == 3 * 5 + 10);
+    assert_int_equal(hud_lines_load(lines, &line, 5, 50).agent, -1); /* has it */
+    hud_line_clear(&line);
+    hud_lines_free(lines);
+}
+
+/* Sockets share: a core of the owner's other die asks no home, nor does one of the other socket
+ * whose neighbour's neighbour has it; that is on its other die, 20 away. */
+static void test_sockets_that_share(void **state)
+{
+    struct sim_line line = hud_line_first(0, 3);
+
+    (void)state;
+    line.agent = 7;
+    machine->lines.share = 1;
+    struct sim_lines *lines = hud_lines_create(machine);
+    struct sim_fetch f = hud_lines_load(lines, &line, 4, 0);
+    assert_true(f.agent == -1 && f.end_ns == 20); /* the home's 16 are not added */
+    f = hud_lines_load(lines, &line, 8, 100);
+    assert_true(f.agent == 7 && f.from == 0 && f.end_ns == 140);
+    f = hud_lines_load(lines, &line, 12, 200);
+    assert_true(f.agent == -1 && f.from == 8 && f.end_ns == 220);
     hud_line_clear(&line);
     hud_lines_free(lines);
 }
@@ -206,6 +265,9 @@ static void test_requests_queue_at_a_home(void **state)
     machine->lines.home_busy_ns = 100;
     for (int i = 0; i < 4; i++)
         assert_int_equal(left_after(20 + 100 * i), 1);
+    machine->lines.home_agents = 2; /* two of the four ask each */
+    assert_int_equal(left_after(20), 2);
+    assert_int_equal(left_after(120), 2);
 }
 
 /* ---- streams of a memory ---- */
@@ -269,6 +331,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_scan_of_several_owners, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_agents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_who_asks_the_home, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_readers_that_share, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_readers_that_do_not_share, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sockets_that_share, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_requests_queue_at_a_home, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_streams_between, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_streams_of_a_node, set_up, tear_down),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lines.c - times of lines and links of a made-up machine (made_up.h).  A comment at each
+/* test_lines.c - times of lines of a made-up machine (made_up.h).  A comment at each
  * figure has its computation by hand. */
 #include "made_up.h"
 #include "sim/lines.h"
-#include "sim/links.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,18 +85,25 @@ static void test_ping_pong(void **state)
     ping_pong(0, 64, 3000, 40);
 }
 
-/* The home counts where it is farther than the holder. */
+/* The home counts where it is farther than the holder, unless the reader shares lines with that. */
 static void test_home(void **state)
 {
     struct sim_line here = hud_line_first(0, 0), other_die = hud_line_first(0, 1),
-                    other_socket = hud_line_first(0, 2);
+                    other_socket = hud_line_first(0, 2), shared = hud_line_first(0, 2);
 
     (void)state;
+    assert_true(load(&shared, 1, 0) == 10);
+    assert_true(load(&shared, 32, 100) == 120 + 16);
+    assert_true(store(&shared, 33, 200) == 220 + 16);
+    assert_true(store(&shared, 34, 300) == 310);
+    hud_lines_pause(lines, 1);
+    machine->lines.share = MACHINE_UNSHARED;
     assert_true(load(&here, 1, 0) == 10);
     assert_true(load(&other_die, 2, 0) == 10 + 8);
     assert_true(load(&other_socket, 3, 0) == 10 + 16);
     assert_true(load(&other_socket, 64, 100) == 140); /* home and reader on one node */
     assert_true(load(&other_socket, 3, 200) == 200.5);
+    hud_line_clear(&shared);
     hud_line_clear(&here);
     hud_line_clear(&other_die);
     hud_line_clear(&other_socket);
@@ -258,6 +264,7 @@ static void test_late_stores(void **state)
     struct sim_line far = line_of(64), near = line_of(1), busy = line_of(64), next = line_of(1);
 
     (void)state;
+    machine->lines.share = MACHINE_UNSHARED; /* the home is asked within a die, too */
     struct sim_fetch claim = hud_lines_claim(lines, &far, 1, 0),
                      other = hud_lines_claim(lines, &busy, 1, 0);
     hud_lines_delay(lines, &busy, 1, &other, 160);
@@ -282,6 +289,41 @@ static void test_late_stores(void **state)
     hud_line_clear(&near);
     hud_line_clear(&busy);
     hud_line_clear(&next);
+}
+
+/* Two cores store to each other's line, each behind its own, and then so often to a third: what
+ * delays a store delays none before it.  Else each would wait for the other, later and later. */
+static void late_in_turn(int after)
+{
+    struct sim_line x = line_of(64), y = line_of(64), other = line_of(64);
+
+    struct sim_fetch a[2], b[2];
+    a[0] = hud_lines_store(lines, &x, 0, 0);
+    b[0] = hud_lines_store(lines, &y, 32, 0);
+    a[1] = hud_lines_store(lines, &y, 0, 1);
+    b[1] = hud_lines_store(lines, &x, 32, 1);
+    for (int i = 0; i < after; i++) {
+        store(&other, 0, 1);
+        store(&other, 32, 1);
+    }
+    double begin_ns[] = { a[0].begin_ns, b[0].begin_ns, a[1].begin_ns, b[1].begin_ns };
+    hud_lines_delay(lines, &y, 0, &a[1], 5);
+    assert_true(hud_lines_begin(lines, &x, 0, &a[0]) == begin_ns[0]);
+    assert_true(hud_lines_begin(lines, &y, 32, &b[0]) == begin_ns[1]);
+    assert_true(hud_lines_begin(lines, &x, 32, &b[1]) == begin_ns[3]);
+    hud_lines_delay(lines, &x, 0, &a[0], 7); /* those behind it are later */
+    assert_true(hud_lines_begin(lines, &x, 32, &b[1]) == begin_ns[3] + 7);
+    assert_true(hud_lines_begin(lines, &y, 32, &b[0]) == begin_ns[1]);
+    hud_line_clear(&x);
+    hud_line_clear(&y);
+    hud_line_clear(&other);
+}
+
+static void test_late_in_turn(void **state)
+{
+    (void)state;
+    late_in_turn(0);
+    late_in_turn(100);
 }
 
 /* ---- additions, claims ---- */
@@ -335,6 +377,7 @@ static void test_claim_elsewhere(void **state)
     struct sim_line stored = line_of(0), claimed = line_of(0), read = line_of(0);
 
     (void)state;
+    machine->lines.share = MACHINE_UNSHARED; /* the home is asked within a die, too */
     assert_true(store(&stored, 64, 0) == 40 &&
                 load(&stored, 65, 0) ==
                     40 + 10 + 16); /* farther from its home than from its owner */
@@ -364,71 +407,6 @@ static void test_handed_over(void **state)
     hud_line_clear(&line);
 }
 
-/* ---- links ---- */
-
-static void test_links(void **state)
-{
-    char name[LINKS_NAME];
-    int way[LINKS_WAY];
-
-    (void)state;
-    machine->links.mesh_gbps[MADE_UP_NUMA] = 64; /* a line in 1 ns */
-    machine->links.socket_gbps = 16;             /* in 4 */
-    struct sim_links *links = hud_links_create(machine);
-    assert_int_equal(hud_links_count(links), 4 + 4);
-    assert_int_equal(hud_links_way(links, 5, 5, way), 0);
-    assert_int_equal(hud_links_way(links, 0, 1, way), 1);
-    assert_int_equal(hud_links_way(links, 0, 32, way), 2);
-    assert_int_equal(hud_links_way(links, 0, 96, way), 3);
-    hud_links_name(links, way[2], name);
-    assert_string_equal(name, "socket 0 to 1");
-    assert_true(hud_links_cross(links, 0, 1, 0) == 0);
-    assert_true(hud_links_cross(links, 2, 3, 0) == 1);
-    assert_true(hud_links_cross(links, 32, 33, 0) == 0); /* the other die's mesh */
-    assert_true(hud_links_cross(links, 0, 64, 0) ==
-                2); /* the mesh is busy, the socket link is not */
-    assert_true(hud_links_cross(links, 0, 96, 0) ==
-                4); /* the socket link is, until 4: longer than the mesh, until 3 */
-    assert_true(hud_links_cross(links, 0, 96, 8) == 0);
-    assert_true(hud_links_cross(links, 64, 0, 9) ==
-                0); /* the other direction, and the meshes are free again */
-    assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
-    assert_true(hud_links_cross(links, 0, 96, 8.5) < 0); /* before one that has crossed already */
-    assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
-    hud_links_forget(links);
-    assert_true(hud_links_get(links, way[2])->bytes == 0);
-    hud_links_free(links);
-}
-
-static void test_ports(void **state)
-{
-    const struct links_end core = { 0, MACHINE_OWN }, of_its_die = { 1, MADE_UP_NUMA },
-                           of_its_socket = { 1, MADE_UP_SOCKET };
-    int way[LINKS_WAY];
-
-    (void)state;
-    machine->links.port_gbps[MADE_UP_NUMA] = 32; /* a line in 2 ns */
-    struct sim_links *links = hud_links_create(machine);
-    assert_int_equal(hud_links_count(links), 4 + 4);
-    assert_int_equal(hud_links_way(links, 0, 1, way), 0);
-    assert_int_equal(hud_links_way(links, 0, 32, way), 2); /* out of a die, into another */
-    assert_true(hud_links_cross(links, 0, 32, 0) == 0);
-    assert_true(hud_links_cross(links, 32, 0, 0) == 0); /* the other direction */
-    assert_true(hud_links_cross(links, 1, 64, 0) == 2); /* out of the same die */
-    assert_int_equal(hud_links_between(links, of_its_die, core, way), 0);
-    assert_int_equal(hud_links_between(links, of_its_socket, core, way), 1); /* into the die */
-    assert_int_equal(hud_links_get(links, way[0])->from, LINKS_OUTSIDE);
-    assert_int_equal(hud_links_between(links, core, of_its_socket, way), 1);
-    assert_int_equal(hud_links_get(links, way[0])->to, LINKS_OUTSIDE);
-    hud_links_free(links);
-    machine->links.port_out_gbps[MADE_UP_NUMA] =
-        16; /* in 4 out of it, and still in 2 into another */
-    links = hud_links_create(machine);
-    assert_true(hud_links_cross(links, 0, 32, 0) == 0 && hud_links_cross(links, 1, 64, 0) == 4);
-    assert_true(hud_links_cross(links, 96, 64, 20) == 0 && hud_links_cross(links, 32, 64, 20) == 2);
-    hud_links_free(links);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,11 +420,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_store_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_additions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_late_stores, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_late_in_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_claim_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_handed_over, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_links, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_ports, set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);

@@ -25,7 +25,7 @@ static const char small[] =
     "  'fetch_add_ns': {'group': 15, 'numa': 25, 'socket': 35, 'machine': 45},"
     "  'scan_gap_ns': {'group': 16, 'numa': 26, 'socket': 36, 'machine': 46},"
     "  'hop_ns': {'group': 17, 'numa': 27, 'socket': 37, 'machine': 47},"
-    "  'home_agents': 2, 'home_busy_ns': 18,"
+    "  'share': 'group', 'home_agents': 2, 'home_busy_ns': 18,"
     "  'home_ns': {'socket': 0, 'machine': 43}},"
     "'links': {'mesh_gbps': {'numa': 50}, 'port_gbps': {'group': 52}, 'port_out_gbps': {'group': "
     "54}, 'socket_gbps': 51},"
@@ -144,6 +144,7 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers(m->lines.fetch_add_ns, 0, 15, 25, 35, 45);
     expect_numbers(m->lines.hop_ns, 0, 17, 27, 37, 47);
     expect_numbers(m->lines.scan_gap_ns, 0, 16, 26, 36, 46);
+    assert_int_equal(m->lines.share, 0);
     assert_true(m->lines.home_agents == 2 && m->lines.home_busy_ns == 18);
     assert_true(m->memory.streams_gbps[1] == 0 && m->memory.streams_gbps[2] == 55 &&
                 m->memory.streams_gbps[64] == 85);
@@ -162,12 +163,14 @@ static void what_is_not_said_is_assumed(void **state)
 
     (void)state;
     json_object_del(json_object_get(json, "lines"), "revoke_ns");
+    json_object_del(json_object_get(json, "lines"), "share");
     json_object_del(json_object_get(json, "memory"), "latency_ns");
     struct sim_machine *m = hud_machine_read(json, error, sizeof error);
     assert_string_equal(error, "");
     expect_numbers(m->lines.revoke_ns, 0, 10, 20, 30, 40);
     assert_true(m->memory.latency_ns[MACHINE_OWN] == 20 && m->memory.latency_ns[3] == 30 &&
                 m->memory.latency_ns[4] == 40);
+    assert_int_equal(m->lines.share, m->caches.shared_level);
     hud_machine_free(m);
     json_decref(json);
 }
@@ -199,7 +202,7 @@ static const struct {
       "lines.miss_ns: not known (accepted: size_bytes, hit_ns, post_ns, store_entries, add_ns, "
       "fetch_add_ns, transfer_ns, hop_ns, revoke_ns, gap_ns, scan_gap_ns, store_gap_ns, "
       "revoke_each_ns, "
-      "serve_ns, home_ns, home_agents, home_busy_ns)" },
+      "serve_ns, home_ns, share, home_agents, home_busy_ns)" },
     { "'store_entries': 7", "'store_entries': 1.5",
       "lines.store_entries: 1.5 (accepted: a whole number, 1 to 4096 entries)" },
     { "'store_entries': 7", "'store_entries': 0",
@@ -229,6 +232,8 @@ static const struct {
       "caches.shared_level: \"l9\" (accepted: group, numa, socket, machine)" },
     { "'shared_level': 'numa',", "",
       "caches.shared_level: missing (accepted: group, numa, socket, machine)" },
+    { "'share': 'group'", "'share': 'l9'",
+      "lines.share: \"l9\" (accepted: none, group, numa, socket, machine)" },
     { "'victim'", "'reads'", "caches.shared_fill: \"reads\" (accepted: read, victim)" },
     { "'dirty_share': 'memory'", "'dirty_share': 1",
       "caches.dirty_share: 1 (accepted: cache, owner, memory)" },

@@ -127,7 +127,10 @@ static void a_queue_over_two_sockets(void **state)
     assert_near(c.byte_ns, 1 / 2.);
     hud_predict_queue(&t.of, SHAPE_LEADERS, 2, &c); /* ranks 4, 5, 6 */
     assert_near(c.notify_ns, (3 + 100) + (3 + 10) + (3 + 10));
-    t.machine->caches.shared_level =
+    t.machine->lines.share = MACHINE_UNSHARED; /* the root serves all, near ones first */
+    hud_predict_queue(&t.of, SHAPE_FLAT, 2, &c);
+    assert_near(c.notify_ns, 3 + 3 * 1 + 3 * 20 + 100);
+    t.machine->lines.share = t.machine->caches.shared_level =
         -1; /* one cache for all: half of it in each socket, and so a link has half a stream */
     t.machine->links.socket_gbps = 1;
     hud_predict_queue(&t.of, SHAPE_FLAT, 2, &c);

@@ -113,7 +113,7 @@ def place(unit, label):
 def alternating(shared, **more):
     """A request for broadcasts, each after an allreduce, in one window or in two."""
     return {
-        "machine": machine("kunpeng-920"),
+        "machine": machine("xeon-e5-2620v4"),
         "collective": "bcast",
         "algorithm": "queue",
         "shared": shared,
@@ -283,9 +283,9 @@ class Calls(unittest.TestCase):
 
     def test_an_algorithm_takes_the_window_over_as_window_c_says(self):
         """A rank loads a line of each other rank, overlapped; nothing else is different."""
-        ranks, lines = 8, machine("kunpeng-920")["lines"]
+        ranks, lines = 8, machine("xeon-e5-2620v4")["lines"]
         where = place("window.c", "A1")
-        near = ("group", "numa")  # the classes of these ranks
+        near = ("numa",)  # the class of these ranks
         for size in (8192, 262144):
             for method in ("single", "loop"):
                 taken, apart = (
@@ -300,12 +300,14 @@ class Calls(unittest.TestCase):
                     taken["times"]["time_ns"] - apart["times"]["time_ns"], gap * (ranks - 2)
                 )
                 for rank in range(ranks if method == "single" else 0):
-                    loads = [s for s in taken["spans"] if (s["rank"], s["at"]) == (rank, where)]
+                    loads = [
+                        s for s in taken["spans"] if s["rank"] == rank and s["at"].endswith(where)
+                    ]
                     self.assertEqual(ranks - 1, len(loads), loads)
                     ns = sum(s["end_ns"] - s["begin_ns"] for s in loads)
                     self.assertGreater(ns, gap * (ranks - 2))
                     self.assertLess(ns, (ranks - 1) * max(lines["transfer_ns"][c] for c in near))
-                    self.assertNotIn(where, [s["at"] for s in apart["spans"]])
+                    self.assertFalse([s for s in apart["spans"] if s["at"].endswith(where)])
 
     def test_a_handover_is_checked(self):
         line = place("window.c", "A1").rpartition(":")[2]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The range of a simulated figure over what nobody has measured of its machine: each such number alone
+at both ends (docs/machines.md).
+"""
+
+THIRD = 1 / 3
+ENDS = (  # keys of [lines] that change together, and what they are multiplied by
+    (("gap_ns", "scan_gap_ns"), THIRD),
+    (("gap_ns", "scan_gap_ns"), 3),
+    (("serve_ns",), THIRD),
+    (("serve_ns",), 3),
+    (("home_busy_ns",), 0),
+)
+WORDS = (
+    "a third and three times `gap_ns` (with `scan_gap_ns`) and `serve_ns`, copies revoked in no"
+    " time, and homes that no request occupies, one at a time"
+)
+
+
+def scaled(value, factor):
+    if isinstance(value, dict):
+        return {name: number * factor for name, number in value.items()}
+    return value * factor
+
+
+def with_lines(machine, **lines):
+    return {**machine, "lines": {**machine["lines"], **lines}}
+
+
+def revoked_at_once(machine):
+    """A store does not wait until other copies of its line are revoked."""
+    return with_lines(machine, revoke_ns=dict.fromkeys(machine["lines"]["transfer_ns"], 0))
+
+
+def ends(machine):
+    """The machine at each end of what nobody has measured."""
+    lines = machine["lines"]
+    found = [revoked_at_once(machine)]
+    for keys, factor in ENDS:
+        changed = {key: scaled(lines[key], factor) for key in keys if lines.get(key)}
+        if changed:
+            found.append(with_lines(machine, **changed))
+    return found
+
+
+def ranged(rows, others):
+    """
+    The rows with their ranges.  others: the same rows at the ends, a list for each.  A row whose
+    figure is a text, or is no figure at some end, has none.
+    """
+    for i, row in enumerate(rows):
+        values = [row.here, *(at_end[i].here for at_end in others)]
+        if all(isinstance(value, (int, float)) for value in values):
+            row = row._replace(low=min(values), high=max(values))
+        yield row
