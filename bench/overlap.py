@@ -10,7 +10,6 @@ that `huddle bench` finds.
 """
 
 import argparse
-import csv
 import os
 import statistics
 import subprocess
@@ -19,7 +18,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from startup import AS_ROOT, build_of, compile_with, with_huddle
+from startup import AS_ROOT, build_of, compile_with, with_huddle, write_table
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "mpi"))
@@ -79,12 +78,10 @@ def main():
             abi: compile_with(f"mpicc.{abi}", "overlap", folder) for abi in ("openmpi", "mpich")
         }
         table = list(rows(measure(options, build_of(options.build)[1], programs)))
-    with open(options.csv or os.devnull, "w", encoding="utf-8", newline="") as file:
-        for out in (file, sys.stdout):
-            out.write("# python3 bench/overlap.py: shares of nonblocking calls that hide\n")
-            writer = csv.writer(out, lineterminator="\n")
-            writer.writerow("ranks,collective,bytes,mpi,alone_us,both_us,hidden".split(","))
-            writer.writerows(table)
+    about = "python3 bench/overlap.py: shares of nonblocking calls that hide"
+    write_table(
+        options.csv, about, "ranks,collective,bytes,mpi,alone_us,both_us,hidden".split(","), table
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ bytes and its seconds, summed over ranks.  Ranks are not bound: each has a threa
 """
 
 import argparse
-import csv
 import json
 import os
 import statistics
@@ -22,7 +21,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from startup import AS_ROOT, build_of
+from startup import AS_ROOT, build_of, write_table
 
 LIMIT_S = 120
 PIECES = "ALLGATHER ALLGATHERV GATHER GATHERV SCATTER SCATTERV SCAN EXSCAN".split()
@@ -81,12 +80,10 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         table = list(measure(options, build_of(options.build)[1], Path(folder)))
-    with open(options.csv or os.devnull, "w", encoding="utf-8", newline="") as file:
-        for out in (file, sys.stdout):
-            out.write("# python3 bench/program.py: PT-Scotch orders a mesh of 200 x 200 points\n")
-            writer = csv.writer(out, lineterminator="\n")
-            writer.writerow("ranks,variant,what,calls,handled,bytes,seconds,least".split(","))
-            writer.writerows(table)
+    about = "python3 bench/program.py: PT-Scotch orders a mesh of 200 x 200 points"
+    write_table(
+        options.csv, about, "ranks,variant,what,calls,handled,bytes,seconds,least".split(","), table
+    )
 
 
 if __name__ == "__main__":

@@ -91,6 +91,16 @@ def compile_with(compiler, name, folder):
     return program
 
 
+def write_table(path, about, columns, rows):
+    """To standard output, and to a file if there is a path."""
+    with open(path or os.devnull, "w", encoding="utf-8", newline="") as file:
+        for out in (file, sys.stdout):
+            out.write(f"# {about}\n")
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(rows)
+
+
 def differences(measure, builds, launches):
     """{(build, figure): [difference to the launch without huddle of the same turn]}"""
     found = {}

@@ -9,13 +9,12 @@ transfer is of one class (near: one cache).
 """
 
 import argparse
-import csv
 import json
-import os
 import statistics
 import subprocess
-import sys
 from collections import defaultdict
+
+from startup import write_table
 
 WAYS = "blocking", "nonblocking", "persistent"
 COLLECTIVES = "barrier,bcast,allreduce,alltoall,allgather"
@@ -56,12 +55,8 @@ def main():
         for what, of in sorted(found.items())
         if len(of) == len(WAYS)
     ]
-    with open(options.csv or os.devnull, "w", encoding="utf-8", newline="") as file:
-        for out in (file, sys.stdout):
-            out.write("# python3 bench/ways.py: bound ranks, single calls, slowest rank, ns\n")
-            writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(["ranks", "class", "collective", "bytes", *WAYS])
-            writer.writerows(table)
+    about = "python3 bench/ways.py: bound ranks, single calls, slowest rank, ns"
+    write_table(options.csv, about, ["ranks", "class", "collective", "bytes", *WAYS], table)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,16 @@ def entry_ns(skew_ns, ranks):
     return skew_ns * 0.5 ** (1 / ranks)
 
 
+def clean(answer, collective, algorithm):
+    """The simulator's answer to one call, in which the checker has found no fault."""
+    if not answer["checker"]["clean"]:
+        raise Trouble(
+            f"the checker found something in {collective}/{algorithm}:"
+            f" {answer['checker']['report'].strip()}"
+        )
+    return answer
+
+
 def call(layout, machine, collective, algorithm, size=0, **more):
     """
     The simulator's answer to one call on a described machine (a dictionary).  more: other fields of
@@ -42,13 +52,7 @@ def call(layout, machine, collective, algorithm, size=0, **more):
         "parameters": {},
         **more,
     }
-    answer = layout.question("simulate", request)["call"]
-    if not answer["checker"]["clean"]:
-        raise Trouble(
-            f"the checker found something in {collective}/{algorithm}:"
-            f" {answer['checker']['report'].strip()}"
-        )
-    return answer
+    return clean(layout.question("simulate", request)["call"], collective, algorithm)
 
 
 def call_ns(layout, machine, collective, algorithm, size=0, **more):

@@ -12,24 +12,32 @@ from collections import defaultdict
 LIMIT_S = 20
 
 
-def lines_of(path, offsets):
-    """{offset: "solver.c:120 in step"} as far as addr2line knows."""
-    tool = shutil.which("addr2line")
-    if not tool or not os.path.isfile(path):
-        return {}
-    # the call is before the address to which it returns; programs that are no PIE begin elsewhere
-    words = [hex(offset - 1) for offset in offsets]
+def said_by(words, given=""):
+    """The lines that a tool of the compiler's prints; none, if it is not here or takes too long."""
+    tool = shutil.which(words[0])
+    if not tool:
+        return []
     try:
         answer = subprocess.run(
-            [tool, "-f", "-C", "-e", path, *words],
+            [tool, *words[1:]],
+            input=given,
             capture_output=True,
             text=True,
             timeout=LIMIT_S,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
+        return []
+    return answer.stdout.splitlines()
+
+
+def lines_of(path, offsets):
+    """{offset: "solver.c:120 in step"} as far as addr2line knows."""
+    if not os.path.isfile(path):
         return {}
-    found, lines = {}, answer.stdout.splitlines()
+    # the call is before the address to which it returns; programs that are no PIE begin elsewhere
+    words = [hex(offset - 1) for offset in offsets]
+    found, lines = {}, said_by(["addr2line", "-f", "-C", "-e", path, *words])
     for offset, function, place in zip(offsets, lines[::2], lines[1::2]):
         file, _, line = place.partition(" ")[0].rpartition(":")
         if line.isdecimal() and file and not file.startswith("??"):
@@ -40,22 +48,8 @@ def lines_of(path, offsets):
 
 def demangled(words):
     """{name: words} of functions' names: those of C++ as the program's source has them."""
-    tool = shutil.which("c++filt")
     mangled = sorted(name for name in words if name.startswith("_Z"))
-    if not tool or not mangled:
-        return {}
-    try:
-        answer = subprocess.run(
-            [tool, "-p"],
-            input="\n".join(mangled) + "\n",
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    return dict(zip(mangled, answer.stdout.splitlines()))
+    return dict(zip(mangled, said_by(["c++filt", "-p"], "\n".join(mangled) + "\n")))
 
 
 def names(ranks):

@@ -226,15 +226,7 @@ def paper_03(b, shared, half, whole):
         SIMULATED,
         found("above 1", b.us(fastest, half) > trees),
     )
-    for name in SEND_RECEIVE:
-        yield Row(
-            f"{name}, {half} and {whole} ranks",
-            "us",
-            None,
-            f"{b.us(name, half):.3g}, {b.us(name, whole):.3g}",
-            SIMULATED,
-        )
-    for name in READINGS:
+    for name in (*SEND_RECEIVE, *READINGS):
         yield Row(
             f"{name}, {half} and {whole} ranks",
             "us",

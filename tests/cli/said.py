@@ -3,6 +3,8 @@
 
 import os
 import re
+import subprocess
+import tempfile
 import unittest
 
 FULL = bool(os.environ.get("HUD_TEST_FULL"))  # ./test --full
@@ -22,3 +24,23 @@ def without_progress(said):
     """
     said.stderr = re.sub(r"(?m)^\[\d+/\d+\] .*\n", "", said.stderr)
     return said
+
+
+def run_huddle(build, words, timeout, home=None, **environment):
+    """
+    A command of the build, without the settings of who runs the test.  home: where it finds what
+    users configure; nothing, if not given.
+    """
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
+    with tempfile.TemporaryDirectory() as empty:
+        return without_progress(
+            subprocess.run(
+                [os.path.join(build, "bin", "huddle"), *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**clean, "XDG_CONFIG_HOME": home or empty, **environment},
+                timeout=timeout,
+                check=False,
+            )
+        )

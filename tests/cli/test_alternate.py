@@ -3,31 +3,17 @@
 
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import unittest
 
-from said import without_progress
+from said import run_huddle
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 THERE = ("--machine", "kunpeng-920", "--ranks", "4")
 
 
 def simulate(*words):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    with tempfile.TemporaryDirectory() as empty:
-        return without_progress(
-            subprocess.run(
-                [os.path.join(BUILD, "bin", "huddle"), "simulate", "bcast", *THERE, *words],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**clean, "XDG_CONFIG_HOME": empty},
-                timeout=120,
-                check=False,
-            )
-        )
+    return run_huddle(BUILD, ("simulate", "bcast", *THERE, *words), timeout=120)
 
 
 def text(*words):

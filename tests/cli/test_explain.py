@@ -4,12 +4,11 @@
 import glob
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
 
-from said import some
+from said import run_huddle, some
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(
@@ -28,17 +27,7 @@ CORES = {
 
 
 def explain(*words, **environment):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    with tempfile.TemporaryDirectory() as empty:
-        return subprocess.run(
-            [os.path.join(BUILD, "bin", "huddle"), "explain", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**clean, "XDG_CONFIG_HOME": empty, **environment},
-            timeout=60,
-            check=False,
-        )
+    return run_huddle(BUILD, ("explain", *words), timeout=60, **environment)
 
 
 def facts(*words, **environment):

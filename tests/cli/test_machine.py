@@ -8,13 +8,12 @@ import contextlib
 import io
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import types
 import unittest
 
-from said import without_progress
+from said import run_huddle
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
@@ -38,18 +37,7 @@ MEASURED = {
 
 
 def huddle(home, *words):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    return without_progress(
-        subprocess.run(
-            [os.path.join(BUILD, "bin", "huddle"), *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**clean, "XDG_CONFIG_HOME": home},
-            timeout=250,
-            check=False,
-        )
-    )
+    return run_huddle(BUILD, words, timeout=250, home=home)
 
 
 class File(unittest.TestCase):

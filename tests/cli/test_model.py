@@ -8,13 +8,12 @@ import argparse
 import glob
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
 from unittest import mock
 
-from said import some, without_progress
+from said import run_huddle, some
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(
@@ -40,18 +39,7 @@ SIMULATOR = os.path.exists(LAYOUT.program("simulate"))
 
 
 def model(*words):
-    with tempfile.TemporaryDirectory() as empty:
-        return without_progress(
-            subprocess.run(
-                [os.path.join(BUILD, "bin", "huddle"), "model", *words],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**os.environ, "XDG_CONFIG_HOME": empty},
-                timeout=250,
-                check=False,
-            )
-        )
+    return run_huddle(BUILD, ("model", *words), timeout=250)
 
 
 def answer(*words):

@@ -13,7 +13,7 @@ import tempfile
 import types
 import unittest
 
-from said import some, without_progress
+from said import run_huddle, some
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
@@ -27,19 +27,7 @@ from cli.simulate import (
 
 
 def huddle(*words, **environment):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    with tempfile.TemporaryDirectory() as empty:
-        return without_progress(
-            subprocess.run(
-                [os.path.join(BUILD, "bin", "huddle"), *words],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**clean, "XDG_CONFIG_HOME": empty, **environment},
-                timeout=120,
-                check=False,
-            )
-        )
+    return run_huddle(BUILD, words, timeout=120, **environment)
 
 
 def simulate(*words, **environment):

@@ -3,31 +3,17 @@
 
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import unittest
 
-from said import without_progress
+from said import run_huddle
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 NETWORK = "10000,1,5000"
 
 
 def huddle(*words):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    with tempfile.TemporaryDirectory() as empty:
-        return without_progress(
-            subprocess.run(
-                [os.path.join(BUILD, "bin", "huddle"), *words],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**clean, "XDG_CONFIG_HOME": empty},
-                timeout=120,
-                check=False,
-            )
-        )
+    return run_huddle(BUILD, words, timeout=120)
 
 
 def simulate(*words):

@@ -4,12 +4,11 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
-from said import without_progress
+from said import run_huddle
 
 BUILD, SOURCE = os.path.abspath(sys.argv.pop()), os.path.abspath(sys.argv.pop())
 sys.path.insert(0, SOURCE)
@@ -21,18 +20,7 @@ HEAD = "collective,ranks,algorithm,bytes,us\n"
 
 
 def validate(*words, **environment):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-    return without_progress(
-        subprocess.run(
-            [os.path.join(BUILD, "bin", "huddle"), "validate", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**clean, **environment},
-            timeout=240,
-            check=False,
-        )
-    )
+    return run_huddle(BUILD, ("validate", *words), timeout=240, **environment)
 
 
 class Numbers(unittest.TestCase):
