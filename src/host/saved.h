@@ -8,6 +8,8 @@
 #ifndef HUD_HOST_SAVED_H
 #define HUD_HOST_SAVED_H
 
+enum { SAVED_ARRAYS = 6 }; /* of a call, at most */
+
 #define FIELD_buffer void *buffer;
 #define FIELD_in const void *in;
 #define FIELD_out void *out;

@@ -16,7 +16,6 @@ extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t by
 
 static bool exhausted;
 
-/* Whether the code at an address is huddle's. */
 /* By the file's own name: the MPI may lie in a folder named huddle. */
 static bool is_of_huddle(const char *path)
 {
@@ -25,6 +24,7 @@ static bool is_of_huddle(const char *path)
     return strstr(slash ? slash : path, "huddle") != NULL;
 }
 
+/* Whether the code at an address is huddle's. */
 static bool is_huddle(const void *address)
 {
     Dl_info where;

@@ -214,6 +214,8 @@ static void freed(void)
         piece_free_types(first);
         piece_free_types(second);
         MPI_Op_free(&op);
+        piece_spoil_arrays(first);
+        piece_spoil_arrays(second);
         if (hard_pieces)
             MPI_Comm_free(&comm);
         complete(turn % 2 ? first : second, NONBLOCKING, turn % WAYS, MPI_SUCCESS);

@@ -90,14 +90,14 @@ bool hud_is_users_free(const void *caller)
 #define COPY_ins
 #define COPY_outs
 #define COPY_counts ARRAY(counts, int, true)
-#define COPY_in_counts ARRAY(in_counts, int, sends)
+#define COPY_in_counts ARRAY(in_counts, int, sends && s->in != MPI_IN_PLACE)
 #define COPY_out_counts ARRAY(out_counts, int, gets)
-#define COPY_in_places ARRAY(in_places, int, sends)
+#define COPY_in_places ARRAY(in_places, int, sends && s->in != MPI_IN_PLACE)
 #define COPY_out_places ARRAY(out_places, int, gets)
 #define COPY_type
 #define COPY_in_type
 #define COPY_out_type
-#define COPY_in_types ARRAY(in_types, TYPE *, sends)
+#define COPY_in_types ARRAY(in_types, TYPE *, sends && s->in != MPI_IN_PLACE)
 #define COPY_out_types ARRAY(out_types, TYPE *, gets)
 #define COPY_op
 #define COPY_root

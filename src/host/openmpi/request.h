@@ -21,8 +21,6 @@
 #define SAVED_OP OP *
 #define SAVED_COMM COMM *
 
-enum { SAVED_ARRAYS = 6 };
-
 struct saved {
     union {
 #define PLAIN(Name, name, ...)                                                                     \

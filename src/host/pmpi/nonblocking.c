@@ -11,29 +11,32 @@
 
 /* ---- arguments that outlive the call --------------------------------------------------------- */
 
-/* The user may free types and operations at once; arrays, but those of types that Fortran's
- * functions make, are the user's until the call is complete. */
+/* The user may free types and operations at once.  Arrays must last until the call is complete, but
+ * MPICH reads them when a call begins, and so programs free them: mpi4py's Iallgatherv does, and
+ * what Fortran passes may be a copy.  sends, gets: what the rank's arguments say of what it sends,
+ * or gets, is to be looked at. */
+#define ARRAY(field, used)                                                                         \
+    held = held && hud_request_keep_array(r, used, sizeof *s->field, (const void **)&s->field);
+#define SENDS (sends && s->in != MPI_IN_PLACE)
 #define HOLD_buffer
 #define HOLD_in
 #define HOLD_out
 #define HOLD_count
 #define HOLD_ins
 #define HOLD_outs
-#define HOLD_counts
-#define HOLD_in_counts
-#define HOLD_out_counts
-#define HOLD_in_places
-#define HOLD_out_places
+#define HOLD_counts ARRAY(counts, true)
+#define HOLD_in_counts ARRAY(in_counts, SENDS)
+#define HOLD_out_counts ARRAY(out_counts, gets)
+#define HOLD_in_places ARRAY(in_places, SENDS)
+#define HOLD_out_places ARRAY(out_places, gets)
 #define HOLD_type held = held && hud_request_hold_type(r, s->type);
-/* (sends, gets: what the rank's arguments say of what it sends, or gets, is to be looked at) */
-#define HOLD_in_type                                                                               \
-    held = held && (!sends || s->in == MPI_IN_PLACE || hud_request_hold_type(r, s->in_type));
+#define HOLD_in_type held = held && (!SENDS || hud_request_hold_type(r, s->in_type));
 #define HOLD_out_type                                                                              \
     held = held && (!gets || s->out == MPI_IN_PLACE || hud_request_hold_type(r, s->out_type));
 #define HOLD_in_types                                                                              \
-    if (s->in != MPI_IN_PLACE)                                                                     \
-        held = held && (s->in_types = hud_request_hold_types(r, s->in_types)) != NULL;
-#define HOLD_out_types held = held && (s->out_types = hud_request_hold_types(r, s->out_types));
+    ARRAY(in_types, SENDS) held = held && (!SENDS || hud_request_hold_types(r, s->in_types));
+#define HOLD_out_types                                                                             \
+    ARRAY(out_types, gets) held = held && hud_request_hold_types(r, s->out_types);
 #define HOLD_op hud_op_hold(r->op = s->op);
 #define HOLD_root
 #define HOLD_comm

@@ -66,9 +66,10 @@ struct request {
     MPI_Op op;          /* a user's operation that it uses, or MPI_OP_NULL */
     MPI_Datatype *held; /* types made of those that it uses, which keep them alive */
     int held_count, held_room;
-    MPI_Request holder;             /* of its communicator, to be freed with those */
-    struct grown scratch, types[2]; /* of the call; copies of arrays in `saved` */
-    int arrays;                     /* copies so far */
+    MPI_Request holder;   /* of its communicator, to be freed with those */
+    struct grown scratch; /* of the call */
+    struct grown arrays[SAVED_ARRAYS];
+    int copies; /* of arrays in `saved` */
     union saved saved;
 };
 
@@ -76,9 +77,11 @@ struct request {
 struct request *hud_request_take(struct comm *comm);
 void hud_requests_finish(void); /* those of the pool */
 void hud_request_give(struct request *r);
-/* Keeps a type, or an operation of the user's, until the request is freed.  False: no memory. */
+/* Keeps a type, or one for each rank, until the request is freed.  False: no memory. */
 bool hud_request_hold_type(struct request *r, MPI_Datatype type);
-const MPI_Datatype *hud_request_hold_types(struct request *r, const MPI_Datatype *types);
+bool hud_request_hold_types(struct request *r, const MPI_Datatype *types);
+/* Makes an array of an element for each rank the request's own; NULL if it is not used. */
+bool hud_request_keep_array(struct request *r, bool used, size_t element, const void **array);
 
 /* ---- request.c ---- */
 /* False: this MPI has no generalized requests that it asks for progress. */

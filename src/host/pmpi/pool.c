@@ -36,17 +36,23 @@ bool hud_request_hold_type(struct request *r, MPI_Datatype type)
     return true;
 }
 
-const MPI_Datatype *hud_request_hold_types(struct request *r, const MPI_Datatype *types)
+bool hud_request_hold_types(struct request *r, const MPI_Datatype *types)
 {
-    size_t bytes = (size_t)r->comm->size * sizeof *types;
-    MPI_Datatype *copy = types ? grown_to(&r->types[r->arrays++], bytes) : NULL;
+    bool held = true;
 
-    if (!copy)
-        return NULL;
-    memcpy(copy, types, bytes);
-    for (int i = 0; i < r->comm->size; i++)
-        hud_request_hold_type(r, types[i]);
-    return copy;
+    for (int i = 0; types && i < r->comm->size; i++)
+        held = held && hud_request_hold_type(r, types[i]);
+    return held;
+}
+
+bool hud_request_keep_array(struct request *r, bool used, size_t element, const void **array)
+{
+    size_t bytes = (size_t)r->comm->size * element;
+    void *copy = used && *array ? grown_to(&r->arrays[r->copies++], bytes) : NULL;
+    bool kept = copy || !used || !*array;
+
+    *array = copy ? memcpy(copy, *array, bytes) : NULL;
+    return kept;
 }
 
 /*
@@ -86,7 +92,7 @@ struct request *hud_request_take(struct comm *comm)
     r->holder = MPI_REQUEST_NULL;
     r->code = MPI_SUCCESS;
     r->op = MPI_OP_NULL;
-    r->arrays = 0;
+    r->copies = 0;
     return r;
 }
 
@@ -111,8 +117,8 @@ void hud_requests_finish(void)
             let_go(r);
         free(r->held);
         grown_free(&r->scratch);
-        grown_free(&r->types[0]);
-        grown_free(&r->types[1]);
+        for (int i = 0; i < SAVED_ARRAYS; i++)
+            grown_free(&r->arrays[i]);
         free(r);
     }
 }
