@@ -8,7 +8,44 @@
 #ifndef HUD_HOST_SAVED_H
 #define HUD_HOST_SAVED_H
 
+#include "host/grown.h"
+
+#include <stdbool.h>
+#include <string.h>
+
 enum { SAVED_ARRAYS = 6 }; /* of a call, at most */
+
+/* Copies of a call's arrays, in memory that is used again. */
+struct saved_arrays {
+    struct grown copy[SAVED_ARRAYS];
+    int count; /* in use */
+};
+
+/*
+ * A call's array, of `bytes`, becomes a copy of its own; NULL, if the call does not use it.  False:
+ * no memory.  Arrays must last until the call is complete, but MPICH and Open MPI read them when a
+ * call begins.  So programs free them: mpi4py's Iallgatherv does, and what Fortran passes may be
+ * a copy.
+ */
+static inline bool saved_array(struct saved_arrays *saved, bool used, size_t bytes,
+                               const void **array)
+{
+    const void *given = used ? *array : NULL;
+
+    *array = NULL;
+    if (given == NULL)
+        return true;
+    void *copy = grown_to(&saved->copy[saved->count++], bytes);
+    if (copy != NULL)
+        *array = memcpy(copy, given, bytes);
+    return copy != NULL;
+}
+
+static inline void saved_arrays_free(struct saved_arrays *saved)
+{
+    for (int i = 0; i < SAVED_ARRAYS; i++)
+        grown_free(&saved->copy[i]);
+}
 
 #define FIELD_buffer void *buffer;
 #define FIELD_in const void *in;

@@ -81,24 +81,26 @@ bool hud_is_users_free(const void *caller)
 /* ---- arguments that outlive the call --------------------------------------------------------- */
 
 /* sends, gets: the rank's arguments about what it sends, or gets, are to be looked at. */
-#define ARRAY(field, type, used)                                                                   \
-    s->field = used ? hud_request_keep_array(r, s->field, (size_t)ranks * sizeof(type)) : NULL;
+#define ARRAY(field, used)                                                                         \
+    saved = saved && saved_array(&r->arrays, used, (size_t)ranks * sizeof *s->field,               \
+                                 (const void **)(uintptr_t)&s->field);
+#define SENDS (sends && s->in != MPI_IN_PLACE)
 #define COPY_buffer
 #define COPY_in
 #define COPY_out
 #define COPY_count
 #define COPY_ins
 #define COPY_outs
-#define COPY_counts ARRAY(counts, int, true)
-#define COPY_in_counts ARRAY(in_counts, int, sends && s->in != MPI_IN_PLACE)
-#define COPY_out_counts ARRAY(out_counts, int, gets)
-#define COPY_in_places ARRAY(in_places, int, sends && s->in != MPI_IN_PLACE)
-#define COPY_out_places ARRAY(out_places, int, gets)
+#define COPY_counts ARRAY(counts, true)
+#define COPY_in_counts ARRAY(in_counts, SENDS)
+#define COPY_out_counts ARRAY(out_counts, gets)
+#define COPY_in_places ARRAY(in_places, SENDS)
+#define COPY_out_places ARRAY(out_places, gets)
 #define COPY_type
 #define COPY_in_type
 #define COPY_out_type
-#define COPY_in_types ARRAY(in_types, TYPE *, sends && s->in != MPI_IN_PLACE)
-#define COPY_out_types ARRAY(out_types, TYPE *, gets)
+#define COPY_in_types ARRAY(in_types, SENDS)
+#define COPY_out_types ARRAY(out_types, gets)
 #define COPY_op
 #define COPY_root
 #define COPY_comm
@@ -117,13 +119,13 @@ bool hud_is_users_free(const void *caller)
 #define KEPT_out_places
 #define KEPT_type kept = kept && hud_request_keep(r, s->type);
 #define KEPT_in_type                                                                               \
-    if (sends && s->in != MPI_IN_PLACE)                                                            \
+    if (SENDS)                                                                                     \
         kept = kept && hud_request_keep(r, s->in_type);
 #define KEPT_out_type                                                                              \
     if (gets && s->out != MPI_IN_PLACE)                                                            \
         kept = kept && hud_request_keep(r, s->out_type);
 #define KEPT_in_types                                                                              \
-    for (int i = 0; i < ranks && s->in != MPI_IN_PLACE; i++)                                       \
+    for (int i = 0; i < ranks && SENDS; i++)                                                       \
         kept = kept && hud_request_keep(r, s->in_types[i]);
 #define KEPT_out_types                                                                             \
     for (int i = 0; i < ranks; i++)                                                                \
@@ -132,18 +134,19 @@ bool hud_is_users_free(const void *caller)
 #define KEPT_root
 #define KEPT_comm
 
-#define SAVED(name, SENDS, GETS, ...)                                                              \
-    static void save_##name(struct request *r, int ranks)                                          \
+#define SAVED(name, MAY_SEND, MAY_GET, ...)                                                        \
+    static bool save_##name(struct request *r, int ranks)                                          \
     {                                                                                              \
         struct saved_##name *s = &r->saved.name;                                                   \
-        bool sends = SENDS, gets = GETS;                                                           \
+        bool saved = true, sends = MAY_SEND, gets = MAY_GET;                                       \
         (void)s, (void)ranks, (void)sends, (void)gets;                                             \
         JOIN(COPY_, __VA_ARGS__)                                                                   \
+        return saved;                                                                              \
     }                                                                                              \
     static bool keep_##name(struct request *r, int ranks)                                          \
     {                                                                                              \
         const struct saved_##name *s = &r->saved.name;                                             \
-        bool kept = true, sends = SENDS, gets = GETS;                                              \
+        bool kept = true, sends = MAY_SEND, gets = MAY_GET;                                        \
         (void)s, (void)ranks, (void)sends, (void)gets;                                             \
         JOIN(KEPT_, __VA_ARGS__)                                                                   \
         return kept;                                                                               \
@@ -188,12 +191,13 @@ static int without_memory(hud_module *m)
     return hud_call_answer(m->comm, hud_team_fail(m->team));
 }
 
-/* The request of a call that was opened with that status; HUD_PASS: for its place alone. */
-static int make(struct request *r, unsigned shape, int status)
+/* The request of a call that was opened with that status; HUD_PASS: for its place alone.  saved:
+ * there was memory for its arguments. */
+static int make(struct request *r, unsigned shape, int status, bool saved)
 {
     if (status == HUD_OK)
         r->shape = shape;
-    if (status == HUD_OK && !hud_request_furnish(r))
+    if (!saved || (status == HUD_OK && !hud_request_furnish(r)))
         return HUD_ERR_MEMORY;
     return status == HUD_OK || status == HUD_PASS ? hud_request_make(r, status == HUD_OK) : status;
 }
@@ -209,10 +213,6 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
     return status == HUD_ERR_MEMORY ? hud_team_fail(m->team) : status;
 }
 
-#define SAVE(name, ...)                                                                            \
-    r->saved.name = (struct saved_##name){ __VA_ARGS__ };                                          \
-    save_##name(r, ompi_comm_size(comm));
-
 #undef PARAM_comm
 #define PARAM_comm COMM *comm, ompi_request_t **request, MODULE *module
 #define PLAIN(Name, name, ...)                                                                     \
@@ -226,10 +226,11 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
         if (r == NULL)                                                                             \
             return without_memory(m);                                                              \
         int status = users ? hud_open_##name(&r->call, __VA_ARGS__, module) : HUD_PASS;            \
-        SAVE(name, __VA_ARGS__)                                                                    \
+        r->saved.name = (struct saved_##name){ __VA_ARGS__ };                                      \
+        bool saved = save_##name(r, ompi_comm_size(comm));                                         \
         r->below = begin_##name;                                                                   \
         if (status != HUD_PASS || m->in_flight > 0)                                                \
-            status = launch(m, r, make(r, SHAPE_##name, status), request);                         \
+            status = launch(m, r, make(r, SHAPE_##name, status, saved), request);                  \
         else                                                                                       \
             hud_request_give(r);                                                                   \
         return status != HUD_PASS                                                                  \

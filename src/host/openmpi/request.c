@@ -39,8 +39,7 @@ static void construct(struct request *r)
 static void destruct(struct request *r)
 {
     hud_per_rank_free(&r->room);
-    for (int i = 0; i < SAVED_ARRAYS; i++)
-        grown_free(&r->arrays[i]);
+    saved_arrays_free(&r->arrays);
     grown_free(&r->convertors[0]);
     grown_free(&r->convertors[1]);
 }
@@ -81,6 +80,7 @@ struct request *hud_request_take(hud_module *m, bool persistent)
     q->req_free = request_free;
     q->req_cancel = request_cancel;
     q->req_mpi_object.comm = m->comm;
+    r->arrays.count = 0;
     r->module = m;
     OBJ_RETAIN(m->comm);
     return r;
@@ -155,13 +155,6 @@ bool hud_request_furnish(struct request *r)
            furnish_side(r, SHAPE_OUT, out, &out->state, &out->view, 1) &&
            furnish_side(r, SHAPE_MANY_IN, in, room->in_states, room->in_views, r->call.ranks) &&
            furnish_side(r, SHAPE_MANY_OUT, out, room->out_states, room->out_views, r->call.ranks);
-}
-
-const void *hud_request_keep_array(struct request *r, const void *array, size_t bytes)
-{
-    void *copy = array != NULL ? grown_to(&r->arrays[r->copies++], bytes) : NULL;
-
-    return copy != NULL ? memcpy(copy, array, bytes) : NULL;
 }
 
 bool hud_request_keep(struct request *r, const void *object)

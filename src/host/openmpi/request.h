@@ -52,12 +52,12 @@ struct request {
     unsigned shape;
     struct call call;
     struct saved saved;
-    int copies;           /* of arrays in `saved`; none of a persistent one */
     opal_object_t **kept; /* operation and types of a persistent one */
     int kept_count;
     /* Memory that is kept from call to call: */
     struct per_rank room;
-    struct grown arrays[SAVED_ARRAYS], convertors[2];
+    struct saved_arrays arrays; /* none of a persistent one */
+    struct grown convertors[2];
 };
 
 /* One for the module, that holds its communicator; NULL: out of memory. */
@@ -67,9 +67,6 @@ void hud_request_give(struct request *r);
 
 /* The call is open: what it needs beyond the stack of a blocking one.  False: out of memory. */
 bool hud_request_furnish(struct request *r);
-/* A copy of an array in `saved`, which Open MPI's Fortran functions free early.  NULL too if there
- * is no memory. */
-const void *hud_request_keep_array(struct request *r, const void *array, size_t bytes);
 /* Keeps an operation or a type alive until the request is freed.  False: no memory. */
 bool hud_request_keep(struct request *r, const void *object);
 

@@ -11,12 +11,11 @@
 
 /* ---- arguments that outlive the call --------------------------------------------------------- */
 
-/* The user may free types and operations at once.  Arrays must last until the call is complete, but
- * MPICH reads them when a call begins, and so programs free them: mpi4py's Iallgatherv does, and
- * what Fortran passes may be a copy.  sends, gets: what the rank's arguments say of what it sends,
- * or gets, is to be looked at. */
+/* The user may free types and operations at once, and does so with arrays (saved.h).  sends, gets:
+ * what the rank's arguments say of what it sends, or gets, is to be looked at. */
 #define ARRAY(field, used)                                                                         \
-    held = held && hud_request_keep_array(r, used, sizeof *s->field, (const void **)&s->field);
+    held = held && saved_array(&r->arrays, used, (size_t)r->comm->size * sizeof *s->field,         \
+                               (const void **)(uintptr_t)&s->field);
 #define SENDS (sends && s->in != MPI_IN_PLACE)
 #define HOLD_buffer
 #define HOLD_in
@@ -33,19 +32,18 @@
 #define HOLD_in_type held = held && (!SENDS || hud_request_hold_type(r, s->in_type));
 #define HOLD_out_type                                                                              \
     held = held && (!gets || s->out == MPI_IN_PLACE || hud_request_hold_type(r, s->out_type));
-#define HOLD_in_types                                                                              \
-    ARRAY(in_types, SENDS) held = held && (!SENDS || hud_request_hold_types(r, s->in_types));
+#define HOLD_in_types ARRAY(in_types, SENDS) held = held && hud_request_hold_types(r, s->in_types);
 #define HOLD_out_types                                                                             \
     ARRAY(out_types, gets) held = held && hud_request_hold_types(r, s->out_types);
 #define HOLD_op hud_op_hold(r->op = s->op);
 #define HOLD_root
 #define HOLD_comm
 
-#define SAVED(Name, name, SENDS, GETS, ...)                                                        \
+#define SAVED(Name, name, MAY_SEND, MAY_GET, ...)                                                  \
     static bool hold_##Name(struct request *r)                                                     \
     {                                                                                              \
         struct saved_##Name *s = &r->saved.Name;                                                   \
-        bool held = true, sends = SENDS, gets = GETS;                                              \
+        bool held = true, sends = MAY_SEND, gets = MAY_GET;                                        \
         (void)s, (void)sends, (void)gets;                                                          \
         JOIN(HOLD_, __VA_ARGS__)                                                                   \
         return held;                                                                               \

@@ -68,8 +68,7 @@ struct request {
     int held_count, held_room;
     MPI_Request holder;   /* of its communicator, to be freed with those */
     struct grown scratch; /* of the call */
-    struct grown arrays[SAVED_ARRAYS];
-    int copies; /* of arrays in `saved` */
+    struct saved_arrays arrays;
     union saved saved;
 };
 
@@ -77,11 +76,10 @@ struct request {
 struct request *hud_request_take(struct comm *comm);
 void hud_requests_finish(void); /* those of the pool */
 void hud_request_give(struct request *r);
-/* Keeps a type, or one for each rank, until the request is freed.  False: no memory. */
+/* Keeps a type, or one for each rank (NULL: none), until the request is freed.  False: no
+ * memory. */
 bool hud_request_hold_type(struct request *r, MPI_Datatype type);
 bool hud_request_hold_types(struct request *r, const MPI_Datatype *types);
-/* Makes an array of an element for each rank the request's own; NULL if it is not used. */
-bool hud_request_keep_array(struct request *r, bool used, size_t element, const void **array);
 
 /* ---- request.c ---- */
 /* False: this MPI has no generalized requests that it asks for progress. */

@@ -45,16 +45,6 @@ bool hud_request_hold_types(struct request *r, const MPI_Datatype *types)
     return held;
 }
 
-bool hud_request_keep_array(struct request *r, bool used, size_t element, const void **array)
-{
-    size_t bytes = (size_t)r->comm->size * element;
-    void *copy = used && *array ? grown_to(&r->arrays[r->copies++], bytes) : NULL;
-    bool kept = copy || !used || !*array;
-
-    *array = copy ? memcpy(copy, *array, bytes) : NULL;
-    return kept;
-}
-
 /*
  * What it held of the MPI's.  With threads not where a request ends, but where it is used again: it
  * ends in a function that MPICH 4 calls under a lock, which MPI_Type_free cannot take once more.
@@ -92,7 +82,7 @@ struct request *hud_request_take(struct comm *comm)
     r->holder = MPI_REQUEST_NULL;
     r->code = MPI_SUCCESS;
     r->op = MPI_OP_NULL;
-    r->copies = 0;
+    r->arrays.count = 0;
     return r;
 }
 
@@ -117,8 +107,7 @@ void hud_requests_finish(void)
             let_go(r);
         free(r->held);
         grown_free(&r->scratch);
-        for (int i = 0; i < SAVED_ARRAYS; i++)
-            grown_free(&r->arrays[i]);
+        saved_arrays_free(&r->arrays);
         free(r);
     }
 }
