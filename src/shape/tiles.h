@@ -37,6 +37,15 @@ enum {
 }; /* tiles that a window holds by default; bytes of a window that is cut down to a
       share of a cache */
 
+/* Bytes of a window, whole lines: as wanted, 0: as many as there are; no more than those. */
+static inline size_t tiles_window_of(size_t wanted, size_t max_bytes)
+{
+    size_t room = max_bytes / TILES_LINE * TILES_LINE,
+           lines = (wanted + TILES_LINE - 1) / TILES_LINE * TILES_LINE;
+
+    return lines != 0 && lines < room ? lines : room;
+}
+
 /* Bytes of a window that are used: no more than the rank has of the shared cache, 0: not known, so
  * that tiles are still there when they are read. */
 static inline size_t tiles_window(size_t window_bytes, size_t cache_bytes)
@@ -99,13 +108,12 @@ static inline int tiles_place(uint64_t op, uint64_t tile)
 }
 
 /* A tile's header: where the tile begins in the window, in lines, its bytes, whether it is small,
- * and whether more follow.  TILES_DIRECT: it reports bytes that went past the window
- * (alg/direct.h). */
-enum { TILES_MORE = 1, TILES_SMALL = 2, TILES_DIRECT = 4 };
+ * and whether more follow. */
+enum { TILES_MORE = 1, TILES_SMALL = 2 };
 
 static inline uint64_t tiles_header(size_t begin, size_t bytes, bool small, bool more)
 {
-    return (uint64_t)(begin / TILES_LINE) << 32 | (uint64_t)bytes << 3 | (small ? TILES_SMALL : 0) |
+    return (uint64_t)(begin / TILES_LINE) << 32 | (uint64_t)bytes << 2 | (small ? TILES_SMALL : 0) |
            (more ? TILES_MORE : 0);
 }
 
@@ -116,7 +124,7 @@ static inline size_t tiles_header_begin(uint64_t header)
 
 static inline size_t tiles_header_bytes(uint64_t header)
 {
-    return (uint32_t)header >> 3;
+    return (uint32_t)header >> 2;
 }
 
 #endif

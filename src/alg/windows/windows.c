@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * windows.c - exchanges by tiles through a window of each rank: alltoall, allgather, gather and
- * scatter, each with equal blocks or any.  Slot, lines and edges: windows.h.
+ * windows.c - exchanges by tiles through a window of each rank: alltoall and allgather, each with
+ * equal blocks or any.  Slot, lines and edges: windows.h.
  *
  * Source    paper 02, "Alltoall: data tiling": tiles that fit the cache, not blocks, are exchanged
  *           in turn.  Ours: partners that meet in pairs, and one window per rank for all of them,
- *           a ring whose tiles are released in the order in which they were written.  Blocks of
- *           `single` bytes and more, to a root or from one, the other ranks push and pull
- *           themselves (alg/direct.h): one tile reports the bytes copied; further tiles carry the
- *           rest.
+ *           a ring whose tiles are released in the order in which they were written.
  * Shape     p ranks, who meet in steps, by pairs (shape/meetings.h): so no rank is read by two in
  *           one step, and both directions go at once.  A rank writes the tiles for its partners
  *           into its own window, in the order of steps, as far ahead as there is room.  It copies
@@ -19,24 +16,19 @@
  *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; a rank's
  *           own block goes from in to out
  *           per rank 456 bytes for each other rank, and the window
- *           from or to a root: the root copies (p - 1) n bytes, in or out; each other rank n
- *           blocks that the kernel copies: T = 2 l + max n[i] t, t of its copies
  * Accepts   any block, if the lease has a window: the slot needs 456 bytes for each rank and some
  *           lines.  A pair whose block is of zero bytes costs two stores into lines that nobody
- *           reads, and no wait: where data goes to a root or comes from it, all pairs without it.
+ *           reads, and no wait.
  *
  * Deadlock freedom
- *   1. A rank waits in two places, and for blocks that the kernel copies in two more (4).  For
- *      tile k of step s, which its partner has not written.  Or, before it may write tile k of step
- *      s, for the rank that has not acknowledged a tile written before, one of an earlier (s, k).
+ *   1. A rank waits in two places.  For tile k of step s, which its partner has not written.  Or,
+ *      before it may write tile k of step s, for the rank that has not acknowledged a tile written
+ *      before, one of an earlier (s, k).
  *   2. Say a rank is at (s, k) until it has received tile k of step s, if there is one, and has
  *      written its own.  It waits for room only for a tile due at or before where it is.
  *   3. So a rank waits for one at an earlier (s, k), or for one at the same (s, k) that is to
  *      write and itself waits for an earlier one.  A rank at the minimum waits for nobody.
  *      Neither lengths nor the number of tiles of a window matter.
- *   4. A rank waits for the root's offer: the root posts all offers first, without a wait.  The
- *      root waits for the acknowledgement of what a rank pulls: it has announced all other tiles
- *      before, and a rank that has its tile pulls and acknowledges without a wait.
  *
  * Safety
  *   1. In place: all tiles but the last are full, so tile k is the same bytes of the block both
@@ -47,11 +39,6 @@
  *   3. A rank that expects zero bytes acknowledges all tiles at once, so nobody waits for it, and
  *      reads nothing: it does not learn of what is sent to it all the same.
  *   4. Flags and tiles are counted within an operation, so a later one finds nothing of 2 and 3.
- *   5. A rank reads an offer of its own operation only: the root leaves that operation after the
- *      rank's block has come, or has acknowledged all its tiles at the start.  Nothing is pushed
- *      beyond what is offered.
- *   6. A view is used only inside the call of its owner: the root takes the tile that reports
- *      a push, and awaits the acknowledgement of one that publishes what to pull.
  */
 #include "alg/windows/windows.h"
 
@@ -101,70 +88,26 @@ static void windows_record(struct windows *w, int line, bool small)
         mem_put(m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line), op);
 }
 
-/* Where the next tile for the partner goes: its line, or its bytes of the window; false: there is
- * no room yet and nobody waited. */
-static bool windows_open_tile(struct windows *w, struct windows_tile *t, size_t bytes, bool wait)
-{
-    t->place = tiles_place(w->op, w->tile);
-    t->full = &w->mine->to[w->peer].full[t->place % 2];
-    t->small = windows_is_small(w, t->place % 2, bytes);
-    t->room_bytes = t->small ? 0 : mem_lines(bytes);
-    t->bytes = bytes;
-    if (!windows_make_room(w, t->room_bytes, wait))
-        return false;
-    t->header = tiles_header(w->at % w->window_bytes, bytes, t->small, false);
-    t->data = windows_data(w, w->me, t->full, t->header);
-    return true;
-}
-
-/* It is written. */
-static void windows_close_tile(struct windows *w, const struct windows_tile *t, uint64_t flags)
-{
-    windows_record(w, t->place % 2, t->small);
-    mem_put(w->m, &t->full->payload[t->place / 2], t->header | flags);
-    windows_announce(w, t->full, ++w->tile);
-    w->at += t->room_bytes;
-}
-
-/* Writes the next tile; false: as windows_open_tile. */
+/* Writes the next tile, into its line or the window; false: there is no room yet and nobody
+ * waited. */
 static bool windows_write_tile(struct windows *w, const struct windows_block *in, bool wait)
 {
     size_t rest = in->bytes - w->done_bytes, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
-    struct windows_tile t;
+    int place = tiles_place(w->op, w->tile);
+    mem_flag *full = &w->mine->to[w->peer].full[place % 2];
+    bool small = windows_is_small(w, place % 2, bytes);
+    size_t room_bytes = small ? 0 : mem_lines(bytes);
 
-    if (!windows_open_tile(w, &t, bytes, wait))
+    if (!windows_make_room(w, room_bytes, wait))
         return false;
-    mem_in_all(w->m, t.data, in->span.view, in->span.offset_bytes + w->done_bytes, bytes);
-    windows_close_tile(w, &t, bytes < rest ? TILES_MORE : 0);
+    uint64_t header = tiles_header(w->at % w->window_bytes, bytes, small, bytes < rest);
+    mem_in_all(w->m, windows_data(w, w->me, full, header), in->span.view,
+               in->span.offset_bytes + w->done_bytes, bytes);
+    windows_record(w, place % 2, small);
+    mem_put(w->m, &full->payload[place / 2], header);
+    windows_announce(w, full, ++w->tile);
+    w->at += room_bytes;
     w->done_bytes += bytes;
-    return true;
-}
-
-/* The kernel copies the partner's block. */
-static bool windows_is_direct(const struct windows *w, const struct windows_block *in)
-{
-    return w->direct_bytes != 0 && in->bytes >= w->direct_bytes &&
-           mem_expose(w->m, in->span.view) != 0;
-}
-
-/* Pushes the block to where the root offers, or publishes where it is; and writes the tile that
- * reports that.  An ordinary one where nothing can be pushed. */
-static bool windows_write_direct(struct windows *w, const struct windows_block *in, bool wait)
-{
-    struct direct offer = { .word = { 0 } };
-    struct windows_tile t;
-
-    if ((w->way.to_root && !windows_read_offer(w, &offer, wait)) ||
-        !windows_open_tile(w, &t, sizeof offer, wait))
-        return false;
-    uint64_t *words = (uint64_t *)(void *)t.data;
-    direct_publish(w->m, words, &in->span, in->bytes, 0);
-    w->done_bytes =
-        w->way.to_root ? direct_push(w->m, w->peer, &offer, &in->span, in->bytes) : in->bytes;
-    if (w->done_bytes == 0)
-        return windows_write_tile(w, in, wait);
-    mem_put(w->m, &words[DIRECT_BYTES], w->done_bytes);
-    windows_close_tile(w, &t, TILES_DIRECT | (w->done_bytes < in->bytes ? TILES_MORE : 0));
     return true;
 }
 
@@ -180,33 +123,13 @@ static bool windows_write(struct windows *w, bool wait)
         return false;
     if (in.bytes == 0)
         windows_announce(w, &w->mine->to[w->peer].full[w->op % 2], 0);
-    else if (w->tile == 0 && windows_is_direct(w, &in)) {
-        if (!windows_write_direct(w, &in, wait))
-            return false;
-    } else if (!windows_write_tile(w, &in, wait)) {
+    else if (!windows_write_tile(w, &in, wait))
         return false;
-    }
     if (w->done_bytes >= in.bytes) {
         w->step++;
         w->tile = w->done_bytes = 0;
     }
     return true;
-}
-
-/* What a partner of the root could not pull. */
-static void windows_write_rest(struct windows *w, int step)
-{
-    w->peer = windows_partner(w, step);
-    const struct windows_block in = windows_in(w, w->peer);
-
-    if (!w->way.from_root || !windows_is_direct(w, &in))
-        return;
-    w->tile = 1;
-    w->done_bytes = windows_pulled(w, in.bytes);
-    while (w->done_bytes < in.bytes) {
-        windows_may_announce(w, true);
-        windows_write_tile(w, &in, true);
-    }
 }
 
 /* The bytes of the window that the next operation, if it is like this one, writes first. */
@@ -219,24 +142,6 @@ static void windows_prefetch(struct windows *w, uint64_t began)
             w->m,
             windows_data(w, w->me, NULL, tiles_header(w->at % w->window_bytes, 0, false, false)),
             bytes);
-}
-
-/* Takes a tile that reports bytes pushed, or pulls those of the block that it publishes; false: no
- * tile follows. */
-static bool windows_take_direct(const struct windows *w, int peer, const uint64_t *words, bool more,
-                                struct windows_block *out)
-{
-    const struct direct from = direct_read(w->m, words);
-    size_t bytes = from.word[DIRECT_BYTES], moved = bytes;
-
-    if (w->way.from_root) {
-        moved = direct_pull(w->m, peer, &from, &out->span, out->bytes);
-        more = moved < bytes;
-        mem_put(w->m, &w->mine->to[peer].acknowledged.payload[WINDOWS_PULLED], moved);
-    }
-    out->span.offset_bytes += moved;
-    out->bytes = block_left(out->bytes, moved);
-    return more;
 }
 
 /* Copies out the block of a step's partner, tile by tile, each once this rank's own tile of that
@@ -260,34 +165,19 @@ static void windows_receive(struct windows *w, int step, int peer)
         header = mem_get(w->m, &full->payload[place / 2]);
         more = header & TILES_MORE;
         char *data = windows_data(w, peer, full, header);
-        if (header & TILES_DIRECT) {
-            more = windows_take_direct(w, peer, (const uint64_t *)(void *)data, more, &out);
-        } else {
-            out.bytes -= block_out(w->m, &out.span, out.bytes, data, tiles_header_bytes(header));
-            out.span.offset_bytes += tiles_header_bytes(header);
-        }
+        out.bytes -= block_out(w->m, &out.span, out.bytes, data, tiles_header_bytes(header));
+        out.span.offset_bytes += tiles_header_bytes(header);
         windows_acknowledge(w, peer, ++tile);
     } while (more);
     mem_put(w->m, windows_known(w, peer, WINDOWS_CONSUMED), op - 1);
 }
 
-/* Acknowledges all tiles of the ranks from which this one expects nothing; the root offers the
- * others a place. */
+/* Acknowledges all tiles of the ranks from which this one expects nothing. */
 static void windows_decline(const struct windows *w)
 {
-    bool some = !w->equal || w->way.to_root || w->way.from_root,
-         offers = w->direct_bytes != 0 && w->way.to_root && w->me == w->c->root;
-
-    for (int peer = 0; some && peer < w->ranks; peer++) {
-        if (peer == w->me)
-            continue;
-        const struct windows_block out = windows_out(w, peer);
-        if (offers)
-            direct_publish(w->m, windows_offer(w, &w->mine->to[peer].acknowledged), &out.span,
-                           out.bytes, w->direct_bytes);
-        if (offers || out.bytes == 0)
-            windows_acknowledge(w, peer, out.bytes == 0 ? tiles_all : 0);
-    }
+    for (int peer = 0; !w->equal && peer < w->ranks; peer++)
+        if (peer != w->me && windows_out(w, peer).bytes == 0)
+            windows_acknowledge(w, peer, tiles_all);
 }
 
 static void windows_copy_own(struct windows *w)
@@ -310,7 +200,6 @@ static void windows_exchange(struct mem *m, const struct coll *c, struct windows
 
     w.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
     w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);
-    w.direct_bytes = way.direct ? (size_t)c->param[WINDOWS_SINGLE] : 0;
     w.op = mem_get(m, &w.mine->op) + 1;
     w.at = mem_get(m, &w.mine->at);
     w.first = mem_get(m, &w.mine->first);
@@ -331,8 +220,6 @@ static void windows_exchange(struct mem *m, const struct coll *c, struct windows
     }
     while (windows_write(&w, true))
         ;
-    for (int step = 0; w.direct_bytes != 0 && step < w.ranks - 1; step++)
-        windows_write_rest(&w, step);
     windows_prefetch(&w, began);
     mem_put(m, &w.mine->op, w.op);
     mem_put(m, &w.mine->at, w.at);
@@ -341,45 +228,33 @@ static void windows_exchange(struct mem *m, const struct coll *c, struct windows
 }
 
 /* clang-format off */
-static const struct alg_family
-    family = { .params = windows_params, .window_bytes = windows_window_bytes,
-               .lines_bytes = windows_lines_bytes },
-    direct_family = { .params = windows_direct_params, .window_bytes = windows_window_bytes,
-                      .lines_bytes = windows_lines_bytes };
+static const struct alg_family family = {
+    .params = windows_params,
+    .window_bytes = windows_window_bytes,
+    .lines_bytes = windows_lines_bytes,
+};
 
-#define WINDOWS_RUN(collective, ...)                                       \
+#define WINDOWS_RUN(collective, in_cut, out_cut)                           \
     static void collective##_windows(struct mem *m, const struct coll *c)  \
     {                                                                      \
-        windows_exchange(m, c, (struct windows_way){ __VA_ARGS__ });       \
+        windows_exchange(m, c, (struct windows_way){ in_cut, out_cut });   \
     }
 
 WINDOWS_RUN(alltoall, WINDOWS_EQUAL, WINDOWS_EQUAL)
 WINDOWS_RUN(alltoallv, WINDOWS_PARTS, WINDOWS_PARTS)
 WINDOWS_RUN(allgather, WINDOWS_ONE, WINDOWS_EQUAL)
-WINDOWS_RUN(gather, WINDOWS_ONE, WINDOWS_EQUAL, .to_root = true)
-WINDOWS_RUN(scatter, WINDOWS_EQUAL, WINDOWS_ONE, .from_root = true)
 WINDOWS_RUN(allgatherv, WINDOWS_ONE, WINDOWS_PARTS)
-WINDOWS_RUN(gatherv, WINDOWS_ONE, WINDOWS_PARTS, .to_root = true, .direct = true)
-WINDOWS_RUN(scatterv, WINDOWS_PARTS, WINDOWS_ONE, .from_root = true, .direct = true)
 
-#define WINDOWS_ALG(collective, its_family, does, from)                    \
+#define WINDOWS_ALG(collective, does, from)                                \
     { .coll = #collective, .name = "windows", .doc = does, .source = from, \
-      .family = &(its_family), .run = collective##_windows }
+      .family = &family, .run = collective##_windows }
 #define PAPER "paper 02, Alltoall"
 #define AFTER "this project, after alltoall/windows"
 #define EQUAL "blocks are exchanged by tiles, through a window of each rank"
 #define ANY "blocks of any sizes are exchanged by tiles, through a window of each rank"
-#define TO "blocks go to the root by tiles, through a window of each rank"
-#define FROM "blocks come from the root by tiles, through its window"
-#define ANY_TO "blocks of any sizes go to the root by tiles, or pushed by the kernel"
-#define ANY_FROM "blocks of any sizes come from the root by tiles, or pulled by the kernel"
 
-ALG_DEFINE(alltoall, windows) = WINDOWS_ALG(alltoall, family, EQUAL, PAPER);
-ALG_DEFINE(alltoallv, windows) = WINDOWS_ALG(alltoallv, family, ANY, PAPER);
-ALG_DEFINE(allgather, windows) = WINDOWS_ALG(allgather, family, EQUAL, AFTER);
-ALG_DEFINE(gather, windows) = WINDOWS_ALG(gather, family, TO, AFTER);
-ALG_DEFINE(scatter, windows) = WINDOWS_ALG(scatter, family, FROM, AFTER);
-ALG_DEFINE(allgatherv, windows) = WINDOWS_ALG(allgatherv, family, ANY, AFTER);
-ALG_DEFINE(gatherv, windows) = WINDOWS_ALG(gatherv, direct_family, ANY_TO, AFTER);
-ALG_DEFINE(scatterv, windows) = WINDOWS_ALG(scatterv, direct_family, ANY_FROM, AFTER);
+ALG_DEFINE(alltoall, windows) = WINDOWS_ALG(alltoall, EQUAL, PAPER);
+ALG_DEFINE(alltoallv, windows) = WINDOWS_ALG(alltoallv, ANY, PAPER);
+ALG_DEFINE(allgather, windows) = WINDOWS_ALG(allgather, EQUAL, AFTER);
+ALG_DEFINE(allgatherv, windows) = WINDOWS_ALG(allgatherv, ANY, AFTER);
 /* clang-format on */

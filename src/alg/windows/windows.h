@@ -11,9 +11,7 @@
  *                                                     are used in turn; the first of an operation
  *                                                     is full[operation % 2]
  *   slot[d].to[r].acknowledged   d           r        operation; tiles of r's that d has consumed
- *                                                     in it.  With it: where r's block of this
- *                                                     operation goes, if the kernel copies it;
- *                                                     bytes that d has pulled
+ *                                                     in it
  *   slot[r].at, .out             r           r        (plain) r's position in its window; the tiles
  *                                                     not known to be acknowledged
  *   slot[r] known, order         r           r        (plain) what r knows of each rank; whom r
@@ -42,29 +40,19 @@
 #ifndef HUD_ALG_WINDOWS_H
 #define HUD_ALG_WINDOWS_H
 
-#include "alg/direct.h"
+#include "alg/block.h"
 #include "alg/partners.h"
 #include "shape/tiles.h"
 
 _Static_assert((int)TILES_LINE == (int)HUD_LINE, "tiles begin lines");
 
-enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET, WINDOWS_SINGLE };
+enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
 
-/* clang-format off */
-#define WINDOWS_PARAMS                                                                             \
-    [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0,    \
-                       1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },                     \
-    [WINDOWS_BUDGET] = { "budget", "B", "a rank's window, up to its L3 share; 0: all", 0, 1 << 28, \
-                         128 << 10, NULL, .tune = "512K" }
-/* clang-format on */
-
-static const struct alg_param windows_params[] = { WINDOWS_PARAMS, { .name = NULL } };
-
-static const struct alg_param windows_direct_params[] = {
-    WINDOWS_PARAMS,
-    [WINDOWS_SINGLE] = { "single", "B",
-                         "the kernel copies blocks of so many bytes or more; 0: none", 0, 1 << 30,
-                         0, NULL, .per_call = true, .tune = "256K" },
+static const struct alg_param windows_params[] = {
+    [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0,
+                       1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },
+    [WINDOWS_BUDGET] = { "budget", "B", "a rank's window, up to its L3 share; 0: all", 0, 1 << 28,
+                         128 << 10, NULL, .tune = "512K" },
     { .name = NULL },
 };
 
@@ -109,22 +97,17 @@ static inline size_t windows_lines_bytes(const long *param, int ranks, size_t wi
 
 static inline size_t windows_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t room = max_bytes / HUD_LINE * HUD_LINE,
-           wanted = mem_lines((size_t)param[WINDOWS_BUDGET]);
-
     (void)ranks;
-    return wanted != 0 && wanted < room ? wanted : room;
+    return tiles_window_of((size_t)param[WINDOWS_BUDGET], max_bytes);
 }
 
 /* A view of the call: equal blocks, one for each rank; one block, the same for all that it goes to,
  * or in place its own part of the other view; or an array of views, one for each rank. */
 enum windows_cut { WINDOWS_EQUAL, WINDOWS_ONE, WINDOWS_PARTS };
 
-/* Of a collective: how its views are cut; whether the root alone receives, or sends; whether the
- * kernel may copy blocks. */
+/* Of a collective: how its views are cut. */
 struct windows_way {
     enum windows_cut in, out;
-    bool to_root, from_root, direct;
 };
 
 /* A block of the call: where it begins, in which view, and its bytes. */
@@ -143,7 +126,6 @@ struct windows {
     struct windows_way way;
     bool equal; /* all blocks have the call's bytes, or none */
     size_t window_bytes, tile_bytes;
-    size_t direct_bytes; /* the kernel copies blocks of so many or more; 0: none */
     uint64_t op, at, first, next;
     int step, peer;
     uint64_t tile;
@@ -167,25 +149,14 @@ windows_block(const struct windows *w, const struct hud_view *views, enum window
     };
 }
 
-/* The block of one rank for another; one of them is this one. */
-static inline bool windows_goes(const struct windows *w, int from, int to)
-{
-    return (!w->way.to_root || to == w->c->root) && (!w->way.from_root || from == w->c->root);
-}
-
-static const struct hud_view windows_nothing;
-static const struct windows_block windows_none = { .span = { .view = &windows_nothing } };
-
 static inline struct windows_block windows_in(const struct windows *w, int rank)
 {
-    return windows_goes(w, w->me, rank) ? windows_block(w, w->c->in, w->way.in, rank)
-                                        : windows_none;
+    return windows_block(w, w->c->in, w->way.in, rank);
 }
 
 static inline struct windows_block windows_out(const struct windows *w, int rank)
 {
-    return windows_goes(w, rank, w->me) ? windows_block(w, w->c->out, w->way.out, rank)
-                                        : windows_none;
+    return windows_block(w, w->c->out, w->way.out, rank);
 }
 
 /* ---- partners ---- */
@@ -206,17 +177,6 @@ static inline int windows_partner(const struct windows *w, int step)
 {
     return partners_in(w->m, windows_order(w), step);
 }
-
-/* A tile that is being written: the place of its header, its line, where its bytes go, and so many
- * of the window. */
-struct windows_tile {
-    int place;
-    mem_flag *full;
-    bool small;
-    size_t bytes, room_bytes;
-    uint64_t header;
-    char *data;
-};
 
 enum { WINDOWS_SMALL = 8 * 8 }; /* bytes that travel in the line */
 _Static_assert(8 * TILES_HEADERS + WINDOWS_SMALL == MEM_PAYLOAD,
@@ -331,42 +291,6 @@ static inline bool windows_await_tile(const struct windows *w, mem_flag *full, u
 static inline void windows_acknowledge(const struct windows *w, int peer, uint64_t tiles)
 {
     mem_post(w->m, &w->mine->to[peer].acknowledged, tiles_acknowledged(w->op, tiles)); /* R2 */
-}
-
-/* ---- blocks that the kernel copies ---- */
-
-/* In the line that acknowledges: two offers, in turn; bytes pulled. */
-enum { WINDOWS_PULLED = 2 * DIRECT_WORDS };
-
-static inline uint64_t *windows_offer(const struct windows *w, mem_flag *acknowledged)
-{
-    return &acknowledged->payload[w->op % 2 * DIRECT_WORDS];
-}
-
-/* What the root offers for this rank's block; nothing, where it expects none.  False: it has not
- * come to this operation, and nobody waited. */
-static inline bool windows_read_offer(const struct windows *w, struct direct *offer, bool wait)
-{
-    struct windows_slot *root = mem_slot(w->m, w->peer);
-    uint64_t none_yet = tiles_acknowledged(w->op, 0),
-             seen = windows_acknowledged(w, w->peer, none_yet, wait);
-
-    if ((int64_t)(seen - none_yet) < 0)
-        return false;
-    if (seen == none_yet)
-        *offer = direct_read(w->m, windows_offer(w, &root->to[w->me].acknowledged));
-    return true;
-}
-
-/* Bytes that the partner has pulled of its block; all, where it expects none. */
-static inline size_t windows_pulled(const struct windows *w, size_t block_bytes)
-{
-    struct windows_slot *partner = mem_slot(w->m, w->peer);
-    uint64_t one = tiles_acknowledged(w->op, 1);
-
-    return windows_acknowledged(w, w->peer, one, true) == one
-               ? mem_get(w->m, &partner->to[w->me].acknowledged.payload[WINDOWS_PULLED])
-               : block_bytes;
 }
 
 #endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather.c - blocks go to the root through windows of their senders: gather/windows and
+ * gatherv/windows.  Lines, edges and proof: one_way.h.
+ *
+ * Source    this project; lines by halves as in reduce/inline, after paper 01's sets (q = 2); tiles
+ *           after paper 02 (data tiling).
+ * Shape     p ranks, blocks of n[i] bytes.  All but the root write their blocks and are done, as
+ *           far as lines and windows reach; the root copies them out, from rank r + 1 on.
+ * Cost      T = l + (sum of n[i]) t + p o       ns; l one line transfer, t per byte copied in
+ *           cache, o of a call
+ *           traffic: 2 (p - 1) n bytes beyond in and out; the root's own block goes from in to out
+ *           blocks that the kernel copies: T = 3 l + max n[i] t, t of its copies: all ranks at once
+ * Accepts   any block, if the lease has a window.
+ *
+ * The root has a place for the blocks of all ranks, and they push them there.  It offers the places
+ * at the beginning.  A sender that asks for one without an offer is answered that there is none.
+ */
+#include "alg/one_way/one_way.h"
+
+struct gathering {
+    struct one_way x;
+    bool equal; /* all blocks have the call's bytes */
+};
+
+static struct one_way_block place_of(const struct gathering *g, int rank)
+{
+    const struct coll *c = g->x.c;
+
+    return g->equal ? (struct one_way_block){ block_at(c->out, c->bytes, rank), c->bytes }
+                    : (struct one_way_block){ { .view = &c->out[rank] }, c->out[rank].bytes };
+}
+
+/* Where the sender's block goes, if the kernel may copy it. */
+static void offer(const struct gathering *g, int sender, const struct one_way_block *place)
+{
+    direct_publish(g->x.m, g->x.mine->taken[sender].payload, &place->span, place->bytes,
+                   g->x.direct_bytes);
+    one_way_tell(&g->x, sender, g->x.op, ANSWERED);
+}
+
+/* Asks for the root's place, and pushes.  Returns the bytes that are there. */
+static size_t push(const struct gathering *g, mem_flag *line, const struct one_way_block *block)
+{
+    int root = g->x.c->root;
+    struct one_way_slot *roots = mem_slot(g->x.m, root);
+    uint64_t answer = one_way_count(g->x.op, ANSWERED);
+
+    one_way_announce(&g->x, line);
+    if (one_way_await(&g->x, root, answer) != answer)
+        return 0;
+    const struct direct to = direct_read(g->x.m, roots->taken[g->x.me].payload);
+    return direct_push(g->x.m, root, &to, &block->span, block->bytes);
+}
+
+static void send(struct gathering *g)
+{
+    const struct one_way_block block = { { .view = g->x.c->in }, g->x.c->in->bytes };
+    mem_flag *line = one_way_line(&g->x, g->x.me, 0, g->x.op);
+    uint64_t began = g->x.at;
+    size_t pushed = one_way_is_direct(&g->x, &block) ? push(g, line, &block) : 0;
+
+    one_way_send(&g->x, g->x.c->root, line, &block, pushed);
+    one_way_prefetch(&g->x, one_way_line(&g->x, g->x.me, 0, g->x.op + 1), block.bytes, began);
+}
+
+static bool offers(const struct gathering *g, const struct one_way_block *place)
+{
+    return g->x.direct_bytes != 0 && place->bytes >= g->x.direct_bytes;
+}
+
+static void receive(const struct gathering *g, int sender)
+{
+    mem_flag *line = one_way_line(&g->x, sender, 0, g->x.op);
+    const struct one_way_block place = place_of(g, sender);
+
+    if (place.bytes == 0)
+        return;
+    if (one_way_await_direct(&g->x, line) && !offers(g, &place))
+        offer(g, sender, &place);
+    one_way_receive(&g->x, sender, line, place);
+}
+
+static void receive_all(const struct gathering *g)
+{
+    int me = g->x.me, ranks = g->x.ranks;
+    const struct hud_view *in = g->x.c->in;
+    const struct one_way_block own = place_of(g, me);
+
+    for (int sender = 0; sender < ranks; sender++) {
+        const struct one_way_block place = place_of(g, sender);
+        if (sender != me && place.bytes == 0)
+            one_way_tell(&g->x, sender, g->x.op, UINT32_MAX);
+        else if (sender != me && offers(g, &place))
+            offer(g, sender, &place);
+    }
+    if (in->base != own.span.view->base)
+        mem_move(g->x.m, &own.span, &(struct mem_span){ .view = in }, own.bytes);
+    for (int k = 1; k < ranks; k++)
+        receive(g, me + k < ranks ? me + k : me + k - ranks);
+}
+
+static void gather(struct mem *m, const struct coll *c, bool equal)
+{
+    struct gathering g = { one_way_begin(m, c, 1, c->root), equal };
+
+    if (g.x.me == c->root)
+        receive_all(&g);
+    else
+        send(&g);
+    one_way_end(&g.x);
+}
+
+static void gather_windows(struct mem *m, const struct coll *c)
+{
+    gather(m, c, true);
+}
+
+static void gatherv_windows(struct mem *m, const struct coll *c)
+{
+    gather(m, c, false);
+}
+
+static size_t lines_bytes(const long *param, int ranks, size_t window_bytes)
+{
+    (void)param, (void)window_bytes;
+    return one_way_lines_bytes(ranks, 1);
+}
+
+static const struct alg_family family = {
+    .params = one_way_params,
+    .window_bytes = one_way_window_bytes,
+    .lines_bytes = lines_bytes,
+};
+
+ALG_DEFINE(gather, windows) = {
+    .coll = "gather",
+    .name = "windows",
+    .doc = "blocks go to the root by tiles, through a window of each rank, or pushed by the kernel",
+    .source = "this project, after papers 01 (sets) and 02 (tiles)",
+    .family = &family,
+    .run = gather_windows,
+};
+
+ALG_DEFINE(gatherv, windows) = {
+    .coll = "gatherv",
+    .name = "windows",
+    .doc = "blocks of any sizes go to the root by tiles, or pushed by the kernel",
+    .source = "this project, after papers 01 (sets) and 02 (tiles)",
+    .family = &family,
+    .run = gatherv_windows,
+};

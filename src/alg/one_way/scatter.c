@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * scatter.c - blocks come from the root through its window: scatter/windows and
+ * scatterv/windows.  Lines, edges and proof: one_way.h.
+ *
+ * Source    this project; lines by halves as in bcast/inline, after paper 01's sets (q = 2); tiles
+ *           after paper 02 (data tiling).
+ * Shape     p ranks, blocks of n[i] bytes.  The root writes the blocks, for rank r + 1 first, and
+ *           is done, as far as lines and its window reach; each other rank copies its own out.
+ * Cost      T = (sum of n[i]) t + l + p o       ns; l one line transfer, t per byte copied in
+ *           cache, o of a call
+ *           traffic: 2 (p - 1) n bytes beyond in and out; the root's own block goes from in to out
+ *           blocks that the kernel copies: T = 3 l + max n[i] t, t of its copies: all ranks at once
+ * Accepts   any block, if the lease has a window.
+ *
+ * The root publishes where its blocks are, and the other ranks pull them from there.  It does so at
+ * the beginning, and waits at the end until they have said how much they have.
+ */
+#include "alg/one_way/one_way.h"
+
+struct scattering {
+    struct one_way x;
+    bool equal; /* all blocks have the call's bytes */
+};
+
+static struct one_way_block block_of(const struct scattering *s, int rank)
+{
+    const struct coll *c = s->x.c;
+
+    return s->equal ? (struct one_way_block){ block_at(c->in, c->bytes, rank), c->bytes }
+                    : (struct one_way_block){ { .view = &c->in[rank] }, c->in[rank].bytes };
+}
+
+/* The line of this operation for a rank. */
+static mem_flag *line_for(const struct scattering *s, int rank)
+{
+    return one_way_line(&s->x, s->x.c->root, rank, s->x.op);
+}
+
+static void publish(const struct scattering *s, int rank, const struct one_way_block *block)
+{
+    mem_flag *line = line_for(s, rank);
+
+    direct_publish(s->x.m, line->payload, &block->span, block->bytes, 0);
+    one_way_announce(&s->x, line);
+}
+
+/* Waits until a rank has pulled, and sends what it could not. */
+static void finish(struct scattering *s, int rank, const struct one_way_block *block)
+{
+    struct one_way_slot *puller = mem_slot(s->x.m, rank);
+    uint64_t answer = one_way_count(s->x.op, ANSWERED);
+
+    if (one_way_await(&s->x, rank, answer) != answer) /* it wants no more */
+        return;
+    size_t pulled = mem_get(s->x.m, puller->taken[s->x.me].payload);
+    if (pulled < block->bytes)
+        one_way_send(&s->x, rank, line_for(s, rank), block, pulled);
+}
+
+/* What the root does with each other rank, in turn. */
+enum turn { PUBLISH, SEND, FINISH };
+
+static void serve(struct scattering *s, enum turn turn, int rank)
+{
+    const struct one_way_block block = block_of(s, rank);
+    bool direct = one_way_is_direct(&s->x, &block);
+
+    if (turn == SEND && !direct)
+        one_way_send(&s->x, rank, line_for(s, rank), &block, 0);
+    else if (turn == PUBLISH && direct)
+        publish(s, rank, &block);
+    else if (turn == FINISH && direct)
+        finish(s, rank, &block);
+}
+
+static void send_all(struct scattering *s)
+{
+    int me = s->x.me, ranks = s->x.ranks;
+    const struct one_way_block own = block_of(s, me);
+    const struct hud_view *out = s->x.c->out;
+    uint64_t began = s->x.at;
+
+    for (int turn = s->x.direct_bytes != 0 ? PUBLISH : SEND; turn <= FINISH; turn++) {
+        for (int k = 1; k < ranks && (turn == SEND || s->x.direct_bytes != 0); k++)
+            serve(s, (enum turn)turn, me + k < ranks ? me + k : me + k - ranks);
+        if (turn == SEND && out->base != own.span.view->base)
+            mem_move(s->x.m, &(struct mem_span){ .view = out }, &own.span, own.bytes);
+    }
+    for (int k = 1; k < ranks && k <= PREFETCH_RINGS; k++) {
+        int rank = me + k < ranks ? me + k : me + k - ranks;
+        one_way_prefetch(&s->x, one_way_line(&s->x, me, rank, s->x.op + 1), block_of(s, rank).bytes,
+                         k == 1 ? began : s->x.at);
+    }
+}
+
+static void receive(const struct scattering *s)
+{
+    int root = s->x.c->root;
+    mem_flag *line = line_for(s, s->x.me);
+    const struct one_way_block place = { { .view = s->x.c->out }, s->x.c->out->bytes };
+
+    if (place.bytes == 0) {
+        one_way_tell(&s->x, root, s->x.op, UINT32_MAX);
+        return;
+    }
+    if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, line)) {
+        const struct direct from = direct_read(s->x.m, line->payload);
+        size_t pulled = direct_pull(s->x.m, root, &from, &place.span, place.bytes);
+        mem_put(s->x.m, s->x.mine->taken[root].payload, pulled);
+        one_way_tell(&s->x, root, s->x.op, ANSWERED);
+        if (pulled == from.word[DIRECT_BYTES])
+            return;
+    }
+    one_way_receive(&s->x, root, line, place);
+}
+
+static void scatter(struct mem *m, const struct coll *c, bool equal)
+{
+    bool root = mem_rank(m) == c->root;
+    struct scattering s = { one_way_begin(m, c, mem_size(m), root ? mem_size(m) : mem_rank(m)),
+                            equal };
+
+    if (root)
+        send_all(&s);
+    else
+        receive(&s);
+    one_way_end(&s.x);
+}
+
+static void scatter_windows(struct mem *m, const struct coll *c)
+{
+    scatter(m, c, true);
+}
+
+static void scatterv_windows(struct mem *m, const struct coll *c)
+{
+    scatter(m, c, false);
+}
+
+static size_t lines_bytes(const long *param, int ranks, size_t window_bytes)
+{
+    (void)param, (void)window_bytes;
+    return one_way_lines_bytes(ranks, ranks);
+}
+
+static const struct alg_family family = {
+    .params = one_way_params,
+    .window_bytes = one_way_window_bytes,
+    .lines_bytes = lines_bytes,
+};
+
+ALG_DEFINE(scatter, windows) = {
+    .coll = "scatter",
+    .name = "windows",
+    .doc = "blocks come from the root by tiles, through its window, or pulled by the kernel",
+    .source = "this project, after papers 01 (sets) and 02 (tiles)",
+    .family = &family,
+    .run = scatter_windows,
+};
+
+ALG_DEFINE(scatterv, windows) = {
+    .coll = "scatterv",
+    .name = "windows",
+    .doc = "blocks of any sizes come from the root by tiles, or pulled by the kernel",
+    .source = "this project, after papers 01 (sets) and 02 (tiles)",
+    .family = &family,
+    .run = scatterv_windows,
+};
