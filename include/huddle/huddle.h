@@ -368,8 +368,8 @@ struct hud_question {
  * direct: processes of this user can access each other's memory, a guess about this machine even if
  * another one is described; quick: and the kernel copies quickly), "rules" (every rule of the
  * collective, in order, each with its verdict), "pieces" (all sizes), "ordered" (all sizes of
- * operations that do not commute; null: no difference), "lease" (bytes, slots).  HUD_ERR_ARGUMENT:
- * bad question; *json is NULL.
+ * operations that do not commute; null: no difference), "lease" (bytes, slots), "tuning" (the
+ * tuning file in force; "": none).  HUD_ERR_ARGUMENT: bad question; *json is NULL.
  */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 

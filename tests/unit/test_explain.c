@@ -263,6 +263,7 @@ static void a_line_of_the_tuning_file_is_named(void **state)
         "\"queue\"\ntree = \"chain\"\n");
     ask("bcast", 1 << 20, 4, "core");
     assert_string_equal(text_at("why.by"), "tuning file");
+    assert_string_equal(text_at("tuning"), getenv("HUDDLE_TUNING"));
     assert_int_equal(json_integer_value(at("why.line")), 5);
     assert_string_equal(text_at("serves.parameters.tree"), "chain");
     assert_string_equal(
@@ -286,6 +287,9 @@ static void a_file_of_too_many_rules_says_so(void **state)
     assert_string_equal(
         json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
         "the file has more choices than a plan holds");
+    write_tuning("[[rotate]]\n");
+    ask("allreduce", 1 << 20, 4, "core");
+    assert_string_equal(text_at("tuning"), "");
 }
 
 /* On this machine a processor counts if the ranks may use it, as it would in a team of theirs. */
