@@ -149,6 +149,14 @@ def choose(options, layout, say):
     return variants, missing
 
 
+def has_front_end(layout, mpi):
+    """huddle was built for that MPI."""
+    built = layout.front_ends()
+    if peers.abi(mpi.kind) == "mpich":
+        return "mpich" in built
+    return any(name.startswith(f"openmpi-{mpi.kind.removeprefix('ompi')}.") for name in built)
+
+
 def program(layout, variant):
     """The measuring program for a variant; Trouble: it was not built."""
     name = "bench-team" if variant.kind == BARE else f"bench-{peers.abi(variant.mpi.kind)}"

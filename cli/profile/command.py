@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 huddle profile: runs a program and tells where its time in collectives goes: which communicator,
-size and caller, waiting for late ranks or moving data, which ranks are late, what fell back.
+size and caller, waiting for late ranks or moving data, which ranks are late, what fell back, and
+what huddle saves by estimate.
 """
 
 import json
@@ -29,7 +30,8 @@ def add_arguments(parser):
     parser.epilog = (
         "The command follows --, for example: huddle profile --html app.html -- mpirun -np 4 ./app."
         " The table is printed on standard error after the program has ended. The exit status is"
-        " the program's. What huddle saves is not estimated here: huddle compare measures it."
+        " the program's. What huddle saves is estimated from times of huddle tune --against, where"
+        " there are any; huddle compare measures it."
     )
 
 

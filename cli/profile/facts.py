@@ -4,7 +4,7 @@
 from ..common import endings
 from ..common.sizes import written
 from ..common.totals import Totals
-from . import callers
+from . import callers, estimate
 
 UNKNOWN_SHARE = 0.5  # of a row's time: beyond it, waiting is not told
 
@@ -86,6 +86,7 @@ def collect(ranks, layout, command, status):
         "timed_calls": totals.timed,
         "matched_calls": totals.waits.matched,
         "collectives": listed(collectives, lambda name: {"collective": name}),
+        "saving": estimate.collect(totals, layout, collectives),
         "communicators": listed(comms, lambda k: {"communicator": k[0], "collective": k[1]}),
         "callers": listed(
             places, lambda k: {"caller": k[0], "collective": k[1], "sizes": class_text(k[2])}

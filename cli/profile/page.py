@@ -62,6 +62,16 @@ def reasons(facts):
     return "<h2>What fell back, and why</h2>" + grid(["reason", "calls", "collectives"], lines, 1)
 
 
+def saving(facts):
+    """What huddle saves, by estimate."""
+    found = facts["saving"]
+    words = f'<p class="soft">{escaped(" ".join(tables.saving_basis(found)))}</p>'
+    if not found.get("covered"):
+        return f"<h2>Saved by huddle</h2>{words}"
+    heads, rows = [*tables.SAVING, ""], [[*row, ""] for row in tables.saving_rows(found)]
+    return f"<h2>{escaped(tables.saving_title(facts))}</h2>{words}{grid(heads, rows, 1)}"
+
+
 def drawn(title, words, picture):
     return f'<h2>{title}</h2><p class="soft">{words}</p><div class="scroll">{picture}</div>'
 
@@ -90,6 +100,7 @@ def of(facts):
         ),
         drawn("Late ranks", late, plots.lateness(facts)),
         reasons(facts),
+        saving(facts),
         listed("Collectives", ["collective"], facts["collectives"]),
         listed("Communicators", ["communicator", "collective"], facts["communicators"]),
         listed("Callers and sizes", ["caller", "collective", "sizes"], facts["callers"]),

@@ -4,10 +4,13 @@
 import contextlib
 
 from ..common.text import bytes_text, heading, table
+from . import plots
 
 ROWS = 12  # of a long table; the JSON and the page have all
 
 COLUMNS = ("calls", "handled", "bytes", "seconds", "waiting", "moving", "fell back")
+SAVING = ("collective", "handled", "covered", "seconds", "without huddle", "saved", "of it")
+SECONDS = ("seconds", "without_huddle_seconds", "saved_seconds")
 
 
 def passed_text(row):
@@ -57,6 +60,54 @@ def basis_text(facts):
     )
 
 
+def saved_text(seconds):
+    return f"{'-' if seconds < 0 else ''}{plots.time_text(abs(seconds))}"
+
+
+def saving_title(facts):
+    """Of the estimate, where there is one."""
+    per_rank = facts["saving"]["saved_seconds"] / facts["ranks_seen"]
+    run = f"in a run of {facts['seconds']:.2f} s"
+    return f"Saved by huddle, an estimate: {saved_text(per_rank)} per rank, {run}"
+
+
+def saving_basis(saving):
+    """Sentences: what the estimate rests on, or why there is none."""
+    if saving["unknown"]:
+        return [f"What huddle saves is not estimated: {saving['unknown']}."]
+    missing = ", ".join(f"{calls} {why}" for why, calls in saving["not_covered"].items())
+    return [
+        f"It rests on {saving['file']}: {saving['measured_with']}, {saving['measured']}."
+        + (f" Not reliable: when it was measured, {saving['doubt']}." if saving["doubt"] else ""),
+        f"It covers {saving['covered']} of {saving['handled']} handled calls."
+        + (f" Not covered: {missing}." if missing else ""),
+        "Seconds are of covered calls, as sums over ranks. huddle compare measures what huddle"
+        " saves.",
+    ]
+
+
+def saving_rows(saving):
+    rows = []
+    for row in [*saving["collectives"], {**saving, "collective": "in all"}]:
+        here, without, saved = (row[key] for key in SECONDS)
+        rows.append([row["collective"], row["handled"], row["covered"]])
+        rows[-1] += [seconds_text(here), seconds_text(without)]
+        rows[-1] += [
+            "?" if saved is None else saved_text(saved),
+            f"{100 * saved / without:.0f} %" if without else "?",
+        ]
+    return rows
+
+
+def show_saving(facts):
+    saving = facts["saving"]
+    heading(saving_title(facts) if saving.get("covered") else "Saved by huddle")
+    for sentence in saving_basis(saving):
+        print(f"  {sentence}")
+    if saving.get("covered"):
+        table(SAVING, saving_rows(saving), right=range(1, len(SAVING)))
+
+
 def show_lateness(rows):
     heading("Ranks, in calls that wait for all (the first 12 by the waiting that they caused)")
     rows = sorted(rows, key=lambda row: -row["caused_seconds"])[:ROWS]
@@ -86,6 +137,7 @@ def show(facts, stream):
         )
         print(f"  {basis_text(facts)}")
         listed("Collectives", ["collective"], ["collective"], facts["collectives"])
+        show_saving(facts)
         keys = ["communicator", "collective"]
         listed("Communicators", keys, keys, facts["communicators"])
         keys = ["caller", "collective", "sizes"]

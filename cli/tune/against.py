@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 The MPIs of this machine as they are, and huddle before and after, launch by launch in turn, in the
-programs of huddle bench.
+programs of huddle bench.  huddle is measured before and after with the first MPI, and after with
+each other one.  Each MPI's time next to huddle's with it is kept in a file (common/times.py).
 """
 
 import json
 import statistics
+import time
 from collections import defaultdict
 
 from ..bench import variants
-from ..common import jobs, launching, peers
+from ..common import jobs, launching, peers, places, records, steady, times
 from ..common.layout import Trouble
+from . import tuning_file
 from .grid import coarse_first
 from .state import Cell
 
@@ -20,13 +23,26 @@ SMALL = 8  # sizes of one launch
 LEAST_S = 3  # a launch with less time is not begun
 
 
+def is_calm(team, figure):
+    """Other work has not disturbed a figure.  Oversubscribed ranks disturb each other anyway."""
+    calm = figure["median_ns"] <= steady.MAX_OF_MIN * figure["min_ns"]
+    return calm or team.oversubscribed
+
+
 class Against:
-    """figures: (cell, variant's name) -> medians of launches."""
+    """
+    figures: (cell, variant's name) -> medians of launches; calm: those that other work did not
+    disturb.  versions: variant's name -> its MPI.
+    pairs: {a peer: huddle with its MPI}.  doubt: why the figures are not reliable, or None.
+    """
 
     def __init__(self, campaign):
         self.campaign, self.layout = campaign, campaign.layout
-        self.figures, self.lost = defaultdict(list), set()
-        self.variants = self.chosen(campaign.options.against)
+        self.figures, self.calm, self.lost = defaultdict(list), defaultdict(list), set()
+        self.versions, self.pairs = {}, {}
+        self.variants, self.doubt = self.chosen(campaign.options.against), None
+        self.place = times.place(campaign.output)
+        tuning_file.check_place(self.place, campaign.options.force)
 
     def chosen(self, text):
         launching.check_launcher(self.layout)
@@ -40,9 +56,14 @@ class Against:
                 raise Trouble(f"--against {variant}", 2)
             variants.program(self.layout, variant)
         host = found.get(names[0].partition("-")[0]) or next(iter(found.values()))
-        for name in (BEFORE, AFTER):
-            some.append(variants.Variant(name, "huddle", host, {}, {}, None))
-        return some
+        own = [variants.Variant(name, "huddle", host, {}, {}, None) for name in (BEFORE, AFTER)]
+        for peer in some:
+            if peer.parameters or not variants.has_front_end(self.layout, peer.mpi):
+                continue
+            self.pairs[peer.name] = AFTER if peer.mpi == host else f"{AFTER}, {peer.name}"
+            if peer.mpi != host:
+                own.append(own[1]._replace(name=self.pairs[peer.name], mpi=peer.mpi))
+        return some + own
 
     def peers(self):
         return [v.name for v in self.variants if v.kind == "peer"]
@@ -54,7 +75,7 @@ class Against:
     def settings(self, variant, after):
         if variant.name == BEFORE:
             return {"HUDDLE_TUNING": self.campaign.base or "off"}
-        return {"HUDDLE_TUNING": after} if variant.name == AFTER else {}
+        return {"HUDDLE_TUNING": after} if variant.kind == "huddle" else {}
 
     def launch(self, team, variant, sizes, after):
         left = self.campaign.budget.left("peers")
@@ -72,10 +93,13 @@ class Against:
                     f"{variant.name}, {team.ranks} ranks: {str(failure).splitlines()[0]}"
                 )
             return
+        self.versions[variant.name] = records.mpi_name(answer["program"])
         for figure in answer["figures"]:
             if figure["shots"] and not figure["wrong"]:
                 cell = Cell(figure["collective"], team, figure["bytes"])
                 self.figures[cell, variant.name].append(figure["median_ns"])
+                if is_calm(team, figure):
+                    self.calm[cell, variant.name].append(figure["median_ns"])
 
     def parts(self, team):
         """Sizes of launches in turn: the largest are those that every collective has."""
@@ -85,7 +109,13 @@ class Against:
         return [sorted(order[i : i + SMALL]) for i in range(0, len(order), SMALL)]
 
     def run(self, after, progress):
-        """As many turns as there is time for.  after: the name of the new file."""
+        """after: the name of the new file."""
+        self.doubt = steady.others()
+        self.take_turns(after, progress)
+        self.doubt = self.doubt or steady.others()
+
+    def take_turns(self, after, progress):
+        """As many as there is time for."""
         turns = max(len(self.parts(team)) for team in self.campaign.teams)
         for turn in range(3 * turns):
             for team in self.campaign.teams:
@@ -117,3 +147,47 @@ class Against:
         there = [(self.median(cell, name), name) for name in self.peers()]
         there = [pair for pair in there if pair[0]]
         return min(there) if there else None
+
+    def settled_ns(self, cell, name):
+        """Of the two best launches; None: they do not agree, or there was one."""
+        some = self.calm.get((cell, name), ())
+        ns, agree = steady.settled(some, slack=steady.SLACK_NS) if some else (None, False)
+        return ns if agree else None
+
+    def rows(self):
+        """Of cells that both an MPI alone and huddle with it have a time of."""
+        found = []
+        for peer, own in self.pairs.items():
+            for cell in [cell for cell, name in self.calm if name == peer]:
+                ns = [self.settled_ns(cell, name) for name in (peer, own)]
+                if all(ns):
+                    count = min(len(self.calm[cell, name]) for name in (peer, own))
+                    mpi, team = self.versions[peer], cell.team
+                    where = (mpi, cell.collective, team.ranks, team.oversubscribed, cell.size)
+                    found.append(times.Row(*where, *ns, count))
+        return sorted(found)
+
+    def why_no_times(self):
+        if not self.pairs:
+            return "huddle has no front end for these MPIs"
+        return "no two launches agree (more --minutes, a quiet machine)"
+
+    def write_times(self):
+        """Returns whether there were any."""
+        rows, facts = self.rows(), self.campaign.facts
+        if not rows:
+            return False
+        now = time.strftime("%Y-%m-%d %H:%M")
+        digest = times.rules_digest(self.campaign.output)
+        known = (facts["version"], self.campaign.cores, digest, self.doubt or times.SOUND)
+        found = times.Times(rows, now, *known)
+        head = [
+            f"{tuning_file.MARK.lstrip('# ')}'.  Times of a call with an MPI alone, and with huddle"
+            " and the tuning file next to this one.",
+            "Means of the two best launches, which agree: medians of single shots from a common"
+            " start, slowest rank.",
+            "huddle profile estimates from them what huddle saves.",
+            f"{facts['cpu'] or 'processors without a name'}, {facts['processors']} processors",
+        ]
+        places.write(self.place, times.text(found, head))
+        return True

@@ -98,7 +98,8 @@ def add_arguments(parser):
         "--against",
         metavar="NAMES",
         help="also measure these MPIs without huddle, as 'huddle bench' names them, separated by"
-        " commas; all: those found here",
+        " commas; all: those found here.  huddle profile estimates from their times, next to the"
+        " tuning file, what huddle saves",
     )
     parser.add_argument(
         "--plot",
@@ -196,12 +197,15 @@ def write_plot(campaign, found):
     print(f"Plot: {campaign.plot}")
 
 
-def tell_use(campaign):
+def tell_use(campaign, timed):
+    """timed: the file with times of other MPIs; None: there is none."""
     print(f"\nWritten: {campaign.output}")
     if campaign.options.output:
         print(f"Use it: HUDDLE_TUNING={campaign.output}")
     else:
         print("huddle uses it from now on, on this machine; HUDDLE_TUNING=off disables it.")
+    if timed:
+        print(f"Times: {timed}; huddle profile estimates from them what huddle saves.")
     print(
         "huddle explain bcast --bytes 8:16M prints the algorithm, and the file and line that"
         " decided."
@@ -240,7 +244,10 @@ def main(options, _command, layout):
     if not found and campaign.notes:
         raise Trouble(campaign.notes[0])
     campaign.state.forget()
+    timed = against.write_times() if against else False
+    if against and not timed:
+        campaign.notes.append(f"No times for huddle profile: {against.why_no_times()}.")
     show.show(campaign, rules, found, undecided, lost)
-    tell_use(campaign)
+    tell_use(campaign, against.place if timed else None)
     write_plot(campaign, found)
     return 0

@@ -14,6 +14,10 @@ import tempfile
 import unittest
 
 SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+sys.path.insert(0, SOURCE)
+
+from cli.common import peers, times  # noqa: E402  (the path comes first)
+
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 MPIS = [
     (compiler, launcher)
@@ -232,6 +236,49 @@ class Profile(Recorded):
             huddle("run", "--record", records, "--", *command, "end")
             again, _, _ = self.profile("--from", records)
             self.assertEqual(RANKS * (CALLS + 1), again["collectives"][0]["calls"])
+
+    def measured(self, mpi):
+        """
+        A tuning file, with times of that MPI next to it: made-up ones, where the machine was too
+        busy to measure them.
+        """
+        tuning = os.path.join(self.folder, "tuning.toml")
+        words = ["--ranks", str(RANKS), "--collectives", "allreduce", "--bytes", "16"]
+        more = ("--against", peers.kind_of(mpi), "--output", tuning, "--minutes", "0.15")
+        answer = huddle("tune", *words, *more, XDG_CACHE_HOME=self.folder)
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        if "No times for huddle profile: no two launches" in answer.stdout:
+            rows = [times.Row(mpi, "allreduce", RANKS, over, 16, 9, 8, 1) for over in (False, True)]
+            digest = times.rules_digest(tuning)
+            made_up = times.text(times.Times(rows, "now", "0", 1, digest, times.SOUND), [])
+            with open(times.place(tuning), "w", encoding="utf-8") as file:
+                file.write(made_up)
+        else:
+            self.assertIn(f"Times: {times.place(tuning)}", answer.stdout)
+        return tuning
+
+    def test_what_huddle_saves_by_times_that_tune_has_measured(self):
+        command = [*MPIS[0][1], str(RANKS), self.build(MPIS[0][0]), "end"]
+        page = os.path.join(self.folder, "page.html")
+        words = ("profile", "--json", self.file, "--html", page)
+        answer = huddle(*words, "--", *command, HUDDLE_TUNING="off")
+        self.assertIn("no tuning file is in force; huddle tune --against", answer.stderr)
+        tuning = self.measured(self.stats()["mpi"])
+        answer = huddle(*words, "--", *command, HUDDLE_TUNING=tuning)
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        found = self.stats()["saving"]
+        self.assertIsNone(found["unknown"])
+        self.assertEqual(RANKS * (CALLS + 1), found["covered"])
+        self.assertEqual([RANKS], found["measured_ranks"])
+        rows = {row["collective"]: row for row in found["collectives"]}
+        saved = rows["allreduce"]["without_huddle_seconds"] - rows["allreduce"]["seconds"]
+        self.assertAlmostEqual(saved, found["saved_seconds"])
+        self.assertIsNone(rows["bcast"]["saved_seconds"])
+        with open(page, encoding="utf-8") as file:
+            for text in (answer.stderr, file.read()):
+                self.assertIn("Saved by huddle, an estimate: ", text)
+        answer = huddle(*words, "--off", "--", *command, HUDDLE_TUNING=tuning)
+        self.assertEqual({"unknown": "huddle handled no calls"}, self.stats()["saving"])
 
     def test_errors_are_one_line(self):
         for words, status in (
