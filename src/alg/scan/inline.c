@@ -42,13 +42,13 @@
  */
 #include "alg/reduction.h"
 
-enum { RING = 8, HALF = RING / 2 };
+enum { RING = 16, HALF = RING / 2 };
 
 enum param { BUDGET, SEGMENT };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "8 contributions, each with its flag", RING *HUD_LINE, 1 << 24,
-                 66 << 10, NULL },
+    [BUDGET] = { "budget", "B", "16 contributions, each with its flag", RING *HUD_LINE, 1 << 24,
+                 132 << 10, NULL },
     [SEGMENT] = { "segment", "1", "of segments: ranks of one; 0: about the square root of all", 0,
                   1 << 16, 0, NULL, .per_call = true },
     { .name = NULL },
