@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-HPC Challenge, as Debian ships it, on a small problem and a 1 x 2 process grid; its own checks
-decide.
+HPC Challenge, as Debian ships it, on a small problem, for quickstart.py on a 1 x 2 process grid;
+its own checks decide.
 """
 
 import os
@@ -21,8 +21,8 @@ HPL.out output file name
 80 NBs
 0 row-major process mapping
 1 number of process grids
-1 Ps
-2 Qs
+{rows} Ps
+{columns} Qs
 16.0 threshold
 1 number of panel factorisations
 2 PFACTs
@@ -49,16 +49,17 @@ HPL.out output file name
 40 values of NB
 """
 
-# What its report must and must not say.
+# What its report must and must not say.  RandomAccess may lose a hundredth of its updates where
+# ranks are no power of two.
 WANTED = {
     "HPL residual": r"\|\|Ax-b\|\|.*PASSED",
     "HPL": r"0 tests completed and failed residual checks",
     "PTRANS": r"^WALL .* PASSED ",
-    "RandomAccess": r"Found 0 errors",
+    "RandomAccess": r"Found \d+ errors in \d+ locations \(passed\)",
     "STREAM": r"Solution Validates",
     "summary": r"^Success=1$",
 }
-FORBIDDEN = r"FAILED|Found [1-9]\d* errors|^Success=0$"
+FORBIDDEN = r"FAILED|\(failed\)|^Success=0$"
 
 
 def checks_passed(report):
@@ -76,13 +77,20 @@ def checks_passed(report):
     )
 
 
+def write_input(folder, problem, rows=1, columns=2):
+    """For a grid of rows x columns ranks, which run in the folder."""
+    with open(os.path.join(folder, "hpccinf.txt"), "w", encoding="ascii") as file:
+        file.write(INPUT.format(n=problem, rows=rows, columns=columns))
+
+
+def checks_of(folder):
+    with open(os.path.join(folder, "hpccoutf.txt"), encoding="utf-8", errors="replace") as file:
+        return checks_passed(file.read())
+
+
 def run(jobs, huddle, problem):
     """Returns (checks passed, statistics)."""
     with tempfile.TemporaryDirectory(prefix="huddle-hpcc-") as scratch:
-        with open(os.path.join(scratch, "hpccinf.txt"), "w", encoding="ascii") as file:
-            file.write(INPUT.format(n=problem))
+        write_input(scratch, problem)
         _, statistics = jobs.run([*jobs.on_openmpi(2, bound=True), "hpcc"], huddle, cwd=scratch)
-        with open(
-            os.path.join(scratch, "hpccoutf.txt"), encoding="utf-8", errors="replace"
-        ) as file:
-            return checks_passed(file.read()), statistics
+        return checks_of(scratch), statistics
