@@ -82,17 +82,18 @@ class Layout:
 
     def ask(self, *words, **environment):
         """
-        The probe's JSON, with these variables set.  What it says on standard error (a bad setting)
-        is passed on.
+        The probe's JSON, with these variables set, or unset where they are None.  What it says on
+        standard error (a bad setting) is passed on.
         """
         probe = os.path.join(self.tools, "probe")
+        variables = {**os.environ, **environment}
         try:
             answer = subprocess.run(
                 [probe, *words],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
-                env={**os.environ, **environment},
+                env={name: value for name, value in variables.items() if value is not None},
                 check=False,
             )
         except OSError as error:

@@ -29,8 +29,9 @@ def files(_machine, layout):
     return [Finding("files", OK, layout.plugins)]
 
 
-def settings(_machine, layout):
+def settings(machine, layout):
     answer = layout.ask("info", "settings")
+    machine.settings_serve = not answer["error"] and os.environ.get("HUDDLE") not in SWITCHES
     if answer["error"]:
         lines = [answer["error"], *answer["more_errors"]]
         return [Finding("settings", FAIL, line, "correct or unset it") for line in lines]

@@ -54,6 +54,30 @@ class Here(unittest.TestCase):
                 self.assertEqual(1, answer.returncode, answer.stdout + answer.stderr)
                 self.assertRegex(answer.stdout, rf"(?m)^FAIL  .*{said}")
 
+    def test_a_bad_setting_is_one_line(self):
+        bad = {"HUDDLE_LEASE": "banana", "HUDDLE_WAIT": "never"}
+        for more, before in ((bad, ""), ({**bad, "HUDDLE": "require"}, ""), (bad, "ulimit -n 50;")):
+            with self.subTest(more=more, before=before):
+                answer = doctor("--ranks", "2", before=before, **more)
+                said = answer.stdout + answer.stderr
+                for name, value in bad.items():
+                    self.assertEqual(1, said.count(f"{name}={value}"), said)
+                # (what its team of two lacks is a line of the library's)
+                self.assertLessEqual(answer.stderr.count("descriptors"), bool(before), said)
+                self.assertIn("HUDDLE_LEASE=banana", answer.stdout)
+
+    def test_tries_two_ranks_all_the_same(self):
+        for name, value, with_defaults in (
+            ("HUDDLE_LEASE", "banana", True),
+            ("HUDDLE", "off", True),
+            ("HUDDLE", "require", False),
+        ):
+            with self.subTest(value=value):
+                answer = doctor("--ranks", "2", **{name: value})
+                self.assertRegex(answer.stdout, r"(?m)^ok    two ranks: share memory")
+                self.assertEqual(with_defaults, "with the settings' defaults" in answer.stdout)
+                self.assertEqual("", answer.stderr)
+
     def test_bad_arguments(self):
         answer = doctor("--ranks", "-3")
         self.assertEqual(2, answer.returncode)
