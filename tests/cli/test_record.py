@@ -4,6 +4,7 @@
 MPI of the system.  test_record.py SOURCE BUILD.
 """
 
+import glob
 import json
 import os
 import shutil
@@ -169,13 +170,38 @@ class Stats(Recorded):
 
 
 class Require(Recorded):
-    def test_a_bad_setting_ends_the_job(self):
+    def ends(self, command, reason, *words, **more):
+        """The job of the command fails, with one line."""
+        answer = huddle("run", *words, "--", *command, "end", **more)
+        self.assertNotEqual(0, answer.returncode)
+        lines = [line for line in answer.stderr.splitlines() if line.startswith("huddle: ")]
+        self.assertEqual(1, len(lines), answer.stderr)
+        self.assertRegex(lines[0], reason)
+
+    def only(self, command, ranks, *words):
+        """Words before the program, on those ranks."""
+        rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+        script = f'[ {rank} -{ranks} ] && exec {" ".join(words)} "$0" "$@"; exec "$0" "$@"'
+        return [*command[:-1], "sh", "-c", script, command[-1]]
+
+    def test_one_line_ends_the_job(self):
+        reason = "^huddle: HUDDLE=require: rank {} ends: HUDDLE_WAIT=never is not understood"
+        for command in self.each():
+            for ranks, named in (("ge 0", "[0-2]"), ("ge 1", "[12]")):
+                words = self.only(command, ranks, "env", "HUDDLE_WAIT=never")
+                self.ends(words, reason.format(named), "--set", "HUDDLE=require")
+
+    def test_one_line_ends_the_job_of_an_mpi_without_front_end(self):
+        (loader,) = glob.glob(os.path.join(BUILD, "lib*", "huddle", "libhuddle-loader.so"))
+        alone = shutil.copy(loader, self.folder)
+        reason = "huddle was built without a front end for it; HUDDLE=require ends the job$"
+        words = ("env", f"LD_PRELOAD={alone}", "HUDDLE=require")
+        for command in self.each():
+            self.ends(self.only(command, "ge 0", *words), reason, HUDDLE_LOG="error")
+
+    def test_without_it_each_bad_setting_is_a_line(self):
         for command in self.each():
             words = ("--set", "HUDDLE_WAIT=never", "--", *command, "end")
-            answer = huddle("run", "--set", "HUDDLE=require", *words)
-            self.assertNotEqual(0, answer.returncode)
-            self.assertIn("HUDDLE=require: rank", answer.stderr)
-            self.assertIn("HUDDLE_WAIT=never is not understood", answer.stderr)
             answer = huddle("run", "--set", "HUDDLE_BCAST=fast", *words)
             self.assertEqual(0, answer.returncode, answer.stderr)
             for name in ("HUDDLE_WAIT=never", "HUDDLE_BCAST=fast"):

@@ -8,6 +8,7 @@
 #include "core/config/log.h"
 #include "core/hash.h"
 #include "core/kept.h"
+#include "core/required.h"
 #include "core/team/presence.h"
 #include "core/team/requests.h"
 #include "core/team/setup.h"
@@ -93,15 +94,29 @@ static bool vouches(const struct hud_context *c)
     return here == c->host.local_ranks;
 }
 
+/* The further bad values, a line each. */
+static void say_more(const struct hud_context *c)
+{
+    for (int i = 0; i < c->config.more_count; i++)
+        hud_log(&c->config, LOG_ERROR, "%s", c->config.more[i]);
+}
+
+static void say_why_it_ends(const void *context)
+{
+    const struct hud_context *c = context;
+
+    hud_log(&c->config, LOG_ERROR, "HUDDLE=require: rank %d ends: %s", c->host.world_rank,
+            c->config.error);
+    say_more(c);
+}
+
 /* HUDDLE=require: no rank of a job goes on; its launcher ends the others.  A caller without an MPI
  * gets the error. */
 static int end_required(struct hud_context *c)
 {
-    if (c->host.world_size > 0) {
-        hud_log(&c->config, LOG_ERROR, "HUDDLE=require: rank %d ends: %s", c->host.world_rank,
-                c->config.error);
-        _exit(EXIT_FAILURE);
-    }
+    if (c->host.world_size > 0)
+        required_end(c->host.world_size == 1, say_why_it_ends, c);
+    hud_context_say(c, REASON_SETTING, c->config.error);
     hud_planner_free(c->planner);
     hud_rules_free(&c->rules);
     kept_free(&kept_context, c);
@@ -151,10 +166,10 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->planner = hud_planner_create(&c->config, &c->rules);
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
-    if (c->config.error[0] != '\0' && c->host.world_rank == 0)
-        hud_context_say(c, REASON_SETTING, c->config.error);
     if (c->config.error[0] != '\0' && c->config.required)
         return end_required(c);
+    if (c->config.error[0] != '\0' && c->host.world_rank == 0)
+        hud_context_say(c, REASON_SETTING, c->config.error);
     identify_node(c);
     c->version = hud_hello_version();
     c->quota = hud_topo_cpu_quota();
@@ -351,6 +366,6 @@ void hud_context_say(struct hud_context *c, enum reason reason, const char *line
         return;
     hud_log(&c->config, reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN,
             "%s; using %s's own collectives", line, c->owner);
-    for (int i = 0; reason == REASON_SETTING && i < c->config.more_count; i++)
-        hud_log(&c->config, LOG_ERROR, "%s", c->config.more[i]);
+    if (reason == REASON_SETTING)
+        say_more(c);
 }

@@ -19,6 +19,7 @@
 #include "core/elevated.h"
 #include "core/launched.h"
 #include "core/local.h"
+#include "core/required.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -66,37 +67,42 @@ static bool setting_is(const char *name, const char *value)
     return set && strcmp(set, value) == 0;
 }
 
-static bool speaks_for_the_job(void)
-{
-    return launched_rank() <= 0;
-}
-
-/* "huddle: <first words of the version>: <why>; <what follows>", by one rank. */
-static void report(const char *version, const char *why, const char *what_follows)
+/* "huddle: <first words of the version>: <why>; <what follows>" */
+static void report(const char *version, const char *why, bool ends)
 {
     char name[80], line[512];
     size_t used = 0;
 
-    if (setting_is("HUDDLE_LOG", "quiet") || setting_is("HUDDLE_LOG", "error") ||
-        !speaks_for_the_job())
+    if (setting_is("HUDDLE_LOG", "quiet") || (setting_is("HUDDLE_LOG", "error") && !ends))
         return;
     for (const char *c = version; *c && !strchr("\n,", *c) && used < sizeof name - 1; c++)
         if (!strchr(" \t", *c) || (used > 0 && name[used - 1] != ' '))
             name[used++] = *c == '\t' ? ' ' : *c;
     name[used] = '\0';
-    int bytes = snprintf(line, sizeof line, "huddle: %s: %s; %s\n", name, why, what_follows);
+    int bytes = snprintf(line, sizeof line, "huddle: %s: %s; %s\n", name, why,
+                         ends ? "HUDDLE=require ends the job" : "its own collectives are used");
     ssize_t written = write(STDERR_FILENO, line,
                             (size_t)(bytes < (int)sizeof line ? bytes : (int)sizeof line - 1));
     (void)written;
 }
 
+struct trouble {
+    const char *version, *why;
+};
+
+static void report_the_end(const void *arg)
+{
+    const struct trouble *trouble = arg;
+
+    report(trouble->version, trouble->why, true);
+}
+
 static void left_alone(const char *version, const char *why)
 {
-    bool required = setting_is("HUDDLE", "require");
-
-    report(version, why, required ? "HUDDLE=require ends the job" : "its own collectives are used");
-    if (required)
-        _exit(EXIT_FAILURE);
+    if (setting_is("HUDDLE", "require"))
+        required_end(launched_rank() < 0, report_the_end, &(struct trouble){ version, why });
+    if (launched_rank() <= 0)
+        report(version, why, false);
 }
 
 static const char *plug_component(void *end, void *mpi, const char *version)
