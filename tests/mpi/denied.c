@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * denied.c - broadcasts while the kernel forbids one rank after the other to read or write other
- * processes' memory; each arrives all the same.
+ * denied.c - broadcasts, gatherv and scatterv while the kernel forbids one rank after the other to
+ * read or write other processes' memory; all data arrive all the same.
  *
  * What is forbidden stays so, so that a team which was set up before meets refusals in every
  * mixture.
@@ -13,10 +13,15 @@ enum { MOST = 3 << 20, GAP = 3 }; /* ints of a message; in a type, every GAP-th 
 
 static int *got, *want;
 
+static bool spread_on(unsigned spread, int rank)
+{
+    return spread >> rank % 8 & 1;
+}
+
 /* Contiguous, or every rank whose bit is set in `spread` has gaps between its elements. */
 static void one(int root, int count, unsigned spread, const char *when)
 {
-    bool gaps = spread >> world_rank % 8 & 1;
+    bool gaps = spread_on(spread, world_rank);
     int step = gaps ? GAP : 1;
     MPI_Datatype type = MPI_INT;
 
@@ -38,6 +43,72 @@ static void one(int root, int count, unsigned spread, const char *when)
         MPI_Type_free(&type);
 }
 
+/* ---- blocks of any sizes ---- */
+
+enum { RANKS_MAX = 16 };
+
+/* An int, followed by a gap or not. */
+static MPI_Datatype type_of(bool gaps)
+{
+    MPI_Datatype element = MPI_INT, type;
+
+    if (gaps)
+        MPI_Type_create_resized(MPI_INT, 0, GAP * (MPI_Aint)sizeof(int), &element);
+    MPI_Type_dup(element, &type);
+    MPI_Type_commit(&type);
+    if (gaps)
+        MPI_Type_free(&element);
+    return type;
+}
+
+static int value_of(int rank, int i, int root)
+{
+    return (int)mix((uint64_t)(rank * 31 + root) << 32 | (unsigned)i);
+}
+
+static void fill(int *at, int rank, int count, int step, int root)
+{
+    for (int i = 0; i < count; i++)
+        at[i * step] = value_of(rank, i, root);
+}
+
+static void check_block(const int *at, int rank, int count, int step, int root, const char *when)
+{
+    int i = 0;
+
+    while (i < count && at[i * step] == value_of(rank, i, root) &&
+           (step == 1 || at[i * step + 1] == (int)0xA5A5A5A5))
+        i++;
+    check(i == count, "%s: int %d of %d of rank %d's block, root %d, is wrong", when, i, count,
+          rank, root);
+}
+
+/* Blocks of the root, in got; this rank's own one, in want.  Both ways. */
+static void blocks(int root, int count, unsigned spread, const char *when)
+{
+    int counts[RANKS_MAX], places[RANKS_MAX], total = 0;
+    bool gaps = spread_on(spread, world_rank);
+    int step = gaps ? GAP : 1;
+    MPI_Datatype type = type_of(gaps);
+
+    for (int r = 0; r < world_size; r++) {
+        counts[r] = r % 3 == 2 ? count / 3 : count;
+        places[r] = total;
+        total += counts[r];
+    }
+    int own = counts[world_rank];
+    memset(got, 0xA5, (size_t)total * (size_t)step * sizeof *got);
+    memset(want, 0xA5, (size_t)own * (size_t)step * sizeof *want);
+    fill(want, world_rank, own, step, root);
+    MPI_Gatherv(want, own, type, got, counts, places, type, root, MPI_COMM_WORLD);
+    for (int r = 0; world_rank == root && r < world_size; r++)
+        check_block(got + places[r] * step, r, counts[r], step, root, when);
+    memset(want, 0xA5, (size_t)own * (size_t)step * sizeof *want);
+    MPI_Scatterv(got, counts, places, type, want, own, type, root, MPI_COMM_WORLD);
+    check_block(want, world_rank, own, step, root, when);
+    MPI_Type_free(&type);
+}
+
 static void all(const char *when)
 {
     static const int counts[] = { 1, 3, 1000, 70001, MOST / GAP };
@@ -46,6 +117,10 @@ static void all(const char *when)
         for (int root = 0; root < world_size; root++)
             for (unsigned spread = 0; spread < 4; spread++)
                 one(root, counts[i], spread * 85, when); /* none, even, odd, all */
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int root = 0; root < world_size; root++)
+            for (unsigned spread = 0; spread < 4; spread++)
+                blocks(root, counts[i] / world_size, spread * 85, when);
     MPI_Barrier(MPI_COMM_WORLD);
     section(when);
 }
@@ -63,6 +138,8 @@ static void deny(int rank, const char *name)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (!check(world_size <= RANKS_MAX, "at most %d ranks", RANKS_MAX))
+        MPI_Abort(MPI_COMM_WORLD, 3);
     got = allocate(MOST * sizeof *got);
     want = allocate(MOST * sizeof *want);
     all("allowed");

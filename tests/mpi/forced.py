@@ -97,6 +97,50 @@ def refused(collective, name):
         yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], handled=True)
 
 
+# The parameter of an algorithm that lets the kernel copy blocks of so many bytes and more.
+KERNEL_BLOCKS = "single"
+
+
+def blocks_refused(algorithms):
+    """
+    Algorithms that let the kernel copy large blocks only, where it refuses that: these blocks take
+    the way of the others, and every call is handled.
+    """
+    able = [
+        algorithm
+        for algorithm in algorithms
+        if KERNEL_BLOCKS in (parameter["name"] for parameter in algorithm["parameters"])
+    ]
+    for choice in in_turn(able):
+        env = dict(NO_CMA)
+        for collective, name in choice.items():
+            force = setting_of(collective)
+            env[force] = name
+            env[f"{force}_{name.upper()}_{KERNEL_BLOCKS.upper()}"] = "2K"
+
+        def case(when, **more):
+            return Case(
+                "algorithms",
+                f"{words(choice)}, blocks by single copy {when}",
+                **{
+                    "mpis": NOT_MPICH_4,
+                    "ranks": 3,
+                    "command": ["{bin}/denied"],
+                    "env": env,
+                    "collectives": tuple(choice),
+                    "handled": True,
+                    **more,
+                },
+            )
+
+        each = on_ranks("-eq 1", "{tools}/forbid", "process_vm_readv,process_vm_writev")
+        yield case("refused by and by")
+        yield case("refused by and by, 2 ranks", ranks=2, again=True)
+        yield case("refused by and by, 5 ranks", ranks=5, again=True)
+        yield case("refused to one rank", each=each, command=PROGRAMS["gathers"])
+        yield case("off", env={**env, "HUDDLE_CMA": "off"}, again=True)
+
+
 def mapped(collective, name):
     """
     The same by XPMEM's mappings, with a fake of its library: without the kernel's copies, unless
@@ -264,6 +308,7 @@ def forced(algorithms, single_copy):
         if algorithm["direct"]:
             yield from refused(algorithm["collective"], algorithm["name"])
             yield from mapped(algorithm["collective"], algorithm["name"])
+    yield from blocks_refused(here if single_copy else [])
     for algorithm in algorithms:
         force = setting_of(algorithm["collective"])
         for parameter in algorithm["parameters"]:
