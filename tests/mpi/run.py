@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Runs the cases of cases.py: an MPI program under an MPI with huddle, often under adverse conditions,
-and checks the result.
+Runs the cases of cases.py and other files: an MPI program under an MPI with huddle, often under
+adverse conditions, and checks the result.
 
     run.py --build BUILD [--full | --brief] [--mpis MPI,...] [--only TEXT]
            [--list] [--plain] GROUP...
@@ -30,6 +30,7 @@ from dataclasses import replace
 import peers
 from cases import CASES, DIFFERENTIAL, Case, NotHere
 from forced import forced
+from mismatches import MISMATCHES
 
 MARK = "MPI_TEST_CASE"  # in the environment of every process of a case
 
@@ -265,7 +266,7 @@ def run_case(setting, case, mpi):
 
 def all_cases(setting):
     if setting.plain:
-        return CASES
+        return [*CASES, *MISMATCHES]
     facts = subprocess.run(
         [setting.huddle, "info", "--json"], capture_output=True, check=True, text=True
     )
@@ -274,6 +275,7 @@ def all_cases(setting):
     )
     return [
         *CASES,
+        *MISMATCHES,
         *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["direct"]),
     ]
 
