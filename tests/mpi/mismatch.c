@@ -6,7 +6,7 @@
  *     mismatch CALL SENT RECEIVED [OTHERS] [--go-on]
  *
  * Rank 1 gives SENT (and of an alltoall RECEIVED) integers where all others give OTHERS (10).
- * CALL: alltoall, allgather, bcast, reduce, allreduce.
+ * CALL: alltoall, allgather, bcast, reduce, allreduce, scan, exscan.
  *
  * MPI leaves open what becomes of it; an MPI alone reports an error, or some ranks see nothing.
  * What must not happen is that huddle keeps ranks waiting without a word.  --go-on: errors are
@@ -14,7 +14,8 @@
  * cut short, which leaves the communicator usable; all ranks must reach the end.
  *
  * Nor may anything be written beyond what a rank has given, and a rank that sees no error must have
- * the blocks of the ranks that agree with it.  This is reported.
+ * the blocks of the ranks that agree with it.  This is reported.  After a scan that nobody reports,
+ * ranks make further ones with the same counts, whose results must be right.
  */
 #include "check.h"
 
@@ -32,6 +33,10 @@ static int call(const char *name, int count, int received)
         return MPI_Allgather(in, count, MPI_INT, out, received, MPI_INT, MPI_COMM_WORLD);
     if (strcmp(name, "bcast") == 0)
         return MPI_Bcast(out, count, MPI_INT, root, MPI_COMM_WORLD);
+    if (strcmp(name, "scan") == 0)
+        return MPI_Scan(in, out, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (strcmp(name, "exscan") == 0)
+        return MPI_Exscan(in, out, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (strcmp(name, "reduce") == 0)
         return MPI_Reduce(in, out, count, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
     return MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -89,6 +94,26 @@ static void fill(const char *name)
     }
 }
 
+static bool is_scan(const char *name)
+{
+    return strcmp(name, "scan") == 0 || strcmp(name, "exscan") == 0;
+}
+
+/* Right calls after the wrong one. */
+static void scan_again(const char *name, int count)
+{
+    int before = strcmp(name, "exscan") == 0 ? world_rank : world_rank + 1, wrong = 0;
+
+    for (int turn = 1; turn <= RIGHT; turn++) {
+        for (int i = 0; i < count; i++)
+            in[i] = turn * (world_rank + 1) + i;
+        call(name, count, count);
+        for (int i = 0; i < count && before > 0; i++)
+            wrong += out[i] != turn * before * (before + 1) / 2 + before * i;
+    }
+    printf("rank %d: later scans are %s\n", world_rank, wrong == 0 ? "right" : "wrong");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -113,6 +138,8 @@ int main(int argc, char **argv)
                class == MPI_SUCCESS ? "no error"
                : cut                ? "truncated"
                                     : "an error");
+    if (is_scan(argv[1]) && class == MPI_SUCCESS)
+        scan_again(argv[1], others);
     fflush(stdout);
     if (class == MPI_SUCCESS || cut || (count < others && strcmp(argv[1], "bcast") == 0))
         MPI_Error_class(MPI_Barrier(MPI_COMM_WORLD), &class);

@@ -71,6 +71,21 @@ def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
     )
 
 
+def chained(call, count, others, *more_words, **more):
+    """A scan in fragments: later ones are right, or a line reports this one."""
+    return Case(
+        "mismatch",
+        f"{call}/chain {count} {others}",
+        BOTH,
+        4,
+        ["{bin}/mismatch", call, str(count), str(count), str(others), *more_words],
+        env={f"HUDDLE_{call.upper()}": "chain", f"HUDDLE_{call.upper()}_CHAIN_FRAGMENT": "4K"},
+        collectives=(call,),
+        seconds=40,
+        **more,
+    )
+
+
 MISMATCHES = [
     *mismatch("alltoall", 20, 10, MPICH, says=[UNEQUAL]),
     *mismatch("alltoall", 5, 10, ("mpich4",), says=[UNEQUAL], again=True),
@@ -157,4 +172,20 @@ MISMATCHES = [
         for algorithm in algorithms
         for sent, others in ((101, 100), (8000, 4000), (40000, 131072))
     ],
+    # (by far fewer fragments or more than a rank has cells; and by a few, where ranks wait)
+    *[
+        chained(
+            call,
+            count,
+            others,
+            "--go-on",
+            handled=True,
+            prints=[f"rank {r}: later scans are right" for r in range(4)],
+            again=(call == "scan") == (count > others),
+        )
+        for call in ("scan", "exscan")
+        for count, others in ((100, 40000), (40000, 100))
+    ],
+    chained("scan", 2000, 4000, says=[DIFFERENT], fails=True),
+    chained("exscan", 4000, 2000, says=[DIFFERENT], fails=True, again=True),
 ]

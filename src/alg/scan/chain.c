@@ -13,16 +13,19 @@
  *           is, and both in caches: a single copy by the kernel could save no access to memory
  * Accepts   any n, if the lease has a window.
  *
- * Positions count fragments over all operations of the family.
+ * Positions count fragments within a call, and go on by a constant from call to call of the family.
+ * So a call begins at one position on all ranks, whatever their counts were before.
  *
  * Line              written by   read by         value k means
  *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks
  *                                                up to r, are or were in r's window
- *   slot[r].done    r            its             r needs no sum of a fragment before k any more
- *                                predecessor
- *   slot[r].at      r            r               (plain) r's position
+ *   slot[r].done    r            its             r needs no sum of a fragment before k any more;
+ *                                predecessor     after a call's last one, k begins the next
+ *   slot[r].at      r            r               (plain) where its next call begins
  *   slot[r].freed   r            r               (plain) what it has last seen in its successor's
  *                                                `done`
+ *   slot[r].until   r            r               (plain) for each cell, what its successor's `done`
+ *                                                is when that has read it
  *
  * Edges     R1 -> A1   a sum in the window              happens before  the successor's reading it
  *           R2 -> A2   a rank's reads of a cell of its  happen before   the next write there
@@ -30,16 +33,23 @@
  *
  * Deadlock freedom
  *   1. For fragment k a rank waits for its predecessor's sum of k, and for its successor to have
- *      finished fragment k - CELLS.  The rank of the earliest fragment, and of these the first,
- *      waits for nobody.
+ *      finished the fragment CELLS before.  The rank of the earliest fragment, and of these the
+ *      first, waits for nobody.
  * Safety
  *   1. The last rank has no successor, and writes no cell.  Rank 0 reads no other rank's.
  *   2. In place, a fragment of `in` is read into a cell before the result is written to `out`; the
  *      last rank reads and writes at the same offset.
+ *   3. Counts may differ between ranks: such a call has a wrong result, or ranks wait in it and the
+ *      mismatch is found.  Later calls are right.  A rank with fewer fragments frees all cells of
+ *      the call by its last one.  A rank with more may read cells of later calls, but frees none of
+ *      these before it makes those calls itself.
  */
 #include "alg/reduction.h"
 
 enum { CELLS = 4 };
+
+/* From a call's position to the next one's: more than fragments, and one cell on. */
+static const uint64_t call_step = ((uint64_t)1 << 32) + 1;
 
 enum param { FRAGMENT, BUDGET };
 
@@ -54,7 +64,7 @@ static const struct alg_param params[] = {
 struct slot {
     mem_flag sent, done;
     _Alignas(HUD_LINE) uint64_t at;
-    uint64_t freed;
+    uint64_t freed, until[CELLS];
 };
 
 /* A rank of the chain in a call. */
@@ -63,74 +73,78 @@ struct chain {
     const struct coll *c;
     struct slot *mine, *before, *after; /* slots; NULL: there is no such rank */
     size_t cell_bytes;
+    uint64_t at, done; /* the fragment's position, and the one after it */
     bool exclusive;
 };
 
-static void *cell_of(const struct chain *x, int rank, uint64_t at)
+static void *cell_of(const struct chain *x, int rank)
 {
-    return (char *)mem_window(x->m, rank) + at % CELLS * x->cell_bytes;
+    return (char *)mem_window(x->m, rank) + x->at % CELLS * x->cell_bytes;
 }
 
-/* Its cell of this fragment is free. */
-static void await_cell(const struct chain *x, uint64_t at)
+/* Its cell of this fragment is free, and then in use until the successor has read it. */
+static void take_cell(const struct chain *x)
 {
-    if (at < CELLS || (int64_t)(at + 1 - CELLS - mem_get(x->m, &x->mine->freed)) <= 0)
-        return;
-    uint64_t freed = mem_await(x->m, &x->after->done, at + 1 - CELLS); /* A2 */
-    mem_put(x->m, &x->mine->freed, freed);
+    uint64_t *until = &x->mine->until[x->at % CELLS], min = mem_get(x->m, until);
+
+    if ((int64_t)(min - mem_get(x->m, &x->mine->freed)) > 0) {
+        uint64_t freed = mem_await(x->m, &x->after->done, min); /* A2 */
+        mem_put(x->m, &x->mine->freed, freed);
+    }
+    mem_put(x->m, until, x->done);
 }
 
 /* This rank's sum of a fragment into its cell, for its successor. */
-static void send(const struct chain *x, const struct mem_span *own, uint64_t at, size_t bytes)
+static void send(const struct chain *x, const struct mem_span *own, size_t bytes)
 {
     int me = mem_rank(x->m);
-    const struct mem_span to = { .shared = cell_of(x, me, at) };
+    const struct mem_span to = { .shared = cell_of(x, me) };
     struct sources sum;
 
-    await_cell(x, at);
+    take_cell(x);
     if (!x->before) {
         mem_in_all(x->m, to.shared, own->view, own->offset_bytes, bytes);
     } else {
         sources_begin(&sum, x->m, x->c, &to, bytes);
-        sources_add(&sum, (struct mem_span){ .shared = cell_of(x, me - 1, at) });
+        sources_add(&sum, (struct mem_span){ .shared = cell_of(x, me - 1) });
         sources_add(&sum, *own);
         sources_reduce(&sum, &to, NULL);
     }
-    mem_post(x->m, &x->mine->sent, at + 1); /* R1 */
+    mem_post(x->m, &x->mine->sent, x->at + 1); /* R1 */
 }
 
 /* The result of the last rank, which has no cell of it. */
 static void finish(const struct chain *x, const struct mem_span *own, const struct mem_span *out,
-                   uint64_t at, size_t bytes)
+                   size_t bytes)
 {
     struct sources sum;
 
     sources_begin(&sum, x->m, x->c, out, bytes);
     if (x->before)
-        sources_add(&sum, (struct mem_span){ .shared = cell_of(x, mem_rank(x->m) - 1, at) });
+        sources_add(&sum, (struct mem_span){ .shared = cell_of(x, mem_rank(x->m) - 1) });
     sources_add(&sum, *own);
     sources_reduce(&sum, out, NULL);
 }
 
 /* A fragment: `in` and `out` at an offset. */
-static void pass_on(const struct chain *x, uint64_t at, size_t offset_bytes, size_t bytes)
+static void pass_on(const struct chain *x, size_t offset_bytes, size_t bytes)
 {
     const struct mem_span own = { .view = x->c->in, .offset_bytes = offset_bytes },
                           out = { .view = x->c->out, .offset_bytes = offset_bytes };
     int me = mem_rank(x->m);
 
     if (x->before)
-        mem_await(x->m, &x->before->sent, at + 1); /* A1 */
+        mem_await(x->m, &x->before->sent, x->at + 1); /* A1 */
     if (x->after)
-        send(x, &own, at, bytes);
+        send(x, &own, bytes);
     if (x->exclusive && x->before)
-        mem_out(x->m, x->c->out, cell_of(x, me - 1, at), offset_bytes, bytes);
+        mem_out(x->m, x->c->out, cell_of(x, me - 1), offset_bytes, bytes);
     else if (!x->exclusive && x->after)
-        mem_out(x->m, x->c->out, cell_of(x, me, at), offset_bytes, bytes);
+        mem_out(x->m, x->c->out, cell_of(x, me), offset_bytes, bytes);
     else if (!x->exclusive)
-        finish(x, &own, &out, at, bytes);
+        finish(x, &own, &out, bytes);
     if (x->before)
-        mem_post(x->m, &x->mine->done, at + 1); /* R2 */
+        mem_post(x->m, &x->mine->done, x->done); /* R2 */
 }
 
 static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
@@ -160,20 +174,22 @@ static void run_chain(struct mem *m, const struct coll *c, bool exclusive)
     int me = mem_rank(m);
     size_t cell = c->place->window_bytes / CELLS / HUD_LINE * HUD_LINE,
            fragment = fragment_bytes(c, cell), bytes;
-    const struct chain x = { .m = m,
-                             .c = c,
-                             .mine = mem_slot(m, me),
-                             .before = me > 0 ? mem_slot(m, me - 1) : NULL,
-                             .after = me + 1 < mem_size(m) ? mem_slot(m, me + 1) : NULL,
-                             .cell_bytes = cell,
-                             .exclusive = exclusive };
-    uint64_t at = mem_get(m, &x.mine->at);
+    struct chain x = { .m = m,
+                       .c = c,
+                       .mine = mem_slot(m, me),
+                       .before = me > 0 ? mem_slot(m, me - 1) : NULL,
+                       .after = me + 1 < mem_size(m) ? mem_slot(m, me + 1) : NULL,
+                       .cell_bytes = cell,
+                       .exclusive = exclusive };
+    uint64_t next = mem_get(m, &x.mine->at) + call_step;
 
-    for (size_t done = 0; done < c->bytes; done += bytes) {
-        bytes = pieces_min(fragment, c->bytes - done);
-        pass_on(&x, at++, done, bytes);
+    x.at = next - call_step;
+    mem_put(m, &x.mine->at, next);
+    for (size_t begin = 0; begin < c->bytes; begin += bytes, x.at++) {
+        bytes = pieces_min(fragment, c->bytes - begin);
+        x.done = begin + bytes < c->bytes ? x.at + 1 : next;
+        pass_on(&x, begin, bytes);
     }
-    mem_put(m, &x.mine->at, at);
 }
 
 static void scan_chain(struct mem *m, const struct coll *c)
