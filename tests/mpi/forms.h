@@ -12,6 +12,7 @@
 #include "kinds.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
@@ -47,7 +48,23 @@ struct arguments {
     MPI_Datatype in_type, out_type, in_types[RANKS_MAX], out_types[RANKS_MAX];
     MPI_Op op;
     MPI_Comm comm;
+    bool no_in, no_out; /* MPI ignores the arrays about what is sent, or received */
 };
+
+/* What is passed for an array that MPI ignores: in turn nothing, and what ends a program that reads
+ * it, as a freed one may. */
+static UNUSED void *no_array(void)
+{
+    static void *page;
+    static unsigned turn;
+
+    if (!page)
+        page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return turn++ % 2 ? page : NULL;
+}
+
+#define IN_ARRAY(name) (a->no_in ? no_array() : a->in_##name)
+#define OUT_ARRAY(name) (a->no_out ? no_array() : a->out_##name)
 
 #define ARGS_BARRIER comm
 #define ARGS_BCAST out, a->out_count, a->out_type, a->root, a->comm
@@ -57,17 +74,19 @@ struct arguments {
 #define ARGS_REDUCE_SCATTER_BLOCK in, a->out, a->out_count, a->in_type, a->op, a->comm
 #define ARGS_GATHER in, a->in_count, a->in_type, a->out, a->out_count, a->out_type, a->root, a->comm
 #define ARGS_GATHERV                                                                               \
-    in, a->in_count, a->in_type, a->out, a->out_counts, a->out_places, a->out_type, a->root, a->comm
+    in, a->in_count, a->in_type, a->out, OUT_ARRAY(counts), OUT_ARRAY(places), a->out_type,        \
+        a->root, a->comm
 #define ARGS_SCATTERV                                                                              \
-    in, a->in_counts, a->in_places, a->in_type, a->out, a->out_count, a->out_type, a->root, a->comm
+    in, IN_ARRAY(counts), IN_ARRAY(places), a->in_type, a->out, a->out_count, a->out_type,         \
+        a->root, a->comm
 #define ARGS_ALLGATHER in, a->in_count, a->in_type, a->out, a->out_count, a->out_type, a->comm
 #define ARGS_ALLGATHERV                                                                            \
     in, a->in_count, a->in_type, a->out, a->out_counts, a->out_places, a->out_type, a->comm
 #define ARGS_ALLTOALLV                                                                             \
-    in, a->in_counts, a->in_places, a->in_type, a->out, a->out_counts, a->out_places, a->out_type, \
-        a->comm
+    in, IN_ARRAY(counts), IN_ARRAY(places), a->in_type, a->out, a->out_counts, a->out_places,      \
+        a->out_type, a->comm
 #define ARGS_ALLTOALLW                                                                             \
-    in, a->in_counts, a->in_places, a->in_types, a->out, a->out_counts, a->out_places,             \
+    in, IN_ARRAY(counts), IN_ARRAY(places), IN_ARRAY(types), a->out, a->out_counts, a->out_places, \
         a->out_types, a->comm
 
 /* ROW(kind, name, the end of its MPI names, arguments) */

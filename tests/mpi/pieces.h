@@ -281,17 +281,21 @@ static bool may_be_in_place(const struct piece *p)
     return !is_rooted(p->what) || p->me == p->a.root;
 }
 
-/* What no MPI may look at, away from the root. */
+/* What no MPI may look at, away from the root and in place. */
 static void spoil(struct piece *p)
 {
     if (blocks_out(p) == 0) {
         p->a.out_count = -3;
         p->a.out_type = MPI_DATATYPE_NULL;
+        p->a.no_out = true;
     }
     if (blocks_in(p) == 0 && p->what != BCAST) {
         p->a.in_count = -3;
         p->a.in_type = MPI_DATATYPE_NULL;
+        p->a.no_in = true;
     }
+    if (p->in_place && p->what >= ALLTOALLV)
+        p->a.no_in = true;
 }
 
 /* All ranks draw the same. */
