@@ -94,15 +94,13 @@ def outside(path, room, included):
 
 def seen_by_algorithm(parts, included):
     """
-    One header for a family, with the name of its folder, so that a reader of an algorithm opens its
-    file and at most that header.
+    Headers of its own folder: that of the family, and those of protocols that some of it share.  A
+    family sees no other family's.
     """
-    family = f"alg/{parts[2]}/{parts[2]}.h"
     return (
         "/" not in included
         or included.startswith("shape/")
-        or re.fullmatch(r"alg/\w+\.h", included)
-        or included == family
+        or re.fullmatch(rf"alg/({parts[2]}/)?\w+\.h", included)
     )
 
 
@@ -135,7 +133,7 @@ def check(root):
                 complaints.append(f"{path}: {parts[1]} may not include {included}")
             if parts[1] == "alg" and len(parts) == 4 and not seen_by_algorithm(parts, included):
                 complaints.append(
-                    f"{path}: an algorithm sees alg/*.h, its family's header and shapes only, "
+                    f"{path}: an algorithm sees alg/*.h, its family's headers and shapes only, "
                     f"not {included}"
                 )
     return complaints

@@ -112,6 +112,7 @@ GOOD = (
     (includes, "src/core/a.c", '#include "mem/b.h"\n#include "topo/c.h"\n'),
     (includes, "src/alg/bcast/a.c", '#include "alg/alg.h"\n#include "shape/ring.h"\n'),
     (includes, "src/alg/slices/a.c", '#include <stddef.h>\n#include "alg/slices/slices.h"\n'),
+    (includes, "src/alg/slices/a.c", '#include "alg/slices/part.h"\n'),
     (includes, "src/host/x/a.c", '#include <mpi.h>\n#include "core/b.h"\n'),
     (
         includes,

@@ -34,6 +34,7 @@ sys.path.insert(0, str(ROOT / "cmake"))
 from edges import files, full_name, read  # noqa: E402
 
 DEFINED = re.compile(r"^ALG_DEFINE\((\w+), (\w+)\)", re.MULTILINE)
+INCLUDED = re.compile(r'^#include "alg/\w+/(\w+\.h)"', re.MULTILINE)
 UNNEEDED = re.compile(r"((?:[RA]\d+, )*[RA]\d+) by ((?:\w+/\w+, )*\w+/\w+): \w")
 CLEAN, FOUND, NOT_REACHED = 0, 1, 3
 WORDS = {FOUND: "found", CLEAN: "SURVIVES", NOT_REACHED: "-"}
@@ -42,13 +43,25 @@ WORDS = {FOUND: "found", CLEAN: "SURVIVES", NOT_REACHED: "-"}
 def programs_of(path):
     """
     The names by which the checker knows what runs this file: the algorithms that it defines; of a
-    family's header, those of the whole family; of a protocol of the core, its own name.
+    header, those of the units that include it; of a family's unit without an algorithm, those of
+    the whole family; of a protocol of the core, its own name.
     """
     if ALGORITHMS not in path.parents:
         return [f"core/{path.stem}"]
-    units = path.parent.glob("*.c") if path.suffix == ".h" else [path]
+    units = [path]
+    if path.suffix == ".h":
+        units = [unit for unit in path.parent.glob("*.c") if path in headers_of(unit)]
+    elif path.parent != ALGORITHMS and not DEFINED.search(path.read_text(encoding="utf-8")):
+        units = path.parent.glob("*.c")
     names = {name for unit in units for name in DEFINED.findall(unit.read_text(encoding="utf-8"))}
     return sorted("/".join(name) for name in names)
+
+
+def headers_of(path):
+    """Headers of its folder that a file includes, directly or not."""
+    own = {path.parent / name for name in INCLUDED.findall(path.read_text(encoding="utf-8"))}
+    own = {header for header in own if header.exists()}
+    return own.union(*map(headers_of, own))
 
 
 def unneeded(text):
