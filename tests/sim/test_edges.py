@@ -107,6 +107,13 @@ class Mutate(unittest.TestCase):
         self.assertNotIn("by allgather/windows", out)
         self.assertNotIn("A1 by", out)
 
+    def test_a_header_belongs_to_the_units_that_include_it(self):
+        family = ROOT / "src/alg/single_copy"
+        offers = mutate.programs_of(family / "offers.h")
+        self.assertIn("alltoall/single", offers)
+        self.assertNotIn("bcast/single", offers)
+        self.assertLess(set(offers), set(mutate.programs_of(family / "single_copy.h")))
+
     def test_reasons(self):
         head = (
             "/* x\n * Not needed\n *   R1, A2 by a/b,\n *   c/d: as it is\n *   R3 by e/f:\n */\n#"

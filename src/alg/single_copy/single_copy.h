@@ -2,8 +2,8 @@
 /*
  * single_copy.h - the family `single`: ranks copy straight from one process to another by the
  * kernel.  Here: a rank's slot, what each two ranks announce to each other, and the bounce buffer
- * for what the kernel does not copy.  The collectives: bcast.c, reduce.c, deliver.c,
- * exchange.c, rooted.c.
+ * for what the kernel does not copy.  The collectives: bcast.c, reduce.c, deliver.c, alltoall.c,
+ * allgather.c, rooted.c.
  *
  * Shape     Each rank publishes where its buffers are; then they copy by the kernel; each then
  *           reports the bytes that did not come; these go through the bounce buffer of their
@@ -21,7 +21,7 @@
  *   slot[r].pair[i].acknowledged     r           i        r has consumed fragment k of the two out
  *                                                         of i's bounce buffer; with it, for r
  *                                                         itself, those of the operations before
- *   slot[r].set, pair[r].entry                            exchange.c
+ *   slot[r].set, pair[r].entry                            offers.h
  *
  * Edges     R1 -> A1   an entry                         happens before  the other's use of a view
  *           R2 -> A2   the use of another's view        happens before  its owner's return
@@ -31,7 +31,7 @@
  *
  * Not needed
  *   R1, A1 by alltoall/single, alltoall/push, alltoallv/single, alltoallv/push, allgather/single,
- *   allgather/push, allgatherv/single, allgatherv/push: exchange.c has entries of its own
+ *   allgather/push, allgatherv/single, allgatherv/push: their offers are entries (offers.h)
  *   R4, A4 by reduce_scatter/single: no other rank copies out of an owner's buffer, and its R3 says
  *   that it has reduced the others' contributions
  *
@@ -57,7 +57,7 @@
 #include "alg/block.h"
 
 /* Bytes of half a bounce buffer, less where the window holds less, and the minimum.  A set of
- * entries has a quarter of that and a line. */
+ * offers (offers.h) has a quarter of that and a line. */
 enum { SINGLE_HALF = 64 << 10, SINGLE_MIN = HUD_ELEMENT_MAX };
 
 struct single_pair {
@@ -101,8 +101,8 @@ static inline char *single_bounce(struct mem *m, const struct coll *c, int owner
     return (char *)mem_window(m, owner) + k % 2 * single_half(c->place->window_bytes);
 }
 
-/* The first or the second set. */
-static inline char *single_entries(struct mem *m, const struct coll *c, int owner, uint64_t k)
+/* The first or the second set of offers. */
+static inline char *single_offers(struct mem *m, const struct coll *c, int owner, uint64_t k)
 {
     return (char *)single_pair(m, owner, mem_size(m)) + k % 2 * single_set(c->place->window_bytes);
 }

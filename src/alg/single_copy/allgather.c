@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * allgather.c - allgather and allgatherv by kernel copies, `single` and `push`: exchange.h, where a
+ * rank's block for every other is the same.
+ *
+ * An in-place call needs no bounce buffer: what a rank sends it does not receive into.
+ */
+#include "alg/single_copy/exchange.h"
+
+/* ---- allgather ---- */
+
+/* The call's root is the rank itself: whose block `in` has. */
+static struct single_part block_sent(const struct coll *c, int rank)
+{
+    (void)rank;
+    return (struct single_part){ block_at(c->in, c->bytes, coll_in_place(c) ? c->root : 0),
+                                 c->bytes };
+}
+
+static struct single_part block_got(const struct coll *c, int rank)
+{
+    return (struct single_part){ block_at(c->out, c->bytes, rank), c->bytes };
+}
+
+ALG_INLINE void allgather_blocks(struct mem *m, struct coll own, bool push)
+{
+    own.root = mem_rank(m);
+    exchange_blocks(m, &own, push, block_sent, block_got);
+}
+
+static void allgather_single(struct mem *m, const struct coll *c)
+{
+    allgather_blocks(m, *c, false);
+}
+
+static void allgather_push(struct mem *m, const struct coll *c)
+{
+    allgather_blocks(m, *c, true);
+}
+
+ALG_DEFINE(allgather, single) = {
+    EXCHANGE_ALG(allgather, single, "every rank reads the others' blocks out of their memory"),
+};
+
+ALG_DEFINE(allgather, push) = {
+    EXCHANGE_ALG(allgather, push, "every rank writes its block into the others' memory"),
+};
+
+/* ---- allgatherv ---- */
+
+static struct single_part view_sent(const struct coll *c, int rank)
+{
+    (void)rank;
+    return (struct single_part){ { .view = c->in }, c->in->bytes };
+}
+
+static struct single_part view_got(const struct coll *c, int rank)
+{
+    return (struct single_part){ { .view = &c->out[rank] }, c->out[rank].bytes };
+}
+
+static void allgatherv_single(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, false, view_sent, view_got);
+}
+
+static void allgatherv_push(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, true, view_sent, view_got);
+}
+
+ALG_DEFINE(allgatherv, single) = {
+    EXCHANGE_ALG(allgatherv, single, "every rank reads the others' blocks out of their memory"),
+};
+
+ALG_DEFINE(allgatherv, push) = {
+    EXCHANGE_ALG(allgatherv, push, "every rank writes its block into the others' memory"),
+};

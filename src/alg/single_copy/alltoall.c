@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alltoall.c - alltoall and alltoallv by kernel copies, `single` and `push`: exchange.h with the
+ * blocks of a call as they are.
+ */
+#include "alg/single_copy/exchange.h"
+
+/* ---- alltoall ---- */
+
+static struct single_part block_sent(const struct coll *c, int rank)
+{
+    return (struct single_part){ block_at(c->in, c->bytes, rank), c->bytes };
+}
+
+static struct single_part block_got(const struct coll *c, int rank)
+{
+    return (struct single_part){ block_at(c->out, c->bytes, rank), c->bytes };
+}
+
+static void alltoall_single(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, false, block_sent, block_got);
+}
+
+static void alltoall_push(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, true, block_sent, block_got);
+}
+
+ALG_DEFINE(alltoall, single) = {
+    EXCHANGE_ALG(alltoall, single, "every rank reads its blocks out of the others' memory"),
+};
+
+ALG_DEFINE(alltoall, push) = {
+    EXCHANGE_ALG(alltoall, push, "every rank writes its blocks into the others' memory"),
+};
+
+/* ---- alltoallv ---- */
+
+static struct single_part view_sent(const struct coll *c, int rank)
+{
+    return (struct single_part){ { .view = &c->in[rank] }, c->in[rank].bytes };
+}
+
+static struct single_part view_got(const struct coll *c, int rank)
+{
+    return (struct single_part){ { .view = &c->out[rank] }, c->out[rank].bytes };
+}
+
+static void alltoallv_single(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, false, view_sent, view_got);
+}
+
+static void alltoallv_push(struct mem *m, const struct coll *c)
+{
+    exchange_blocks(m, c, true, view_sent, view_got);
+}
+
+ALG_DEFINE(alltoallv, single) = {
+    EXCHANGE_ALG(alltoallv, single, "every rank reads its blocks out of the others' memory"),
+};
+
+ALG_DEFINE(alltoallv, push) = {
+    EXCHANGE_ALG(alltoallv, push, "every rank writes its blocks into the others' memory"),
+};

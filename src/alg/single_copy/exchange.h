@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * exchange.h - blocks from every rank to every other by kernel copies: alltoall.c, allgather.c.
+ * `single`: every rank offers its blocks, and pulls the blocks for it out of the others' buffers.
+ * `push`: it offers places for blocks, and pushes its own into the others' buffers.  The offers:
+ * offers.h.  Slot, reports and bounce buffers: single_copy.h.
+ *
+ * Source    this project; the MPIs use the kernel's copies for messages (CMA).  No two ranks read
+ *           from one at a time, as in pairwise exchange.
+ * Shape     p ranks, n[i][j] bytes from i to j.  Rank j pulls n[i][j] from each i, from rank j - 1
+ *           on, or pushes n[j][i] to each i, from rank j + 1 on; and copies n[j][j].  Small blocks
+ *           are in the offers.  Afterwards pairs of ranks exchange through their bounce buffers
+ *           what the kernel did not copy; in place, all larger blocks.
+ * Cost      T = 2 l + (sum of n[i][j] over i) t + n[j][j] u  ns, of the rank j with the maximum; l
+ *           one line transfer, t ns per byte that the kernel copies, and maps to do so, u of a
+ *           copy in one process.  `push`: the sum of n[j][i] over i; what is copied is in the
+ *           caches of the rank that copies it, if that has just made it
+ *           traffic: none beyond the bytes read and written; small blocks, and those that cannot
+ *           be reached, are copied once more, which stays in the caches
+ * Accepts   any sizes, if the ranks can reach each other's memory (alg_family.direct) and the lease
+ *           has room for a bounce buffer.
+ *
+ * Safety
+ *   1. A rank pushes into a view only after its owner's offer.  The rank that copies a block
+ *      reports that, and its owner returns only after the report.
+ *   2. A block that is longer than its receiver expects is not pushed: it goes through the bounce
+ *      buffer.  The receiver drops what its own block does not hold, though the view may go on with
+ *      other blocks, and reports that.
+ */
+#ifndef HUD_ALG_EXCHANGE_H
+#define HUD_ALG_EXCHANGE_H
+
+#include "alg/single_copy/offers.h"
+
+/* What the kernel copies of the block that another rank offers. */
+static inline size_t exchange_pull(const struct exchange *x, int rank, const mem_flag *offer,
+                                   const struct single_part *to)
+{
+    struct mem *m = x->m;
+    uint64_t from = mem_get(m, &offer->payload[OFFER_ADDRESS]);
+    size_t bytes = offer_block_bytes(x, offer), fit = bytes < to->bytes ? bytes : to->bytes;
+
+    if (from == 0 || mem_expose(m, to->at.view) == 0)
+        return 0;
+    if (fit < bytes)
+        block_truncate(m);
+    size_t moved = mem_pull(m, &to->at, rank, from, mem_get(m, &offer->payload[OFFER_OFFSET]), fit);
+    return moved == fit ? bytes : moved;
+}
+
+/* What it copies of the block for that rank. */
+static inline size_t exchange_push(struct mem *m, int rank, const mem_flag *offer,
+                                   const struct single_part *from)
+{
+    uint64_t to = mem_get(m, &offer->payload[OFFER_ADDRESS]);
+
+    if (to == 0 || mem_expose(m, from->at.view) == 0 ||
+        mem_get(m, &offer->payload[OFFER_EXPECTED]) < from->bytes)
+        return 0;
+    return mem_push(m, &from->at, rank, to, mem_get(m, &offer->payload[OFFER_OFFSET]), from->bytes);
+}
+
+/* Copies out a rank's block if that is small; copies by the kernel what this rank is to copy, and
+ * reports what is missing of it. */
+static inline void exchange_copy(const struct exchange *x, int rank, const struct single_part *out,
+                                 const struct single_part *in)
+{
+    struct mem *m = x->m;
+    const mem_flag *offer = offer_await(x, rank);
+    size_t bytes = offer_block_bytes(x, offer);
+
+    if (!offer_goes_along(x, offer)) {
+        block_truncate(m);
+        return;
+    }
+    if (offer_holds(x, bytes))
+        block_out(m, &in->at, in->bytes, (const char *)offer + offer_head_bytes(x), bytes);
+    else if (!x->push)
+        single_report(m, x->c, rank,
+                      block_same(&out->at, &in->at) ? 0 : exchange_pull(x, rank, offer, in), bytes);
+    if (x->push && !offer_holds(x, out->bytes))
+        single_report(m, x->c, rank, exchange_push(m, rank, offer, out), out->bytes);
+}
+
+/* Waits until a rank has copied what it is to copy, the block for it or its own. */
+static inline void exchange_await_copied(const struct exchange *x, int rank,
+                                         const struct single_part *out)
+{
+    if (!x->push && offer_holds(x, out->bytes))
+        return;
+    const mem_flag *offer = offer_of(x, x->count, rank, mem_rank(x->m));
+    if (offer_goes_along(x, offer) && !(x->push && offer_holds(x, offer_block_bytes(x, offer))))
+        single_await_report(x->m, x->c, rank);
+}
+
+/* What is missing of a block between this rank and another one, `mine`: of this rank's. */
+static inline struct single_missing exchange_missing(const struct exchange *x, int rank, bool mine,
+                                                     size_t bytes)
+{
+    if (offer_holds(x, bytes))
+        return (struct single_missing){ 0 };
+    return x->push == mine ? single_reported(x->m, mem_rank(x->m), rank)
+                           : single_reported(x->m, rank, mem_rank(x->m));
+}
+
+/* What is missing of the blocks of a pair of ranks, through their bounce buffers. */
+static inline void exchange_bounce_missing(const struct exchange *x, int rank,
+                                           const struct single_part *out,
+                                           const struct single_part *in)
+{
+    const mem_flag *offer = offer_of(x, x->count, rank, mem_rank(x->m));
+
+    if (!offer_goes_along(x, offer))
+        return;
+    struct single_missing theirs = exchange_missing(x, rank, true, out->bytes),
+                          ours = exchange_missing(x, rank, false, offer_block_bytes(x, offer));
+    if (theirs.from == theirs.end && ours.from == ours.end)
+        return;
+    const struct single_part send = single_cut(out, theirs.from, theirs.end),
+                             get = single_cut(in, ours.from, ours.end);
+
+    single_bounce_swap(x->m, x->c, rank, &send, &get, block_left(in->bytes, ours.from));
+}
+
+/* The block of this rank's call for a rank, or that from it. */
+typedef struct single_part exchange_block(const struct coll *c, int rank);
+
+ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
+                                exchange_block *sent, exchange_block *got)
+{
+    int me = mem_rank(m), ranks = mem_size(m);
+    const struct exchange x = exchange_begin(m, c, push);
+
+    for (int k = 1; k < ranks; k++) {
+        struct single_part to = sent(c, single_other(m, k)), from = got(c, single_other(m, k));
+        offer_publish(&x, single_other(m, k), &to, &from);
+    }
+    struct single_part out = sent(c, me), in = got(c, me);
+    if (!block_same(&out.at, &in.at))
+        mem_move(m, &in.at, &out.at, out.bytes);
+    for (int k = 1; k < ranks; k++) {
+        int rank = single_other(m, push ? k : ranks - k);
+        struct single_part to = sent(c, rank), from = got(c, rank);
+        exchange_copy(&x, rank, &to, &from);
+    }
+    for (int k = 1; k < ranks; k++) {
+        int rank = single_other(m, push ? ranks - k : k);
+        out = sent(c, rank);
+        exchange_await_copied(&x, rank, &out);
+        offer_prefetch(&x, rank, &out);
+    }
+    for (int k = 0; k < ranks; k++) {
+        int rank = (k + ranks - me) % ranks;
+        if (rank == me)
+            continue;
+        struct single_part to = sent(c, rank), from = got(c, rank);
+        exchange_bounce_missing(&x, rank, &to, &from);
+    }
+}
+
+/* What all of its rows have. */
+#define EXCHANGE_ALG(coll_, name_, doc_)                                                           \
+    .coll = #coll_, .name = #name_, .doc = "single copy: " doc_, .source = "this project",         \
+    .family = &HUD_BACKEND(single_family), .run = coll_##_##name_
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * offers.h - what a rank of an exchange (exchange.h) publishes for each other rank: where its block
+ * for that rank is, or where the block from that rank goes; and a small block itself.
+ *
+ * Shape     An offer is a line and what follows it.  A small block, up to 16 KB / (p - 1), is in
+ *           its sender's offer, the first bytes in the line: one line transfer, and no report.
+ *
+ * Exchanges are counted by themselves: in the family's other operations not all meet all.
+ *
+ * Line                        written by   read by   value e means
+ *   slot[r].set[e % 2][i]     r            i         r's offer to i in the e-th exchange
+ *   slot[r].pair[r].entry     r            r         (plain) exchanges up to now
+ *
+ * Edges     R5 -> A5   a copy into an offer       happens before  the copy out
+ *                      an offer                   happens before  the other's use of the view
+ *                      a rank's copies out of it  happen before   the next write to that set
+ *
+ * Safety
+ *   1. There are two sets of offers, in turn: a rank that sees another's offer of the e-th exchange
+ *      knows that this one has finished exchange e - 1.
+ *   2. Another size may go the other way, in the same lines.  An offer has its owner's way.  Two
+ *      ranks that differ in it exchange nothing, and both report that.
+ *   3. In place, no address is published: a block would replace one that still has to be sent.
+ */
+#ifndef HUD_ALG_OFFERS_H
+#define HUD_ALG_OFFERS_H
+
+#include "alg/single_copy/single_copy.h"
+
+/*
+ * The payload.  First an address, 0: nothing to reach there, and where from there on the block
+ * begins that the other pulls, or goes that it pushes.  Then the bytes of the owner's block, times
+ * two, and one if its way is `push`; and, where the other pushes, the bytes of the block that the
+ * owner expects.  Then the owner's block, if that is small.
+ */
+enum { OFFER_ADDRESS, OFFER_OFFSET, OFFER_BLOCK, OFFER_EXPECTED };
+
+enum { OFFER_PREFETCH_MAX = 8192 }; /* bytes, for the next exchange */
+
+/* On one rank. */
+struct exchange {
+    struct mem *m;
+    const struct coll *c;
+    bool push;          /* a block is copied by its sender, not by its receiver */
+    uint64_t count;     /* of this exchange */
+    size_t offer_bytes; /* of a line and what follows it */
+};
+
+/* Counts this one. */
+static inline struct exchange exchange_begin(struct mem *m, const struct coll *c, bool push)
+{
+    int ranks = mem_size(m);
+    size_t offer =
+        ranks == 1 ? 0
+                   : single_set(c->place->window_bytes) / (size_t)(ranks - 1) / HUD_LINE * HUD_LINE;
+    uint64_t *before = single_pair(m, mem_rank(m), mem_rank(m))->entry.payload,
+             count = mem_get(m, before) + 1;
+
+    mem_put(m, before, count);
+    return (struct exchange){ m, c, push, count, offer };
+}
+
+/* A rank's offer to another, of this exchange, or of the one after it. */
+static inline mem_flag *offer_of(const struct exchange *x, uint64_t count, int owner, int other)
+{
+    int place = other < owner ? other : other - 1;
+
+    return (mem_flag *)(single_offers(x->m, x->c, owner, count) + (size_t)place * x->offer_bytes);
+}
+
+/* Where a small block begins in its offer. */
+static inline size_t offer_head_bytes(const struct exchange *x)
+{
+    return offsetof(mem_flag, payload[OFFER_EXPECTED + (x->push ? 1 : 0)]);
+}
+
+static inline bool offer_holds(const struct exchange *x, size_t bytes)
+{
+    return bytes <= x->offer_bytes - offer_head_bytes(x);
+}
+
+/* Bytes of the owner's block. */
+static inline size_t offer_block_bytes(const struct exchange *x, const mem_flag *offer)
+{
+    return mem_get(x->m, &offer->payload[OFFER_BLOCK]) >> 1;
+}
+
+/* Its owner's way is this rank's. */
+static inline bool offer_goes_along(const struct exchange *x, const mem_flag *offer)
+{
+    return (mem_get(x->m, &offer->payload[OFFER_BLOCK]) & 1) == x->push;
+}
+
+static inline void offer_publish(const struct exchange *x, int rank, const struct single_part *out,
+                                 const struct single_part *in)
+{
+    struct mem *m = x->m;
+    mem_flag *offer = offer_of(x, x->count, mem_rank(m), rank);
+    const struct single_part *reached = x->push ? in : out;
+    bool closed = offer_holds(x, reached->bytes) || block_same(&out->at, &in->at);
+
+    mem_put(m, &offer->payload[OFFER_ADDRESS], closed ? 0 : mem_expose(m, reached->at.view));
+    mem_put(m, &offer->payload[OFFER_OFFSET], reached->at.offset_bytes);
+    mem_put(m, &offer->payload[OFFER_BLOCK], (uint64_t)out->bytes << 1 | x->push);
+    if (x->push)
+        mem_put(m, &offer->payload[OFFER_EXPECTED], in->bytes);
+    if (offer_holds(x, out->bytes))
+        mem_in_all(m, (char *)offer + offer_head_bytes(x), out->at.view, out->at.offset_bytes,
+                   out->bytes);
+    mem_post(m, offer, x->count); /* R5 */
+}
+
+static inline mem_flag *offer_await(const struct exchange *x, int rank)
+{
+    mem_flag *offer = offer_of(x, x->count, rank, mem_rank(x->m));
+
+    mem_await(x->m, offer, x->count); /* A5 */
+    return offer;
+}
+
+/* The next offer to a rank, which has finished with the one there; and its block if that is like
+ * this one. */
+static inline void offer_prefetch(const struct exchange *x, int rank, const struct single_part *out)
+{
+    size_t block = offer_holds(x, out->bytes) ? out->bytes : 0;
+
+    mem_prefetch_own(x->m, offer_of(x, x->count + 1, mem_rank(x->m), rank),
+                     offer_head_bytes(x) +
+                         (block < OFFER_PREFETCH_MAX ? block : OFFER_PREFETCH_MAX));
+}
+
+#endif
