@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * scatter.c - scatter and scatterv by kernel copies, `single` and `push`: rooted.h with the blocks
+ * from the root.
+ */
+#include "alg/single_copy/rooted.h"
+
+/* ---- scatter ---- */
+
+static struct single_part block_of(const struct coll *c, int rank)
+{
+    return (struct single_part){ block_at(c->in, c->bytes, rank), c->bytes };
+}
+
+ALG_INLINE void scatter_blocks(struct mem *m, const struct coll *c, bool root_copies)
+{
+    bool within = mem_rank(m) == c->root && coll_in_place(c);
+    const struct single_part one =
+        within ? block_of(c, c->root) : (struct single_part){ { .view = c->out }, c->out->bytes };
+
+    rooted_blocks(m, c, false, root_copies, block_of, &one);
+}
+
+static void scatter_single(struct mem *m, const struct coll *c)
+{
+    scatter_blocks(m, c, false);
+}
+
+static void scatter_push(struct mem *m, const struct coll *c)
+{
+    scatter_blocks(m, c, true);
+}
+
+ALG_DEFINE(scatter, single) = {
+    ROOTED_ALG(scatter, single, "every rank reads its block out of the root's memory"),
+};
+
+ALG_DEFINE(scatter, push) = {
+    ROOTED_ALG(scatter, push, "the root writes the blocks into the others' memory"),
+};
+
+/* ---- scatterv ---- */
+
+static struct single_part view_of(const struct coll *c, int rank)
+{
+    return (struct single_part){ { .view = &c->in[rank] }, c->in[rank].bytes };
+}
+
+ALG_INLINE void scatter_views(struct mem *m, const struct coll *c, bool root_copies)
+{
+    const struct single_part one = { { .view = c->out }, c->out->bytes };
+
+    rooted_blocks(m, c, false, root_copies, view_of, &one);
+}
+
+static void scatterv_single(struct mem *m, const struct coll *c)
+{
+    scatter_views(m, c, false);
+}
+
+static void scatterv_push(struct mem *m, const struct coll *c)
+{
+    scatter_views(m, c, true);
+}
+
+ALG_DEFINE(scatterv, single) = {
+    ROOTED_ALG(scatterv, single, "every rank reads its block out of the root's memory"),
+};
+
+ALG_DEFINE(scatterv, push) = {
+    ROOTED_ALG(scatterv, push, "the root writes the blocks into the others' memory"),
+};
