@@ -2,8 +2,8 @@
 /*
  * single_copy.h - the family `single`: ranks copy straight from one process to another by the
  * kernel.  Here: a rank's slot, what each two ranks announce to each other, and the bounce buffer
- * for what the kernel does not copy.  The collectives: bcast.c, reduce.c, deliver.c, alltoall.c,
- * allgather.c, gather.c, scatter.c.
+ * for what the kernel does not copy.  The collectives: bcast.c, allreduce.c, reduce.c,
+ * reduce_scatter.c, deliver.c (allreduce/push), alltoall.c, allgather.c, gather.c, scatter.c.
  *
  * Shape     Each rank publishes where its buffers are; then they copy by the kernel; each then
  *           reports the bytes that did not come; these go through the bounce buffer of their

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * missing.h - what the kernel did not copy of a reduction (owner.h), through the bounce buffers, in
+ * fragments that all ranks count alike.
+ *
+ * Shape     Of a fragment that is not reduced yet all ranks put their contributions into their
+ *           bounce buffers, and its owner reduces them.  The owner's bounce buffer then has the
+ *           result.  The ranks that get it copy it out there, and all acknowledge it.
+ */
+#ifndef HUD_ALG_MISSING_H
+#define HUD_ALG_MISSING_H
+
+#include "alg/single_copy/slice.h"
+
+/* All contributions to fragment k, into this rank's bounce buffer. */
+static inline void missing_reduce(const struct reduction *r, size_t at, size_t bytes, size_t k)
+{
+    struct mem_span bounce = slice_bounce(r, mem_rank(r->m));
+    struct sources all;
+
+    sources_begin(&all, r->m, r->c, &bounce, bytes);
+    for (int rank = 0; rank < mem_size(r->m); rank++) {
+        if (rank != mem_rank(r->m))
+            single_await_full(r->m, rank, k);
+        sources_add(&all, rank == mem_rank(r->m) ? slice_in(r, at) : slice_bounce(r, rank));
+    }
+    sources_reduce(&all, &bounce, NULL);
+}
+
+/* Fragment k, of this rank's slice. */
+static inline void missing_of_own(const struct reduction *r, size_t at, size_t bytes, bool reduced,
+                                  size_t k)
+{
+    int me = mem_rank(r->m), ranks = mem_size(r->m);
+    struct mem_span bounce = slice_bounce(r, me), out = slice_out(r, at);
+
+    if (!reduced)
+        missing_reduce(r, at, bytes, k);
+    for (int i = 1; i < ranks; i++)
+        single_post_full(r->m, single_other(r->m, i), k);
+    if (r->gets(r->c, me, me))
+        mem_out(r->m, out.view, bounce.shared, out.offset_bytes, bytes);
+    for (int i = 1; i < ranks; i++)
+        single_await_acknowledged(r->m, single_other(r->m, i), k);
+}
+
+/* Fragment k, of another owner's slice. */
+static inline void missing_of_other(const struct reduction *r, int owner, size_t at, size_t bytes,
+                                    bool reduced, size_t k)
+{
+    if (!reduced) {
+        mem_in_all(r->m, single_bounce(r->m, r->c, mem_rank(r->m), 0), r->c->in, at, bytes);
+        single_post_full(r->m, owner, k);
+    }
+    single_await_full(r->m, owner, k);
+    if (r->gets(r->c, mem_rank(r->m), owner))
+        mem_out(r->m, r->c->out, single_bounce(r->m, r->c, owner, 0), at, bytes);
+    single_post_acknowledged(r->m, owner, k);
+}
+
+/* Moves what is missing of all slices, `own` of this rank's: what has been reduced, or the rest; in
+ * fragments from number k on.  Returns the next number. */
+static inline size_t missing_bounce(const struct reduction *r, const struct single_missing *own,
+                                    bool reduced, size_t k)
+{
+    int me = mem_rank(r->m);
+    size_t max = whole_elements(r, single_half(r->c->place->window_bytes));
+
+    for (int owner = 0; owner < mem_size(r->m); owner++) {
+        struct single_missing missing = owner == me ? *own : single_reported(r->m, owner, me);
+        size_t end = reduced ? missing.end : slice_start(r, owner + 1);
+        for (size_t at = reduced ? missing.from : missing.end, n; at < end; at += n, k++) {
+            n = reduced || end - at < max ? end - at : max;
+            if (owner == me)
+                missing_of_own(r, at, n, reduced, k);
+            else
+                missing_of_other(r, owner, at, n, reduced, k);
+        }
+    }
+    return k;
+}
+
+#endif
