@@ -48,13 +48,15 @@ def programs_of(path):
     """
     if ALGORITHMS not in path.parents:
         return [f"core/{path.stem}"]
-    units = [path]
-    if path.suffix == ".h":
-        units = [unit for unit in path.parent.glob("*.c") if path in headers_of(unit)]
-    elif path.parent != ALGORITHMS and not DEFINED.search(path.read_text(encoding="utf-8")):
-        units = path.parent.glob("*.c")
-    names = {name for unit in units for name in DEFINED.findall(unit.read_text(encoding="utf-8"))}
-    return sorted("/".join(name) for name in names)
+    family = [] if path.parent == ALGORITHMS else sorted(path.parent.glob("*.c"))
+    units = [unit for unit in family if path in {unit, *headers_of(unit)}]
+    names = [defined_in([unit]) or defined_in(family) for unit in units]
+    return sorted("/".join(name) for name in set().union(*names))
+
+
+def defined_in(units):
+    """The algorithms of some files."""
+    return {name for unit in units for name in DEFINED.findall(unit.read_text(encoding="utf-8"))}
 
 
 def headers_of(path):

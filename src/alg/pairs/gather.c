@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gather.c - gather and gatherv of a span by pairs of ranks (pairs.h): only those with the root
+ * have a block. */
+#include "alg/pairs/pairs.h"
+
+static const struct pairs_block none;
+
+/* ---- gather ---- */
+
+/* The root's own block is in place, or not. */
+static struct pairs_block block_out_of(const struct coll *c, int self, int other)
+{
+    bool within = self == c->root && coll_in_place(c);
+
+    return other == c->root ? pairs_equal(c, c->in, within ? self : 0) : none;
+}
+
+static struct pairs_block block_in_of(const struct coll *c, int self, int other)
+{
+    return self == c->root ? pairs_equal(c, c->out, other) : none;
+}
+
+static void gather_pairs(struct mem *m, const struct coll *c)
+{
+    HUD_BACKEND(pairs_run)(m, c, NET_GATHER_PAIRS, block_out_of, block_in_of);
+}
+
+ALG_DEFINE(gather, pairs) = { PAIRS_ALG(gather) };
+
+/* ---- gatherv ---- */
+
+static struct pairs_block view_out_of(const struct coll *c, int self, int other)
+{
+    (void)self;
+    return other == c->root ? pairs_view(c->in) : none;
+}
+
+static struct pairs_block view_in_of(const struct coll *c, int self, int other)
+{
+    return self == c->root ? pairs_view(&c->out[other]) : none;
+}
+
+static void gatherv_pairs(struct mem *m, const struct coll *c)
+{
+    HUD_BACKEND(pairs_run)(m, c, NET_GATHERV, view_out_of, view_in_of);
+}
+
+ALG_DEFINE(gatherv, pairs) = { PAIRS_ALG(gatherv) };

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scatter.c - scatter and scatterv of a span by pairs of ranks (pairs.h): only those with the root
+ * have a block. */
+#include "alg/pairs/pairs.h"
+
+static const struct pairs_block none;
+
+/* ---- scatter ---- */
+
+static struct pairs_block block_out_of(const struct coll *c, int self, int other)
+{
+    return self == c->root ? pairs_equal(c, c->in, other) : none;
+}
+
+static struct pairs_block block_in_of(const struct coll *c, int self, int other)
+{
+    bool within = self == c->root && coll_in_place(c);
+
+    return other == c->root ? pairs_equal(c, c->out, within ? self : 0) : none;
+}
+
+static void scatter_pairs(struct mem *m, const struct coll *c)
+{
+    HUD_BACKEND(pairs_run)(m, c, NET_SCATTER_PAIRS, block_out_of, block_in_of);
+}
+
+ALG_DEFINE(scatter, pairs) = { PAIRS_ALG(scatter) };
+
+/* ---- scatterv ---- */
+
+static struct pairs_block view_out_of(const struct coll *c, int self, int other)
+{
+    return self == c->root ? pairs_view(&c->in[other]) : none;
+}
+
+static struct pairs_block view_in_of(const struct coll *c, int self, int other)
+{
+    (void)self;
+    return other == c->root ? pairs_view(c->out) : none;
+}
+
+static void scatterv_pairs(struct mem *m, const struct coll *c)
+{
+    HUD_BACKEND(pairs_run)(m, c, NET_SCATTERV, view_out_of, view_in_of);
+}
+
+ALG_DEFINE(scatterv, pairs) = { PAIRS_ALG(scatterv) };
