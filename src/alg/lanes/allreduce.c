@@ -107,10 +107,4 @@ static bool accepts(const struct coll *c, int ranks)
     return c->bytes != 0 && largest_block(c) != 0;
 }
 
-ALG_DEFINE(allreduce, lanes) = { .coll = "allreduce",
-                                 .name = "lanes",
-                                 .doc = "several ranks of each node pass sums round rings",
-                                 .source = "Patarasuk, Yuan 2009; slices within a node",
-                                 .family = &HUD_BACKEND(lanes_family),
-                                 .accepts = accepts,
-                                 .run = allreduce_lanes };
+ALG_DEFINE(allreduce, lanes) = { LANES_ALG(allreduce, "sums round rings"), .accepts = accepts };

@@ -4,7 +4,7 @@
  * exchange with other nodes at a time.
  *
  * Source    Patarasuk, Yuan 2009 (the ring: reduce-scatter, then allgather) between nodes; slices
- *           that ranks own (slices.c) within.
+ *           that ranks own (slices.h) within.
  * Shape     Lane l is the rank with number l of each node.  A call goes by chunks.  A chunk has a
  *           block for each lane and each of the N nodes.  For a chunk
  *             all ranks put what they contribute to the blocks into their windows |
@@ -293,5 +293,11 @@ ALG_INLINE void lanes_run(struct lanes_call *x)
 }
 
 extern const struct alg_family HUD_BACKEND(lanes_family);
+
+/* What all rows of the ring have. */
+#define LANES_ALG(coll_, doc_)                                                                     \
+    .coll = #coll_, .name = "lanes", .doc = "several ranks of each node pass " doc_,               \
+    .source = "Patarasuk, Yuan 2009; slices within a node", .family = &HUD_BACKEND(lanes_family),  \
+    .run = coll_##_lanes
 
 #endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reduce_scatter.c - large reduce_scatter of a span: the first steps of the ring (lanes.h), with
+ * the blocks of ranks (blocks.h).
+ *
+ * Accepts   Operations that commute, if a cell has room for an element of each rank that a lane
+ *           serves.
+ *
+ * All contributions go through the window, as `out` may be the beginning of `in`: a chunk writes
+ * what it has copied in, or what an earlier one has.  The result has a cell of its own, since
+ * contributions are written before A1.
+ */
+#include "alg/lanes/blocks.h"
+
+static int lane_of(const struct lanes_call *x, int local)
+{
+    return local % x->lanes;
+}
+
+/* Of ranks of a node with numbers before `end`, those that the lane serves. */
+static size_t pieces_before_rank(const struct lanes_call *x, size_t chunk, int lane, int node,
+                                 int end)
+{
+    size_t bytes = 0;
+
+    for (int local = lane; local < end; local += x->lanes)
+        bytes += blocks_piece(x, chunk, x->c->block_bytes[net_member(x->map, node, local)]);
+    return bytes;
+}
+
+static size_t block_bytes(const struct lanes_call *x, size_t chunk, int lane, int node)
+{
+    return pieces_before_rank(x, chunk, lane, node, net_members(x->map, node));
+}
+
+static void contribute(const struct lanes_call *x, size_t chunk)
+{
+    const size_t *blocks = x->c->block_bytes;
+    size_t begin = 0;
+
+    for (int r = 0; r < x->map->ranks; begin += blocks[r++]) {
+        int node = x->map->node_of[r], local = x->map->local_of[r], lane = lane_of(x, local);
+        size_t bytes = blocks_piece(x, chunk, blocks[r]);
+        if (bytes != 0)
+            mem_in_all(x->m,
+                       lanes_cell(x, mem_rank(x->m), chunk, lane, node) +
+                           pieces_before_rank(x, chunk, lane, node, local),
+                       x->c->in, begin + chunk * x->piece_bytes, bytes);
+    }
+}
+
+static void reduce(const struct lanes_call *x, size_t chunk, int node, void *come)
+{
+    int me = mem_rank(x->m), lane = x->lane;
+    const struct mem_span own = { .shared = lanes_cell(x, me, chunk, lane, node) };
+    const struct mem_span result = { .shared = lanes_more(x, me, chunk, LANES_RESULT) };
+    struct sources all;
+
+    sources_begin(&all, x->m, x->c, &own, block_bytes(x, chunk, lane, node));
+    if (come)
+        sources_add(&all, (struct mem_span){ .shared = come });
+    sources_add(&all, own);
+    for (int r = 0; r < mem_size(x->m); r++)
+        if (r != me)
+            sources_add(&all, (struct mem_span){ .shared = lanes_cell(x, r, chunk, lane, node) });
+    sources_reduce(&all, node == x->map->node ? &result : &own, NULL);
+}
+
+static void begin(const struct lanes_call *x, size_t chunk)
+{
+    int node = lanes_moved(x, 0);
+
+    if (block_bytes(x, chunk, x->lane, node) != 0)
+        reduce(x, chunk, node, NULL);
+}
+
+static void copy_out(const struct lanes_call *x, size_t chunk)
+{
+    int me = mem_rank(x->m), lane = lane_of(x, me), node = x->map->node;
+    size_t bytes = blocks_piece(x, chunk, x->c->block_bytes[net_member(x->map, node, me)]);
+
+    if (bytes != 0)
+        mem_out(x->m, x->c->out,
+                lanes_more(x, lane, chunk, LANES_RESULT) +
+                    pieces_before_rank(x, chunk, lane, node, me),
+                chunk * x->piece_bytes, bytes);
+}
+
+static const struct lanes_plan plan = { .reduces = true,
+                                        .bytes = block_bytes,
+                                        .contribute = contribute,
+                                        .begin = begin,
+                                        .reduce = reduce,
+                                        .copy_out = copy_out };
+
+static size_t longest(const struct coll *c, int ranks)
+{
+    size_t most = 0;
+
+    for (int r = 0; r < ranks; r++)
+        most = c->block_bytes[r] > most ? c->block_bytes[r] : most;
+    return most;
+}
+
+static void reduce_scatter_lanes(struct mem *m, const struct coll *c)
+{
+    struct lanes_call x = { .m = m,
+                            .c = c,
+                            .plan = &plan,
+                            .map = net_map(c->net),
+                            .tag = NET_REDUCE_SCATTER_LANES,
+                            .nodes = net_map(c->net)->nodes,
+                            .lanes = lanes_count(c) };
+
+    blocks_cut(&x, longest(c, x.map->ranks), cut_unit(c));
+    lanes_run(&x);
+}
+
+static bool accepts(const struct coll *c, int ranks)
+{
+    return c->bytes != 0 && blocks_room(c, cut_unit(c)) != 0 &&
+           longest(c, ranks) / BLOCKS_UNEQUAL <= c->bytes / (size_t)ranks;
+}
+
+ALG_DEFINE(reduce_scatter, lanes) = { LANES_ALG(reduce_scatter, "sums round rings"),
+                                      .accepts = accepts };
