@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allgather.c - large allgather and allgatherv of a span: the last steps of the ring (lanes.h),
+ * allgather.c - large allgather and allgatherv of a span: the last steps of the ring (ring.h),
  * with the blocks of ranks (blocks.h).
  *
  * A lane copies its own piece into its cell, and those that others, which are no lanes, have put
@@ -14,7 +14,7 @@ static size_t rank_bytes(const struct coll *c, bool parts, int rank)
     return parts ? c->out[rank].bytes : c->bytes;
 }
 
-static struct mem_span place_of(const struct lanes_call *x, int rank, size_t offset)
+static struct mem_span place_of(const struct ring *x, int rank, size_t offset)
 {
     const struct coll *c = x->c;
 
@@ -23,12 +23,12 @@ static struct mem_span place_of(const struct lanes_call *x, int rank, size_t off
     return (struct mem_span){ .view = c->out, .offset_bytes = (size_t)rank * c->bytes + offset };
 }
 
-static size_t piece_of(const struct lanes_call *x, size_t chunk, int node, int local)
+static size_t piece_of(const struct ring *x, size_t chunk, int node, int local)
 {
     return blocks_piece(x, chunk, rank_bytes(x->c, x->parts, net_member(x->map, node, local)));
 }
 
-static size_t block_bytes(const struct lanes_call *x, size_t chunk, int lane, int node)
+static size_t block_bytes(const struct ring *x, size_t chunk, int lane, int node)
 {
     size_t bytes = 0;
 
@@ -38,7 +38,7 @@ static size_t block_bytes(const struct lanes_call *x, size_t chunk, int lane, in
 }
 
 /* This rank's piece, from where the user has it. */
-static void bring(const struct lanes_call *x, size_t chunk, void *to)
+static void bring(const struct ring *x, size_t chunk, void *to)
 {
     int rank = net_member(x->map, x->map->node, mem_rank(x->m));
     bool in_place = !x->parts && coll_in_place(x->c);
@@ -49,21 +49,21 @@ static void bring(const struct lanes_call *x, size_t chunk, void *to)
                piece_of(x, chunk, x->map->node, mem_rank(x->m)));
 }
 
-static char *brought(const struct lanes_call *x, int rank, size_t chunk)
+static char *brought(const struct ring *x, int rank, size_t chunk)
 {
-    return lanes_cell(x, rank, chunk, 0, 0);
+    return ring_cell(x, rank, chunk, 0, 0);
 }
 
-static void contribute(const struct lanes_call *x, size_t chunk)
+static void contribute(const struct ring *x, size_t chunk)
 {
     if (x->lane < 0)
         bring(x, chunk, brought(x, mem_rank(x->m), chunk));
 }
 
-static void begin(const struct lanes_call *x, size_t chunk)
+static void begin(const struct ring *x, size_t chunk)
 {
     int node = x->map->node;
-    char *to = lanes_cell(x, mem_rank(x->m), chunk, x->lane, node);
+    char *to = ring_cell(x, mem_rank(x->m), chunk, x->lane, node);
 
     bring(x, chunk, to);
     for (int local = x->lane; local < mem_size(x->m); local += x->lanes) {
@@ -74,9 +74,9 @@ static void begin(const struct lanes_call *x, size_t chunk)
     }
 }
 
-static void copy_block(const struct lanes_call *x, size_t chunk, int lane, int node)
+static void copy_block(const struct ring *x, size_t chunk, int lane, int node)
 {
-    const char *from = lanes_cell(x, lane, chunk, lane, node);
+    const char *from = ring_cell(x, lane, chunk, lane, node);
 
     for (int local = lane; local < net_members(x->map, node); local += x->lanes) {
         size_t bytes = piece_of(x, chunk, node, local);
@@ -88,18 +88,18 @@ static void copy_block(const struct lanes_call *x, size_t chunk, int lane, int n
     }
 }
 
-static void copy_out(const struct lanes_call *x, size_t chunk)
+static void copy_out(const struct ring *x, size_t chunk)
 {
     for (int lane = 0; lane < x->lanes; lane++)
         for (int node = 0; node < x->nodes; node++)
             copy_block(x, chunk, lane, node);
 }
 
-static const struct lanes_plan plan = { .gathers = true,
-                                        .bytes = block_bytes,
-                                        .contribute = contribute,
-                                        .begin = begin,
-                                        .copy_out = copy_out };
+static const struct ring_plan plan = { .gathers = true,
+                                       .bytes = block_bytes,
+                                       .contribute = contribute,
+                                       .begin = begin,
+                                       .copy_out = copy_out };
 
 static size_t longest(const struct coll *c, bool parts, int ranks)
 {
@@ -112,17 +112,17 @@ static size_t longest(const struct coll *c, bool parts, int ranks)
 
 static void run(struct mem *m, const struct coll *c, bool parts)
 {
-    struct lanes_call x = { .m = m,
-                            .c = c,
-                            .plan = &plan,
-                            .map = net_map(c->net),
-                            .tag = parts ? NET_ALLGATHERV_LANES : NET_ALLGATHER_LANES,
-                            .nodes = net_map(c->net)->nodes,
-                            .lanes = lanes_count(c),
-                            .parts = parts };
+    struct ring x = { .m = m,
+                      .c = c,
+                      .plan = &plan,
+                      .map = net_map(c->net),
+                      .tag = parts ? NET_ALLGATHERV_LANES : NET_ALLGATHER_LANES,
+                      .nodes = net_map(c->net)->nodes,
+                      .lanes = lanes_count(c),
+                      .parts = parts };
 
     blocks_cut(&x, longest(c, parts, x.map->ranks), HUD_LINE);
-    lanes_run(&x);
+    ring_run(&x);
 }
 
 /* ---- allgather ---- */
@@ -138,7 +138,7 @@ static bool accepts(const struct coll *c, int ranks)
     return blocks_room(c, HUD_LINE) != 0;
 }
 
-ALG_DEFINE(allgather, lanes) = { LANES_ALG(allgather, "blocks round rings"), .accepts = accepts };
+ALG_DEFINE(allgather, lanes) = { RING_ALG(allgather, "blocks round rings"), .accepts = accepts };
 
 /* ---- allgatherv ---- */
 
@@ -153,5 +153,5 @@ static bool accepts_parts(const struct coll *c, int ranks)
            longest(c, true, ranks) / BLOCKS_UNEQUAL <= c->bytes / (size_t)ranks;
 }
 
-ALG_DEFINE(allgatherv, lanes) = { LANES_ALG(allgatherv, "blocks round rings"),
+ALG_DEFINE(allgatherv, lanes) = { RING_ALG(allgatherv, "blocks round rings"),
                                   .accepts = accepts_parts };

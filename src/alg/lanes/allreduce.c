@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce.c - large allreduce of a span (lanes.h): all steps.
+ * allreduce.c - large allreduce of a span (ring.h): all steps.
  *
  * Shape     The message is cut into chunks, a chunk into a slice for each lane, a slice into a
  *           block for each node.
@@ -10,36 +10,36 @@
  * A lane reads its own contribution where the user has it.  In place that is right: what a chunk
  * writes, it alone reads.
  */
-#include "alg/lanes/lanes.h"
+#include "alg/lanes/ring.h"
 
-static size_t offset_of(const struct lanes_call *x, size_t chunk, int lane, int node)
+static size_t offset_of(const struct ring *x, size_t chunk, int lane, int node)
 {
     size_t index = (chunk * (size_t)x->lanes + (size_t)lane) * (size_t)x->nodes + (size_t)node;
 
     return index * x->piece_bytes;
 }
 
-static size_t block_bytes(const struct lanes_call *x, size_t chunk, int lane, int node)
+static size_t block_bytes(const struct ring *x, size_t chunk, int lane, int node)
 {
     size_t offset = offset_of(x, chunk, lane, node);
 
     return offset < x->c->bytes ? pieces_min(x->c->bytes - offset, x->piece_bytes) : 0;
 }
 
-static void contribute(const struct lanes_call *x, size_t chunk)
+static void contribute(const struct ring *x, size_t chunk)
 {
     int me = mem_rank(x->m);
 
     for (int lane = 0; lane < x->lanes; lane++)
         for (int node = 0; lane != x->lane && node < x->nodes; node++)
-            mem_in_all(x->m, lanes_cell(x, me, chunk, lane, node), x->c->in,
+            mem_in_all(x->m, ring_cell(x, me, chunk, lane, node), x->c->in,
                        offset_of(x, chunk, lane, node), block_bytes(x, chunk, lane, node));
 }
 
-static void reduce(const struct lanes_call *x, size_t chunk, int node, void *come)
+static void reduce(const struct ring *x, size_t chunk, int node, void *come)
 {
     int me = mem_rank(x->m), lane = x->lane;
-    const struct mem_span sum = { .shared = lanes_cell(x, me, chunk, lane, node) };
+    const struct mem_span sum = { .shared = ring_cell(x, me, chunk, lane, node) };
     struct sources all;
 
     sources_begin(&all, x->m, x->c, &sum, block_bytes(x, chunk, lane, node));
@@ -49,56 +49,56 @@ static void reduce(const struct lanes_call *x, size_t chunk, int node, void *com
                                          .offset_bytes = offset_of(x, chunk, lane, node) });
     for (int r = 0; r < mem_size(x->m); r++)
         if (r != me)
-            sources_add(&all, (struct mem_span){ .shared = lanes_cell(x, r, chunk, lane, node) });
+            sources_add(&all, (struct mem_span){ .shared = ring_cell(x, r, chunk, lane, node) });
     sources_reduce(&all, &sum, NULL);
 }
 
-static void begin(const struct lanes_call *x, size_t chunk)
+static void begin(const struct ring *x, size_t chunk)
 {
-    int node = lanes_moved(x, 0);
+    int node = ring_moved(x, 0);
 
     if (block_bytes(x, chunk, x->lane, node) != 0)
         reduce(x, chunk, node, NULL);
 }
 
-static void copy_out(const struct lanes_call *x, size_t chunk)
+static void copy_out(const struct ring *x, size_t chunk)
 {
     for (int lane = 0; lane < x->lanes; lane++)
         for (int node = 0; node < x->nodes; node++)
             if (block_bytes(x, chunk, lane, node) != 0)
-                mem_out(x->m, x->c->out, lanes_cell(x, lane, chunk, lane, node),
+                mem_out(x->m, x->c->out, ring_cell(x, lane, chunk, lane, node),
                         offset_of(x, chunk, lane, node), block_bytes(x, chunk, lane, node));
 }
 
-static const struct lanes_plan plan = { .reduces = true,
-                                        .gathers = true,
-                                        .bytes = block_bytes,
-                                        .contribute = contribute,
-                                        .begin = begin,
-                                        .reduce = reduce,
-                                        .copy_out = copy_out };
+static const struct ring_plan plan = { .reduces = true,
+                                       .gathers = true,
+                                       .bytes = block_bytes,
+                                       .contribute = contribute,
+                                       .begin = begin,
+                                       .reduce = reduce,
+                                       .copy_out = copy_out };
 
 static size_t largest_block(const struct coll *c)
 {
-    return lanes_room(c) / cut_unit(c) * cut_unit(c);
+    return ring_room(c) / cut_unit(c) * cut_unit(c);
 }
 
 static void allreduce_lanes(struct mem *m, const struct coll *c)
 {
-    struct lanes_call x = { .m = m,
-                            .c = c,
-                            .plan = &plan,
-                            .map = net_map(c->net),
-                            .tag = NET_ALLREDUCE_LANES,
-                            .nodes = net_map(c->net)->nodes,
-                            .lanes = lanes_count(c) };
+    struct ring x = { .m = m,
+                      .c = c,
+                      .plan = &plan,
+                      .map = net_map(c->net),
+                      .tag = NET_ALLREDUCE_LANES,
+                      .nodes = net_map(c->net)->nodes,
+                      .lanes = lanes_count(c) };
     size_t blocks = (size_t)x.lanes * (size_t)x.nodes, largest = blocks * largest_block(c);
 
-    x.cell_bytes = lanes_room(c);
+    x.cell_bytes = ring_room(c);
     x.chunks = (c->bytes + largest - 1) / largest;
     blocks *= x.chunks;
     x.piece_bytes = cut_round_up((c->bytes + blocks - 1) / blocks, cut_unit(c));
-    lanes_run(&x);
+    ring_run(&x);
 }
 
 static bool accepts(const struct coll *c, int ranks)
@@ -107,4 +107,4 @@ static bool accepts(const struct coll *c, int ranks)
     return c->bytes != 0 && largest_block(c) != 0;
 }
 
-ALG_DEFINE(allreduce, lanes) = { LANES_ALG(allreduce, "sums round rings"), .accepts = accepts };
+ALG_DEFINE(allreduce, lanes) = { RING_ALG(allreduce, "sums round rings"), .accepts = accepts };

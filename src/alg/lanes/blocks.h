@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * blocks.h - collectives of a span where each rank has a block (lanes.h): how the blocks are cut.
+ * blocks.h - collectives of a span where each rank has a block (ring.h): how the blocks are cut.
  * reduce_scatter.c makes the first steps of the ring, allgather.c the last ones.
  *
  * Shape     Rank number i of a node is served by lane i modulo the number of lanes.  A lane's block
@@ -14,7 +14,7 @@
 #ifndef HUD_ALG_BLOCKS_H
 #define HUD_ALG_BLOCKS_H
 
-#include "alg/lanes/lanes.h"
+#include "alg/lanes/ring.h"
 
 enum { BLOCKS_UNEQUAL = 4 };
 
@@ -30,7 +30,7 @@ static inline int blocks_mates(const struct coll *c)
 }
 
 /* Of a rank's block of so many bytes. */
-static inline size_t blocks_piece(const struct lanes_call *x, size_t chunk, size_t block_bytes)
+static inline size_t blocks_piece(const struct ring *x, size_t chunk, size_t block_bytes)
 {
     size_t done = chunk * x->piece_bytes;
 
@@ -40,15 +40,15 @@ static inline size_t blocks_piece(const struct lanes_call *x, size_t chunk, size
 /* Largest piece, whole units; 0: there is no room. */
 static inline size_t blocks_room(const struct coll *c, size_t unit)
 {
-    return lanes_room(c) / (size_t)blocks_mates(c) / unit * unit;
+    return ring_room(c) / (size_t)blocks_mates(c) / unit * unit;
 }
 
 /* For blocks of at most so many bytes. */
-static inline void blocks_cut(struct lanes_call *x, size_t block_bytes, size_t unit)
+static inline void blocks_cut(struct ring *x, size_t block_bytes, size_t unit)
 {
     size_t largest = blocks_room(x->c, unit);
 
-    x->cell_bytes = lanes_room(x->c);
+    x->cell_bytes = ring_room(x->c);
     x->chunks = (block_bytes + largest - 1) / largest;
     x->piece_bytes = cut_round_up((block_bytes + x->chunks - 1) / x->chunks, unit);
 }

@@ -1,51 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lanes.h - the family `lanes`: large collectives of a span, where several ranks of each node
- * exchange with other nodes at a time.
+ * exchange with other nodes at a time.  Here: the memory, and how the ranks of a node contribute.
+ * Sums and blocks go round a ring of nodes (ring.h: allreduce.c, reduce_scatter.c, allgather.c), or
+ * sums down a chain of them (chain.h: reduce.c).
  *
- * Source    Patarasuk, Yuan 2009 (the ring: reduce-scatter, then allgather) between nodes; slices
- *           that ranks own (slices.h) within.
- * Shape     Lane l is the rank with number l of each node.  A call goes by chunks.  A chunk has a
- *           block for each lane and each of the N nodes.  For a chunk
- *             all ranks put what they contribute to the blocks into their windows |
- *             in steps 0 .. N - 2 sums of blocks go round the ring of nodes: what comes is reduced
- *             with the contributions of the node and goes on; node v ends with block v |
- *             in steps N - 1 .. 2 N - 3 block v of each node v goes round the ring |
- *             all ranks copy out.
- *           A collective makes the first steps, the last ones, or all.  The second half of chunk
- *           k - 1 and the first half of chunk k go in turn, so that a lane has two messages on
- *           their way.
- * Cost      (N - 1) / N of all blocks out of and into each node in N - 1 steps, in a message of
- *           each lane for each step of each chunk.
+ * Shape     Lane l is the rank with number l of each node.  A call goes by chunks.  All ranks of a
+ *           node put what they contribute to a chunk into their windows, for the lanes to read.
  *
  * Line              written by   read by      meaning of value k
  *   contributions   its owner    the node     the owner's contributions to chunk k - 1 are in its
- *                                             window, and it has finished all before chunk k - 2;
- *                                             at the end of a call, one more: it has finished all
- *   result          a lane       the node     its blocks of chunk k - 1 are in its window, and it
- *                                             has read the contributions
+ *                                             window; at the end of a call, one more: it has
+ *                                             finished all
  *   chunks          its owner    its owner    (a word) the value of `contributions`
+ * and `result`, `returned`: ring.h, reduce.c.
  *
  * Edges     R1 -> A1   contributions, to the lanes; what was read out of a window, before the next
  *                      is written there
- *           R2 -> A2   blocks of the result; contributions read, before the next are written
- *           R3 -> A3   a block, to the next node
- *           Not needed: R2, A2, R3, A3 by reduce/lanes, reduce/ordered: their loop has its own
- *           (reduce.c).
- * Deadlock  All ranks go through the same chunks and steps in the same order, and all lanes of all
- *           nodes start a receive one step before they wait for it.  A step sends, then waits for
- *           the message of the same step, then for sends of that and of earlier ones; a chunk
- *           waits for what others announce before they wait in it.
- * Safety    1 A set of cells serves every second chunk.  A lane writes what others copy out of
- *             chunk k after A1 of chunk k, so all have finished chunk k - 2.  A rank writes
- *             contributions to chunk k after A2 of chunk k - 2 from all lanes, which have read
- *             those to k - 2.
- *           2 Calls may cut their windows in different ways.  So a call begins after A1 of the end
- *             of the call before.
- *           3 A block is received where its sum was sent from: after net_sent.  A buffer for what
- *             comes serves every second step, after that has been reduced.
- *           4 Each block is reduced by one rank of each node, in the order of the ring from the
- *             node after its own on.  All get the same bits.
+ * Safety    Calls may cut their windows in different ways.  So a call begins after A1 of the end of
+ *           the call before.
  */
 #ifndef HUD_ALG_LANES_H
 #define HUD_ALG_LANES_H
@@ -58,191 +31,18 @@ enum { LANES_SETS = 2, LANES_BOTH = 2 /* of what alternates */, LANES_SET_BYTES 
  * reduce: bytes of a piece at most, 0: as there is room. */
 enum lanes_param { LANES_SET, LANES_COUNT, LANES_PIECE, LANES_PARAMS };
 
-/* Cells of a set behind those of blocks: for what comes, twice; for a result (reduce_scatter). */
-enum { LANES_RESULT = LANES_BOTH, LANES_MORE };
-
 struct lanes_lines {
-    mem_flag contributions, result;
-    mem_flag returned; /* reduce.c */
+    mem_flag contributions, result, returned;
     uint64_t chunks;
     _Alignas(HUD_LINE) char end[];
 };
 
-struct lanes_call;
-
-/* What a collective does.  Blocks are those of a lane for, or of, a node. */
-struct lanes_plan {
-    bool reduces, gathers;
-    size_t (*bytes)(const struct lanes_call *x, size_t chunk, int lane, int node); /* of a block */
-    void (*contribute)(const struct lanes_call *x, size_t chunk);
-    void (*begin)(const struct lanes_call *x,
-                  size_t chunk); /* a lane: makes the block that it sends
-                                                            first */
-    /* A lane: of its block, what has come and the contributions of its node. */
-    void (*reduce)(const struct lanes_call *x, size_t chunk, int node, void *come);
-    void (*copy_out)(const struct lanes_call *x, size_t chunk);
-};
-
-/* A rank's view of its call. */
-struct lanes_call {
-    struct mem *m;
-    const struct coll *c;
-    const struct lanes_plan *plan;
-    const struct net_map *map;
-    enum net_tag tag;
-    struct lanes_lines *own;
-    int nodes, lanes;
-    int lane;         /* of this rank; -1: none */
-    int first, steps; /* begins with that step, has so many */
-    bool parts;       /* allgather: a view for each rank's block; else one of equal blocks */
-    size_t chunks;
-    size_t piece_bytes;   /* of a block or of a rank's part of it, in one chunk */
-    size_t cell_bytes;    /* room of a block */
-    uint64_t before;      /* value of `contributions` before this call */
-    int sent[LANES_SETS]; /* sends that are complete are those before that step */
-    int above, below;     /* the next node's rank in the lane, and that of the one before */
-};
+extern const struct alg_family HUD_BACKEND(lanes_family);
 
 ALG_INLINE struct lanes_lines *lanes_of(struct mem *m, int rank)
 {
     return mem_slot(m, rank);
 }
-
-/* In a rank's window: its contribution to another lane's block, or a block of its own lane. */
-ALG_INLINE char *lanes_cell(const struct lanes_call *x, int rank, size_t chunk, int lane, int node)
-{
-    return (char *)mem_window(x->m, rank) + chunk % LANES_SETS * (size_t)x->c->param[LANES_SET] +
-           (size_t)(lane * x->nodes + node) * x->cell_bytes;
-}
-
-/* One behind those of blocks. */
-ALG_INLINE char *lanes_more(const struct lanes_call *x, int rank, size_t chunk, int which)
-{
-    return lanes_cell(x, rank, chunk, x->lanes, which);
-}
-
-/* Step t sends the block of node v - 1 - t, around, and receives that of the node before it. */
-ALG_INLINE int lanes_moved(const struct lanes_call *x, int step)
-{
-    int node = (x->map->node - 1 - step) % x->nodes;
-
-    return node < 0 ? node + x->nodes : node;
-}
-
-ALG_INLINE bool lanes_reduces(const struct lanes_call *x, int step)
-{
-    return step < x->nodes - 1;
-}
-
-/* ---- between nodes ---- */
-
-ALG_INLINE int lanes_incoming(size_t chunk, int step)
-{
-    return (int)(chunk % LANES_SETS) * LANES_BOTH + step % LANES_BOTH;
-}
-
-ALG_INLINE int lanes_outgoing(size_t chunk, int step)
-{
-    return LANES_SETS * LANES_BOTH + lanes_incoming(chunk, step);
-}
-
-/* Sends of the steps before `end`. */
-ALG_INLINE void lanes_complete(struct lanes_call *x, size_t chunk, int end)
-{
-    for (int *step = &x->sent[chunk % LANES_SETS]; *step < end; ++*step)
-        if (x->plan->bytes(x, chunk, x->lane, lanes_moved(x, *step)) != 0)
-            net_sent(x->m, x->c->net, lanes_outgoing(chunk, *step));
-}
-
-/* Starts the receive of a step. */
-ALG_INLINE void lanes_expect(struct lanes_call *x, size_t chunk, int step)
-{
-    int node = lanes_moved(x, step + 1), id = lanes_incoming(chunk, step), me = mem_rank(x->m);
-    size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
-
-    if (step >= x->first + x->steps)
-        return;
-    if (!lanes_reduces(x, step))
-        lanes_complete(x, chunk, step - x->nodes + 2); /* the sum left from there */
-    void *to = lanes_reduces(x, step) ? lanes_more(x, me, chunk, step % LANES_BOTH)
-                                      : lanes_cell(x, me, chunk, x->lane, node);
-    if (bytes != 0)
-        net_receive(x->m, x->c->net, id, x->below, x->tag, to, bytes);
-}
-
-ALG_INLINE void lanes_pass_on(struct lanes_call *x, size_t chunk, int step)
-{
-    int node = lanes_moved(x, step), id = lanes_outgoing(chunk, step);
-    const char *from = lanes_cell(x, mem_rank(x->m), chunk, x->lane, node);
-    size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
-
-    lanes_complete(x, chunk, step + 1 - LANES_BOTH);
-    if (bytes != 0)
-        net_send(x->m, x->c->net, id, x->above, x->tag, from, bytes); /* R3 */
-}
-
-ALG_INLINE void lanes_step(struct lanes_call *x, size_t chunk, int step)
-{
-    int node = lanes_moved(x, step + 1);
-    size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
-
-    lanes_pass_on(x, chunk, step);
-    if (bytes != 0)
-        net_arrived(x->m, x->c->net, lanes_incoming(chunk, step)); /* A3 */
-    lanes_expect(x, chunk, step + 1);
-    if (bytes != 0 && lanes_reduces(x, step))
-        x->plan->reduce(x, chunk, node, lanes_more(x, mem_rank(x->m), chunk, step % LANES_BOTH));
-}
-
-/* The steps of a half. */
-ALG_INLINE void lanes_steps(struct lanes_call *x, size_t chunk, int i)
-{
-    if (x->lane >= 0 && i < x->steps)
-        lanes_step(x, chunk, x->first + i);
-}
-
-/* ---- chunks ---- */
-
-ALG_INLINE void lanes_await_node(const struct lanes_call *x, uint64_t value)
-{
-    for (int r = 0; r < mem_size(x->m); r++)
-        if (r != mem_rank(x->m))
-            mem_await(x->m, &lanes_of(x->m, r)->contributions, value); /* A1 */
-}
-
-ALG_INLINE void lanes_contributed(const struct lanes_call *x, uint64_t value)
-{
-    mem_post(x->m, &x->own->contributions, value); /* R1 */
-}
-
-ALG_INLINE void lanes_begin_chunk(struct lanes_call *x, size_t chunk)
-{
-    x->plan->contribute(x, chunk);
-    lanes_contributed(x, x->before + chunk + 1);
-    if (x->lane < 0)
-        return;
-    x->sent[chunk % LANES_SETS] = x->first;
-    lanes_await_node(x, x->before + chunk + 1);
-    if (x->steps != 0)
-        lanes_expect(x, chunk, x->first);
-    x->plan->begin(x, chunk);
-}
-
-ALG_INLINE void lanes_end_chunk(struct lanes_call *x, size_t chunk)
-{
-    uint64_t value = x->before + chunk + 1;
-
-    if (x->lane >= 0) {
-        lanes_complete(x, chunk, x->first + x->steps);
-        mem_post(x->m, &x->own->result, value); /* R2 */
-    }
-    for (int lane = 0; lane < x->lanes; lane++)
-        if (lane != x->lane)
-            mem_await(x->m, &lanes_of(x->m, lane)->result, value); /* A2 */
-    x->plan->copy_out(x, chunk);
-}
-
-/* ---- a call ---- */
 
 ALG_INLINE int lanes_count(const struct coll *c)
 {
@@ -251,53 +51,33 @@ ALG_INLINE int lanes_count(const struct coll *c)
     return c->param[LANES_COUNT] < map->lanes ? (int)c->param[LANES_COUNT] : map->lanes;
 }
 
-/* Most bytes of a block, whole lines. */
-ALG_INLINE size_t lanes_room(const struct coll *c)
+/* All others of the node have posted that value of `contributions`. */
+ALG_INLINE void lanes_await_node(struct mem *m, uint64_t value)
 {
-    size_t cells = (size_t)lanes_count(c) * (size_t)net_map(c->net)->nodes + LANES_MORE;
-
-    return (size_t)c->param[LANES_SET] / cells / HUD_LINE * HUD_LINE;
+    for (int r = 0; r < mem_size(m); r++)
+        if (r != mem_rank(m))
+            mem_await(m, &lanes_of(m, r)->contributions, value); /* A1 */
 }
 
-/* The caller has said the plan, the tag, and how the message is cut. */
-ALG_INLINE void lanes_run(struct lanes_call *x)
+ALG_INLINE void lanes_contributed(struct mem *m, uint64_t value)
 {
-    const struct lanes_plan *plan = x->plan;
-    int once = x->nodes - 1, me = mem_rank(x->m);
-
-    x->own = lanes_of(x->m, me);
-    x->before = mem_get(x->m, &x->own->chunks);
-    x->lane = me < x->lanes ? me : -1;
-    x->first = plan->reduces ? 0 : once;
-    x->steps = plan->reduces && plan->gathers ? 2 * once : once;
-    if (x->lane >= 0) {
-        x->above = net_member(x->map, (x->map->node + 1) % x->nodes, me);
-        x->below = net_member(x->map, (x->map->node + once) % x->nodes, me);
-    }
-    int half = (x->steps + 1) / 2;
-    lanes_await_node(x, x->before);
-    for (size_t k = 0; k <= x->chunks; k++) {
-        if (k < x->chunks)
-            lanes_begin_chunk(x, k);
-        for (int i = 0; i < half; i++) {
-            if (k > 0)
-                lanes_steps(x, k - 1, half + i);
-            if (k < x->chunks)
-                lanes_steps(x, k, i);
-        }
-        if (k > 0)
-            lanes_end_chunk(x, k - 1);
-    }
-    mem_put(x->m, &x->own->chunks, x->before + x->chunks + 1);
-    lanes_contributed(x, x->before + x->chunks + 1);
+    mem_post(m, &lanes_of(m, mem_rank(m))->contributions, value); /* R1 */
 }
 
-extern const struct alg_family HUD_BACKEND(lanes_family);
+/* Chunks of the calls before; all ranks of the node have finished these. */
+ALG_INLINE uint64_t lanes_begin(struct mem *m)
+{
+    uint64_t before = mem_get(m, &lanes_of(m, mem_rank(m))->chunks);
 
-/* What all rows of the ring have. */
-#define LANES_ALG(coll_, doc_)                                                                     \
-    .coll = #coll_, .name = "lanes", .doc = "several ranks of each node pass " doc_,               \
-    .source = "Patarasuk, Yuan 2009; slices within a node", .family = &HUD_BACKEND(lanes_family),  \
-    .run = coll_##_lanes
+    lanes_await_node(m, before);
+    return before;
+}
+
+/* A call of so many chunks is over. */
+ALG_INLINE void lanes_end(struct mem *m, uint64_t before, size_t chunks)
+{
+    mem_put(m, &lanes_of(m, mem_rank(m))->chunks, before + chunks + 1);
+    lanes_contributed(m, before + chunks + 1);
+}
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_scatter.c - large reduce_scatter of a span: the first steps of the ring (lanes.h), with
+ * reduce_scatter.c - large reduce_scatter of a span: the first steps of the ring (ring.h), with
  * the blocks of ranks (blocks.h).
  *
  * Accepts   Operations that commute, if a cell has room for an element of each rank that a lane
@@ -12,14 +12,13 @@
  */
 #include "alg/lanes/blocks.h"
 
-static int lane_of(const struct lanes_call *x, int local)
+static int lane_of(const struct ring *x, int local)
 {
     return local % x->lanes;
 }
 
 /* Of ranks of a node with numbers before `end`, those that the lane serves. */
-static size_t pieces_before_rank(const struct lanes_call *x, size_t chunk, int lane, int node,
-                                 int end)
+static size_t pieces_before_rank(const struct ring *x, size_t chunk, int lane, int node, int end)
 {
     size_t bytes = 0;
 
@@ -28,12 +27,12 @@ static size_t pieces_before_rank(const struct lanes_call *x, size_t chunk, int l
     return bytes;
 }
 
-static size_t block_bytes(const struct lanes_call *x, size_t chunk, int lane, int node)
+static size_t block_bytes(const struct ring *x, size_t chunk, int lane, int node)
 {
     return pieces_before_rank(x, chunk, lane, node, net_members(x->map, node));
 }
 
-static void contribute(const struct lanes_call *x, size_t chunk)
+static void contribute(const struct ring *x, size_t chunk)
 {
     const size_t *blocks = x->c->block_bytes;
     size_t begin = 0;
@@ -43,17 +42,17 @@ static void contribute(const struct lanes_call *x, size_t chunk)
         size_t bytes = blocks_piece(x, chunk, blocks[r]);
         if (bytes != 0)
             mem_in_all(x->m,
-                       lanes_cell(x, mem_rank(x->m), chunk, lane, node) +
+                       ring_cell(x, mem_rank(x->m), chunk, lane, node) +
                            pieces_before_rank(x, chunk, lane, node, local),
                        x->c->in, begin + chunk * x->piece_bytes, bytes);
     }
 }
 
-static void reduce(const struct lanes_call *x, size_t chunk, int node, void *come)
+static void reduce(const struct ring *x, size_t chunk, int node, void *come)
 {
     int me = mem_rank(x->m), lane = x->lane;
-    const struct mem_span own = { .shared = lanes_cell(x, me, chunk, lane, node) };
-    const struct mem_span result = { .shared = lanes_more(x, me, chunk, LANES_RESULT) };
+    const struct mem_span own = { .shared = ring_cell(x, me, chunk, lane, node) };
+    const struct mem_span result = { .shared = ring_more(x, me, chunk, RING_RESULT) };
     struct sources all;
 
     sources_begin(&all, x->m, x->c, &own, block_bytes(x, chunk, lane, node));
@@ -62,36 +61,36 @@ static void reduce(const struct lanes_call *x, size_t chunk, int node, void *com
     sources_add(&all, own);
     for (int r = 0; r < mem_size(x->m); r++)
         if (r != me)
-            sources_add(&all, (struct mem_span){ .shared = lanes_cell(x, r, chunk, lane, node) });
+            sources_add(&all, (struct mem_span){ .shared = ring_cell(x, r, chunk, lane, node) });
     sources_reduce(&all, node == x->map->node ? &result : &own, NULL);
 }
 
-static void begin(const struct lanes_call *x, size_t chunk)
+static void begin(const struct ring *x, size_t chunk)
 {
-    int node = lanes_moved(x, 0);
+    int node = ring_moved(x, 0);
 
     if (block_bytes(x, chunk, x->lane, node) != 0)
         reduce(x, chunk, node, NULL);
 }
 
-static void copy_out(const struct lanes_call *x, size_t chunk)
+static void copy_out(const struct ring *x, size_t chunk)
 {
     int me = mem_rank(x->m), lane = lane_of(x, me), node = x->map->node;
     size_t bytes = blocks_piece(x, chunk, x->c->block_bytes[net_member(x->map, node, me)]);
 
     if (bytes != 0)
         mem_out(x->m, x->c->out,
-                lanes_more(x, lane, chunk, LANES_RESULT) +
+                ring_more(x, lane, chunk, RING_RESULT) +
                     pieces_before_rank(x, chunk, lane, node, me),
                 chunk * x->piece_bytes, bytes);
 }
 
-static const struct lanes_plan plan = { .reduces = true,
-                                        .bytes = block_bytes,
-                                        .contribute = contribute,
-                                        .begin = begin,
-                                        .reduce = reduce,
-                                        .copy_out = copy_out };
+static const struct ring_plan plan = { .reduces = true,
+                                       .bytes = block_bytes,
+                                       .contribute = contribute,
+                                       .begin = begin,
+                                       .reduce = reduce,
+                                       .copy_out = copy_out };
 
 static size_t longest(const struct coll *c, int ranks)
 {
@@ -104,16 +103,16 @@ static size_t longest(const struct coll *c, int ranks)
 
 static void reduce_scatter_lanes(struct mem *m, const struct coll *c)
 {
-    struct lanes_call x = { .m = m,
-                            .c = c,
-                            .plan = &plan,
-                            .map = net_map(c->net),
-                            .tag = NET_REDUCE_SCATTER_LANES,
-                            .nodes = net_map(c->net)->nodes,
-                            .lanes = lanes_count(c) };
+    struct ring x = { .m = m,
+                      .c = c,
+                      .plan = &plan,
+                      .map = net_map(c->net),
+                      .tag = NET_REDUCE_SCATTER_LANES,
+                      .nodes = net_map(c->net)->nodes,
+                      .lanes = lanes_count(c) };
 
     blocks_cut(&x, longest(c, x.map->ranks), cut_unit(c));
-    lanes_run(&x);
+    ring_run(&x);
 }
 
 static bool accepts(const struct coll *c, int ranks)
@@ -122,5 +121,5 @@ static bool accepts(const struct coll *c, int ranks)
            longest(c, ranks) / BLOCKS_UNEQUAL <= c->bytes / (size_t)ranks;
 }
 
-ALG_DEFINE(reduce_scatter, lanes) = { LANES_ALG(reduce_scatter, "sums round rings"),
+ALG_DEFINE(reduce_scatter, lanes) = { RING_ALG(reduce_scatter, "sums round rings"),
                                       .accepts = accepts };

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ring.h - sums and blocks that go round a ring of nodes, in lanes (lanes.h): allreduce.c,
+ * reduce_scatter.c, allgather.c.
+ *
+ * Source    Patarasuk, Yuan 2009 (the ring: reduce-scatter, then allgather) between nodes; slices
+ *           that ranks own (slices.h) within.
+ * Shape     A chunk has a block for each lane and each of the N nodes.  For a chunk
+ *             all ranks put what they contribute to the blocks into their windows |
+ *             in steps 0 .. N - 2 sums of blocks go round the ring of nodes: what comes is reduced
+ *             with the contributions of the node and goes on; node v ends with block v |
+ *             in steps N - 1 .. 2 N - 3 block v of each node v goes round the ring |
+ *             all ranks copy out.
+ *           A collective makes the first steps, the last ones, or all.  The second half of chunk
+ *           k - 1 and the first half of chunk k go in turn, so that a lane has two messages on
+ *           their way.
+ * Cost      (N - 1) / N of all blocks out of and into each node in N - 1 steps, in a message of
+ *           each lane for each step of each chunk.
+ *
+ * Line              written by   read by      meaning of value k
+ *   contributions   its owner    the node     lanes.h; and it has finished all before chunk k - 2
+ *   result          a lane       the node     its blocks of chunk k - 1 are in its window, and it
+ *                                             has read the contributions
+ *
+ * Edges     R2 -> A2   blocks of the result; contributions read, before the next are written
+ *           R3 -> A3   a block, to the next node
+ * Deadlock  All ranks go through the same chunks and steps in the same order, and all lanes of all
+ *           nodes start a receive one step before they wait for it.  A step sends, then waits for
+ *           the message of the same step, then for sends of that and of earlier ones; a chunk
+ *           waits for what others announce before they wait in it.
+ * Safety    1 A set of cells serves every second chunk.  A lane writes what others copy out of
+ *             chunk k after A1 of chunk k, so all have finished chunk k - 2.  A rank writes
+ *             contributions to chunk k after A2 of chunk k - 2 from all lanes, which have read
+ *             those to k - 2.
+ *           2 A block is received where its sum was sent from: after net_sent.  A buffer for what
+ *             comes serves every second step, after that has been reduced.
+ *           3 Each block is reduced by one rank of each node, in the order of the ring from the
+ *             node after its own on.  All get the same bits.
+ */
+#ifndef HUD_ALG_RING_H
+#define HUD_ALG_RING_H
+
+#include "alg/lanes/lanes.h"
+
+/* Cells of a set behind those of blocks: for what comes, twice; for a result (reduce_scatter). */
+enum { RING_RESULT = LANES_BOTH, RING_MORE };
+
+struct ring;
+
+/* What a collective does.  Blocks are those of a lane for, or of, a node. */
+struct ring_plan {
+    bool reduces, gathers;
+    size_t (*bytes)(const struct ring *x, size_t chunk, int lane, int node); /* of a block */
+    void (*contribute)(const struct ring *x, size_t chunk);
+    /* A lane: makes the block that it sends first. */
+    void (*begin)(const struct ring *x, size_t chunk);
+    /* A lane: of its block, what has come and the contributions of its node. */
+    void (*reduce)(const struct ring *x, size_t chunk, int node, void *come);
+    void (*copy_out)(const struct ring *x, size_t chunk);
+};
+
+/* A rank's view of its call. */
+struct ring {
+    struct mem *m;
+    const struct coll *c;
+    const struct ring_plan *plan;
+    const struct net_map *map;
+    enum net_tag tag;
+    int nodes, lanes;
+    int lane;         /* of this rank; -1: none */
+    int first, steps; /* begins with that step, has so many */
+    bool parts;       /* allgather: a view for each rank's block; else one of equal blocks */
+    size_t chunks;
+    size_t piece_bytes;   /* of a block or of a rank's part of it, in one chunk */
+    size_t cell_bytes;    /* room of a block */
+    uint64_t before;      /* value of `contributions` before this call */
+    int sent[LANES_SETS]; /* sends that are complete are those before that step */
+    int above, below;     /* the next node's rank in the lane, and that of the one before */
+};
+
+/* In a rank's window: its contribution to another lane's block, or a block of its own lane. */
+ALG_INLINE char *ring_cell(const struct ring *x, int rank, size_t chunk, int lane, int node)
+{
+    return (char *)mem_window(x->m, rank) + chunk % LANES_SETS * (size_t)x->c->param[LANES_SET] +
+           (size_t)(lane * x->nodes + node) * x->cell_bytes;
+}
+
+/* One behind those of blocks. */
+ALG_INLINE char *ring_more(const struct ring *x, int rank, size_t chunk, int which)
+{
+    return ring_cell(x, rank, chunk, x->lanes, which);
+}
+
+/* Step t sends the block of node v - 1 - t, around, and receives that of the node before it. */
+ALG_INLINE int ring_moved(const struct ring *x, int step)
+{
+    int node = (x->map->node - 1 - step) % x->nodes;
+
+    return node < 0 ? node + x->nodes : node;
+}
+
+ALG_INLINE bool ring_reduces(const struct ring *x, int step)
+{
+    return step < x->nodes - 1;
+}
+
+/* ---- between nodes ---- */
+
+ALG_INLINE int ring_incoming(size_t chunk, int step)
+{
+    return (int)(chunk % LANES_SETS) * LANES_BOTH + step % LANES_BOTH;
+}
+
+ALG_INLINE int ring_outgoing(size_t chunk, int step)
+{
+    return LANES_SETS * LANES_BOTH + ring_incoming(chunk, step);
+}
+
+/* Sends of the steps before `end`. */
+ALG_INLINE void ring_complete(struct ring *x, size_t chunk, int end)
+{
+    for (int *step = &x->sent[chunk % LANES_SETS]; *step < end; ++*step)
+        if (x->plan->bytes(x, chunk, x->lane, ring_moved(x, *step)) != 0)
+            net_sent(x->m, x->c->net, ring_outgoing(chunk, *step));
+}
+
+/* Starts the receive of a step. */
+ALG_INLINE void ring_expect(struct ring *x, size_t chunk, int step)
+{
+    int node = ring_moved(x, step + 1), id = ring_incoming(chunk, step), me = mem_rank(x->m);
+    size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
+
+    if (step >= x->first + x->steps)
+        return;
+    if (!ring_reduces(x, step))
+        ring_complete(x, chunk, step - x->nodes + 2); /* the sum left from there */
+    void *to = ring_reduces(x, step) ? ring_more(x, me, chunk, step % LANES_BOTH)
+                                     : ring_cell(x, me, chunk, x->lane, node);
+    if (bytes != 0)
+        net_receive(x->m, x->c->net, id, x->below, x->tag, to, bytes);
+}
+
+ALG_INLINE void ring_pass_on(struct ring *x, size_t chunk, int step)
+{
+    int node = ring_moved(x, step), id = ring_outgoing(chunk, step);
+    const char *from = ring_cell(x, mem_rank(x->m), chunk, x->lane, node);
+    size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
+
+    ring_complete(x, chunk, step + 1 - LANES_BOTH);
+    if (bytes != 0)
+        net_send(x->m, x->c->net, id, x->above, x->tag, from, bytes); /* R3 */
+}
+
+ALG_INLINE void ring_step(struct ring *x, size_t chunk, int step)
+{
+    int node = ring_moved(x, step + 1);
+    size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
+
+    ring_pass_on(x, chunk, step);
+    if (bytes != 0)
+        net_arrived(x->m, x->c->net, ring_incoming(chunk, step)); /* A3 */
+    ring_expect(x, chunk, step + 1);
+    if (bytes != 0 && ring_reduces(x, step))
+        x->plan->reduce(x, chunk, node, ring_more(x, mem_rank(x->m), chunk, step % LANES_BOTH));
+}
+
+/* The steps of a half. */
+ALG_INLINE void ring_steps(struct ring *x, size_t chunk, int i)
+{
+    if (x->lane >= 0 && i < x->steps)
+        ring_step(x, chunk, x->first + i);
+}
+
+/* ---- chunks ---- */
+
+ALG_INLINE void ring_begin_chunk(struct ring *x, size_t chunk)
+{
+    x->plan->contribute(x, chunk);
+    lanes_contributed(x->m, x->before + chunk + 1);
+    if (x->lane < 0)
+        return;
+    x->sent[chunk % LANES_SETS] = x->first;
+    lanes_await_node(x->m, x->before + chunk + 1);
+    if (x->steps != 0)
+        ring_expect(x, chunk, x->first);
+    x->plan->begin(x, chunk);
+}
+
+ALG_INLINE void ring_end_chunk(struct ring *x, size_t chunk)
+{
+    uint64_t value = x->before + chunk + 1;
+
+    if (x->lane >= 0) {
+        ring_complete(x, chunk, x->first + x->steps);
+        mem_post(x->m, &lanes_of(x->m, x->lane)->result, value); /* R2 */
+    }
+    for (int lane = 0; lane < x->lanes; lane++)
+        if (lane != x->lane)
+            mem_await(x->m, &lanes_of(x->m, lane)->result, value); /* A2 */
+    x->plan->copy_out(x, chunk);
+}
+
+/* ---- a call ---- */
+
+/* Most bytes of a block, whole lines. */
+ALG_INLINE size_t ring_room(const struct coll *c)
+{
+    size_t cells = (size_t)lanes_count(c) * (size_t)net_map(c->net)->nodes + RING_MORE;
+
+    return (size_t)c->param[LANES_SET] / cells / HUD_LINE * HUD_LINE;
+}
+
+/* The caller has said the plan, the tag, and how the message is cut. */
+ALG_INLINE void ring_run(struct ring *x)
+{
+    const struct ring_plan *plan = x->plan;
+    int once = x->nodes - 1, me = mem_rank(x->m);
+
+    x->lane = me < x->lanes ? me : -1;
+    x->first = plan->reduces ? 0 : once;
+    x->steps = plan->reduces && plan->gathers ? 2 * once : once;
+    if (x->lane >= 0) {
+        x->above = net_member(x->map, (x->map->node + 1) % x->nodes, me);
+        x->below = net_member(x->map, (x->map->node + once) % x->nodes, me);
+    }
+    int half = (x->steps + 1) / 2;
+    x->before = lanes_begin(x->m);
+    for (size_t k = 0; k <= x->chunks; k++) {
+        if (k < x->chunks)
+            ring_begin_chunk(x, k);
+        for (int i = 0; i < half; i++) {
+            if (k > 0)
+                ring_steps(x, k - 1, half + i);
+            if (k < x->chunks)
+                ring_steps(x, k, i);
+        }
+        if (k > 0)
+            ring_end_chunk(x, k - 1);
+    }
+    lanes_end(x->m, x->before, x->chunks);
+}
+
+/* What all rows of the ring have. */
+#define RING_ALG(coll_, doc_)                                                                      \
+    .coll = #coll_, .name = "lanes", .doc = "several ranks of each node pass " doc_,               \
+    .source = "Patarasuk, Yuan 2009; slices within a node", .family = &HUD_BACKEND(lanes_family),  \
+    .run = coll_##_lanes
+
+#endif
