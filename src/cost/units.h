@@ -14,9 +14,9 @@
  *   levels   4 F l + 2 (1 - 1/g) n t + n r + ((G - 1)/P + 1/g - 1/P) n T
  *   2 (1 - 1/G) n / L
  *
- * These are the costs of slices/slices.c and allreduce/levels.c, with separate costs for data from
- * another unit: contributions of a slice and other units' results in the first, partial results and
- * results in the second.
+ * These are the costs of slices/allreduce.c and allreduce/levels.c, with separate costs for data
+ * from another unit: contributions of a slice and other units' results in the first, partial
+ * results and results in the second.
  */
 #ifndef HUD_COST_UNITS_H
 #define HUD_COST_UNITS_H
