@@ -43,15 +43,14 @@ WORDS = {FOUND: "found", CLEAN: "SURVIVES", NOT_REACHED: "-"}
 def programs_of(path):
     """
     The names by which the checker knows what runs this file: the algorithms that it defines; of a
-    header, those of the units that include it; of a family's unit without an algorithm, those of
-    the whole family; of a protocol of the core, its own name.
+    header, those of the units that include it; where that is none, those of the whole family; of a
+    protocol of the core, its own name.
     """
     if ALGORITHMS not in path.parents:
         return [f"core/{path.stem}"]
     family = [] if path.parent == ALGORITHMS else sorted(path.parent.glob("*.c"))
     units = [unit for unit in family if path in {unit, *headers_of(unit)}]
-    names = [defined_in([unit]) or defined_in(family) for unit in units]
-    return sorted("/".join(name) for name in set().union(*names))
+    return sorted("/".join(name) for name in defined_in(units) or defined_in(family))
 
 
 def defined_in(units):

@@ -3,7 +3,7 @@
  * queue.h - the family of queues: a queue of buffers in each rank's slice (paper 01, "Segment").
  * Here: the slot, the ring, and for reductions a cursor through the fragments of a message and the
  * acknowledgement of sets.  The collectives: bcast.c (bcast/queue), levels.c (bcast/levels),
- * contributions.c (allreduce/exchange, reduce_scatter/exchange, reduce/gather), tree.c
+ * exchange.c (allreduce/exchange, reduce_scatter/exchange), gather.c (reduce/gather), tree.c
  * (allreduce/tree, reduce/tree).
  *
  * The slot has lines only.  The buffers are in the window (mem_window).  A small one, or the only
