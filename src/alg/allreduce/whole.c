@@ -4,10 +4,9 @@
  * goes at once, with two flags per rank.
  *
  * Source    this project, after allreduce/slices.
- * Shape     p ranks, n bytes, by fragments of at most p / (p - 1) times the contributions' region.
- *           In a fragment each rank owns one slice.  The window of a rank has two regions, one
- *           for what it contributes to the others' slices, one for the result of its own.
- *           For a fragment a rank
+ * Shape     p ranks, n bytes, by fragments, in which each rank owns one slice.  The window of a
+ *           rank has two regions, one for what it contributes to the others' slices, one for the
+ *           result of its own (whole.h).  For a fragment a rank
  *             copies its contributions in, to r + 1, r + 2, ... | awaits all others' |
  *             reduces its slice, in rank order, and announces it |
  *             copies the others' results out, of r + 1, r + 2, ...
@@ -48,69 +47,29 @@
  *      copied out the results of the fragment before by then (R1 -> A1).  So it may write anywhere
  *      in that region.
  *
- * What small messages write goes round in `ring` bytes of the window, so that it does not lie in
- * caches of ranks that read the one before.  With `take` the last reader of a result takes its
- * lines, so that the owner's next result meets one holder.  That is slower on an AMD EPYC
- * (docs/evidence/E23.csv), and may be faster elsewhere: huddle tune tries it.
+ * With `take` the last reader of a result takes its lines, so that the owner's next result meets
+ * one holder.  That is slower on an AMD EPYC (docs/evidence/E23.csv), and may be faster elsewhere:
+ * huddle tune tries it.
  */
-#include "alg/reduction.h"
+#include "alg/allreduce/whole.h"
 
-enum whole_param { WHOLE_BUDGET, WHOLE_RING, WHOLE_TAKE };
+static const char *const takes[] = { "off", "on", NULL };
 
-static const char *const whole_takes[] = { "off", "on", NULL };
-
-static const struct alg_param whole_params[] = {
+static const struct alg_param params[] = {
     [WHOLE_BUDGET] = { "budget", "B", "bytes of the window; 0: what the lease holds", 0, 1 << 28, 0,
                        NULL },
     [WHOLE_RING] = { "ring", "B",
                      "bytes of the window that small messages go through in turn; 0: all of it", 0,
                      1 << 28, 64 << 10, NULL, .per_call = true, .tune = "256K" },
     [WHOLE_TAKE] = { "take", "", "the last reader of a result takes its lines from the others", 0,
-                     1, 0, whole_takes, .per_call = true, .tune = "on" },
+                     1, 0, takes, .per_call = true, .tune = "on" },
     { .name = NULL },
 };
 
-struct whole_slot {
+struct slot {
     mem_flag in, result;
     _Alignas(HUD_LINE) uint64_t at;
 };
-
-struct whole {
-    struct mem *m;
-    const struct coll *c;
-    struct whole_slot *mine;
-    uint64_t at, next;                      /* positions where this fragment begins and ends */
-    size_t start_bytes, bytes, slice_bytes; /* of it: in the message, all, of a slice */
-    size_t cell_bytes;                      /* of the window, what is for one slice at most */
-    size_t turn;                            /* of this fragment, of those that the ring has */
-};
-
-/* A slice of this fragment; bytes 0: it has none. */
-static struct piece slice_of(const struct whole *w, int owner)
-{
-    size_t before = (size_t)owner * w->slice_bytes,
-           rest = before < w->bytes ? w->bytes - before : 0;
-
-    return (struct piece){ owner, w->start_bytes + before, pieces_min(rest, w->slice_bytes) };
-}
-
-/* In a rank's window: what it contributes to another's slice, and the result of its own. */
-static void *contribution_cell(const struct whole *w, int rank, int owner)
-{
-    int ranks = mem_size(w->m);
-    size_t before = w->turn * (size_t)(ranks - 1),
-           number = (size_t)((owner - rank + ranks) % ranks - 1);
-
-    return (char *)mem_window(w->m, rank) + (before + number) * mem_lines(w->slice_bytes);
-}
-
-static void *result_cell(const struct whole *w, int rank)
-{
-    size_t others = (size_t)mem_size(w->m) - 1;
-
-    return (char *)mem_window(w->m, rank) + others * w->cell_bytes +
-           w->turn * mem_lines(w->slice_bytes);
-}
 
 static int other(const struct whole *w, int k)
 {
@@ -119,19 +78,21 @@ static int other(const struct whole *w, int k)
 
 static void contribute(const struct whole *w)
 {
+    struct slot *mine = mem_slot(w->m, mem_rank(w->m));
+
     for (int k = 1; k < mem_size(w->m); k++) {
-        struct piece slice = slice_of(w, other(w, k));
+        struct piece slice = whole_slice(w, other(w, k));
         if (slice.bytes != 0)
-            mem_in_all(w->m, contribution_cell(w, mem_rank(w->m), slice.owner), w->c->in,
+            mem_in_all(w->m, whole_contribution(w, mem_rank(w->m), slice.owner), w->c->in,
                        slice.offset_bytes, slice.bytes);
     }
-    mem_post(w->m, &w->mine->in, w->next); /* R1 */
+    mem_post(w->m, &mine->in, w->next); /* R1 */
 }
 
 static void await_contributions(const struct whole *w)
 {
     for (int k = 1; k < mem_size(w->m); k++) {
-        struct whole_slot *slot = mem_slot(w->m, other(w, k));
+        struct slot *slot = mem_slot(w->m, other(w, k));
         mem_await(w->m, &slot->in, w->next); /* A1 */
     }
 }
@@ -141,10 +102,11 @@ static void await_contributions(const struct whole *w)
 static void reduce_own(const struct whole *w)
 {
     int me = mem_rank(w->m);
-    struct piece slice = slice_of(w, me);
+    struct slot *mine = mem_slot(w->m, me);
+    struct piece slice = whole_slice(w, me);
     const struct mem_span in = { .view = w->c->in, .offset_bytes = slice.offset_bytes },
                           out = { .view = w->c->out, .offset_bytes = slice.offset_bytes },
-                          cell = { .shared = result_cell(w, me) };
+                          cell = { .shared = whole_result(w, me) };
     struct sources all;
 
     if (slice.bytes == 0)
@@ -152,74 +114,33 @@ static void reduce_own(const struct whole *w)
     sources_begin(&all, w->m, w->c, &cell, slice.bytes);
     for (int r = 0; r < mem_size(w->m); r++)
         sources_add(&all,
-                    r == me ? in : (struct mem_span){ .shared = contribution_cell(w, r, me) });
+                    r == me ? in : (struct mem_span){ .shared = whole_contribution(w, r, me) });
     sources_reduce(&all, &out, mem_size(w->m) > 1 ? &cell : NULL);
-    mem_post(w->m, &w->mine->result, w->next); /* R2 */
+    mem_post(w->m, &mine->result, w->next); /* R2 */
 }
 
 static void collect(const struct whole *w)
 {
     for (int k = 1; k < mem_size(w->m); k++) {
-        struct piece slice = slice_of(w, other(w, k));
-        struct whole_slot *owner = mem_slot(w->m, slice.owner);
+        struct piece slice = whole_slice(w, other(w, k));
+        struct slot *owner = mem_slot(w->m, slice.owner);
         if (slice.bytes == 0)
             continue;
         mem_await(w->m, &owner->result, w->next); /* A2 */
         if (w->c->param[WHOLE_TAKE] && k > 1 && k == mem_size(w->m) - 1)
-            mem_out_last(w->m, w->c->out, result_cell(w, slice.owner), slice.offset_bytes,
+            mem_out_last(w->m, w->c->out, whole_result(w, slice.owner), slice.offset_bytes,
                          slice.bytes);
         else
-            mem_out(w->m, w->c->out, result_cell(w, slice.owner), slice.offset_bytes, slice.bytes);
+            mem_out(w->m, w->c->out, whole_result(w, slice.owner), slice.offset_bytes, slice.bytes);
     }
-}
-
-/* An element of the maximum size for each rank, at least. */
-static size_t whole_window_bytes(const long *param, int ranks, size_t max_bytes)
-{
-    size_t min = (size_t)ranks * HUD_ELEMENT_MAX, wanted = (size_t)param[WHOLE_BUDGET],
-           least = wanted < min ? min : wanted,
-           bytes = wanted == 0 || least > max_bytes ? max_bytes : least;
-
-    return bytes < min ? 0 : bytes / HUD_LINE * HUD_LINE;
-}
-
-/* Of the window: no more than the rank has of a shared cache, so that contributions are still there
- * when they are read. */
-static size_t whole_usable(const struct coll *c, size_t ranks)
-{
-    size_t window = c->place->window_bytes, min = ranks * HUD_ELEMENT_MAX,
-           cache = c->cache_bytes > min ? c->cache_bytes : min;
-
-    return c->cache_bytes == 0 || cache > window ? window : cache;
-}
-
-/* Which of the cells that a ring of so many bytes has, by the position only: all ranks agree, and
- * messages of one size take turns. */
-static size_t whole_turn(const struct whole *w, size_t ring_bytes)
-{
-    size_t cell = mem_lines(w->slice_bytes), ranks = (size_t)mem_size(w->m),
-           turns = pieces_min(ring_bytes / ranks, w->cell_bytes) / cell;
-
-    return turns < 2 ? 0 : (size_t)(w->at / w->bytes % turns);
 }
 
 static void allreduce_whole(struct mem *m, const struct coll *c)
 {
-    size_t ranks = (size_t)mem_size(m), element = c->reduction->element_bytes,
-           unit = HUD_LINE % element == 0 ? HUD_LINE : element, window = whole_usable(c, ranks),
-           cell = window / ranks / HUD_LINE * HUD_LINE, max = cell / unit * unit * ranks,
-           ring = (size_t)c->param[WHOLE_RING];
-    struct whole_slot *mine = mem_slot(m, mem_rank(m));
-    struct whole w = {
-        .m = m, .c = c, .mine = mine, .next = mem_get(m, &mine->at), .cell_bytes = cell
-    };
+    struct slot *mine = mem_slot(m, mem_rank(m));
+    struct whole w = whole_begin(m, c, mem_get(m, &mine->at));
 
-    for (; w.start_bytes < c->bytes; w.start_bytes += w.bytes) {
-        w.bytes = pieces_min(c->bytes - w.start_bytes, max);
-        w.slice_bytes = cut_round_up((w.bytes + ranks - 1) / ranks, unit);
-        w.at = w.next;
-        w.next += w.bytes;
-        w.turn = whole_turn(&w, ring == 0 ? window : ring);
+    while (whole_next(&w)) {
         contribute(&w);
         await_contributions(&w);
         reduce_own(&w);
@@ -228,9 +149,9 @@ static void allreduce_whole(struct mem *m, const struct coll *c)
     mem_put(m, &mine->at, w.next);
 }
 
-static const struct alg_family whole_family = {
-    .params = whole_params,
-    .fixed_bytes = sizeof(struct whole_slot),
+static const struct alg_family family = {
+    .params = params,
+    .fixed_bytes = sizeof(struct slot),
     .window_bytes = whole_window_bytes,
 };
 
@@ -240,6 +161,6 @@ ALG_DEFINE(allreduce, whole) = {
     .doc = "every rank reduces its slice of the whole message at once, all copy out the results",
     .source = "this project",
     .ordered = true,
-    .family = &whole_family,
+    .family = &family,
     .run = allreduce_whole,
 };
