@@ -5,12 +5,10 @@
  *
  * Source    this project, after allreduce/slices.
  * Shape     p ranks, n bytes, by fragments, each with a piece of every rank's slice; how slices are
- *           cut: shape/pieces.h.  The window of a rank has two sets of cells, in each one for every
- *           owner.  For a fragment a rank
+ *           cut: shape/pieces.h.  For a fragment a rank
  *             copies its contributions to others' pieces into its window | awaits all others' |
- *             makes the running sums of its own piece, rank by rank, where the contributions were,
- *             and announces them | copies its result out: of its own window; exscan: of its
- *             predecessor's
+ *             makes the running sums of its own piece (sums.h), and announces them |
+ *             copies its result out: of its own window; exscan: of its predecessor's
  * Cost      F fragments, l ns one line transfer, t ns per byte copied, r ns per byte that a
  *           reduction reads
  *             T = 2 F l + 2 (1 - 1/p) n t + 2 n r + p F l
@@ -45,7 +43,7 @@
  *   3. In place, a rank reads its contribution to its own piece when it makes the sum of that, and
  *      to other pieces before; it writes its result after that.
  */
-#include "alg/reduction.h"
+#include "alg/scan/sums.h"
 
 enum { SETS = 2 };
 
@@ -64,22 +62,6 @@ struct slot {
     _Alignas(HUD_LINE) uint64_t at;
 };
 
-struct prefix {
-    struct mem *m;
-    const struct coll *c;
-    struct pieces cut;
-    struct pieces_place now;
-    int me, ranks;
-    bool exclusive;
-};
-
-/* In a rank's window: its contribution to a piece, then the sum of the ranks up to it. */
-static struct mem_span cell_of(const struct prefix *p, int rank, const struct piece *piece)
-{
-    return (struct mem_span){ .shared = (char *)mem_window(p->m, rank) +
-                                        pieces_at(&p->cut, &p->now, piece) };
-}
-
 /* Without the last rank's of exscan, which nobody reads. */
 static void contribute(const struct prefix *p)
 {
@@ -89,7 +71,7 @@ static void contribute(const struct prefix *p)
 
     while (all && pieces_each(&p->cut, &p->now, &piece))
         if (piece.owner != p->me)
-            mem_in_all(p->m, cell_of(p, p->me, &piece).shared, p->c->in, piece.offset_bytes,
+            mem_in_all(p->m, sums_cell(p, p->me, &piece).shared, p->c->in, piece.offset_bytes,
                        piece.bytes);
     mem_post(p->m, &mine->in, p->now.at + 1); /* R1 */
 }
@@ -102,35 +84,6 @@ static void await_contributions(const struct prefix *p)
     }
 }
 
-/*
- * The sum of the ranks up to `rank`, from that of the ranks before it, into that rank's cell; for
- * the owner also into its `out`, if it is its result.  The last sum goes there only.
- */
-static void add_rank(const struct prefix *p, const struct piece *piece, int rank)
-{
-    const struct mem_span cell = cell_of(p, rank, piece),
-                          own = { .view = p->c->in, .offset_bytes = piece->offset_bytes },
-                          out = { .view = p->c->out, .offset_bytes = piece->offset_bytes };
-    bool mine = rank == p->me, result = mine && !p->exclusive, last = rank == p->ranks - 1;
-    struct sources sum;
-
-    sources_begin(&sum, p->m, p->c, &cell, piece->bytes);
-    if (rank > 0)
-        sources_add(&sum, cell_of(p, rank - 1, piece));
-    sources_add(&sum, mine ? own : cell);
-    sources_reduce(&sum, result && last ? &out : &cell, result && !last ? &out : NULL);
-}
-
-/* The running sums of its own piece.  What it begins with is there, unless it is its own. */
-static void make_sums(const struct prefix *p, const struct piece *piece)
-{
-    for (int r = p->me == 0 ? 0 : 1; r < p->ranks - (p->exclusive ? 1 : 0); r++)
-        add_rank(p, piece, r);
-    if (p->exclusive && p->me > 0)
-        mem_out(p->m, p->c->out, cell_of(p, p->me - 1, piece).shared, piece->offset_bytes,
-                piece->bytes);
-}
-
 static void sum_own(const struct prefix *p)
 {
     struct slot *mine = mem_slot(p->m, p->me);
@@ -139,7 +92,7 @@ static void sum_own(const struct prefix *p)
     while (pieces_each(&p->cut, &p->now, &piece)) {
         if (piece.owner != p->me || piece.bytes == 0)
             continue;
-        make_sums(p, &piece);
+        sums_make(p, &piece);
         mem_post(p->m, &mine->sums, p->now.at + 1); /* R2 */
     }
 }
@@ -155,7 +108,7 @@ static void collect(const struct prefix *p)
         if (piece.owner == p->me || piece.bytes == 0)
             continue;
         mem_await(p->m, &owner->sums, p->now.at + 1); /* A2 */
-        mem_out(p->m, p->c->out, cell_of(p, holder, &piece).shared, piece.offset_bytes,
+        mem_out(p->m, p->c->out, sums_cell(p, holder, &piece).shared, piece.offset_bytes,
                 piece.bytes);
     }
 }
