@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast.c - bcast/single: receivers read the root's buffer themselves, while the root writes the
- * end of the message into theirs.  Slot, lines and edges: single_copy.h.
+ * end of the message into theirs.  Lines, edges: single_copy.h, bounce.h.
  *
  * Source    this project: the kernel copies from one process to another, as the MPIs use it for
  *           messages (CMA), here called by both sides at once.
@@ -16,7 +16,7 @@
  *
  * Safety    A view that holds less than the message gets no push, and pulls what it holds.
  */
-#include "alg/single_copy/single_copy.h"
+#include "alg/single_copy/bounce.h"
 
 /* Bytes that the root pushes: the end of the message, into a view that can hold all of it. */
 static size_t bytes_to_push(const struct mem *m, const struct single_exposed *root,
@@ -49,7 +49,7 @@ static void send(struct mem *m, const struct coll *c, const struct single_expose
     for (int k = 1; k < mem_size(m); k++) {
         const struct single_missing missing = single_await_report(m, c, single_other(m, k));
         const struct single_part rest = single_cut(&whole, missing.from, missing.end);
-        single_bounce_swap(m, c, single_other(m, k), &rest, &none, 0);
+        bounce_swap(m, c, single_other(m, k), &rest, &none, 0);
     }
 }
 
@@ -69,7 +69,7 @@ static void receive(struct mem *m, const struct coll *c, const struct single_exp
     single_report(m, c, c->root, missing.from, missing.end);
     const struct single_part whole = { to, root.bytes }, none = { .bytes = 0 },
                              rest = single_cut(&whole, missing.from, missing.end);
-    single_bounce_swap(m, c, c->root, &none, &rest, block_left(c->out->bytes, missing.from));
+    bounce_swap(m, c, c->root, &none, &rest, block_left(c->out->bytes, missing.from));
 }
 
 static void bcast_single(struct mem *m, const struct coll *c)

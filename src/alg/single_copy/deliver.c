@@ -2,7 +2,7 @@
 /*
  * deliver.c - allreduce/push: every rank owns a slice of the message, to which the others
  * contribute through their bounce buffers; it reduces them into its own result, and writes that
- * into the others'.  Slot, lines and edges: single_copy.h.
+ * into the others'.  Lines, edges: single_copy.h, bounce.h.
  *
  * Source    this project.  Contributions as in allreduce/slices, results as in allreduce/single.
  * Shape     p ranks, n bytes.  First contributions, by fragments, each with a piece of every slice
@@ -33,7 +33,7 @@
  *      contributions are out by then, and are dropped.
  */
 #include "alg/reduction.h"
-#include "alg/single_copy/single_copy.h"
+#include "alg/single_copy/agree.h"
 
 enum { DELIVER_SETS = 2 };
 
@@ -55,7 +55,7 @@ static void *deliver_cell(const struct deliver *d, const struct pieces_place *f,
 static void deliver_await_half(const struct deliver *d, const struct pieces_place *f)
 {
     for (int k = 1; f->at >= DELIVER_SETS && k < mem_size(d->m); k++)
-        single_await_acknowledged(d->m, single_other(d->m, k), f->at - DELIVER_SETS);
+        bounce_await_acknowledged(d->m, single_other(d->m, k), f->at - DELIVER_SETS);
 }
 
 static void deliver_contribute(const struct deliver *d, const struct pieces_place *f)
@@ -69,7 +69,7 @@ static void deliver_contribute(const struct deliver *d, const struct pieces_plac
             mem_in_all(d->m, deliver_cell(d, f, me, &piece), d->c->in, piece.offset_bytes,
                        piece.bytes);
     for (int k = 1; k < mem_size(d->m); k++)
-        single_post_full(d->m, single_other(d->m, k), f->at);
+        bounce_post_full(d->m, single_other(d->m, k), f->at);
 }
 
 static void deliver_reduce_piece(const struct deliver *d, const struct pieces_place *f,
@@ -94,12 +94,12 @@ static void deliver_reduce(const struct deliver *d, const struct pieces_place *f
     struct piece piece = pieces_before(f);
 
     for (int k = 1; k < mem_size(d->m); k++)
-        single_await_full(d->m, single_other(d->m, k), f->at);
+        bounce_await_full(d->m, single_other(d->m, k), f->at);
     while (pieces_each(&d->cut, f, &piece))
         if (piece.owner == mem_rank(d->m) && piece.bytes != 0)
             deliver_reduce_piece(d, f, &piece);
     for (int k = 1; k < mem_size(d->m); k++)
-        single_post_acknowledged(d->m, single_other(d->m, k), f->at);
+        bounce_post_acknowledged(d->m, single_other(d->m, k), f->at);
 }
 
 /* A rank's slice, in this rank's out. */
@@ -135,7 +135,7 @@ static void deliver_bounce_missing(const struct deliver *d, int rank)
     const struct single_part send = single_cut(&mine, to.from, to.end),
                              get = single_cut(&theirs, from.from, from.end);
 
-    single_bounce_swap(d->m, d->c, rank, &send, &get, get.bytes);
+    bounce_swap(d->m, d->c, rank, &send, &get, get.bytes);
 }
 
 static void allreduce_push(struct mem *m, const struct coll *c)
@@ -159,7 +159,7 @@ static void allreduce_push(struct mem *m, const struct coll *c)
         deliver_push(&d, single_other(m, k));
     for (int k = 1; k < ranks; k++) {
         single_await_report(m, c, single_other(m, ranks - k));
-        single_add_fragments(m, single_other(m, k), now.at);
+        bounce_add_fragments(m, single_other(m, k), now.at);
     }
     for (int k = 0; k < ranks; k++) {
         int rank = (k + ranks - me) % ranks;

@@ -3,7 +3,7 @@
  * exchange.h - blocks from every rank to every other by kernel copies: alltoall.c, allgather.c.
  * `single`: every rank offers its blocks, and pulls the blocks for it out of the others' buffers.
  * `push`: it offers places for blocks, and pushes its own into the others' buffers.  The offers:
- * offers.h.  Slot, reports and bounce buffers: single_copy.h.
+ * offers.h.  Reports: single_copy.h; bounce buffers: bounce.h.
  *
  * Source    this project; the MPIs use the kernel's copies for messages (CMA).  No two ranks read
  *           from one at a time, as in pairwise exchange.
@@ -30,6 +30,7 @@
 #ifndef HUD_ALG_EXCHANGE_H
 #define HUD_ALG_EXCHANGE_H
 
+#include "alg/single_copy/bounce.h"
 #include "alg/single_copy/offers.h"
 
 /* What the kernel copies of the block that another rank offers. */
@@ -119,7 +120,7 @@ static inline void exchange_bounce_missing(const struct exchange *x, int rank,
     const struct single_part send = single_cut(out, theirs.from, theirs.end),
                              get = single_cut(in, ours.from, ours.end);
 
-    single_bounce_swap(x->m, x->c, rank, &send, &get, block_left(in->bytes, ours.from));
+    bounce_swap(x->m, x->c, rank, &send, &get, block_left(in->bytes, ours.from));
 }
 
 /* The block of this rank's call for a rank, or that from it. */

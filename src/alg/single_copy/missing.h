@@ -21,7 +21,7 @@ static inline void missing_reduce(const struct reduction *r, size_t at, size_t b
     sources_begin(&all, r->m, r->c, &bounce, bytes);
     for (int rank = 0; rank < mem_size(r->m); rank++) {
         if (rank != mem_rank(r->m))
-            single_await_full(r->m, rank, k);
+            bounce_await_full(r->m, rank, k);
         sources_add(&all, rank == mem_rank(r->m) ? slice_in(r, at) : slice_bounce(r, rank));
     }
     sources_reduce(&all, &bounce, NULL);
@@ -37,11 +37,11 @@ static inline void missing_of_own(const struct reduction *r, size_t at, size_t b
     if (!reduced)
         missing_reduce(r, at, bytes, k);
     for (int i = 1; i < ranks; i++)
-        single_post_full(r->m, single_other(r->m, i), k);
+        bounce_post_full(r->m, single_other(r->m, i), k);
     if (r->gets(r->c, me, me))
         mem_out(r->m, out.view, bounce.shared, out.offset_bytes, bytes);
     for (int i = 1; i < ranks; i++)
-        single_await_acknowledged(r->m, single_other(r->m, i), k);
+        bounce_await_acknowledged(r->m, single_other(r->m, i), k);
 }
 
 /* Fragment k, of another owner's slice. */
@@ -49,13 +49,13 @@ static inline void missing_of_other(const struct reduction *r, int owner, size_t
                                     bool reduced, size_t k)
 {
     if (!reduced) {
-        mem_in_all(r->m, single_bounce(r->m, r->c, mem_rank(r->m), 0), r->c->in, at, bytes);
-        single_post_full(r->m, owner, k);
+        mem_in_all(r->m, bounce_at(r->m, r->c, mem_rank(r->m), 0), r->c->in, at, bytes);
+        bounce_post_full(r->m, owner, k);
     }
-    single_await_full(r->m, owner, k);
+    bounce_await_full(r->m, owner, k);
     if (r->gets(r->c, mem_rank(r->m), owner))
-        mem_out(r->m, r->c->out, single_bounce(r->m, r->c, owner, 0), at, bytes);
-    single_post_acknowledged(r->m, owner, k);
+        mem_out(r->m, r->c->out, bounce_at(r->m, r->c, owner, 0), at, bytes);
+    bounce_post_acknowledged(r->m, owner, k);
 }
 
 /* Moves what is missing of all slices, `own` of this rank's: what has been reduced, or the rest; in

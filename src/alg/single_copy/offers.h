@@ -61,12 +61,18 @@ static inline struct exchange exchange_begin(struct mem *m, const struct coll *c
     return (struct exchange){ m, c, push, count, offer };
 }
 
+/* Its first or its second set. */
+static inline char *offer_set(struct mem *m, const struct coll *c, int owner, uint64_t k)
+{
+    return (char *)single_pair(m, owner, mem_size(m)) + k % 2 * single_set(c->place->window_bytes);
+}
+
 /* A rank's offer to another, of this exchange, or of the one after it. */
 static inline mem_flag *offer_of(const struct exchange *x, uint64_t count, int owner, int other)
 {
     int place = other < owner ? other : other - 1;
 
-    return (mem_flag *)(single_offers(x->m, x->c, owner, count) + (size_t)place * x->offer_bytes);
+    return (mem_flag *)(offer_set(x->m, x->c, owner, count) + (size_t)place * x->offer_bytes);
 }
 
 /* Where a small block begins in its offer. */

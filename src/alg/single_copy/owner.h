@@ -2,7 +2,7 @@
 /*
  * owner.h - reductions by kernel copies: every rank owns a slice of the message, reduces it out of
  * the others' own buffers, and writes the result into theirs.  allreduce.c, reduce.c and
- * reduce_scatter.c differ in a `struct reduction`.  Slot, lines and edges: single_copy.h.
+ * reduce_scatter.c differ in a `struct reduction`.  Lines and edges: single_copy.h, bounce.h.
  *
  * Source    this project; the cut over ranks is Rabenseifner's, without its log p rounds.
  * Shape     First directly: an owner pulls pieces of the others' contributions into its
@@ -157,7 +157,7 @@ static inline void owner_reduce(const struct reduction *r)
     size_t fragments = missing_bounce(r, &own, true, 0);
     fragments = missing_bounce(r, &own, false, fragments);
     for (int k = 1; k < mem_size(r->m); k++)
-        single_add_fragments(r->m, single_other(r->m, k), fragments);
+        bounce_add_fragments(r->m, single_other(r->m, k), fragments);
 }
 
 #endif

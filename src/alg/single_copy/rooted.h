@@ -2,8 +2,8 @@
 /*
  * rooted.h - blocks between the root and each other rank by kernel copies: gather.c, scatter.c.
  * `single`: the receiver pulls; `push`: the sender pushes.  So where gather pushes, or scatter
- * pulls, all ranks copy at once; otherwise the root does it alone.  Slot, lines and edges:
- * single_copy.h.
+ * pulls, all ranks copy at once; otherwise the root does it alone.  Lines and edges: single_copy.h,
+ * bounce.h.
  *
  * Source    this project, after bcast/single.
  * Shape     p ranks, n[i] bytes between rank i and the root.  The root enters: here is my block for
@@ -34,7 +34,7 @@
 #ifndef HUD_ALG_ROOTED_H
 #define HUD_ALG_ROOTED_H
 
-#include "alg/single_copy/single_copy.h"
+#include "alg/single_copy/bounce.h"
 
 struct rooted {
     struct mem *m;
@@ -95,9 +95,9 @@ static inline void rooted_bounce(const struct rooted *x, int rank, const struct 
     if (missing.from == missing.end)
         return;
     if (x->sends)
-        single_bounce_swap(x->m, x->c, rank, &rest, &none, 0);
+        bounce_swap(x->m, x->c, rank, &rest, &none, 0);
     else
-        single_bounce_swap(x->m, x->c, rank, &none, &rest, block_left(own->bytes, missing.from));
+        bounce_swap(x->m, x->c, rank, &none, &rest, block_left(own->bytes, missing.from));
 }
 
 /* The block of a rank in the root's buffer. */

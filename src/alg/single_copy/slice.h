@@ -6,7 +6,7 @@
 #define HUD_ALG_SLICE_H
 
 #include "alg/reduction.h"
-#include "alg/single_copy/single_copy.h"
+#include "alg/single_copy/agree.h"
 
 /* On one rank. */
 struct reduction {
@@ -45,7 +45,7 @@ static inline struct mem_span slice_out(const struct reduction *r, size_t at)
 
 static inline struct mem_span slice_bounce(const struct reduction *r, int rank)
 {
-    return (struct mem_span){ .shared = single_bounce(r->m, r->c, rank, 0) };
+    return (struct mem_span){ .shared = bounce_at(r->m, r->c, rank, 0) };
 }
 
 #endif
