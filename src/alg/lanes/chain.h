@@ -16,7 +16,7 @@
 #ifndef HUD_ALG_CHAIN_H
 #define HUD_ALG_CHAIN_H
 
-#include "alg/lanes/cells.h"
+#include "alg/lanes/chain_cells.h"
 
 enum { CHAIN_LATE = CHAIN_DEPTH - 2 };
 

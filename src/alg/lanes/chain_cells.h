@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cells.h - a rank in a reduce along chains (chain.h), and its memory.
+ * chain_cells.h - a rank in a reduce along chains (chain.h), and its memory.
  *
  * Shape     The message is cut into chunks, a chunk into a piece for each lane.  The window of a
  *           rank has a cell for each lane's piece of a chunk, twice: what the rank contributes, and
  *           in its own lane the sum; one for what comes, twice; and some for sums for the root.
  */
-#ifndef HUD_ALG_CELLS_H
-#define HUD_ALG_CELLS_H
+#ifndef HUD_ALG_CHAIN_CELLS_H
+#define HUD_ALG_CHAIN_CELLS_H
 
 #include "alg/lanes/lanes.h"
 
