@@ -53,6 +53,7 @@ class Run:
                 **environment,
                 "FAULTS_LOG": folder,
                 "HUDDLE_STATS": f"json:{folder}/stats",
+                **({"HUDDLE_NONBLOCKING": "on"} if setting.nonblocking else {}),
                 "LD_PRELOAD": setting.library,
                 MARK: mark,
             }
@@ -80,7 +81,9 @@ class Run:
             ], TEAMS[self.program]
         launch, env = peers.launcher(setting.wheels, self.program, RANKS)
         rounds = os.path.join(setting.build, "tests", "mpi", peers.abi(self.program), "rounds")
-        return [os.path.join(setting.build, "bin", "huddle"), "run", "--", *launch, rounds], env
+        words = ["--nonblocking"] if setting.nonblocking else []
+        huddle = os.path.join(setting.build, "bin", "huddle")
+        return [huddle, "run", "--", *launch, rounds, *words], env
 
     @staticmethod
     def wait(process, seconds):
@@ -147,9 +150,10 @@ def try_point(setting, clean, program, rank, point):
 
 def describe(setting, program, rank, point):
     lasting = " --forever" if point.forever else ""
+    kind = " --nonblocking" if setting.nonblocking else ""
     return (
         f"{sys.executable} {os.path.relpath(__file__)} --build {os.path.relpath(setting.build)}"
-        f" --rank {rank} --point '{point.name}' --error {point.error}{lasting} {program}"
+        f" --rank {rank} --point '{point.name}' --error {point.error}{lasting}{kind} {program}"
     )
 
 
@@ -255,6 +259,9 @@ def main():
     parser.add_argument("--rank", type=int, default=0)
     parser.add_argument("--error", type=int, default=12)
     parser.add_argument("--forever", action="store_true")
+    parser.add_argument(
+        "--nonblocking", action="store_true", help="with a nonblocking collective, under an MPI"
+    )
     parser.add_argument("programs", nargs="+", choices=[*TEAMS, *peers.NAMES], metavar="PROGRAM")
     setting = parser.parse_args()
     setting.build = os.path.abspath(setting.build)

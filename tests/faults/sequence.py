@@ -95,7 +95,11 @@ PRIVATE = (
 
 # What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the
 # call ends with an error, as the MPI's own may.
-OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))
+OWN = (
+    ("malloc", "hud_message_open"),
+    ("aligned_alloc", "hud_op_open|hud_local_open"),
+    ("malloc", r"handled_i\w+|wrap_I\w+"),  # copies of arrays (saved.h), and room for blocks
+)
 
 Point = collections.namedtuple("Point", "name error forever")
 

@@ -3,6 +3,8 @@
  * rounds.c - every collective that huddle handles, small, medium and large, on MPI_COMM_WORLD, a
  * duplicate and two halves, each result verified; at the end each rank prints what it has open.
  * Short, for runs in which something fails (tests/faults).
+ *
+ *   rounds [--nonblocking]    with one nonblocking collective, which copies its arrays
  */
 #include "check.h"
 
@@ -12,6 +14,7 @@ enum { NUMBERS = 1 << 15 }; /* most for each rank */
 
 static long *in, *out;
 static int *counts, *places;
+static bool nonblocking;
 
 static long value(int rank, int to, int i)
 {
@@ -74,6 +77,8 @@ static void reduce(MPI_Comm comm, int rank, int ranks, int n)
 
 static void exchange(MPI_Comm comm, int rank, int ranks, int n)
 {
+    MPI_Request request;
+
     fill(rank, ranks, n);
     MPI_Alltoall(in, n, MPI_LONG, out, n, MPI_LONG, comm);
     for (int i = 0; i < n * ranks; i++)
@@ -82,6 +87,13 @@ static void exchange(MPI_Comm comm, int rank, int ranks, int n)
     MPI_Alltoallv(in, counts, places, MPI_LONG, out, counts, places, MPI_LONG, comm);
     for (int i = 0; i < n * ranks; i++)
         check(out[i] == value(i / n, rank, i % n), "alltoallv of %d: %ld at %d", n, out[i], i);
+    if (!nonblocking)
+        return;
+    fill(rank, ranks, n);
+    MPI_Ialltoallv(in, counts, places, MPI_LONG, out, counts, places, MPI_LONG, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < n * ranks; i++)
+        check(out[i] == value(i / n, rank, i % n), "ialltoallv of %d: %ld at %d", n, out[i], i);
 }
 
 static void all(MPI_Comm comm)
@@ -130,6 +142,7 @@ int main(int argc, char **argv)
     MPI_Comm comm;
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
+    nonblocking = argc > 1 && strcmp(argv[1], "--nonblocking") == 0;
     in = allocate(2 * (size_t)world_size * NUMBERS * sizeof *in);
     out = allocate(2 * (size_t)world_size * NUMBERS * sizeof *out);
     counts = allocate((size_t)world_size * sizeof *counts);
