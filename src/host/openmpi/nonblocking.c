@@ -44,24 +44,25 @@ enum {
     AT_REQUEST_FREE
 };
 
-static bool find_function(const char *name, struct range *range)
+/* Needs no memory, which one rank alone might lack. */
+static bool find_function(uintptr_t function, struct range *range)
 {
-    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
-    void *function = mpi != NULL ? dlsym(mpi, name) : NULL, *symbol = NULL;
+    void *symbol = NULL;
     Dl_info info;
 
-    if (function == NULL || !dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) || symbol == NULL)
+    if (!dladdr1((void *)function, &info, &symbol, RTLD_DL_SYMENT) || symbol == NULL)
         return false;
-    range->from = (uintptr_t)function;
+    range->from = function;
     range->to = range->from + ((const ElfW(Sym) *)symbol)->st_size;
     return range->to > range->from;
 }
 
 bool hud_nonblocking_prepare(bool threads)
 {
-    bool found =
-        hud_requests_begin(threads) && find_function("PMPI_Request_free", &ranges[AT_REQUEST_FREE]);
-#define PLAIN(Name, name, ...) found = found && find_function("PMPI_I" #name, &ranges[AT_##name]);
+    bool found = hud_requests_begin(threads) &&
+                 find_function((uintptr_t)PMPI_Request_free, &ranges[AT_REQUEST_FREE]);
+#define PLAIN(Name, name, ...)                                                                     \
+    found = found && find_function((uintptr_t)PMPI_I##name, &ranges[AT_##name]);
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #include "host/signatures.def"
