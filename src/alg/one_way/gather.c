@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gather.c - blocks go to the root through windows of their senders: gather/windows and
- * gatherv/windows.  Lines, edges and proof: one_way.h.
+ * gatherv/windows.  Lines, edges and proof: one_way.h, blocks.h.
  *
  * Source    this project; lines by halves as in reduce/inline, after paper 01's sets (q = 2); tiles
  *           after paper 02 (data tiling).
@@ -16,7 +16,7 @@
  * The root has a place for the blocks of all ranks, and they push them there.  It offers the places
  * at the beginning.  A sender that asks for one without an offer is answered that there is none.
  */
-#include "alg/one_way/one_way.h"
+#include "alg/one_way/blocks.h"
 
 struct gathering {
     struct one_way x;
@@ -40,13 +40,13 @@ static void offer(const struct gathering *g, int sender, const struct one_way_bl
 }
 
 /* Asks for the root's place, and pushes.  Returns the bytes that are there. */
-static size_t push(const struct gathering *g, mem_flag *line, const struct one_way_block *block)
+static size_t push(const struct gathering *g, mem_flag *cell, const struct one_way_block *block)
 {
     int root = g->x.c->root;
     struct one_way_slot *roots = mem_slot(g->x.m, root);
     uint64_t answer = one_way_count(g->x.op, ANSWERED);
 
-    one_way_announce(&g->x, line);
+    one_way_announce(&g->x, cell);
     if (one_way_await(&g->x, root, answer) != answer)
         return 0;
     const struct direct to = direct_read(g->x.m, roots->taken[g->x.me].payload);
@@ -56,12 +56,12 @@ static size_t push(const struct gathering *g, mem_flag *line, const struct one_w
 static void send(struct gathering *g)
 {
     const struct one_way_block block = { { .view = g->x.c->in }, g->x.c->in->bytes };
-    mem_flag *line = one_way_line(&g->x, g->x.me, 0, g->x.op);
+    mem_flag *cell = one_way_cell(&g->x, g->x.me, 0, g->x.op);
     uint64_t began = g->x.at;
-    size_t pushed = one_way_is_direct(&g->x, &block) ? push(g, line, &block) : 0;
+    size_t pushed = one_way_is_direct(&g->x, &block) ? push(g, cell, &block) : 0;
 
-    one_way_send(&g->x, g->x.c->root, line, &block, pushed);
-    one_way_prefetch(&g->x, one_way_line(&g->x, g->x.me, 0, g->x.op + 1), block.bytes, began);
+    one_way_send(&g->x, g->x.c->root, cell, &block, pushed);
+    one_way_prefetch(&g->x, one_way_cell(&g->x, g->x.me, 0, g->x.op + 1), block.bytes, began);
 }
 
 static bool offers(const struct gathering *g, const struct one_way_block *place)
@@ -71,14 +71,14 @@ static bool offers(const struct gathering *g, const struct one_way_block *place)
 
 static void receive(const struct gathering *g, int sender)
 {
-    mem_flag *line = one_way_line(&g->x, sender, 0, g->x.op);
+    mem_flag *cell = one_way_cell(&g->x, sender, 0, g->x.op);
     const struct one_way_block place = place_of(g, sender);
 
     if (place.bytes == 0)
         return;
-    if (one_way_await_direct(&g->x, line) && !offers(g, &place))
+    if (one_way_await_direct(&g->x, cell) && !offers(g, &place))
         offer(g, sender, &place);
-    one_way_receive(&g->x, sender, line, place);
+    one_way_receive(&g->x, sender, cell, place);
 }
 
 static void receive_all(const struct gathering *g)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * scatter.c - blocks come from the root through its window: scatter/windows and
- * scatterv/windows.  Lines, edges and proof: one_way.h.
+ * scatterv/windows.  Lines, edges and proof: one_way.h, blocks.h.
  *
  * Source    this project; lines by halves as in bcast/inline, after paper 01's sets (q = 2); tiles
  *           after paper 02 (data tiling).
@@ -16,7 +16,7 @@
  * The root publishes where its blocks are, and the other ranks pull them from there.  It does so at
  * the beginning, and waits at the end until they have said how much they have.
  */
-#include "alg/one_way/one_way.h"
+#include "alg/one_way/blocks.h"
 
 struct scattering {
     struct one_way x;
@@ -31,18 +31,18 @@ static struct one_way_block block_of(const struct scattering *s, int rank)
                     : (struct one_way_block){ { .view = &c->in[rank] }, c->in[rank].bytes };
 }
 
-/* The line of this operation for a rank. */
-static mem_flag *line_for(const struct scattering *s, int rank)
+/* The cell of this operation for a rank. */
+static mem_flag *cell_for(const struct scattering *s, int rank)
 {
-    return one_way_line(&s->x, s->x.c->root, rank, s->x.op);
+    return one_way_cell(&s->x, s->x.c->root, rank, s->x.op);
 }
 
 static void publish(const struct scattering *s, int rank, const struct one_way_block *block)
 {
-    mem_flag *line = line_for(s, rank);
+    mem_flag *cell = cell_for(s, rank);
 
-    direct_publish(s->x.m, line->payload, &block->span, block->bytes, 0);
-    one_way_announce(&s->x, line);
+    direct_publish(s->x.m, cell->payload, &block->span, block->bytes, 0);
+    one_way_announce(&s->x, cell);
 }
 
 /* Waits until a rank has pulled, and sends what it could not. */
@@ -55,7 +55,7 @@ static void finish(struct scattering *s, int rank, const struct one_way_block *b
         return;
     size_t pulled = mem_get(s->x.m, puller->taken[s->x.me].payload);
     if (pulled < block->bytes)
-        one_way_send(&s->x, rank, line_for(s, rank), block, pulled);
+        one_way_send(&s->x, rank, cell_for(s, rank), block, pulled);
 }
 
 /* What the root does with each other rank, in turn. */
@@ -67,7 +67,7 @@ static void serve(struct scattering *s, enum turn turn, int rank)
     bool direct = one_way_is_direct(&s->x, &block);
 
     if (turn == SEND && !direct)
-        one_way_send(&s->x, rank, line_for(s, rank), &block, 0);
+        one_way_send(&s->x, rank, cell_for(s, rank), &block, 0);
     else if (turn == PUBLISH && direct)
         publish(s, rank, &block);
     else if (turn == FINISH && direct)
@@ -89,7 +89,7 @@ static void send_all(struct scattering *s)
     }
     for (int k = 1; k < ranks && k <= PREFETCH_RINGS; k++) {
         int rank = me + k < ranks ? me + k : me + k - ranks;
-        one_way_prefetch(&s->x, one_way_line(&s->x, me, rank, s->x.op + 1), block_of(s, rank).bytes,
+        one_way_prefetch(&s->x, one_way_cell(&s->x, me, rank, s->x.op + 1), block_of(s, rank).bytes,
                          k == 1 ? began : s->x.at);
     }
 }
@@ -97,22 +97,22 @@ static void send_all(struct scattering *s)
 static void receive(const struct scattering *s)
 {
     int root = s->x.c->root;
-    mem_flag *line = line_for(s, s->x.me);
+    mem_flag *cell = cell_for(s, s->x.me);
     const struct one_way_block place = { { .view = s->x.c->out }, s->x.c->out->bytes };
 
     if (place.bytes == 0) {
         one_way_tell(&s->x, root, s->x.op, UINT32_MAX);
         return;
     }
-    if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, line)) {
-        const struct direct from = direct_read(s->x.m, line->payload);
+    if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, cell)) {
+        const struct direct from = direct_read(s->x.m, cell->payload);
         size_t pulled = direct_pull(s->x.m, root, &from, &place.span, place.bytes);
         mem_put(s->x.m, s->x.mine->taken[root].payload, pulled);
         one_way_tell(&s->x, root, s->x.op, ANSWERED);
         if (pulled == from.word[DIRECT_BYTES])
             return;
     }
-    one_way_receive(&s->x, root, line, place);
+    one_way_receive(&s->x, root, cell, place);
 }
 
 static void scatter(struct mem *m, const struct coll *c, bool equal)

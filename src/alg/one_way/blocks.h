@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * blocks.h - of the family one_way: how a block goes from its sender to its receiver.
+ *
+ * Shape     In its cell, if that has room.  Else in tiles, of which the cell has the place of the
+ *           first; both ends know how long tiles are, and so where the others lie.  What the kernel
+ *           is to copy is announced first, and what it did not copy goes in tiles.
+ *
+ * Line                       written by  read by      value means
+ *   slot[s].cell[d][k % R]   s           d            2 k: s asks d for a place for its block of
+ *                                                     operation k (gather), or publishes where the
+ *                                                     block is (scatter), so that the kernel copies
+ *                                                     it.  2 k + 1: the block, or what is left of
+ *                                                     it, is here, or in tiles from here on
+ *   slot[s].more             s           receivers    so many tiles has s written since the lease
+ *                                                     began: announces those of a block but the
+ *                                                     first
+ *
+ * Edges     R1 -> A1   a copy into a cell or a tile, and a place  happens before  its receiver's
+ *                      that is published                          copy out of it
+ *
+ * Safety
+ *   1. A block that is shorter than its receiver expects ends where its cell says.  What is longer
+ *      than the receiver's block is dropped, and the call reports that.
+ */
+#ifndef HUD_ALG_ONE_WAY_BLOCKS_H
+#define HUD_ALG_ONE_WAY_BLOCKS_H
+
+#include "alg/one_way/one_way.h"
+
+/* A block of the call. */
+struct one_way_block {
+    struct mem_span span;
+    size_t bytes;
+};
+
+/* In a cell: bytes, whether they are in tiles, and whether the kernel has copied some before; then
+ * the bytes of the block; or where the first tile begins, its number, and what the kernel copied.
+ */
+enum { HEADER, HEADER_DATA, HEADER_AT = HEADER_DATA, HEADER_NUMBER, HEADER_MOVED };
+enum { IN_TILES = 1, AFTER_DIRECT = 2, HEADER_BITS = 2 };
+
+/* Bytes of a block that a cell has room for. */
+static inline size_t one_way_in_cell(const struct one_way *x)
+{
+    return x->lines * HUD_LINE - offsetof(mem_flag, payload[HEADER_DATA]);
+}
+
+/* ---- tiles, by their sender ---- */
+
+/* So many bytes, in one run, are free at the window's position.  A sender that has too many tiles
+ * out waits for half of them: it looks at its receiver's line once for all these. */
+static inline void one_way_make_room(struct one_way *x, size_t bytes)
+{
+    x->at = tiles_run(x->at, bytes, x->window_bytes);
+    while (x->first != x->next) {
+        const uint64_t *oldest = x->mine->tile[x->first % AHEAD_MAX];
+        bool many = x->next - x->first == x->ahead;
+        if (!many && x->at + bytes - mem_get(x->m, &oldest[TILE_AT]) <= x->window_bytes)
+            return;
+        for (uint64_t i = 0; i < (many ? x->ahead / 2 : 1); i++) {
+            oldest = x->mine->tile[x->first++ % AHEAD_MAX];
+            one_way_await(x, (int)mem_get(x->m, &oldest[TILE_RECEIVER]),
+                          mem_get(x->m, &oldest[TILE_TAKEN]));
+        }
+    }
+}
+
+/* Writes a tile; `count`: of those of its block, with it. */
+static inline void one_way_write(struct one_way *x, int receiver, const struct mem_span *from,
+                                 size_t bytes, uint64_t count)
+{
+    uint64_t *tile = x->mine->tile[x->next++ % AHEAD_MAX];
+
+    mem_in_all(x->m, (char *)mem_window(x->m, x->me) + x->at % x->window_bytes, from->view,
+               from->offset_bytes, bytes);
+    mem_put(x->m, &tile[TILE_RECEIVER], (uint64_t)receiver);
+    mem_put(x->m, &tile[TILE_TAKEN], one_way_count(x->op, ANSWERED + count));
+    mem_put(x->m, &tile[TILE_AT], x->at);
+    x->at += mem_lines(bytes);
+}
+
+/* Sends what is left of a block, tile by tile; the cell announces the first one. */
+static inline void one_way_send_tiles(struct one_way *x, int receiver, mem_flag *cell,
+                                      const struct one_way_block *block)
+{
+    struct mem_span from = block->span;
+
+    for (size_t done = 0, count = 1; done < block->bytes; count++) {
+        size_t rest = block->bytes - done, bytes = rest < x->tile_bytes ? rest : x->tile_bytes;
+        one_way_make_room(x, bytes);
+        if (count == 1) {
+            mem_put(x->m, &cell->payload[HEADER_AT], x->at);
+            mem_put(x->m, &cell->payload[HEADER_NUMBER], x->next);
+        }
+        one_way_write(x, receiver, &from, bytes, count);
+        if (count == 1)
+            mem_post(x->m, cell, 2 * x->op + 1); /* R1 */
+        else
+            mem_post(x->m, &x->mine->more, x->next); /* R1 */
+        done += bytes;
+        from.offset_bytes += bytes;
+    }
+}
+
+/* Sends a block, but for bytes that the kernel has copied; in the cell where that has room. */
+static inline void one_way_send(struct one_way *x, int receiver, mem_flag *cell,
+                                const struct one_way_block *block, size_t moved)
+{
+    struct one_way_block rest = *block;
+
+    rest.span.offset_bytes += moved;
+    rest.bytes -= moved;
+    bool in_cell = rest.bytes <= (moved == 0 ? one_way_in_cell(x) : 0);
+    mem_put(x->m, &cell->payload[HEADER],
+            (uint64_t)rest.bytes << HEADER_BITS | (in_cell ? 0 : IN_TILES) |
+                (moved == 0 ? 0 : AFTER_DIRECT));
+    if (moved != 0)
+        mem_put(x->m, &cell->payload[HEADER_MOVED], moved);
+    if (in_cell) {
+        mem_in_all(x->m, &cell->payload[HEADER_DATA], rest.span.view, rest.span.offset_bytes,
+                   rest.bytes);
+        mem_post(x->m, cell, 2 * x->op + 1); /* R1 */
+    } else {
+        one_way_send_tiles(x, receiver, cell, &rest);
+    }
+}
+
+/* The kernel copies a block. */
+static inline bool one_way_is_direct(const struct one_way *x, const struct one_way_block *block)
+{
+    return x->direct_bytes != 0 && block->bytes >= x->direct_bytes &&
+           mem_expose(x->m, block->span.view) != 0;
+}
+
+/* Asks for a place, or publishes one. */
+static inline void one_way_announce(const struct one_way *x, mem_flag *cell)
+{
+    mem_post(x->m, cell, 2 * x->op); /* R1 */
+}
+
+/* The cell, and the bytes of the window, that the next operation writes if it is like this one,
+ * which began there. */
+static inline void one_way_prefetch(const struct one_way *x, mem_flag *cell, size_t block_bytes,
+                                    uint64_t began)
+{
+    size_t bytes = x->at - began < PREFETCH_MAX ? x->at - began : PREFETCH_MAX,
+           place = x->at % x->window_bytes,
+           in_cell =
+               block_bytes <= one_way_in_cell(x) ? block_bytes : HEADER_MOVED * sizeof(uint64_t);
+
+    mem_prefetch_own(x->m, cell, sizeof cell->value + HEADER_DATA * sizeof(uint64_t) + in_cell);
+    if (bytes != 0 && place + bytes <= x->window_bytes)
+        mem_prefetch_own(x->m, (char *)mem_window(x->m, x->me) + place, bytes);
+}
+
+/* ---- tiles, by their receiver ---- */
+
+/* Receives so many bytes of a sender's, tile by tile from the first one on, and drops what the
+ * block has no room for. */
+static inline void one_way_receive_tiles(const struct one_way *x, int sender, const mem_flag *cell,
+                                         struct one_way_block block, size_t bytes)
+{
+    struct one_way_slot *from = mem_slot(x->m, sender);
+    uint64_t at = mem_get(x->m, &cell->payload[HEADER_AT]),
+             number = mem_get(x->m, &cell->payload[HEADER_NUMBER]);
+
+    for (size_t done = 0, count = 1; done < bytes; count++) {
+        size_t rest = bytes - done, tile = rest < x->tile_bytes ? rest : x->tile_bytes;
+        at = tiles_run(at, tile, x->window_bytes);
+        if (count > 1)
+            mem_await(x->m, &from->more, number + count); /* A1 */
+        block.bytes -= block_out(x->m, &block.span, block.bytes,
+                                 (char *)mem_window(x->m, sender) + at % x->window_bytes, tile);
+        block.span.offset_bytes += tile;
+        one_way_tell(x, sender, x->op, ANSWERED + count);
+        at += mem_lines(tile);
+        done += tile;
+    }
+}
+
+/* Waits for a sender's announcement; true: one for the kernel's copy. */
+static inline bool one_way_await_direct(const struct one_way *x, mem_flag *cell)
+{
+    return mem_await(x->m, cell, 2 * x->op) == 2 * x->op; /* A1 */
+}
+
+/* Receives a block, or what the kernel has left of it. */
+static inline void one_way_receive(const struct one_way *x, int sender, mem_flag *cell,
+                                   struct one_way_block block)
+{
+    mem_await(x->m, cell, 2 * x->op + 1); /* A1 */
+    uint64_t header = mem_get(x->m, &cell->payload[HEADER]);
+    size_t bytes = header >> HEADER_BITS;
+
+    if (header & AFTER_DIRECT) {
+        size_t moved = mem_get(x->m, &cell->payload[HEADER_MOVED]);
+        block.span.offset_bytes += moved;
+        block.bytes = block_left(block.bytes, moved);
+    }
+    if (header & IN_TILES)
+        one_way_receive_tiles(x, sender, cell, block, bytes);
+    else
+        block_out(x->m, &block.span, block.bytes, &cell->payload[HEADER_DATA], bytes);
+}
+
+#endif
