@@ -18,6 +18,7 @@ from ..common.totals import base, why_not
 REACH = 2  # how far beyond what was measured, in bytes and in ranks
 
 STARTED = "nonblocking or persistent"
+UNTIMED = "no call was timed"
 APART = "ranks of several nodes, or not all recorded"
 OWN_BYTES = "each rank knows only its own bytes"
 NO_COLLECTIVE = "no times of the collective"
@@ -85,7 +86,7 @@ class Saving:
     ranks: set = field(default_factory=set)  # that were measured
 
     def add(self, cell, rate, saved_ns, ranks):
-        seconds = cell.ticks * rate * 1e-9 * cell.calls / cell.timed if cell.timed else 0.0
+        seconds = cell.ticks * rate * 1e-9 * cell.calls / cell.timed
         self.covered += cell.calls
         self.seconds += seconds
         self.saved += max(saved_ns * 1e-9 * cell.calls, -seconds)  # no time is less than none
@@ -128,6 +129,8 @@ def of_cell(rank, cell, job, measured, row):
     """As saved_ns."""
     if cell.name != base(cell.name):
         return STARTED
+    if not cell.timed:
+        return UNTIMED
     if not job.is_together(cell.comm):
         return APART
     if row["views"]:

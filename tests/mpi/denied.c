@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * denied.c - broadcasts, gatherv and scatterv while the kernel forbids one rank after the other to
+ * denied.c - broadcasts, gathers and scatters while the kernel forbids one rank after the other to
  * read or write other processes' memory; all data arrive all the same.
  *
  * What is forbidden stays so, so that a team which was set up before meets refusals in every
@@ -43,7 +43,7 @@ static void one(int root, int count, unsigned spread, const char *when)
         MPI_Type_free(&type);
 }
 
-/* ---- blocks of any sizes ---- */
+/* ---- blocks, of one size or any ---- */
 
 enum { RANKS_MAX = 16 };
 
@@ -84,7 +84,7 @@ static void check_block(const int *at, int rank, int count, int step, int root, 
 }
 
 /* Blocks of the root, in got; this rank's own one, in want.  Both ways. */
-static void blocks(int root, int count, unsigned spread, const char *when)
+static void blocks(int root, int count, bool equal, unsigned spread, const char *when)
 {
     int counts[RANKS_MAX], places[RANKS_MAX], total = 0;
     bool gaps = spread_on(spread, world_rank);
@@ -92,7 +92,7 @@ static void blocks(int root, int count, unsigned spread, const char *when)
     MPI_Datatype type = type_of(gaps);
 
     for (int r = 0; r < world_size; r++) {
-        counts[r] = r % 3 == 2 ? count / 3 : count;
+        counts[r] = r % 3 == 2 && !equal ? count / 3 : count;
         places[r] = total;
         total += counts[r];
     }
@@ -100,11 +100,17 @@ static void blocks(int root, int count, unsigned spread, const char *when)
     memset(got, 0xA5, (size_t)total * (size_t)step * sizeof *got);
     memset(want, 0xA5, (size_t)own * (size_t)step * sizeof *want);
     fill(want, world_rank, own, step, root);
-    MPI_Gatherv(want, own, type, got, counts, places, type, root, MPI_COMM_WORLD);
+    if (equal)
+        MPI_Gather(want, own, type, got, own, type, root, MPI_COMM_WORLD);
+    else
+        MPI_Gatherv(want, own, type, got, counts, places, type, root, MPI_COMM_WORLD);
     for (int r = 0; world_rank == root && r < world_size; r++)
         check_block(got + places[r] * step, r, counts[r], step, root, when);
     memset(want, 0xA5, (size_t)own * (size_t)step * sizeof *want);
-    MPI_Scatterv(got, counts, places, type, want, own, type, root, MPI_COMM_WORLD);
+    if (equal)
+        MPI_Scatter(got, own, type, want, own, type, root, MPI_COMM_WORLD);
+    else
+        MPI_Scatterv(got, counts, places, type, want, own, type, root, MPI_COMM_WORLD);
     check_block(want, world_rank, own, step, root, when);
     MPI_Type_free(&type);
 }
@@ -119,8 +125,8 @@ static void all(const char *when)
                 one(root, counts[i], spread * 85, when); /* none, even, odd, all */
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (int root = 0; root < world_size; root++)
-            for (unsigned spread = 0; spread < 4; spread++)
-                blocks(root, counts[i] / world_size, spread * 85, when);
+            for (unsigned spread = 0; spread < 8; spread++)
+                blocks(root, counts[i] / world_size, spread < 4, spread % 4 * 85, when);
     MPI_Barrier(MPI_COMM_WORLD);
     section(when);
 }

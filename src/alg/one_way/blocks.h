@@ -49,7 +49,7 @@ static inline size_t one_way_in_cell(const struct one_way *x)
 /* ---- tiles, by their sender ---- */
 
 /* So many bytes, in one run, are free at the window's position.  A sender that has too many tiles
- * out waits for half of them: it looks at its receiver's line once for all these. */
+ * out waits for half of them, and so seldom. */
 static inline void one_way_make_room(struct one_way *x, size_t bytes)
 {
     x->at = tiles_run(x->at, bytes, x->window_bytes);
@@ -139,8 +139,8 @@ static inline void one_way_announce(const struct one_way *x, mem_flag *cell)
     mem_post(x->m, cell, 2 * x->op); /* R1 */
 }
 
-/* The cell, and the bytes of the window, that the next operation writes if it is like this one,
- * which began there. */
+/* The cell, and the bytes of the window, that the next operation writes if it is like this one;
+ * `began`: its position when this one began. */
 static inline void one_way_prefetch(const struct one_way *x, mem_flag *cell, size_t block_bytes,
                                     uint64_t began)
 {

@@ -4,12 +4,12 @@
  * it, through a window of their sender.  Here: what a sender may write again.  blocks.h: how a
  * block goes.  gather.c, scatter.c: who sends to whom.
  *
- * A sender hears of nobody, so it may be operations ahead of its receivers.  It has a ring of cells
- * for each receiver of an operation, used by operation number, in two halves (q = 2 of paper 01's
- * sets).  A short block travels in its cell, whose first line has its flag.  What is longer is cut
- * into tiles, which lie in the sender's window in the order in which they were written, as far
- * ahead as there is room.  The kernel copies blocks of `single` bytes and more (alg/direct.h);
- * tiles carry what it does not copy.
+ * A sender does not wait for acknowledgements, so it may be operations ahead of its receivers.  It
+ * has a ring of cells for each receiver of an operation, used by operation number, in two halves (q
+ * = 2 of paper 01's sets).  A short block travels in its cell, whose first line has its flag.  What
+ * is longer is cut into tiles, which lie in the sender's window in the order in which they were
+ * written, as far ahead as there is room.  The kernel copies blocks of `single` bytes and more
+ * (alg/direct.h); tiles carry what it does not copy.
  *
  * Line                       written by  read by      value means
  *   slot[s].cell[d][k % R],  s           d            see blocks.h
@@ -18,7 +18,7 @@
  *                                                     k.  n = 1: where s's block of operation k
  *                                                     goes, or how much d has pulled, is here.
  *                                                     1 + t: d has consumed t of its tiles.  All:
- *                                                     d wants no more of it
+ *                                                     d discards the rest
  *   slot[d].done             d           senders      d has finished all operations up to k
  *   slot[s].tile, .to        s           s            (plain) tiles that are not known to be
  *                                                     consumed; whom s sent to in operation k
@@ -29,19 +29,22 @@
  *
  * Deadlock freedom
  *   1. A receiver waits for what its sender announces in the same operation.  A sender waits for
- *      receivers to finish operations before its own, or to consume tiles that it has announced, or
- *      to answer what it has announced.
- *   2. A rank in the earliest operation that any has not finished: as a sender it waits for a
- *      receiver in that operation alone.  That one takes blocks in an order, each from a sender who
- *      waits for nobody but for it.
+ *      receivers to consume tiles that it has announced, or to answer what it has announced.  All
+ *      wait for receivers to finish operations before their own.
+ *   2. Of the ranks in the earliest operation that any has not finished, a sender waits for a
+ *      receiver in that operation alone.  A receiver takes blocks in an order, and consumes all
+ *      tiles that are announced of one without a wait for a rank but their sender.  In a scatter
+ *      that is the root; in a gather it waits for that receiver alone.
  * Safety
- *   1. A receiver that expects zero bytes says at once that it wants no more, and reads nothing: no
- *      sender waits for it.
+ *   1. A receiver that expects zero bytes reports at once that it discards all, and reads nothing:
+ *      no sender waits for it.
  *   2. A place, or an address, is used inside the call of its owner alone: the root leaves an
  *      operation once a rank that it has offered a place has announced its block by 2 k + 1; and
  *      once a rank that pulls has said how much.
  *   3. Numbers are compared modulo 2^64, and those of `taken` have 32 bits of an operation's.  None
- *      falls behind: every rank says to all others at times which operations it has finished.
+ *      falls behind: every 64 operations a rank reports to all others which it has finished; and a
+ *      sender forgets tiles of operations that its receivers have finished.  No rank is 2^31
+ *      operations ahead of another one.
  */
 #ifndef HUD_ALG_ONE_WAY_H
 #define HUD_ALG_ONE_WAY_H
@@ -64,14 +67,14 @@ static const struct alg_param one_way_params[] = {
 
 /* Cells of a ring, at most and at least; lines of a cell, at most, and of all of a rank's; tiles
  * that are not known to be consumed; what a rank prefetches for its next operation: bytes of its
- * window; rings, of which more would keep it longer than they save. */
+ * window, and rings: more of them would take longer than they save. */
 enum { RING_MAX = 32, RING_MIN = 2, CELL_MAX = 4, LINES = 512 };
 enum { AHEAD_MAX = 128, AHEAD_MIN = 16 };
 enum { PREFETCH_MAX = 8192, PREFETCH_RINGS = 8 };
 
-enum { TELL_ALL = 64 }; /* operations after which a rank says to all others how far it is */
+enum { TELL_ALL = 64 }; /* operations after which a rank reports to all others what it finished */
 
-/* What a rank records of a tile: who consumes it, what that rank says then, where it begins. */
+/* What a rank records of a tile: who consumes it, what that rank reports then, where it begins. */
 enum { TILE_RECEIVER, TILE_TAKEN, TILE_AT, TILE_WORDS };
 
 struct one_way_slot {
@@ -99,27 +102,26 @@ struct one_way {
     uint64_t op, at, first, next;
 };
 
-enum { ANSWERED = 1 }; /* what a receiver says before it has consumed a tile */
+enum { ANSWERED = 1 }; /* what a receiver reports before it has consumed a tile */
 
-/* Cells of a ring for each of so many receivers. */
-static inline uint64_t one_way_ring(int receivers)
+/* Of so many lines: cells of a ring for each receiver, and lines of a cell. */
+struct one_way_rings {
+    uint64_t cells, lines;
+};
+
+static inline struct one_way_rings one_way_rings(uint64_t lines, int receivers)
 {
-    uint64_t ring = RING_MAX;
+    struct one_way_rings r = { .cells = RING_MAX };
 
-    while (ring > RING_MIN && ring * (uint64_t)receivers > LINES)
-        ring /= 2;
-    return ring;
+    while (r.cells > RING_MIN && r.cells * (uint64_t)receivers > lines)
+        r.cells /= 2;
+    r.lines = lines / (r.cells * (uint64_t)receivers);
+    r.lines = r.lines > CELL_MAX ? CELL_MAX : r.lines == 0 ? 1 : r.lines;
+    return r;
 }
 
-/* Lines of a cell. */
-static inline uint64_t one_way_cell_lines(int receivers)
-{
-    uint64_t lines = LINES / (one_way_ring(receivers) * (uint64_t)receivers);
-
-    return lines > CELL_MAX ? CELL_MAX : lines == 0 ? 1 : lines;
-}
-
-/* Tiles of two operations, so that a sender need not wait for receivers of its own. */
+/* Tiles of two operations, up to a limit, so that a sender need not wait for receivers of its own.
+ */
 static inline uint64_t one_way_ahead(int receivers)
 {
     uint64_t two = 2 * (uint64_t)receivers;
@@ -127,12 +129,22 @@ static inline uint64_t one_way_ahead(int receivers)
     return two < AHEAD_MIN ? AHEAD_MIN : two > AHEAD_MAX ? AHEAD_MAX : two;
 }
 
-static inline size_t one_way_lines_bytes(int ranks, int receivers)
+/* Half as much as the window, up to a limit. */
+static inline size_t one_way_lines_bytes(int ranks, int receivers, size_t window_bytes)
 {
+    size_t lines = window_bytes / 2 / HUD_LINE;
+    const struct one_way_rings r = one_way_rings(lines < LINES ? lines : LINES, receivers);
+
     return sizeof(struct one_way_slot) +
-           ((size_t)ranks +
-            (size_t)receivers * one_way_ring(receivers) * one_way_cell_lines(receivers)) *
-               sizeof(mem_flag);
+           ((size_t)ranks + (size_t)receivers * r.cells * r.lines) * sizeof(mem_flag);
+}
+
+/* Those of a slot that has so many bytes. */
+static inline struct one_way_rings one_way_rings_of(size_t slot_bytes, int ranks, int receivers)
+{
+    size_t lines = (slot_bytes - sizeof(struct one_way_slot)) / HUD_LINE - (size_t)ranks;
+
+    return one_way_rings(lines, receivers);
 }
 
 static inline size_t one_way_window_bytes(const long *param, int ranks, size_t max_bytes)
@@ -179,18 +191,24 @@ static inline void one_way_await_done(const struct one_way *x, int receiver, uin
         mem_await(x->m, &slot->done, op); /* A2 */
 }
 
-/* Before the first write to cells of a half: their receivers have finished with them. */
-static inline void one_way_enter_half(const struct one_way *x)
+/* Before the first write to cells of a half: their receivers have finished with them, and with
+ * tiles of those operations.  A record of these that stays would be compared with numbers that are
+ * 2^31 operations further. */
+static inline void one_way_enter_half(struct one_way *x)
 {
     uint64_t op = x->op, half = x->ring / 2, last = (uint64_t)x->me;
 
-    for (uint64_t k = op - x->ring; k < op - half; k++) {
+    for (uint64_t k = op > x->ring ? op - x->ring : 1; k < op - half; k++) {
         uint64_t to = mem_get(x->m, &x->mine->to[k % x->ring]);
         bool all = to == (uint64_t)x->ranks;
         for (int r = all ? 0 : (int)to; to != last && r < (all ? x->ranks : (int)to + 1); r++)
             one_way_await_done(x, r, op - half - 1);
         last = to;
     }
+    while (x->first != x->next &&
+           (int64_t)(mem_get(x->m, &x->mine->tile[x->first % AHEAD_MAX][TILE_TAKEN]) -
+                     one_way_count(op - half, 0)) < 0)
+        x->first++;
 }
 
 /* receivers: of one sender, in an operation; to: as in the slot. */
@@ -202,11 +220,12 @@ static inline struct one_way one_way_begin(struct mem *m, const struct coll *c, 
                          .mine = mem_slot(m, mem_rank(m)),
                          .me = mem_rank(m),
                          .ranks = mem_size(m),
-                         .ring = one_way_ring(receivers),
-                         .lines = one_way_cell_lines(receivers),
                          .ahead = one_way_ahead(receivers),
                          .direct_bytes = (size_t)c->param[ONE_WAY_SINGLE] };
 
+    const struct one_way_rings r = one_way_rings_of(c->place->slot_bytes, x.ranks, receivers);
+    x.ring = r.cells;
+    x.lines = r.lines;
     x.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
     x.tile_bytes = tiles_bytes((size_t)c->param[ONE_WAY_TILE], x.window_bytes);
     x.at = mem_get(m, &x.mine->at);

@@ -7,14 +7,14 @@
  *           after paper 02 (data tiling).
  * Shape     p ranks, blocks of n[i] bytes.  The root writes the blocks, for rank r + 1 first, and
  *           is done, as far as lines and its window reach; each other rank copies its own out.
- * Cost      T = (sum of n[i]) t + l + p o       ns; l one line transfer, t per byte copied in
- *           cache, o of a call
- *           traffic: 2 (p - 1) n bytes beyond in and out; the root's own block goes from in to out
- *           blocks that the kernel copies: T = 3 l + max n[i] t, t of its copies: all ranks at once
+ * Cost      T = (sum of n[i]) t + l + (p - 2) o       ns; l one line transfer, t per byte copied
+ *           in cache, o of a block; from 0.5 KB on one more copy of a tile
+ *           traffic: 2 (sum of n[i]) bytes beyond in and out; the root's own goes from in to out
+ *           blocks that the kernel copies: T = 2 l + max n[i] t, t of its copies: all ranks at once
  * Accepts   any block, if the lease has a window.
  *
  * The root publishes where its blocks are, and the other ranks pull them from there.  It does so at
- * the beginning, and waits at the end until they have said how much they have.
+ * the beginning, and waits at the end until they have reported how much they have.
  */
 #include "alg/one_way/blocks.h"
 
@@ -59,18 +59,18 @@ static void finish(struct scattering *s, int rank, const struct one_way_block *b
 }
 
 /* What the root does with each other rank, in turn. */
-enum turn { PUBLISH, SEND, FINISH };
+enum phase { PUBLISH, SEND, FINISH };
 
-static void serve(struct scattering *s, enum turn turn, int rank)
+static void serve(struct scattering *s, enum phase phase, int rank)
 {
     const struct one_way_block block = block_of(s, rank);
     bool direct = one_way_is_direct(&s->x, &block);
 
-    if (turn == SEND && !direct)
+    if (phase == SEND && !direct)
         one_way_send(&s->x, rank, cell_for(s, rank), &block, 0);
-    else if (turn == PUBLISH && direct)
+    else if (phase == PUBLISH && direct)
         publish(s, rank, &block);
-    else if (turn == FINISH && direct)
+    else if (phase == FINISH && direct)
         finish(s, rank, &block);
 }
 
@@ -81,10 +81,10 @@ static void send_all(struct scattering *s)
     const struct hud_view *out = s->x.c->out;
     uint64_t began = s->x.at;
 
-    for (int turn = s->x.direct_bytes != 0 ? PUBLISH : SEND; turn <= FINISH; turn++) {
-        for (int k = 1; k < ranks && (turn == SEND || s->x.direct_bytes != 0); k++)
-            serve(s, (enum turn)turn, me + k < ranks ? me + k : me + k - ranks);
-        if (turn == SEND && out->base != own.span.view->base)
+    for (int phase = s->x.direct_bytes != 0 ? PUBLISH : SEND; phase <= FINISH; phase++) {
+        for (int k = 1; k < ranks && (phase == SEND || s->x.direct_bytes != 0); k++)
+            serve(s, (enum phase)phase, me + k < ranks ? me + k : me + k - ranks);
+        if (phase == SEND && out->base != own.span.view->base)
             mem_move(s->x.m, &(struct mem_span){ .view = out }, &own.span, own.bytes);
     }
     for (int k = 1; k < ranks && k <= PREFETCH_RINGS; k++) {
@@ -140,8 +140,8 @@ static void scatterv_windows(struct mem *m, const struct coll *c)
 
 static size_t lines_bytes(const long *param, int ranks, size_t window_bytes)
 {
-    (void)param, (void)window_bytes;
-    return one_way_lines_bytes(ranks, ranks);
+    (void)param;
+    return one_way_lines_bytes(ranks, ranks, window_bytes);
 }
 
 static const struct alg_family family = {

@@ -5,6 +5,8 @@
  *
  * Cost      T = l + f t + n max(t, p t_r) + ceil(n/f) (p - 1) g
  *           traffic: writes n, and the root reads (p - 1) n
+ * Deadlock  The root waits for contributions to its own operation.  The others wait only for room
+ *           in their queues: for roots to have read what they published before.
  */
 #include "alg/queue/contributions.h"
 
@@ -36,7 +38,7 @@ static void reduce_gather(struct mem *m, const struct coll *c)
 ALG_DEFINE(reduce, gather) = {
     .coll = "reduce",
     .name = "gather",
-    .doc = "ranks show their contributions in their own queues, the root reduces all of them",
+    .doc = "ranks publish their contributions in their own queues, the root reduces all of them",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
     .family = &HUD_BACKEND(contributions_family),

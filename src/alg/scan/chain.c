@@ -14,14 +14,17 @@
  * Accepts   any n, if the lease has a window.
  *
  * Positions count fragments within a call, and go on by a constant from call to call of the family.
- * So a call begins at one position on all ranks, whatever their counts were before.
+ * So a call begins at one position on all ranks, whatever their counts were before.  Cells are used
+ * in turn over all calls: each rank counts its own, and tells its successor in each call.
  *
  * Line              written by   read by         value k means
  *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks
- *                                                up to r, are or were in r's window
+ *                                                up to r, are or were in r's window.  With it,
+ *                                                for the last calls: the first cell of each
  *   slot[r].done    r            its             r needs no sum of a fragment before k any more;
  *                                predecessor     after a call's last one, k begins the next
- *   slot[r].at      r            r               (plain) where its next call begins
+ *   slot[r].calls,  r            r               (plain) calls and cells so far
+ *     .cells
  *   slot[r].freed   r            r               (plain) what it has last seen in its successor's
  *                                                `done`
  *   slot[r].until   r            r               (plain) for each cell, what its successor's `done`
@@ -40,16 +43,18 @@
  *   2. In place, a fragment of `in` is read into a cell before the result is written to `out`; the
  *      last rank reads and writes at the same offset.
  *   3. Counts may differ between ranks: such a call has a wrong result, or ranks wait in it and the
- *      mismatch is found.  Later calls are right.  A rank with fewer fragments frees all cells of
- *      the call by its last one.  A rank with more may read cells of later calls, but frees none of
- *      these before it makes those calls itself.
+ *      mismatch is found.  Later calls are right, if all ranks have made this one here, which one
+ *      whose count is zero has not.  A rank with fewer fragments frees all cells of the call by its
+ *      last one.  A rank with more may read cells of later calls, but frees none of these before it
+ *      makes those calls itself.
  */
 #include "alg/reduction.h"
 
 enum { CELLS = 4 };
 
-/* From a call's position to the next one's: more than fragments, and one cell on. */
-static const uint64_t call_step = ((uint64_t)1 << 32) + 1;
+/* Bits of a position that count fragments of a call; calls whose first cells are told: more than
+ * cells, so that a successor has read what a later call writes there. */
+enum { FRAGMENTS = 32, TOLD = 8 };
 
 enum param { FRAGMENT, BUDGET };
 
@@ -63,8 +68,8 @@ static const struct alg_param params[] = {
 
 struct slot {
     mem_flag sent, done;
-    _Alignas(HUD_LINE) uint64_t at;
-    uint64_t freed, until[CELLS];
+    _Alignas(HUD_LINE) uint64_t calls;
+    uint64_t cells, freed, until[CELLS];
 };
 
 /* A rank of the chain in a call. */
@@ -73,19 +78,25 @@ struct chain {
     const struct coll *c;
     struct slot *mine, *before, *after; /* slots; NULL: there is no such rank */
     size_t cell_bytes;
-    uint64_t at, done; /* the fragment's position, and the one after it */
+    uint64_t at, done;     /* the fragment's position, and the one after it */
+    uint64_t own, befores; /* cells of it: its own, and its predecessor's */
     bool exclusive;
 };
 
-static void *cell_of(const struct chain *x, int rank)
+static void *own_cell(const struct chain *x)
 {
-    return (char *)mem_window(x->m, rank) + x->at % CELLS * x->cell_bytes;
+    return (char *)mem_window(x->m, mem_rank(x->m)) + x->own % CELLS * x->cell_bytes;
+}
+
+static void *befores_cell(const struct chain *x)
+{
+    return (char *)mem_window(x->m, mem_rank(x->m) - 1) + x->befores % CELLS * x->cell_bytes;
 }
 
 /* Its cell of this fragment is free, and then in use until the successor has read it. */
 static void take_cell(const struct chain *x)
 {
-    uint64_t *until = &x->mine->until[x->at % CELLS], min = mem_get(x->m, until);
+    uint64_t *until = &x->mine->until[x->own % CELLS], min = mem_get(x->m, until);
 
     if ((int64_t)(min - mem_get(x->m, &x->mine->freed)) > 0) {
         uint64_t freed = mem_await(x->m, &x->after->done, min); /* A2 */
@@ -97,8 +108,7 @@ static void take_cell(const struct chain *x)
 /* This rank's sum of a fragment into its cell, for its successor. */
 static void send(const struct chain *x, const struct mem_span *own, size_t bytes)
 {
-    int me = mem_rank(x->m);
-    const struct mem_span to = { .shared = cell_of(x, me) };
+    const struct mem_span to = { .shared = own_cell(x) };
     struct sources sum;
 
     take_cell(x);
@@ -106,7 +116,7 @@ static void send(const struct chain *x, const struct mem_span *own, size_t bytes
         mem_in_all(x->m, to.shared, own->view, own->offset_bytes, bytes);
     } else {
         sources_begin(&sum, x->m, x->c, &to, bytes);
-        sources_add(&sum, (struct mem_span){ .shared = cell_of(x, me - 1) });
+        sources_add(&sum, (struct mem_span){ .shared = befores_cell(x) });
         sources_add(&sum, *own);
         sources_reduce(&sum, &to, NULL);
     }
@@ -121,26 +131,28 @@ static void finish(const struct chain *x, const struct mem_span *own, const stru
 
     sources_begin(&sum, x->m, x->c, out, bytes);
     if (x->before)
-        sources_add(&sum, (struct mem_span){ .shared = cell_of(x, mem_rank(x->m) - 1) });
+        sources_add(&sum, (struct mem_span){ .shared = befores_cell(x) });
     sources_add(&sum, *own);
     sources_reduce(&sum, out, NULL);
 }
 
 /* A fragment: `in` and `out` at an offset. */
-static void pass_on(const struct chain *x, size_t offset_bytes, size_t bytes)
+static void pass_on(struct chain *x, size_t offset_bytes, size_t bytes)
 {
     const struct mem_span own = { .view = x->c->in, .offset_bytes = offset_bytes },
                           out = { .view = x->c->out, .offset_bytes = offset_bytes };
-    int me = mem_rank(x->m);
+    uint64_t call = x->at >> FRAGMENTS;
 
     if (x->before)
         mem_await(x->m, &x->before->sent, x->at + 1); /* A1 */
+    if (x->before && offset_bytes == 0)
+        x->befores = mem_get(x->m, &x->before->sent.payload[call % TOLD]);
     if (x->after)
         send(x, &own, bytes);
     if (x->exclusive && x->before)
-        mem_out(x->m, x->c->out, cell_of(x, me - 1), offset_bytes, bytes);
+        mem_out(x->m, x->c->out, befores_cell(x), offset_bytes, bytes);
     else if (!x->exclusive && x->after)
-        mem_out(x->m, x->c->out, cell_of(x, me), offset_bytes, bytes);
+        mem_out(x->m, x->c->out, own_cell(x), offset_bytes, bytes);
     else if (!x->exclusive)
         finish(x, &own, &out, bytes);
     if (x->before)
@@ -181,15 +193,19 @@ static void run_chain(struct mem *m, const struct coll *c, bool exclusive)
                        .after = me + 1 < mem_size(m) ? mem_slot(m, me + 1) : NULL,
                        .cell_bytes = cell,
                        .exclusive = exclusive };
-    uint64_t next = mem_get(m, &x.mine->at) + call_step;
+    uint64_t call = mem_get(m, &x.mine->calls), next = (call + 1) << FRAGMENTS;
 
-    x.at = next - call_step;
-    mem_put(m, &x.mine->at, next);
-    for (size_t begin = 0; begin < c->bytes; begin += bytes, x.at++) {
+    x.at = call << FRAGMENTS;
+    x.own = mem_get(m, &x.mine->cells);
+    if (x.after)
+        mem_put(m, &x.mine->sent.payload[call % TOLD], x.own);
+    for (size_t begin = 0; begin < c->bytes; begin += bytes, x.at++, x.own++, x.befores++) {
         bytes = pieces_min(fragment, c->bytes - begin);
         x.done = begin + bytes < c->bytes ? x.at + 1 : next;
         pass_on(&x, begin, bytes);
     }
+    mem_put(m, &x.mine->calls, call + 1);
+    mem_put(m, &x.mine->cells, x.own);
 }
 
 static void scan_chain(struct mem *m, const struct coll *c)

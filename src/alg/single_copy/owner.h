@@ -34,7 +34,7 @@
 /* Pieces of a bounce buffer, at most, and so contributions pulled before they are reduced. */
 enum { DIRECT_PIECES = 8 };
 
-static inline int direct_pieces(const struct reduction *r)
+static inline int owner_pieces(const struct reduction *r)
 {
     int fit = (int)(2 * single_half(r->c->place->window_bytes) / SINGLE_MIN),
         max = fit < DIRECT_PIECES ? fit : DIRECT_PIECES;
@@ -42,38 +42,38 @@ static inline int direct_pieces(const struct reduction *r)
     return mem_size(r->m) < max ? mem_size(r->m) : max;
 }
 
-static inline size_t direct_piece_bytes(const struct reduction *r)
+static inline size_t owner_piece_bytes(const struct reduction *r)
 {
-    return 2 * single_half(r->c->place->window_bytes) / (size_t)direct_pieces(r) / HUD_LINE *
+    return 2 * single_half(r->c->place->window_bytes) / (size_t)owner_pieces(r) / HUD_LINE *
            HUD_LINE;
 }
 
 /* Another rank's contribution, into the i-th piece of the bounce buffer.  False: not all came. */
-static inline bool direct_pull(const struct reduction *r, int rank, size_t at, size_t bytes, int i,
-                               struct mem_span *source)
+static inline bool owner_pull(const struct reduction *r, int rank, size_t at, size_t bytes, int i,
+                              struct mem_span *source)
 {
     struct single_exposed from = single_await_entry(r->m, r->c, rank);
 
     *source = slice_bounce(r, mem_rank(r->m));
-    source->shared = (char *)source->shared + (size_t)i * direct_piece_bytes(r);
+    source->shared = (char *)source->shared + (size_t)i * owner_piece_bytes(r);
     return from.in != 0 && mem_pull(r->m, source, rank, from.in, at, bytes) == bytes;
 }
 
 /* Reduces all contributions to some bytes; a sum of the first of them is in the first piece.
  * False: one could not be pulled. */
-static inline bool direct_reduce(const struct reduction *r, size_t at, size_t bytes,
-                                 const struct mem_span *to)
+static inline bool owner_sum(const struct reduction *r, size_t at, size_t bytes,
+                             const struct mem_span *to)
 {
     struct mem_span sum = slice_bounce(r, mem_rank(r->m)), source;
     struct sources all;
 
     sources_begin(&all, r->m, r->c, &sum, bytes);
     for (int rank = 0; rank < mem_size(r->m); rank++) {
-        if (all.count == direct_pieces(r))
+        if (all.count == owner_pieces(r))
             sources_fold(&all);
         if (rank == mem_rank(r->m))
             source = slice_in(r, at);
-        else if (!direct_pull(r, rank, at, bytes, all.count, &source))
+        else if (!owner_pull(r, rank, at, bytes, all.count, &source))
             return false;
         sources_add(&all, source);
     }
@@ -82,8 +82,8 @@ static inline bool direct_reduce(const struct reduction *r, size_t at, size_t by
 }
 
 /* True: all that get the result have it. */
-static inline bool direct_push(const struct reduction *r, size_t at, size_t bytes,
-                               const struct mem_span *result)
+static inline bool owner_push(const struct reduction *r, size_t at, size_t bytes,
+                              const struct mem_span *result)
 {
     bool good = true;
 
@@ -100,19 +100,19 @@ static inline bool direct_push(const struct reduction *r, size_t at, size_t byte
 
 /* This rank's slice, as far as the kernel copies: results are missing from byte `from` on, and
  * those up to `end` are in the bounce buffer. */
-static inline struct single_missing direct_slice(const struct reduction *r)
+static inline struct single_missing owner_slice(const struct reduction *r)
 {
     int me = mem_rank(r->m);
     size_t at = slice_start(r, me), end = slice_start(r, me + 1),
-           max = whole_elements(r, direct_piece_bytes(r));
+           max = whole_elements(r, owner_piece_bytes(r));
     struct mem_span bounce = slice_bounce(r, me);
 
     for (size_t n; at < end; at += n) {
         struct mem_span result = r->gets(r->c, me, me) ? slice_out(r, at) : bounce;
         n = end - at < max ? end - at : max;
-        if (!direct_reduce(r, at, n, &result))
+        if (!owner_sum(r, at, n, &result))
             break;
-        if (direct_push(r, at, n, &result))
+        if (owner_push(r, at, n, &result))
             continue;
         if (!result.shared)
             mem_move(r->m, &bounce, &result, n);
@@ -149,7 +149,7 @@ static inline void owner_reduce(const struct reduction *r)
     if (!single_agree(r->m, c, &mine))
         return;
     if (!closed)
-        own = direct_slice(r);
+        own = owner_slice(r);
     for (int k = 1; k < mem_size(r->m); k++)
         single_report(r->m, c, single_other(r->m, k), own.from, own.end);
     for (int k = 1; k < mem_size(r->m); k++)

@@ -44,25 +44,23 @@ enum {
     AT_REQUEST_FREE
 };
 
-/* Needs no memory, which one rank alone might lack. */
-static bool find_function(uintptr_t function, struct range *range)
+static bool find_function(const char *name, struct range *range)
 {
-    void *symbol = NULL;
+    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
+    void *function = mpi != NULL ? dlsym(mpi, name) : NULL, *symbol = NULL;
     Dl_info info;
 
-    if (!dladdr1((void *)function, &info, &symbol, RTLD_DL_SYMENT) || symbol == NULL)
+    if (function == NULL || !dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) || symbol == NULL)
         return false;
-    range->from = function;
+    range->from = (uintptr_t)function;
     range->to = range->from + ((const ElfW(Sym) *)symbol)->st_size;
     return range->to > range->from;
 }
 
-bool hud_nonblocking_prepare(bool threads)
+bool hud_nonblocking_find(void)
 {
-    bool found = hud_requests_begin(threads) &&
-                 find_function((uintptr_t)PMPI_Request_free, &ranges[AT_REQUEST_FREE]);
-#define PLAIN(Name, name, ...)                                                                     \
-    found = found && find_function((uintptr_t)PMPI_I##name, &ranges[AT_##name]);
+    bool found = find_function("PMPI_Request_free", &ranges[AT_REQUEST_FREE]);
+#define PLAIN(Name, name, ...) found = found && find_function("PMPI_I" #name, &ranges[AT_##name]);
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #include "host/signatures.def"
