@@ -36,8 +36,8 @@ def show(rows, unlabelled, missing, options):
         print(f"  {line}")
     if unlabelled:
         print(
-            f"  {unlabelled} figures left out: the line transfer could not be measured, or changed"
-            " its class meanwhile"
+            f"  {unlabelled} figure(s) left out: the line transfer could not be measured, or"
+            " changed its class meanwhile"
         )
 
 

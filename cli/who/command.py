@@ -12,6 +12,7 @@ from .text import plain, plain_texts, show
 ARENA = "/memfd:huddle (deleted)"  # the target of a link to the shared memory of a rank
 PARTS = ("libhuddle", "mca_coll_huddle")
 MPI = ("libmpi.so", "libmpich.so", "libmpi_cxx.so")
+ENDING_S = 2
 
 
 def a_pid(text):
@@ -338,6 +339,14 @@ def look(options, layout):
         show(facts)
 
 
+def ends(pid):
+    """A process that is ending gives up its memory some time before its number."""
+    until = time.monotonic() + ENDING_S
+    while not ended(pid) and time.monotonic() < until:
+        time.sleep(ENDING_S / 20)
+    return ended(pid)
+
+
 def main(options, _command, layout):
     look(options, layout)
     while options.watch:
@@ -347,7 +356,7 @@ def main(options, _command, layout):
         try:
             look(options, layout)
         except Trouble:
-            if ended(options.pid):
+            if ends(options.pid):
                 break
             raise
     return 0

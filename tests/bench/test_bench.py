@@ -538,7 +538,7 @@ class Command(unittest.TestCase):
     def test_ctrl_c_shows_what_there_is_and_leaves_nothing(self):
         status, output, errors = self.stopped(signal.SIGINT, 6)
         self.assertEqual(130, status, errors)
-        self.assertRegex(output, r"ompi4 +[\d.]+|figures left out")
+        self.assertRegex(output, r"ompi4 +[\d.]+|figure\(s\) left out")
         self.assertIn("ended by Ctrl-C", errors)
 
     def test_sigterm_is_like_ctrl_c(self):
