@@ -161,18 +161,13 @@ static void create_context(void)
     hud_context_create(&host, &context);
 }
 
-/* False: this rank cannot use huddle. */
-static bool prepare(void)
+static void prepare(void)
 {
     hud_reduction_prepare();
-    nonblocking = hud_requests_begin(ompi_mpi_thread_multiple); /* the same on all ranks */
+    nonblocking = hud_nonblocking_prepare(ompi_mpi_thread_multiple);
     if (!nonblocking)
         hud_openmpi_warn("this Open MPI's requests differ from those the component was built for; "
                          "nonblocking collectives are its own");
-    if (!nonblocking || hud_nonblocking_find())
-        return true;
-    hud_openmpi_warn("no memory to look at Open MPI's functions; not used");
-    return false;
 }
 
 /* The context, if huddle takes this communicator.  A job of one rank has one, too: a bad setting is
@@ -184,8 +179,8 @@ static hud_context *context_for(ompi_communicator_t *comm)
         layout = misfit == NULL ? FITS : MISFIT;
         if (misfit != NULL)
             hud_openmpi_warn(MISFIT_TEXT, misfit);
-        else if (!prepare())
-            layout = MISFIT;
+        else
+            prepare();
     }
     if (layout == MISFIT || OMPI_COMM_IS_INTER(comm))
         return NULL;

@@ -6,10 +6,8 @@
 
 #include <stdbool.h>
 
-/* Once, before the first communicator.  False: this rank cannot look at its MPI's functions, for
- * lack of memory.  It must not take part in nonblocking calls, and so in none: its communicators
- * fall back on all ranks. */
-bool hud_nonblocking_find(void);
+/* Once, before the first communicator.  The same on all ranks that run the same Open MPI. */
+bool hud_nonblocking_prepare(bool threads);
 
 /* A return address: within MPI_Request_free. */
 bool hud_is_users_free(const void *caller);
