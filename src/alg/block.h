@@ -17,6 +17,22 @@ static inline struct mem_span block_at(const struct hud_view *view, size_t bytes
     return (struct mem_span){ .view = view, .offset_bytes = (size_t)i * bytes };
 }
 
+/* Bytes of a view. */
+struct block {
+    struct mem_span at;
+    size_t bytes;
+};
+
+static inline struct block block_whole(const struct hud_view *view)
+{
+    return (struct block){ { .view = view }, view->bytes };
+}
+
+static inline struct block block_number(const struct hud_view *view, size_t bytes, int i)
+{
+    return (struct block){ block_at(view, bytes, i), bytes };
+}
+
 /* What is left of so many bytes. */
 static inline size_t block_left(size_t bytes, size_t used)
 {
@@ -54,6 +70,16 @@ static inline bool block_same(const struct mem_span *a, const struct mem_span *b
 
     return a->view->pack || b->view->pack ? one == other && a->offset_bytes == b->offset_bytes
                                           : one + a->offset_bytes == other + b->offset_bytes;
+}
+
+/* Copies a rank's own block to its place, which it may be; what that has no room for is dropped. */
+static inline void block_move(struct mem *m, const struct block *to, const struct block *from)
+{
+    if (block_same(&to->at, &from->at))
+        return;
+    if (from->bytes > to->bytes)
+        block_truncate(m);
+    mem_move(m, &to->at, &from->at, from->bytes < to->bytes ? from->bytes : to->bytes);
 }
 
 #endif

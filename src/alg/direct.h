@@ -23,12 +23,13 @@ struct direct {
 };
 
 /* Publishes a block; one of fewer than min_bytes as out of reach. */
-static inline void direct_publish(struct mem *m, uint64_t *words, const struct mem_span *block,
-                                  size_t bytes, size_t min_bytes)
+static inline void direct_publish(struct mem *m, uint64_t *words, const struct block *block,
+                                  size_t min_bytes)
 {
-    mem_put(m, &words[DIRECT_ADDRESS], bytes < min_bytes ? 0 : mem_expose(m, block->view));
-    mem_put(m, &words[DIRECT_OFFSET], block->offset_bytes);
-    mem_put(m, &words[DIRECT_BYTES], bytes);
+    mem_put(m, &words[DIRECT_ADDRESS],
+            block->bytes < min_bytes ? 0 : mem_expose(m, block->at.view));
+    mem_put(m, &words[DIRECT_OFFSET], block->at.offset_bytes);
+    mem_put(m, &words[DIRECT_BYTES], block->bytes);
 }
 
 static inline struct direct direct_read(struct mem *m, const uint64_t *words)
@@ -42,27 +43,27 @@ static inline struct direct direct_read(struct mem *m, const uint64_t *words)
 
 /* Pushes a block into the one that a rank publishes, if that holds it; returns the bytes pushed. */
 static inline size_t direct_push(struct mem *m, int rank, const struct direct *to,
-                                 const struct mem_span *block, size_t bytes)
+                                 const struct block *block)
 {
-    bool reached = to->word[DIRECT_ADDRESS] != 0 && bytes <= to->word[DIRECT_BYTES] &&
-                   mem_expose(m, block->view) != 0;
+    bool reached = to->word[DIRECT_ADDRESS] != 0 && block->bytes != 0 &&
+                   block->bytes <= to->word[DIRECT_BYTES] && mem_expose(m, block->at.view) != 0;
 
-    return reached
-               ? mem_push(m, block, rank, to->word[DIRECT_ADDRESS], to->word[DIRECT_OFFSET], bytes)
-               : 0;
+    return reached ? mem_push(m, &block->at, rank, to->word[DIRECT_ADDRESS],
+                              to->word[DIRECT_OFFSET], block->bytes)
+                   : 0;
 }
 
-/* Pulls the block that a rank publishes into one with so much room, and drops what has none.
+/* Pulls the block that a rank publishes into another one, and drops what has no room there.
  * Returns the bytes pulled or dropped. */
 static inline size_t direct_pull(struct mem *m, int rank, const struct direct *from,
-                                 const struct mem_span *block, size_t room_bytes)
+                                 const struct block *block)
 {
-    size_t bytes = from->word[DIRECT_BYTES], fit = bytes < room_bytes ? bytes : room_bytes,
+    size_t bytes = from->word[DIRECT_BYTES], fit = bytes < block->bytes ? bytes : block->bytes,
            moved = 0;
 
-    if (from->word[DIRECT_ADDRESS] != 0 && mem_expose(m, block->view) != 0)
-        moved =
-            mem_pull(m, block, rank, from->word[DIRECT_ADDRESS], from->word[DIRECT_OFFSET], fit);
+    if (from->word[DIRECT_ADDRESS] != 0 && fit != 0 && mem_expose(m, block->at.view) != 0)
+        moved = mem_pull(m, &block->at, rank, from->word[DIRECT_ADDRESS], from->word[DIRECT_OFFSET],
+                         fit);
     if (fit < bytes)
         block_truncate(m);
     return moved == fit ? bytes : moved;

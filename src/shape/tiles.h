@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tiles.h - tiles of exchanges by windows (alg/windows/): their sizes, and the words by which two
- * ranks announce them to each other.  Pure functions.
+ * tiles.h - tiles of exchanges by windows (alg/windows/, alg/one_way/): their sizes, and the words
+ * by which two ranks announce them to each other.  Pure functions.
  *
  * Tiles are counted within an operation.  A count is announced with the operation's number, so an
  * announcement of an earlier operation is smaller.

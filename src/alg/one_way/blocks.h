@@ -28,12 +28,6 @@
 
 #include "alg/one_way/one_way.h"
 
-/* A block of the call. */
-struct one_way_block {
-    struct mem_span span;
-    size_t bytes;
-};
-
 /* In a cell: bytes, whether they are in tiles, and whether the kernel has copied some before; then
  * the bytes of the block; or where the first tile begins, its number, and what the kernel copied.
  */
@@ -49,7 +43,7 @@ static inline size_t one_way_in_cell(const struct one_way *x)
 /* ---- tiles, by their sender ---- */
 
 /* So many bytes, in one run, are free at the window's position.  A sender that has too many tiles
- * out waits for half of them, and so seldom. */
+ * out waits for half of them, so that it waits seldom. */
 static inline void one_way_make_room(struct one_way *x, size_t bytes)
 {
     x->at = tiles_run(x->at, bytes, x->window_bytes);
@@ -82,9 +76,9 @@ static inline void one_way_write(struct one_way *x, int receiver, const struct m
 
 /* Sends what is left of a block, tile by tile; the cell announces the first one. */
 static inline void one_way_send_tiles(struct one_way *x, int receiver, mem_flag *cell,
-                                      const struct one_way_block *block)
+                                      const struct block *block)
 {
-    struct mem_span from = block->span;
+    struct mem_span from = block->at;
 
     for (size_t done = 0, count = 1; done < block->bytes; count++) {
         size_t rest = block->bytes - done, bytes = rest < x->tile_bytes ? rest : x->tile_bytes;
@@ -105,11 +99,11 @@ static inline void one_way_send_tiles(struct one_way *x, int receiver, mem_flag 
 
 /* Sends a block, but for bytes that the kernel has copied; in the cell where that has room. */
 static inline void one_way_send(struct one_way *x, int receiver, mem_flag *cell,
-                                const struct one_way_block *block, size_t moved)
+                                const struct block *block, size_t moved)
 {
-    struct one_way_block rest = *block;
+    struct block rest = *block;
 
-    rest.span.offset_bytes += moved;
+    rest.at.offset_bytes += moved;
     rest.bytes -= moved;
     bool in_cell = rest.bytes <= (moved == 0 ? one_way_in_cell(x) : 0);
     mem_put(x->m, &cell->payload[HEADER],
@@ -118,7 +112,7 @@ static inline void one_way_send(struct one_way *x, int receiver, mem_flag *cell,
     if (moved != 0)
         mem_put(x->m, &cell->payload[HEADER_MOVED], moved);
     if (in_cell) {
-        mem_in_all(x->m, &cell->payload[HEADER_DATA], rest.span.view, rest.span.offset_bytes,
+        mem_in_all(x->m, &cell->payload[HEADER_DATA], rest.at.view, rest.at.offset_bytes,
                    rest.bytes);
         mem_post(x->m, cell, 2 * x->op + 1); /* R1 */
     } else {
@@ -127,10 +121,10 @@ static inline void one_way_send(struct one_way *x, int receiver, mem_flag *cell,
 }
 
 /* The kernel copies a block. */
-static inline bool one_way_is_direct(const struct one_way *x, const struct one_way_block *block)
+static inline bool one_way_is_direct(const struct one_way *x, const struct block *block)
 {
     return x->direct_bytes != 0 && block->bytes >= x->direct_bytes &&
-           mem_expose(x->m, block->span.view) != 0;
+           mem_expose(x->m, block->at.view) != 0;
 }
 
 /* Asks for a place, or publishes one. */
@@ -159,7 +153,7 @@ static inline void one_way_prefetch(const struct one_way *x, mem_flag *cell, siz
 /* Receives so many bytes of a sender's, tile by tile from the first one on, and drops what the
  * block has no room for. */
 static inline void one_way_receive_tiles(const struct one_way *x, int sender, const mem_flag *cell,
-                                         struct one_way_block block, size_t bytes)
+                                         struct block block, size_t bytes)
 {
     struct one_way_slot *from = mem_slot(x->m, sender);
     uint64_t at = mem_get(x->m, &cell->payload[HEADER_AT]),
@@ -170,9 +164,9 @@ static inline void one_way_receive_tiles(const struct one_way *x, int sender, co
         at = tiles_run(at, tile, x->window_bytes);
         if (count > 1)
             mem_await(x->m, &from->more, number + count); /* A1 */
-        block.bytes -= block_out(x->m, &block.span, block.bytes,
+        block.bytes -= block_out(x->m, &block.at, block.bytes,
                                  (char *)mem_window(x->m, sender) + at % x->window_bytes, tile);
-        block.span.offset_bytes += tile;
+        block.at.offset_bytes += tile;
         one_way_tell(x, sender, x->op, ANSWERED + count);
         at += mem_lines(tile);
         done += tile;
@@ -187,7 +181,7 @@ static inline bool one_way_await_direct(const struct one_way *x, mem_flag *cell)
 
 /* Receives a block, or what the kernel has left of it. */
 static inline void one_way_receive(const struct one_way *x, int sender, mem_flag *cell,
-                                   struct one_way_block block)
+                                   struct block block)
 {
     mem_await(x->m, cell, 2 * x->op + 1); /* A1 */
     uint64_t header = mem_get(x->m, &cell->payload[HEADER]);
@@ -195,13 +189,13 @@ static inline void one_way_receive(const struct one_way *x, int sender, mem_flag
 
     if (header & AFTER_DIRECT) {
         size_t moved = mem_get(x->m, &cell->payload[HEADER_MOVED]);
-        block.span.offset_bytes += moved;
+        block.at.offset_bytes += moved;
         block.bytes = block_left(block.bytes, moved);
     }
     if (header & IN_TILES)
         one_way_receive_tiles(x, sender, cell, block, bytes);
     else
-        block_out(x->m, &block.span, block.bytes, &cell->payload[HEADER_DATA], bytes);
+        block_out(x->m, &block.at, block.bytes, &cell->payload[HEADER_DATA], bytes);
 }
 
 #endif

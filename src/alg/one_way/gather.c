@@ -23,24 +23,22 @@ struct gathering {
     bool equal; /* all blocks have the call's bytes */
 };
 
-static struct one_way_block place_of(const struct gathering *g, int rank)
+static struct block place_of(const struct gathering *g, int rank)
 {
     const struct coll *c = g->x.c;
 
-    return g->equal ? (struct one_way_block){ block_at(c->out, c->bytes, rank), c->bytes }
-                    : (struct one_way_block){ { .view = &c->out[rank] }, c->out[rank].bytes };
+    return g->equal ? block_number(c->out, c->bytes, rank) : block_whole(&c->out[rank]);
 }
 
 /* Where the sender's block goes, if the kernel may copy it. */
-static void offer(const struct gathering *g, int sender, const struct one_way_block *place)
+static void offer(const struct gathering *g, int sender, const struct block *place)
 {
-    direct_publish(g->x.m, g->x.mine->taken[sender].payload, &place->span, place->bytes,
-                   g->x.direct_bytes);
+    direct_publish(g->x.m, g->x.mine->taken[sender].payload, place, g->x.direct_bytes);
     one_way_tell(&g->x, sender, g->x.op, ANSWERED);
 }
 
 /* Asks for the root's place, and pushes.  Returns the bytes that are there. */
-static size_t push(const struct gathering *g, mem_flag *cell, const struct one_way_block *block)
+static size_t push(const struct gathering *g, mem_flag *cell, const struct block *block)
 {
     int root = g->x.c->root;
     struct one_way_slot *roots = mem_slot(g->x.m, root);
@@ -50,12 +48,12 @@ static size_t push(const struct gathering *g, mem_flag *cell, const struct one_w
     if (one_way_await(&g->x, root, answer) != answer)
         return 0;
     const struct direct to = direct_read(g->x.m, roots->taken[g->x.me].payload);
-    return direct_push(g->x.m, root, &to, &block->span, block->bytes);
+    return direct_push(g->x.m, root, &to, block);
 }
 
 static void send(struct gathering *g)
 {
-    const struct one_way_block block = { { .view = g->x.c->in }, g->x.c->in->bytes };
+    const struct block block = block_whole(g->x.c->in);
     mem_flag *cell = one_way_cell(&g->x, g->x.me, 0, g->x.op);
     uint64_t began = g->x.at;
     size_t pushed = one_way_is_direct(&g->x, &block) ? push(g, cell, &block) : 0;
@@ -64,7 +62,7 @@ static void send(struct gathering *g)
     one_way_prefetch(&g->x, one_way_cell(&g->x, g->x.me, 0, g->x.op + 1), block.bytes, began);
 }
 
-static bool offers(const struct gathering *g, const struct one_way_block *place)
+static bool offers(const struct gathering *g, const struct block *place)
 {
     return g->x.direct_bytes != 0 && place->bytes >= g->x.direct_bytes;
 }
@@ -72,7 +70,7 @@ static bool offers(const struct gathering *g, const struct one_way_block *place)
 static void receive(const struct gathering *g, int sender)
 {
     mem_flag *cell = one_way_cell(&g->x, sender, 0, g->x.op);
-    const struct one_way_block place = place_of(g, sender);
+    const struct block place = place_of(g, sender);
 
     if (place.bytes == 0)
         return;
@@ -84,21 +82,18 @@ static void receive(const struct gathering *g, int sender)
 static void receive_all(const struct gathering *g)
 {
     int me = g->x.me, ranks = g->x.ranks;
-    const struct hud_view *in = g->x.c->in;
-    const struct one_way_block own = place_of(g, me);
+    const struct coll *c = g->x.c;
+    const struct block place = place_of(g, me),
+                       own = g->equal && coll_in_place(c) ? place : block_whole(c->in);
 
     for (int sender = 0; sender < ranks; sender++) {
-        const struct one_way_block place = place_of(g, sender);
-        if (sender != me && place.bytes == 0)
+        const struct block wanted = place_of(g, sender);
+        if (sender != me && wanted.bytes == 0)
             one_way_tell(&g->x, sender, g->x.op, UINT32_MAX);
-        else if (sender != me && offers(g, &place))
-            offer(g, sender, &place);
+        else if (sender != me && offers(g, &wanted))
+            offer(g, sender, &wanted);
     }
-    if (in->base != own.span.view->base)
-        mem_move(g->x.m, &own.span, &(struct mem_span){ .view = in },
-                 in->bytes < own.bytes ? in->bytes : own.bytes);
-    if (in->base != own.span.view->base && in->bytes > own.bytes)
-        block_truncate(g->x.m);
+    block_move(g->x.m, &place, &own);
     for (int k = 1; k < ranks; k++)
         receive(g, me + k < ranks ? me + k : me + k - ranks);
 }

@@ -40,7 +40,7 @@
  *      no sender waits for it.
  *   2. A place, or an address, is used inside the call of its owner alone: the root leaves an
  *      operation once a rank that it has offered a place has announced its block by 2 k + 1; and
- *      once a rank that pulls has said how much.
+ *      once a rank that pulls has reported how much.
  *   3. Numbers are compared modulo 2^64, and those of `taken` have 32 bits of an operation's.  None
  *      falls behind: every 64 operations a rank reports to all others which it has finished; and a
  *      sender forgets tiles of operations that its receivers have finished.  No rank is 2^31

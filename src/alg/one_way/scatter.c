@@ -23,12 +23,11 @@ struct scattering {
     bool equal; /* all blocks have the call's bytes */
 };
 
-static struct one_way_block block_of(const struct scattering *s, int rank)
+static struct block block_of(const struct scattering *s, int rank)
 {
     const struct coll *c = s->x.c;
 
-    return s->equal ? (struct one_way_block){ block_at(c->in, c->bytes, rank), c->bytes }
-                    : (struct one_way_block){ { .view = &c->in[rank] }, c->in[rank].bytes };
+    return s->equal ? block_number(c->in, c->bytes, rank) : block_whole(&c->in[rank]);
 }
 
 /* The cell of this operation for a rank. */
@@ -37,21 +36,21 @@ static mem_flag *cell_for(const struct scattering *s, int rank)
     return one_way_cell(&s->x, s->x.c->root, rank, s->x.op);
 }
 
-static void publish(const struct scattering *s, int rank, const struct one_way_block *block)
+static void publish(const struct scattering *s, int rank, const struct block *block)
 {
     mem_flag *cell = cell_for(s, rank);
 
-    direct_publish(s->x.m, cell->payload, &block->span, block->bytes, 0);
+    direct_publish(s->x.m, cell->payload, block, 0);
     one_way_announce(&s->x, cell);
 }
 
 /* Waits until a rank has pulled, and sends what it could not. */
-static void finish(struct scattering *s, int rank, const struct one_way_block *block)
+static void finish(struct scattering *s, int rank, const struct block *block)
 {
     struct one_way_slot *puller = mem_slot(s->x.m, rank);
     uint64_t answer = one_way_count(s->x.op, ANSWERED);
 
-    if (one_way_await(&s->x, rank, answer) != answer) /* it wants no more */
+    if (one_way_await(&s->x, rank, answer) != answer) /* it discards the rest */
         return;
     size_t pulled = mem_get(s->x.m, puller->taken[s->x.me].payload);
     if (pulled < block->bytes)
@@ -63,7 +62,7 @@ enum phase { PUBLISH, SEND, FINISH };
 
 static void serve(struct scattering *s, enum phase phase, int rank)
 {
-    const struct one_way_block block = block_of(s, rank);
+    const struct block block = block_of(s, rank);
     bool direct = one_way_is_direct(&s->x, &block);
 
     if (phase == SEND && !direct)
@@ -77,15 +76,16 @@ static void serve(struct scattering *s, enum phase phase, int rank)
 static void send_all(struct scattering *s)
 {
     int me = s->x.me, ranks = s->x.ranks;
-    const struct one_way_block own = block_of(s, me);
-    const struct hud_view *out = s->x.c->out;
+    const struct coll *c = s->x.c;
+    const struct block own = block_of(s, me),
+                       place = s->equal && coll_in_place(c) ? own : block_whole(c->out);
     uint64_t began = s->x.at;
 
     for (int phase = s->x.direct_bytes != 0 ? PUBLISH : SEND; phase <= FINISH; phase++) {
         for (int k = 1; k < ranks && (phase == SEND || s->x.direct_bytes != 0); k++)
             serve(s, (enum phase)phase, me + k < ranks ? me + k : me + k - ranks);
-        if (phase == SEND && out->base != own.span.view->base)
-            mem_move(s->x.m, &(struct mem_span){ .view = out }, &own.span, own.bytes);
+        if (phase == SEND)
+            block_move(s->x.m, &place, &own);
     }
     for (int k = 1; k < ranks && k <= PREFETCH_RINGS; k++) {
         int rank = me + k < ranks ? me + k : me + k - ranks;
@@ -98,7 +98,7 @@ static void receive(const struct scattering *s)
 {
     int root = s->x.c->root;
     mem_flag *cell = cell_for(s, s->x.me);
-    const struct one_way_block place = { { .view = s->x.c->out }, s->x.c->out->bytes };
+    const struct block place = block_whole(s->x.c->out);
 
     if (place.bytes == 0) {
         one_way_tell(&s->x, root, s->x.op, UINT32_MAX);
@@ -106,7 +106,7 @@ static void receive(const struct scattering *s)
     }
     if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, cell)) {
         const struct direct from = direct_read(s->x.m, cell->payload);
-        size_t pulled = direct_pull(s->x.m, root, &from, &place.span, place.bytes);
+        size_t pulled = direct_pull(s->x.m, root, &from, &place);
         mem_put(s->x.m, s->x.mine->taken[root].payload, pulled);
         one_way_tell(&s->x, root, s->x.op, ANSWERED);
         if (pulled == from.word[DIRECT_BYTES])

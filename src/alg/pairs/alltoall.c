@@ -4,16 +4,16 @@
 
 /* ---- alltoall ---- */
 
-static struct pairs_block block_out_of(const struct coll *c, int self, int other)
+static struct block block_out_of(const struct coll *c, int self, int other)
 {
     (void)self;
-    return pairs_equal(c, c->in, other);
+    return block_number(c->in, c->bytes, other);
 }
 
-static struct pairs_block block_in_of(const struct coll *c, int self, int other)
+static struct block block_in_of(const struct coll *c, int self, int other)
 {
     (void)self;
-    return pairs_equal(c, c->out, other);
+    return block_number(c->out, c->bytes, other);
 }
 
 static void alltoall_pairs(struct mem *m, const struct coll *c)
@@ -25,16 +25,16 @@ ALG_DEFINE(alltoall, pairs) = { PAIRS_ALG(alltoall) };
 
 /* ---- alltoallv ---- */
 
-static struct pairs_block view_out_of(const struct coll *c, int self, int other)
+static struct block view_out_of(const struct coll *c, int self, int other)
 {
     (void)self;
-    return pairs_view(&c->in[other]);
+    return block_whole(&c->in[other]);
 }
 
-static struct pairs_block view_in_of(const struct coll *c, int self, int other)
+static struct block view_in_of(const struct coll *c, int self, int other)
 {
     (void)self;
-    return pairs_view(&c->out[other]);
+    return block_whole(&c->out[other]);
 }
 
 static void alltoallv_pairs(struct mem *m, const struct coll *c)

@@ -32,7 +32,7 @@
 struct fragment {
     int other, local; /* its number on this node; -1: it is on another one */
     uint64_t value;   /* of the flags */
-    struct pairs_block going, coming;
+    struct block going, coming;
     int from; /* number of the buffer of what goes */
 };
 
@@ -78,7 +78,7 @@ static inline void fragment_post_got(const struct exchange *x, uint64_t value)
 static inline void fragment_finish(struct exchange *x)
 {
     const struct fragment *p = &x->fragment[x->finished % PAIRS_COMING];
-    const struct pairs_block *in = &p->coming;
+    const struct block *in = &p->coming;
 
     if (in->bytes != 0 && p->local < 0) {
         net_arrived(x->m, x->c->net, PAIRS_GOING + (int)(x->finished % PAIRS_COMING)); /* A3 */
@@ -109,7 +109,7 @@ static inline bool fragment_in_use(const struct exchange *x, int from)
 static inline void fragment_begin(struct exchange *x, const struct fragment *p)
 {
     struct mem *m = x->m;
-    const struct pairs_block *out = &p->going;
+    const struct block *out = &p->going;
     char *from = fragment_buffer(x, mem_rank(m), p->from);
 
     while (fragment_in_use(x, p->from))

@@ -3,21 +3,21 @@
  * have a block. */
 #include "alg/pairs/pairs.h"
 
-static const struct pairs_block none;
+static const struct block none;
 
 /* ---- gather ---- */
 
 /* The root's own block is in place, or not. */
-static struct pairs_block block_out_of(const struct coll *c, int self, int other)
+static struct block block_out_of(const struct coll *c, int self, int other)
 {
     bool within = self == c->root && coll_in_place(c);
 
-    return other == c->root ? pairs_equal(c, c->in, within ? self : 0) : none;
+    return other == c->root ? block_number(c->in, c->bytes, within ? self : 0) : none;
 }
 
-static struct pairs_block block_in_of(const struct coll *c, int self, int other)
+static struct block block_in_of(const struct coll *c, int self, int other)
 {
-    return self == c->root ? pairs_equal(c, c->out, other) : none;
+    return self == c->root ? block_number(c->out, c->bytes, other) : none;
 }
 
 static void gather_pairs(struct mem *m, const struct coll *c)
@@ -29,15 +29,15 @@ ALG_DEFINE(gather, pairs) = { PAIRS_ALG(gather) };
 
 /* ---- gatherv ---- */
 
-static struct pairs_block view_out_of(const struct coll *c, int self, int other)
+static struct block view_out_of(const struct coll *c, int self, int other)
 {
     (void)self;
-    return other == c->root ? pairs_view(c->in) : none;
+    return other == c->root ? block_whole(c->in) : none;
 }
 
-static struct pairs_block view_in_of(const struct coll *c, int self, int other)
+static struct block view_in_of(const struct coll *c, int self, int other)
 {
-    return self == c->root ? pairs_view(&c->out[other]) : none;
+    return self == c->root ? block_whole(&c->out[other]) : none;
 }
 
 static void gatherv_pairs(struct mem *m, const struct coll *c)

@@ -14,11 +14,10 @@
 enum { STEP_BITS = 32, CALL_BITS = 48, STEPS = PAIRS_GOING / 2 };
 
 /* What fragment i has of a block. */
-static struct pairs_block part_of(const struct exchange *x, const struct pairs_block *block,
-                                  size_t i)
+static struct block part_of(const struct exchange *x, const struct block *block, size_t i)
 {
     size_t most = (size_t)x->c->param[PAIRS_FRAGMENT], done = i * most;
-    struct pairs_block part = *block;
+    struct block part = *block;
 
     part.at.offset_bytes += done;
     part.bytes = block_left(block->bytes, done);
@@ -29,7 +28,7 @@ static struct pairs_block part_of(const struct exchange *x, const struct pairs_b
 static void exchange_with(struct exchange *x, int step, int other)
 {
     const struct net_map *map = x->map;
-    const struct pairs_block out = x->out(x->c, x->self, other), in = x->in(x->c, x->self, other);
+    const struct block out = x->out(x->c, x->self, other), in = x->in(x->c, x->self, other);
     size_t most = out.bytes > in.bytes ? out.bytes : in.bytes,
            fragment = (size_t)x->c->param[PAIRS_FRAGMENT];
     struct fragment p = { .other = other,
@@ -46,11 +45,10 @@ static void exchange_with(struct exchange *x, int step, int other)
 
 static void keep_own(const struct exchange *x)
 {
-    const struct pairs_block from = x->out(x->c, x->self, x->self),
-                             to = x->in(x->c, x->self, x->self);
+    const struct block from = x->out(x->c, x->self, x->self), to = x->in(x->c, x->self, x->self);
 
-    if (from.bytes != 0 && !block_same(&from.at, &to.at))
-        mem_move(x->m, &to.at, &from.at, from.bytes);
+    if (from.bytes != 0)
+        block_move(x->m, &to, &from);
 }
 
 void HUD_BACKEND(pairs_run)(struct mem *m, const struct coll *c, enum net_tag tag,

@@ -29,30 +29,12 @@ static inline size_t pairs_window_bytes(size_t fragment_bytes)
 
 extern const struct alg_family HUD_BACKEND(pairs_family);
 
-/* A block of the caller's; no bytes: there is none. */
-struct pairs_block {
-    struct mem_span at;
-    size_t bytes;
-};
-
 /* What this rank has for another one, or gets of it. */
-typedef struct pairs_block pairs_block_fn(const struct coll *c, int self, int other);
+typedef struct block pairs_block_fn(const struct coll *c, int self, int other);
 
 /* In pairs.c: a call. */
 void HUD_BACKEND(pairs_run)(struct mem *m, const struct coll *c, enum net_tag tag,
                             pairs_block_fn *out, pairs_block_fn *in);
-
-static inline struct pairs_block pairs_view(const struct hud_view *view)
-{
-    return (struct pairs_block){ { .view = view }, view->bytes };
-}
-
-/* Of a view of equal blocks. */
-static inline struct pairs_block pairs_equal(const struct coll *c, const struct hud_view *view,
-                                             int number)
-{
-    return (struct pairs_block){ block_at(view, c->bytes, number), c->bytes };
-}
 
 static inline bool pairs_accepts(const struct coll *c, int ranks)
 {

@@ -3,20 +3,20 @@
  * have a block. */
 #include "alg/pairs/pairs.h"
 
-static const struct pairs_block none;
+static const struct block none;
 
 /* ---- scatter ---- */
 
-static struct pairs_block block_out_of(const struct coll *c, int self, int other)
+static struct block block_out_of(const struct coll *c, int self, int other)
 {
-    return self == c->root ? pairs_equal(c, c->in, other) : none;
+    return self == c->root ? block_number(c->in, c->bytes, other) : none;
 }
 
-static struct pairs_block block_in_of(const struct coll *c, int self, int other)
+static struct block block_in_of(const struct coll *c, int self, int other)
 {
     bool within = self == c->root && coll_in_place(c);
 
-    return other == c->root ? pairs_equal(c, c->out, within ? self : 0) : none;
+    return other == c->root ? block_number(c->out, c->bytes, within ? self : 0) : none;
 }
 
 static void scatter_pairs(struct mem *m, const struct coll *c)
@@ -28,15 +28,15 @@ ALG_DEFINE(scatter, pairs) = { PAIRS_ALG(scatter) };
 
 /* ---- scatterv ---- */
 
-static struct pairs_block view_out_of(const struct coll *c, int self, int other)
+static struct block view_out_of(const struct coll *c, int self, int other)
 {
-    return self == c->root ? pairs_view(&c->in[other]) : none;
+    return self == c->root ? block_whole(&c->in[other]) : none;
 }
 
-static struct pairs_block view_in_of(const struct coll *c, int self, int other)
+static struct block view_in_of(const struct coll *c, int self, int other)
 {
     (void)self;
-    return other == c->root ? pairs_view(c->out) : none;
+    return other == c->root ? block_whole(c->out) : none;
 }
 
 static void scatterv_pairs(struct mem *m, const struct coll *c)

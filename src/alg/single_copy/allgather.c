@@ -10,16 +10,15 @@
 /* ---- allgather ---- */
 
 /* The call's root is the rank itself: whose block `in` has. */
-static struct single_part block_sent(const struct coll *c, int rank)
+static struct block block_sent(const struct coll *c, int rank)
 {
     (void)rank;
-    return (struct single_part){ block_at(c->in, c->bytes, coll_in_place(c) ? c->root : 0),
-                                 c->bytes };
+    return (struct block){ block_at(c->in, c->bytes, coll_in_place(c) ? c->root : 0), c->bytes };
 }
 
-static struct single_part block_got(const struct coll *c, int rank)
+static struct block block_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ block_at(c->out, c->bytes, rank), c->bytes };
+    return (struct block){ block_at(c->out, c->bytes, rank), c->bytes };
 }
 
 ALG_INLINE void allgather_blocks(struct mem *m, struct coll own, bool push)
@@ -48,15 +47,15 @@ ALG_DEFINE(allgather, push) = {
 
 /* ---- allgatherv ---- */
 
-static struct single_part view_sent(const struct coll *c, int rank)
+static struct block view_sent(const struct coll *c, int rank)
 {
     (void)rank;
-    return (struct single_part){ { .view = c->in }, c->in->bytes };
+    return (struct block){ { .view = c->in }, c->in->bytes };
 }
 
-static struct single_part view_got(const struct coll *c, int rank)
+static struct block view_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->out[rank] }, c->out[rank].bytes };
+    return (struct block){ { .view = &c->out[rank] }, c->out[rank].bytes };
 }
 
 static void allgatherv_single(struct mem *m, const struct coll *c)

@@ -7,14 +7,14 @@
 
 /* ---- alltoall ---- */
 
-static struct single_part block_sent(const struct coll *c, int rank)
+static struct block block_sent(const struct coll *c, int rank)
 {
-    return (struct single_part){ block_at(c->in, c->bytes, rank), c->bytes };
+    return (struct block){ block_at(c->in, c->bytes, rank), c->bytes };
 }
 
-static struct single_part block_got(const struct coll *c, int rank)
+static struct block block_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ block_at(c->out, c->bytes, rank), c->bytes };
+    return (struct block){ block_at(c->out, c->bytes, rank), c->bytes };
 }
 
 static void alltoall_single(struct mem *m, const struct coll *c)
@@ -37,14 +37,14 @@ ALG_DEFINE(alltoall, push) = {
 
 /* ---- alltoallv ---- */
 
-static struct single_part view_sent(const struct coll *c, int rank)
+static struct block view_sent(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->in[rank] }, c->in[rank].bytes };
+    return (struct block){ { .view = &c->in[rank] }, c->in[rank].bytes };
 }
 
-static struct single_part view_got(const struct coll *c, int rank)
+static struct block view_got(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->out[rank] }, c->out[rank].bytes };
+    return (struct block){ { .view = &c->out[rank] }, c->out[rank].bytes };
 }
 
 static void alltoallv_single(struct mem *m, const struct coll *c)

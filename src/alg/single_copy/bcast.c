@@ -40,7 +40,7 @@ static void push_end(struct mem *m, const struct coll *c, const struct single_ex
 
 static void send(struct mem *m, const struct coll *c, const struct single_exposed *mine)
 {
-    const struct single_part whole = { { .view = c->out }, c->out->bytes }, none = { .bytes = 0 };
+    const struct block whole = { { .view = c->out }, c->out->bytes }, none = { .bytes = 0 };
 
     for (int k = 1; k < mem_size(m); k++)
         single_enter(m, c, single_other(m, k), mine);
@@ -48,7 +48,7 @@ static void send(struct mem *m, const struct coll *c, const struct single_expose
         push_end(m, c, mine, single_other(m, k));
     for (int k = 1; k < mem_size(m); k++) {
         const struct single_missing missing = single_await_report(m, c, single_other(m, k));
-        const struct single_part rest = single_cut(&whole, missing.from, missing.end);
+        const struct block rest = single_cut(&whole, missing.from, missing.end);
         bounce_swap(m, c, single_other(m, k), &rest, &none, 0);
     }
 }
@@ -67,8 +67,8 @@ static void receive(struct mem *m, const struct coll *c, const struct single_exp
     if (got < max)
         missing.from = got;
     single_report(m, c, c->root, missing.from, missing.end);
-    const struct single_part whole = { to, root.bytes }, none = { .bytes = 0 },
-                             rest = single_cut(&whole, missing.from, missing.end);
+    const struct block whole = { to, root.bytes }, none = { .bytes = 0 },
+                       rest = single_cut(&whole, missing.from, missing.end);
     bounce_swap(m, c, c->root, &none, &rest, block_left(c->out->bytes, missing.from));
 }
 

@@ -88,8 +88,7 @@ static inline void bounce_await_acknowledged(struct mem *m, int rank, size_t k)
 }
 
 /* What of it fragment k holds. */
-static inline struct single_part bounce_fragment(const struct single_part *part, size_t half,
-                                                 size_t k)
+static inline struct block bounce_fragment(const struct block *part, size_t half, size_t k)
 {
     size_t end = (k + 1) * half;
 
@@ -99,15 +98,14 @@ static inline struct single_part bounce_fragment(const struct single_part *part,
 /* Sends one part to a rank while another one comes from it, either of which may be empty; both may
  * be the same bytes.  What comes is dropped beyond so much room. */
 static inline void bounce_swap(struct mem *m, const struct coll *c, int rank,
-                               const struct single_part *out, const struct single_part *in,
-                               size_t room_bytes)
+                               const struct block *out, const struct block *in, size_t room_bytes)
 {
     size_t half = single_half(c->place->window_bytes), sends = (out->bytes + half - 1) / half,
            gets = (in->bytes + half - 1) / half;
 
     for (size_t k = 0; k < sends || k < gets; k++) {
         if (k < sends) {
-            struct single_part part = bounce_fragment(out, half, k);
+            struct block part = bounce_fragment(out, half, k);
             if (k >= 2)
                 bounce_await_acknowledged(m, rank, k - 2);
             mem_in_all(m, bounce_at(m, c, mem_rank(m), k), part.at.view, part.at.offset_bytes,
@@ -115,7 +113,7 @@ static inline void bounce_swap(struct mem *m, const struct coll *c, int rank,
             bounce_post_full(m, rank, k);
         }
         if (k < gets) {
-            struct single_part part = bounce_fragment(in, half, k);
+            struct block part = bounce_fragment(in, half, k);
             bounce_await_full(m, rank, k);
             block_out(m, &part.at, block_left(room_bytes, k * half), bounce_at(m, c, rank, k),
                       part.bytes);

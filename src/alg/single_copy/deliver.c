@@ -103,19 +103,19 @@ static void deliver_reduce(const struct deliver *d, const struct pieces_place *f
 }
 
 /* A rank's slice, in this rank's out. */
-static struct single_part deliver_slice(const struct deliver *d, int rank)
+static struct block deliver_slice(const struct deliver *d, int rank)
 {
     size_t at = (size_t)rank * d->cut.block_bytes;
 
-    return (struct single_part){ { .view = d->c->out,
-                                   .offset_bytes = at < d->c->bytes ? at : d->c->bytes },
-                                 pieces_block(&d->cut, rank) };
+    return (
+        struct block){ { .view = d->c->out, .offset_bytes = at < d->c->bytes ? at : d->c->bytes },
+                       pieces_block(&d->cut, rank) };
 }
 
 /* This rank's slice into another's out, as far as the kernel copies. */
 static void deliver_push(const struct deliver *d, int rank)
 {
-    const struct single_part slice = deliver_slice(d, mem_rank(d->m));
+    const struct block slice = deliver_slice(d, mem_rank(d->m));
     uint64_t to = single_await_entry(d->m, d->c, rank).out;
     bool reached = to != 0 && slice.bytes != 0 && mem_expose(d->m, d->c->out) != 0;
 
@@ -129,11 +129,11 @@ static void deliver_push(const struct deliver *d, int rank)
 static void deliver_bounce_missing(const struct deliver *d, int rank)
 {
     int me = mem_rank(d->m);
-    const struct single_part mine = deliver_slice(d, me), theirs = deliver_slice(d, rank);
+    const struct block mine = deliver_slice(d, me), theirs = deliver_slice(d, rank);
     struct single_missing to = single_reported(d->m, me, rank),
                           from = single_reported(d->m, rank, me);
-    const struct single_part send = single_cut(&mine, to.from, to.end),
-                             get = single_cut(&theirs, from.from, from.end);
+    const struct block send = single_cut(&mine, to.from, to.end),
+                       get = single_cut(&theirs, from.from, from.end);
 
     bounce_swap(d->m, d->c, rank, &send, &get, get.bytes);
 }

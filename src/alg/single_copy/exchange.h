@@ -33,38 +33,29 @@
 #include "alg/single_copy/bounce.h"
 #include "alg/single_copy/offers.h"
 
-/* What the kernel copies of the block that another rank offers. */
+/* What the kernel copies of the block that another rank offers, or into its place. */
 static inline size_t exchange_pull(const struct exchange *x, int rank, const mem_flag *offer,
-                                   const struct single_part *to)
+                                   const struct block *to)
 {
-    struct mem *m = x->m;
-    uint64_t from = mem_get(m, &offer->payload[OFFER_ADDRESS]);
-    size_t bytes = offer_block_bytes(x, offer), fit = bytes < to->bytes ? bytes : to->bytes;
+    struct direct from = direct_read(x->m, &offer->payload[OFFER_ADDRESS]);
 
-    if (from == 0 || mem_expose(m, to->at.view) == 0)
-        return 0;
-    if (fit < bytes)
-        block_truncate(m);
-    size_t moved = mem_pull(m, &to->at, rank, from, mem_get(m, &offer->payload[OFFER_OFFSET]), fit);
-    return moved == fit ? bytes : moved;
+    from.word[DIRECT_BYTES] = offer_block_bytes(x, offer);
+    return direct_pull(x->m, rank, &from, to);
 }
 
-/* What it copies of the block for that rank. */
-static inline size_t exchange_push(struct mem *m, int rank, const mem_flag *offer,
-                                   const struct single_part *from)
+static inline size_t exchange_push(const struct exchange *x, int rank, const mem_flag *offer,
+                                   const struct block *from)
 {
-    uint64_t to = mem_get(m, &offer->payload[OFFER_ADDRESS]);
+    struct direct to = direct_read(x->m, &offer->payload[OFFER_ADDRESS]);
 
-    if (to == 0 || mem_expose(m, from->at.view) == 0 ||
-        mem_get(m, &offer->payload[OFFER_EXPECTED]) < from->bytes)
-        return 0;
-    return mem_push(m, &from->at, rank, to, mem_get(m, &offer->payload[OFFER_OFFSET]), from->bytes);
+    to.word[DIRECT_BYTES] = mem_get(x->m, &offer->payload[OFFER_EXPECTED]);
+    return direct_push(x->m, rank, &to, from);
 }
 
 /* Copies out a rank's block if that is small; copies by the kernel what this rank is to copy, and
  * reports what is missing of it. */
-static inline void exchange_copy(const struct exchange *x, int rank, const struct single_part *out,
-                                 const struct single_part *in)
+static inline void exchange_copy(const struct exchange *x, int rank, const struct block *out,
+                                 const struct block *in)
 {
     struct mem *m = x->m;
     const mem_flag *offer = offer_await(x, rank);
@@ -80,12 +71,12 @@ static inline void exchange_copy(const struct exchange *x, int rank, const struc
         single_report(m, x->c, rank,
                       block_same(&out->at, &in->at) ? 0 : exchange_pull(x, rank, offer, in), bytes);
     if (x->push && !offer_holds(x, out->bytes))
-        single_report(m, x->c, rank, exchange_push(m, rank, offer, out), out->bytes);
+        single_report(m, x->c, rank, exchange_push(x, rank, offer, out), out->bytes);
 }
 
 /* Waits until a rank has copied what it is to copy, the block for it or its own. */
 static inline void exchange_await_copied(const struct exchange *x, int rank,
-                                         const struct single_part *out)
+                                         const struct block *out)
 {
     if (!x->push && offer_holds(x, out->bytes))
         return;
@@ -106,8 +97,7 @@ static inline struct single_missing exchange_missing(const struct exchange *x, i
 
 /* What is missing of the blocks of a pair of ranks, through their bounce buffers. */
 static inline void exchange_bounce_missing(const struct exchange *x, int rank,
-                                           const struct single_part *out,
-                                           const struct single_part *in)
+                                           const struct block *out, const struct block *in)
 {
     const mem_flag *offer = offer_of(x, x->count, rank, mem_rank(x->m));
 
@@ -117,14 +107,14 @@ static inline void exchange_bounce_missing(const struct exchange *x, int rank,
                           ours = exchange_missing(x, rank, false, offer_block_bytes(x, offer));
     if (theirs.from == theirs.end && ours.from == ours.end)
         return;
-    const struct single_part send = single_cut(out, theirs.from, theirs.end),
-                             get = single_cut(in, ours.from, ours.end);
+    const struct block send = single_cut(out, theirs.from, theirs.end),
+                       get = single_cut(in, ours.from, ours.end);
 
     bounce_swap(x->m, x->c, rank, &send, &get, block_left(in->bytes, ours.from));
 }
 
 /* The block of this rank's call for a rank, or that from it. */
-typedef struct single_part exchange_block(const struct coll *c, int rank);
+typedef struct block exchange_block(const struct coll *c, int rank);
 
 ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
                                 exchange_block *sent, exchange_block *got)
@@ -133,15 +123,14 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
     const struct exchange x = exchange_begin(m, c, push);
 
     for (int k = 1; k < ranks; k++) {
-        struct single_part to = sent(c, single_other(m, k)), from = got(c, single_other(m, k));
+        struct block to = sent(c, single_other(m, k)), from = got(c, single_other(m, k));
         offer_publish(&x, single_other(m, k), &to, &from);
     }
-    struct single_part out = sent(c, me), in = got(c, me);
-    if (!block_same(&out.at, &in.at))
-        mem_move(m, &in.at, &out.at, out.bytes);
+    struct block out = sent(c, me), in = got(c, me);
+    block_move(m, &in, &out);
     for (int k = 1; k < ranks; k++) {
         int rank = single_other(m, push ? k : ranks - k);
-        struct single_part to = sent(c, rank), from = got(c, rank);
+        struct block to = sent(c, rank), from = got(c, rank);
         exchange_copy(&x, rank, &to, &from);
     }
     for (int k = 1; k < ranks; k++) {
@@ -154,7 +143,7 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
         int rank = (k + ranks - me) % ranks;
         if (rank == me)
             continue;
-        struct single_part to = sent(c, rank), from = got(c, rank);
+        struct block to = sent(c, rank), from = got(c, rank);
         exchange_bounce_missing(&x, rank, &to, &from);
     }
 }

@@ -98,12 +98,12 @@ static inline bool offer_goes_along(const struct exchange *x, const mem_flag *of
     return (mem_get(x->m, &offer->payload[OFFER_BLOCK]) & 1) == x->push;
 }
 
-static inline void offer_publish(const struct exchange *x, int rank, const struct single_part *out,
-                                 const struct single_part *in)
+static inline void offer_publish(const struct exchange *x, int rank, const struct block *out,
+                                 const struct block *in)
 {
     struct mem *m = x->m;
     mem_flag *offer = offer_of(x, x->count, mem_rank(m), rank);
-    const struct single_part *reached = x->push ? in : out;
+    const struct block *reached = x->push ? in : out;
     bool closed = offer_holds(x, reached->bytes) || block_same(&out->at, &in->at);
 
     mem_put(m, &offer->payload[OFFER_ADDRESS], closed ? 0 : mem_expose(m, reached->at.view));
@@ -127,7 +127,7 @@ static inline mem_flag *offer_await(const struct exchange *x, int rank)
 
 /* The next offer to a rank, which has finished with the one there; and its block if that is like
  * this one. */
-static inline void offer_prefetch(const struct exchange *x, int rank, const struct single_part *out)
+static inline void offer_prefetch(const struct exchange *x, int rank, const struct block *out)
 {
     size_t block = offer_holds(x, out->bytes) ? out->bytes : 0;
 

@@ -44,7 +44,7 @@ struct rooted {
 };
 
 /* Tells a rank where this one has the block for it, or from it. */
-static inline void rooted_enter(const struct rooted *x, int rank, const struct single_part *own)
+static inline void rooted_enter(const struct rooted *x, int rank, const struct block *own)
 {
     const struct single_exposed mine = { .in = mem_expose(x->m, own->at.view),
                                          .out = own->at.offset_bytes,
@@ -56,27 +56,19 @@ static inline void rooted_enter(const struct rooted *x, int rank, const struct s
 
 /* Copies by the kernel; returns what did not come of the sender's block. */
 static inline struct single_missing rooted_move(const struct rooted *x, int rank,
-                                                const struct single_part *own,
+                                                const struct block *own,
                                                 const struct single_exposed *other)
 {
-    size_t sent = x->sends ? own->bytes : other->bytes, got = x->sends ? other->bytes : own->bytes,
-           fit = sent < got ? sent : got, moved = 0;
-    bool reached = other->in != 0 && mem_expose(x->m, own->at.view) != 0 && fit != 0;
+    const struct direct at = { { other->in, other->out, other->bytes } };
 
-    if (reached && !x->sends) {
-        moved = mem_pull(x->m, &own->at, rank, other->in, other->out, fit);
-        if (fit < sent)
-            block_truncate(x->m);
-        moved = moved == fit ? sent : moved;
-    } else if (reached && fit == sent) {
-        moved = mem_push(x->m, &own->at, rank, other->in, other->out, sent);
-    }
-    return (struct single_missing){ moved, sent };
+    if (x->sends)
+        return (struct single_missing){ direct_push(x->m, rank, &at, own), own->bytes };
+    return (struct single_missing){ direct_pull(x->m, rank, &at, own), other->bytes };
 }
 
 /* This rank copies. */
 static inline struct single_missing rooted_copy(const struct rooted *x, int rank,
-                                                const struct single_part *own,
+                                                const struct block *own,
                                                 const struct single_exposed *other)
 {
     struct single_missing missing = rooted_move(x, rank, own, other);
@@ -86,11 +78,10 @@ static inline struct single_missing rooted_copy(const struct rooted *x, int rank
 }
 
 /* What is missing of a block, through its sender's bounce buffer. */
-static inline void rooted_bounce(const struct rooted *x, int rank, const struct single_part *own,
+static inline void rooted_bounce(const struct rooted *x, int rank, const struct block *own,
                                  struct single_missing missing)
 {
-    const struct single_part none = { .bytes = 0 },
-                             rest = single_cut(own, missing.from, missing.end);
+    const struct block none = { .bytes = 0 }, rest = single_cut(own, missing.from, missing.end);
 
     if (missing.from == missing.end)
         return;
@@ -101,38 +92,36 @@ static inline void rooted_bounce(const struct rooted *x, int rank, const struct 
 }
 
 /* The block of a rank in the root's buffer. */
-typedef struct single_part rooted_block(const struct coll *c, int rank);
+typedef struct block rooted_block(const struct coll *c, int rank);
 
 /* The root's part.  `one`: its own block where it is not in that buffer. */
-ALG_INLINE void rooted_root(const struct rooted *x, rooted_block *block,
-                            const struct single_part *one)
+ALG_INLINE void rooted_root(const struct rooted *x, rooted_block *block, const struct block *one)
 {
     struct mem *m = x->m;
     int ranks = mem_size(m);
-    const struct single_part place = block(x->c, mem_rank(m)), *from = x->sends ? &place : one,
-                             *to = x->sends ? one : &place;
+    const struct block place = block(x->c, mem_rank(m)), *from = x->sends ? &place : one,
+                       *to = x->sends ? one : &place;
 
     for (int k = 1; k < ranks; k++) {
-        const struct single_part own = block(x->c, single_other(m, k));
+        const struct block own = block(x->c, single_other(m, k));
         rooted_enter(x, single_other(m, k), &own);
     }
-    if (!block_same(&from->at, &to->at))
-        mem_move(m, &to->at, &from->at, from->bytes);
+    block_move(m, to, from);
     for (int k = 1; k < ranks && x->root_copies; k++) {
-        const struct single_part own = block(x->c, single_other(m, k));
+        const struct block own = block(x->c, single_other(m, k));
         const struct single_exposed other = single_await_entry(m, x->c, single_other(m, k));
         rooted_copy(x, single_other(m, k), &own, &other);
     }
     for (int k = 1; k < ranks; k++) {
         int rank = single_other(m, k);
-        const struct single_part own = block(x->c, rank);
+        const struct block own = block(x->c, rank);
         rooted_bounce(x, rank, &own,
                       x->root_copies ? single_reported(m, mem_rank(m), rank)
                                      : single_await_report(m, x->c, rank));
     }
 }
 
-static inline void rooted_other(struct rooted *x, const struct single_part *own)
+static inline void rooted_other(struct rooted *x, const struct block *own)
 {
     int root = x->c->root;
     const struct single_exposed other = single_await_entry(x->m, x->c, root);
@@ -150,7 +139,7 @@ static inline void rooted_other(struct rooted *x, const struct single_part *own)
 
 /* A call.  `one`: this rank's block where it is not among the root's. */
 ALG_INLINE void rooted_blocks(struct mem *m, const struct coll *c, bool gathers, bool root_copies,
-                              rooted_block *block, const struct single_part *one)
+                              rooted_block *block, const struct block *one)
 {
     bool root = mem_rank(m) == c->root;
     struct rooted x = { m, c, root != gathers, root_copies };

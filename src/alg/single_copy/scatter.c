@@ -7,16 +7,15 @@
 
 /* ---- scatter ---- */
 
-static struct single_part block_of(const struct coll *c, int rank)
+static struct block block_of(const struct coll *c, int rank)
 {
-    return (struct single_part){ block_at(c->in, c->bytes, rank), c->bytes };
+    return block_number(c->in, c->bytes, rank);
 }
 
 ALG_INLINE void scatter_blocks(struct mem *m, const struct coll *c, bool root_copies)
 {
     bool within = mem_rank(m) == c->root && coll_in_place(c);
-    const struct single_part one =
-        within ? block_of(c, c->root) : (struct single_part){ { .view = c->out }, c->out->bytes };
+    const struct block one = within ? block_of(c, c->root) : block_whole(c->out);
 
     rooted_blocks(m, c, false, root_copies, block_of, &one);
 }
@@ -41,14 +40,14 @@ ALG_DEFINE(scatter, push) = {
 
 /* ---- scatterv ---- */
 
-static struct single_part view_of(const struct coll *c, int rank)
+static struct block view_of(const struct coll *c, int rank)
 {
-    return (struct single_part){ { .view = &c->in[rank] }, c->in[rank].bytes };
+    return block_whole(&c->in[rank]);
 }
 
 ALG_INLINE void scatter_views(struct mem *m, const struct coll *c, bool root_copies)
 {
-    const struct single_part one = { { .view = c->out }, c->out->bytes };
+    const struct block one = block_whole(c->out);
 
     rooted_blocks(m, c, false, root_copies, view_of, &one);
 }

@@ -38,7 +38,7 @@
 #ifndef HUD_ALG_SINGLE_COPY_H
 #define HUD_ALG_SINGLE_COPY_H
 
-#include "alg/block.h"
+#include "alg/direct.h"
 
 /* Bytes of half a bounce buffer, less where the window holds less, and the minimum.  A set of
  * offers (offers.h) has a quarter of that and a line. */
@@ -148,19 +148,13 @@ static inline struct single_missing single_await_report(struct mem *m, const str
     return single_reported(m, rank, mem_rank(m));
 }
 
-/* Bytes of a view of this rank. */
-struct single_part {
-    struct mem_span at;
-    size_t bytes;
-};
-
 /* Bytes [from, end) of a part. */
-static inline struct single_part single_cut(const struct single_part *part, size_t from, size_t end)
+static inline struct block single_cut(const struct block *part, size_t from, size_t end)
 {
     struct mem_span at = part->at;
 
     at.offset_bytes += from;
-    return (struct single_part){ at, end - from };
+    return (struct block){ at, end - from };
 }
 
 #endif

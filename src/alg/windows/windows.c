@@ -90,7 +90,7 @@ static void windows_record(struct windows *w, int line, bool small)
 
 /* Writes the next tile, into its line or the window; false: there is no room yet and nobody
  * waited. */
-static bool windows_write_tile(struct windows *w, const struct windows_block *in, bool wait)
+static bool windows_write_tile(struct windows *w, const struct block *in, bool wait)
 {
     size_t rest = in->bytes - w->done_bytes, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
     int place = tiles_place(w->op, w->tile);
@@ -101,8 +101,8 @@ static bool windows_write_tile(struct windows *w, const struct windows_block *in
     if (!windows_make_room(w, room_bytes, wait))
         return false;
     uint64_t header = tiles_header(w->at % w->window_bytes, bytes, small, bytes < rest);
-    mem_in_all(w->m, windows_data(w, w->me, full, header), in->span.view,
-               in->span.offset_bytes + w->done_bytes, bytes);
+    mem_in_all(w->m, windows_data(w, w->me, full, header), in->at.view,
+               in->at.offset_bytes + w->done_bytes, bytes);
     windows_record(w, place % 2, small);
     mem_put(w->m, &full->payload[place / 2], header);
     windows_announce(w, full, ++w->tile);
@@ -118,7 +118,7 @@ static bool windows_write(struct windows *w, bool wait)
     if (w->step == w->ranks - 1)
         return false;
     w->peer = windows_partner(w, w->step);
-    const struct windows_block in = windows_in(w, w->peer);
+    const struct block in = windows_in(w, w->peer);
     if (!windows_may_announce(w, wait))
         return false;
     if (in.bytes == 0)
@@ -149,7 +149,7 @@ static void windows_prefetch(struct windows *w, uint64_t began)
 static void windows_receive(struct windows *w, int step, int peer)
 {
     struct windows_slot *from = mem_slot(w->m, peer);
-    struct windows_block out = windows_out(w, peer);
+    struct block out = windows_out(w, peer);
     uint64_t op = w->op, tile = 0, header;
     bool more;
 
@@ -165,8 +165,8 @@ static void windows_receive(struct windows *w, int step, int peer)
         header = mem_get(w->m, &full->payload[place / 2]);
         more = header & TILES_MORE;
         char *data = windows_data(w, peer, full, header);
-        out.bytes -= block_out(w->m, &out.span, out.bytes, data, tiles_header_bytes(header));
-        out.span.offset_bytes += tiles_header_bytes(header);
+        out.bytes -= block_out(w->m, &out.at, out.bytes, data, tiles_header_bytes(header));
+        out.at.offset_bytes += tiles_header_bytes(header);
         windows_acknowledge(w, peer, ++tile);
     } while (more);
     mem_put(w->m, windows_known(w, peer, WINDOWS_CONSUMED), op - 1);
@@ -180,12 +180,11 @@ static void windows_decline(const struct windows *w)
             windows_acknowledge(w, peer, tiles_all);
 }
 
-static void windows_copy_own(struct windows *w)
+static void windows_copy_own(const struct windows *w)
 {
-    struct windows_block in = windows_in(w, w->me), out = windows_out(w, w->me);
+    const struct block in = windows_in(w, w->me), out = windows_out(w, w->me);
 
-    if (in.span.view->base != out.span.view->base)
-        mem_move(w->m, &out.span, &in.span, in.bytes);
+    block_move(w->m, &out, &in);
 }
 
 static void windows_exchange(struct mem *m, const struct coll *c, struct windows_way way)
@@ -196,7 +195,7 @@ static void windows_exchange(struct mem *m, const struct coll *c, struct windows
                          .me = mem_rank(m),
                          .ranks = mem_size(m),
                          .way = way,
-                         .equal = way.in == WINDOWS_EQUAL || way.out == WINDOWS_EQUAL };
+                         .equal = way.out == WINDOWS_EQUAL };
 
     w.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
     w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);

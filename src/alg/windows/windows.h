@@ -110,12 +110,6 @@ struct windows_way {
     enum windows_cut in, out;
 };
 
-/* A block of the call: where it begins, in which view, and its bytes. */
-struct windows_block {
-    struct mem_span span;
-    size_t bytes;
-};
-
 /* One rank's exchange: its position in its window, and the next tile that it writes: the step, the
  * partner of that step, the tile's number, and the bytes of the block before it. */
 struct windows {
@@ -134,27 +128,26 @@ struct windows {
 
 /* ---- blocks of the call ---- */
 
-static inline struct windows_block
-windows_block(const struct windows *w, const struct hud_view *views, enum windows_cut cut, int rank)
+static inline struct block windows_block(const struct windows *w, const struct hud_view *views,
+                                         enum windows_cut cut, int rank)
 {
     size_t bytes = w->c->bytes;
 
     if (cut == WINDOWS_ONE && !(w->equal && coll_in_place(w->c)))
-        return (struct windows_block){ { .view = views }, views->bytes };
+        return (struct block){ { .view = views }, views->bytes };
     if (cut == WINDOWS_PARTS)
-        return (struct windows_block){ { .view = &views[rank] }, views[rank].bytes };
-    return (struct windows_block){
-        { .view = views, .offset_bytes = (size_t)(cut == WINDOWS_ONE ? w->me : rank) * bytes },
-        bytes
-    };
+        return (struct block){ { .view = &views[rank] }, views[rank].bytes };
+    return (struct block){ { .view = views,
+                             .offset_bytes = (size_t)(cut == WINDOWS_ONE ? w->me : rank) * bytes },
+                           bytes };
 }
 
-static inline struct windows_block windows_in(const struct windows *w, int rank)
+static inline struct block windows_in(const struct windows *w, int rank)
 {
     return windows_block(w, w->c->in, w->way.in, rank);
 }
 
-static inline struct windows_block windows_out(const struct windows *w, int rank)
+static inline struct block windows_out(const struct windows *w, int rank)
 {
     return windows_block(w, w->c->out, w->way.out, rank);
 }
