@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * prefix.h - the family of scan/inline and scan/segments, and those of exscan: what a rank
+ * publishes is behind one flag, its first bytes in the flag's own line, and ranks above read it
+ * there.
+ *
+ * Source    this project, after allreduce/inline; the ring of lines and its recycling by halves as
+ *           in reduce/inline, after paper 01's sets (q = 2).
+ * Accepts   n + 16 bytes in a cell.
+ *
+ * Rank 0 waits for nobody, and what the last rank has is read by nobody.  So contributions are in a
+ * ring of PREFIX_RING cells, used by operation number, in two halves.  Before a half begins, a rank
+ * makes sure that all ranks above it have finished the half before last.
+ *
+ * Line                       written by   read by           value k means
+ *   slot[r].cell[k % RING]   r            the ranks above   r's contribution to operation k is
+ *                                                           behind this flag; segments, of the last
+ *                                                           of one: the sum of its segment
+ *   slot[r].done             r            the ranks below   r has finished all operations up to k
+ *
+ * Edges     R1 -> A1   a contribution or sum  happens before  the reads of it
+ *           R2 -> A2   a rank's reads of a    happen before   the next writes of the ranks below it
+ *                      half                                   to that half
+ *
+ * Deadlock freedom
+ *   1. A rank posts its contribution before it waits for those of its operation.
+ *   2. At the beginning of a half it waits for ranks that have yet to enter an operation before its
+ *      own; the one of the earliest operation, and the lowest of these, waits for nobody.
+ * Safety
+ *   1. With more ranks than one reduction reads, the result so far is in `out`, which may be `in`.
+ *      Then its own contribution is read in shared memory, where that of the last rank is, too.
+ */
+#ifndef HUD_ALG_PREFIX_H
+#define HUD_ALG_PREFIX_H
+
+#include "alg/reduction.h"
+
+enum { PREFIX_RING = 16, PREFIX_HALF = PREFIX_RING / 2 };
+
+enum prefix_param { PREFIX_BUDGET, PREFIX_SEGMENT };
+
+struct prefix_slot {
+    mem_flag done;
+    char cells[];
+};
+
+/* A call, as its algorithm sees it. */
+struct prefix {
+    struct mem *m;
+    const struct coll *c;
+    int me, ranks;
+};
+
+static inline struct prefix prefix_of(struct mem *m, const struct coll *c)
+{
+    return (struct prefix){ .m = m, .c = c, .me = mem_rank(m), .ranks = mem_size(m) };
+}
+
+static inline size_t prefix_cell_bytes(const struct coll *c)
+{
+    return (c->place->slot_bytes - sizeof(struct prefix_slot)) / PREFIX_RING / HUD_LINE * HUD_LINE;
+}
+
+static inline mem_flag *prefix_cell(const struct prefix *p, uint64_t op, int rank)
+{
+    struct prefix_slot *slot = mem_slot(p->m, rank);
+
+    return (mem_flag *)(slot->cells + op % PREFIX_RING * prefix_cell_bytes(p->c));
+}
+
+/* What a rank has published in this operation; and what this one contributes. */
+static inline struct mem_span prefix_cell_span(const struct prefix *p, int rank)
+{
+    return (struct mem_span){ .shared = contribution_at(prefix_cell(p, p->c->op, rank)) };
+}
+
+static inline struct mem_span prefix_own_span(const struct prefix *p)
+{
+    return contribution_stays(p->m) ? (struct mem_span){ .view = p->c->in }
+                                    : prefix_cell_span(p, p->me);
+}
+
+/* Before the first write to a half: its readers have finished with it. */
+static inline void prefix_enter(const struct prefix *p)
+{
+    if (p->c->op % PREFIX_HALF != 0 || p->c->op < PREFIX_RING)
+        return;
+    for (int r = p->me + 1; r < p->ranks; r++) {
+        struct prefix_slot *reader = mem_slot(p->m, r);
+        mem_await(p->m, &reader->done, p->c->op - PREFIX_HALF - 1); /* A2 */
+    }
+}
+
+/* What this rank publishes is in its cell. */
+static inline void prefix_announce(const struct prefix *p)
+{
+    mem_flag *cell = prefix_cell(p, p->c->op, p->me);
+
+    mem_post(p->m, cell, p->c->op); /* R1 */
+}
+
+static inline void prefix_contribute(const struct prefix *p)
+{
+    mem_flag *cell = prefix_cell(p, p->c->op, p->me);
+    bool last = p->me == p->ranks - 1;
+
+    prefix_enter(p);
+    if (!last || !contribution_stays(p->m))
+        mem_in_all(p->m, contribution_at(cell), p->c->in, 0, p->c->bytes);
+    if (!last)
+        prefix_announce(p);
+}
+
+/* What ranks first, first + step, ... below this one have published. */
+static inline void prefix_await(const struct prefix *p, int first, int step)
+{
+    for (int r = first; r < p->me; r += step) {
+        mem_flag *cell = prefix_cell(p, p->c->op, r);
+        mem_await(p->m, cell, p->c->op); /* A1 */
+    }
+}
+
+/* Of those before `end`, as sources. */
+static inline void prefix_add(const struct prefix *p, int first, int end, int step,
+                              struct sources *all)
+{
+    for (int r = first; r < end; r += step)
+        sources_add(all, prefix_cell_span(p, r));
+}
+
+/* The result, if there is one, and the end of the operation. */
+static inline void prefix_finish(const struct prefix *p, const struct sources *all,
+                                 const struct mem_span *out)
+{
+    struct prefix_slot *mine = mem_slot(p->m, p->me);
+
+    if (all->count > 0)
+        sources_reduce(all, out, NULL);
+    if ((p->c->op + 1) % PREFIX_HALF == 0)
+        mem_post(p->m, &mine->done, p->c->op); /* R2 */
+    if (p->me < p->ranks - 1)
+        contribution_prefetch(p->m, p->c, prefix_cell(p, p->c->op + 1, p->me));
+}
+
+extern const struct alg_family HUD_BACKEND(prefix_family);
+
+static inline bool prefix_accepts(const struct coll *c, int ranks)
+{
+    (void)ranks;
+    return c->bytes <= prefix_cell_bytes(c) - (HUD_LINE - CONTRIBUTION_LINE);
+}
+
+#endif

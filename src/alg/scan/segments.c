@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * segments.c - every rank reduces the contributions of its own segment below it, and one sum of
+ * each segment before: scan/segments, exscan/segments (prefix.h).
+ *
+ * Shape     p ranks, n bytes; s consecutive ranks are a segment.  The last rank of each publishes
+ *           the sum of its segment, instead of its contribution, without a wait for the segments
+ *           before.
+ * Cost      T = 2 l + (s - 2 + p / s) g + (s + p / s) (o + n t)     ns; terms as of inline.c
+ *           traffic: n bytes written; (s + p / s) n read
+ *
+ * Deadlock freedom
+ *   1. A sum is posted after a wait for contributions only.
+ * Safety
+ *   1. The contribution of the last of a segment is in the sum, which is made before.
+ */
+#include "alg/scan/prefix.h"
+
+static int segment_ranks(const struct prefix *p)
+{
+    int ranks = (int)p->c->param[PREFIX_SEGMENT];
+
+    for (int root = 1; p->c->param[PREFIX_SEGMENT] == 0 && ranks == 0; root++)
+        ranks = root * root >= p->ranks ? root : 0;
+    return ranks;
+}
+
+/* The sum of the segment that begins with a rank and ends with this one. */
+static void publish(const struct prefix *p, int first)
+{
+    mem_flag *cell = prefix_cell(p, p->c->op, p->me);
+    const struct mem_span total = { .shared = contribution_at(cell) };
+    struct sources all;
+
+    prefix_enter(p);
+    prefix_await(p, first, 1);
+    sources_begin(&all, p->m, p->c, &total, p->c->bytes);
+    prefix_add(p, first, p->me, 1, &all);
+    sources_add(&all, (struct mem_span){ .view = p->c->in });
+    sources_reduce(&all, &total, NULL);
+    prefix_announce(p);
+}
+
+static void run_segments(struct mem *m, const struct coll *c, bool exclusive)
+{
+    const struct prefix p = prefix_of(m, c);
+    int ranks = segment_ranks(&p), first = p.me / ranks * ranks;
+    bool publishes = p.me == first + ranks - 1 && p.me < p.ranks - 1;
+    const struct mem_span out = { .view = c->out };
+    struct sources all;
+
+    if (publishes) {
+        publish(&p, first);
+    } else {
+        prefix_contribute(&p);
+        prefix_await(&p, first, 1);
+    }
+    prefix_await(&p, ranks - 1, ranks);
+    sources_begin(&all, m, c, &out, c->bytes);
+    prefix_add(&p, ranks - 1, first, ranks, &all);
+    if (!publishes || exclusive)
+        prefix_add(&p, first, p.me, 1, &all);
+    if (!exclusive)
+        sources_add(&all, publishes ? prefix_cell_span(&p, p.me) : prefix_own_span(&p));
+    prefix_finish(&p, &all, &out);
+}
+
+static void scan_segments(struct mem *m, const struct coll *c)
+{
+    run_segments(m, c, false);
+}
+
+ALG_DEFINE(scan, segments) = {
+    .coll = "scan",
+    .name = "segments",
+    .doc = "every rank reduces the contributions of its segment, and the sums of those before",
+    .source = "this project, after papers 01 (sets) and 05",
+    .accepts = prefix_accepts,
+    .family = &HUD_BACKEND(prefix_family),
+    .run = scan_segments,
+};
+
+static void exscan_segments(struct mem *m, const struct coll *c)
+{
+    run_segments(m, c, true);
+}
+
+ALG_DEFINE(exscan, segments) = {
+    .coll = "exscan",
+    .name = "segments",
+    .doc = "every rank reduces the contributions of its segment, and the sums of those before",
+    .source = "this project, after papers 01 (sets) and 05",
+    .accepts = prefix_accepts,
+    .family = &HUD_BACKEND(prefix_family),
+    .run = exscan_segments,
+};
