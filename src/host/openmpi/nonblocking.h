@@ -6,7 +6,9 @@
 
 #include <stdbool.h>
 
-/* Once, before the first communicator.  The same on all ranks that run the same Open MPI. */
+/* Once, before the first communicator.  The same on all ranks that run the same Open MPI, but where
+ * one has no memory to look: its nonblocking calls are then the MPI's, and those of the others wait
+ * for it. */
 bool hud_nonblocking_prepare(bool threads);
 
 /* A return address: within MPI_Request_free. */
