@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * messages.c - the family `messages`, baselines: collectives as trees of messages, with send and
- * receive as an MPI implements them inside a node.  Slot, lines and edges: messages.h.
+ * receive as an MPI implements them inside a node.  bcast goes down a tree (down.h), reduce up it
+ * (up.h), allreduce up to rank 0 and down again.  Slot, lines and edges: messages.h.
  *
  * Source    Open MPI, coll/base, over send and receive through shared queues: the trees that
  *           coll/tuned chooses from (binomial, binary, chain); the allreduce "nonoverlapping".
@@ -24,7 +25,8 @@
  *      sender that waits for a free cell waits for no rank in a later operation.
  *   2. Within an operation all messages go one way along a tree, or up it first and then down.
  */
-#include "alg/messages/messages.h"
+#include "alg/messages/down.h"
+#include "alg/messages/up.h"
 
 enum messages_param { MESSAGES_FRAGMENT, MESSAGES_CELLS, MESSAGES_TREE, MESSAGES_DEGREE };
 
@@ -66,105 +68,13 @@ ALG_INLINE struct messages messages_of(struct mem *m, const struct coll *c, int 
     return messages_begin(m, c, &form, &tree);
 }
 
-static int messages_children(const struct messages *x)
-{
-    int count = 0;
-
-    while (hud_shape_child(&x->tree, mem_rank(x->m), count) >= 0)
-        count++;
-    return count;
-}
-
-/* The root sends what is in its c->out from there on to each child, the same bytes.  Returns the
- * header: the end may be the last whole element's. */
-ALG_INLINE uint64_t messages_send_down(const struct messages *x, const struct coll *c, size_t done)
-{
-    uint64_t header = 0;
-    int child;
-
-    for (int i = 0; (child = hud_shape_child(&x->tree, x->tree.root, i)) >= 0; i++) {
-        mem_flag *cell = messages_free_cell(x, child);
-        if (i == 0)
-            header = fragment_copy_in(x->m, c, messages_data(cell), done, x->max_bytes);
-        else
-            mem_in_all(x->m, messages_data(cell), c->out, done, fragment_bytes(header));
-        messages_send(x, child, cell, header);
-    }
-    return header;
-}
-
-/* Other ranks receive it and send it on.  Returns its header. */
-ALG_INLINE uint64_t messages_forward(const struct messages *x, const struct coll *c, size_t done)
-{
-    int me = mem_rank(x->m), parent = hud_shape_parent(&x->tree, me), child;
-    mem_flag *from = messages_await(x, parent);
-    uint64_t header = mem_get(x->m, from->payload);
-
-    mem_out(x->m, c->out, messages_data(from), done, fragment_bytes(header));
-    for (int i = 0; (child = hud_shape_child(&x->tree, me, i)) >= 0; i++) {
-        mem_flag *to = messages_free_cell(x, child);
-        mem_copy(x->m, messages_data(to), messages_data(from), fragment_bytes(header));
-        messages_send(x, child, to, header);
-    }
-    messages_acknowledge(x, parent);
-    return header;
-}
-
-/* c->out of the root to all others'. */
-ALG_INLINE void messages_down(const struct messages *x, const struct coll *c)
-{
-    bool root = mem_rank(x->m) == x->tree.root;
-    uint64_t header = mem_size(x->m) == 1 ? 0 : FRAGMENT_MORE; /* alone: nothing to send */
-
-    for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header))
-        header = root ? messages_send_down(x, c, done) : messages_forward(x, c, done);
-}
-
-/* The sum over this rank and all below it of so many bytes, from there on: to the parent; the
- * root's is in c->out->  What is small below comes first. */
-ALG_INLINE void messages_add(const struct messages *x, const struct coll *c, size_t done,
-                             size_t bytes)
-{
-    int me = mem_rank(x->m), parent = hud_shape_parent(&x->tree, me);
-    char *came = mem_slot(x->m, me), *kept = came + x->cell_bytes;
-    const struct mem_span own = { .view = c->in, .offset_bytes = done },
-                          out = { .view = c->out, .offset_bytes = done };
-    const struct mem_span sum = parent < 0 ? out : (struct mem_span){ .shared = kept };
-    struct mem_span all[] = { own, { .shared = came } };
-
-    for (int i = messages_children(x) - 1; i >= 0; i--) {
-        int child = hud_shape_child(&x->tree, me, i);
-        mem_copy(x->m, came, messages_data(messages_await(x, child)), bytes);
-        messages_acknowledge(x, child);
-        mem_reduce(x->m, c->reduction, &sum, NULL, all, 2, bytes);
-        all[0] = sum;
-    }
-    if (parent >= 0) {
-        mem_flag *cell = messages_free_cell(x, parent);
-        mem_move(x->m, &(struct mem_span){ .shared = messages_data(cell) }, &all[0], bytes);
-        messages_send(x, parent, cell, fragment_header(bytes, bytes));
-    } else if (mem_size(x->m) == 1) {
-        mem_reduce(x->m, c->reduction, &sum, NULL, all, 1, bytes);
-    }
-}
-
-ALG_INLINE void messages_up(const struct messages *x, const struct coll *c)
-{
-    size_t max = x->max_bytes / c->reduction->element_bytes * c->reduction->element_bytes;
-
-    for (size_t done = 0, bytes; done < c->bytes; done += bytes) {
-        bytes = c->bytes - done < max ? c->bytes - done : max;
-        messages_add(x, c, done, bytes);
-    }
-}
-
 /* ---- bcast/messages: down a tree ---- */
 
 static void bcast_messages(struct mem *m, const struct coll *c)
 {
     const struct messages x = messages_of(m, c, c->root);
 
-    messages_down(&x, c);
+    down_run(&x, c);
 }
 
 ALG_DEFINE(bcast, messages) = {
@@ -183,7 +93,7 @@ static void reduce_messages(struct mem *m, const struct coll *c)
 {
     const struct messages x = messages_of(m, c, c->root);
 
-    messages_up(&x, c);
+    up_run(&x, c);
 }
 
 ALG_DEFINE(reduce, messages) = {
@@ -202,8 +112,8 @@ static void allreduce_messages(struct mem *m, const struct coll *c)
 {
     const struct messages x = messages_of(m, c, 0);
 
-    messages_up(&x, c);
-    messages_down(&x, c);
+    up_run(&x, c);
+    down_run(&x, c);
 }
 
 ALG_DEFINE(allreduce, messages) = {

@@ -2,7 +2,7 @@
 /*
  * messages.h - the family `messages`: send and receive between two ranks, through a queue of each
  * pair.  Here: the slot, and a message's way into a cell and out of it.  The collectives:
- * barrier.c, messages.c (trees), exchange.c (alltoall).
+ * barrier.c; messages.c (trees: down.h, up.h); alltoall.c (blocks.h, bruck.h).
  *
  * Messages of a pair are counted over all operations of the slot.
  *
@@ -13,12 +13,9 @@
  *   slot[r].pair[d].sent, consumed, known  r           r        (plain) messages to d and from d so
  *                                                               far; those that d is known to have
  *                                                               acknowledged
- *   slot[r].pair[d].open                   r           r        (plain) alltoall: more fragments
- *                                                               will come from d
- *   slot[r].came, .sum                     r           r        (plain) reductions: what has come,
- *                                                               and the sum so far
- *   slot[r] behind the pairs               r           r        (plain) alltoall: blocks on their
- *                                                               way
+ *   slot[r].pair[d].open                   r           r        (plain) alltoall: blocks.h
+ *   slot[r].came, .sum                     r           r        (plain) reductions: up.h
+ *   slot[r] behind the pairs               r           r        (plain) alltoall: bruck.h
  *
  * Edges     R1 -> A1   a copy into a cell      happens before  the copies out of it; what came
  *                      before a message, before what comes after it
