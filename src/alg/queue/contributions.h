@@ -2,8 +2,8 @@
 /*
  * contributions.h - the family `contributions`: ranks publish their contributions, fragment by
  * fragment, in their own queues; a rank that wants a sum reads them in all queues, from rank 0's
- * on.  exchange.c and gather.c differ in who publishes, who reads and when.  The queue and its
- * acknowledgements: queue.h.
+ * on.  exchange.c and gather.c differ in who publishes, who reads and when.  The queue: queue.h,
+ * its acknowledgements: cursor.h.
  *
  * Source    this project, after papers 01 (queues of buffers) and 05 (no barriers on the path).
  * Shape     p ranks, n bytes, by fragments of f, which need not end where blocks do; one line
@@ -25,7 +25,7 @@
 #ifndef HUD_ALG_CONTRIBUTIONS_H
 #define HUD_ALG_CONTRIBUTIONS_H
 
-#include "alg/queue/queue.h"
+#include "alg/queue/cursor.h"
 #include "alg/reduction.h"
 
 enum contributions_param { CONTRIBUTIONS_FRAGMENT, CONTRIBUTIONS_SETS, CONTRIBUTIONS_BUDGET };

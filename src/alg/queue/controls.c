@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * controls.c - bcast/controls, baseline: paper 01's broadcast with its own control words and
- * counters.  bcast/queue is our form of it.  The slot: queue.h.
+ * counters.  bcast/queue is our form of it.  The slot: queue.h; how a set is opened and left:
+ * gates.h.
  *
  * Source    paper 01 (Kurnosov, Tokmasheva), "Segment" and "Algorithm".  notify = child: the parent
  *           writes a control word for each child, in the child's memory.  gate = counters: shm_op
@@ -19,127 +20,61 @@
  *   slot[r].word[k % units]   r's parent    r              child: the fragment at position k - 1 is
  *                                                          in the root's queue; with it, a header
  *                             r             r's children   shared: the same
- *   slot[0].open[set]         any root      all others     counters: it has been used k times, the
- *                                                          last by the operation under way; with
- *                                                          it, bytes of the message still to come
- *   slot[0].readers[set]      all, add 1    any root       counters: others have left it k times
- *   slot[r].acknowledged      r             any root       lines: see bcast.c
  *   slot[r].at                r             r              (plain) r's position
+ * and those of gates.h.
  *
  * Edges     R1 -> A1   the root's copy-in  happens before  the copies out; the announcement passes
  *                      down the tree before each copy
- *           R2 -> A2   a rank's last read of a set  happens before  any root's or parent's next
- *                      write to it, or to the words of its fragments
- *           R3 -> A3   a root's note of what is to come  happens before  the readers' look at it
  *
- * Safety    As bcast.c.  counters: a use of a set has one root, and the p - 1 others add once.
+ * Safety    As bcast.c.
  */
-#include "alg/queue/queue.h"
+#include "alg/queue/gates.h"
 
-enum param { FRAGMENT, BUFFERS, SETS, TREE, DEGREE, NOTIFY, GATE };
 enum notify { NOTIFY_CHILD, NOTIFY_SHARED };
-enum gate { GATE_COUNTERS, GATE_LINES };
 
 static const char *const notify_words[] = { "child", "shared", NULL }, *const gate_words[] = {
     "counters", "lines", NULL
 };
 static const struct alg_param params[] = {
-    [FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once", 1, 1 << 24, 8192,
-                   NULL },
-    [BUFFERS] = { "buffers", "1", "s, buffers of f bytes; fewer where the lease holds fewer", 1,
-                  RING_UNITS_MAX, 64, NULL },
-    [SETS] = { "sets", "1", "q, sets of buffers that the root refills as a whole", 1, 8, 2, NULL },
-    [TREE] = { "tree", "", "who announces fragments to whom", 0, SHAPE_KINDS - 1, SHAPE_KARY,
-               hud_shape_names, .per_call = true },
-    [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL, .per_call = true },
-    [NOTIFY] = { "notify", "",
-                 "child: a word for each child, in its memory (the paper); shared: one word that "
-                 "all children poll",
-                 NOTIFY_CHILD, NOTIFY_SHARED, NOTIFY_CHILD, notify_words },
-    [GATE] = { "gate", "",
-               "counters: sets are entered and left by shm_op and shm_nreaders (the paper); lines: "
-               "left by an acknowledgement of each rank",
-               GATE_COUNTERS, GATE_LINES, GATE_COUNTERS, gate_words },
+    [CONTROLS_FRAGMENT] = { "fragment", "B", "f, bytes copied and announced at once", 1, 1 << 24,
+                            8192, NULL },
+    [CONTROLS_BUFFERS] = { "buffers", "1",
+                           "s, buffers of f bytes; fewer where the lease holds fewer", 1,
+                           RING_UNITS_MAX, 64, NULL },
+    [CONTROLS_SETS] = { "sets", "1", "q, sets of buffers that the root refills as a whole", 1, 8, 2,
+                        NULL },
+    [CONTROLS_TREE] = { "tree", "", "who announces fragments to whom", 0, SHAPE_KINDS - 1,
+                        SHAPE_KARY, hud_shape_names, .per_call = true },
+    [CONTROLS_DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL, .per_call = true },
+    [CONTROLS_NOTIFY] = { "notify", "",
+                          "child: a word for each child, in its memory (the paper); shared: one "
+                          "word that all children poll",
+                          NOTIFY_CHILD, NOTIFY_SHARED, NOTIFY_CHILD, notify_words },
+    [CONTROLS_GATE] = { "gate", "",
+                        "counters: sets are entered and left by shm_op and shm_nreaders (the "
+                        "paper); lines: left by an acknowledgement of each rank",
+                        GATES_COUNTERS, GATES_LINES, GATES_COUNTERS, gate_words },
     { .name = NULL },
 };
 
 static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    struct ring_wish wish = { .fragment = (uint64_t)param[FRAGMENT],
-                              .buffers = (uint64_t)param[BUFFERS] };
+    struct ring_wish wish = { .fragment = (uint64_t)param[CONTROLS_FRAGMENT],
+                              .buffers = (uint64_t)param[CONTROLS_BUFFERS] };
 
     (void)ranks;
-    return queue_window_bytes(&wish, param[SETS], max_bytes);
+    return queue_window_bytes(&wish, param[CONTROLS_SETS], max_bytes);
 }
 
 static size_t lines_bytes(const long *param, int ranks, size_t window)
 {
-    return queue_lines_bytes(param, ranks, window) + 2 * (size_t)param[SETS] * sizeof(mem_flag);
+    return queue_lines_bytes(param, ranks, window) + gates_bytes(param);
 }
 
-/* A rank's broadcast. */
-struct pass {
-    struct mem *m;
-    const struct coll *c;
-    struct shape_ring ring;
-    struct ring_place at;
-    bool root;
-    size_t left; /* counters: bytes of the message still to come */
-};
-
-/* shm_op of the set of this place. */
-static mem_flag *open_of(const struct pass *w, uint64_t at)
-{
-    struct queue_slot *home = mem_slot(w->m, 0);
-
-    return &home->word[w->ring.units + at % w->ring.units / w->ring.set_units];
-}
-
-/* shm_nreaders of the same. */
-static mem_flag *readers_of(const struct pass *w, uint64_t at)
-{
-    return open_of(w, at) + w->c->param[SETS];
-}
-
-/* Before the first fragment of a set. */
-static void enter_set(struct pass *w, size_t done)
-{
-    uint64_t uses = w->at.at / w->ring.units,
-             acknowledged = ring_must_be_acknowledged(&w->ring, w->at.at);
-    bool counters = w->c->param[GATE] == GATE_COUNTERS;
-    mem_flag *open = open_of(w, w->at.at);
-    struct mem *m = w->m;
-
-    if (w->root && counters) {
-        mem_await(m, readers_of(w, w->at.at), uses * (uint64_t)(mem_size(m) - 1)); /* A2 */
-        mem_put(m, open->payload, w->c->out->bytes - done);
-        mem_post(m, open, uses + 1); /* R3 */
-    } else if (counters) {
-        mem_await(m, open, uses + 1); /* A3 */
-        w->left = mem_get(m, open->payload);
-    }
-    for (int r = 0; w->root && !counters && acknowledged != 0 && r < mem_size(m); r++) {
-        struct queue_slot *other = mem_slot(m, r);
-        if (r != mem_rank(m))
-            mem_await(m, &other->acknowledged, acknowledged); /* A2 */
-    }
-}
-
-/* After a fragment, that begins here and was the last of its set or, with counters, of all. */
-static void leave_set(const struct pass *w, uint64_t at)
-{
-    struct queue_slot *mine = mem_slot(w->m, mem_rank(w->m));
-
-    if (w->c->param[GATE] == GATE_LINES)
-        mem_post(w->m, &mine->acknowledged, w->at.at); /* R2 */
-    else if (!w->root)
-        mem_add(w->m, readers_of(w, at), 1); /* R2 */
-}
-
-static void announce(const struct pass *w, const struct shape_tree *t, uint64_t header)
+static void announce(const struct controls *w, const struct shape_tree *t, uint64_t header)
 {
     int me = mem_rank(w->m), child;
-    bool shared = w->c->param[NOTIFY] == NOTIFY_SHARED;
+    bool shared = w->c->param[CONTROLS_NOTIFY] == NOTIFY_SHARED;
 
     for (int i = 0; (child = hud_shape_child(t, me, i)) >= 0; i++) {
         struct queue_slot *slot = mem_slot(w->m, shared ? me : child);
@@ -150,14 +85,14 @@ static void announce(const struct pass *w, const struct shape_tree *t, uint64_t 
     }
 }
 
-static uint64_t hear(struct pass *w, int above)
+static uint64_t hear(struct controls *w, int above)
 {
-    bool shared = w->c->param[NOTIFY] == NOTIFY_SHARED;
+    bool shared = w->c->param[CONTROLS_NOTIFY] == NOTIFY_SHARED;
     struct queue_slot *slot = mem_slot(w->m, shared ? above : mem_rank(w->m));
 
     mem_await(w->m, &slot->word[w->at.unit], w->at.at + 1); /* A1 */
     uint64_t header = mem_get(w->m, slot->word[w->at.unit].payload);
-    if (w->c->param[GATE] == GATE_LINES)
+    if (!gates_count(w))
         return header;
     w->left -= fragment_bytes(header);
     return fragment_header(fragment_bytes(header), fragment_bytes(header) + w->left);
@@ -165,27 +100,27 @@ static uint64_t hear(struct pass *w, int above)
 
 static void bcast_controls(struct mem *m, const struct coll *c)
 {
-    const struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE],
-                                  mem_size(m), c->root, c->groups };
+    const struct shape_tree t = { (enum shape_kind)c->param[CONTROLS_TREE],
+                                  (int)c->param[CONTROLS_DEGREE], mem_size(m), c->root, c->groups };
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
-    struct pass w = { .m = m, .c = c, .ring = queue_ring(c, c->param[SETS]) };
-    bool counters = c->param[GATE] == GATE_COUNTERS;
+    struct controls w = { .m = m, .c = c, .ring = queue_ring(c, c->param[CONTROLS_SETS]) };
+    bool counters = gates_count(&w);
     int above = hud_shape_parent(&t, mem_rank(m));
-    uint64_t header = FRAGMENT_MORE, f = ring_units_of((uint64_t)c->param[FRAGMENT]);
+    uint64_t header = FRAGMENT_MORE, f = ring_units_of((uint64_t)c->param[CONTROLS_FRAGMENT]);
 
     w.root = above < 0;
     w.at = ring_place_of(&w.ring, mem_get(m, &mine->at));
     for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header)) {
         uint64_t began = w.at.at;
         if (ring_begins_set(&w.ring, &w.at))
-            enter_set(&w, done);
+            gates_enter(&w, done);
         header = w.root ? queue_copy_in(m, c, &w.at, f, done) : hear(&w, above);
         announce(&w, &t, header);
         if (!w.root)
             mem_out(m, c->out, queue_data(m, c->root, &w.at), done, fragment_bytes(header));
         ring_move(&w.ring, &w.at, ring_units_of(fragment_bytes(header)));
         if (ring_begins_set(&w.ring, &w.at) || (counters && !(header & FRAGMENT_MORE)))
-            leave_set(&w, began);
+            gates_leave(&w, began);
     }
     mem_put(m, &mine->at, counters ? ring_round_up(&w.ring, w.at.at) : w.at.at);
 }
