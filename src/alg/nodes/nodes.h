@@ -6,9 +6,9 @@
  *           within.
  * Shape     One rank of each node sends and receives for it: the head, or in a broadcast the root
  *           on its own node.  The others only use shared memory.
- * Memory    Each rank has lines of control, a ring of buffers (bcast.c), and buffers of a reduction
- *           (allreduce.c, reduce.c).  The collectives share nothing but these and the numbering of
- *           calls: a number is used by one call of one of them, so every flag grows.
+ * Memory    Each rank has lines of control, a ring of buffers (bcast.c, buffers.h), and buffers of
+ *           a reduction (allreduce.c, reduce.c).  The collectives share nothing but these and the
+ *           numbering of calls: a number is used by one call of one of them, so every flag grows.
  */
 #ifndef HUD_NODES_H
 #define HUD_NODES_H
@@ -35,8 +35,8 @@ enum nodes_param {
 struct nodes_lines {
     mem_flag entered, released;    /* barrier.c */
     mem_flag contributed, reduced; /* allreduce.c, reduce.c */
-    mem_flag ready, taken;         /* bcast.c */
-    uint64_t count;                /* bcast.c: own words of the owner */
+    mem_flag ready, taken;         /* buffers.h */
+    uint64_t count;                /* buffers.h: own words of the owner */
     uint64_t used[NODES_RING];
     _Alignas(HUD_LINE) char end[];
 };

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * buffers.h - the ring of buffers through which a broadcast reaches the ranks of a node (bcast.c).
+ *
+ * Source    Paper 01 (a queue of buffers).
+ * Shape     One rank of each node, its *gate*, fills the ring in its window, the others copy out of
+ *           it.  Fragments may have another size in each call, up to that of a buffer.
+ *
+ * Line       written by   read by           meaning of value k = call * 2^24 + i + 1
+ *   ready    the gate     its node          fragment i of the call is in its buffer
+ *   taken    its owner    the gate          the owner has copied out fragment i, and all before it
+ *   count    its owner    its owner         (a word) fragments of all calls so far, the same on all
+ *                                           ranks of the node: they go round the ring
+ *   used[b]  its owner    its owner         (a word) `ready` of what was last in its buffer b
+ *
+ * Edges     R1 -> A1   a fragment, to the ranks of the node
+ *           R2 -> A2   a buffer that was copied out, before the next fragment is written there
+ * Deadlock  A gate waits for the ranks of its node to take fragments that are ready, and they wait
+ *           for nothing else.
+ * Safety    A buffer is written after A2 of all ranks of the node for what was in it, also in an
+ *           earlier call.
+ */
+#ifndef HUD_ALG_BUFFERS_H
+#define HUD_ALG_BUFFERS_H
+
+#include "alg/nodes/nodes.h"
+
+enum { BUFFERS_FRAGMENT_BITS = 24 };
+
+static inline struct nodes_lines *buffers_lines(struct mem *m, int rank)
+{
+    return mem_slot(m, rank);
+}
+
+/* Of the fragment with that number among those of all calls. */
+static inline char *buffers_at(struct mem *m, const struct coll *c, int rank, uint64_t number)
+{
+    return (char *)mem_window(m, rank) +
+           number % NODES_RING * mem_lines((size_t)c->param[NODES_BUFFER]);
+}
+
+static inline size_t buffers_fragment_bytes(const struct coll *c, size_t i)
+{
+    size_t fragment = (size_t)c->param[NODES_FRAGMENT], left = c->bytes - i * fragment;
+
+    return left < fragment ? left : fragment;
+}
+
+static inline size_t buffers_fragments(const struct coll *c)
+{
+    size_t fragment = (size_t)c->param[NODES_FRAGMENT];
+
+    return (c->bytes + fragment - 1) / fragment;
+}
+
+/* ---- the gate ---- */
+
+/* The buffer of the fragment with that number is free, and from now on that of this value. */
+static inline void buffers_claim(struct mem *m, uint64_t number, uint64_t value)
+{
+    uint64_t *used = &buffers_lines(m, mem_rank(m))->used[number % NODES_RING],
+             before = mem_get(m, used);
+
+    for (int r = 0; before != 0 && r < mem_size(m); r++)
+        if (r != mem_rank(m))
+            mem_await(m, &buffers_lines(m, r)->taken, before); /* A2 */
+    mem_put(m, used, value);
+}
+
+static inline void buffers_post_ready(struct mem *m, uint64_t value)
+{
+    if (mem_size(m) > 1)
+        mem_post(m, &buffers_lines(m, mem_rank(m))->ready, value); /* R1 */
+}
+
+/* ---- the others ---- */
+
+/* Fragment i, which has that number among those of all calls. */
+static inline void buffers_take(struct mem *m, const struct coll *c, int gate, uint64_t number,
+                                size_t i, uint64_t value)
+{
+    mem_await(m, &buffers_lines(m, gate)->ready, value); /* A1 */
+    mem_out(m, c->out, buffers_at(m, c, gate, number), i * (size_t)c->param[NODES_FRAGMENT],
+            buffers_fragment_bytes(c, i));
+    mem_post(m, &buffers_lines(m, mem_rank(m))->taken, value); /* R2 */
+}
+
+#endif
