@@ -2,6 +2,7 @@
 /*
  * publish.c - the family `publish`: each rank copies its block into its window once, and all
  * others copy it out.  allgather/publish has equal blocks, allgatherv/publish blocks of any sizes.
+ * Slot, lines, edges, and the way of a tile: publish.h.
  *
  * Source    this project, after paper 05: shared queues with many readers.
  * Shape     p ranks, blocks of n bytes, in rounds of a tile for each rank.  The window of a rank
@@ -13,43 +14,15 @@
  *           traffic: n bytes of each rank beyond what is read from `in` and written to `out`
  * Accepts   any block, if the lease has a window.
  *
- * Rounds are counted over all operations of the family.
- *
- * Line              written by   read by       value k means
- *   slot[r].tile    r            all others    r's tile of round k - 1 is in its window; r has
- *                                              finished round k - 2.  With it, the headers of the
- *                                              last two tiles: bytes, and whether more follow
- *   slot[r].round   r            r             (plain) rounds so far
- *
- * Edges     R1 -> A1   a rank's copy into its tile  happens before  the others' copies out
- *                      a rank's copies out of the round before  happen before  the others' next
- *                      writes to that set and its header
- *
  * Deadlock freedom
  *   1. A rank announces its tile of a round before it waits in that round.  It waits only for the
  *      others' tiles of the same round, which are announced once the round before is finished.
  *   2. All ranks go through the same rounds: each reads the headers of all, and a round is the last
  *      one if no header of it has more to follow.
  *
- * Safety
- *   1. No acknowledgement is needed.  A rank that has announced its tile of round k has finished
- *      round k - 1.  So a rank that has awaited all of these may write the set of k - 1 again, for
- *      k + 1.
- *   2. All tiles of a block but the last are full, so the tile of an operation's round i begins
- *      with byte i f of its block, in the sender's view and in the receiver's.
- *   3. What is longer than the receiver's block is dropped, though a view of equal blocks goes on
- *      behind it, and the call reports that.  A shorter block ends where its header reports it.
- *   4. In place, a rank's own block stays where it is, and nobody writes there.
+ * Safety    In place, a rank's own block stays where it is, and nobody writes there.
  */
-#include "alg/block.h"
-#include "alg/fragment.h"
-
-enum { PUBLISH_SETS = 2 };
-
-struct publish_slot {
-    mem_flag tile;
-    _Alignas(HUD_LINE) uint64_t round;
-};
+#include "alg/publish/publish.h"
 
 enum publish_param { PUBLISH_TILE, PUBLISH_BUDGET };
 
@@ -74,61 +47,6 @@ static const struct alg_family family = {
     .fixed_bytes = sizeof(struct publish_slot),
     .window_bytes = publish_window_bytes,
 };
-
-struct publish {
-    struct mem *m;
-    const struct coll *c;
-    bool parts; /* a view for each rank's block; else one of equal blocks */
-    size_t set_bytes, tile_bytes;
-    struct mem_span own; /* this rank's block, and its bytes */
-    size_t own_bytes;
-    uint64_t round; /* of all operations */
-    size_t done;    /* bytes of each block in the rounds before, as far as it goes */
-};
-
-static struct mem_span publish_block(const struct publish *p, int rank, size_t *bytes)
-{
-    const struct hud_view *view = p->parts ? &p->c->out[rank] : p->c->out;
-
-    *bytes = p->parts ? view->bytes : p->c->bytes;
-    return block_at(view, p->parts ? 0 : p->c->bytes, rank);
-}
-
-static char *publish_tile(const struct publish *p, int rank)
-{
-    return (char *)mem_window(p->m, rank) + p->round % PUBLISH_SETS * p->set_bytes;
-}
-
-/* Returns the header. */
-static uint64_t publish_own(const struct publish *p)
-{
-    int me = mem_rank(p->m);
-    struct publish_slot *mine = mem_slot(p->m, me);
-    size_t rest = block_left(p->own_bytes, p->done),
-           bytes = rest < p->tile_bytes ? rest : p->tile_bytes;
-    uint64_t header = fragment_header(bytes, rest);
-
-    mem_in_all(p->m, publish_tile(p, me), p->own.view, p->own.offset_bytes + p->done, bytes);
-    mem_put(p->m, &mine->tile.payload[p->round % PUBLISH_SETS], header);
-    mem_post(p->m, &mine->tile, p->round + 1); /* R1 */
-    return header;
-}
-
-/* Returns the header. */
-static uint64_t publish_copy_out(const struct publish *p, int rank)
-{
-    struct publish_slot *from = mem_slot(p->m, rank);
-    size_t room;
-    struct mem_span out = publish_block(p, rank, &room);
-
-    mem_await(p->m, &from->tile, p->round + 1); /* A1 */
-    uint64_t header = mem_get(p->m, &from->tile.payload[p->round % PUBLISH_SETS]);
-    out.offset_bytes += p->done;
-    if (fragment_bytes(header) != 0)
-        block_out(p->m, &out, block_left(room, p->done), publish_tile(p, rank),
-                  fragment_bytes(header));
-    return header;
-}
 
 static void publish_keep_own(const struct publish *p, const struct mem_span *out, size_t room)
 {
