@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allgather.c - short allgather and allgatherv of a span (parcels.h), and the memory of the family.
+ * allgather.c - short allgather and allgatherv of a span (parcels.h).
  *
  * Source    Bruck et al. 1997, between nodes.
  * Shape     The head of node v has the parcels of nodes v, v + 1, ... one behind the other.  In
@@ -117,15 +117,6 @@ static void run(struct mem *m, const struct coll *c, bool parts)
     parcels_await_arrival(&x, 0);
     copy_out(&x, parts);
 }
-
-static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
-{
-    (void)param, (void)ranks;
-    return max_bytes < PARCELS_WINDOW_BYTES ? 0 : PARCELS_WINDOW_BYTES;
-}
-
-const struct alg_family HUD_BACKEND(parcels_family) = { .fixed_bytes = sizeof(struct parcels_lines),
-                                                        .window_bytes = window_bytes };
 
 static void allgather_parcels(struct mem *m, const struct coll *c)
 {

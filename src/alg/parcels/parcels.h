@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * parcels.h - the family `parcels`: short blocks of a span, where those from one node to another
- * travel in one message: allgather(v), alltoall, gather, scatter.
+ * travel in one message: allgather(v), alltoall, gather and scatter (rooted.h).
  *
  * Source    Traff 2006 (SMP-aware exchanges: ranks of a node collect what goes to another one);
  *           allgather: Bruck et al. 1997, between nodes.
