@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce.c - short allreduce and reduce_scatter of a span.
+ * allreduce.c - short allreduce and reduce_scatter of a span.  Between nodes: doubling.h.
  *
  * Source    Thakur, Rabenseifner, Gropp 2005 (recursive doubling), between nodes.
  * Shape     The ranks of a node are a tree below its head.  A rank combines what it has with the
  *           sums of those below it, heads combine theirs by recursive doubling, the result goes
- *           down; each rank copies out all of it, or its block.  Of N nodes, with P the largest
- *           power of two that is not larger, the first 2 (N - P) are pairs: the lower one gives its
- *           sum to the upper one, and gets the result.
- * Cost      floor(log2 N) messages of n bytes for each node, 1 or 2 more in a pair.
+ *           down; each rank copies out all of it, or its block.
+ * Cost      floor(log2 N) messages of n bytes for each of N nodes.  Where N is no power of two,
+ *           some have 1 or 2 more.
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *
  * Line            written by   read by          meaning of value k
@@ -19,17 +18,12 @@
  *                                               has read their sums
  *
  * Edges     R1 -> A1   a sum, to the rank above; a result copied out, before the next is written
- *           R3 -> A3   a sum, to another node
  *           R2 -> A2   the result, to the ranks below; sums read, before the next
  * Deadlock  As of a barrier.
  * Safety    A rank's buffer is written after A1 of all below it, which have copied out the result
- *           before, and after A2 of the call before: the rank above has read it.  What is sent is
- *           combined further after net_sent.  Both of two heads combine the sum of the lower
- *           nodes with that of the upper ones, so all get the same bits.
+ *           before, and after A2 of the call before: the rank above has read it.
  */
-#include "alg/nodes/nodes.h"
-
-enum { IN, OUT }; /* messages */
+#include "alg/nodes/doubling.h"
 
 static struct nodes_lines *lines(struct mem *m, int rank)
 {
@@ -51,73 +45,6 @@ static int combine_below(struct mem *m, const struct coll *c, const struct shape
     return below;
 }
 
-static void give(struct mem *m, const struct coll *c, int node)
-{
-    const void *sum = nodes_buffer(m, c, 0, NODES_SUM);
-    int to = net_map(c->net)->head[node];
-
-    net_send(m, c->net, OUT, to, NET_ALLREDUCE, sum, c->bytes); /* R3 */
-}
-
-static void expect(struct mem *m, const struct coll *c, int node, enum nodes_buffer which)
-{
-    const struct net_map *map = net_map(c->net);
-
-    net_receive(m, c->net, IN, map->head[node], NET_ALLREDUCE, nodes_buffer(m, c, 0, which),
-                c->bytes);
-}
-
-/* lower: what has come is of lower nodes than the sum. */
-static void combine_coming(struct mem *m, const struct coll *c, bool lower)
-{
-    const struct mem_span sum = { .shared = nodes_buffer(m, c, 0, NODES_SUM) },
-                          coming = { .shared = nodes_buffer(m, c, 0, NODES_COMING) };
-    const struct mem_span from[] = { lower ? coming : sum, lower ? sum : coming };
-
-    mem_reduce(m, c->reduction, &sum, NULL, from, 2, c->bytes);
-}
-
-/* Among P heads; self: this one's number among them. */
-static void double_up(struct mem *m, const struct coll *c, int self, int power, int pairs)
-{
-    for (int k = 1; k < power; k *= 2) {
-        int other = self ^ k, node = other < pairs ? 2 * other + 1 : other + pairs;
-        expect(m, c, node, NODES_COMING);
-        give(m, c, node);
-        net_arrived(m, c->net, IN); /* A3 */
-        net_sent(m, c->net, OUT);
-        combine_coming(m, c, other < self);
-    }
-}
-
-static void combine_nodes(struct mem *m, const struct coll *c)
-{
-    const struct net_map *map = net_map(c->net);
-    int power = 1, node = map->node;
-
-    while (2 * power <= map->nodes)
-        power *= 2;
-    int pairs = map->nodes - power;
-    bool paired = node < 2 * pairs;
-    if (paired && node % 2 == 0) {
-        give(m, c, node + 1);
-        net_sent(m, c->net, OUT);
-        expect(m, c, node + 1, NODES_SUM);
-        net_arrived(m, c->net, IN); /* A3 */
-        return;
-    }
-    if (paired) {
-        expect(m, c, node - 1, NODES_COMING);
-        net_arrived(m, c->net, IN); /* A3 */
-        combine_coming(m, c, true);
-    }
-    double_up(m, c, paired ? node / 2 : node - pairs, power, pairs);
-    if (paired) {
-        give(m, c, node - 1);
-        net_sent(m, c->net, OUT);
-    }
-}
-
 /* Returns where this rank finds the result. */
 static const char *combine_all(struct mem *m, const struct coll *c)
 {
@@ -126,7 +53,7 @@ static const char *combine_all(struct mem *m, const struct coll *c)
     void *own = nodes_buffer(m, c, me, NODES_SUM);
 
     if (above < 0) {
-        combine_nodes(m, c);
+        doubling_run(m, c);
     } else {
         const void *result = nodes_buffer(m, c, above, NODES_SUM);
         mem_post(m, &lines(m, me)->contributed, c->op); /* R1 */

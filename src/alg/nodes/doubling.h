@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * doubling.h - sums of nodes, combined between their heads (allreduce.c).
+ *
+ * Source    Thakur, Rabenseifner, Gropp 2005 (recursive doubling).
+ * Shape     Of N nodes, with P the largest power of two that is not larger, the first 2 (N - P) are
+ *           pairs: the lower one gives its sum to the upper one, and gets the result.  The upper
+ *           ones and all others are P heads.  In steps k = 1, 2, 4, ... each exchanges its sum with
+ *           the one whose number among them differs in that bit.
+ * Cost      floor(log2 N) messages of n bytes for each node, 1 or 2 more in a pair.
+ *
+ * Edges     R3 -> A3   a sum, to another node
+ * Deadlock  A head waits for messages of a step, whose senders wait only for earlier ones; at last
+ *           the lower one of a pair for the result.
+ * Safety    1 What is sent is combined further after net_sent.
+ *           2 Both of two heads combine the sum of the lower nodes with that of the upper ones, so
+ *             all get the same bits.
+ */
+#ifndef HUD_ALG_DOUBLING_H
+#define HUD_ALG_DOUBLING_H
+
+#include "alg/nodes/nodes.h"
+
+enum { DOUBLING_IN, DOUBLING_OUT }; /* messages */
+
+/* Starts to send this node's sum. */
+static inline void doubling_give(struct mem *m, const struct coll *c, int node)
+{
+    const void *sum = nodes_buffer(m, c, 0, NODES_SUM);
+    int to = net_map(c->net)->head[node];
+
+    net_send(m, c->net, DOUBLING_OUT, to, NET_ALLREDUCE, sum, c->bytes); /* R3 */
+}
+
+static inline void doubling_expect(struct mem *m, const struct coll *c, int node,
+                                   enum nodes_buffer which)
+{
+    const struct net_map *map = net_map(c->net);
+
+    net_receive(m, c->net, DOUBLING_IN, map->head[node], NET_ALLREDUCE,
+                nodes_buffer(m, c, 0, which), c->bytes);
+}
+
+/* lower: what has come is of lower nodes than the sum. */
+static inline void doubling_combine(struct mem *m, const struct coll *c, bool lower)
+{
+    const struct mem_span sum = { .shared = nodes_buffer(m, c, 0, NODES_SUM) },
+                          coming = { .shared = nodes_buffer(m, c, 0, NODES_COMING) };
+    const struct mem_span from[] = { lower ? coming : sum, lower ? sum : coming };
+
+    mem_reduce(m, c->reduction, &sum, NULL, from, 2, c->bytes);
+}
+
+/* Among P heads; self: this one's number among them. */
+static inline void doubling_steps(struct mem *m, const struct coll *c, int self, int power,
+                                  int pairs)
+{
+    for (int k = 1; k < power; k *= 2) {
+        int other = self ^ k, node = other < pairs ? 2 * other + 1 : other + pairs;
+        doubling_expect(m, c, node, NODES_COMING);
+        doubling_give(m, c, node);
+        net_arrived(m, c->net, DOUBLING_IN); /* A3 */
+        net_sent(m, c->net, DOUBLING_OUT);
+        doubling_combine(m, c, other < self);
+    }
+}
+
+/* The head of a node: its sum becomes that of all nodes. */
+static inline void doubling_run(struct mem *m, const struct coll *c)
+{
+    const struct net_map *map = net_map(c->net);
+    int power = 1, node = map->node;
+
+    while (2 * power <= map->nodes)
+        power *= 2;
+    int pairs = map->nodes - power;
+    bool paired = node < 2 * pairs;
+    if (paired && node % 2 == 0) {
+        doubling_give(m, c, node + 1);
+        net_sent(m, c->net, DOUBLING_OUT);
+        doubling_expect(m, c, node + 1, NODES_SUM);
+        net_arrived(m, c->net, DOUBLING_IN); /* A3 */
+        return;
+    }
+    if (paired) {
+        doubling_expect(m, c, node - 1, NODES_COMING);
+        net_arrived(m, c->net, DOUBLING_IN); /* A3 */
+        doubling_combine(m, c, true);
+    }
+    doubling_steps(m, c, paired ? node / 2 : node - pairs, power, pairs);
+    if (paired) {
+        doubling_give(m, c, node - 1);
+        net_sent(m, c->net, DOUBLING_OUT);
+    }
+}
+
+#endif
