@@ -83,18 +83,12 @@ static void reduce_scatter_run(struct mem *m, const struct coll *c)
     mem_out(m, c->out, combine_all(m, c) + begin, 0, c->block_bytes[rank]);
 }
 
-static bool is_short(const struct coll *c, int ranks)
-{
-    (void)ranks;
-    return c->bytes <= NODES_SUM_BYTES;
-}
-
 ALG_DEFINE(allreduce, nodes) = { .coll = "allreduce",
                                  .name = "nodes",
                                  .doc = "sums of nodes, combined by recursive doubling",
                                  .source = "Thakur, Rabenseifner, Gropp 2005",
                                  .family = &HUD_BACKEND(nodes_family),
-                                 .accepts = is_short,
+                                 .accepts = nodes_is_short,
                                  .run = allreduce_run };
 
 ALG_DEFINE(reduce_scatter, nodes) = { .coll = "reduce_scatter",
@@ -102,5 +96,5 @@ ALG_DEFINE(reduce_scatter, nodes) = { .coll = "reduce_scatter",
                                       .doc = "sums of nodes, combined by recursive doubling",
                                       .source = "Thakur, Rabenseifner, Gropp 2005",
                                       .family = &HUD_BACKEND(nodes_family),
-                                      .accepts = is_short,
+                                      .accepts = nodes_is_short,
                                       .run = reduce_scatter_run };

@@ -28,7 +28,7 @@ static void bcast_run(struct mem *m, const struct coll *c)
                                 .degree = (int)c->param[NODES_DEGREE],
                                 .ranks = map->nodes,
                                 .root = map->node_of[c->root] } };
-    int gate = map->local_of[gate_of(c, map->node)];
+    int gate = map->local_of[nodes_gate(c, map->node)];
 
     mem_put(m, &own->count, g.count + g.fragments);
     if (mem_rank(m) == gate) {

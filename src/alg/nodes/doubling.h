@@ -41,16 +41,6 @@ static inline void doubling_expect(struct mem *m, const struct coll *c, int node
                 nodes_buffer(m, c, 0, which), c->bytes);
 }
 
-/* lower: what has come is of lower nodes than the sum. */
-static inline void doubling_combine(struct mem *m, const struct coll *c, bool lower)
-{
-    const struct mem_span sum = { .shared = nodes_buffer(m, c, 0, NODES_SUM) },
-                          coming = { .shared = nodes_buffer(m, c, 0, NODES_COMING) };
-    const struct mem_span from[] = { lower ? coming : sum, lower ? sum : coming };
-
-    mem_reduce(m, c->reduction, &sum, NULL, from, 2, c->bytes);
-}
-
 /* Among P heads; self: this one's number among them. */
 static inline void doubling_steps(struct mem *m, const struct coll *c, int self, int power,
                                   int pairs)
@@ -61,7 +51,7 @@ static inline void doubling_steps(struct mem *m, const struct coll *c, int self,
         doubling_give(m, c, node);
         net_arrived(m, c->net, DOUBLING_IN); /* A3 */
         net_sent(m, c->net, DOUBLING_OUT);
-        doubling_combine(m, c, other < self);
+        nodes_combine(m, c, NODES_COMING, other < self);
     }
 }
 
@@ -85,7 +75,7 @@ static inline void doubling_run(struct mem *m, const struct coll *c)
     if (paired) {
         doubling_expect(m, c, node - 1, NODES_COMING);
         net_arrived(m, c->net, DOUBLING_IN); /* A3 */
-        doubling_combine(m, c, true);
+        nodes_combine(m, c, NODES_COMING, true);
     }
     doubling_steps(m, c, paired ? node / 2 : node - pairs, power, pairs);
     if (paired) {

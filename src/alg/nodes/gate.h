@@ -48,14 +48,6 @@ static inline int gate_outgoing(const struct gate *g, size_t i, int child)
     return NODES_RING + (int)(i % NODES_RING) * g->children + child;
 }
 
-/* The gate of a node. */
-static inline int gate_of(const struct coll *c, int node)
-{
-    const struct net_map *map = net_map(c->net);
-
-    return node == map->node_of[c->root] ? c->root : map->head[node];
-}
-
 static inline void gate_complete_sends(const struct gate *g, size_t i)
 {
     for (int child = 0; child < g->children; child++)
@@ -89,7 +81,7 @@ static inline void gate_pass_on(const struct gate *g, size_t i)
     if (g->above >= 0)
         net_arrived(m, n, gate_incoming(i)); /* A3 */
     for (int child = 0; child < g->children; child++) {
-        int to = gate_of(g->c, hud_shape_child(&g->tree, net_map(n)->node, child)),
+        int to = nodes_gate(g->c, hud_shape_child(&g->tree, net_map(n)->node, child)),
             id = gate_outgoing(g, i, child);
         net_send(m, n, id, to, NET_BCAST, at, bytes); /* R3 */
     }
@@ -104,7 +96,7 @@ static inline void gate_run(struct gate *g)
     int above = hud_shape_parent(&g->tree, map->node);
     size_t begun = 0;
 
-    g->above = above < 0 ? -1 : gate_of(g->c, above);
+    g->above = above < 0 ? -1 : nodes_gate(g->c, above);
     while (hud_shape_child(&g->tree, map->node, g->children) >= 0)
         g->children++;
     for (size_t i = 0; i < g->fragments; i++) {

@@ -66,6 +66,33 @@ static inline void *nodes_buffer(struct mem *m, const struct coll *c, int rank,
            (size_t)which * NODES_SUM_BYTES;
 }
 
+/* The rank that sends and receives for a node in a rooted collective: its gate. */
+static inline int nodes_gate(const struct coll *c, int node)
+{
+    const struct net_map *map = net_map(c->net);
+
+    return node == map->node_of[c->root] ? c->root : map->head[node];
+}
+
+/* `accepts` of reductions. */
+static inline bool nodes_is_short(const struct coll *c, int ranks)
+{
+    (void)ranks;
+    return c->bytes <= NODES_SUM_BYTES;
+}
+
+/* Adds what has come, in this rank's buffer, to its sum; lower: it is of lower nodes. */
+static inline void nodes_combine(struct mem *m, const struct coll *c, enum nodes_buffer which,
+                                 bool lower)
+{
+    int me = mem_rank(m);
+    const struct mem_span sum = { .shared = nodes_buffer(m, c, me, NODES_SUM) },
+                          coming = { .shared = nodes_buffer(m, c, me, which) };
+    const struct mem_span from[] = { lower ? coming : sum, lower ? sum : coming };
+
+    mem_reduce(m, c->reduction, &sum, NULL, from, 2, c->bytes);
+}
+
 /* Messages that a rank may have at a time: one into each buffer, and one to each other node out
  * of each.  lanes.h has fewer. */
 static inline int nodes_messages(int nodes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce.c - short reduce of a span.
+ * reduce.c - short reduce of a span.  Between nodes: binomial.h.
  *
  * Source    Thakur, Rabenseifner, Gropp 2005 (binomial trees), between nodes.
  * Shape     One rank of each node, its *gate*, combines the contributions of its node: the head, or
@@ -14,16 +14,13 @@
  *   reduced       the gate     its node         the gate has read the contributions to call k
  *
  * Edges     R1 -> A1   a contribution, to the gate; a result copied out, before the next is written
- *           R3 -> A3   a sum, to another node
  *           R2 -> A2   contributions read, before the next are written
- * Deadlock  A gate waits for its node, then for messages of nodes below it in the tree.
+ * Deadlock  A gate waits for its node, then for messages; the others wait for their gate to have
+ *           read what they contribute, before it waits for messages.
  * Safety    A sum is written after A1 of all ranks, which have copied out the result of an
- *           allreduce before.  Contributions are written after A2 of the call before.  A gate has
- *           no contribution in its buffer, so a message may come there.
+ *           allreduce before.  Contributions are written after A2 of the call before.
  */
-#include "alg/nodes/nodes.h"
-
-enum { IN, AFTER, OUT }; /* messages */
+#include "alg/nodes/binomial.h"
 
 static struct nodes_lines *lines(struct mem *m, int rank)
 {
@@ -54,30 +51,6 @@ static void combine_node(struct mem *m, const struct coll *c)
         mem_reduce(m, c->reduction, &sum, NULL, from, count, c->bytes);
 }
 
-static void give(struct mem *m, const struct coll *c, int to, enum net_tag tag)
-{
-    const void *sum = nodes_buffer(m, c, mem_rank(m), NODES_SUM);
-
-    net_send(m, c->net, OUT, to, tag, sum, c->bytes); /* R3 */
-}
-
-static void expect(struct mem *m, const struct coll *c, int from, enum net_tag tag, int id,
-                   enum nodes_buffer which)
-{
-    net_receive(m, c->net, id, from, tag, nodes_buffer(m, c, mem_rank(m), which), c->bytes);
-}
-
-/* lower: what has come is of lower nodes than the sum. */
-static void combine_coming(struct mem *m, const struct coll *c, enum nodes_buffer which, bool lower)
-{
-    int me = mem_rank(m);
-    const struct mem_span sum = { .shared = nodes_buffer(m, c, me, NODES_SUM) },
-                          coming = { .shared = nodes_buffer(m, c, me, which) };
-    const struct mem_span from[] = { lower ? coming : sum, lower ? sum : coming };
-
-    mem_reduce(m, c->reduction, &sum, NULL, from, 2, c->bytes);
-}
-
 static void contribute(struct mem *m, const struct coll *c, int gate)
 {
     int rank = mem_rank(m);
@@ -93,49 +66,10 @@ static void combined(struct mem *m, const struct coll *c)
         mem_post(m, &lines(m, mem_rank(m))->reduced, c->op); /* R2 */
 }
 
-static bool is_short(const struct coll *c, int ranks)
-{
-    (void)ranks;
-    return c->bytes <= NODES_SUM_BYTES;
-}
-
-static int gate_of(const struct coll *c, int node)
-{
-    const struct net_map *map = net_map(c->net);
-
-    return node == map->node_of[c->root] ? c->root : map->head[node];
-}
-
-/* Two messages may be on their way, to buffers in turn.  The nearest children come first: they have
- * fewest nodes below them. */
-static void combine_children(struct mem *m, const struct coll *c, const struct shape_tree *tree)
-{
-    static const enum nodes_buffer into[] = { NODES_COMING, NODES_GIVEN };
-    static const int ids[] = { IN, AFTER };
-    int node = net_map(c->net)->node, children = 0;
-
-    while (hud_shape_child(tree, node, children) >= 0)
-        children++;
-    for (int i = 0; i <= children; i++) {
-        int turn = i % 2;
-        if (i < children) {
-            int child = hud_shape_child(tree, node, children - 1 - i);
-            expect(m, c, gate_of(c, child), NET_REDUCE, ids[turn], into[turn]);
-        }
-        if (i > 0) {
-            net_arrived(m, c->net, ids[1 - turn]); /* A3 */
-            combine_coming(m, c, into[1 - turn], false);
-        }
-    }
-}
-
 static void reduce_run(struct mem *m, const struct coll *c)
 {
     const struct net_map *map = net_map(c->net);
-    const struct shape_tree tree = {
-        .kind = SHAPE_KNOMIAL, .degree = 2, .ranks = map->nodes, .root = map->node_of[c->root]
-    };
-    int gate = map->local_of[gate_of(c, map->node)], above = hud_shape_parent(&tree, map->node);
+    int gate = map->local_of[nodes_gate(c, map->node)];
 
     if (mem_rank(m) != gate) {
         contribute(m, c, gate);
@@ -143,13 +77,8 @@ static void reduce_run(struct mem *m, const struct coll *c)
     }
     combine_node(m, c);
     combined(m, c);
-    combine_children(m, c, &tree);
-    if (above < 0) {
+    if (binomial_run(m, c))
         mem_out(m, c->out, nodes_buffer(m, c, gate, NODES_SUM), 0, c->bytes);
-        return;
-    }
-    give(m, c, gate_of(c, above), NET_REDUCE);
-    net_sent(m, c->net, OUT);
 }
 
 ALG_DEFINE(reduce, nodes) = { .coll = "reduce",
@@ -157,5 +86,5 @@ ALG_DEFINE(reduce, nodes) = { .coll = "reduce",
                               .doc = "sums of nodes, combined up a binomial tree",
                               .source = "Thakur, Rabenseifner, Gropp 2005",
                               .family = &HUD_BACKEND(nodes_family),
-                              .accepts = is_short,
+                              .accepts = nodes_is_short,
                               .run = reduce_run };
