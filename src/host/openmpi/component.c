@@ -43,6 +43,7 @@ static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions make communicators in several threads */
 static enum { UNKNOWN, FITS, MISFIT } layout; /* by the first communicator */
 static hud_context *context;                  /* made for the first communicator that is handled */
+static bool found;       /* this rank knows who calls a nonblocking collective */
 static bool nonblocking; /* this Open MPI's nonblocking collectives are handled, too */
 
 void hud_openmpi_warn(const char *format, ...)
@@ -95,7 +96,9 @@ static int component_open(void)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
     hud_module_prepare();
-    hud_openmpi_publish(hud_config_manner(hud_openmpi_settings_given(), false),
+    found = hud_nonblocking_find();
+    unsigned manner = hud_config_manner(hud_openmpi_settings_given(), false);
+    hud_openmpi_publish(found ? manner : manner & ~(unsigned)MANNER_REQUESTS,
                         hud_config_spans(hud_openmpi_settings_given()));
     return OMPI_SUCCESS;
 }
@@ -164,10 +167,13 @@ static void create_context(void)
 static void prepare(void)
 {
     hud_reduction_prepare();
-    nonblocking = hud_nonblocking_prepare(ompi_mpi_thread_multiple);
+    nonblocking = hud_requests_begin(ompi_mpi_thread_multiple);
     if (!nonblocking)
         hud_openmpi_warn("this Open MPI's requests differ from those the component was built for; "
                          "nonblocking collectives are its own");
+    else if (!found)
+        hud_openmpi_warn(
+            "Open MPI's functions were not found; nonblocking collectives are its own");
 }
 
 /* The context, if huddle takes this communicator.  A job of one rank has one, too: a bad setting is
@@ -194,7 +200,8 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     *of = priority;
     pthread_mutex_lock(&lock);
     hud_context *ours = context_for(comm);
-    mca_coll_base_module_t *module = ours == NULL ? NULL : hud_module_create(ours, nonblocking);
+    mca_coll_base_module_t *module =
+        ours == NULL ? NULL : hud_module_create(ours, nonblocking && found);
     pthread_mutex_unlock(&lock);
     if (ours != NULL && module == NULL)
         hud_module_give_up(comm);

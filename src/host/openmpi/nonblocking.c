@@ -57,10 +57,9 @@ static bool find_function(const char *name, struct range *range)
     return range->to > range->from;
 }
 
-bool hud_nonblocking_prepare(bool threads)
+bool hud_nonblocking_find(void)
 {
-    bool found =
-        hud_requests_begin(threads) && find_function("PMPI_Request_free", &ranges[AT_REQUEST_FREE]);
+    bool found = find_function("PMPI_Request_free", &ranges[AT_REQUEST_FREE]);
 #define PLAIN(Name, name, ...) found = found && find_function("PMPI_I" #name, &ranges[AT_##name]);
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN

@@ -6,10 +6,9 @@
 
 #include <stdbool.h>
 
-/* Once, before the first communicator.  The same on all ranks that run the same Open MPI, but where
- * one has no memory to look: its nonblocking calls are then the MPI's, and those of the others wait
- * for it. */
-bool hud_nonblocking_prepare(bool threads);
+/* Looks for Open MPI's functions, by which this rank knows its callers; once, before the first
+ * communicator.  False: they are not known (no memory).  The other ranks must learn of it. */
+bool hud_nonblocking_find(void);
 
 /* A return address: within MPI_Request_free. */
 bool hud_is_users_free(const void *caller);
