@@ -3,7 +3,7 @@
  * chain.c - running sums go from rank to rank, fragment by fragment: scan/chain, exscan/chain.
  *
  * Source    textbook: linear pipeline; the ring of cells as in bcast/queue (paper 01).
- * Shape     p ranks, n bytes, fragments of f bytes, CELLS cells in each rank's window.  For each
+ * Shape     p ranks, n bytes, fragments of f bytes, some cells in each rank's window.  For each
  *           fragment a rank reduces its predecessor's sum with its own contribution into a cell,
  *           and announces it; then it writes its own result.
  * Cost      F = n / f fragments, l ns one line transfer, r ns per byte that a reduction reads, t ns
@@ -36,7 +36,7 @@
  *
  * Deadlock freedom
  *   1. For fragment k a rank waits for its predecessor's sum of k, and for its successor to have
- *      finished the fragment CELLS before.  The rank of the earliest fragment, and of these the
+ *      finished the fragment that had its cell.  The rank of the earliest fragment, and of these the
  *      first, waits for nobody.
  * Safety
  *   1. The last rank has no successor, and writes no cell.  Rank 0 reads no other rank's.
@@ -50,26 +50,29 @@
  */
 #include "alg/reduction.h"
 
-enum { CELLS = 4 };
+/* Of a window: as many as have room for an element, between these.  A cell that comes again soon is
+ * still in the caches of its reader, from where each write takes its lines (docs/evidence/E69.csv).
+ */
+enum { CELLS_MIN = 4, CELLS_MAX = 12 };
 
 /* Bits of a position that count fragments of a call; calls whose first cells are told: more than
  * cells, so that a successor has read what a later call writes there. */
-enum { FRAGMENTS = 32, TOLD = 8 };
+enum { FRAGMENTS = 32, TOLD = 14 };
 
 enum param { FRAGMENT, BUDGET };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B", "f, bytes that a rank passes on at a time; no more than a cell",
                    64, 1 << 20, 8 << 10, NULL, .per_call = true, .tune = "2K,4K,16K,32K" },
-    [BUDGET] = { "budget", "B", "bytes of the window, 4 cells", CELLS *HUD_ELEMENT_MAX, 1 << 22,
-                 128 << 10, NULL },
+    [BUDGET] = { "budget", "B", "bytes of the window, 4 to 12 cells", CELLS_MIN *HUD_ELEMENT_MAX,
+                 1 << 22, 384 << 10, NULL, .tune = "768K" },
     { .name = NULL },
 };
 
 struct slot {
     mem_flag sent, done;
     _Alignas(HUD_LINE) uint64_t calls;
-    uint64_t cells, freed, until[CELLS];
+    uint64_t cells, freed, until[CELLS_MAX];
 };
 
 /* A rank of the chain in a call. */
@@ -77,6 +80,7 @@ struct chain {
     struct mem *m;
     const struct coll *c;
     struct slot *mine, *before, *after; /* slots; NULL: there is no such rank */
+    uint64_t cells;                     /* of a window */
     size_t cell_bytes;
     uint64_t at, done;     /* the fragment's position, and the one after it */
     uint64_t own, befores; /* cells of it: its own, and its predecessor's */
@@ -85,18 +89,18 @@ struct chain {
 
 static void *own_cell(const struct chain *x)
 {
-    return (char *)mem_window(x->m, mem_rank(x->m)) + x->own % CELLS * x->cell_bytes;
+    return (char *)mem_window(x->m, mem_rank(x->m)) + x->own % x->cells * x->cell_bytes;
 }
 
 static void *befores_cell(const struct chain *x)
 {
-    return (char *)mem_window(x->m, mem_rank(x->m) - 1) + x->befores % CELLS * x->cell_bytes;
+    return (char *)mem_window(x->m, mem_rank(x->m) - 1) + x->befores % x->cells * x->cell_bytes;
 }
 
 /* Its cell of this fragment is free, and then in use until the successor has read it. */
 static void take_cell(const struct chain *x)
 {
-    uint64_t *until = &x->mine->until[x->own % CELLS], min = mem_get(x->m, until);
+    uint64_t *until = &x->mine->until[x->own % x->cells], min = mem_get(x->m, until);
 
     if ((int64_t)(min - mem_get(x->m, &x->mine->freed)) > 0) {
         uint64_t freed = mem_await(x->m, &x->after->done, min); /* A2 */
@@ -159,10 +163,17 @@ static void pass_on(struct chain *x, size_t offset_bytes, size_t bytes)
         mem_post(x->m, &x->mine->done, x->done); /* R2 */
 }
 
+static uint64_t cells_of(size_t window_bytes)
+{
+    size_t cells = window_bytes / HUD_ELEMENT_MAX;
+
+    return cells < CELLS_MAX ? cells : CELLS_MAX;
+}
+
 static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     (void)ranks;
-    return cut_window_bytes(CELLS, param[BUDGET], max_bytes);
+    return cut_window_bytes(CELLS_MIN, param[BUDGET], max_bytes);
 }
 
 static const struct alg_family family = {
@@ -184,13 +195,15 @@ static size_t fragment_bytes(const struct coll *c, size_t cell_bytes)
 static void run_chain(struct mem *m, const struct coll *c, bool exclusive)
 {
     int me = mem_rank(m);
-    size_t cell = c->place->window_bytes / CELLS / HUD_LINE * HUD_LINE,
+    uint64_t cells = cells_of(c->place->window_bytes);
+    size_t cell = c->place->window_bytes / cells / HUD_LINE * HUD_LINE,
            fragment = fragment_bytes(c, cell), bytes;
     struct chain x = { .m = m,
                        .c = c,
                        .mine = mem_slot(m, me),
                        .before = me > 0 ? mem_slot(m, me - 1) : NULL,
                        .after = me + 1 < mem_size(m) ? mem_slot(m, me + 1) : NULL,
+                       .cells = cells,
                        .cell_bytes = cell,
                        .exclusive = exclusive };
     uint64_t call = mem_get(m, &x.mine->calls), next = (call + 1) << FRAGMENTS;
