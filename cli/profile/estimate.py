@@ -86,7 +86,7 @@ class Saving:
     ranks: set = field(default_factory=set)  # that were measured
 
     def add(self, cell, rate, saved_ns, ranks):
-        seconds = cell.ticks * rate * 1e-9 * cell.calls / cell.timed
+        seconds = cell.all_ticks * rate * 1e-9
         self.covered += cell.calls
         self.seconds += seconds
         self.saved += max(saved_ns * 1e-9 * cell.calls, -seconds)  # no time is less than none

@@ -78,8 +78,9 @@ class Job:
         size_class = size.bit_length()
         for mine, rank in enumerate(self.ranks):
             where = Comm("world", comm, mine, self.size, False, 0, 1)
-            counted = (calls, calls * size, calls if timed is None else timed)
-            ticks_timed = ticks * counted[2]
+            clocked = calls if timed is None else timed
+            counted = (calls, calls * size, clocked, clocked)
+            ticks_timed = ticks * clocked
             caller = ("f", 1, "")
             rank.cells.append(
                 Cell(where, name, caller, size_class, reason, *counted, ticks_timed, ticks)
@@ -214,9 +215,37 @@ class Savings(unittest.TestCase):
         short = Job().call("bcast", 1024, 1, ticks=100).saved(slow)[0]["bcast"]
         self.assertAlmostEqual(0, short.seconds + short.saved)
 
+    def test_timed_calls_represent_those_that_are_not(self):
+        """20 slow calls, all timed, and 160 quick ones, of which 10 were."""
+        job = Job().call("bcast", 1024, 180, timed=30)
+        for rank in job.ranks:
+            cell = rank.cells[0]
+            cell.represents, cell.ticks = 20 + 16 * 10, 20 * 90000 + 16 * 10 * 1000
+        one = job.saved(of(row()))[0]["bcast"]
+        self.assertAlmostEqual(2 * (20 * 90000 + 160 * 1000) / SECOND, one.seconds)
+
     def test_calls_without_a_time_of_their_own(self):
         one = Job().call("bcast", 1024, 5, timed=0).saved(of(row()))[0]["bcast"]
         self.assertEqual((10, 0, 0), (one.handled, one.covered, one.saved))
+
+
+class Share(unittest.TestCase):
+    """Of the time, in collectives."""
+
+    def facts(self, seconds, threads=False):
+        rank = {"in_collectives_seconds": seconds, "observed_seconds": 2.0}
+        counts = {"timed_calls": 10, "calls": 80, "matched_calls": 3}
+        return {"lateness": [rank, rank], "threads": threads, **counts}
+
+    def test_of_the_time(self):
+        self.assertEqual("75 %", tables.share_text(self.facts(1.5)))
+        self.assertNotIn("add up", tables.basis_text(self.facts(1.5)))
+
+    def test_more_than_there_was(self):
+        for threads, why in ((False, "represents up to 16"), (True, "several threads overlap")):
+            facts = self.facts(3.0, threads)
+            self.assertEqual("100 %", tables.share_text(facts))
+            self.assertRegex(tables.basis_text(facts), f"add up to 150 % of the time .*{why}")
 
 
 class Collected(unittest.TestCase):

@@ -17,7 +17,7 @@ import unittest
 SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
 sys.path.insert(0, SOURCE)
 
-from cli.common import peers, times  # noqa: E402  (the path comes first)
+from cli.common import peers, records, times  # noqa: E402  (the path comes first)
 
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 MPIS = [
@@ -258,10 +258,24 @@ class Profile(Recorded):
             self.assertEqual(
                 {"huddle not in use": RANKS * (CALLS + 1)}, found["collectives"][0]["fell_back"]
             )
-            records = tempfile.mkdtemp(dir=self.folder)
-            huddle("run", "--record", records, "--", *command, "end")
-            again, _, _ = self.profile("--from", records)
+            folder = tempfile.mkdtemp(dir=self.folder)
+            huddle("run", "--record", folder, "--", *command, "end")
+            again, _, _ = self.profile("--from", folder)
             self.assertEqual(RANKS * (CALLS + 1), again["collectives"][0]["calls"])
+
+    def test_calls_that_are_timed_represent_all(self):
+        """However often the clock is read at a time: calls count by how many they represent."""
+        for command in self.each():
+            folder = tempfile.mkdtemp(dir=self.folder)
+            answer = huddle("run", "--record", folder, "--", *command, "quick")
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            ranks = records.read(folder)
+            self.assertEqual(RANKS, len(ranks))
+            for rank in ranks:
+                cell = max(rank.cells, key=lambda cell: cell.calls)
+                self.assertEqual(20000, cell.calls)
+                self.assertLessEqual(cell.timed, cell.represents)
+                self.assertAlmostEqual(1, cell.represents / cell.calls, delta=0.2)
 
     def measured(self, mpi):
         """

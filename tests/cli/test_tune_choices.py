@@ -441,11 +441,11 @@ class Grid(unittest.TestCase):
         self.assertEqual([2, 4, 8, 16, 32, 64, 128, 256], grid.usual_ranks(128))
         self.assertEqual([4], grid.usual_ranks(1))
 
-    def test_each_number_of_ranks_stands_for_those_up_to_the_next(self):
+    def test_each_number_of_ranks_represents_those_up_to_the_next(self):
         teams = [Team(2, "core", False, ""), Team(4, "core", False, ""), Team(16, "none", True, "")]
         self.assertEqual(["2-3", "4-", "2-"], list(tuning_file.ranks_texts(teams).values()))
 
-    def test_of_values_that_a_message_does_not_reach_the_least_stands_for_all(self):
+    def test_of_values_that_a_message_does_not_reach_the_least_represents_all(self):
         some = [
             Candidate("bcast", "queue", values)
             for values in ((), (Value("fragment", "4K", 4096),), (Value("fragment", "8K", 8192),))

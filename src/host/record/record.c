@@ -107,7 +107,7 @@ static struct record *create(const char *folder)
     r->ticks_at_end = r->ticks_at_start;
     r->ns_at_end = r->ns_at_start;
     r->state = RECORD_RUNNING;
-    memcpy(r->magic, "hudrec01", sizeof r->magic);
+    memcpy(r->magic, "hudrec02", sizeof r->magic);
     return r;
 }
 
@@ -258,9 +258,11 @@ static void adjust(uint64_t now)
 static void exit_timed(struct record_visit *v, struct record_cell *cell, uint64_t now)
 {
     uint64_t ticks = now - v->enter;
+    unsigned level = v->number != 0 ? hud_record_level : 0; /* all others are timed */
 
     cell->timed++;
-    cell->ticks += ticks;
+    cell->represents += (uint64_t)1 << level;
+    cell->ticks += ticks << level;
     cell->max_ticks = ticks > cell->max_ticks ? ticks : cell->max_ticks;
     if (v->number != 0)
         stamp(v, ticks);
