@@ -9,13 +9,14 @@ import struct
 from dataclasses import dataclass, field
 
 MAGIC = b"hudrec02"
-HEAD = struct.Struct("<8s6I6i4QQ8I128s256s128s")
+HEAD = struct.Struct("<8s6I6i4QQ10I128s256s128s1024s")
 COMM = struct.Struct("<64sQ4i2I")
 CALLER = struct.Struct("<Q176s72s")
 CELL = struct.Struct("<3H2B2I6Q")
 STAMP = struct.Struct("<2I2i2Q")
 NAME_BYTES = 32
 FINALIZED = 2
+UNTOLD, TOLD, ELSEWHERE = range(3)  # of its tuning file; the last: measured on another machine
 
 
 def text_of(raw):
@@ -97,6 +98,8 @@ class Rank:
     cells: list = field(default_factory=list)
     stamps: list = field(default_factory=list)
     threads: bool = False  # several of its threads may call MPI at once
+    tuned: int = UNTOLD
+    tuning: str = ""  # its tuning file; empty: none
 
 
 def tables(data, at, one, counts):
@@ -142,9 +145,9 @@ def parse(data):
         world_size,
         state == FINALIZED,
         launched,
-        text_of(values[26]),
-        mpi_name(text_of(values[27])),
         text_of(values[28]),
+        mpi_name(text_of(values[29])),
+        text_of(values[30]),
         (ns1 - ns0) / (ticks1 - ticks0) if ticks1 > ticks0 else 1.0,
         ns1 - ns0,
         lost,
@@ -152,7 +155,7 @@ def parse(data):
         counters,
         counted,
     )
-    rank.threads = bool(threads)
+    rank.threads, rank.tuned, rank.tuning = bool(threads), values[26], text_of(values[31])
     rank.stamps = [Stamp(r[0], counted[r[1]], r[2], r[4], r[5]) for r in rows]
     return rank
 

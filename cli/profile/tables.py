@@ -98,7 +98,8 @@ def saving_basis(saving):
     missing = ", ".join(f"{calls} {why}" for why, calls in saving["not_covered"].items())
     return [
         f"It rests on {saving['file']}: {saving['measured_with']}, {saving['measured']}."
-        + (f" Not reliable: when it was measured, {saving['doubt']}." if saving["doubt"] else ""),
+        + (f" Not reliable: when it was measured, {saving['doubt']}." if saving["doubt"] else "")
+        + (f" Not reliable: it was measured {saving['elsewhere']}." if saving["elsewhere"] else ""),
         f"It covers {saving['covered']} of {saving['handled']} handled calls."
         + (f" Not covered: {missing}." if missing else ""),
         "Seconds are of covered calls, as sums over ranks. huddle compare measures what huddle"

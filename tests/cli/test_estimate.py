@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
 from cli.common import peers, times  # noqa: E402  (the path comes first)
 from cli.common.layout import Trouble  # noqa: E402
-from cli.common.records import Cell, Comm, Rank  # noqa: E402
+from cli.common.records import ELSEWHERE, TOLD, UNTOLD, Cell, Comm, Rank  # noqa: E402
 from cli.common.times import Row, Times  # noqa: E402
 from cli.common.totals import Totals  # noqa: E402
 from cli.profile import estimate, page, tables  # noqa: E402
@@ -92,8 +92,6 @@ class Job:
 
     def ask(self, *words, **_):
         """In the place of the library."""
-        if words[0] == "explain":
-            return {"tuning": self.tuning}
         about = {"counts": COUNTS, "reasons": REASONS, "others": []}
         return COLLECTIVES if words[1] == "collectives" else about
 
@@ -103,8 +101,9 @@ class Job:
         known = {row["name"]: row for row in COLLECTIVES}
         return estimate.savings(totals, known, found, totals.by_collective())
 
-    def collected(self, tuning=""):
-        self.tuning = tuning
+    def collected(self, tuning="", tuned=TOLD):
+        for rank in self.ranks:
+            rank.tuned, rank.tuning = tuned, rank.tuning or tuning
         totals = Totals(self.ranks, self)
         return estimate.collect(totals, self, totals.by_collective())
 
@@ -313,6 +312,28 @@ class Collected(unittest.TestCase):
             tables.show_saving(facts)
         for text in (out.getvalue(), page.saving(facts)):
             self.assertIn(f"not estimated: {said}.", text)
+
+    def test_the_tuning_file_is_that_of_the_ranks(self):
+        self.measure(row())
+        found = Job().call("bcast", 1024, 1).collected(self.tuning, UNTOLD)
+        self.assertIn("no rank has recorded its tuning file; ", found["unknown"])
+        job = Job().call("bcast", 1024, 1)
+        job.ranks[1].tuning = "/other.toml"
+        self.assertIn(f"different tuning files: /other.toml, {self.tuning};", self.unknown(job))
+
+    def test_times_of_another_processor(self):
+        for machine, told in (
+            ('[machine]\nprocessors = 96\ncpu = "EPYC 9"\n', " (EPYC 9, 96 processors)"),
+            ("", ""),
+        ):
+            self.write(f'{machine}[[bcast]]\nalgorithm = "queue"\n')
+            self.measure(row(alone=4000))
+            job = Job().call("bcast", 1024, 500)
+            self.assertIsNone(job.collected(self.tuning)["elsewhere"])
+            found = job.collected(self.tuning, ELSEWHERE)
+            self.assertEqual(f"on another processor{told}", found["elsewhere"])
+            words = f"Not reliable: it was measured on another processor{told}."
+            self.said({"saving": found, "ranks_seen": 2, "seconds": 2.0}, words)
 
     def test_where_huddle_did_nothing_there_is_nothing_to_estimate(self):
         self.measure(row())

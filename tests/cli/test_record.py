@@ -317,6 +317,17 @@ class Profile(Recorded):
         with open(page, encoding="utf-8") as file:
             for text in (answer.stderr, file.read()):
                 self.assertIn("Saved by huddle, an estimate: ", text)
+        # (of the ranks alone)
+        of_ranks = [*command[:-2], "env", f"HUDDLE_TUNING={tuning}", *command[-2:]]
+        answer = huddle(*words, "--", *of_ranks, HUDDLE_TUNING="off")
+        self.assertEqual(os.path.realpath(times.place(tuning)), self.stats()["saving"]["file"])
+        self.assertNotIn("another processor", answer.stderr)
+        with open(tuning, "r+", encoding="utf-8") as file:
+            whole = file.read().replace("\nprocessors = ", "\nprocessors = 1")
+            file.seek(0)
+            file.write(whole)
+        answer = huddle(*words, "--", *command, HUDDLE_TUNING=tuning)
+        self.assertIn("Not reliable: it was measured on another processor", answer.stderr)
         answer = huddle(*words, "--off", "--", *command, HUDDLE_TUNING=tuning)
         self.assertEqual({"unknown": "huddle handled no calls"}, self.stats()["saving"])
 

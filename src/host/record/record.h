@@ -68,7 +68,8 @@ struct record {
     uint64_t ticks_at_start, ns_at_start, ticks_at_end, ns_at_end;
     uint64_t lost; /* calls for which no cell was free */
     uint32_t names, comms, callers, cells, stamps, stamp_level, core, inside; /* a cell, from 1 */
-    char host[128], mpi[256], program[128];
+    uint32_t tuned, pad; /* as hud_tuning_here (core/team/stats.h) returns it */
+    char host[128], mpi[256], program[128], tuning[1024];
     char name[RECORD_NAMES][32];
     uint64_t core_value[RECORD_CORE];
     struct record_comm comm[RECORD_COMMS];
