@@ -7,6 +7,7 @@ MPI of the system.  test_record.py SOURCE BUILD.
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -158,6 +159,28 @@ class Stats(Recorded):
         answer = huddle("run", "--stats", "--", "true")
         self.assertEqual(0, answer.returncode)
         self.assertRegex(answer.stderr, r"^huddle: no MPI process was seen: true [^\n]*\n$")
+
+    def test_the_tutorial_shows_what_is_printed(self):
+        """Its first program: each line that the page has."""
+        if not shutil.which("mpirun.openmpi"):
+            self.skipTest("no Open MPI here")
+        program = os.path.join(self.folder, "pi")
+        source = os.path.join(SOURCE, "examples", "pi.c")
+        subprocess.run(["mpicc.openmpi", "-O2", source, "-o", program, "-lm"], check=True)
+        answer = huddle("run", "--stats", "--", *MPIS[0][1], "2", program)
+        printed = (answer.stdout + answer.stderr).splitlines()
+        with open(os.path.join(SOURCE, "docs", "tutorial.md"), encoding="utf-8") as page:
+            shown = re.search(r"```\n(pi is [^`]*)```", page.read())[1].splitlines()
+        self.assertEqual(len(shown), len(printed), answer.stderr)
+        self.assertEqual(shown[0], printed[0])
+
+        def words(line):
+            """But for times, versions and memory."""
+            kept = line.partition(" memory ")[0]
+            return re.sub(r"\d+[.][\d.]+", "N", kept).split()
+
+        for wanted, line in zip(shown, printed):
+            self.assertEqual(words(wanted), words(line))
 
     def test_names_a_launcher_of_another_mpi(self):
         if len(MPIS) < 2:
