@@ -310,7 +310,7 @@ class Profile(Recorded):
         more = ("--against", peers.kind_of(mpi), "--output", tuning, "--minutes", "0.15")
         answer = huddle("tune", *words, *more, XDG_CACHE_HOME=self.folder)
         self.assertEqual(0, answer.returncode, answer.stderr)
-        if "No times for huddle profile: no two launches" in answer.stdout:
+        if "No times for huddle profile: " in answer.stdout:
             rows = [times.Row(mpi, "allreduce", RANKS, over, 16, 9, 8, 1) for over in (False, True)]
             digest = times.rules_digest(tuning)
             made_up = times.text(times.Times(rows, "now", "0", 1, digest, times.SOUND), [])
