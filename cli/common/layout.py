@@ -85,6 +85,12 @@ class Layout:
         The probe's JSON, with these variables set, or unset where they are None.  What it says on
         standard error (a bad setting) is passed on.
         """
+        answer, said = self.hear(*words, **environment)
+        sys.stderr.write(said)
+        return answer
+
+    def hear(self, *words, **environment):
+        """The same: the JSON, and what the probe says on standard error."""
         probe = os.path.join(self.tools, "probe")
         variables = {**os.environ, **environment}
         try:
@@ -104,5 +110,4 @@ class Layout:
                 or f"'probe {' '.join(words)}' failed with status {answer.returncode}",
                 2 if answer.returncode == 2 else 1,
             )
-        sys.stderr.write(answer.stderr)
-        return json.loads(answer.stdout)
+        return json.loads(answer.stdout), answer.stderr

@@ -8,14 +8,15 @@ import os
 import struct
 from dataclasses import dataclass, field
 
-MAGIC = b"hudrec01"
-HEAD = struct.Struct("<8s6I6i4QQ8I128s256s128s")
+MAGIC = b"hudrec02"
+HEAD = struct.Struct("<8s6I6i4QQ10I128s256s128s1024s")
 COMM = struct.Struct("<64sQ4i2I")
 CALLER = struct.Struct("<Q176s72s")
-CELL = struct.Struct("<3H2B2I5Q")
+CELL = struct.Struct("<3H2B2I6Q")
 STAMP = struct.Struct("<2I2i2Q")
 NAME_BYTES = 32
 FINALIZED = 2
+UNTOLD, TOLD, ELSEWHERE = range(3)  # of its tuning file; the last: measured on another machine
 
 
 def text_of(raw):
@@ -58,8 +59,14 @@ class Cell:
     calls: int
     bytes: int
     timed: int
-    ticks: int
+    represents: int  # calls, by each of the timed ones
+    ticks: int  # of these calls
     max_ticks: int
+
+    @property
+    def all_ticks(self):
+        """Of all its calls, by those that were timed; 0: none was."""
+        return self.ticks * self.calls / self.represents if self.timed else 0
 
 
 @dataclass
@@ -90,6 +97,9 @@ class Rank:
     core: list  # the counters of huddle's core; empty: huddle was not there
     cells: list = field(default_factory=list)
     stamps: list = field(default_factory=list)
+    threads: bool = False  # several of its threads may call MPI at once
+    tuned: int = UNTOLD
+    tuning: str = ""  # its tuning file; empty: none
 
 
 def tables(data, at, one, counts):
@@ -115,7 +125,7 @@ def parse(data):
         + stamps_max * STAMP.size
     ):
         return None
-    pid, world_rank, world_size, state, _threads, launched = values[7:13]
+    pid, world_rank, world_size, state, threads, launched = values[7:13]
     ticks0, ns0, ticks1, ns1, lost = values[13:18]
     names, comms, callers, cells, stamps, _level, core, inside = values[18:26]
     at = HEAD.size
@@ -127,7 +137,7 @@ def parse(data):
     rows, at = tables(data, at, CALLER, (callers, callers_max))
     places = [(text_of(r[1]), r[0], text_of(r[2])) for r in rows]
     rows, at = tables(data, at, CELL, (cells, cells_max))
-    counted = [Cell(known[r[0]], words[r[1]], places[r[2]], r[3], r[4], *r[7:12]) for r in rows]
+    counted = [Cell(known[r[0]], words[r[1]], places[r[2]], r[3], r[4], *r[7:13]) for r in rows]
     rows, at = tables(data, at, STAMP, (stamps, stamps_max))
     rank = Rank(
         pid,
@@ -135,9 +145,9 @@ def parse(data):
         world_size,
         state == FINALIZED,
         launched,
-        text_of(values[26]),
-        mpi_name(text_of(values[27])),
         text_of(values[28]),
+        mpi_name(text_of(values[29])),
+        text_of(values[30]),
         (ns1 - ns0) / (ticks1 - ticks0) if ticks1 > ticks0 else 1.0,
         ns1 - ns0,
         lost,
@@ -145,6 +155,7 @@ def parse(data):
         counters,
         counted,
     )
+    rank.threads, rank.tuned, rank.tuning = bool(threads), values[26], text_of(values[31])
     rank.stamps = [Stamp(r[0], counted[r[1]], r[2], r[4], r[5]) for r in rows]
     return rank
 

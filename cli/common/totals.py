@@ -30,7 +30,7 @@ class Row:
     passed: Counter = field(default_factory=Counter)  # reason -> calls
 
     def add(self, cell, rate, share, why):
-        seconds = cell.ticks * rate * 1e-9 * cell.calls / cell.timed if cell.timed else 0.0
+        seconds = cell.all_ticks * rate * 1e-9
         self.calls += cell.calls
         self.bytes += cell.bytes
         self.timed += cell.timed

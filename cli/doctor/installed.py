@@ -29,12 +29,19 @@ def files(_machine, layout):
     return [Finding("files", OK, layout.plugins)]
 
 
+def change_of(line):
+    """For a line about a bad setting.  Only one about a tuning file that was found names none."""
+    if line.startswith("HUDDLE"):
+        return "correct or unset it"
+    return "correct or remove this tuning file, or set HUDDLE_TUNING=off"
+
+
 def settings(machine, layout):
     answer = layout.ask("info", "settings")
     machine.settings_serve = not answer["error"] and os.environ.get("HUDDLE") not in SWITCHES
     if answer["error"]:
         lines = [answer["error"], *answer["more_errors"]]
-        return [Finding("settings", FAIL, line, "correct or unset it") for line in lines]
+        return [Finding("settings", FAIL, line, change_of(line)) for line in lines]
     if os.environ.get("HUDDLE") in SWITCHES:
         return [Finding("settings", FAIL, "HUDDLE=off", "unset HUDDLE")]
     changed = [s["name"] for s in answer["settings"] if s["origin"] != "default"]

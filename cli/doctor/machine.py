@@ -22,6 +22,7 @@ class Machine:
         self.ranks = ranks or len(os.sched_getaffinity(0))
         self.settings_serve = True  # installed.settings looks
         self.pair = None
+        self.said = ""  # by the library, about those two
 
     def two_ranks(self, layout):
         """
@@ -31,8 +32,9 @@ class Machine:
         """
         if not self.pair:
             ours = [name for name in os.environ if name.startswith("HUDDLE")]
-            unset = {} if self.settings_serve else dict.fromkeys(ours)
-            answer = layout.ask("team", "--ranks", "2", "--bind", "none", **unset)
+            # (without its name, the user's tuning file would still be read)
+            changed = {} if self.settings_serve else {**dict.fromkeys(ours), "HUDDLE_TUNING": "off"}
+            answer, self.said = layout.hear("team", "--ranks", "2", "--bind", "none", **changed)
             self.pair = answer["members"][0]["team"]
         return self.pair
 
@@ -86,9 +88,9 @@ def team(machine, layout):
     """Two processes that really exchange data."""
     first = machine.two_ranks(layout)
     if first["state"] != "ready":
-        return [
-            Finding("two ranks", FAIL, first.get("reason", first["state"]), "see the lines below")
-        ]
+        lines = [line.removeprefix("huddle: ") for line in machine.said.splitlines()]
+        text = "; ".join([first.get("reason", first["state"]), *lines])
+        return [Finding("two ranks", FAIL, text)]
     settings = "" if machine.settings_serve else ", with the settings' defaults"
     return [Finding("two ranks", OK, f"share memory, and their data is correct{settings}")]
 
@@ -96,6 +98,8 @@ def team(machine, layout):
 def single_copy(machine, layout):
     scope = machine.number("proc/sys/kernel/yama/ptrace_scope")
     first = machine.two_ranks(layout)
+    if first["state"] != "ready":
+        return [Finding("single copy", WARN, "not tried, as two ranks do not share memory")]
     if first.get("direct"):
         return [Finding("single copy", OK, f"{first['single_copy']} (CMA)")]
     if scope is not None and scope > 1:

@@ -11,7 +11,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from ..common import peers, times
+from ..common import machines, peers, records, times
 from ..common.layout import Trouble
 from ..common.totals import base, why_not
 
@@ -86,7 +86,7 @@ class Saving:
     ranks: set = field(default_factory=set)  # that were measured
 
     def add(self, cell, rate, saved_ns, ranks):
-        seconds = cell.ticks * rate * 1e-9 * cell.calls / cell.timed
+        seconds = cell.all_ticks * rate * 1e-9
         self.covered += cell.calls
         self.seconds += seconds
         self.saved += max(saved_ns * 1e-9 * cell.calls, -seconds)  # no time is less than none
@@ -171,13 +171,44 @@ def how_to(mpi):
     return f"huddle tune --against {peers.kind_of(mpi) or 'all'} measures what it takes"
 
 
-def find(layout, mpi):
-    """
-    (Times, their file).  Trouble: there are none for this MPI with the tuning file in force.
-    """
-    tuning = layout.ask("explain", "barrier", "0", "2", "core")["tuning"]
+def tuning_of(ranks):
+    """The tuning file of the job's ranks, whose settings need not be those of this command."""
+    known = {rank.tuning for rank in ranks if rank.tuned != records.UNTOLD}
+    if len(known) > 1:
+        raise Trouble(f"the ranks had different tuning files: {', '.join(sorted(known))}")
+    if not known:
+        raise Trouble("no rank has recorded its tuning file")
+    tuning = known.pop()
     if not tuning:
         raise Trouble("no tuning file is in force")
+    return tuning
+
+
+def machine_of(tuning):
+    """Of [machine] of a tuning file, for people; "": it is not told."""
+    if machines.tomllib is None:
+        return ""
+    try:
+        with open(tuning, "rb") as file:
+            about = machines.tomllib.load(file).get("machine", {})
+    except (OSError, ValueError):
+        return ""
+    words = {"cpu": "{}", "processors": "{} processors"}
+    return ", ".join(form.format(about[key]) for key, form in words.items() if key in about)
+
+
+def elsewhere(ranks, tuning):
+    """Of times that were measured on another machine than the job's: on which; None: on it."""
+    if not any(rank.tuned == records.ELSEWHERE for rank in ranks):
+        return None
+    machine = machine_of(tuning)
+    return f"on another processor{f' ({machine})' if machine else ''}"
+
+
+def find(tuning, mpi):
+    """
+    (Times, their file).  Trouble: there are none for this MPI with this tuning file.
+    """
     path = times.place(tuning)
     found = times.read(path)
     if not found:
@@ -208,7 +239,8 @@ def collect(totals, layout, by_collective):
     if not any(row.handled for row in by_collective.values()):
         return {"unknown": "huddle handled no calls"}
     try:
-        found, path = find(layout, mpi)
+        tuning = tuning_of(totals.core.ranks)
+        found, path = find(tuning, mpi)
     except (Trouble, OSError) as trouble:
         return {"unknown": f"{trouble}; {how_to(mpi)}"}
     known = {row["name"]: row for row in layout.ask("info", "collectives")}
@@ -226,6 +258,7 @@ def collect(totals, layout, by_collective):
         "file": path,
         "measured": found.measured,
         "doubt": None if found.doubt == times.SOUND else found.doubt,
+        "elsewhere": elsewhere(totals.core.ranks, tuning),
         "measured_with": f"huddle {found.huddle}, {mpi}",
         "not_covered": dict(missing.most_common()),
         **numbers(whole),

@@ -50,9 +50,7 @@ def lateness(totals):
                 "mean_late_seconds": late.late_ns * 1e-9 / max(1, late.calls),
                 "caused_seconds": late.caused_ns * 1e-9,
                 "waited_seconds": late.waited_ns * 1e-9,
-                "in_collectives_seconds": sum(
-                    cell.ticks * cell.calls / cell.timed for cell in rank.cells if cell.timed
-                )
+                "in_collectives_seconds": sum(cell.all_ticks for cell in rank.cells)
                 * rank.ns_per_tick
                 * 1e-9,
                 "observed_seconds": rank.span_ns * 1e-9,
@@ -82,6 +80,7 @@ def collect(ranks, layout, command, status):
         "ranks": max(rank.world_size for rank in ranks),
         "ranks_seen": len(ranks),
         "seconds": max(rank.span_ns for rank in ranks) * 1e-9,
+        "threads": any(rank.threads for rank in ranks),
         "calls": totals.calls,
         "timed_calls": totals.timed,
         "matched_calls": totals.waits.matched,

@@ -40,10 +40,29 @@ def listed(title, heads, keys, rows):
     table([*heads, *COLUMNS], lines, right=tuple(right))
 
 
-def share_text(facts):
+def share_of(facts):
+    """Of the ranks' time; None: they have none."""
     total = sum(row["in_collectives_seconds"] for row in facts["lateness"])
     observed = sum(row["observed_seconds"] for row in facts["lateness"])
-    return f"{100 * total / observed:.0f} %" if observed else "?"
+    return total / observed if observed else None
+
+
+def share_text(facts):
+    share = share_of(facts)
+    return "?" if share is None else f"{100 * min(1, share):.0f} %"
+
+
+def excess_text(facts):
+    """Why times add up to more than there was; "": they do not."""
+    share = share_of(facts)
+    if share is None or share <= 1:
+        return ""
+    why = (
+        "calls of several threads overlap"
+        if facts["threads"]
+        else "a timed call represents up to 16 calls, also one that other work has delayed"
+    )
+    return f" They add up to {100 * share:.0f} % of the time that there was: {why}."
 
 
 def basis_text(facts):
@@ -57,6 +76,7 @@ def basis_text(facts):
     return (
         "Seconds are sums over ranks. Waiting is split by"
         f" {facts['matched_calls']} calls that all their ranks have stamped.{timed}"
+        f"{excess_text(facts)}"
     )
 
 
@@ -78,7 +98,8 @@ def saving_basis(saving):
     missing = ", ".join(f"{calls} {why}" for why, calls in saving["not_covered"].items())
     return [
         f"It rests on {saving['file']}: {saving['measured_with']}, {saving['measured']}."
-        + (f" Not reliable: when it was measured, {saving['doubt']}." if saving["doubt"] else ""),
+        + (f" Not reliable: when it was measured, {saving['doubt']}." if saving["doubt"] else "")
+        + (f" Not reliable: it was measured {saving['elsewhere']}." if saving["elsewhere"] else ""),
         f"It covers {saving['covered']} of {saving['handled']} handled calls."
         + (f" Not covered: {missing}." if missing else ""),
         "Seconds are of covered calls, as sums over ranks. huddle compare measures what huddle"

@@ -13,7 +13,7 @@ from collections import defaultdict
 from ..bench import variants
 from ..common import jobs, launching, peers, places, records, steady, times
 from ..common.layout import Trouble
-from . import tuning_file
+from . import needed, tuning_file
 from .grid import coarse_first
 from .state import Cell
 
@@ -34,12 +34,14 @@ class Against:
     figures: (cell, variant's name) -> medians of launches; calm: those that other work did not
     disturb.  versions: variant's name -> its MPI.
     pairs: {a peer: huddle with its MPI}.  doubt: why the figures are not reliable, or None.
+    given_s: the time for launches; launch_s: of each.
     """
 
     def __init__(self, campaign):
         self.campaign, self.layout = campaign, campaign.layout
         self.figures, self.calm, self.lost = defaultdict(list), defaultdict(list), set()
         self.versions, self.pairs = {}, {}
+        self.given_s, self.launch_s = 0, []
         self.variants, self.doubt = self.chosen(campaign.options.against), None
         self.place = times.place(campaign.output)
         tuning_file.check_place(self.place, campaign.options.force)
@@ -78,7 +80,7 @@ class Against:
         return {"HUDDLE_TUNING": after} if variant.kind == "huddle" else {}
 
     def launch(self, team, variant, sizes, after):
-        left = self.campaign.budget.left("peers")
+        left, begin_s = self.campaign.budget.left("peers"), time.monotonic()
         variant = variant._replace(settings=self.settings(variant, after))
         command, env = variants.command_of(
             self.layout, variant, team.ranks, team.bind == "core", self.words(team, sizes)
@@ -93,6 +95,7 @@ class Against:
                     f"{variant.name}, {team.ranks} ranks: {str(failure).splitlines()[0]}"
                 )
             return
+        self.launch_s.append(time.monotonic() - begin_s)
         self.versions[variant.name] = records.mpi_name(answer["program"])
         for figure in answer["figures"]:
             if figure["shots"] and not figure["wrong"]:
@@ -110,7 +113,7 @@ class Against:
 
     def run(self, after, progress):
         """after: the name of the new file."""
-        self.doubt = steady.others()
+        self.doubt, self.given_s = steady.others(), self.campaign.budget.left("peers")
         self.take_turns(after, progress)
         self.doubt = self.doubt or steady.others()
 
@@ -167,10 +170,32 @@ class Against:
                     found.append(times.Row(*where, *ns, count))
         return sorted(found)
 
+    def are_twice(self):
+        """Some size was measured twice, with an MPI alone and with huddle."""
+        return any(
+            min(len(self.figures.get((cell, one), ())) for one in (peer, own)) > 1
+            for peer, own in self.pairs.items()
+            for cell in {cell for cell, _ in self.figures}
+        )
+
+    def launches(self):
+        """Until the first sizes of each team were measured twice."""
+        turns = [len(self.parts(team)) + 1 for team in self.campaign.teams]
+        return sum(turns) * len(self.variants)
+
     def why_no_times(self):
         if not self.pairs:
             return "huddle has no front end for these MPIs"
-        return "no two launches agree (more --minutes, a quiet machine)"
+        if self.are_twice():
+            return "no two launches agree (more --minutes, a quiet machine)"
+        launch_s = statistics.mean(self.launch_s or [needed.LAUNCH_S])
+        minutes = needed.for_times(self.campaign.minutes, self.launches(), launch_s)
+        return (
+            f"in the {self.given_s:.0f} s for other MPIs {len(self.launch_s) or 'none'} of the"
+            " launches ended, and a size needs two with an MPI alone and two with huddle;"
+            " try --minutes"
+            f" {needed.text(minutes)}"
+        )
 
     def write_times(self):
         """Returns whether there were any."""

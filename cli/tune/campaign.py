@@ -68,7 +68,7 @@ def base_of(options, layout):
         raise Trouble(f"--from {options.base}: there is no such file", 2)
     error = layout.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=base)["error"]
     if error:
-        raise Trouble(f"--from {options.base}: {error}", 2)
+        raise Trouble(f"--from {options.base}: {error.removeprefix('HUDDLE_TUNING=')}", 2)
     return base
 
 
@@ -79,7 +79,8 @@ class Campaign:
         self.budget = Budget(60 * self.minutes, bool(options.against))
         self.output = tuning_file.place(layout, options)
         tuning_file.check_place(self.output, options.force)
-        error = layout.ask("info", "settings")["error"]
+        # (a tuning file that is not valid is one to write again)
+        error = layout.ask("info", "settings", HUDDLE_TUNING="off")["error"]
         if error:
             raise Trouble(error)
         self.base = base_of(options, layout)

@@ -3,7 +3,7 @@
 
 from ..common.sizes import written
 from ..common.text import heading, table
-from . import stats, tuning_file
+from . import needed, stats, tuning_file
 from .results import grouped, means
 
 RULES = ["collective", "ranks", "where", "bytes", "algorithm", "parameters", "time"]
@@ -93,12 +93,20 @@ def sizes_text(contests):
     )
 
 
+def missing_of(campaign):
+    """How many sizes were not measured."""
+    return sum(not campaign.state.has(cell) for cell in campaign.cells())
+
+
 def show_undecided(campaign, undecided, lost):
-    """What the time was too short for, and what did not hold."""
-    missing = sum(not campaign.state.has(cell) for cell in campaign.cells())
-    if missing:
+    """What the time was too short for, and what would suffice; what did not hold."""
+    sizes, missing = len(campaign.cells()), missing_of(campaign)
+    minutes = needed.text(needed.for_choices(campaign.minutes, sizes, missing, len(campaign.teams)))
+    if missing == sizes:
+        print(f"  None of {sizes} size(s) was measured in that time.  Try --minutes {minutes}.")
+    elif missing:
         print(
-            f"  Not measured, the time was over: {missing} of {len(campaign.cells())} size(s)."
+            f"  Not measured, the time was over: {missing} of {sizes} size(s)."
             "  Their neighbours' rules serve them."
         )
     if undecided:
@@ -108,17 +116,21 @@ def show_undecided(campaign, undecided, lost):
         )
     for line in lost:
         print(f"  {line}")
-    if missing or undecided:
-        print(f"  More time decides more: --minutes {max(2, 2 * round(campaign.minutes))}.")
+    if undecided or 0 < missing < sizes:
+        print(f"  More time decides more: --minutes {minutes}.")
+
+
+def title(campaign, rules):
+    what = f"the rules of {campaign.base}" if campaign.base else "the built-in table"
+    if rules:
+        return f"Better than {what}"
+    if missing_of(campaign) == len(campaign.cells()):
+        return f"No choice was compared with {what}: the {campaign.minutes:g} minute(s) were over."
+    return f"No choice is reliably better than {what} by 5 % or more."
 
 
 def show(campaign, rules, found, undecided, lost):
-    what = f"the rules of {campaign.base}" if campaign.base else "the built-in table"
-    heading(
-        f"Better than {what}"
-        if rules
-        else f"No choice is reliably better than {what} by 5 % or more."
-    )
+    heading(title(campaign, rules))
     if rules:
         table(RULES, [rule_row(rule) for rule in rules], right=(6,))
     show_sizes(found)

@@ -253,8 +253,13 @@ def together(campaign, progress):
         lost += max(0, work.candidates - len(more) - work.unmeasured)
         unmeasured += work.unmeasured
         figures.update(seen)
-    said = [(lost, "was faster alone, not in the final measurement of all rules")]
-    said.append(
-        (unmeasured, "was faster alone; there was no time for a final measurement of all rules")
+    said = (
+        (lost, "faster alone, not in the final measurement of all rules"),
+        (unmeasured, "faster alone; there was no time for a final measurement of all rules"),
     )
-    return rules, figures, [f"{count} other rule(s) {words}." for count, words in said if count]
+    lines = [
+        f"{count} other {'rule was' if count == 1 else 'rules were'} {words}."
+        for count, words in said
+        if count
+    ]
+    return rules, figures, lines

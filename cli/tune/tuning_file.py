@@ -237,5 +237,6 @@ def check_reads(layout, path):
     error = layout.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=path)["error"]
     if error:
         raise Trouble(
-            f"the library does not accept the file that was written: {error}; please report it"
+            "the library does not accept the file that was written:"
+            f" {error.removeprefix('HUDDLE_TUNING=')}; please report it"
         )

@@ -4,7 +4,9 @@
 import argparse
 import os
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
@@ -183,6 +185,28 @@ class Peers(unittest.TestCase):
         for name in ("ompi4-nothing", "mpich4-sm", "elan"):
             with self.subTest(name=name), self.assertRaisesRegex(Trouble, name):
                 variants.peer_of(name, self.found)
+
+    def test_where_mpis_are_looked_for(self):
+        """--mpi before PATH, PATH before the folder of wheels, as docs/benchmarking.md has it."""
+        rows = [
+            {"mpi": "MPICH 5.0.2", "command": "/path/bin/mpiexec"},
+            {"mpi": "Open MPI 4.1.4", "command": "/usr/bin/mpirun"},
+        ]
+        named = peers.Mpi("ompi4", "ompi4", "Open MPI 4.1.4", "/named/mpirun", {})
+        with tempfile.TemporaryDirectory() as folder:
+            for wheel in ("mpich", "impi-rt"):
+                os.mkdir(os.path.join(folder, wheel))
+                open(os.path.join(folder, wheel, "ready"), "w").close()
+            with unittest.mock.patch.object(peers.mpis, "on_path", lambda _layout: rows):
+                found = peers.find(None, [named], folder)
+            self.assertEqual(
+                {
+                    "ompi4": "/named/mpirun",
+                    "mpich5": "/path/bin/mpiexec",
+                    "intel": os.path.join(folder, "impi-rt", "bin", "mpiexec.hydra"),
+                },
+                {name: mpi.launcher for name, mpi in found.items()},
+            )
 
     def test_algorithms_side_by_side(self):
         class Layout:

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
 from cli.common import peers, times  # noqa: E402  (the path comes first)
 from cli.common.layout import Trouble  # noqa: E402
-from cli.common.records import Cell, Comm, Rank  # noqa: E402
+from cli.common.records import ELSEWHERE, TOLD, UNTOLD, Cell, Comm, Rank  # noqa: E402
 from cli.common.times import Row, Times  # noqa: E402
 from cli.common.totals import Totals  # noqa: E402
 from cli.profile import estimate, page, tables  # noqa: E402
@@ -78,8 +78,9 @@ class Job:
         size_class = size.bit_length()
         for mine, rank in enumerate(self.ranks):
             where = Comm("world", comm, mine, self.size, False, 0, 1)
-            counted = (calls, calls * size, calls if timed is None else timed)
-            ticks_timed = ticks * counted[2]
+            clocked = calls if timed is None else timed
+            counted = (calls, calls * size, clocked, clocked)
+            ticks_timed = ticks * clocked
             caller = ("f", 1, "")
             rank.cells.append(
                 Cell(where, name, caller, size_class, reason, *counted, ticks_timed, ticks)
@@ -91,8 +92,6 @@ class Job:
 
     def ask(self, *words, **_):
         """In the place of the library."""
-        if words[0] == "explain":
-            return {"tuning": self.tuning}
         about = {"counts": COUNTS, "reasons": REASONS, "others": []}
         return COLLECTIVES if words[1] == "collectives" else about
 
@@ -102,8 +101,9 @@ class Job:
         known = {row["name"]: row for row in COLLECTIVES}
         return estimate.savings(totals, known, found, totals.by_collective())
 
-    def collected(self, tuning=""):
-        self.tuning = tuning
+    def collected(self, tuning="", tuned=TOLD):
+        for rank in self.ranks:
+            rank.tuned, rank.tuning = tuned, rank.tuning or tuning
         totals = Totals(self.ranks, self)
         return estimate.collect(totals, self, totals.by_collective())
 
@@ -214,9 +214,37 @@ class Savings(unittest.TestCase):
         short = Job().call("bcast", 1024, 1, ticks=100).saved(slow)[0]["bcast"]
         self.assertAlmostEqual(0, short.seconds + short.saved)
 
+    def test_timed_calls_represent_those_that_are_not(self):
+        """20 slow calls, all timed, and 160 quick ones, of which 10 were."""
+        job = Job().call("bcast", 1024, 180, timed=30)
+        for rank in job.ranks:
+            cell = rank.cells[0]
+            cell.represents, cell.ticks = 20 + 16 * 10, 20 * 90000 + 16 * 10 * 1000
+        one = job.saved(of(row()))[0]["bcast"]
+        self.assertAlmostEqual(2 * (20 * 90000 + 160 * 1000) / SECOND, one.seconds)
+
     def test_calls_without_a_time_of_their_own(self):
         one = Job().call("bcast", 1024, 5, timed=0).saved(of(row()))[0]["bcast"]
         self.assertEqual((10, 0, 0), (one.handled, one.covered, one.saved))
+
+
+class Share(unittest.TestCase):
+    """Of the time, in collectives."""
+
+    def facts(self, seconds, threads=False):
+        rank = {"in_collectives_seconds": seconds, "observed_seconds": 2.0}
+        counts = {"timed_calls": 10, "calls": 80, "matched_calls": 3}
+        return {"lateness": [rank, rank], "threads": threads, **counts}
+
+    def test_of_the_time(self):
+        self.assertEqual("75 %", tables.share_text(self.facts(1.5)))
+        self.assertNotIn("add up", tables.basis_text(self.facts(1.5)))
+
+    def test_more_than_there_was(self):
+        for threads, why in ((False, "represents up to 16"), (True, "several threads overlap")):
+            facts = self.facts(3.0, threads)
+            self.assertEqual("100 %", tables.share_text(facts))
+            self.assertRegex(tables.basis_text(facts), f"add up to 150 % of the time .*{why}")
 
 
 class Collected(unittest.TestCase):
@@ -284,6 +312,28 @@ class Collected(unittest.TestCase):
             tables.show_saving(facts)
         for text in (out.getvalue(), page.saving(facts)):
             self.assertIn(f"not estimated: {said}.", text)
+
+    def test_the_tuning_file_is_that_of_the_ranks(self):
+        self.measure(row())
+        found = Job().call("bcast", 1024, 1).collected(self.tuning, UNTOLD)
+        self.assertIn("no rank has recorded its tuning file; ", found["unknown"])
+        job = Job().call("bcast", 1024, 1)
+        job.ranks[1].tuning = "/other.toml"
+        self.assertIn(f"different tuning files: /other.toml, {self.tuning};", self.unknown(job))
+
+    def test_times_of_another_processor(self):
+        for machine, told in (
+            ('[machine]\nprocessors = 96\ncpu = "EPYC 9"\n', " (EPYC 9, 96 processors)"),
+            ("", ""),
+        ):
+            self.write(f'{machine}[[bcast]]\nalgorithm = "queue"\n')
+            self.measure(row(alone=4000))
+            job = Job().call("bcast", 1024, 500)
+            self.assertIsNone(job.collected(self.tuning)["elsewhere"])
+            found = job.collected(self.tuning, ELSEWHERE)
+            self.assertEqual(f"on another processor{told}", found["elsewhere"])
+            words = f"Not reliable: it was measured on another processor{told}."
+            self.said({"saving": found, "ranks_seen": 2, "seconds": 2.0}, words)
 
     def test_where_huddle_did_nothing_there_is_nothing_to_estimate(self):
         self.measure(row())

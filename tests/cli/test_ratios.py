@@ -39,7 +39,7 @@ class Waits(unittest.TestCase):
         made = []
         for mine, (enter, ticks) in enumerate(calls):
             comm = Comm("world", 7, mine, 3, False, 0, 1)
-            cell = Cell(comm, name, ("f", 1, ""), 4, 0, 1, 8, 1, ticks, ticks)
+            cell = Cell(comm, name, ("f", 1, ""), 4, 0, 1, 8, 1, 1, ticks, ticks)
             rank = Rank(
                 mine, mine, 3, True, 3, hosts[mine], "MPI", "p", 1.0, 1, 0, None, [], [cell]
             )

@@ -7,6 +7,7 @@ MPI of the system.  test_record.py SOURCE BUILD.
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,7 @@ import unittest
 SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
 sys.path.insert(0, SOURCE)
 
-from cli.common import peers, times  # noqa: E402  (the path comes first)
+from cli.common import peers, records, times  # noqa: E402  (the path comes first)
 
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 MPIS = [
@@ -159,6 +160,28 @@ class Stats(Recorded):
         self.assertEqual(0, answer.returncode)
         self.assertRegex(answer.stderr, r"^huddle: no MPI process was seen: true [^\n]*\n$")
 
+    def test_the_tutorial_shows_what_is_printed(self):
+        """Its first program: each line that the page has."""
+        if not shutil.which("mpirun.openmpi"):
+            self.skipTest("no Open MPI here")
+        program = os.path.join(self.folder, "pi")
+        source = os.path.join(SOURCE, "examples", "pi.c")
+        subprocess.run(["mpicc.openmpi", "-O2", source, "-o", program, "-lm"], check=True)
+        answer = huddle("run", "--stats", "--", *MPIS[0][1], "2", program)
+        printed = (answer.stdout + answer.stderr).splitlines()
+        with open(os.path.join(SOURCE, "docs", "tutorial.md"), encoding="utf-8") as page:
+            shown = re.search(r"```\n(pi is [^`]*)```", page.read())[1].splitlines()
+        self.assertEqual(len(shown), len(printed), answer.stderr)
+        self.assertEqual(shown[0], printed[0])
+
+        def words(line):
+            """But for times, versions and memory."""
+            kept = line.partition(" memory ")[0]
+            return re.sub(r"\d+[.][\d.]+", "N", kept).split()
+
+        for wanted, line in zip(shown, printed):
+            self.assertEqual(words(wanted), words(line))
+
     def test_names_a_launcher_of_another_mpi(self):
         if len(MPIS) < 2:
             self.skipTest("one MPI here")
@@ -258,10 +281,24 @@ class Profile(Recorded):
             self.assertEqual(
                 {"huddle not in use": RANKS * (CALLS + 1)}, found["collectives"][0]["fell_back"]
             )
-            records = tempfile.mkdtemp(dir=self.folder)
-            huddle("run", "--record", records, "--", *command, "end")
-            again, _, _ = self.profile("--from", records)
+            folder = tempfile.mkdtemp(dir=self.folder)
+            huddle("run", "--record", folder, "--", *command, "end")
+            again, _, _ = self.profile("--from", folder)
             self.assertEqual(RANKS * (CALLS + 1), again["collectives"][0]["calls"])
+
+    def test_calls_that_are_timed_represent_all(self):
+        """However often the clock is read at a time: calls count by how many they represent."""
+        for command in self.each():
+            folder = tempfile.mkdtemp(dir=self.folder)
+            answer = huddle("run", "--record", folder, "--", *command, "quick")
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            ranks = records.read(folder)
+            self.assertEqual(RANKS, len(ranks))
+            for rank in ranks:
+                cell = max(rank.cells, key=lambda cell: cell.calls)
+                self.assertEqual(20000, cell.calls)
+                self.assertLessEqual(cell.timed, cell.represents)
+                self.assertAlmostEqual(1, cell.represents / cell.calls, delta=0.2)
 
     def measured(self, mpi):
         """
@@ -273,7 +310,7 @@ class Profile(Recorded):
         more = ("--against", peers.kind_of(mpi), "--output", tuning, "--minutes", "0.15")
         answer = huddle("tune", *words, *more, XDG_CACHE_HOME=self.folder)
         self.assertEqual(0, answer.returncode, answer.stderr)
-        if "No times for huddle profile: no two launches" in answer.stdout:
+        if "No times for huddle profile: " in answer.stdout:
             rows = [times.Row(mpi, "allreduce", RANKS, over, 16, 9, 8, 1) for over in (False, True)]
             digest = times.rules_digest(tuning)
             made_up = times.text(times.Times(rows, "now", "0", 1, digest, times.SOUND), [])
@@ -303,6 +340,17 @@ class Profile(Recorded):
         with open(page, encoding="utf-8") as file:
             for text in (answer.stderr, file.read()):
                 self.assertIn("Saved by huddle, an estimate: ", text)
+        # (of the ranks alone)
+        of_ranks = [*command[:-2], "env", f"HUDDLE_TUNING={tuning}", *command[-2:]]
+        answer = huddle(*words, "--", *of_ranks, HUDDLE_TUNING="off")
+        self.assertEqual(os.path.realpath(times.place(tuning)), self.stats()["saving"]["file"])
+        self.assertNotIn("another processor", answer.stderr)
+        with open(tuning, "r+", encoding="utf-8") as file:
+            whole = file.read().replace("\nprocessors = ", "\nprocessors = 1")
+            file.seek(0)
+            file.write(whole)
+        answer = huddle(*words, "--", *command, HUDDLE_TUNING=tuning)
+        self.assertIn("Not reliable: it was measured on another processor", answer.stderr)
         answer = huddle(*words, "--off", "--", *command, HUDDLE_TUNING=tuning)
         self.assertEqual({"unknown": "huddle handled no calls"}, self.stats()["saving"])
 

@@ -18,11 +18,13 @@ sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
 from huddle_cli.common import candidates  # noqa: E402
 from huddle_cli.tune import (
+    against,
     budget,
     campaign,
     command,
     contest,
     grid,
+    needed,
     parameters,
     plot,
     results,
@@ -434,6 +436,76 @@ class Rules(unittest.TestCase):
         self.assertEqual(b"\x89PNG", plot.draw(some, "", "png")[:4])
 
 
+class TooLittleTime(unittest.TestCase):
+    """A line has what could not be measured, and how many minutes would suffice."""
+
+    CELLS = [Cell("bcast", Team(2, "core", False, ""), size) for size in (8, 16, 32, 64)]
+
+    def campaign(self, measured, minutes=0.5):
+        return types.SimpleNamespace(
+            base=None,
+            minutes=minutes,
+            notes=[],
+            teams=[self.CELLS[0].team],
+            collectives=[types.SimpleNamespace(name="bcast")],
+            cells=lambda: self.CELLS,
+            state=types.SimpleNamespace(has=self.CELLS[:measured].__contains__),
+            groups=lambda: [types.SimpleNamespace(team=self.CELLS[0].team, sizes=[8, 16, 32, 64])],
+        )
+
+    def shown(self, measured, undecided=(), **more):
+        with mock.patch("sys.stdout", io.StringIO()) as out:
+            show.show(self.campaign(measured, **more), [], [], undecided, [])
+        return out.getvalue()
+
+    def test_of_choices(self):
+        nothing = self.shown(0, minutes=0.01)
+        self.assertIn("No choice was compared with the built-in table: the 0.01 min", nothing)
+        self.assertIn("None of 4 size(s) was measured in that time.  Try --minutes 0.1.", nothing)
+        self.assertNotIn("reliably better", nothing)
+        some = self.shown(1)
+        self.assertIn("No choice is reliably better than the built-in table", some)
+        self.assertIn("Not measured, the time was over: 3 of 4 size(s).", some)
+        self.assertIn("More time decides more: --minutes 2.", some)
+        undecided = [types.SimpleNamespace(cell=self.CELLS[0])]
+        self.assertIn("Not decided, the time was over: 1 size(s)", self.shown(4, undecided))
+        self.assertIn("more: --minutes 1.", self.shown(4, undecided))
+        self.assertNotIn("--minutes", self.shown(4))
+
+    def test_minutes(self):
+        for minutes, words in ((0.01, "0.1"), (0.1, "0.1"), (0.31, "0.4"), (1, "1"), (1.2, "2")):
+            self.assertEqual(words, needed.text(minutes))
+        self.assertEqual(4, needed.for_choices(1, 100, 75, 2))
+        self.assertEqual(2, needed.for_choices(1, 100, 0, 2))
+        self.assertGreater(needed.for_choices(0.01, 400, 400, 2), 1)
+        self.assertEqual(1, needed.for_times(0.5, 1, 1))
+        self.assertGreater(needed.for_times(0.5, 100, 3), 20)
+
+    def against(self, launches, spent=()):
+        work = against.Against.__new__(against.Against)
+        work.campaign, work.pairs = self.campaign(4), {"ompi4": "after"}
+        work.variants, work.given_s, work.launch_s = ["ompi4", "before", "after"], 7.2, list(spent)
+        work.figures = {(self.CELLS[0], name): ns for name, ns in launches.items()}
+        return work.why_no_times()
+
+    def test_of_times_of_other_mpis(self):
+        for launches, spent, words in (
+            ({}, (), "in the 7 s for other MPIs none of the launches"),
+            (
+                {"ompi4": [1], "before": [1], "after": [1]},
+                (2, 2, 2),
+                "MPIs 3 of the launches ended",
+            ),
+            ({"ompi4": [1, 1], "after": [1]}, (2, 2, 2), "MPIs 3 of the launches ended"),
+        ):
+            with self.subTest(launches=launches):
+                why = self.against(launches, spent)
+                self.assertIn(words, why)
+                self.assertRegex(why, r"needs two .* and two with huddle; try --minutes [1-9]")
+        twice = self.against({"ompi4": [1, 9], "after": [1, 9]}, (2, 2, 2, 2))
+        self.assertIn("no two launches agree", twice)
+
+
 class Grid(unittest.TestCase):
     def test_ranks(self):
         self.assertEqual([2, 8], grid.usual_ranks(2))
@@ -441,11 +513,11 @@ class Grid(unittest.TestCase):
         self.assertEqual([2, 4, 8, 16, 32, 64, 128, 256], grid.usual_ranks(128))
         self.assertEqual([4], grid.usual_ranks(1))
 
-    def test_each_number_of_ranks_stands_for_those_up_to_the_next(self):
+    def test_each_number_of_ranks_represents_those_up_to_the_next(self):
         teams = [Team(2, "core", False, ""), Team(4, "core", False, ""), Team(16, "none", True, "")]
         self.assertEqual(["2-3", "4-", "2-"], list(tuning_file.ranks_texts(teams).values()))
 
-    def test_of_values_that_a_message_does_not_reach_the_least_stands_for_all(self):
+    def test_of_values_that_a_message_does_not_reach_the_least_represents_all(self):
         some = [
             Candidate("bcast", "queue", values)
             for values in ((), (Value("fragment", "4K", 4096),), (Value("fragment", "8K", 8192),))

@@ -6,7 +6,8 @@
  *     mismatch CALL SENT RECEIVED [OTHERS] [--go-on]
  *
  * Rank 1 gives SENT (and of an alltoall RECEIVED) integers where all others give OTHERS (10).
- * CALL: alltoall, allgather, bcast, reduce, allreduce, scan, exscan.
+ * CALL: alltoall, allgather, gather, scatter (these two with rank 1 as the root), bcast, reduce,
+ * allreduce, scan, exscan.
  *
  * MPI leaves open what becomes of it; an MPI alone reports an error, or some ranks see nothing.
  * What must not happen is that huddle keeps ranks waiting without a word.  --go-on: errors are
@@ -31,6 +32,10 @@ static int call(const char *name, int count, int received)
         return MPI_Alltoall(in, count, MPI_INT, out, received, MPI_INT, MPI_COMM_WORLD);
     if (strcmp(name, "allgather") == 0)
         return MPI_Allgather(in, count, MPI_INT, out, received, MPI_INT, MPI_COMM_WORLD);
+    if (strcmp(name, "gather") == 0)
+        return MPI_Gather(in, count, MPI_INT, out, received, MPI_INT, 1, MPI_COMM_WORLD);
+    if (strcmp(name, "scatter") == 0)
+        return MPI_Scatter(in, count, MPI_INT, out, received, MPI_INT, 1, MPI_COMM_WORLD);
     if (strcmp(name, "bcast") == 0)
         return MPI_Bcast(out, count, MPI_INT, root, MPI_COMM_WORLD);
     if (strcmp(name, "scan") == 0)
@@ -47,12 +52,20 @@ static bool has_blocks(const char *name)
     return strcmp(name, "alltoall") == 0 || strcmp(name, "allgather") == 0;
 }
 
+/* SENT and RECEIVED are of one call. */
+static bool has_two_sizes(const char *name)
+{
+    return has_blocks(name) || strcmp(name, "gather") == 0 || strcmp(name, "scatter") == 0;
+}
+
 /* Integers that a rank's out has room for. */
 static int room_of(const char *name, int count)
 {
-    bool none = strcmp(name, "reduce") == 0 && world_rank != world_size - 1;
+    bool gathers = strcmp(name, "gather") == 0,
+         none = (strcmp(name, "reduce") == 0 && world_rank != world_size - 1) ||
+                (gathers && world_rank != 1);
 
-    return none ? 0 : has_blocks(name) ? count * world_size : count;
+    return none ? 0 : has_blocks(name) || gathers ? count * world_size : count;
 }
 
 /* A rank sends its number, plus 100. */
@@ -132,8 +145,9 @@ int main(int argc, char **argv)
     fill(argv[1]);
     MPI_Error_class(call(argv[1], count, received), &class);
     bool sends = strcmp(argv[1], "bcast") == 0 && world_rank == world_size - 1,
-         cut = class == MPI_ERR_TRUNCATE && (strcmp(argv[2], argv[3]) == 0 || !has_blocks(argv[1]));
-    if (sends || is_unharmed(argv[1], has_blocks(argv[1]) ? received : count, others, class))
+         cut = class == MPI_ERR_TRUNCATE &&
+               (strcmp(argv[2], argv[3]) == 0 || !has_two_sizes(argv[1]));
+    if (sends || is_unharmed(argv[1], has_two_sizes(argv[1]) ? received : count, others, class))
         printf("rank %d: no harm, %s\n", world_rank,
                class == MPI_SUCCESS ? "no error"
                : cut                ? "truncated"

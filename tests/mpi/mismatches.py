@@ -19,13 +19,29 @@ def large_for_the_mpi(folder):
 # What a call whose counts do not match may say: under Open MPI nothing, where Open MPI itself finds
 # out; nothing either, where what was sent fits.
 UNEQUAL = (
-    r"alltoall of MPI_COMM_WORLD \(4 ranks\): rank 1 sends \d+ bytes to each rank and receives 40; "
-    r"the call fails, later ones are .* own"
+    r"alltoall of MPI_COMM_WORLD \(4 ranks\): rank 1 sends \d+ bytes to each rank and receives 40"
+    r" from each rank; the call fails, later ones are .* own"
+)
+UNEQUAL_GATHER = (
+    r"gather of .*: rank 1 sends 80 bytes and receives 40 from each rank; the call fails"
+)
+UNEQUAL_SCATTER = (
+    r"scatter of .*: rank 1 sends 80 bytes to each rank and receives 40 from itself; the call fails"
 )
 DIFFERENT = (
-    r"ranks of MPI_COMM_WORLD \(4 ranks\) make different calls: rank \d makes \w+.*, rank \d .*; "
-    r"the call fails, later ones are .* own"
+    r"ranks of MPI_COMM_WORLD \(4 ranks\) make different calls: rank \d calls \w+.*, rank \d calls"
+    r" .*; the call fails, later ones are .* own"
 )
+
+
+def different(call, *sizes):
+    """Of two ranks, each with one of the sizes."""
+    blocks = " with blocks of" if call in ("alltoall", "allgather") else " of"
+    each = rf"{call}{blocks} ({'|'.join(str(size) for size in sizes)}) bytes( (with|and) root 3)?"
+    return (
+        rf"make different calls: rank \d calls {each}, rank \d calls (?!{call}{blocks} \1 ){each}"
+        r"(, which falls back to [\w. -]+)?; the call fails"
+    )
 
 
 def mismatch(call, sent, received, mpis, others=10, **more):
@@ -92,7 +108,10 @@ MISMATCHES = [
     # (Open MPI itself refuses these on the rank that is wrong; where errors are returned the others
     # wait for it, as without huddle)
     mismatch("alltoall", 20, 10, OPEN, may_say=[DIED.format(call="alltoall")])[0],
-    *mismatch("alltoall", 20000, 20000, BOTH, says=[DIFFERENT]),
+    *mismatch("alltoall", 20000, 20000, BOTH, says=[different("alltoall", 40, 80000)]),
+    # (the root's own sizes; an MPI alone may find them out itself, or not)
+    *mismatch("gather", 20, 10, MPICH, says=[UNEQUAL_GATHER]),
+    *mismatch("scatter", 20, 10, MPICH, says=[UNEQUAL_SCATTER]),
     *[
         Case(
             "mismatch",
@@ -123,14 +142,22 @@ MISMATCHES = [
     *[
         case
         for call in ("bcast", "allreduce", "reduce")
-        for case in mismatch(call, 100000, 0, BOTH, says=[DIFFERENT], again=call == "allreduce")
+        for case in mismatch(
+            call, 100000, 0, BOTH, says=[different(call, 40, 400000)], again=call == "allreduce"
+        )
     ],
     # (a rank that needs fewer pieces than the others is through, and waits in the next call)
     *[
         case
         for call in ("allreduce", "reduce")
         for case in mismatch(
-            call, 150000, 0, BOTH, others=300000, says=[DIFFERENT], again=call == "reduce"
+            call,
+            150000,
+            0,
+            BOTH,
+            others=300000,
+            says=[different(call, 600000, 1200000)],
+            again=call == "reduce",
         )
     ],
     # (sizes of which huddle serves one, and the MPI the other; a rank inside the MPI stays there
@@ -141,7 +168,7 @@ MISMATCHES = [
             100000,
             100000,
             ("mpich4", "ompi4"),
-            says=[DIFFERENT],
+            says=[different(call, 40, 400000)],
             prepare=large_for_the_mpi,
             env={"HUDDLE_TUNING": "{folder}/tuning.toml"},
         )[0]

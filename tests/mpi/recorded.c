@@ -5,13 +5,14 @@
  *   recorded end      calls each of them, and ends well
  *   recorded abort    rank 1 calls MPI_Abort
  *   recorded wait     calls barriers until it is killed; "ready" on standard output comes first
+ *   recorded quick    makes many quick calls in one place, for some of which a rank is late
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { CALLS = 20, LATE_US = 20000, RANKS = 64 };
+enum { CALLS = 20, LATE_US = 20000, RANKS = 64, QUICK = 20000 };
 
 static void call_all(int rank, int size)
 {
@@ -49,6 +50,17 @@ static void call_all(int rank, int size)
     MPI_Bcast(in, 0, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
+static void call_quickly(int rank)
+{
+    int in = 1, out;
+
+    for (int i = 0; i < QUICK; i++) {
+        if (rank == 0 && i % 5000 > 4500)
+            usleep(50);
+        MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
 int main(int count, char **words)
 {
     int rank, size;
@@ -56,6 +68,11 @@ int main(int count, char **words)
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (strcmp(words[1], "quick") == 0) {
+        call_quickly(rank);
+        MPI_Finalize();
+        return 0;
+    }
     call_all(rank, size);
     if (strcmp(words[1], "abort") == 0 && rank == 1)
         MPI_Abort(MPI_COMM_WORLD, 3);

@@ -131,10 +131,10 @@ static void every_collective_is_taken(void **state)
 /* However little there is: what is taken is right, the rest is passed on by all alike. */
 static void little_memory(void **state)
 {
-    static const char *const little[] = { "HUDDLE_LEASE=0",    "HUDDLE_LEASE=4K",
-                                          "HUDDLE_LEASE=16K",  "HUDDLE_LEASE=50K",
-                                          "HUDDLE_LEASE=200K", "HUDDLE_MEMORY=8K",
-                                          "HUDDLE_MEMORY=48K", "HUDDLE_MEMORY=300K" };
+    static const char *const little[] = { "HUDDLE_LEASE=4K",   "HUDDLE_LEASE=16K",
+                                          "HUDDLE_LEASE=50K",  "HUDDLE_LEASE=200K",
+                                          "HUDDLE_MEMORY=8K",  "HUDDLE_MEMORY=48K",
+                                          "HUDDLE_MEMORY=300K" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(little); i++)

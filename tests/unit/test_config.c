@@ -74,6 +74,8 @@ static void bad_values_are_named(void **state)
         { "HUDDLE_MEMORY=3X", "3X", "number of bytes" },
         { "HUDDLE_MEMORY=3KB", "3KB", "number of bytes" },
         { "HUDDLE_MEMORY=99999999999G", "99999999999G", "to" },
+        { "HUDDLE_LEASE=0", "=0", "from 4096 to" },
+        { "HUDDLE_LEASE=4095", "=4095", "from 4096 to" },
         { "HUDDLE_BCAST=fast", "fast", "inline" },
         { "HUDDLE_STATS=json:", "json:", "json:FILE" },
         { "HUDDLE_LEVELS_OFF=numa,moon", "moon", "socket" },

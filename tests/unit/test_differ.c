@@ -19,7 +19,7 @@ static void begin(struct member_state *m, int slot, uint64_t bytes, bool counted
 {
     uint64_t call = mem_count_observe(&m->calls[slot]) + 1;
 
-    mem_count_put(&m->bytes[slot][call % MEMBER_BYTES], bytes);
+    mem_count_put(&m->shape[slot][call % MEMBER_SHAPES], bytes);
     if (counted)
         mem_count_put(&m->calls[slot], call);
 }
@@ -32,7 +32,9 @@ static void start(void)
 
 static bool differ(void)
 {
-    return hud_differ_in_calls(&mine, &theirs) || hud_differ_in_bytes(&mine, &theirs, SLOT);
+    uint64_t shape;
+
+    return hud_differ_in_calls(&mine, &theirs) || hud_differ_in_shape(&mine, &theirs, SLOT, &shape);
 }
 
 /* Sizes 1, 2, 3...: no two calls have the same. */
@@ -82,12 +84,62 @@ static void another_slot_is_seen(void **state)
     assert_true(differ());
 }
 
+/* The other call is told exactly, or not at all once others may lie in its place. */
+static void the_other_call_is_known_for_a_while(void **state)
+{
+    uint64_t shape;
+
+    (void)state;
+    start();
+    begin(&mine, SLOT, 8, true);
+    assert_int_equal(hud_differ_call(&mine, &theirs, 0, &shape), -1);
+    for (uint64_t c = 0; c < CALLS; c++) {
+        begin(&theirs, SLOT + 1, 40 + c, true);
+        bool kept = c < MEMBER_SHAPES - 1;
+        assert_int_equal(hud_differ_call(&mine, &theirs, 0, &shape), kept ? SLOT + 1 : -1);
+        if (kept)
+            assert_int_equal(shape, 40);
+        begin(&theirs, SLOT + 1, 99, false); /* written, and not counted yet */
+        assert_int_equal(hud_differ_call(&mine, &theirs, 0, &shape), kept ? SLOT + 1 : -1);
+        if (kept)
+            assert_int_equal(shape, 40);
+    }
+}
+
+static void the_same_collective_is_preferred(void **state)
+{
+    uint64_t shape;
+
+    (void)state;
+    start();
+    begin(&mine, SLOT, member_shape(2, 8), true);
+    begin(&theirs, SLOT + 2, member_shape(2, 80), true);
+    begin(&theirs, SLOT + 1, member_shape(5, 24), true);
+    assert_int_equal(hud_differ_call(&mine, &theirs, 2, &shape), SLOT + 2);
+    assert_int_equal(shape, member_shape(2, 80));
+    assert_int_equal(hud_differ_call(&mine, &theirs, 3, &shape), SLOT + 1);
+    assert_int_equal(shape, member_shape(5, 24));
+}
+
+static void a_shape_has_collective_and_size(void **state)
+{
+    uint64_t shape = member_shape(14, (uint64_t)1 << 40);
+
+    (void)state;
+    assert_int_equal(member_shape_kind(shape), 14);
+    assert_int_equal(member_shape_size(shape), (uint64_t)1 << 40);
+    assert_int_equal(member_shape_kind(member_shape(3, UINT64_MAX)), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_calls_do_not_differ),
         cmocka_unit_test(another_size_is_seen_during_the_next_call),
         cmocka_unit_test(another_slot_is_seen),
+        cmocka_unit_test(the_other_call_is_known_for_a_while),
+        cmocka_unit_test(the_same_collective_is_preferred),
+        cmocka_unit_test(a_shape_has_collective_and_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,7 @@ static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
     assert_false(hud_rules_find(&rules, path, error, sizeof error));
     assert_non_null(strstr(error, "there is no such file"));
     assert_false(hud_rules_find(&rules, "/dev/null", error, sizeof error));
+    assert_memory_equal(error, "HUDDLE_TUNING=/dev/null ", 24);
     /* nobody named these: what cannot be opened is not there; a name that is a pipe does not wait
      * for a writer */
     setenv("XDG_CONFIG_HOME", "/dev/null", 1);
@@ -316,7 +317,7 @@ static void what_is_no_file_is_not_read_for_ever(void **state)
     }
     assert_false(hud_rules_find(&rules, "/proc/self/status", error,
                                 sizeof error)); /* of 0 bytes, as it says */
-    assert_non_null(strstr(error, "status:1: "));
+    assert_memory_equal(error, "HUDDLE_TUNING=/proc/self/status:1: ", 35);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "#", 1), 1);
     assert_int_equal(ftruncate(fd, 1 << 20), 0);

@@ -31,20 +31,55 @@ bool hud_differ_in_calls(const struct member_state *mine, const struct member_st
 }
 
 /*
- * Bytes are written before their call is counted.  So a member whose count is c may have written
- * those of c + 1, which lie where those of c + 1 - MEMBER_BYTES were.  Here it has counted at most
- * one call more than `call`, after the bytes were read, and MEMBER_BYTES is more than two.
+ * The first call of that slot that the other one has made more.  Its shape is kept as long as that
+ * member has counted at most MEMBER_SHAPES - 2 further calls of the slot, after it was read.
  */
-_Static_assert(MEMBER_BYTES > 2, "the bytes of a call outlive the next one");
+static bool read_further(const struct member_state *mine, const struct member_state *theirs,
+                         int slot, uint64_t *shape)
+{
+    uint64_t call = mem_count_observe(&mine->calls[slot]) + 1;
 
-bool hud_differ_in_bytes(const struct member_state *mine, const struct member_state *theirs,
-                         int slot)
+    if (mem_count_observe(&theirs->calls[slot]) < call)
+        return false;
+    *shape = mem_count_observe(&theirs->shape[slot][call % MEMBER_SHAPES]);
+    return mem_count_observe(&theirs->calls[slot]) <= call + MEMBER_SHAPES - 2;
+}
+
+int hud_differ_call(const struct member_state *mine, const struct member_state *theirs, int kind,
+                    uint64_t *shape)
+{
+    int found = -1;
+    uint64_t further;
+
+    for (int s = 0; s < MEMBER_SLOTS; s++) {
+        if (!read_further(mine, theirs, s, &further))
+            continue;
+        bool alike = member_shape_kind(further) == kind;
+        if (found < 0 || alike) {
+            found = s;
+            *shape = further;
+        }
+        if (alike)
+            break;
+    }
+    return found;
+}
+
+/*
+ * Shapes are written before their call is counted.  So a member whose count is c may have written
+ * that of c + 1, which lies where that of c + 1 - MEMBER_SHAPES was.  Here it has counted at most
+ * one call more than `call`, after the shape was read, and MEMBER_SHAPES is more than two.
+ */
+_Static_assert(MEMBER_SHAPES > 2, "the shape of a call outlives the next one");
+
+bool hud_differ_in_shape(const struct member_state *mine, const struct member_state *theirs,
+                         int slot, uint64_t *shape)
 {
     uint64_t call = mem_count_observe(&mine->calls[slot]),
              made = mem_count_observe(&theirs->calls[slot]);
-    int at = (int)(call % MEMBER_BYTES);
-    bool other =
-        mem_count_observe(&theirs->bytes[slot][at]) != mem_count_observe(&mine->bytes[slot][at]);
+    int at = (int)(call % MEMBER_SHAPES);
 
+    *shape = mem_count_observe(&theirs->shape[slot][at]);
+    bool other = *shape != mem_count_observe(&mine->shape[slot][at]);
     return made >= call && other && mem_count_observe(&theirs->calls[slot]) <= call + 1;
 }

@@ -16,9 +16,16 @@ uint64_t hud_differ_calls(const struct member_state *member);
 /* `mine`, who waits, and `theirs` have not made the same calls, as far as the shorter list goes. */
 bool hud_differ_in_calls(const struct member_state *mine, const struct member_state *theirs);
 
+/*
+ * Then: a call that `theirs` has made and `mine` has not.  Returns its slot, or -1: it is not known
+ * any more.  kind: a call of that collective is preferred, as it is the more likely counterpart.
+ */
+int hud_differ_call(const struct member_state *mine, const struct member_state *theirs, int kind,
+                    uint64_t *shape);
+
 /* The other member's call of that slot with the number of the one in which `mine` waits has another
- * size. */
-bool hud_differ_in_bytes(const struct member_state *mine, const struct member_state *theirs,
-                         int slot);
+ * shape, which is that one. */
+bool hud_differ_in_shape(const struct member_state *mine, const struct member_state *theirs,
+                         int slot, uint64_t *shape);
 
 #endif

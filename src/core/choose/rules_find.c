@@ -110,6 +110,19 @@ static bool usual_place(int which, char path[PATH_MAX])
     return true;
 }
 
+/* The error is of a file that the setting names: the setting's name comes first. */
+static void name_setting(char *error, size_t error_bytes)
+{
+    static const char name[] = "HUDDLE_TUNING=";
+    size_t length = strlen(name), room = error_bytes - length - 1, used = strlen(error);
+    size_t kept = used < room ? used : room;
+
+    memmove(error + length, error, kept);
+    memcpy(error, name, length);
+    error[length + kept] = '\0';
+    hud_text_make_plain(error); /* a character may have been cut */
+}
+
 bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_t error_bytes)
 {
     char path[PATH_MAX];
@@ -119,12 +132,11 @@ bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_
         return true;
     if (setting[0] != '\0') {
         int rc = read_file(rules, setting, true, error, error_bytes);
-        if (rc == 0) {
+        if (rc == 0)
             snprintf(error, error_bytes,
-                     "HUDDLE_TUNING=%.200s: there is no such file (accepted: a tuning file, off)",
-                     setting);
-            hud_text_make_plain(error);
-        }
+                     "%.200s: there is no such file (accepted: a tuning file, off)", setting);
+        if (rc != 1)
+            name_setting(error, error_bytes);
         return rc == 1;
     }
     for (int which = 0; which < 2; which++) {

@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEASE_MIN = 4096 };
-
 extern char **environ;
 
 #define COLL(ID, ...) [COLL_##ID] = SET_##ID,
@@ -220,8 +218,6 @@ static void complain_of_contradictions(struct config *config)
     bool reaches =
         config->number[SET_CMA] != SINGLE_COPY_OFF || config->number[SET_XPMEM] != XPMEM_OFF;
 
-    if (config->number[SET_LEASE] >= 0 && config->number[SET_LEASE] < LEASE_MIN)
-        complain(config, rows[SET_LEASE].shown.name, config->text[SET_LEASE], "bytes from 4K");
     for (int kind = 0; kind < COLL_KINDS && !reaches && config->error[0] == '\0'; kind++) {
         int alg = hud_config_forced(config, kind), set = choice_of[kind];
         if (alg >= 0 && hud_shm_algs[alg]->family->direct)

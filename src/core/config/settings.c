@@ -61,6 +61,14 @@ static struct setting_row rows[SET_MAX] = {
 };
 #undef SETTING
 static struct setting shown[SET_MAX];
+
+/* Minima of rows of config.def that are not their kind's. */
+static const struct minimum {
+    enum set set;
+    long value;
+} minima[] = {
+    { SET_LEASE, 4096 }, /* a page */
+};
 static int row_count;
 
 /* A copy for the life of the process, in memory that is there: the table of settings cannot fail.
@@ -164,6 +172,8 @@ static void describe(struct setting_row *row)
 static void build(void)
 {
     collect_choices();
+    for (size_t i = 0; i < sizeof minima / sizeof *minima; i++)
+        rows[minima[i].set].min = minima[i].value;
     row_count = SET_FIXED;
     for (int a = 0; hud_shm_algs[a]; a++)
         for (int p = 0; alg_param_at(hud_shm_algs[a], p); p++)

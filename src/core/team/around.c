@@ -113,7 +113,7 @@ int hud_team_enter(hud_team *team, const struct hud_announced *call)
     hud_team_flush(team);
     int kind = hud_coll_kind(call->unasked ? call->unasked : call->name);
     if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {
-        around_fall_back(team);
+        around_fall_back(team, (enum coll_kind)kind, call->bytes);
         around_count(team, (enum coll_kind)kind, call->bytes, REASON_OPERATION);
         hud_around_tell(REASON_OPERATION);
         hud_around_report_order(team, (enum coll_kind)kind, REASON_OPERATION);

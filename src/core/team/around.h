@@ -25,10 +25,12 @@ HUD_API int *hud_reason_here(void);
 
 /* A call that is the host's own; counted, as a rank that waits in one of huddle's must see that
  * this one makes another. */
-static inline void around_fall_back(struct hud_team *team)
+static inline void around_fall_back(struct hud_team *team, enum coll_kind kind, size_t bytes)
 {
     if (team->state == TEAM_READY)
-        mem_count_step(&team->mine->calls[MEMBER_FELL_BACK]);
+        member_count(team->mine, MEMBER_FELL_BACK,
+                     mem_count_read(&team->mine->calls[MEMBER_FELL_BACK]) + 1,
+                     member_shape((int)kind, bytes));
 }
 
 /* In fixed order: a reduction that the MPI carries out, in an order of its own, is reported

@@ -2,15 +2,14 @@
 /* call.c - the public calls on a team: set up at the first collective, choose, run, count. */
 #include "core/check/check.h"
 #include "core/clock.h"
-#include "core/config/log.h"
 #include "core/hash.h"
 #include "core/team/adapt.h"
 #include "core/team/args.h"
 #include "core/team/around.h"
 #include "core/team/carry_out.h"
-#include "core/team/longwait.h"
 #include "core/team/requests.h"
 #include "core/team/span.h"
+#include "core/team/unlike.h"
 
 #include <stdio.h>
 
@@ -77,7 +76,7 @@ static int decline(struct hud_team *team, enum coll_kind kind, size_t bytes)
 {
     around_count(team, kind, bytes, REASON_NONBLOCKING);
     hud_around_tell(REASON_NONBLOCKING);
-    around_fall_back(team);
+    around_fall_back(team, kind, bytes);
     hud_around_report_order(team, kind, REASON_NONBLOCKING);
     return HUD_PASS;
 }
@@ -105,7 +104,7 @@ static ALWAYS_INLINE int run_on(struct strand *strand, struct hud_team *team, en
     around_count(team, kind, call->bytes, entry ? REASON_NONE : why);
     if (!entry) {
         hud_around_tell(why);
-        around_fall_back(team);
+        around_fall_back(team, kind, call->bytes);
         hud_around_report_order(team, kind, why);
         return HUD_PASS;
     }
@@ -156,7 +155,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
                         struct strand *strand)
 {
     struct coll call = { .bytes = received };
-    char detail[64], name[64];
+    char detail[64];
     enum reason why;
 
     if (strand || team->before)
@@ -171,16 +170,10 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
                                                       : hud_around_fail_before(team, status);
     }
     if (!find(team, kind, &call, &why)) {
-        around_fall_back(team);
+        around_fall_back(team, kind, received);
         return HUD_PASS;
     }
-    hud_longwait_name(team, name, sizeof name);
-    if (hud_longwait_says(team))
-        hud_log(&team->context->config, LOG_ERROR,
-                "%s of %s (%d ranks): rank %d sends %zu bytes to each rank and receives %zu; "
-                "the call fails, later ones are %s's own",
-                coll_name((int)kind), name, team->size, team->rank, sent, received,
-                team->context->owner);
+    hud_unlike_say_unequal(team, (int)kind, sent, received);
     around_count(team, kind, call.bytes, REASON_BROKEN);
     return hud_around_give_up(team, HUD_ERR_TRUNCATE);
 }
@@ -251,7 +244,7 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
     if ((flags & COLL_VIEWS) && (flags & COLL_UNSIZED))
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
-    uint64_t shape = flags & COLL_COUNTS ? cut_of(flags, team, a) : bytes;
+    uint64_t shape = member_shape((int)kind, flags & COLL_COUNTS ? cut_of(flags, team, a) : bytes);
     return strand ? run_request(strand, team, kind, &call, shape) : run(team, kind, &call, shape);
 }
 

@@ -19,8 +19,7 @@ static inline __attribute__((always_inline)) int carry_out(struct hud_team *team
     const struct alg_place *place = &team->plan->slot[entry->slot].place;
     struct member_state *mine = team->mine;
     uint64_t op = mem_count_read(&mine->calls[entry->slot]) + 1;
-    mem_count_put(&mine->bytes[entry->slot][op % MEMBER_BYTES], shape);
-    mem_count_put(&mine->calls[entry->slot], op);
+    member_count(mine, entry->slot, op, shape);
     call->op = op;
     call->groups = &team->groups;
     call->param = entry->param;

@@ -8,6 +8,18 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+/* As a context reads them: a tuning file is part of its setting. */
+static void read_settings(struct config *config)
+{
+    struct rules rules;
+
+    hud_config_read(NULL, config);
+    if (config->error[0] != '\0')
+        return;
+    hud_rules_find(&rules, config->text[SET_TUNING], config->error, sizeof config->error);
+    hud_rules_free(&rules);
+}
+
 /* The table with the effective values of this process's environment. */
 static json_t *settings_json(void)
 {
@@ -17,7 +29,7 @@ static json_t *settings_json(void)
     struct config *config = malloc(sizeof *config);
 
     if (config)
-        hud_config_read(NULL, config);
+        read_settings(config);
     for (int i = 0; config && i < count; i++) {
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name",
                                               table[i].name, "mca", table[i].mca, "value",

@@ -8,6 +8,7 @@
 #include "core/hash.h"
 #include "core/process.h"
 #include "core/team/guard.h"
+#include "core/team/unlike.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,50 +174,44 @@ static bool same_call(const struct wait_note *a, const struct wait_note *b)
            a->root == b->root;
 }
 
-static void describe_call(const struct wait_note *note, char *text, size_t bytes)
+/* By what both count. */
+static bool differs(const struct hud_team *team, int rank, bool counted, bool sized,
+                    struct unlike_pair *calls)
 {
-    int used = snprintf(text, bytes, "%s", note->collective);
+    const struct member_state *own = team->mine, *their = team_member(team, rank);
+    uint64_t shape;
 
-    if (note->bytes != 0 && used > 0 && (size_t)used < bytes)
-        used += snprintf(text + used, bytes - (size_t)used, " of %llu bytes",
-                         (unsigned long long)note->bytes);
-    if (note->root >= 0 && used > 0 && (size_t)used < bytes)
-        snprintf(text + used, bytes - (size_t)used, " with root %d", note->root);
-}
-
-static void say_difference(struct hud_team *team, const struct wait_note *mine, int rank,
-                           const struct wait_note *theirs)
-{
-    char own[96], other[96] = "another call, or one of another size";
-
-    if (!hud_longwait_says(team))
-        return;
-    describe_call(mine, own, sizeof own);
-    if (theirs)
-        describe_call(theirs, other, sizeof other);
-    hud_log(&team->context->config, LOG_ERROR,
-            "ranks of %s (%d ranks) make different calls: rank %d makes %s, rank %d %s; the call "
-            "fails, later ones are %s's own "
-            "(HUDDLE_CHECK=1 reports more)",
-            mine->communicator, team->size, team->rank, own, rank, other, team->context->owner);
+    if (counted && hud_differ_in_calls(own, their)) {
+        int slot = hud_differ_call(own, their, calls->own.kind, &shape);
+        calls->other = hud_unlike_of_shape(slot, shape);
+        /* this rank may be a call ahead: what it waits in is not what the other should have made */
+        slot = hud_differ_call(their, own, calls->other.kind, &shape);
+        struct unlike_call made = hud_unlike_of_shape(slot, shape);
+        if (made.kind >= 0 && (made.kind != calls->own.kind || made.bytes != calls->own.bytes))
+            calls->own = made;
+        return true;
+    }
+    if (!sized || !hud_differ_in_shape(own, their, team->entry->slot, &shape))
+        return false;
+    calls->other = hud_unlike_of_shape(team->entry->slot, shape);
+    return true;
 }
 
 /* The status of a call in which the members differ; 0: none is known to. */
 static int compare_calls(struct hud_team *team, const struct wait_note *mine, bool sized)
 {
-    const struct member_state *own = team->mine;
     union wait_words theirs;
 
     for (int r = 0; r < team->size; r++) {
-        bool waits =
-            r != team->rank && read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
-        bool differ =
-            waits ? !same_call(mine, &theirs.is) || (sized && mine->bytes != theirs.is.bytes)
-                  : hud_differ_in_calls(own, team_member(team, r));
-        if (r == team->rank || (!differ && !(sized && hud_differ_in_bytes(own, team_member(team, r),
-                                                                          team->entry->slot))))
+        struct unlike_pair calls = { .own = hud_unlike_of_note(mine) };
+        if (r == team->rank)
             continue;
-        say_difference(team, mine, r, waits ? &theirs.is : NULL);
+        bool waits = read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
+        if (waits && (!same_call(mine, &theirs.is) || (sized && mine->bytes != theirs.is.bytes)))
+            calls.other = hud_unlike_of_note(&theirs.is);
+        else if (!differs(team, r, !waits, sized, &calls))
+            continue;
+        hud_unlike_say(team, r, &calls);
         return HUD_ERR_UNLIKE;
     }
     return 0;

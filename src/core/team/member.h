@@ -7,10 +7,11 @@
  *   member.calls[s]     its owner    long waiters            calls that the owner has made of slot
  *                                                            s of the plan; the last slot counts
  *                                                            calls that fell back
- *   member.bytes[s][c%4] its owner   long waiters            bytes of call c of slot s (of a
- *                                                            broadcast as this member has them), or
- *                                                            a hash of its blocks' bytes;
- *                                                            written before it is counted
+ *   member.shape[s][c%4] its owner   long waiters            call c of slot s: its collective, and
+ *                                                            its bytes (of a broadcast as this
+ *                                                            member has them), or a hash of its
+ *                                                            blocks' bytes (member_shape); written
+ *                                                            before it is counted
  *   member.gave_up      its owner    long waiters            1 + status with which the owner left
  *                                                            the team's calls for good; 0: it has
  *                                                            not
@@ -36,17 +37,41 @@
 enum {
     MEMBER_SLOTS = 33 /* of a plan, and calls that fell back */,
     MEMBER_FELL_BACK = MEMBER_SLOTS - 1,
-    MEMBER_BYTES = 4, /* latest calls of a slot whose bytes are kept: differ.c */
+    MEMBER_SHAPES = 4,    /* latest calls of a slot whose shapes are kept: differ.c */
+    MEMBER_KIND_BIT = 56, /* of a shape: bytes below, the collective from there on */
     NOTE_MISSING = 8,
     NOTE_COUNT = 4
 };
 
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
-    mem_counter bytes[MEMBER_SLOTS][MEMBER_BYTES];
+    mem_counter shape[MEMBER_SLOTS][MEMBER_SHAPES];
     _Alignas(HUD_LINE) mem_counter gave_up, left, said;
     struct mem_reach reach;
 };
+
+/* kind: enum coll_kind.  size: bytes, or a hash. */
+static inline uint64_t member_shape(int kind, uint64_t size)
+{
+    return ((uint64_t)kind << MEMBER_KIND_BIT) | (size & (((uint64_t)1 << MEMBER_KIND_BIT) - 1));
+}
+
+static inline int member_shape_kind(uint64_t shape)
+{
+    return (int)(shape >> MEMBER_KIND_BIT);
+}
+
+static inline uint64_t member_shape_size(uint64_t shape)
+{
+    return shape & (((uint64_t)1 << MEMBER_KIND_BIT) - 1);
+}
+
+/* A call of that slot begins, with that number: what it is, and then that it is. */
+static inline void member_count(struct member_state *mine, int slot, uint64_t call, uint64_t shape)
+{
+    mem_count_put(&mine->shape[slot][call % MEMBER_SHAPES], shape);
+    mem_count_put(&mine->calls[slot], call);
+}
 
 /* A long wait.  The numbers of team and call are the same on all its members.  Texts end with a
  * zero byte. */

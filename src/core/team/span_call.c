@@ -196,9 +196,7 @@ static int run(struct hud_team *team, enum coll_kind kind, const struct coll *ca
 
     choose(span, kind, call, &chosen);
     enum net_tag tag = chosen.tag;
-    uint64_t made = mem_count_read(&mine->calls[tag]) + 1;
-    mem_count_put(&mine->bytes[tag][made % MEMBER_BYTES], shape);
-    mem_count_put(&mine->calls[tag], made);
+    member_count(mine, (int)tag, mem_count_read(&mine->calls[tag]) + 1, shape);
     own.op = ++span->calls;
     own.param = chosen.param;
     own.place = chosen.place;

@@ -90,6 +90,22 @@ int hud_statistics_here(uint64_t *values, int max)
     return written;
 }
 
+int hud_tuning_here(char *file, int max)
+{
+    char absolute[PATH_MAX];
+    int found = 0;
+
+    pthread_mutex_lock(&known_lock);
+    if (known) {
+        const char *name = known->rules.file;
+        bool there = name[0] != '\0' && realpath(name, absolute);
+        snprintf(file, (size_t)max, "%s", there ? absolute : name);
+        found = known->rules.elsewhere ? 2 : 1;
+    }
+    pthread_mutex_unlock(&known_lock);
+    return found;
+}
+
 /* ---- the sums of a job ---- */
 
 static json_t *to_json(const struct hud_context *c, const struct sums *s)

@@ -38,6 +38,12 @@ struct hud_context;
  * counters of struct stats in their order.  0: there is no context.
  */
 HUD_API int hud_statistics_here(uint64_t *values, int max);
+/*
+ * For the recorder, too: the name of this process's tuning file, as a text of at most max bytes; as
+ * an absolute one where the file is still found.  "": none.  Returns 1; 2 if the file was measured
+ * on another machine; 0: there is no context.
+ */
+HUD_API int hud_tuning_here(char *file, int max);
 /* The context of this process, or NULL. */
 void hud_stats_of(struct hud_context *context);
 

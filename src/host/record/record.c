@@ -32,6 +32,7 @@ static unsigned look_calls;
 
 /* Of libhuddle, where this process has it. */
 static int (*core_statistics)(uint64_t *values, int max);
+static int (*core_tuning)(char *file, int max);
 static _Atomic(void *) core_reason; /* int *(*)(void) */
 static _Thread_local __attribute__((tls_model("initial-exec"))) int *reason_here;
 
@@ -107,7 +108,7 @@ static struct record *create(const char *folder)
     r->ticks_at_end = r->ticks_at_start;
     r->ns_at_end = r->ns_at_start;
     r->state = RECORD_RUNNING;
-    memcpy(r->magic, "hudrec01", sizeof r->magic);
+    memcpy(r->magic, "hudrec02", sizeof r->magic);
     return r;
 }
 
@@ -120,6 +121,7 @@ static void find_core(void)
     if (!core)
         return;
     core_statistics = (int (*)(uint64_t *, int))dlsym(core, "hud_statistics_here");
+    core_tuning = (int (*)(char *, int))dlsym(core, "hud_tuning_here");
     local_set(&core_reason, dlsym(core, "hud_reason_here"));
 }
 
@@ -130,6 +132,8 @@ static void snapshot(void)
     find_core();
     if (core_statistics)
         r->core = (uint32_t)core_statistics(r->core_value, RECORD_CORE);
+    if (core_tuning && r->tuned == 0)
+        r->tuned = (uint32_t)core_tuning(r->tuning, sizeof r->tuning);
     look_at_clocks(&r->ticks_at_end, &r->ns_at_end);
     uint64_t ns = r->ns_at_end - r->ns_at_start;
     if (ns > 1000000)
@@ -258,9 +262,11 @@ static void adjust(uint64_t now)
 static void exit_timed(struct record_visit *v, struct record_cell *cell, uint64_t now)
 {
     uint64_t ticks = now - v->enter;
+    unsigned level = v->number != 0 ? hud_record_level : 0; /* all others are timed */
 
     cell->timed++;
-    cell->ticks += ticks;
+    cell->represents += (uint64_t)1 << level;
+    cell->ticks += ticks << level;
     cell->max_ticks = ticks > cell->max_ticks ? ticks : cell->max_ticks;
     if (v->number != 0)
         stamp(v, ticks);

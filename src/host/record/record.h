@@ -12,7 +12,9 @@
  *            finds who waited for whom.  The counters of huddle's core, at most 100 ms old.
  * Costs      Clocks are read in one call of 2^level.  level grows where calls follow each other
  *            so quickly that clocks would take more than 1 % of the time.  Which calls these are
- *            depends on their number on the communicator, so that ranks choose the same ones.
+ *            depends on their number on the communicator, so that ranks choose the same ones.  A
+ *            timed call counts 2^level times: else slow calls, of which more are timed, would
+ *            count for quick ones.
  */
 #ifndef HUD_RECORD_H
 #define HUD_RECORD_H
@@ -47,7 +49,10 @@ struct record_cell {
     uint16_t comm, name, caller;
     uint8_t size_class, reason; /* 0: no bytes; n: 2^(n-1) bytes and more */
     uint32_t used, pad;
-    uint64_t calls, bytes, timed, ticks, max_ticks;
+    uint64_t calls, bytes, timed;
+    uint64_t represents, ticks; /* sums over timed calls, each as often as calls that it represents
+                                   at its level */
+    uint64_t max_ticks;
 };
 
 struct record_stamp {
@@ -63,7 +68,8 @@ struct record {
     uint64_t ticks_at_start, ns_at_start, ticks_at_end, ns_at_end;
     uint64_t lost; /* calls for which no cell was free */
     uint32_t names, comms, callers, cells, stamps, stamp_level, core, inside; /* a cell, from 1 */
-    char host[128], mpi[256], program[128];
+    uint32_t tuned, pad; /* as hud_tuning_here (core/team/stats.h) returns it */
+    char host[128], mpi[256], program[128], tuning[1024];
     char name[RECORD_NAMES][32];
     uint64_t core_value[RECORD_CORE];
     struct record_comm comm[RECORD_COMMS];
