@@ -33,15 +33,6 @@ static inline struct block block_number(const struct hud_view *view, size_t byte
     return (struct block){ block_at(view, bytes, i), bytes };
 }
 
-/* Bytes [from, end) of a block. */
-static inline struct block block_cut(const struct block *block, size_t from, size_t end)
-{
-    struct mem_span at = block->at;
-
-    at.offset_bytes += from;
-    return (struct block){ at, end - from };
-}
-
 /* What is left of so many bytes. */
 static inline size_t block_left(size_t bytes, size_t used)
 {

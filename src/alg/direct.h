@@ -41,13 +41,6 @@ static inline struct direct direct_read(struct mem *m, const uint64_t *words)
     return block;
 }
 
-/* Bytes [from, end) of a block that a rank publishes. */
-static inline struct direct direct_cut(const struct direct *block, size_t from, size_t end)
-{
-    return (struct direct){ { block->word[DIRECT_ADDRESS], block->word[DIRECT_OFFSET] + from,
-                              end - from } };
-}
-
 /* Pushes a block into the one that a rank publishes, if that holds it; returns the bytes pushed. */
 static inline size_t direct_push(struct mem *m, int rank, const struct direct *to,
                                  const struct block *block)

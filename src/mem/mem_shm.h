@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mem_shm.h - real shared memory.  Included only by mem.h. */
+#include "mem/pace.h"
 #include "mem/wait.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ struct mem_policy {
     size_t
         stream_bytes;  /* messages from here on are copied out with non-temporal stores; 0: none */
     size_t move_bytes; /* the same of moves, which no ring in the caches feeds */
+    bool paces;        /* long copies in may use non-temporal stores (pace.c) */
     size_t prefetch_bytes; /* the most that a processor prefetches for writing without keeping its
                               rank */
     size_t message_bytes;  /* the least of a message that is worth it */
@@ -51,6 +53,7 @@ struct mem_reach {
 /* What the calls of a team share, and seldom need. */
 struct mem_team {
     struct mem_habit habit;
+    struct mem_pace pace;
     const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach
                         each other's memory */
     struct mem_mapped *const *mapped; /* of the members, where they reach it by mappings; NULL: the
@@ -199,10 +202,12 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
 MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                      size_t max_bytes)
 {
-    (void)m;
     if (from->pack)
         return from->pack(from, dst, offset_bytes, max_bytes);
-    memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
+    if (__builtin_expect(max_bytes >= MEM_PACE_MIN && m->policy->paces, 0))
+        hud_mem_in_long(&m->team->pace, dst, (const char *)from->base + offset_bytes, max_bytes);
+    else
+        memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
     return max_bytes;
 }
 

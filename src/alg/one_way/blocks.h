@@ -7,10 +7,11 @@
  *           is to copy is announced first, and what it did not copy goes in tiles.
  *
  * Line                       written by  read by      value means
- *   slot[s].cell[d][k % R]   s           d            2 k: where s's block of operation k is, for
- *                                                     the kernel to copy it.  2 k + 1: the block,
- *                                                     or what is left of it, is here, or in tiles
- *                                                     from here on
+ *   slot[s].cell[d][k % R]   s           d            2 k: s asks d for a place for its block of
+ *                                                     operation k (gather), or publishes where the
+ *                                                     block is (scatter), so that the kernel copies
+ *                                                     it.  2 k + 1: the block, or what is left of
+ *                                                     it, is here, or in tiles from here on
  *   slot[s].more             s           receivers    so many tiles has s written since the lease
  *                                                     began: announces those of a block but the
  *                                                     first
@@ -25,7 +26,6 @@
 #ifndef HUD_ALG_ONE_WAY_BLOCKS_H
 #define HUD_ALG_ONE_WAY_BLOCKS_H
 
-#include "alg/claims.h"
 #include "alg/one_way/one_way.h"
 
 /* In a cell: bytes, whether they are in tiles, and whether the kernel has copied some before; then
@@ -69,7 +69,7 @@ static inline void one_way_write(struct one_way *x, int receiver, const struct m
     mem_in_all(x->m, (char *)mem_window(x->m, x->me) + x->at % x->window_bytes, from->view,
                from->offset_bytes, bytes);
     mem_put(x->m, &tile[TILE_RECEIVER], (uint64_t)receiver);
-    mem_put(x->m, &tile[TILE_TAKEN], one_way_count(x->op, PULLED + count));
+    mem_put(x->m, &tile[TILE_TAKEN], one_way_count(x->op, ANSWERED + count));
     mem_put(x->m, &tile[TILE_AT], x->at);
     x->at += mem_lines(bytes);
 }
@@ -120,95 +120,17 @@ static inline void one_way_send(struct one_way *x, int receiver, mem_flag *cell,
     }
 }
 
-/* ---- blocks that the kernel copies ---- */
-
-/* Words of a cell: where the block is.  Words of an answer: where it goes; what the receiver has
- * pulled.  In those of the rank that is not the root: where its counter of claims begins. */
-enum { BLOCK_CLAIMS = DIRECT_WORDS };
-enum { PLACE_CLAIMS = DIRECT_WORDS, PLACE_PULLED };
-
+/* The kernel copies a block. */
 static inline bool one_way_is_direct(const struct one_way *x, const struct block *block)
 {
     return x->direct_bytes != 0 && block->bytes >= x->direct_bytes &&
            mem_expose(x->m, block->at.view) != 0;
 }
 
-/* By the sender. */
-static inline void one_way_publish(const struct one_way *x, mem_flag *cell,
-                                   const struct block *block)
+/* Asks for a place, or publishes one. */
+static inline void one_way_announce(const struct one_way *x, mem_flag *cell)
 {
-    direct_publish(x->m, cell->payload, block, 0);
-    mem_put(x->m, &cell->payload[BLOCK_CLAIMS], claims_before(x->m, &x->mine->claims));
     mem_post(x->m, cell, 2 * x->op); /* R1 */
-}
-
-/* By the receiver: where a sender's block goes.  Places of fewer than min_bytes are out of reach.
- */
-static inline void one_way_offer(const struct one_way *x, int sender, const struct block *place,
-                                 size_t min_bytes)
-{
-    uint64_t *words = x->mine->taken[sender].payload;
-
-    direct_publish(x->m, words, place, min_bytes);
-    mem_put(x->m, &words[PLACE_CLAIMS], claims_before(x->m, &x->mine->claims));
-    one_way_tell(x, sender, x->op, ANSWERED);
-}
-
-/* By the sender: a receiver's answer; NULL: it discards the block. */
-static inline const uint64_t *one_way_await_place(const struct one_way *x, int receiver)
-{
-    struct one_way_slot *slot = mem_slot(x->m, receiver);
-    uint64_t place = one_way_count(x->op, ANSWERED);
-
-    return one_way_await(x, receiver, place) - place <= PULLED - ANSWERED
-               ? slot->taken[x->me].payload
-               : NULL;
-}
-
-/*
- * Two ranks both copy.  With more the root would come to most blocks late, and the others wait for
- * it: 8 ranks on 2 cores took twice as long (docs/evidence/E67.csv).
- */
-static inline bool one_way_is_pair(const struct one_way *x)
-{
-    return x->ranks == 2;
-}
-
-/* The block fills its place, which the kernel reaches. */
-static inline bool one_way_is_shared(const struct direct *block, const struct direct *place)
-{
-    return place->word[DIRECT_ADDRESS] != 0 &&
-           block->word[DIRECT_BYTES] == place->word[DIRECT_BYTES];
-}
-
-/* Of a block between the root, which begins at its end, and the other rank, whose counter it is. */
-static inline struct claims one_way_claims(const struct one_way *x, int other, uint64_t before,
-                                           size_t bytes)
-{
-    struct one_way_slot *slot = mem_slot(x->m, other);
-
-    return (struct claims){ .m = x->m,
-                            .counter = &slot->claims,
-                            .before = before,
-                            .bytes = bytes,
-                            .most = bytes,
-                            .from_end = other != x->me };
-}
-
-/* By the receiver. */
-static inline void one_way_report(const struct one_way *x, int sender, size_t pulled)
-{
-    mem_put(x->m, &x->mine->taken[sender].payload[PLACE_PULLED], pulled);
-    one_way_tell(x, sender, x->op, PULLED);
-}
-
-/* By the sender, to whom the receiver has answered. */
-static inline size_t one_way_await_pulled(const struct one_way *x, int receiver)
-{
-    const struct one_way_slot *slot = mem_slot(x->m, receiver);
-
-    one_way_await(x, receiver, one_way_count(x->op, PULLED));
-    return mem_get(x->m, &slot->taken[x->me].payload[PLACE_PULLED]);
 }
 
 /* The cell, and the bytes of the window, that the next operation writes if it is like this one;
@@ -245,7 +167,7 @@ static inline void one_way_receive_tiles(const struct one_way *x, int sender, co
         block.bytes -= block_out(x->m, &block.at, block.bytes,
                                  (char *)mem_window(x->m, sender) + at % x->window_bytes, tile);
         block.at.offset_bytes += tile;
-        one_way_tell(x, sender, x->op, PULLED + count);
+        one_way_tell(x, sender, x->op, ANSWERED + count);
         at += mem_lines(tile);
         done += tile;
     }

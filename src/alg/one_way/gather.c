@@ -15,7 +15,6 @@
  *
  * The root has a place for the blocks of all ranks, and they push them there.  It offers the places
  * at the beginning.  A sender that asks for one without an offer is answered that there is none.
- * Of two ranks the root pulls meanwhile, from the end of the block (claims.h).
  */
 #include "alg/one_way/blocks.h"
 
@@ -31,32 +30,25 @@ static struct block place_of(const struct gathering *g, int rank)
     return g->equal ? block_number(c->out, c->bytes, rank) : block_whole(&c->out[rank]);
 }
 
-/* Pushes what the root does not pull; returns the bytes that are there from the beginning on. */
-static size_t push_with_root(const struct one_way *x, const mem_flag *cell,
-                             const struct direct *place, const struct block *block)
+/* Where the sender's block goes, if the kernel may copy it. */
+static void offer(const struct gathering *g, int sender, const struct block *place)
 {
-    const struct direct from = direct_read(x->m, cell->payload);
-    struct claims own =
-        one_way_claims(x, x->me, mem_get(x->m, &cell->payload[BLOCK_CLAIMS]), block->bytes);
-
-    if (one_way_is_shared(&from, place))
-        claims_push(&own, x->c->root, place, block);
-    else
-        own.done = direct_push(x->m, x->c->root, place, block);
-    bool all = one_way_await_pulled(x, x->c->root) + own.done == block->bytes;
-    return all ? block->bytes : own.done;
+    direct_publish(g->x.m, g->x.mine->taken[sender].payload, place, g->x.direct_bytes);
+    one_way_tell(&g->x, sender, g->x.op, ANSWERED);
 }
 
-/* Publishes the block, and pushes it.  Returns the bytes that are there. */
-static size_t push(const struct one_way *x, mem_flag *cell, const struct block *block)
+/* Asks for the root's place, and pushes.  Returns the bytes that are there. */
+static size_t push(const struct gathering *g, mem_flag *cell, const struct block *block)
 {
-    one_way_publish(x, cell, block);
-    const uint64_t *words = one_way_await_place(x, x->c->root);
-    if (!words)
+    int root = g->x.c->root;
+    struct one_way_slot *roots = mem_slot(g->x.m, root);
+    uint64_t answer = one_way_count(g->x.op, ANSWERED);
+
+    one_way_announce(&g->x, cell);
+    if (one_way_await(&g->x, root, answer) != answer)
         return 0;
-    const struct direct place = direct_read(x->m, words);
-    return one_way_is_pair(x) ? push_with_root(x, cell, &place, block)
-                              : direct_push(x->m, x->c->root, &place, block);
+    const struct direct to = direct_read(g->x.m, roots->taken[g->x.me].payload);
+    return direct_push(g->x.m, root, &to, block);
 }
 
 static void send(struct gathering *g)
@@ -64,7 +56,7 @@ static void send(struct gathering *g)
     const struct block block = block_whole(g->x.c->in);
     mem_flag *cell = one_way_cell(&g->x, g->x.me, 0, g->x.op);
     uint64_t began = g->x.at;
-    size_t pushed = one_way_is_direct(&g->x, &block) ? push(&g->x, cell, &block) : 0;
+    size_t pushed = one_way_is_direct(&g->x, &block) ? push(g, cell, &block) : 0;
 
     one_way_send(&g->x, g->x.c->root, cell, &block, pushed);
     one_way_prefetch(&g->x, one_way_cell(&g->x, g->x.me, 0, g->x.op + 1), block.bytes, began);
@@ -75,21 +67,6 @@ static bool offers(const struct gathering *g, const struct block *place)
     return g->x.direct_bytes != 0 && place->bytes >= g->x.direct_bytes;
 }
 
-/* Pulls what the sender of a block does not push. */
-static void pull(const struct gathering *g, int sender, const mem_flag *cell,
-                 const struct block *place)
-{
-    const struct one_way *x = &g->x;
-    const struct direct from = direct_read(x->m, cell->payload),
-                        to = direct_read(x->m, x->mine->taken[sender].payload);
-    struct claims own =
-        one_way_claims(x, sender, mem_get(x->m, &cell->payload[BLOCK_CLAIMS]), place->bytes);
-
-    if (one_way_is_shared(&from, &to))
-        claims_pull(&own, sender, &from, place);
-    one_way_report(x, sender, own.done);
-}
-
 static void receive(const struct gathering *g, int sender)
 {
     mem_flag *cell = one_way_cell(&g->x, sender, 0, g->x.op);
@@ -97,25 +74,9 @@ static void receive(const struct gathering *g, int sender)
 
     if (place.bytes == 0)
         return;
-    if (one_way_await_direct(&g->x, cell)) {
-        if (!offers(g, &place))
-            one_way_offer(&g->x, sender, &place, g->x.direct_bytes);
-        if (one_way_is_pair(&g->x))
-            pull(g, sender, cell, &place);
-    }
+    if (one_way_await_direct(&g->x, cell) && !offers(g, &place))
+        offer(g, sender, &place);
     one_way_receive(&g->x, sender, cell, place);
-}
-
-/* Reports to all senders where their blocks go, or that nothing is expected. */
-static void answer(const struct gathering *g)
-{
-    for (int sender = 0; sender < g->x.ranks; sender++) {
-        const struct block place = place_of(g, sender);
-        if (sender != g->x.me && place.bytes == 0)
-            one_way_tell(&g->x, sender, g->x.op, UINT32_MAX);
-        else if (sender != g->x.me && offers(g, &place))
-            one_way_offer(&g->x, sender, &place, 0);
-    }
 }
 
 static void receive_all(const struct gathering *g)
@@ -125,7 +86,13 @@ static void receive_all(const struct gathering *g)
     const struct block place = place_of(g, me),
                        own = g->equal && coll_in_place(c) ? place : block_whole(c->in);
 
-    answer(g);
+    for (int sender = 0; sender < ranks; sender++) {
+        const struct block wanted = place_of(g, sender);
+        if (sender != me && wanted.bytes == 0)
+            one_way_tell(&g->x, sender, g->x.op, UINT32_MAX);
+        else if (sender != me && offers(g, &wanted))
+            offer(g, sender, &wanted);
+    }
     block_move(g->x.m, &place, &own);
     for (int k = 1; k < ranks; k++)
         receive(g, me + k < ranks ? me + k : me + k - ranks);

@@ -16,18 +16,16 @@
  *   .more
  *   slot[d].taken[s]         d           s            (k, n): d has finished all operations before
  *                                                     k.  n = 1: where s's block of operation k
- *                                                     goes is here.  2: how much d has pulled, too.
- *                                                     2 + t: d has consumed t of its tiles.  All:
+ *                                                     goes, or how much d has pulled, is here.
+ *                                                     1 + t: d has consumed t of its tiles.  All:
  *                                                     d discards the rest
  *   slot[d].done             d           senders      d has finished all operations up to k
- *   slot[i].claims           i, root     i, root      claims.h, of a block between i and the root
  *   slot[s].tile, .to        s           s            (plain) tiles that are not known to be
  *                                                     consumed; whom s sent to in operation k
  *
  * Edges     R2 -> A2   a copy out of a tile, and all  happen before   the sender's next copy into
  *                      copies out of cells of a half                  those bytes, or cells
  *                      where a block goes             happens before  the kernel's copy of it
- *                      a pull of a sender's block     happens before  the sender's return
  *
  * Deadlock freedom
  *   1. A receiver waits for what its sender announces in the same operation.  A sender waits for
@@ -40,10 +38,9 @@
  * Safety
  *   1. A receiver that expects zero bytes reports at once that it discards all, and reads nothing:
  *      no sender waits for it.
- *   2. A place, or an address, is used inside the call of its owner alone.  A receiver that has
- *      reported a place leaves the operation once its sender has announced by 2 k + 1 what is left
- *      of the block, or nothing was to be pushed there.  A sender leaves once what is to be pulled
- *      of its block is reported.
+ *   2. A place, or an address, is used inside the call of its owner alone: the root leaves an
+ *      operation once a rank that it has offered a place has announced its block by 2 k + 1; and
+ *      once a rank that pulls has reported how much.
  *   3. Numbers are compared modulo 2^64, and those of `taken` have 32 bits of an operation's.  None
  *      falls behind: every 64 operations a rank reports to all others which it has finished; and a
  *      sender forgets tiles of operations that its receivers have finished.  No rank is 2^31
@@ -87,7 +84,7 @@ struct one_way_slot {
     uint64_t op;          /* operations so far, from the first in this slot on */
     uint64_t tile[AHEAD_MAX][TILE_WORDS];
     uint64_t to[RING_MAX]; /* a rank; itself: nobody; the number of ranks: all others */
-    mem_flag more, done, claims;
+    mem_flag more, done;
     mem_flag taken[]; /* [ranks]; then the cells */
 };
 
@@ -105,7 +102,7 @@ struct one_way {
     uint64_t op, at, first, next;
 };
 
-enum { ANSWERED = 1, PULLED }; /* what a receiver reports before it has consumed a tile */
+enum { ANSWERED = 1 }; /* what a receiver reports before it has consumed a tile */
 
 /* Of so many lines: cells of a ring for each receiver, and lines of a cell. */
 struct one_way_rings {

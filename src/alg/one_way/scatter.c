@@ -14,8 +14,7 @@
  * Accepts   any block, if the lease has a window.
  *
  * The root publishes where its blocks are, and the other ranks pull them from there.  It does so at
- * the beginning, and waits at the end until they have reported how much they have.  Of two ranks
- * the root pushes meanwhile, from the end of the block (claims.h).
+ * the beginning, and waits at the end until they have reported how much they have.
  */
 #include "alg/one_way/blocks.h"
 
@@ -37,32 +36,25 @@ static mem_flag *cell_for(const struct scattering *s, int rank)
     return one_way_cell(&s->x, s->x.c->root, rank, s->x.op);
 }
 
-/* Pushes what the other one of two ranks does not pull of its block; returns the bytes. */
-static size_t push(const struct one_way *x, int rank, const mem_flag *cell, const uint64_t *words,
-                   const struct block *block)
+static void publish(const struct scattering *s, int rank, const struct block *block)
 {
-    const struct direct from = direct_read(x->m, cell->payload), to = direct_read(x->m, words);
-    struct claims own = one_way_claims(x, rank, mem_get(x->m, &words[PLACE_CLAIMS]), block->bytes);
+    mem_flag *cell = cell_for(s, rank);
 
-    if (one_way_is_shared(&from, &to))
-        claims_push(&own, rank, &to, block);
-    return own.done;
+    direct_publish(s->x.m, cell->payload, block, 0);
+    one_way_announce(&s->x, cell);
 }
 
-/* Waits until a rank has pulled, and sends what did not come. */
+/* Waits until a rank has pulled, and sends what it could not. */
 static void finish(struct scattering *s, int rank, const struct block *block)
 {
-    const struct one_way *x = &s->x;
-    mem_flag *cell = cell_for(s, rank);
-    const uint64_t *words = one_way_await_place(x, rank);
+    struct one_way_slot *puller = mem_slot(s->x.m, rank);
+    uint64_t answer = one_way_count(s->x.op, ANSWERED);
 
-    if (!words) /* it discards the block */
+    if (one_way_await(&s->x, rank, answer) != answer) /* it discards the rest */
         return;
-    size_t pushed = one_way_is_pair(x) ? push(x, rank, cell, words, block) : 0,
-           pulled = one_way_await_pulled(x, rank);
-    if (one_way_is_pair(x) || pulled < block->bytes)
-        one_way_send(&s->x, rank, cell, block,
-                     pulled + pushed == block->bytes ? block->bytes : pulled);
+    size_t pulled = mem_get(s->x.m, puller->taken[s->x.me].payload);
+    if (pulled < block->bytes)
+        one_way_send(&s->x, rank, cell_for(s, rank), block, pulled);
 }
 
 /* What the root does with each other rank, in turn. */
@@ -76,7 +68,7 @@ static void serve(struct scattering *s, enum phase phase, int rank)
     if (phase == SEND && !direct)
         one_way_send(&s->x, rank, cell_for(s, rank), &block, 0);
     else if (phase == PUBLISH && direct)
-        one_way_publish(&s->x, cell_for(s, rank), &block);
+        publish(s, rank, &block);
     else if (phase == FINISH && direct)
         finish(s, rank, &block);
 }
@@ -102,25 +94,6 @@ static void send_all(struct scattering *s)
     }
 }
 
-/* Pulls the block, or what the root does not push.  True: the root sends nothing any more. */
-static bool pull(const struct one_way *x, const mem_flag *cell, const struct block *place)
-{
-    int root = x->c->root;
-    const uint64_t *words = x->mine->taken[root].payload;
-    bool pair = one_way_is_pair(x);
-
-    if (pair)
-        one_way_offer(x, root, place, 0);
-    const struct direct from = direct_read(x->m, cell->payload), to = direct_read(x->m, words);
-    struct claims own = one_way_claims(x, x->me, mem_get(x->m, &words[PLACE_CLAIMS]), place->bytes);
-    if (pair && one_way_is_shared(&from, &to))
-        claims_pull(&own, root, &from, place);
-    else
-        own.done = direct_pull(x->m, root, &from, place);
-    one_way_report(x, root, own.done);
-    return !pair && own.done == from.word[DIRECT_BYTES];
-}
-
 static void receive(const struct scattering *s)
 {
     int root = s->x.c->root;
@@ -131,8 +104,14 @@ static void receive(const struct scattering *s)
         one_way_tell(&s->x, root, s->x.op, UINT32_MAX);
         return;
     }
-    if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, cell) && pull(&s->x, cell, &place))
-        return;
+    if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, cell)) {
+        const struct direct from = direct_read(s->x.m, cell->payload);
+        size_t pulled = direct_pull(s->x.m, root, &from, &place);
+        mem_put(s->x.m, s->x.mine->taken[root].payload, pulled);
+        one_way_tell(&s->x, root, s->x.op, ANSWERED);
+        if (pulled == from.word[DIRECT_BYTES])
+            return;
+    }
     one_way_receive(&s->x, root, cell, place);
 }
 

@@ -36,8 +36,8 @@
  *
  * Deadlock freedom
  *   1. For fragment k a rank waits for its predecessor's sum of k, and for its successor to have
- *      finished the fragment that had its cell.  The rank of the earliest fragment, and of these the
- *      first, waits for nobody.
+ *      finished the fragment that had its cell.  The rank of the earliest fragment, and of these
+ *      the first, waits for nobody.
  * Safety
  *   1. The last rank has no successor, and writes no cell.  Rank 0 reads no other rank's.
  *   2. In place, a fragment of `in` is read into a cell before the result is written to `out`; the

@@ -20,8 +20,6 @@
  * Not needed
  *   R4, A4 by reduce_scatter/single: no other rank copies out of an owner's buffer, and its R3 says
  *   that it has reduced the others' contributions
- *   R4, A4 by scan/single: an owner writes again where sums were that others copied out, when all
- *   have announced contributions to a later fragment or entered a later operation
  *
  * Deadlock freedom
  *   1. Two ranks exchange what is missing only after both have heard the other's report, and go
@@ -94,7 +92,7 @@ static inline struct block bounce_fragment(const struct block *part, size_t half
 {
     size_t end = (k + 1) * half;
 
-    return block_cut(part, k * half, end < part->bytes ? end : part->bytes);
+    return single_cut(part, k * half, end < part->bytes ? end : part->bytes);
 }
 
 /* Sends one part to a rank while another one comes from it, either of which may be empty; both may

@@ -132,8 +132,8 @@ static void deliver_bounce_missing(const struct deliver *d, int rank)
     const struct block mine = deliver_slice(d, me), theirs = deliver_slice(d, rank);
     struct single_missing to = single_reported(d->m, me, rank),
                           from = single_reported(d->m, rank, me);
-    const struct block send = block_cut(&mine, to.from, to.end),
-                       get = block_cut(&theirs, from.from, from.end);
+    const struct block send = single_cut(&mine, to.from, to.end),
+                       get = single_cut(&theirs, from.from, from.end);
 
     bounce_swap(d->m, d->c, rank, &send, &get, get.bytes);
 }

@@ -107,8 +107,8 @@ static inline void exchange_bounce_missing(const struct exchange *x, int rank,
                           ours = exchange_missing(x, rank, false, offer_block_bytes(x, offer));
     if (theirs.from == theirs.end && ours.from == ours.end)
         return;
-    const struct block send = block_cut(out, theirs.from, theirs.end),
-                       get = block_cut(in, ours.from, ours.end);
+    const struct block send = single_cut(out, theirs.from, theirs.end),
+                       get = single_cut(in, ours.from, ours.end);
 
     bounce_swap(x->m, x->c, rank, &send, &get, block_left(in->bytes, ours.from));
 }

@@ -5,13 +5,12 @@
  *
  * Shape     Of a fragment that is not reduced yet all ranks put their contributions into their
  *           bounce buffers, and its owner reduces them.  The owner's bounce buffer then has the
- *           result, or that of each rank.  The ranks that get one copy it out there, and all
- *           acknowledge it.
+ *           result.  The ranks that get it copy it out there, and all acknowledge it.
  */
 #ifndef HUD_ALG_MISSING_H
 #define HUD_ALG_MISSING_H
 
-#include "alg/single_copy/running.h"
+#include "alg/single_copy/slice.h"
 
 /* All contributions to fragment k, into this rank's bounce buffer. */
 static inline void missing_reduce(const struct reduction *r, size_t at, size_t bytes, size_t k)
@@ -19,15 +18,12 @@ static inline void missing_reduce(const struct reduction *r, size_t at, size_t b
     struct mem_span bounce = slice_bounce(r, mem_rank(r->m));
     struct sources all;
 
-    for (int i = 1; i < mem_size(r->m); i++)
-        bounce_await_full(r->m, single_other(r->m, i), k);
-    if (r->sums != SUMS_NONE) {
-        running_make_bounced(r, at, bytes);
-        return;
-    }
     sources_begin(&all, r->m, r->c, &bounce, bytes);
-    for (int rank = 0; rank < mem_size(r->m); rank++)
-        sources_add(&all, slice_contribution(r, rank, at));
+    for (int rank = 0; rank < mem_size(r->m); rank++) {
+        if (rank != mem_rank(r->m))
+            bounce_await_full(r->m, rank, k);
+        sources_add(&all, rank == mem_rank(r->m) ? slice_in(r, at) : slice_bounce(r, rank));
+    }
     sources_reduce(&all, &bounce, NULL);
 }
 
@@ -36,14 +32,14 @@ static inline void missing_of_own(const struct reduction *r, size_t at, size_t b
                                   size_t k)
 {
     int me = mem_rank(r->m), ranks = mem_size(r->m);
-    const struct mem_span result = slice_result(r, me, me), out = slice_out(r, at);
+    struct mem_span bounce = slice_bounce(r, me), out = slice_out(r, at);
 
     if (!reduced)
         missing_reduce(r, at, bytes, k);
     for (int i = 1; i < ranks; i++)
         bounce_post_full(r->m, single_other(r->m, i), k);
-    if (!reduced && r->gets(r->c, me, me))
-        mem_out(r->m, out.view, result.shared, out.offset_bytes, bytes);
+    if (r->gets(r->c, me, me))
+        mem_out(r->m, out.view, bounce.shared, out.offset_bytes, bytes);
     for (int i = 1; i < ranks; i++)
         bounce_await_acknowledged(r->m, single_other(r->m, i), k);
 }
@@ -58,7 +54,7 @@ static inline void missing_of_other(const struct reduction *r, int owner, size_t
     }
     bounce_await_full(r->m, owner, k);
     if (r->gets(r->c, mem_rank(r->m), owner))
-        mem_out(r->m, r->c->out, slice_result(r, owner, mem_rank(r->m)).shared, at, bytes);
+        mem_out(r->m, r->c->out, bounce_at(r->m, r->c, owner, 0), at, bytes);
     bounce_post_acknowledged(r->m, owner, k);
 }
 
@@ -68,8 +64,7 @@ static inline size_t missing_bounce(const struct reduction *r, const struct sing
                                     bool reduced, size_t k)
 {
     int me = mem_rank(r->m);
-    size_t max = whole_elements(r, r->sums == SUMS_NONE ? single_half(r->c->place->window_bytes)
-                                                        : slice_piece_bytes(r));
+    size_t max = whole_elements(r, single_half(r->c->place->window_bytes));
 
     for (int owner = 0; owner < mem_size(r->m); owner++) {
         struct single_missing missing = owner == me ? *own : single_reported(r->m, owner, me);

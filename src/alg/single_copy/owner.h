@@ -2,8 +2,7 @@
 /*
  * owner.h - reductions by kernel copies: every rank owns a slice of the message, reduces it out of
  * the others' own buffers, and writes the result into theirs.  allreduce.c, reduce.c and
- * reduce_scatter.c differ in a `struct reduction`; scan.c has results of its own for each rank.
- * Lines and edges: single_copy.h, bounce.h.
+ * reduce_scatter.c differ in a `struct reduction`.  Lines and edges: single_copy.h, bounce.h.
  *
  * Source    this project; the cut over ranks is Rabenseifner's, without its log p rounds.
  * Shape     First directly: an owner pulls pieces of the others' contributions into its
@@ -32,14 +31,32 @@
 
 #include "alg/single_copy/missing.h"
 
-/* Another rank's contribution.  False: not all came. */
-static inline bool owner_pull(const struct reduction *r, int rank, size_t at, size_t bytes,
-                              const struct mem_span *to)
+/* Pieces of a bounce buffer, at most, and so contributions pulled before they are reduced. */
+enum { DIRECT_PIECES = 8 };
+
+static inline int owner_pieces(const struct reduction *r)
+{
+    int fit = (int)(2 * single_half(r->c->place->window_bytes) / SINGLE_MIN),
+        max = fit < DIRECT_PIECES ? fit : DIRECT_PIECES;
+
+    return mem_size(r->m) < max ? mem_size(r->m) : max;
+}
+
+static inline size_t owner_piece_bytes(const struct reduction *r)
+{
+    return 2 * single_half(r->c->place->window_bytes) / (size_t)owner_pieces(r) / HUD_LINE *
+           HUD_LINE;
+}
+
+/* Another rank's contribution, into the i-th piece of the bounce buffer.  False: not all came. */
+static inline bool owner_pull(const struct reduction *r, int rank, size_t at, size_t bytes, int i,
+                              struct mem_span *source)
 {
     struct single_exposed from = single_await_entry(r->m, r->c, rank);
 
-    return from.in != 0 && (to->shared || mem_expose(r->m, to->view) != 0) &&
-           mem_pull(r->m, to, rank, from.in, at, bytes) == bytes;
+    *source = slice_bounce(r, mem_rank(r->m));
+    source->shared = (char *)source->shared + (size_t)i * owner_piece_bytes(r);
+    return from.in != 0 && mem_pull(r->m, source, rank, from.in, at, bytes) == bytes;
 }
 
 /* Reduces all contributions to some bytes; a sum of the first of them is in the first piece.
@@ -47,17 +64,16 @@ static inline bool owner_pull(const struct reduction *r, int rank, size_t at, si
 static inline bool owner_sum(const struct reduction *r, size_t at, size_t bytes,
                              const struct mem_span *to)
 {
-    const struct mem_span sum = slice_bounce(r, mem_rank(r->m));
+    struct mem_span sum = slice_bounce(r, mem_rank(r->m)), source;
     struct sources all;
 
     sources_begin(&all, r->m, r->c, &sum, bytes);
     for (int rank = 0; rank < mem_size(r->m); rank++) {
-        if (all.count == slice_pieces(r))
+        if (all.count == owner_pieces(r))
             sources_fold(&all);
-        bool own = rank == mem_rank(r->m);
-        const struct mem_span source =
-            own ? slice_in(r, at) : slice_piece(r, mem_rank(r->m), all.count);
-        if (!own && !owner_pull(r, rank, at, bytes, &source))
+        if (rank == mem_rank(r->m))
+            source = slice_in(r, at);
+        else if (!owner_pull(r, rank, at, bytes, all.count, &source))
             return false;
         sources_add(&all, source);
     }
@@ -65,36 +81,30 @@ static inline bool owner_sum(const struct reduction *r, size_t at, size_t bytes,
     return true;
 }
 
-/* True: that rank has its result, if it gets one. */
-static inline bool owner_push(const struct reduction *r, int rank, size_t at, size_t bytes,
+/* True: all that get the result have it. */
+static inline bool owner_push(const struct reduction *r, size_t at, size_t bytes,
                               const struct mem_span *result)
-{
-    if (!r->gets(r->c, rank, mem_rank(r->m)))
-        return true;
-    uint64_t to = single_await_entry(r->m, r->c, rank).out;
-    return to != 0 && (result->shared || mem_expose(r->m, result->view) != 0) &&
-           mem_push(r->m, result, rank, to, at, bytes) == bytes;
-}
-
-static inline bool owner_push_all(const struct reduction *r, size_t at, size_t bytes,
-                                  const struct mem_span *result)
 {
     bool good = true;
 
-    for (int k = 1; good && k < mem_size(r->m); k++)
-        good = owner_push(r, single_other(r->m, k), at, bytes, result);
+    for (int k = 1; good && k < mem_size(r->m); k++) {
+        int rank = single_other(r->m, k);
+        if (!r->gets(r->c, rank, mem_rank(r->m)))
+            continue;
+        uint64_t to = single_await_entry(r->m, r->c, rank).out;
+        bool reached = to != 0 && (result->shared || mem_expose(r->m, result->view) != 0);
+        good = reached && mem_push(r->m, result, rank, to, at, bytes) == bytes;
+    }
     return good;
 }
 
 /* This rank's slice, as far as the kernel copies: results are missing from byte `from` on, and
  * those up to `end` are in the bounce buffer. */
-typedef struct single_missing owner_slices(const struct reduction *r);
-
 static inline struct single_missing owner_slice(const struct reduction *r)
 {
     int me = mem_rank(r->m);
     size_t at = slice_start(r, me), end = slice_start(r, me + 1),
-           max = whole_elements(r, slice_piece_bytes(r));
+           max = whole_elements(r, owner_piece_bytes(r));
     struct mem_span bounce = slice_bounce(r, me);
 
     for (size_t n; at < end; at += n) {
@@ -102,7 +112,7 @@ static inline struct single_missing owner_slice(const struct reduction *r)
         n = end - at < max ? end - at : max;
         if (!owner_sum(r, at, n, &result))
             break;
-        if (owner_push_all(r, at, n, &result))
+        if (owner_push(r, at, n, &result))
             continue;
         if (!result.shared)
             mem_move(r->m, &bounce, &result, n);
@@ -123,7 +133,7 @@ static inline uint64_t cut_number(const struct reduction *r)
     return number;
 }
 
-ALG_INLINE void owner_reduce_by(const struct reduction *r, owner_slices *slice)
+static inline void owner_reduce(const struct reduction *r)
 {
     const struct coll *c = r->c;
     size_t start = slice_start(r, mem_rank(r->m));
@@ -139,7 +149,7 @@ ALG_INLINE void owner_reduce_by(const struct reduction *r, owner_slices *slice)
     if (!single_agree(r->m, c, &mine))
         return;
     if (!closed)
-        own = slice(r);
+        own = owner_slice(r);
     for (int k = 1; k < mem_size(r->m); k++)
         single_report(r->m, c, single_other(r->m, k), own.from, own.end);
     for (int k = 1; k < mem_size(r->m); k++)
@@ -148,11 +158,6 @@ ALG_INLINE void owner_reduce_by(const struct reduction *r, owner_slices *slice)
     fragments = missing_bounce(r, &own, false, fragments);
     for (int k = 1; k < mem_size(r->m); k++)
         bounce_add_fragments(r->m, single_other(r->m, k), fragments);
-}
-
-static inline void owner_reduce(const struct reduction *r)
-{
-    owner_reduce_by(r, owner_slice);
 }
 
 #endif

@@ -81,7 +81,7 @@ static inline struct single_missing rooted_copy(const struct rooted *x, int rank
 static inline void rooted_bounce(const struct rooted *x, int rank, const struct block *own,
                                  struct single_missing missing)
 {
-    const struct block none = { .bytes = 0 }, rest = block_cut(own, missing.from, missing.end);
+    const struct block none = { .bytes = 0 }, rest = single_cut(own, missing.from, missing.end);
 
     if (missing.from == missing.end)
         return;

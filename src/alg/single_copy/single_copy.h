@@ -17,7 +17,6 @@
  *                                                         come
  *   slot[r].pair[i].full, .acknowledged                   bounce.h
  *   slot[r].set, pair[r].entry                            offers.h
- *   slot[r].pair[r].report             r, root    r, root claims.h, of a block for r
  *
  * Edges     R1 -> A1   an entry                         happens before  the other's use of a view
  *           R2 -> A2   the use of another's view        happens before  its owner's return
@@ -79,12 +78,6 @@ extern const struct alg_family HUD_BACKEND(single_family);
 static inline struct single_pair *single_pair(struct mem *m, int owner, int other)
 {
     return (struct single_pair *)mem_slot(m, owner) + other;
-}
-
-/* The counter of a rank that shares the copy of a block with the root. */
-static inline mem_flag *single_claims(struct mem *m, int rank)
-{
-    return &single_pair(m, rank, rank)->report;
 }
 
 /* The k-th of the other ranks. */
@@ -153,6 +146,15 @@ static inline struct single_missing single_await_report(struct mem *m, const str
 {
     mem_await(m, &single_pair(m, rank, mem_rank(m))->report, c->op); /* A2 */
     return single_reported(m, rank, mem_rank(m));
+}
+
+/* Bytes [from, end) of a part. */
+static inline struct block single_cut(const struct block *part, size_t from, size_t end)
+{
+    struct mem_span at = part->at;
+
+    at.offset_bytes += from;
+    return (struct block){ at, end - from };
 }
 
 #endif
