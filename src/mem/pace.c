@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pace.c - long copies into shared memory: with ordinary or with non-temporal stores, as they have
- * taken less time.
+ * pace.c - long copies into shared memory: with ordinary or with non-temporal stores, whichever
+ * have taken less time.
  *
  * The lines of a window are in the caches of the ranks that have read them.  An ordinary store
  * fetches each from there first.  Where the reader shares a cache that is quick, and the data are
@@ -11,58 +11,66 @@
  * virtual machine.  So a rank takes the time of its own copies, and tries the other stores now and
  * then.
  *
+ * The clock is read when the stores have been issued.  What is still in the processor's buffers
+ * then is not counted: of 4 KB non-temporal stores seem twice as fast as they are.
+ *
  * Cost      two readings of the processor's clock for each copy, some 20 ns; 1 of PACE_TRY copies
- *           uses the slower stores
+ *           tries the other stores
  */
 #include "mem/mem.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
 
+static uint64_t clock_ticks(void)
+{
+    return __rdtsc();
+}
+#else
+static uint64_t clock_ticks(void)
+{
+    return 0; /* both kinds of stores are the same there */
+}
+#endif
+
 /* Copies between two trials; the first one comes sooner. */
 enum { PACE_TRY = 128, PACE_FIRST = 8 };
 
-/* How many times as quick non-temporal stores must be, as their reader then fetches from memory.
- * Measured on an AMD EPYC: 1 to 3.5 times where the reader shares a cache, 4 to 15 times where it
- * does not.
+/*
+ * How many times faster non-temporal stores must be to be used, as their reader then fetches from
+ * memory; and to be used on.  Measured on an AMD EPYC: 1 to 3.5 times where the reader shares a
+ * cache, 4 to 15 times where it does not.
  */
-enum { PACE_GAIN = 4 };
+enum { PACE_GAIN = 4, PACE_KEEP = 3 };
 
 enum { ORDINARY, NON_TEMPORAL };
 
-/* Ticks of a kilobyte, in 1/16. */
-static uint64_t pace_of(uint64_t ticks, size_t bytes)
-{
-    return ticks * 16 * 1024 / bytes + 1;
-}
-
-/* About the least of late: a copy may be interrupted, or meet lines that are still on their way. */
+/* Roughly the recent minimum: a copy may be interrupted, or meet lines that are on their way. */
 static void learn(uint64_t *known, uint64_t seen)
 {
-    *known = *known == 0 || seen < *known ? seen : *known + (seen - *known) / 16;
+    if (*known == 0 || seen < *known)
+        *known = seen;
+    else
+        *known += ((seen > 2 * *known ? 2 * *known : seen) - *known) / 16;
+}
+
+void hud_pace_learn(struct mem_pace *pace, bool far, uint64_t ticks, size_t bytes)
+{
+    uint64_t gain = pace->far ? PACE_KEEP : PACE_GAIN;
+
+    learn(&pace->ticks[far ? NON_TEMPORAL : ORDINARY], ticks * 16 * 1024 / bytes + 1);
+    pace->far =
+        pace->ticks[NON_TEMPORAL] != 0 && gain * pace->ticks[NON_TEMPORAL] < pace->ticks[ORDINARY];
 }
 
 void hud_mem_in_long(struct mem_pace *pace, void *dst, const void *src, size_t bytes)
 {
-    uint64_t copies = pace->copies++;
-    bool tries = copies % PACE_TRY == PACE_FIRST;
-    int way = pace->ticks[NON_TEMPORAL] != 0 &&
-                      PACE_GAIN * pace->ticks[NON_TEMPORAL] < pace->ticks[ORDINARY]
-                  ? NON_TEMPORAL
-                  : ORDINARY;
+    bool tries = pace->copies++ % PACE_TRY == PACE_FIRST, far = tries != pace->far;
+    uint64_t begin = clock_ticks();
 
-    way = tries ? ORDINARY + NON_TEMPORAL - way : way;
-    uint64_t begin = __rdtsc();
-    if (way == NON_TEMPORAL)
+    if (far)
         hud_mem_stream(dst, src, bytes);
     else
         memcpy(dst, src, bytes);
-    learn(&pace->ticks[way], pace_of(__rdtsc() - begin, bytes));
+    hud_pace_learn(pace, far, clock_ticks() - begin, bytes);
 }
-#else
-void hud_mem_in_long(struct mem_pace *pace, void *dst, const void *src, size_t bytes)
-{
-    (void)pace;
-    memcpy(dst, src, bytes);
-}
-#endif

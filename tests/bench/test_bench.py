@@ -410,10 +410,14 @@ class Command(unittest.TestCase):
         words += tuple(word for name in names for word in ("--compare", name))
         with tempfile.TemporaryDirectory() as scratch:
             path, plain = (os.path.join(scratch, name) for name in ("rows.json", "columns"))
-            answer = call(HUDDLE, *words, "--json", path, "--columns", plain)
-            self.assertEqual(0, answer.returncode, answer.stderr)
-            with open(plain, encoding="utf-8") as file:
-                self.assertRegex(file.read(), r"(?m)^8192( [0-9.]+){3}$")
+            for _ in range(5):  # a figure is left out where the line transfer changed meanwhile
+                answer = call(HUDDLE, *words, "--json", path, "--columns", plain)
+                self.assertEqual(0, answer.returncode, answer.stderr)
+                with open(plain, encoding="utf-8") as file:
+                    columns = file.read()
+                if columns:
+                    break
+            self.assertRegex(columns, r"(?m)^8192( [0-9.]+){3}$")
             with open(path, encoding="utf-8") as file:
                 samples = json.load(file)["samples"]
         self.assertEqual(list(names), [sample["variant"] for sample in samples])

@@ -47,6 +47,55 @@ static void a_view_is_filled_by_it(void **state)
     assert_true(m.truncated);
 }
 
+/* Long copies in, the first of which try both kinds of stores: every byte, and no byte outside. */
+static void long_copies_in_are_whole(void **state)
+{
+    enum { SIZE = 3 * MEM_PACE_MIN };
+    static unsigned char from[SIZE], to[SIZE + 2 * PLACES], want[SIZE + 2 * PLACES];
+    const struct mem_policy policy = { .paces = true };
+    struct mem_team team = { .pids = NULL };
+    struct mem m = { .policy = &policy, .team = &team };
+    struct hud_view view = { .base = from, .bytes = SIZE };
+
+    (void)state;
+    for (size_t i = 0; i < SIZE; i++)
+        from[i] = (unsigned char)(i * 41 + 3);
+    for (int far = 0; far < 2; far++)
+        for (size_t k = 0; k < 200; k++) {
+            size_t at = k * 7 % 500, bytes = MEM_PACE_MIN + k * 31, place = k % PLACES;
+            team.pace.far = far != 0;
+            memset(to, 0, sizeof to);
+            memset(want, 0, sizeof want);
+            memcpy(want + place, from + at, bytes);
+            assert_int_equal(mem_in(&m, to + place, &view, at, bytes), bytes);
+            assert_memory_equal(to, want, sizeof to);
+        }
+    assert_int_equal(team.pace.copies, 400);
+}
+
+/* Non-temporal stores are used where they are much faster, and longer than they would be begun; one
+ * copy that was interrupted changes nothing. */
+static void the_faster_stores_are_used(void **state)
+{
+    struct mem_pace pace = { .copies = 0 };
+
+    (void)state;
+    hud_pace_learn(&pace, false, 1000, 1024);
+    assert_false(pace.far);
+    hud_pace_learn(&pace, true, 300, 1024); /* 3.3 times */
+    assert_false(pace.far);
+    hud_pace_learn(&pace, true, 200, 1024);
+    assert_true(pace.far);
+    hud_pace_learn(&pace, false, 700, 1024); /* 3.5 times */
+    assert_true(pace.far);
+    hud_pace_learn(&pace, true, 1000000, 1024);
+    assert_true(pace.far);
+    hud_pace_learn(&pace, false, 500, 1024);
+    assert_false(pace.far);
+    hud_pace_learn(&pace, false, 1000000, 1024);
+    assert_false(pace.far);
+}
+
 /* A packed view that holds its bytes inverted, and takes fewer than it is asked for. */
 static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
@@ -106,6 +155,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
                                         cmocka_unit_test(a_view_is_filled_by_it),
+                                        cmocka_unit_test(long_copies_in_are_whole),
+                                        cmocka_unit_test(the_faster_stores_are_used),
                                         cmocka_unit_test(spans_move) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@
 #include "alg/reduction.h"
 
 /* Of a window: as many as have room for an element, between these.  A cell that comes again soon is
- * still in the caches of its reader, from where each write takes its lines (docs/evidence/E69.csv).
+ * still in the caches of its reader, from where each write takes its lines (docs/evidence/E72.csv).
  */
 enum { CELLS_MIN = 4, CELLS_MAX = 12 };
 

@@ -91,7 +91,7 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
 }
 
 /* Of calls that are all alike, with the smallest slice that leaves them their algorithms, and a few
- * times their bytes; where these are not known, with a slice for tiles. */
+ * times their bytes; where these are not known, with a few tiles. */
 static struct reserved reserve_least(struct planner *p, int ranks, const struct plan_only *only)
 {
     enum { FIRST = 16 << 10, TIMES = 4, UNSIZED = 160 << 10 };
@@ -99,13 +99,11 @@ static struct reserved reserve_least(struct planner *p, int ranks, const struct 
     int kind = only->axis % COLL_KINDS;
     size_t blocks = TIMES * (size_t)(coll_has(kind, COLL_BLOCKS) ? ranks : 1);
     bool sized = !coll_has(kind, COLL_UNSIZED);
-    struct reserved most =
-                        reserve(p, ranks, only, sized || lease < UNSIZED ? lease : UNSIZED, true),
-                    least = most;
+    struct reserved most = reserve(p, ranks, only, lease, true), least = most;
 
-    if (!sized || only->bytes > lease / blocks)
+    if (sized && only->bytes > lease / blocks)
         return most;
-    for (size_t bytes = FIRST + blocks * only->bytes; bytes < lease; bytes *= 2) {
+    for (size_t bytes = sized ? FIRST + blocks * only->bytes : UNSIZED; bytes < lease; bytes *= 2) {
         least = reserve(p, ranks, only, bytes, true);
         if (least.choices == most.choices)
             return least;

@@ -96,7 +96,8 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
                                         .watch_arg = team,
                                         .stream_bytes = stream_bytes(&c->config, team->size),
                                         .move_bytes = move_bytes(&c->config),
-                                        .paces = polls && c->config.number[SET_STREAM] != 0 };
+                                        .paces = polls && team->size == 2 &&
+                                                 c->config.number[SET_STREAM] != 0 };
     team->polls = team->policy.polls;
     prefetch_policy(&c->config, &team->policy);
 }
