@@ -25,11 +25,6 @@
  */
 #include "alg/nodes/doubling.h"
 
-static struct nodes_lines *lines(struct mem *m, int rank)
-{
-    return mem_slot(m, rank);
-}
-
 /* Into this rank's sum.  Returns how many are below it. */
 static int combine_below(struct mem *m, const struct coll *c, const struct shape_tree *tree)
 {
@@ -38,7 +33,7 @@ static int combine_below(struct mem *m, const struct coll *c, const struct shape
     int below = 0;
 
     for (int r; (r = hud_shape_child(tree, mem_rank(m), below)) >= 0;) {
-        mem_await(m, &lines(m, r)->contributed, c->op); /* A1 */
+        mem_await(m, &nodes_lines_of(m, r)->contributed, c->op); /* A1 */
         from[++below] = (struct mem_span){ .shared = nodes_buffer(m, c, r, NODES_SUM) };
     }
     mem_reduce(m, c->reduction, &sum, NULL, from, below + 1, c->bytes);
@@ -56,14 +51,14 @@ static const char *combine_all(struct mem *m, const struct coll *c)
         doubling_run(m, c);
     } else {
         const void *result = nodes_buffer(m, c, above, NODES_SUM);
-        mem_post(m, &lines(m, me)->contributed, c->op); /* R1 */
-        mem_await(m, &lines(m, above)->reduced, c->op); /* A2 */
+        mem_post(m, &nodes_lines_of(m, me)->contributed, c->op); /* R1 */
+        mem_await(m, &nodes_lines_of(m, above)->reduced, c->op); /* A2 */
         if (below == 0)
             return result;
         mem_copy(m, own, result, c->bytes);
     }
     if (below > 0)
-        mem_post(m, &lines(m, me)->reduced, c->op); /* R2 */
+        mem_post(m, &nodes_lines_of(m, me)->reduced, c->op); /* R2 */
     return own;
 }
 

@@ -28,11 +28,6 @@
  */
 #include "alg/nodes/nodes.h"
 
-static struct nodes_lines *lines(struct mem *m, int rank)
-{
-    return mem_slot(m, rank);
-}
-
 static void disseminate(struct mem *m, struct net *n)
 {
     enum { IN, OUT };
@@ -56,15 +51,15 @@ static void barrier_run(struct mem *m, const struct coll *c)
     int me = mem_rank(m), above = hud_shape_parent(&tree, me), below = 0;
 
     for (int r; (r = hud_shape_child(&tree, me, below)) >= 0; below++)
-        mem_await(m, &lines(m, r)->entered, c->op); /* A1 */
+        mem_await(m, &nodes_lines_of(m, r)->entered, c->op); /* A1 */
     if (above < 0) {
         disseminate(m, c->net);
     } else {
-        mem_post(m, &lines(m, me)->entered, c->op);      /* R1 */
-        mem_await(m, &lines(m, above)->released, c->op); /* A2 */
+        mem_post(m, &nodes_lines_of(m, me)->entered, c->op);      /* R1 */
+        mem_await(m, &nodes_lines_of(m, above)->released, c->op); /* A2 */
     }
     if (below > 0)
-        mem_post(m, &lines(m, me)->released, c->op); /* R2 */
+        mem_post(m, &nodes_lines_of(m, me)->released, c->op); /* R2 */
 }
 
 ALG_DEFINE(barrier, nodes) = { .coll = "barrier",

@@ -27,11 +27,6 @@
 
 enum { BUFFERS_FRAGMENT_BITS = 24 };
 
-static inline struct nodes_lines *buffers_lines(struct mem *m, int rank)
-{
-    return mem_slot(m, rank);
-}
-
 /* Of the fragment with that number among those of all calls. */
 static inline char *buffers_at(struct mem *m, const struct coll *c, int rank, uint64_t number)
 {
@@ -58,19 +53,19 @@ static inline size_t buffers_fragments(const struct coll *c)
 /* The buffer of the fragment with that number is free, and from now on that of this value. */
 static inline void buffers_claim(struct mem *m, uint64_t number, uint64_t value)
 {
-    uint64_t *used = &buffers_lines(m, mem_rank(m))->used[number % NODES_RING],
+    uint64_t *used = &nodes_lines_of(m, mem_rank(m))->used[number % NODES_RING],
              before = mem_get(m, used);
 
     for (int r = 0; before != 0 && r < mem_size(m); r++)
         if (r != mem_rank(m))
-            mem_await(m, &buffers_lines(m, r)->taken, before); /* A2 */
+            mem_await(m, &nodes_lines_of(m, r)->taken, before); /* A2 */
     mem_put(m, used, value);
 }
 
 static inline void buffers_post_ready(struct mem *m, uint64_t value)
 {
     if (mem_size(m) > 1)
-        mem_post(m, &buffers_lines(m, mem_rank(m))->ready, value); /* R1 */
+        mem_post(m, &nodes_lines_of(m, mem_rank(m))->ready, value); /* R1 */
 }
 
 /* ---- the others ---- */
@@ -79,10 +74,10 @@ static inline void buffers_post_ready(struct mem *m, uint64_t value)
 static inline void buffers_take(struct mem *m, const struct coll *c, int gate, uint64_t number,
                                 size_t i, uint64_t value)
 {
-    mem_await(m, &buffers_lines(m, gate)->ready, value); /* A1 */
+    mem_await(m, &nodes_lines_of(m, gate)->ready, value); /* A1 */
     mem_out(m, c->out, buffers_at(m, c, gate, number), i * (size_t)c->param[NODES_FRAGMENT],
             buffers_fragment_bytes(c, i));
-    mem_post(m, &buffers_lines(m, mem_rank(m))->taken, value); /* R2 */
+    mem_post(m, &nodes_lines_of(m, mem_rank(m))->taken, value); /* R2 */
 }
 
 #endif

@@ -41,6 +41,11 @@ struct nodes_lines {
     _Alignas(HUD_LINE) char end[];
 };
 
+static inline struct nodes_lines *nodes_lines_of(struct mem *m, int rank)
+{
+    return mem_slot(m, rank);
+}
+
 /* The ranks of a node, subtrees of consecutive ranks, for barriers and short reductions. */
 static inline struct shape_tree nodes_inside(struct mem *m)
 {

@@ -22,11 +22,6 @@
  */
 #include "alg/nodes/binomial.h"
 
-static struct nodes_lines *lines(struct mem *m, int rank)
-{
-    return mem_slot(m, rank);
-}
-
 /* A gate: into its sum. */
 static void combine_node(struct mem *m, const struct coll *c)
 {
@@ -36,7 +31,7 @@ static void combine_node(struct mem *m, const struct coll *c)
 
     for (int r = 0; r < mem_size(m); r++)
         if (r != me)
-            mem_await(m, &lines(m, r)->contributed, c->op); /* A1 */
+            mem_await(m, &nodes_lines_of(m, r)->contributed, c->op); /* A1 */
     for (int r = 0; r < mem_size(m); r++) {
         if (r == me)
             continue;
@@ -56,14 +51,14 @@ static void contribute(struct mem *m, const struct coll *c, int gate)
     int rank = mem_rank(m);
 
     mem_in_all(m, nodes_buffer(m, c, rank, NODES_GIVEN), c->in, 0, c->bytes);
-    mem_post(m, &lines(m, rank)->contributed, c->op); /* R1 */
-    mem_await(m, &lines(m, gate)->reduced, c->op);    /* A2 */
+    mem_post(m, &nodes_lines_of(m, rank)->contributed, c->op); /* R1 */
+    mem_await(m, &nodes_lines_of(m, gate)->reduced, c->op);    /* A2 */
 }
 
 static void combined(struct mem *m, const struct coll *c)
 {
     if (mem_size(m) > 1)
-        mem_post(m, &lines(m, mem_rank(m))->reduced, c->op); /* R2 */
+        mem_post(m, &nodes_lines_of(m, mem_rank(m))->reduced, c->op); /* R2 */
 }
 
 static void reduce_run(struct mem *m, const struct coll *c)

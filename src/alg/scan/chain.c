@@ -50,7 +50,7 @@
  */
 #include "alg/reduction.h"
 
-/* Of a window: as many as have room for an element, between these.  A cell that comes again soon is
+/* Of a window: as many as have room for an element, between these.  A cell that is reused soon is
  * still in the caches of its reader, from where each write takes its lines (docs/evidence/E72.csv).
  */
 enum { CELLS_MIN = 4, CELLS_MAX = 12 };
@@ -134,10 +134,25 @@ static void finish(const struct chain *x, const struct mem_span *own, const stru
     struct sources sum;
 
     sources_begin(&sum, x->m, x->c, out, bytes);
-    if (x->before)
-        sources_add(&sum, (struct mem_span){ .shared = befores_cell(x) });
+    sources_add(&sum, (struct mem_span){ .shared = befores_cell(x) });
     sources_add(&sum, *own);
     sources_reduce(&sum, out, NULL);
+}
+
+/* This rank's result. */
+static void take_result(const struct chain *x, const struct mem_span *own,
+                        const struct mem_span *out, size_t bytes)
+{
+    if (!x->before) {
+        if (!x->exclusive && !coll_in_place(x->c))
+            mem_move(x->m, out, own, bytes);
+    } else if (x->exclusive) {
+        mem_out(x->m, out->view, befores_cell(x), out->offset_bytes, bytes);
+    } else if (x->after) {
+        mem_out(x->m, out->view, own_cell(x), out->offset_bytes, bytes);
+    } else {
+        finish(x, own, out, bytes);
+    }
 }
 
 /* A fragment: `in` and `out` at an offset. */
@@ -153,12 +168,7 @@ static void pass_on(struct chain *x, size_t offset_bytes, size_t bytes)
         x->befores = mem_get(x->m, &x->before->sent.payload[call % TOLD]);
     if (x->after)
         send(x, &own, bytes);
-    if (x->exclusive && x->before)
-        mem_out(x->m, x->c->out, befores_cell(x), offset_bytes, bytes);
-    else if (!x->exclusive && x->after)
-        mem_out(x->m, x->c->out, own_cell(x), offset_bytes, bytes);
-    else if (!x->exclusive)
-        finish(x, &own, &out, bytes);
+    take_result(x, &own, &out, bytes);
     if (x->before)
         mem_post(x->m, &x->mine->done, x->done); /* R2 */
 }

@@ -42,7 +42,7 @@ static void describe(const struct hud_team *team, const struct unlike_call *call
     char size[48] = "", root[32] = "", owner[64] = "";
 
     if (call->kind < 0) {
-        snprintf(text, CALL_TEXT, "another collective, or with another size");
+        snprintf(text, CALL_TEXT, "a different collective, or the same one with a different size");
         return;
     }
     bool blocks = call->sized && coll_has(call->kind, COLL_BLOCKS);
@@ -99,9 +99,9 @@ void hud_unlike_say_unequal(struct hud_team *team, int kind, size_t sent, size_t
     unsigned flags = hud_collectives[kind].flags;
     char name[64];
 
-    hud_longwait_name(team, name, sizeof name);
     if (!hud_longwait_says(team))
         return;
+    hud_longwait_name(team, name, sizeof name);
     hud_log(&team->context->config, LOG_ERROR,
             "%s of %s (%d ranks): rank %d sends %zu bytes%s and receives %zu%s; the call fails, "
             "later ones are %s's own",

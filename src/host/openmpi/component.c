@@ -43,7 +43,6 @@ static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions make communicators in several threads */
 static enum { UNKNOWN, FITS, MISFIT } layout; /* by the first communicator */
 static hud_context *context;                  /* made for the first communicator that is handled */
-static bool found;       /* this rank knows who calls a nonblocking collective */
 static bool nonblocking; /* this Open MPI's nonblocking collectives are handled, too */
 
 void hud_openmpi_warn(const char *format, ...)
@@ -96,9 +95,8 @@ static int component_open(void)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
     hud_module_prepare();
-    found = hud_nonblocking_find();
-    unsigned manner = hud_config_manner(hud_openmpi_settings_given(), false);
-    hud_openmpi_publish(found ? manner : manner & ~(unsigned)MANNER_REQUESTS,
+    hud_openmpi_publish(hud_nonblocking_find(),
+                        hud_config_manner(hud_openmpi_settings_given(), false),
                         hud_config_spans(hud_openmpi_settings_given()));
     return OMPI_SUCCESS;
 }
@@ -171,9 +169,6 @@ static void prepare(void)
     if (!nonblocking)
         hud_openmpi_warn("this Open MPI's requests differ from those the component was built for; "
                          "nonblocking collectives are its own");
-    else if (!found)
-        hud_openmpi_warn(
-            "Open MPI's functions were not found; nonblocking collectives are its own");
 }
 
 /* The context, if huddle takes this communicator.  A job of one rank has one, too: a bad setting is
@@ -200,8 +195,7 @@ static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int 
     *of = priority;
     pthread_mutex_lock(&lock);
     hud_context *ours = context_for(comm);
-    mca_coll_base_module_t *module =
-        ours == NULL ? NULL : hud_module_create(ours, nonblocking && found);
+    mca_coll_base_module_t *module = ours == NULL ? NULL : hud_module_create(ours, nonblocking);
     pthread_mutex_unlock(&lock);
     if (ours != NULL && module == NULL)
         hud_module_give_up(comm);

@@ -113,9 +113,9 @@ int hud_openmpi_settings_register(const mca_base_component_t *component);
 const char *const *hud_openmpi_settings_given(void);
 void hud_openmpi_settings_drop(void);
 
-/* published.c: tells the other ranks that this one uses huddle, before the modex; with `nodes`,
- * also those of other nodes.  Whether a rank of the job has told this one (hud_host.present). */
-void hud_openmpi_publish(unsigned manner, bool nodes);
+/* published.c: tells the other ranks that this one uses huddle, if it does, before the modex; with
+ * `nodes`, also those of other nodes.  Whether a rank of the job has told this one (hud_host.present). */
+void hud_openmpi_publish(bool serves, unsigned manner, bool nodes);
 int hud_openmpi_published(void *arg, int world_rank);
 
 /* living.c: NULL if the process's Open MPI has the layout of the headers, else what differs. */

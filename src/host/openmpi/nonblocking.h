@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Looks for Open MPI's functions, by which this rank knows its callers; once, before the first
- * communicator.  False: they are not known (no memory).  The other ranks must learn of it. */
+/* Looks for Open MPI's functions, by which this rank recognizes its callers; once, before the first
+ * communicator.  False: it cannot (no memory), and runs without huddle. */
 bool hud_nonblocking_find(void);
 
 /* A return address: within MPI_Request_free. */

@@ -41,17 +41,17 @@ static bool far;     /* and for all nodes, too: then */
 static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks;
 static unsigned char asked[RANKS_MAX / 8], there[RANKS_MAX / 8]; /* a bit per rank */
 
-void hud_openmpi_publish(unsigned manner, bool nodes)
+void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
 {
     uint32_t value = FORM * MANNERS | manner;
 
     pthread_mutex_lock(&lock);
-    own = compat_publish(key, value, false) ? value : 0;
+    own = serves && compat_publish(key, value, false) ? value : 0;
     if (own != 0)
         hud_presence_mark((int)OMPI_PROC_MY_NAME->vpid, manner, OMPI_PROC_MY_NAME->jobid);
     far = own != 0 && nodes && compat_publish_far((int)OMPI_PROC_MY_NAME->vpid, value);
     far_ranks = FAR_UNKNOWN;
-    if (own == 0)
+    if (serves && own == 0)
         hud_openmpi_warn("the launcher rejected huddle's key; using Open MPI's own collectives");
     memset(asked, 0, sizeof asked); /* of sessions before this one */
     memset(there, 0, sizeof there);

@@ -67,7 +67,8 @@ static inline void record_begin(struct record_visit *v, const struct record_abou
 {
     v->root = (int32_t)args->root;
     v->number = about->blocking ? ++v->comm->calls : 0;
-    v->enter = !about->blocking || record_chosen(v->number, hud_record_level);
+    v->level = about->blocking ? hud_record_level : 0; /* all others are timed */
+    v->enter = record_chosen(v->number, v->level);
     hud_record->inside = (uint32_t)(v->cell - hud_record->cell) + 1;
     hud_record_calls++;
 }

@@ -262,11 +262,10 @@ static void adjust(uint64_t now)
 static void exit_timed(struct record_visit *v, struct record_cell *cell, uint64_t now)
 {
     uint64_t ticks = now - v->enter;
-    unsigned level = v->number != 0 ? hud_record_level : 0; /* all others are timed */
 
     cell->timed++;
-    cell->represents += (uint64_t)1 << level;
-    cell->ticks += ticks << level;
+    cell->represents += (uint64_t)1 << v->level;
+    cell->ticks += ticks << v->level;
     cell->max_ticks = ticks > cell->max_ticks ? ticks : cell->max_ticks;
     if (v->number != 0)
         stamp(v, ticks);

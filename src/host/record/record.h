@@ -97,6 +97,7 @@ struct record_visit {
     uint64_t bytes, enter; /* enter 0: its clock is not read */
     uint32_t number;
     int32_t root;
+    unsigned level; /* it stands for 2^level calls */
 };
 
 /* ---- record.c ---- */
