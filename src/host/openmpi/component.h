@@ -114,7 +114,8 @@ const char *const *hud_openmpi_settings_given(void);
 void hud_openmpi_settings_drop(void);
 
 /* published.c: tells the other ranks that this one uses huddle, if it does, before the modex; with
- * `nodes`, also those of other nodes.  Whether a rank of the job has told this one (hud_host.present). */
+ * `nodes`, also those of other nodes.  Whether a rank of the job has told this one
+ * (hud_host.present). */
 void hud_openmpi_publish(bool serves, unsigned manner, bool nodes);
 int hud_openmpi_published(void *arg, int world_rank);
 
