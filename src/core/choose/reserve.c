@@ -91,7 +91,7 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
 }
 
 /* Of calls that are all alike, with the smallest slice that leaves them their algorithms, and a few
- * times their bytes; where these are not known, with a few tiles. */
+ * times their bytes; where these are not known, from a few tiles on. */
 static struct reserved reserve_least(struct planner *p, int ranks, const struct plan_only *only)
 {
     enum { FIRST = 16 << 10, TIMES = 4, UNSIZED = 160 << 10 };
