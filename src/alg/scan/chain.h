@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chain.h - the ring of cells through which a rank of scan/chain or exscan/chain (chain.c) passes
+ * its sums to the next one.
+ *
+ * Positions count fragments within a call, and go on by a constant from call to call of the family.
+ * So a call begins at one position on all ranks, whatever their counts were before.  Cells are used
+ * in turn over all calls: each rank counts its own, and tells its successor in each call.
+ *
+ * Line              written by   read by         value k means
+ *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks
+ *                                                up to r, are or were in r's window.  With it,
+ *                                                for the last calls: the first cell of each
+ *   slot[r].done    r            its             r needs no sum of a fragment before k any more;
+ *                                predecessor     after a call's last one, k begins the next
+ *   slot[r].calls,  r            r               (plain) calls and cells so far
+ *     .cells
+ *   slot[r].freed   r            r               (plain) what it has last seen in its successor's
+ *                                                `done`
+ *   slot[r].until   r            r               (plain) for each cell, what its successor's `done`
+ *                                                is when that has read it
+ *
+ * Edges     R1 -> A1   a sum in the window              happens before  the successor's reading it
+ *           R2 -> A2   a rank's reads of a cell of its  happen before   the next write there
+ *                      predecessor's
+ *
+ * Deadlock freedom
+ *   1. For fragment k a rank waits for its predecessor's sum of k, and for its successor to have
+ *      finished the fragment that had its cell.  The rank of the earliest fragment, and of these
+ *      the first, waits for nobody.
+ * Safety
+ *   1. The last rank has no successor, and writes no cell.  Rank 0 reads no other rank's.
+ *   2. Counts may differ between ranks: such a call has a wrong result, or ranks wait in it and the
+ *      mismatch is found.  Later calls are right, if all ranks have made this one here, which one
+ *      whose count is zero has not.  A rank with fewer fragments frees all cells of the call by its
+ *      last one.  A rank with more may read cells of later calls, but frees none of these before it
+ *      makes those calls itself.
+ */
+#ifndef HUD_ALG_CHAIN_H
+#define HUD_ALG_CHAIN_H
+
+#include "alg/reduction.h"
+
+/* Of a window: as many as have room for an element, between these.  A cell that is reused soon is
+ * still in the caches of its reader, from where each write takes its lines (docs/evidence/E72.csv).
+ */
+enum { CHAIN_CELLS_MIN = 4, CHAIN_CELLS_MAX = 12 };
+
+/* Bits of a position that count fragments of a call; calls whose first cells are told: more than
+ * cells, so that a successor has read what a later call writes there. */
+enum { CHAIN_FRAGMENTS = 32, CHAIN_TOLD = 14 };
+
+struct chain_slot {
+    mem_flag sent, done;
+    _Alignas(HUD_LINE) uint64_t calls;
+    uint64_t cells, freed, until[CHAIN_CELLS_MAX];
+};
+
+/* A rank of the chain in a call. */
+struct chain {
+    struct mem *m;
+    const struct coll *c;
+    struct chain_slot *mine, *before, *after; /* slots; NULL: there is no such rank */
+    uint64_t cells;                           /* of a window */
+    size_t cell_bytes;
+    uint64_t at, done;     /* the fragment's position, and the one after it */
+    uint64_t own, befores; /* cells of it: its own, and its predecessor's */
+    bool exclusive;
+};
+
+static inline void *chain_own_cell(const struct chain *x)
+{
+    return (char *)mem_window(x->m, mem_rank(x->m)) + x->own % x->cells * x->cell_bytes;
+}
+
+static inline void *chain_befores_cell(const struct chain *x)
+{
+    return (char *)mem_window(x->m, mem_rank(x->m) - 1) + x->befores % x->cells * x->cell_bytes;
+}
+
+/* Its cell of this fragment is free, and then in use until the successor has read it. */
+static inline void chain_take_cell(const struct chain *x)
+{
+    uint64_t *until = &x->mine->until[x->own % x->cells], min = mem_get(x->m, until);
+
+    if ((int64_t)(min - mem_get(x->m, &x->mine->freed)) > 0) {
+        uint64_t freed = mem_await(x->m, &x->after->done, min); /* A2 */
+        mem_put(x->m, &x->mine->freed, freed);
+    }
+    mem_put(x->m, until, x->done);
+}
+
+/* This rank's sum of a fragment into its cell, for its successor. */
+static inline void chain_send(const struct chain *x, const struct mem_span *own, size_t bytes)
+{
+    const struct mem_span to = { .shared = chain_own_cell(x) };
+    struct sources sum;
+
+    chain_take_cell(x);
+    if (!x->before) {
+        mem_in_all(x->m, to.shared, own->view, own->offset_bytes, bytes);
+    } else {
+        sources_begin(&sum, x->m, x->c, &to, bytes);
+        sources_add(&sum, (struct mem_span){ .shared = chain_befores_cell(x) });
+        sources_add(&sum, *own);
+        sources_reduce(&sum, &to, NULL);
+    }
+    mem_post(x->m, &x->mine->sent, x->at + 1); /* R1 */
+}
+
+/* Its predecessor's sum of this fragment is there; first: the fragment is the call's first. */
+static inline void chain_receive(struct chain *x, bool first)
+{
+    uint64_t call = x->at >> CHAIN_FRAGMENTS;
+
+    mem_await(x->m, &x->before->sent, x->at + 1); /* A1 */
+    if (first)
+        x->befores = mem_get(x->m, &x->before->sent.payload[call % CHAIN_TOLD]);
+}
+
+/* It needs its predecessor's sum no more. */
+static inline void chain_release(const struct chain *x)
+{
+    mem_post(x->m, &x->mine->done, x->done); /* R2 */
+}
+
+#endif
