@@ -50,6 +50,7 @@ LOOPS = (
     f"{COLLECTIVES} alltoallv {PIECES} --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M"
     " --with MPI --loop 200"
 )
+CLASSES = ("nearest", "near", "far")  # of line transfers: below 40 ns, below 150 ns, beyond
 CORES = len(os.sched_getaffinity(0))
 FEW = CORES < 4
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
@@ -104,20 +105,15 @@ def rows_of(path):
     return [row for row in rows if not int(row["wrong"]) | int(row["refused"])]
 
 
-def where(row):
-    """What the farthest two ranks share: a cache ("near"), or not ("far")."""
-    return "far" if row["class"] == "far" else "near"
-
-
 def cell(row):
-    return row["ranks"], row["bind"], where(row), row["collective"], int(row["bytes"])
+    return row["ranks"], row["bind"], row["class"], row["collective"], int(row["bytes"])
 
 
 def order(key):
-    ranks, _, apart, collective, size = key
+    ranks, _, line, collective, size = key
     names = [*COLLECTIVES.split(), "alltoallv", *PIECES.split()]
     names += [f"i{name}" for name in names]
-    return int(ranks), apart != "near", names.index(collective), size
+    return int(ranks), CLASSES.index(line), names.index(collective), size
 
 
 def figure(value):
@@ -135,8 +131,9 @@ def lines_ns(runs):
     found = defaultdict(list)
     for rows in runs:
         for row in rows:
-            found[where(row)].append(float(row["line_before_ns"]))
-    return ", ".join(f"{name} {statistics.median(v):.0f} ns" for name, v in sorted(found.items()))
+            found[row["class"]].append(float(row["line_before_ns"]))
+    lines = ((name, statistics.median(found[name])) for name in CLASSES if name in found)
+    return ", ".join(f"{name} {ns:.0f} ns" for name, ns in lines)
 
 
 def processor():
@@ -151,7 +148,7 @@ def write(name, about, runs, commands_of_it, columns, rows):
         f"Measured {datetime.date.today()} on {processor()},",
         "by build/venv/bin/python docs/evidence/peers.py, which runs",
         *(f"  huddle bench {fitting(command)}" for command in commands_of_it),
-        f"near, far: whether the farthest two ranks share a cache; line transfer {lines_ns(runs)}.",
+        f"class: of the line transfer between the farthest two ranks; {lines_ns(runs)}.",
         versions(runs),
     ]
     with open(DOCS / "evidence" / named(name), "w", encoding="utf-8", newline="") as file:
@@ -202,7 +199,7 @@ def means(rows, key, ratio):
 
 
 def speeds(rows, collective, ranks):
-    """Sizes in bytes, and the peer's time by huddle's: the mean of near and far."""
+    """Sizes in bytes, and the peer's time by huddle's: the mean of the classes of line transfer."""
     found = defaultdict(list)
     for row in rows:
         if row["collective"] == collective and row["ranks"] == ranks:
