@@ -14,6 +14,9 @@ enum { SPARE = 200 }; /* late shots that are allowed */
 enum { CALM = 16 };   /* shots in time after which a pause is much shorter */
 /* Larger buffers leave nothing of the previous call in a core's caches. */
 enum { CACHED_BYTES = 1 << 18 };
+/* A turn of one of several hosts: uncounted shots, until so many bytes went through its windows,
+ * then counted ones. */
+enum { SETTLED_BYTES = 1 << 20, MIN_SETTLING = 16, MAX_SETTLING = 64, TURN = 16 };
 /* Reads between two yields; yields between two calls of progress. */
 enum { SPINS = 1024, LONG_WAIT = 64 };
 
@@ -312,6 +315,30 @@ static bool take(struct shots *s, const struct shots_plan *plan, const struct sh
     return !value[LATE];
 }
 
+struct turn {
+    int settling, counted; /* shots */
+};
+
+/*
+ * The others had the caches in between.  A window whose lines they have thrown out of the reader's
+ * caches is much faster than one that a host uses call after call, so a few shots are not enough.
+ * Oversubscribed ranks pay for context switches, not for lines.
+ */
+static struct turn turn_of(const struct shots *s, const struct shots_plan *plan, size_t bytes,
+                           int count)
+{
+    size_t shots = SETTLED_BYTES / (bytes > 0 ? bytes : 1);
+
+    if (count == 1 || plan->loop != 0 || bytes > CACHED_BYTES)
+        return (struct turn){ .counted = 1 };
+    if (s->oversubscribed)
+        return (struct turn){ .settling = 1, .counted = 1 };
+    return (struct turn){ .settling = shots < MIN_SETTLING   ? MIN_SETTLING
+                                      : shots > MAX_SETTLING ? MAX_SETTLING
+                                                             : (int)shots,
+                          .counted = TURN };
+}
+
 void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
                    struct shots_call *call, void *const *host, int count, struct shots_figure *f)
 {
@@ -319,6 +346,7 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
                                          ? s->pause_ns / 2
                                          : PAUSE_NS }; /* what was needed before */
     double line_ns = line_now(s, plan);
+    struct turn turn = turn_of(s, plan, call->bytes, count);
     int warmups = plan->warmups;
 
     for (int i = 0; i < count; i++)
@@ -330,10 +358,10 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
         bool in_time = false;
         for (int i = 0; i < count && in_limit(plan, &pace); i++) {
             call->host = host[i];
-            /* the others had the caches in between */
-            if (count > 1 && call->bytes <= CACHED_BYTES && plan->loop == 0)
+            for (int shot = 0; shot < turn.settling; shot++)
                 take(s, plan, coll, call, false, &pace, &f[i]);
-            in_time |= take(s, plan, coll, call, warmups == 0, &pace, &f[i]);
+            for (int shot = 0; shot < turn.counted && f[i].shots < plan->max; shot++)
+                in_time |= take(s, plan, coll, call, warmups == 0, &pace, &f[i]);
         }
         warmups -= in_time && warmups > 0;
     }
