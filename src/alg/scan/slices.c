@@ -63,52 +63,52 @@ struct slot {
 };
 
 /* Without the last rank's of exscan, which nobody reads. */
-static void contribute(const struct prefix *p)
+static void contribute(const struct sums *s)
 {
-    struct slot *mine = mem_slot(p->m, p->me);
-    struct piece piece = pieces_before(&p->now);
-    bool all = !p->exclusive || p->me < p->ranks - 1;
+    struct slot *mine = mem_slot(s->m, s->me);
+    struct piece piece = pieces_before(&s->now);
+    bool all = !s->exclusive || s->me < s->ranks - 1;
 
-    while (all && pieces_each(&p->cut, &p->now, &piece))
-        if (piece.owner != p->me)
-            mem_in_all(p->m, sums_cell(p, p->me, &piece).shared, p->c->in, piece.offset_bytes,
+    while (all && pieces_each(&s->cut, &s->now, &piece))
+        if (piece.owner != s->me)
+            mem_in_all(s->m, sums_cell(s, s->me, &piece).shared, s->c->in, piece.offset_bytes,
                        piece.bytes);
-    mem_post(p->m, &mine->in, p->now.at + 1); /* R1 */
+    mem_post(s->m, &mine->in, s->now.at + 1); /* R1 */
 }
 
-static void await_contributions(const struct prefix *p)
+static void await_contributions(const struct sums *s)
 {
-    for (int k = 1; k < p->ranks; k++) {
-        struct slot *other = mem_slot(p->m, (p->me + k) % p->ranks);
-        mem_await(p->m, &other->in, p->now.at + 1); /* A1 */
+    for (int k = 1; k < s->ranks; k++) {
+        struct slot *other = mem_slot(s->m, (s->me + k) % s->ranks);
+        mem_await(s->m, &other->in, s->now.at + 1); /* A1 */
     }
 }
 
-static void sum_own(const struct prefix *p)
+static void sum_own(const struct sums *s)
 {
-    struct slot *mine = mem_slot(p->m, p->me);
-    struct piece piece = pieces_before(&p->now);
+    struct slot *mine = mem_slot(s->m, s->me);
+    struct piece piece = pieces_before(&s->now);
 
-    while (pieces_each(&p->cut, &p->now, &piece)) {
-        if (piece.owner != p->me || piece.bytes == 0)
+    while (pieces_each(&s->cut, &s->now, &piece)) {
+        if (piece.owner != s->me || piece.bytes == 0)
             continue;
-        sums_make(p, &piece);
-        mem_post(p->m, &mine->sums, p->now.at + 1); /* R2 */
+        sums_make(s, &piece);
+        mem_post(s->m, &mine->sums, s->now.at + 1); /* R2 */
     }
 }
 
 /* Its results in others' pieces. */
-static void collect(const struct prefix *p)
+static void collect(const struct sums *s)
 {
-    int holder = p->exclusive ? p->me - 1 : p->me;
-    struct piece piece = pieces_before(&p->now);
+    int holder = s->exclusive ? s->me - 1 : s->me;
+    struct piece piece = pieces_before(&s->now);
 
-    while (holder >= 0 && pieces_each(&p->cut, &p->now, &piece)) {
-        struct slot *owner = mem_slot(p->m, piece.owner);
-        if (piece.owner == p->me || piece.bytes == 0)
+    while (holder >= 0 && pieces_each(&s->cut, &s->now, &piece)) {
+        struct slot *owner = mem_slot(s->m, piece.owner);
+        if (piece.owner == s->me || piece.bytes == 0)
             continue;
-        mem_await(p->m, &owner->sums, p->now.at + 1); /* A2 */
-        mem_out(p->m, p->c->out, sums_cell(p, holder, &piece).shared, piece.offset_bytes,
+        mem_await(s->m, &owner->sums, s->now.at + 1); /* A2 */
+        mem_out(s->m, s->c->out, sums_cell(s, holder, &piece).shared, piece.offset_bytes,
                 piece.bytes);
     }
 }
@@ -128,21 +128,21 @@ static const struct alg_family family = {
 static void run_slices(struct mem *m, const struct coll *c, bool exclusive)
 {
     struct slot *mine = mem_slot(m, mem_rank(m));
-    struct prefix p = { .m = m,
-                        .c = c,
-                        .cut = cut_of(c, mem_size(m), NULL, SETS, c->param[FRAGMENT]),
-                        .now = { .at = mem_get(m, &mine->at) },
-                        .me = mem_rank(m),
-                        .ranks = mem_size(m),
-                        .exclusive = exclusive };
+    struct sums s = { .m = m,
+                      .c = c,
+                      .cut = cut_of(c, mem_size(m), NULL, SETS, c->param[FRAGMENT]),
+                      .now = { .at = mem_get(m, &mine->at) },
+                      .me = mem_rank(m),
+                      .ranks = mem_size(m),
+                      .exclusive = exclusive };
 
-    for (pieces_begin(&p.cut, &p.now); pieces_more(&p.cut, &p.now); pieces_next(&p.cut, &p.now)) {
-        contribute(&p);
-        await_contributions(&p);
-        sum_own(&p);
-        collect(&p);
+    for (pieces_begin(&s.cut, &s.now); pieces_more(&s.cut, &s.now); pieces_next(&s.cut, &s.now)) {
+        contribute(&s);
+        await_contributions(&s);
+        sum_own(&s);
+        collect(&s);
     }
-    mem_put(m, &mine->at, p.now.at);
+    mem_put(m, &mine->at, s.now.at);
 }
 
 static void scan_slices(struct mem *m, const struct coll *c)
