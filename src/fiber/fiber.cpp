@@ -89,7 +89,7 @@ void enter(context::transfer_t from)
 
 fiber *hud_fiber_create(size_t stack_bytes, void (*main)(void *arg), void *arg)
 {
-    size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    size_t page = static_cast<size_t>(getpagesize()); // cannot fail
     fiber *f = new (std::nothrow) fiber();
 
     if (!f)

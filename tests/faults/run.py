@@ -3,7 +3,8 @@
 Runs a program again and again, each time with another call of huddle's own failing in one rank, and
 judges what comes of it.
 
-    run.py --build BUILD [--full] [--seed N] [--most N] [--jobs N] [--only TEXT] PROGRAM...
+    run.py --build BUILD [--full] [--seed N] [--most N] [--jobs N] [--only TEXT]... [--nonblocking]
+           PROGRAM...
     run.py --build BUILD --point POINT --rank RANK [--error N] [--forever] PROGRAM
 
 PROGRAM is `team` (examples/team, no MPI), `checked` (the same with HUDDLE_CHECK) or an MPI (ompi4,
@@ -133,7 +134,9 @@ def try_point(setting, clean, program, rank, point):
     elif (
         run.status != 0
         and run.failed()
-        and sequence.is_own(point, sequence.caller(point.name, setting.libraries))
+        and sequence.is_own(
+            point, sequence.caller(point.name, setting.libraries), setting.nonblocking
+        )
     ):
         bad = [
             *run.left,
@@ -199,7 +202,7 @@ def try_program(setting, program):
     work = [
         (rank, point)
         for rank, point in work
-        if setting.only in f"{point.name} {sequence.caller(point.name, setting.libraries)}"
+        if sequence.is_named(point, setting.libraries, setting.only)
     ]
     if setting.most and len(work) > setting.most:
         work = random.Random(setting.seed).sample(work, setting.most)
@@ -251,7 +254,9 @@ def main():
         "--jobs", type=int, default=max(1, len(os.sched_getaffinity(0)) // 2), help="runs at a time"
     )
     parser.add_argument(
-        "--only", default="", help="points whose name, with the calling function, contains this"
+        "--only",
+        action="append",
+        help="points whose name, with the calling function, contains this, or another --only",
     )
     parser.add_argument("--seconds", type=float, default=60, help="a run that takes longer hangs")
     parser.add_argument("--verbose", action="store_true", help="a line for each run")

@@ -95,10 +95,15 @@ PRIVATE = (
 
 # What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the
 # call ends with an error, as the MPI's own may.
-OWN = (
-    ("malloc", "hud_message_open"),
-    ("aligned_alloc", "hud_op_open|hud_local_open"),
-    ("malloc", r"handled_i\w+|wrap_I\w+"),  # copies of arrays (saved.h), and room for blocks
+OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))
+
+# And for its own request, before the call has begun: the request, its stack, the copies of its
+# arrays (saved.h), room for blocks.
+REQUEST = (
+    ("calloc", "hud_request_create|hud_request_take|hud_strand_create"),
+    ("malloc", r"handled_i\w+|wrap_I\w+|hud_request_take|hud_per_rank_make|hud_call_scratch"),
+    ("malloc", r"operator new\(.*"),  # of a fiber
+    ("mmap|mprotect", "hud_fiber_create"),
 )
 
 Point = collections.namedtuple("Point", "name error forever")
@@ -166,9 +171,10 @@ def symbols(library):
     return sorted((int(row[0], 16), row[2]) for row in rows if len(row) == 3 and row[1] in "tTwW")
 
 
-def is_own(point, function):
+def is_own(point, function, nonblocking):
     return any(
-        re.fullmatch(k, point.name.split("@")[0]) and re.fullmatch(f, function) for k, f in OWN
+        re.fullmatch(k, point.name.split("@")[0]) and re.fullmatch(f, function)
+        for k, f in (*OWN, *(REQUEST if nonblocking else ()))
     )
 
 
@@ -182,3 +188,9 @@ def caller(point, libraries):
         else []
     )
     return before[-1] if before else "?"
+
+
+def is_named(point, libraries, texts):
+    """By one of these texts; None: by any."""
+    name = f"{point.name} {caller(point.name, libraries)}"
+    return texts is None or any(text in name for text in texts)

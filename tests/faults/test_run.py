@@ -6,10 +6,13 @@ import collections
 import importlib.util
 import pathlib
 import sys
+import types
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import judge  # noqa: E402
+
 # under another name: it imports tests/mpi/run.py
 spec = importlib.util.spec_from_file_location("faults_run", HERE / "run.py")
 run = importlib.util.module_from_spec(spec)
@@ -25,6 +28,30 @@ class Untested(unittest.TestCase):
 
     def test_one_reached(self):
         self.assertIsNone(run.untested(collections.Counter({"not reached": 3, "handled": 1})))
+
+
+class Alike(unittest.TestCase):
+    """Ranks of one team of which one has seen fewer calls."""
+
+    @staticmethod
+    def told(first, second):
+        ranks = [
+            types.SimpleNamespace(teams={0: (2, r, 0)}, calls={0: c})
+            for r, c in enumerate((first, second))
+        ]
+        return list(judge.alike(ranks))
+
+    def test_passed_calls_may_be_unseen(self):
+        self.assertEqual(self.told([("a", 1), ("b", 1), ("c", 1)], [("a", 1), ("c", 1)]), [])
+
+    def test_handled_calls_may_not(self):
+        self.assertTrue(self.told([("a", 0), ("b", 1)], [("a", 0)]))
+
+    def test_order_counts(self):
+        self.assertTrue(self.told([("a", 1), ("b", 1)], [("b", 1), ("a", 1)]))
+
+    def test_answers_count(self):
+        self.assertTrue(self.told([("a", 1), ("b", 1)], [("a", 1), ("b", 0)]))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
  * and wraps of the whole region.  As in a plan, whose rules share a slot unless they differ in a
  * parameter that shapes it, parameters that are `per_call` change from call to call, and an
  * algorithm may have two slots.  Operations are counted from 1 on, or from where 32 bits or the
- * sign end.
+ * sign end; so are those that algorithms count themselves (counters.c).
  */
 #include "drawn.h"
 
@@ -167,7 +167,7 @@ static void make_layout(struct sequence *q)
         struct slot *slot = &q->slot[i];
         size_t left = q->lease_bytes - HUD_LINE - at,
                max = left / (alg_holds_data(slot->alg) && windows > 0 ? (size_t)windows-- : 1);
-        slot->op = calls_before(q, i);
+        slot->op = slot->before = calls_before(q, i);
         slot->place = alg_place_alone(slot->alg, slot->param, q->options->ranks, at, max);
         at += alg_place_bytes(&slot->place);
     }

@@ -18,7 +18,8 @@ struct slot {
     const struct alg *alg;
     long param[ALG_PARAMS];
     struct alg_place place;
-    uint64_t op; /* of its latest call */
+    uint64_t before; /* calls, before the sequence */
+    uint64_t op;     /* of its latest call */
 };
 
 struct step {

@@ -11,6 +11,7 @@
 #include "alg/pairs/pairs.h"
 #include "alg/parcels/parcels.h"
 #include "calls.h"
+#include "counters.h"
 #include "sim/grow.h"
 
 #include <string.h>
@@ -37,6 +38,7 @@ struct nodes {
     int nodes, *node_of;
     bool in_ranges; /* each node is a range of ranks */
     long fragment, set, pair_fragment;
+    uint64_t pair_calls; /* before the sequence */
     struct alg_place place[FAMILIES];
     struct step step[CALLS];
     size_t max_bytes;
@@ -207,6 +209,11 @@ static void body(struct sim *sim, int rank, void *arg)
 {
     struct nodes *q = arg;
 
+    if (q->pair_calls != 0) {
+        counters_start_pairs(hud_sim_span_mem(q->span, rank), &q->place[PAIRS], q->options->ranks,
+                             q->pair_calls);
+        hud_sim_gather(hud_sim_span_whole(q->span, rank));
+    }
     for (int i = 0; i < CALLS; i++) {
         const struct step *s = &q->step[i];
         struct coll c = { .root = s->call.root,
@@ -293,6 +300,16 @@ static void lay_out(struct nodes *q)
     }
 }
 
+/* None, or so many that a few calls later the sign changes, or the bits of a count end. */
+static uint64_t calls_before(struct nodes *q)
+{
+    static const uint64_t ends[] = { 0, UINT64_C(1) << (63 - PAIRS_CALL_BITS),
+                                     UINT64_C(1) << (64 - PAIRS_CALL_BITS) };
+    uint64_t end = ends[q->options->seed % (sizeof ends / sizeof *ends)];
+
+    return end != 0 ? end - 1 - below(q, 4) : 0;
+}
+
 bool nodes_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to)
 {
     static const long fragments[] = { 8, 100, HUD_LINE, 200 };
@@ -303,6 +320,7 @@ bool nodes_run(const struct sequence_options *options, struct sequence_sums *sum
     q.fragment = fragments[below(&q, sizeof fragments / sizeof *fragments)];
     q.set = set_bytes(&q);
     q.pair_fragment = (1 + (long)below(&q, 2)) * HUD_LINE;
+    q.pair_calls = calls_before(&q);
     lay_out(&q);
     place_ranks(&q);
     for (int i = 0; i < CALLS; i++) {

@@ -4,6 +4,7 @@
  */
 #include "sequence.h"
 
+#include "counters.h"
 #include "drawn.h"
 #include "sim/grow.h"
 
@@ -23,11 +24,25 @@ static void run_step(struct sim *sim, struct sequence *q, const struct step *s, 
     call_verify(&s->call, rank, q->user[rank], sim, status);
 }
 
+/* Where slots begin as after many calls: nobody makes one before. */
+static void start_counters(const struct sequence *q, struct mem *m)
+{
+    bool started = false;
+
+    for (int i = 0; i < q->slots; i++)
+        started =
+            counters_start(m, q->slot[i].alg, &q->slot[i].place, q->slot[i].before) || started;
+    hud_sim_region(m, 0, q->lease_bytes);
+    if (started)
+        hud_sim_gather(m);
+}
+
 /* A lane of a rank, which has the sequence of that number. */
 static void body(struct sim *sim, int lane, void *arg)
 {
     struct sequence *all = arg, *q = &all[lane / all->options->ranks];
 
+    start_counters(q, hud_sim_team_mem(q->team, lane % all->options->ranks));
     for (int i = 0; i < q->count; i++)
         run_step(sim, q, &q->steps[i], lane % all->options->ranks);
 }

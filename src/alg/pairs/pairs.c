@@ -11,7 +11,7 @@
  */
 #include "alg/pairs/fragments.h"
 
-enum { STEP_BITS = 32, CALL_BITS = 48, STEPS = PAIRS_GOING / 2 };
+enum { STEPS = PAIRS_GOING / 2 };
 
 /* What fragment i has of a block. */
 static struct block part_of(const struct exchange *x, const struct block *block, size_t i)
@@ -35,7 +35,7 @@ static void exchange_with(struct exchange *x, int step, int other)
                           .local = map->node_of[other] == map->node ? map->local_of[other] : -1 };
 
     for (size_t i = 0; i * fragment < most; i++) {
-        p.value = x->call << CALL_BITS | (uint64_t)step << STEP_BITS | (i + 1);
+        p.value = x->call << PAIRS_CALL_BITS | (uint64_t)step << PAIRS_STEP_BITS | (i + 1);
         p.going = part_of(x, &out, i);
         p.coming = part_of(x, &in, i);
         p.from = step % STEPS * 2 + (int)(i % 2);
@@ -71,8 +71,8 @@ void HUD_BACKEND(pairs_run)(struct mem *m, const struct coll *c, enum net_tag ta
     }
     while (x.finished < x.begun)
         fragment_finish(&x);
-    fragment_post_sent(&x, x.call << CALL_BITS | (uint64_t)ranks << STEP_BITS);
-    fragment_post_got(&x, x.call << CALL_BITS | (uint64_t)ranks << STEP_BITS);
+    fragment_post_sent(&x, x.call << PAIRS_CALL_BITS | (uint64_t)ranks << PAIRS_STEP_BITS);
+    fragment_post_got(&x, x.call << PAIRS_CALL_BITS | (uint64_t)ranks << PAIRS_STEP_BITS);
 }
 
 static const struct alg_param params[] = {

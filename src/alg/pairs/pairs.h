@@ -16,6 +16,9 @@ enum { PAIRS_COMING = 4, PAIRS_GOING = 8, PAIRS_FRAGMENT_BYTES = 16 << 10 };
 /* Parameters: bytes of a fragment, and of a buffer, whole lines; the same in all calls. */
 enum pairs_param { PAIRS_FRAGMENT, PAIRS_PARAMS };
 
+/* Bits of a flag's value below the step, and below the call. */
+enum { PAIRS_STEP_BITS = 32, PAIRS_CALL_BITS = 48 };
+
 struct pairs_lines {
     mem_flag sent, got;
     uint64_t calls; /* of the family: the owner's own word */

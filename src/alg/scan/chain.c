@@ -115,18 +115,18 @@ static void run_chain(struct mem *m, const struct coll *c, bool exclusive)
                        .cells = cells,
                        .cell_bytes = cell,
                        .exclusive = exclusive };
-    uint64_t call = mem_get(m, &x.mine->calls), next = (call + 1) << CHAIN_FRAGMENTS;
-
-    x.at = call << CHAIN_FRAGMENTS;
+    x.call = mem_get(m, &x.mine->calls);
+    x.at = x.call << CHAIN_FRAGMENTS;
     x.own = mem_get(m, &x.mine->cells);
+    uint64_t next = (x.call + 1) << CHAIN_FRAGMENTS;
     if (x.after)
-        mem_put(m, &x.mine->sent.payload[call % CHAIN_TOLD], x.own);
+        mem_put(m, &x.mine->sent.payload[x.call % CHAIN_TOLD], x.own);
     for (size_t begin = 0; begin < c->bytes; begin += bytes, x.at++, x.own++, x.befores++) {
         bytes = pieces_min(fragment, c->bytes - begin);
         x.done = begin + bytes < c->bytes ? x.at + 1 : next;
         pass_on(&x, begin, bytes);
     }
-    mem_put(m, &x.mine->calls, call + 1);
+    mem_put(m, &x.mine->calls, x.call + 1);
     mem_put(m, &x.mine->cells, x.own);
 }
 

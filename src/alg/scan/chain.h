@@ -63,6 +63,7 @@ struct chain {
     struct chain_slot *mine, *before, *after; /* slots; NULL: there is no such rank */
     uint64_t cells;                           /* of a window */
     size_t cell_bytes;
+    uint64_t call;         /* of the family, before this one: its position has 32 bits of it */
     uint64_t at, done;     /* the fragment's position, and the one after it */
     uint64_t own, befores; /* cells of it: its own, and its predecessor's */
     bool exclusive;
@@ -111,11 +112,9 @@ static inline void chain_send(const struct chain *x, const struct mem_span *own,
 /* Its predecessor's sum of this fragment is there; first: the fragment is the call's first. */
 static inline void chain_receive(struct chain *x, bool first)
 {
-    uint64_t call = x->at >> CHAIN_FRAGMENTS;
-
     mem_await(x->m, &x->before->sent, x->at + 1); /* A1 */
     if (first)
-        x->befores = mem_get(x->m, &x->before->sent.payload[call % CHAIN_TOLD]);
+        x->befores = mem_get(x->m, &x->before->sent.payload[x->call % CHAIN_TOLD]);
 }
 
 /* It needs its predecessor's sum no more. */
