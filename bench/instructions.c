@@ -58,6 +58,8 @@ static int allgather(void *arg, const void *mine, size_t bytes, void *all)
 
 /* ---- the calls ---- */
 
+enum { GATHER, SCATTER, BY_NAME };
+static int by_name[BY_NAME]; /* numbers of collectives */
 static char buffer[64], result[64];
 static struct hud_op sum;
 
@@ -80,11 +82,39 @@ static int allreduce(hud_team *team)
     return hud_allreduce(team, &in, &out, &sum);
 }
 
+/* The counted rank sends its block. */
+static int gather(hud_team *team)
+{
+    const struct hud_view in = { .base = buffer, .bytes = 8 },
+                          out = { .base = result, .bytes = RANKS * 8 };
+    const struct hud_args args = {
+        .collective = by_name[GATHER], .in = &in, .out = &out, .root = 0
+    };
+
+    return hud_call(team, &args);
+}
+
+/* The counted rank receives its block. */
+static int scatter(hud_team *team)
+{
+    const struct hud_view in = { .base = buffer, .bytes = RANKS * 8 },
+                          out = { .base = result, .bytes = 8 };
+    const struct hud_args args = {
+        .collective = by_name[SCATTER], .in = &in, .out = &out, .root = 0
+    };
+
+    return hud_call(team, &args);
+}
+
 static const struct measured {
     const char *name;
     int bytes;
     int (*call)(hud_team *team);
-} measured[] = { { "barrier", 0, barrier }, { "bcast", 8, bcast }, { "allreduce", 8, allreduce } };
+} measured[] = { { "barrier", 0, barrier },
+                 { "bcast", 8, bcast },
+                 { "allreduce", 8, allreduce },
+                 { "gather", 8, gather },
+                 { "scatter", 8, scatter } };
 
 /* ---- the ranks ---- */
 
@@ -165,6 +195,8 @@ int main(int argc, char **argv)
 {
     int calls = argc > 1 ? atoi(argv[1]) : CALLS;
 
+    by_name[GATHER] = hud_collective("gather");
+    by_name[SCATTER] = hud_collective("scatter");
     page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED || calls < 1)
         return 2;

@@ -332,11 +332,17 @@ static const struct {
 
 int hud_shape_parent(const struct shape_tree *t, int rank)
 {
-    return rank == t->root ? -1 : to_rank(t, kinds[t->kind].parent(t, to_number(t, rank)));
+    if (rank == t->root)
+        return -1;
+    if (t->ranks == 2) /* the same in all kinds, and quicker */
+        return t->root;
+    return to_rank(t, kinds[t->kind].parent(t, to_number(t, rank)));
 }
 
 int hud_shape_child(const struct shape_tree *t, int rank, int i)
 {
+    if (t->ranks == 2)
+        return rank == t->root && i == 0 ? 1 - rank : -1;
     return to_rank(t, kinds[t->kind].child(t, to_number(t, rank), i));
 }
 

@@ -139,12 +139,14 @@ static inline void one_way_prefetch(const struct one_way *x, mem_flag *cell, siz
                                     uint64_t began)
 {
     size_t bytes = x->at - began < PREFETCH_MAX ? x->at - began : PREFETCH_MAX,
-           place = x->at % x->window_bytes,
            in_cell =
                block_bytes <= one_way_in_cell(x) ? block_bytes : HEADER_MOVED * sizeof(uint64_t);
 
     mem_prefetch_own(x->m, cell, sizeof cell->value + HEADER_DATA * sizeof(uint64_t) + in_cell);
-    if (bytes != 0 && place + bytes <= x->window_bytes)
+    if (bytes == 0)
+        return;
+    size_t place = x->at % x->window_bytes;
+    if (place + bytes <= x->window_bytes)
         mem_prefetch_own(x->m, (char *)mem_window(x->m, x->me) + place, bytes);
 }
 

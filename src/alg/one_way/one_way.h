@@ -94,7 +94,7 @@ struct one_way {
     const struct coll *c;
     struct one_way_slot *mine;
     int me, ranks;
-    uint64_t ring;  /* cells of one */
+    uint64_t ring;  /* cells of one, a power of two */
     uint64_t lines; /* of a cell */
     uint64_t ahead; /* tiles, at most, that are not known to be consumed */
     size_t window_bytes, tile_bytes;
@@ -111,12 +111,12 @@ struct one_way_rings {
 
 static inline struct one_way_rings one_way_rings(uint64_t lines, int receivers)
 {
-    struct one_way_rings r = { .cells = RING_MAX };
+    struct one_way_rings r = { .cells = RING_MAX, .lines = 1 };
 
     while (r.cells > RING_MIN && r.cells * (uint64_t)receivers > lines)
         r.cells /= 2;
-    r.lines = lines / (r.cells * (uint64_t)receivers);
-    r.lines = r.lines > CELL_MAX ? CELL_MAX : r.lines == 0 ? 1 : r.lines;
+    while (r.lines < CELL_MAX && r.cells * (uint64_t)receivers * (r.lines + 1) <= lines)
+        r.lines++;
     return r;
 }
 
@@ -153,12 +153,19 @@ static inline size_t one_way_window_bytes(const long *param, int ranks, size_t m
     return tiles_window_of((size_t)param[ONE_WAY_BUDGET], max_bytes);
 }
 
+/* The place of an operation in a ring; no division, which takes as long as a short copy. */
+static inline uint64_t one_way_place(const struct one_way *x, uint64_t op)
+{
+    return op & (x->ring - 1);
+}
+
 /* The first line of a sender's cell for its receiver number d of an operation. */
 static inline mem_flag *one_way_cell(const struct one_way *x, int sender, int d, uint64_t op)
 {
     struct one_way_slot *slot = mem_slot(x->m, sender);
 
-    return &slot->taken[(uint64_t)x->ranks + ((uint64_t)d * x->ring + op % x->ring) * x->lines];
+    return &slot->taken[(uint64_t)x->ranks +
+                        ((uint64_t)d * x->ring + one_way_place(x, op)) * x->lines];
 }
 
 /* ---- receivers tell senders ---- */
@@ -199,7 +206,7 @@ static inline void one_way_enter_half(struct one_way *x)
     uint64_t op = x->op, half = x->ring / 2, last = (uint64_t)x->me;
 
     for (uint64_t k = op > x->ring ? op - x->ring : 1; k < op - half; k++) {
-        uint64_t to = mem_get(x->m, &x->mine->to[k % x->ring]);
+        uint64_t to = mem_get(x->m, &x->mine->to[one_way_place(x, k)]);
         bool all = to == (uint64_t)x->ranks;
         for (int r = all ? 0 : (int)to; to != last && r < (all ? x->ranks : (int)to + 1); r++)
             one_way_await_done(x, r, op - half - 1);
@@ -232,9 +239,9 @@ static inline struct one_way one_way_begin(struct mem *m, const struct coll *c, 
     x.first = mem_get(m, &x.mine->first);
     x.next = mem_get(m, &x.mine->next);
     x.op = mem_get(m, &x.mine->op) + 1;
-    if (x.op % (x.ring / 2) == 0 && x.op >= x.ring)
+    if ((x.op & (x.ring / 2 - 1)) == 0 && x.op >= x.ring)
         one_way_enter_half(&x);
-    mem_put(m, &x.mine->to[x.op % x.ring], (uint64_t)to);
+    mem_put(m, &x.mine->to[one_way_place(&x, x.op)], (uint64_t)to);
     return x;
 }
 
@@ -244,7 +251,7 @@ static inline void one_way_end(const struct one_way *x)
     mem_put(x->m, &x->mine->first, x->first);
     mem_put(x->m, &x->mine->next, x->next);
     mem_put(x->m, &x->mine->op, x->op);
-    if ((x->op + 1) % (x->ring / 2) == 0)
+    if (((x->op + 1) & (x->ring / 2 - 1)) == 0)
         mem_post(x->m, &x->mine->done, x->op); /* R2 */
     for (int r = 0; x->op % TELL_ALL == 0 && r < x->ranks; r++)
         if (r != x->me)
