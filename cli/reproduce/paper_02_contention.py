@@ -67,7 +67,7 @@ def slower_core(lab, machine):
     local = {**copy["memory_gbps"], "local": copy["memory_gbps"]["local"] * SLOWER}
     other = {**machine, "copy": {**copy, "memory_gbps": local}}
     for row in list(figure_1a(lab, other))[1:]:
-        what = f"experiment, a core has {SLOWER:g} of that of its memory"
+        what = f"experiment, a core has {SLOWER:g} of its memory rate"
         yield Row(f"{what}: {row.what}", row.unit, row.published, row.here, SIMULATED)
 
 
