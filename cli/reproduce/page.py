@@ -30,9 +30,9 @@ MEANS = {  # sources of figures, by the names that rows use
 AGREES = """The column *agrees* has a verdict and its criterion.
 
 * Formulas must agree within the given percentage.
-* Simulated figures have the same criteria for all papers. A time agrees within a factor of 1.5. A
-  ratio of two times must be on the same side of 1, and within a factor of 1.25. A gain in per cent
-  must have the same sign, and agree within a factor of 2.
+* Simulated figures have the same criteria for all papers. A time, a rate or a count agrees within a
+  factor of 1.5. A ratio of two times must be on the same side of 1, and within a factor of 1.25. A
+  gain in per cent must have the same sign, and agree within a factor of 2.
 * A published best parameter agrees if it is here within 2 % of the best. There is no verdict if all
   tried values are.
 * An order must be the same.

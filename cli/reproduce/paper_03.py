@@ -47,6 +47,7 @@ OWN = {"groups": ("groups", {}, ""), "cells": ("cells", {}, "")}
 # us on 128 ranks, by core, by NUMA node, by socket
 PUBLISHED_US = {"sense-reversing-gr": (6.80, 7.18, 6.98), "combining": (3.09, 3.92, 3.63)}
 PUBLISHED_CV = {"sense-reversing-gr": 2.7, "combining": 11.9}
+POSTS_NS = (50, 100)
 
 NOTES = (
     (
@@ -56,12 +57,15 @@ NOTES = (
     ),
     (
         "combining by cores comes out with that placement, too, but by NUMA node and by socket"
-        " without it only; where its counters are is not printed"
+        " without it only; its counters belong to no rank, and the paper has global counters on"
+        " rank 0's node (2.1); with those there, an experiment, topo-NUMA is faster than combining"
+        " as published"
     ),
     (
         "send/receive: only the copies and lines of a message are simulated, not an MPI's other"
-        " costs (requests, matching, progress), which the published 2.5 and 2.8 times include; 40 %"
-        " faster is read as 0.60 of the time"
+        " costs (requests, matching, progress); where each post of a message takes 50 ns, an"
+        " experiment, the factor on 64 ranks comes out, and at 100 ns that on 128 and the order of"
+        " both kinds of barriers; 40 % faster is read as 0.60 of the time"
     ),
     (
         "dissemination is slowest: all ranks post at once, and each flag asks a home twice, for the"
@@ -279,9 +283,9 @@ def other_end(b, half, whole):
 
 
 def on_one_node(b, ranks):
-    """An experiment: all shared memory is at home on rank 0's node."""
+    """An experiment: all shared memory is at home on rank 0's node, or what no rank owns."""
     other = Barriers(b.lab, more={"placement": "off"})
-    return [
+    rows = [
         Row(
             f"experiment, shared memory on rank 0's node: {name}, by {mapping}",
             "us",
@@ -292,6 +296,38 @@ def on_one_node(b, ranks):
         for name, published in PUBLISHED_US.items()
         for mapping, us in zip(MAPS, published)
     ]
+    for name, published in PUBLISHED_CV.items():
+        varies = variation([other.us(name, ranks, mapping) for mapping in MAPS])
+        what = f"experiment, shared memory on rank 0's node: {name}, variation over the mappings"
+        rows.append(Row(what, "%", published, varies, SIMULATED))
+    ratio = b.us("topo-NUMA", ranks) / other.us("combining", ranks)
+    what = "experiment, combining's counters on rank 0's node: topo-NUMA over combining"
+    rows.append(
+        Row(f"{what}, {ranks} ranks", "", "below 1, close to it", f"{ratio:.3g} times", SIMULATED)
+    )
+    return rows
+
+
+def slower_messages(b, half, whole):
+    """Experiments: an MPI's work for each message, as time that its post takes."""
+    tree = "send/receive tree"
+    shared = [name for name in BARRIERS if not name.startswith(("topo-", "sense-reversing"))]
+    for post_ns in POSTS_NS:
+        other = Barriers(b.lab, with_lines(b.machine, post_ns=post_ns))
+        what = f"experiment, a message's post takes {post_ns} ns"
+        for name, ranks, published in (("combining", half, 2.8), ("topo-NUMA", whole, 2.5)):
+            ratio = other.us(tree, ranks) / b.us(name, ranks)
+            words = f"{what}: {tree} over {name}, {ranks} ranks"
+            yield Row(words, "times", published, ratio, SIMULATED)
+        fastest = min(other.us(name, half) for name in (*forms.SEND_RECEIVE, tree))
+        yield Row(
+            f"{what}: fastest send/receive barrier over the slowest tree in shared memory,"
+            f" {half} ranks",
+            "",
+            "above 1",
+            f"{fastest / max(b.us(name, half) for name in shared):.3g} times",
+            SIMULATED,
+        )
 
 
 def at_homes(b, ranks):
@@ -350,6 +386,7 @@ def reproduce(lab):
         *ranged(on_128(b, whole), [on_128(end, whole) for end in at_ends]),
         *on_one_node(b, whole),
         *at_homes(b, half),
+        *slower_messages(b, half, whole),
         *our_own(b, whole),
         *other_end(at_ends[0], half, whole),  # the first end
         *forms.paper_03(b, BARRIERS, half, whole),

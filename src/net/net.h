@@ -34,6 +34,7 @@
 enum net_tag {
     NET_BARRIER,
     NET_BCAST,
+    NET_BCAST_SCATTER,
     NET_REDUCE,
     NET_REDUCE_LANES,
     NET_REDUCE_ORDERED,

@@ -20,6 +20,7 @@ enum {
     CALLS = 40,
     MAX_LINES = 24,
     MAX_FRAGMENTS = 3 * NODES_RING,
+    MAX_ROUNDS = 3,
     MAX_SETS = 3,
     MAX_BLOCK = 24, /* of parcels */
     LEASE_BYTES = 256 << 10
@@ -101,6 +102,8 @@ static size_t most_of(const struct nodes *q, enum net_tag tag)
     switch (tag) {
     case NET_BCAST:
         return MAX_FRAGMENTS * fragment;
+    case NET_BCAST_SCATTER:
+        return MAX_ROUNDS * NODES_RING * mem_lines(fragment);
     case NET_REDUCE_LANES:
     case NET_REDUCE_ORDERED:
     case NET_ALLREDUCE_LANES:

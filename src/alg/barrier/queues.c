@@ -4,21 +4,27 @@
  * as paper 02 compares them.
  *
  * Source    paper 02 (Zhang, Meng, Huo), 4.1 and 5.1.  form = two: MVAPICH 1.1, a queue for each
- *           phase, cells next to each other, so that several share a line.  one: one queue for both
- *           phases, a line for each cell, which child and leader write in turn.  levels: the same,
- *           child, chip leader, node leader.  cells.c is our form of it: there a leader answers by
- *           one line.  All queues are rank 0's, as one process makes the segment.
- * Shape     p ranks; 2 (p - 1) posts.  Chips are the groups of the lowest level; all ranks are one
- *           where form is not `levels`.
+ *           phase, cells next to each other, so that several share a line.  As in its source
+ *           (shmem_coll.c) who has waited for a cell sets it back: the leader after it has seen
+ *           all, a child at once.  packed: the same, but nobody sets a cell back.  one: one queue
+ *           for both phases, a line for each cell, which child and leader write in turn.  levels:
+ *           the same, child, chip leader, node leader.  cells.c is our form of it: there a leader
+ *           answers by one line.  All queues are rank 0's, as one process makes the segment.
+ * Shape     p ranks; 2 (p - 1) posts, two: twice as many.  Chips are the groups of the lowest
+ *           level; all ranks are one where form is not `levels`.
  * Cost      T = 2 (l + (c - 2) g) + 2 (L + (n - 2) G) + (c + n) w    ns; c ranks of a chip, n
  *           chips; l, L one line transfer within a chip, between chips; g, G one more overlapped; w
- *           a write to a line that another rank polls.  two: a post also takes the line from all
- *           who poll its neighbours.
+ *           a write to a line that another rank polls.  two, packed: a post also takes the line
+ *           from all who poll its neighbours.
  * Accepts   any number of ranks and groups.
  *
  * Line                    written by        read by     value means
- *   slot[0].gather[r]     r                 its leader  two: k, r has entered operation k
- *   slot[0].scatter[r]    rank 0            r           two: k, all have entered operation k
+ *   slot[0].gather[r]     r                 its leader  two, packed: 2 k - 1, r has entered
+ *                                                       operation k
+ *                         rank 0                        two: 2 k, it has seen that
+ *   slot[0].scatter[r]    rank 0            r           two, packed: 2 k - 1, all have entered
+ *                                                       operation k
+ *                         r                             two: 2 k, it has seen that
  *   slot[0].cell[r]       r                 its leader  2 k - 1: r, and the chip that it leads,
  *                                                       have entered operation k
  *                         its leader        r           2 k: all have entered operation k
@@ -30,15 +36,15 @@
 #include "alg/alg.h"
 
 enum param { FORM };
-enum form { TWO, ONE, LEVELS };
+enum form { TWO, ONE, LEVELS, PACKED };
 
-static const char *const forms[] = { "two", "one", "levels", NULL };
+static const char *const forms[] = { "two", "one", "levels", "packed", NULL };
 
 static const struct alg_param params[] = {
     [FORM] = { "form", "",
-               "two: a queue of packed cells for each phase; one: one queue, a line for each cell; "
-               "levels: the same, by chips",
-               TWO, LEVELS, TWO, forms },
+               "two: a queue of packed cells for each phase, which are set back; one: one queue, a "
+               "line for each cell; levels: the same, by chips; packed: as two, not set back",
+               TWO, PACKED, TWO, forms },
     { .name = NULL },
 };
 
@@ -46,6 +52,7 @@ static const struct alg_param params[] = {
 struct queues {
     struct mem *m;
     uint64_t op;
+    bool back;                  /* cells are set back */
     mem_cell *gather, *scatter; /* NULL: there is one queue, */
     mem_flag *cell;             /* this one */
     const int *chip;            /* NULL: all ranks */
@@ -57,9 +64,14 @@ static size_t packed_bytes(int ranks)
     return mem_lines((size_t)ranks * sizeof(mem_cell));
 }
 
+static bool is_packed(const long *param)
+{
+    return param[FORM] == TWO || param[FORM] == PACKED;
+}
+
 static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
 {
-    size_t bytes = param[FORM] == TWO ? 2 * packed_bytes(ranks) : (size_t)ranks * sizeof(mem_flag);
+    size_t bytes = is_packed(param) ? 2 * packed_bytes(ranks) : (size_t)ranks * sizeof(mem_flag);
 
     return bytes <= max_bytes ? bytes : 0;
 }
@@ -68,7 +80,8 @@ static struct queues queues_of(struct mem *m, const struct coll *c)
 {
     struct queues q = { .m = m, .op = c->op, .cell = mem_slot(m, 0), .count = mem_size(m) };
 
-    if (c->param[FORM] == TWO) {
+    if (is_packed(c->param)) {
+        q.back = c->param[FORM] == TWO;
         q.gather = mem_slot(m, 0);
         q.scatter = (mem_cell *)((char *)mem_slot(m, 0) + packed_bytes(mem_size(m)));
     } else if (c->param[FORM] == LEVELS) {
@@ -82,14 +95,22 @@ static int member(const struct queues *q, int i)
     return q->chip ? q->chip[i] : i;
 }
 
+/* A rank's own cell, or another's that it has seen. */
+static void post_cell(const struct queues *q, mem_cell *cell, uint64_t value)
+{
+    mem_post_cell(q->m, cell, value); /* R1 */
+}
+
 /* Enters, and waits to be let go. */
 static void arrive(const struct queues *q)
 {
     int me = mem_rank(q->m);
 
     if (q->gather) {
-        mem_post_cell(q->m, &q->gather[me], q->op);   /* R1 */
-        mem_await_cell(q->m, &q->scatter[me], q->op); /* A2 */
+        post_cell(q, &q->gather[me], 2 * q->op - 1);
+        mem_await_cell(q->m, &q->scatter[me], 2 * q->op - 1); /* A2 */
+        if (q->back)
+            post_cell(q, &q->scatter[me], 2 * q->op);
     } else {
         mem_post(q->m, &q->cell[me], 2 * q->op - 1); /* R1 */
         mem_await(q->m, &q->cell[me], 2 * q->op);    /* A2 */
@@ -99,7 +120,7 @@ static void arrive(const struct queues *q)
 static void await(const struct queues *q, int rank)
 {
     if (q->gather)
-        mem_await_cell(q->m, &q->gather[rank], q->op); /* A1 */
+        mem_await_cell(q->m, &q->gather[rank], 2 * q->op - 1); /* A1 */
     else
         mem_await(q->m, &q->cell[rank], 2 * q->op - 1); /* A1 */
 }
@@ -107,7 +128,7 @@ static void await(const struct queues *q, int rank)
 static void release(const struct queues *q, int rank)
 {
     if (q->gather)
-        mem_post_cell(q->m, &q->scatter[rank], q->op); /* R2 */
+        mem_post_cell(q->m, &q->scatter[rank], 2 * q->op - 1); /* R2 */
     else
         mem_post(q->m, &q->cell[rank], 2 * q->op); /* R2 */
 }
@@ -138,6 +159,8 @@ static void barrier_queues(struct mem *m, const struct coll *c)
         arrive(&q);
     } else {
         each_chip(&q, c, await);
+        for (int i = 1; q.back && i < q.count; i++)
+            post_cell(&q, &q.gather[member(&q, i)], 2 * q.op);
         each_chip(&q, c, release);
     }
     for (int i = 1; i < q.count; i++)

@@ -70,14 +70,21 @@ static inline void buffers_post_ready(struct mem *m, uint64_t value)
 
 /* ---- the others ---- */
 
+/* Some bytes of the message, which are there in the gate's window. */
+static inline void buffers_take_from(struct mem *m, const struct coll *c, int gate,
+                                     const void *from, size_t offset, size_t bytes, uint64_t value)
+{
+    mem_await(m, &nodes_lines_of(m, gate)->ready, value); /* A1 */
+    mem_out(m, c->out, from, offset, bytes);
+    mem_post(m, &nodes_lines_of(m, mem_rank(m))->taken, value); /* R2 */
+}
+
 /* Fragment i, which has that number among those of all calls. */
 static inline void buffers_take(struct mem *m, const struct coll *c, int gate, uint64_t number,
                                 size_t i, uint64_t value)
 {
-    mem_await(m, &nodes_lines_of(m, gate)->ready, value); /* A1 */
-    mem_out(m, c->out, buffers_at(m, c, gate, number), i * (size_t)c->param[NODES_FRAGMENT],
-            buffers_fragment_bytes(c, i));
-    mem_post(m, &nodes_lines_of(m, mem_rank(m))->taken, value); /* R2 */
+    buffers_take_from(m, c, gate, buffers_at(m, c, gate, number),
+                      i * (size_t)c->param[NODES_FRAGMENT], buffers_fragment_bytes(c, i), value);
 }
 
 #endif

@@ -100,7 +100,7 @@ static bool accepts(struct span *span, enum coll_kind kind, const struct coll *c
     const struct alg *alg = hud_shm_nodes_algs[tag];
     int family = 0;
 
-    if (kind_of[tag] != kind)
+    if (kind_of[tag] != kind || alg->baseline)
         return false;
     if (call->reduction && alg->ordered != hud_span_in_order(span, call))
         return false;

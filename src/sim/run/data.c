@@ -97,7 +97,9 @@ void data_create(const struct request *q, int rank, struct data *d)
     *d = (struct data){ .in_bytes = hud_coll_in_bytes(kind_of(q), &args, rank),
                         .out_bytes = hud_coll_out_bytes(kind_of(q), &args, rank) };
     d->out = hud_must(malloc(d->out_bytes + 1));
-    d->in = has(q, COLL_ONE_BUFFER) ? d->out : hud_must(malloc(d->in_bytes + 1));
+    if (q->root_shift)
+        d->in_bytes = q->bytes;
+    d->in = has(q, COLL_ONE_BUFFER) && !q->root_shift ? d->out : hud_must(malloc(d->in_bytes + 1));
     d->op = (struct hud_op){
         .element_bytes = element_bytes(q), .commutative = 1, .combine = combine, .name = "sum"
     };
@@ -135,7 +137,7 @@ void data_call(const struct request *q, int rank, struct data *d, struct coll *c
     d->whole[0] = (struct hud_view){ .base = d->in, .bytes = d->in_bytes };
     d->whole[1] = (struct hud_view){ .base = d->out, .bytes = d->out_bytes };
     c->in = has(q, COLL_ONE_BUFFER) ? NULL : &d->whole[0];
-    c->out = &d->whole[1];
+    c->out = &d->whole[q->root_shift && rank == c->root ? 0 : 1];
     if (coll_in_each(kind_of(q), q->root, rank))
         c->in = d->views;
     if (coll_out_each(kind_of(q), q->root, rank))
@@ -144,9 +146,8 @@ void data_call(const struct request *q, int rank, struct data *d, struct coll *c
 
 size_t data_fill(const struct request *q, int rank, int round, struct data *d)
 {
-    (void)q;
     for (size_t i = 0; i < d->in_bytes; i++)
-        d->in[i] = own(i, round, rank);
+        d->in[i] = own(i, round, q->root_shift ? q->root : rank);
     return d->in_bytes;
 }
 

@@ -216,6 +216,7 @@ static struct span call(struct job *job, struct job_part *part, int rank, int ro
     struct span span;
 
     c.op = (uint64_t)round + 1;
+    c.root = (part->q->root + (part->q->root_shift ? round : 0)) % part->q->ranks;
     c.net = job->nodes ? hud_sim_span_net(job->nodes, rank) : NULL;
     data_call(part->q, rank, &part->data[rank], &c);
     span.enter_ns = hud_sim_now(m);
@@ -302,6 +303,8 @@ static void run_loop(struct job *job, int rank)
     for (int round = 0; round < job->rounds; round++) {
         if (job->q->other)
             call(job, &job->part[JOB_OTHER], rank, round);
+        if (job->q->root_shift && round == job->q->warmup)
+            hud_sim_meet(job_all(job, rank)); /* a root may be far ahead */
         call_counted(job, rank, round);
     }
     for (int i = 0; i < job->parts; i++)

@@ -52,7 +52,7 @@ const struct alg *request_between_nodes(const struct request *q, const char *col
 
     for (int a = 0; coll && hud_sim_nodes_algs[a]; a++) {
         const struct alg *alg = hud_sim_nodes_algs[a];
-        if (strcmp(alg->coll, coll) == 0 && !alg->ordered && (!found || large))
+        if (strcmp(alg->coll, coll) == 0 && !alg->ordered && !alg->baseline && (!found || large))
             found = alg;
     }
     return found;

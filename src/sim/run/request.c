@@ -232,6 +232,17 @@ static bool read_other(struct reader *r, struct request *q)
                           other->alg->coll, other->alg->name, q->alg->coll, q->alg->name);
 }
 
+/* In a loop, so that all ranks send the same data; of two calls, so that all receive them. */
+static bool read_root_shift(struct reader *r, struct request *q)
+{
+    q->root_shift = json_is_true(json_object_get(r->json, "root_shift"));
+    return !q->root_shift ||
+                   (q->method == METHOD_LOOP && !q->other && q->warmup + q->repetitions > 1 &&
+                    coll_has(hud_coll_kind(q->alg->coll), COLL_ONE_BUFFER))
+               ? true
+               : complain(r, "root_shift: accepted is a broadcast, in a loop of two calls or more");
+}
+
 static bool read_call(struct reader *r, struct request *q)
 {
     static const char *const maps[] = { "core", "numa", "socket", NULL };
@@ -252,7 +263,7 @@ static bool read_call(struct reader *r, struct request *q)
         q->map = maps[map];
         q->seed = (uint64_t)seed;
     }
-    return good && read_other(r, q);
+    return good && read_other(r, q) && read_root_shift(r, q);
 }
 
 bool request_read(const json_t *json, struct request *request, char *error, size_t error_bytes)

@@ -12,7 +12,10 @@
  *                                                      level; groups ignore those levels
  *  "placement": "on",                                  off: all shared memory is on rank 0's node,
  *                                                      not each rank's on its own node
- *  "root": 0, "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1,
+ *  "root": 0, "root_shift": false,                     true: each broadcast of a loop has the next
+ *                                                      rank as its root, which sends from a buffer
+ *                                                      of its own
+ *  "method": "single", "repetitions": 5, "warmup": 1, "skew_ns": 0, "seed": 1,
  *  "drop": {"file": "bcast/banks.c", "line": 83},      the post or await there orders nothing, to
  *                                                      test the checker
  *  "shared": false,                                    its window is the team's, as is the other's:
@@ -55,6 +58,7 @@ struct request {
     int placement;
     double skew_ns; /* ranks enter at random up to so late */
     uint64_t seed;
+    bool root_shift;
     bool shared;           /* its window is the team's */
     struct request *other; /* before each of these calls, one of those; NULL: none */
     const char *drop_file; /* of the JSON object; NULL: nothing is dropped */

@@ -6,6 +6,7 @@
  * Exit status: 0, 1 the checker found a fault (it is in the answer), 2 bad request (a line on
  * standard error).
  */
+#include "sim/run/apart.h"
 #include "sim/run/times.h"
 
 #include "sim/grow.h"
@@ -124,6 +125,20 @@ static int simulate(const struct request *q, json_t *answer)
     return print(answer, clean ? 0 : 1);
 }
 
+/* Cores apart, without a team. */
+static int copy_apart(const struct request *q, const json_t *asked, json_t *answer)
+{
+    char error[256];
+    json_t *apart = apart_tell(q->machine, asked, error, sizeof error);
+
+    if (!apart) {
+        json_decref(answer);
+        return fprintf(stderr, "huddle: simulate: %s\n", error), 2;
+    }
+    json_object_set_new(answer, "apart", apart);
+    return print(answer, 0);
+}
+
 int main(void)
 {
     struct request q;
@@ -138,7 +153,10 @@ int main(void)
         return fprintf(stderr, "huddle: simulate: %s\n", error), 2;
     }
     json_t *answer = json_pack("{s:o}", "machine", describe(q.machine));
-    int status = q.alg ? simulate(&q, hud_must(answer)) : print(answer, 0);
+    const json_t *apart = json_object_get(json, "apart");
+    int status = q.alg   ? simulate(&q, hud_must(answer))
+                 : apart ? copy_apart(&q, apart, hud_must(answer))
+                         : print(answer, 0);
     request_free(&q);
     json_decref(json);
     return status;
