@@ -93,7 +93,7 @@ class Campaign:
         ranks = ranks_of(options.ranks) if options.ranks else grid.usual_ranks(self.cores)
         self.teams = [grid.team(layout, n, self.cores) for n in ranks]
         self.ranks_texts = tuning_file.ranks_texts(self.teams)
-        self.notes, self.candidates = [], defaultdict(dict)
+        self.notes, self.failures, self.candidates = [], [], defaultdict(dict)
         self.facts = {
             "version": layout.ask("version"),
             "processors": os.sysconf("SC_NPROCESSORS_ONLN"),
@@ -164,7 +164,8 @@ class Campaign:
     def failed(self, part, team, trouble):
         """A launch gave nothing: the work goes on without it.  At a part's end it is stopped."""
         if self.budget.left(part) > 0:
-            self.notes.append(f"{team.ranks} ranks, a launch was left out: {trouble}")
+            self.failures.append(f"{team.ranks} ranks, a launch was left out: {trouble}")
+            self.notes.append(self.failures[-1])
 
     def text(self, rules):
         lines = [ns for cell in self.cells() for ns in self.state.line(cell)]

@@ -31,12 +31,22 @@ from huddle_cli.tune import (
 )  # noqa: E402
 from huddle_cli.tune import screen, show, state, stats, together, tuning_file  # noqa: E402
 from huddle_cli.common.candidates import Candidate, Value  # noqa: E402
-from huddle_cli.common.layout import Layout  # noqa: E402
+from huddle_cli.common.layout import Layout, Trouble  # noqa: E402
 from huddle_cli.common.sizes import number  # noqa: E402
+from huddle_cli.common.trials import Ended  # noqa: E402
 from huddle_cli.tune.grid import Team  # noqa: E402
 from huddle_cli.tune.state import Cell, State  # noqa: E402
 from huddle_cli.tune.stats import OWN, Figure, Piece  # noqa: E402
 
+LAYOUT = Layout(
+    BUILD,
+    programs="bin",
+    libs="lib",
+    plugins="lib/huddle",
+    tools="libexec/huddle",
+    share="share/huddle",
+    sysconf="/etc",
+)
 NOISE = [0, 3, -2, 5, -4, 1, -1, 2, -3, 4, 0, -5]  # per cent
 
 
@@ -340,15 +350,6 @@ class MadeUp(unittest.TestCase):
 
     def run_on(self, machine, **more):
         """(campaign, rules, undecided)"""
-        layout = Layout(
-            BUILD,
-            programs="bin",
-            libs="lib",
-            plugins="lib/huddle",
-            tools="libexec/huddle",
-            share="share/huddle",
-            sysconf="/etc",
-        )
         with (
             tempfile.TemporaryDirectory() as folder,
             mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder}),
@@ -357,7 +358,7 @@ class MadeUp(unittest.TestCase):
             mock.patch.object(together, "Trials", machine),
         ):
             options = self.options(folder, **more)
-            run = campaign.Campaign(options, layout)
+            run = campaign.Campaign(options, LAYOUT)
             run.budget = budget.Budget(60 * run.minutes, now=lambda: machine.clock[0])
             run.state.check_place()
             machine.base, machine.labels = run.base, {
@@ -382,6 +383,22 @@ class MadeUp(unittest.TestCase):
                 )
                 self.assertEqual([], [c.cell for c in undecided])
                 self.assertLess(machine.clock[0], 300)
+
+    def test_no_file_is_written_where_nothing_was_measured(self):
+        def dies(*_):
+            raise Ended("it died")
+
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder}),
+            mock.patch.object(screen, "Trials", dies),
+            mock.patch("sys.stdout", io.StringIO()),
+        ):
+            unset = dict.fromkeys(("machine", "network", "resume", "fresh"))
+            options = self.options(folder, minutes=0.05, **unset)
+            with self.assertRaisesRegex(Trouble, "no file is written: .* left out: it died"):
+                command.main(options, [], LAYOUT)
+            self.assertFalse(os.path.exists(options.output))
 
     def test_the_time_is_kept_whatever_it_is(self):
         for minutes in (0.05, 0.5, 2):
@@ -446,6 +463,7 @@ class TooLittleTime(unittest.TestCase):
             base=None,
             minutes=minutes,
             notes=[],
+            failures=[],
             teams=[self.CELLS[0].team],
             collectives=[types.SimpleNamespace(name="bcast")],
             cells=lambda: self.CELLS,
@@ -458,11 +476,16 @@ class TooLittleTime(unittest.TestCase):
             show.show(self.campaign(measured, **more), [], [], undecided, [])
         return out.getvalue()
 
+    def test_of_nothing(self):
+        campaign, said = self.campaign(0, 0.01), "no size was measured, and no file is written: "
+        self.assertEqual(
+            f"tune: {said}the time was over; try --minutes 0.1", show.why_nothing(campaign)
+        )
+        campaign.failures = ["2 ranks, a launch was left out: it died", "another"]
+        self.assertEqual(f"tune: {said}{campaign.failures[0]}", show.why_nothing(campaign))
+        self.assertIsNone(show.why_nothing(self.campaign(1)))
+
     def test_of_choices(self):
-        nothing = self.shown(0, minutes=0.01)
-        self.assertIn("No choice was compared with the built-in table: the 0.01 min", nothing)
-        self.assertIn("None of 4 size(s) was measured in that time.  Try --minutes 0.1.", nothing)
-        self.assertNotIn("reliably better", nothing)
         some = self.shown(1)
         self.assertIn("No choice is reliably better than the built-in table", some)
         self.assertIn("Not measured, the time was over: 3 of 4 size(s).", some)
