@@ -23,9 +23,7 @@ from huddle_cli.tune import (
     campaign,
     command,
     contest,
-    grid,
     needed,
-    parameters,
     plot,
     results,
 )  # noqa: E402
@@ -527,70 +525,6 @@ class TooLittleTime(unittest.TestCase):
                 self.assertRegex(why, r"needs two .* and two with huddle; try --minutes [1-9]")
         twice = self.against({"ompi4": [1, 9], "after": [1, 9]}, (2, 2, 2, 2))
         self.assertIn("no two launches agree", twice)
-
-
-class Grid(unittest.TestCase):
-    def test_ranks(self):
-        self.assertEqual([2, 8], grid.usual_ranks(2))
-        self.assertEqual([2, 4, 6, 24], grid.usual_ranks(6))
-        self.assertEqual([2, 4, 8, 16, 32, 64, 128, 256], grid.usual_ranks(128))
-        self.assertEqual([4], grid.usual_ranks(1))
-
-    def test_each_number_of_ranks_represents_those_up_to_the_next(self):
-        teams = [Team(2, "core", False, ""), Team(4, "core", False, ""), Team(16, "none", True, "")]
-        self.assertEqual(["2-3", "4-", "2-"], list(tuning_file.ranks_texts(teams).values()))
-
-    def test_of_values_that_a_message_does_not_reach_the_least_represents_all(self):
-        some = [
-            Candidate("bcast", "queue", values)
-            for values in ((), (Value("fragment", "4K", 4096),), (Value("fragment", "8K", 8192),))
-        ]
-        self.assertEqual([True, True, False], [candidates.differs(c, 4096, some) for c in some])
-        self.assertEqual([True, True, True], [candidates.differs(c, 4097, some) for c in some])
-
-    def test_sizes_that_take_too_long_are_left_out(self):
-        team, coll = Team(16, "none", True, ""), types.SimpleNamespace(moves=True, blocks=True)
-        self.assertEqual(grid.TOTAL_BYTES, 16 * 16 * grid.sizes(team, coll)[-1])
-        coll.blocks = False
-        self.assertEqual(grid.TOTAL_BYTES, 16 * grid.sizes(team, coll)[-1])
-        coll.moves = False
-        self.assertEqual([0], grid.sizes(team, coll))
-
-    def test_coarse_sizes_are_first(self):
-        self.assertEqual([1, 5, 3, 2, 4], grid.coarse_first([1, 2, 3, 4, 5]))
-
-    def test_each_parameter_is_tried_alone_then_the_best_together(self):
-        row = {
-            "collective": "bcast",
-            "name": "queue",
-            "baseline": False,
-            "parameters": [
-                {
-                    "name": "fragment",
-                    "unit": "B",
-                    "tune": "4K",
-                    "min": 0,
-                    "max": 1 << 16,
-                    "default": 0,
-                },
-                {"name": "budget", "unit": "B", "tune": "", "min": 0, "max": 1 << 18, "default": 0},
-                {"name": "sets", "unit": "1", "tune": "", "min": 1, "max": 8, "default": 3},
-            ],
-        }
-        rows = [row, {**row, "name": "x", "baseline": True}]
-        some = parameters.singles(rows, "bcast", 4)
-        self.assertEqual(
-            ["", "FRAGMENT=4K", "BUDGET=64K"],
-            [candidates.settings_text(c).partition("QUEUE_")[2] for c in some],
-        )
-        pairs = parameters.combinations(some)
-        self.assertEqual([("budget", "fragment")], [tuple(v.name for v in c.values) for c in pairs])
-
-    def test_settings(self):
-        self.assertEqual(
-            "HUDDLE_BCAST=queue\nHUDDLE_BCAST_QUEUE_FRAGMENT=8K",
-            candidates.settings_text(Candidate("bcast", "queue", (Value("fragment", "8K", 8192),))),
-        )
 
 
 if __name__ == "__main__":
