@@ -48,8 +48,12 @@ def candidates_of(layout, collective, ranks, baselines=False):
     return found
 
 
-def differs(candidate, size, others):
-    """Of values in bytes above this message size, only the smallest is tried."""
+def differs(candidate, size, others, reach=None):
+    """
+    Of values in bytes that the message does not reach, only the smallest is tried.  A message
+    reaches its size, or what reach has for a parameter's name.
+    """
+    reach = reach or {}
     reached = {
         (v.name, v.bytes)
         for other in others
@@ -58,7 +62,7 @@ def differs(candidate, size, others):
         if v.bytes is not None
     }
     return not any(
-        v.name == name and size <= low < v.bytes
+        v.name == name and reach.get(name, size) <= low < v.bytes
         for v in candidate.values
         if v.bytes is not None
         for name, low in reached

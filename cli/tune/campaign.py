@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from ..common import collectives, pictures, places
 from ..common.layout import Trouble
-from . import grid, tuning_file
+from . import grid, parameters, tuning_file
 from .budget import Budget
 from .screen import Group
 from .state import State
@@ -80,9 +80,10 @@ class Campaign:
         self.output = tuning_file.place(layout, options)
         tuning_file.check_place(self.output, options.force)
         # (a tuning file that is not valid is one to write again)
-        error = layout.ask("info", "settings", HUDDLE_TUNING="off")["error"]
-        if error:
-            raise Trouble(error)
+        settings = layout.ask("info", "settings", HUDDLE_TUNING="off")
+        if settings["error"]:
+            raise Trouble(settings["error"])
+        self.lease = parameters.lease_bytes(settings["settings"])
         self.base = base_of(options, layout)
         self.before = f"HUDDLE_TUNING={self.base or 'off'}"
         self.collectives = tunable(
@@ -93,7 +94,10 @@ class Campaign:
         ranks = ranks_of(options.ranks) if options.ranks else grid.usual_ranks(self.cores)
         self.teams = [grid.team(layout, n, self.cores) for n in ranks]
         self.ranks_texts = tuning_file.ranks_texts(self.teams)
-        self.notes, self.candidates = [], defaultdict(dict)
+        self.notes, self.failures, self.candidates = [], [], defaultdict(dict)
+        self.built_in = {
+            c.name: parameters.built_in(layout, c.name, self.teams) for c in self.collectives
+        }
         self.facts = {
             "version": layout.ask("version"),
             "processors": os.sysconf("SC_NPROCESSORS_ONLN"),
@@ -164,7 +168,8 @@ class Campaign:
     def failed(self, part, team, trouble):
         """A launch gave nothing: the work goes on without it.  At a part's end it is stopped."""
         if self.budget.left(part) > 0:
-            self.notes.append(f"{team.ranks} ranks, a launch was left out: {trouble}")
+            self.failures.append(f"{team.ranks} ranks, a launch was left out: {trouble}")
+            self.notes.append(self.failures[-1])
 
     def text(self, rules):
         lines = [ns for cell in self.cells() for ns in self.state.line(cell)]

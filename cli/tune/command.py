@@ -225,6 +225,8 @@ def main(options, _command, layout):
     try:
         with Clock(campaign.budget) as progress:
             undecided = look_and_decide(campaign, progress)
+            if show.why_nothing(campaign):
+                raise Trouble(show.why_nothing(campaign))
             rules, figures, lost = together.together(campaign, progress)
             tuning_file.write(campaign.output, campaign.text(rules))
             tuning_file.check_reads(layout, campaign.output)
@@ -241,8 +243,6 @@ def main(options, _command, layout):
         )
         return stop.status_of(interrupt)
     found = results(campaign, rules, figures, against)
-    if not found and campaign.notes:
-        raise Trouble(campaign.notes[0])
     campaign.state.forget()
     timed = against.write_times() if against else False
     if against and not timed:

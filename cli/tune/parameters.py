@@ -5,26 +5,61 @@ Values that are good alone are tried together later.  All combinations at once w
 the time for the algorithm with the most parameters.
 """
 
+from collections import defaultdict
+
 from ..common.candidates import Candidate, Value, settings_text, values
-from ..common.sizes import number
+from ..common.sizes import number, written
 
 # Tried as well as what a parameter lists: where memory is divided in another way than the table
 # does, a window of another size may be the better one.
 MORE = {"budget": "64K,512K,1M", "fragment": "128K", "tile": "64K"}
 
 
-def more_values(parameter):
-    """Those of MORE that the parameter can have and does not list."""
-    listed = parameter["tune"].split(",")
-    for word in filter(None, MORE.get(parameter["name"], "").split(",")):
-        bytes_ = number(word)
+def built_in(layout, collective, teams):
+    """{team: {(algorithm, parameter): values}} of the built-in table, at any size."""
+    last = str(max(team.ranks for team in teams))
+    answer = layout.ask("choices", collective, "2", last, "core", HUDDLE_TUNING="off")
+    found = {team: defaultdict(set) for team in teams}
+    for team in teams:
+        for band in answer["bands"]:
+            if not band["min_ranks"] <= team.ranks <= band["max_ranks"]:
+                continue
+            for piece in band["pieces"]:
+                serves = piece["serves"] or {"parameters": {}}
+                for name, value in serves["parameters"].items():
+                    found[team][serves["algorithm"], name].add(value)
+    return found
+
+
+def lease_bytes(settings):
+    """What one team uses of an arena at most; None: it has no limit of its own."""
+    value = next(row["value"] for row in settings if row["name"] == "HUDDLE_LEASE")
+    return None if value == "auto" else number(value)
+
+
+def more_values(parameter, rows=()):
+    """
+    Those of MORE and of rows, the built-in table's values, that the parameter can have and does
+    not list.
+    """
+    listed = [number(word) for word in parameter["tune"].split(",") if word]
+    words = filter(None, MORE.get(parameter["name"], "").split(","))
+    for bytes_ in sorted({*map(number, words), *rows}):
         fits = parameter["min"] <= bytes_ <= parameter["max"]
-        if fits and bytes_ != parameter["default"] and word not in listed:
-            yield Value(parameter["name"], word, bytes_)
+        if fits and bytes_ != parameter["default"] and bytes_ not in listed:
+            yield Value(parameter["name"], written(bytes_), bytes_)
 
 
-def singles(algorithms, collective, ranks, baselines=False):
-    """Candidates that differ from the presets in one parameter at most."""
+def fits_lease(value, lease):
+    """A window that is larger than the lease would be that of another value."""
+    return value.name != "budget" or lease is None or value.bytes <= lease
+
+
+def singles(algorithms, collective, ranks, baselines=False, table=None, lease=None):
+    """
+    Candidates that differ from the presets in one parameter at most.  table: what built_in() has
+    for the team; lease: lease_bytes().
+    """
     found = []
     for algorithm in algorithms:
         if algorithm["collective"] != collective or (algorithm["baseline"] and not baselines):
@@ -33,7 +68,9 @@ def singles(algorithms, collective, ranks, baselines=False):
         for parameter in algorithm["parameters"]:
             tried = [value for value in values(parameter, ranks) if value]
             if parameter["unit"] == "B":
-                tried += more_values(parameter)
+                rows = (table or {}).get((algorithm["name"], parameter["name"]), ())
+                tried += more_values(parameter, rows)
+                tried = [value for value in tried if fits_lease(value, lease)]
             found += [Candidate(collective, algorithm["name"], (value,)) for value in tried]
     return found
 

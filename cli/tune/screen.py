@@ -17,6 +17,7 @@ from ..common.trials import Ended, Plan, Trials, times_of
 
 OWN = 0  # the candidate that serves now; it is in every comparison
 CONTEXTS = 64  # of one launch
+CALLS = 2  # in a row, whose data a window may hold at once
 FIRST, SECOND = (1, 5), (3, 12)  # shots of each
 PART, KEEP = 3, 6  # of the candidates that go on; at least so many
 NEAR = 1.6  # times the best: other parameters may make it the best
@@ -43,8 +44,14 @@ class Group:
         self.campaign, self.team, self.collective = campaign, team, collective.name
         self.sizes = campaign.sizes(team, collective)
         self.bounds = campaign.bounds(team, collective)
+        self.blocks = collective.blocks
         self.candidates = singles(
-            campaign.algorithms, collective.name, team.ranks, campaign.options.baselines
+            campaign.algorithms,
+            collective.name,
+            team.ranks,
+            campaign.options.baselines,
+            campaign.built_in[collective.name][team],
+            campaign.lease,
         )
 
     def cell(self, size):
@@ -57,6 +64,13 @@ class Group:
 
     def presets(self, _size):
         return [n for n, c in enumerate(self.candidates) if not c.values]
+
+    def window(self, size):
+        """Up to so many bytes of a rank's window make a difference: the data of two calls."""
+        return CALLS * grid.bytes_of_rank(self.team, size, self.blocks)
+
+    def differs(self, candidate, size):
+        return differs(candidate, size, self.candidates, {"budget": self.window(size)})
 
     def near(self, size):
         """Algorithms."""
@@ -74,7 +88,7 @@ class Group:
         found = [
             n
             for n, c in enumerate(self.candidates)
-            if c.values and c.algorithm in near and differs(c, size, self.candidates)
+            if c.values and c.algorithm in near and self.differs(c, size)
         ]
         at = self.sizes.index(size)
         around = [s for s in self.sizes[max(0, at - 1) : at + 2] if s != size]

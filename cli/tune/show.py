@@ -98,13 +98,26 @@ def missing_of(campaign):
     return sum(not campaign.state.has(cell) for cell in campaign.cells())
 
 
+def minutes_needed(campaign):
+    """Text for --minutes."""
+    sizes, missing = len(campaign.cells()), missing_of(campaign)
+    return needed.text(needed.for_choices(campaign.minutes, sizes, missing, len(campaign.teams)))
+
+
+def why_nothing(campaign):
+    """Why no size at all was measured, and what to do, in one line; None: some were."""
+    if missing_of(campaign) < len(campaign.cells()):
+        return None
+    over = f"the time was over; try --minutes {minutes_needed(campaign)}"
+    why = campaign.failures[0] if campaign.failures else over
+    return f"tune: no size was measured, and no file is written: {why}"
+
+
 def show_undecided(campaign, undecided, lost):
     """What the time was too short for, and what would suffice; what did not hold."""
     sizes, missing = len(campaign.cells()), missing_of(campaign)
-    minutes = needed.text(needed.for_choices(campaign.minutes, sizes, missing, len(campaign.teams)))
-    if missing == sizes:
-        print(f"  None of {sizes} size(s) was measured in that time.  Try --minutes {minutes}.")
-    elif missing:
+    minutes = minutes_needed(campaign)
+    if missing:
         print(
             f"  Not measured, the time was over: {missing} of {sizes} size(s)."
             "  Their neighbours' rules serve them."
@@ -116,7 +129,7 @@ def show_undecided(campaign, undecided, lost):
         )
     for line in lost:
         print(f"  {line}")
-    if undecided or 0 < missing < sizes:
+    if undecided or missing:
         print(f"  More time decides more: --minutes {minutes}.")
 
 
@@ -124,8 +137,6 @@ def title(campaign, rules):
     what = f"the rules of {campaign.base}" if campaign.base else "the built-in table"
     if rules:
         return f"Better than {what}"
-    if missing_of(campaign) == len(campaign.cells()):
-        return f"No choice was compared with {what}: the {campaign.minutes:g} minute(s) were over."
     return f"No choice is reliably better than {what} by 5 % or more."
 
 

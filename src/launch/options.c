@@ -127,17 +127,39 @@ static int check_writable(const char *what, const char *file)
     return 0;
 }
 
-int hud_launch_check_stats(const struct run *run)
+/* What a variable of the command will be; NULL: it is not set. */
+static const char *value_of(const struct run *run, const char *name)
 {
-    static const char name[] = "HUDDLE_STATS=", file[] = "json:";
-    const char *value = getenv("HUDDLE_STATS");
+    size_t length = strlen(name);
 
     for (int i = 0; i < run->count; i++)
-        if (strncmp(run->variables[i], name, sizeof name - 1) == 0)
-            value = run->variables[i] + sizeof name - 1;
+        if (strncmp(run->variables[i], name, length) == 0 && run->variables[i][length] == '=')
+            return run->variables[i] + length + 1;
+    return getenv(name);
+}
+
+int hud_launch_check_stats(const struct run *run)
+{
+    static const char file[] = "json:";
+    const char *value = value_of(run, "HUDDLE_STATS");
+
     if (!value || strncmp(value, file, sizeof file - 1) != 0 || value[sizeof file - 1] == '\0')
         return 0;
     return check_writable("HUDDLE_STATS", value + sizeof file - 1);
+}
+
+int hud_launch_place_tuning(struct run *run)
+{
+    static const char name[] = "HUDDLE_TUNING";
+    const char *value = value_of(run, name), *path = NULL;
+
+    if (!value || value[0] == '\0' || value[0] == '/' || strcmp(value, "off") == 0)
+        return 0;
+    int status = make_absolute(name, value, &path);
+    /* (of a path that is too long for a setting, the one that was given serves) */
+    if (status == 0 && strlen(path) < SET_TEXT)
+        hud_launch_add(run, name, "", path);
+    return status;
 }
 
 static int take_stats(struct run *run, const char *file)

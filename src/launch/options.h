@@ -27,6 +27,10 @@ int hud_launch_options(struct run *run, char ***words);
 /* Refuses a file of HUDDLE_STATS that cannot be written.  Returns 0 or the exit status. */
 int hud_launch_check_stats(const struct run *run);
 
+/* A relative HUDDLE_TUNING becomes absolute: programs may change their folder before they read it.
+ * Returns 0 or the exit status. */
+int hud_launch_place_tuning(struct run *run);
+
 /* Prints the options.  Returns the exit status. */
 int hud_launch_help(void);
 

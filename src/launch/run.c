@@ -154,7 +154,7 @@ static void place_stats(struct run *run)
 
 int hud_launch_run(char **words)
 {
-    enum { OWN = 4 }; /* statistics, loader, secret, record */
+    enum { OWN = 5 }; /* statistics, loader, secret, record, tuning file */
     struct run run = { .count = 0 };
     size_t count = 0;
 
@@ -173,6 +173,8 @@ int hud_launch_run(char **words)
         return hud_launch_fail(BAD_USE, "nothing to run: huddle run [options] -- COMMAND...");
     if (!run.explain &&
         ((status = check_loader()) != 0 || (status = hud_launch_check_stats(&run)) != 0))
+        return status;
+    if ((status = hud_launch_place_tuning(&run)) != 0)
         return status;
     bool asked = run.record != NULL;
     if (run.stats)

@@ -70,6 +70,21 @@ class Run(unittest.TestCase):
             {k for k in first if k.startswith("HUDDLE") or k == "LD_PRELOAD"},
         )
 
+    def test_a_relative_tuning_file_is_that_of_the_folder_where_the_job_starts(self):
+        name, here = "HUDDLE_TUNING", os.getcwd()
+        for value, seen in (
+            ("a/t.toml", os.path.join(here, "a/t.toml")),
+            ("/a/t.toml", "/a/t.toml"),
+            ("off", "off"),
+            ("", ""),
+            ("a" * 250, "a" * 250),  # as an absolute path it would be too long for a setting
+        ):
+            with self.subTest(value=value):
+                self.assertEqual(seen, seen_by_command(**{name: value})[name])
+                self.assertEqual(seen, seen_by_command("--set", f"{name}={value}")[name])
+                both = seen_by_command("--set", f"{name}={value}", **{name: "b.toml"})
+                self.assertEqual(seen, both[name])
+
     def test_commands_that_do_not_exist(self):
         for word, said in (
             ("rnu", "did you mean run?"),

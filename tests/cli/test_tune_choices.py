@@ -23,20 +23,28 @@ from huddle_cli.tune import (
     campaign,
     command,
     contest,
-    grid,
     needed,
-    parameters,
     plot,
     results,
 )  # noqa: E402
 from huddle_cli.tune import screen, show, state, stats, together, tuning_file  # noqa: E402
 from huddle_cli.common.candidates import Candidate, Value  # noqa: E402
-from huddle_cli.common.layout import Layout  # noqa: E402
+from huddle_cli.common.layout import Layout, Trouble  # noqa: E402
 from huddle_cli.common.sizes import number  # noqa: E402
+from huddle_cli.common.trials import Ended  # noqa: E402
 from huddle_cli.tune.grid import Team  # noqa: E402
 from huddle_cli.tune.state import Cell, State  # noqa: E402
 from huddle_cli.tune.stats import OWN, Figure, Piece  # noqa: E402
 
+LAYOUT = Layout(
+    BUILD,
+    programs="bin",
+    libs="lib",
+    plugins="lib/huddle",
+    tools="libexec/huddle",
+    share="share/huddle",
+    sysconf="/etc",
+)
 NOISE = [0, 3, -2, 5, -4, 1, -1, 2, -3, 4, 0, -5]  # per cent
 
 
@@ -340,15 +348,6 @@ class MadeUp(unittest.TestCase):
 
     def run_on(self, machine, **more):
         """(campaign, rules, undecided)"""
-        layout = Layout(
-            BUILD,
-            programs="bin",
-            libs="lib",
-            plugins="lib/huddle",
-            tools="libexec/huddle",
-            share="share/huddle",
-            sysconf="/etc",
-        )
         with (
             tempfile.TemporaryDirectory() as folder,
             mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder}),
@@ -357,7 +356,7 @@ class MadeUp(unittest.TestCase):
             mock.patch.object(together, "Trials", machine),
         ):
             options = self.options(folder, **more)
-            run = campaign.Campaign(options, layout)
+            run = campaign.Campaign(options, LAYOUT)
             run.budget = budget.Budget(60 * run.minutes, now=lambda: machine.clock[0])
             run.state.check_place()
             machine.base, machine.labels = run.base, {
@@ -382,6 +381,22 @@ class MadeUp(unittest.TestCase):
                 )
                 self.assertEqual([], [c.cell for c in undecided])
                 self.assertLess(machine.clock[0], 300)
+
+    def test_no_file_is_written_where_nothing_was_measured(self):
+        def dies(*_):
+            raise Ended("it died")
+
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder}),
+            mock.patch.object(screen, "Trials", dies),
+            mock.patch("sys.stdout", io.StringIO()),
+        ):
+            unset = dict.fromkeys(("machine", "network", "resume", "fresh"))
+            options = self.options(folder, minutes=0.05, **unset)
+            with self.assertRaisesRegex(Trouble, "no file is written: .* left out: it died"):
+                command.main(options, [], LAYOUT)
+            self.assertFalse(os.path.exists(options.output))
 
     def test_the_time_is_kept_whatever_it_is(self):
         for minutes in (0.05, 0.5, 2):
@@ -446,6 +461,7 @@ class TooLittleTime(unittest.TestCase):
             base=None,
             minutes=minutes,
             notes=[],
+            failures=[],
             teams=[self.CELLS[0].team],
             collectives=[types.SimpleNamespace(name="bcast")],
             cells=lambda: self.CELLS,
@@ -458,11 +474,16 @@ class TooLittleTime(unittest.TestCase):
             show.show(self.campaign(measured, **more), [], [], undecided, [])
         return out.getvalue()
 
+    def test_of_nothing(self):
+        campaign, said = self.campaign(0, 0.01), "no size was measured, and no file is written: "
+        self.assertEqual(
+            f"tune: {said}the time was over; try --minutes 0.1", show.why_nothing(campaign)
+        )
+        campaign.failures = ["2 ranks, a launch was left out: it died", "another"]
+        self.assertEqual(f"tune: {said}{campaign.failures[0]}", show.why_nothing(campaign))
+        self.assertIsNone(show.why_nothing(self.campaign(1)))
+
     def test_of_choices(self):
-        nothing = self.shown(0, minutes=0.01)
-        self.assertIn("No choice was compared with the built-in table: the 0.01 min", nothing)
-        self.assertIn("None of 4 size(s) was measured in that time.  Try --minutes 0.1.", nothing)
-        self.assertNotIn("reliably better", nothing)
         some = self.shown(1)
         self.assertIn("No choice is reliably better than the built-in table", some)
         self.assertIn("Not measured, the time was over: 3 of 4 size(s).", some)
@@ -504,70 +525,6 @@ class TooLittleTime(unittest.TestCase):
                 self.assertRegex(why, r"needs two .* and two with huddle; try --minutes [1-9]")
         twice = self.against({"ompi4": [1, 9], "after": [1, 9]}, (2, 2, 2, 2))
         self.assertIn("no two launches agree", twice)
-
-
-class Grid(unittest.TestCase):
-    def test_ranks(self):
-        self.assertEqual([2, 8], grid.usual_ranks(2))
-        self.assertEqual([2, 4, 6, 24], grid.usual_ranks(6))
-        self.assertEqual([2, 4, 8, 16, 32, 64, 128, 256], grid.usual_ranks(128))
-        self.assertEqual([4], grid.usual_ranks(1))
-
-    def test_each_number_of_ranks_represents_those_up_to_the_next(self):
-        teams = [Team(2, "core", False, ""), Team(4, "core", False, ""), Team(16, "none", True, "")]
-        self.assertEqual(["2-3", "4-", "2-"], list(tuning_file.ranks_texts(teams).values()))
-
-    def test_of_values_that_a_message_does_not_reach_the_least_represents_all(self):
-        some = [
-            Candidate("bcast", "queue", values)
-            for values in ((), (Value("fragment", "4K", 4096),), (Value("fragment", "8K", 8192),))
-        ]
-        self.assertEqual([True, True, False], [candidates.differs(c, 4096, some) for c in some])
-        self.assertEqual([True, True, True], [candidates.differs(c, 4097, some) for c in some])
-
-    def test_sizes_that_take_too_long_are_left_out(self):
-        team, coll = Team(16, "none", True, ""), types.SimpleNamespace(moves=True, blocks=True)
-        self.assertEqual(grid.TOTAL_BYTES, 16 * 16 * grid.sizes(team, coll)[-1])
-        coll.blocks = False
-        self.assertEqual(grid.TOTAL_BYTES, 16 * grid.sizes(team, coll)[-1])
-        coll.moves = False
-        self.assertEqual([0], grid.sizes(team, coll))
-
-    def test_coarse_sizes_are_first(self):
-        self.assertEqual([1, 5, 3, 2, 4], grid.coarse_first([1, 2, 3, 4, 5]))
-
-    def test_each_parameter_is_tried_alone_then_the_best_together(self):
-        row = {
-            "collective": "bcast",
-            "name": "queue",
-            "baseline": False,
-            "parameters": [
-                {
-                    "name": "fragment",
-                    "unit": "B",
-                    "tune": "4K",
-                    "min": 0,
-                    "max": 1 << 16,
-                    "default": 0,
-                },
-                {"name": "budget", "unit": "B", "tune": "", "min": 0, "max": 1 << 18, "default": 0},
-                {"name": "sets", "unit": "1", "tune": "", "min": 1, "max": 8, "default": 3},
-            ],
-        }
-        rows = [row, {**row, "name": "x", "baseline": True}]
-        some = parameters.singles(rows, "bcast", 4)
-        self.assertEqual(
-            ["", "FRAGMENT=4K", "BUDGET=64K"],
-            [candidates.settings_text(c).partition("QUEUE_")[2] for c in some],
-        )
-        pairs = parameters.combinations(some)
-        self.assertEqual([("budget", "fragment")], [tuple(v.name for v in c.values) for c in pairs])
-
-    def test_settings(self):
-        self.assertEqual(
-            "HUDDLE_BCAST=queue\nHUDDLE_BCAST_QUEUE_FRAGMENT=8K",
-            candidates.settings_text(Candidate("bcast", "queue", (Value("fragment", "8K", 8192),))),
-        )
 
 
 if __name__ == "__main__":

@@ -2,10 +2,7 @@
 /*
  * cells.c - the cell in which a call counts: its communicator, its size, its caller.
  *
- * A program makes the same calls again and again.  So a small table remembers, by the caller's
- * address, the arguments that lead to a cell.  It holds calls of one count and a predefined type
- * only: another type's handle may come to mean another type.  An entry ends with any
- * communicator's end.
+ * What it finds for a call, quick.h remembers.
  */
 #define _GNU_SOURCE
 #include "core/hash.h"
@@ -18,7 +15,6 @@
 enum { BUCKETS = 2 * RECORD_CELLS };
 
 struct record_recent hud_record_recents[RECORD_RECENTS];
-unsigned hud_record_generation = 1;
 static uint16_t buckets[BUCKETS]; /* a cell, from 1 */
 static const void *caller_at[RECORD_CALLERS];
 
@@ -56,7 +52,7 @@ static struct record_comm *find_comm(uintptr_t comm)
 
 void hud_record_freed(int index)
 {
-    hud_record_generation++;
+    memset(hud_record_recents, 0, sizeof hud_record_recents);
     if (index >= 0 && hud_record)
         hud_record->comm[index].freed = 1;
 }
@@ -220,14 +216,14 @@ struct record_cell *hud_record_cell(const struct record_about *about,
     struct record_cell *cell = search(about, args, caller, comm, bytes);
     uintptr_t type = record_type(args);
 
-    if (cell && record_is_simple(about, args) &&
+    if (cell && !hud_record_threads && record_is_simple(about, args) &&
         (!type || hud_record_named(hud_record_handle(type))))
         *record_recent(about, caller) = (struct record_recent){ .caller = caller,
                                                                 .comm = args->comm,
                                                                 .type = type,
                                                                 .count = record_count(args),
                                                                 .name = about->name,
-                                                                .generation = hud_record_generation,
+                                                                .inside = record_number(cell),
                                                                 .cell = cell,
                                                                 .at = *comm,
                                                                 .bytes = *bytes };

@@ -4,8 +4,11 @@
  *
  * Programs make the same calls again and again.  So a small table remembers, by the caller's
  * address, the arguments that led to a cell.  It holds calls of one count and a predefined type
- * only: another type's handle may come to mean another type.  All entries end when a communicator
- * does.  With several threads the table is not used.
+ * only: another type's handle may come to mean another type.  It is emptied when a communicator
+ * ends, and stays empty with several threads.
+ *
+ * Of such calls most are only counted: their clock is not read, and huddle has handled them.  What
+ * they need is in registers around the call, and nothing of it in a function of its own.
  */
 #ifndef HUD_RECORD_QUICK_H
 #define HUD_RECORD_QUICK_H
@@ -15,82 +18,119 @@
 
 enum { RECORD_RECENTS = 64 };
 
+/* Else the compiler may keep all arguments in memory, for a function that looks at one. */
+#define INLINE static inline __attribute__((always_inline))
+
 struct record_recent {
     const void *caller;
     uintptr_t comm, type, count;
     uint16_t name;
-    unsigned generation;
+    uint32_t inside; /* the cell's number, from 1 */
     struct record_cell *cell;
     struct record_comm *at;
     uint64_t bytes;
 };
 
 extern struct record_recent hud_record_recents[RECORD_RECENTS];
-extern unsigned hud_record_generation;
 extern bool hud_record_threads, hud_record_steady;
 extern unsigned hud_record_level; /* the clock is read in one call of 2^level */
+extern uint64_t hud_record_mask;  /* 2^level - 1 */
 extern unsigned hud_record_calls; /* since the level was looked at */
+/* Why huddle did not handle this thread's last call, in its own word; NULL: not found yet. */
+extern _Thread_local __attribute__((tls_model("initial-exec"))) int *hud_record_reason;
 
-static inline struct record_recent *record_recent(const struct record_about *about,
-                                                  const void *caller)
+INLINE struct record_recent *record_recent(const struct record_about *about, const void *caller)
 {
     return &hud_record_recents[((uintptr_t)caller >> 1 ^ about->name) % RECORD_RECENTS];
 }
 
-static inline uintptr_t record_type(const struct record_args *a)
+INLINE uintptr_t record_type(const struct record_args *a)
 {
     return a->type ? a->type : a->in_type;
 }
 
-static inline uintptr_t record_count(const struct record_args *a)
+INLINE uintptr_t record_count(const struct record_args *a)
 {
     return a->type ? a->count : a->ins;
 }
 
 /* Its bytes follow from one count of one type.  A buffer at -1, 0 or 1 may say "in place". */
-static inline bool record_is_simple(const struct record_about *about, const struct record_args *a)
+INLINE bool record_is_simple(const struct record_about *about, const struct record_args *a)
 {
     return a->type ? !a->counts
                    : !about->from_root && !a->in_counts && !a->in_types && !a->out_types &&
                          (!a->in_type || a->in + 1 > 2);
 }
 
-/* Of the calls that a level chooses, the next one chooses half. */
-static inline bool record_chosen(uint32_t number, unsigned by)
+/* Of the calls that a level chooses, the next one chooses half.  mask: 2^level - 1. */
+INLINE bool record_chosen(uint32_t number, uint64_t mask)
 {
-    return (number * 0x9E3779B97F4A7C15u >> 20 & (((uint64_t)1 << by) - 1)) == 0;
+    return (number * 0x9E3779B97F4A7C15u >> 20 & mask) == 0;
+}
+
+/* From 1. */
+static inline uint32_t record_number(const struct record_cell *cell)
+{
+    return (uint32_t)(cell - hud_record->cell) + 1;
 }
 
 /* The call of a cell begins.  v->enter: nonzero if its clock is to be read. */
-static inline void record_begin(struct record_visit *v, const struct record_about *about,
-                                const struct record_args *args)
+INLINE void record_begin(struct record_visit *v, const struct record_about *about,
+                         const struct record_args *args)
 {
     v->root = (int32_t)args->root;
     v->number = about->blocking ? ++v->comm->calls : 0;
     v->level = about->blocking ? hud_record_level : 0; /* all others are timed */
-    v->enter = record_chosen(v->number, v->level);
-    hud_record->inside = (uint32_t)(v->cell - hud_record->cell) + 1;
+    v->enter = record_chosen(v->number, about->blocking ? hud_record_mask : 0);
+    hud_record->inside = record_number(v->cell);
     hud_record_calls++;
 }
 
-/* False: the call must be looked up. */
-static inline bool record_enter_quickly(struct record_visit *v, const struct record_about *about,
-                                        const struct record_args *args, const void *caller)
+/* The entry of such a call; NULL: the call must be looked up. */
+INLINE const struct record_recent *record_find(const struct record_about *about,
+                                               const struct record_args *args, const void *caller)
 {
     const struct record_recent *recent = record_recent(about, caller);
+    bool same = record_is_simple(about, args) && recent->caller == caller &&
+                recent->comm == args->comm && recent->count == record_count(args) &&
+                recent->type == record_type(args) && recent->name == about->name;
 
-    if (!record_is_simple(about, args) || recent->caller != caller || recent->comm != args->comm ||
-        recent->count != record_count(args) || recent->type != record_type(args) ||
-        recent->name != about->name || recent->generation != hud_record_generation ||
-        hud_record_threads)
+    return same ? recent : NULL;
+}
+
+/* Whether the call is only counted; then it has begun. */
+INLINE bool record_passes(const struct record_about *about, const struct record_recent *recent)
+{
+    if (!about->blocking || !hud_record_reason ||
+        record_chosen(recent->at->calls + 1, hud_record_mask))
         return false;
+    recent->at->calls++;
+    hud_record->inside = recent->inside;
+    hud_record_calls++;
+    return true;
+}
+
+/* It has ended.  False: it counts in another cell. */
+INLINE bool record_passed(struct record_cell *cell, uint64_t bytes)
+{
+    if (__builtin_expect(*hud_record_reason != 0, 0))
+        return false;
+    cell->calls++;
+    cell->bytes += bytes;
+    hud_record->inside = 0;
+    return true;
+}
+
+/* Any other call that is as one before it begins. */
+INLINE void record_enter_again(struct record_visit *v, const struct record_about *about,
+                               const struct record_args *args, const struct record_recent *recent)
+{
     v->cell = recent->cell;
     v->comm = recent->at;
     v->bytes = recent->bytes;
     record_begin(v, about, args);
     if (v->enter)
         v->enter = ticks_now(hud_record_steady);
-    return true;
 }
 
 #endif

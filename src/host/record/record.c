@@ -25,6 +25,7 @@ struct record *hud_record;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 bool hud_record_threads, hud_record_steady;
 unsigned hud_record_level, hud_record_calls;
+uint64_t hud_record_mask;
 static bool tried;
 static double ns_per_tick;
 static uint64_t next_snapshot, look_ticks; /* ticks */
@@ -34,7 +35,8 @@ static unsigned look_calls;
 static int (*core_statistics)(uint64_t *values, int max);
 static int (*core_tuning)(char *file, int max);
 static _Atomic(void *) core_reason; /* int *(*)(void) */
-static _Thread_local __attribute__((tls_model("initial-exec"))) int *reason_here;
+_Thread_local __attribute__((tls_model("initial-exec"))) int *hud_record_reason;
+static int no_reason; /* where this process has no core, or not yet */
 
 /* ---- the file ---- */
 
@@ -147,11 +149,11 @@ static uint8_t take_reason(void)
 {
     int *(*find)(void) = (int *(*)(void))local_get(&core_reason);
 
-    if (__builtin_expect(!reason_here, 0) && find)
-        reason_here = find();
-    int reason = reason_here ? *reason_here : 0;
+    if (__builtin_expect(!hud_record_reason || hud_record_reason == &no_reason, 0))
+        hud_record_reason = find ? find() : &no_reason;
+    int reason = *hud_record_reason;
     if (reason != 0)
-        *reason_here = 0;
+        *hud_record_reason = 0;
     return (uint8_t)reason;
 }
 
@@ -215,6 +217,11 @@ void hud_record_enter(struct record_visit *v, const struct record_about *about,
         v->enter = ticks_now(hud_record_steady);
 }
 
+static uint64_t chosen_by(unsigned level)
+{
+    return ((uint64_t)1 << level) - 1;
+}
+
 /* Half of the stamps make room for others: those that the next level would not choose. */
 static void thin(struct record *r)
 {
@@ -222,7 +229,7 @@ static void thin(struct record *r)
 
     r->stamp_level++;
     for (uint32_t i = 0; i < r->stamps; i++)
-        if (record_chosen(r->stamp[i].number, r->stamp_level))
+        if (record_chosen(r->stamp[i].number, chosen_by(r->stamp_level)))
             r->stamp[kept++] = r->stamp[i];
     r->stamps = kept;
 }
@@ -233,7 +240,7 @@ static void stamp(const struct record_visit *v, uint64_t ticks)
 
     while (r->stamps == RECORD_STAMPS && r->stamp_level < MAX_STAMP_LEVEL)
         thin(r);
-    if (r->stamps == RECORD_STAMPS || !record_chosen(v->number, r->stamp_level))
+    if (r->stamps == RECORD_STAMPS || !record_chosen(v->number, chosen_by(r->stamp_level)))
         return;
     r->stamp[r->stamps++] = (struct record_stamp){ .number = v->number,
                                                    .cell = (uint32_t)(v->cell - r->cell),
@@ -253,6 +260,7 @@ static void adjust(uint64_t now)
         while (wanted < MAX_LEVEL && CLOCKED_NS * SHARE > period * (1 << wanted))
             wanted++;
         hud_record_level = wanted;
+        hud_record_mask = chosen_by(wanted);
     }
     look_ticks = now;
     look_calls = hud_record_calls = 0;
@@ -291,4 +299,12 @@ void hud_record_exit(struct record_visit *v)
         exit_timed(v, cell, now);
     hud_record->inside = 0;
     local_unlock(&lock, hud_record_threads);
+}
+
+/* One that was only counted, and that huddle has not handled. */
+void hud_record_exit_other(struct record_cell *cell, uint64_t bytes)
+{
+    struct record_visit v = { .cell = cell, .bytes = bytes };
+
+    hud_record_exit(&v);
 }

@@ -107,6 +107,7 @@ void hud_record_finish(void);     /* MPI_Finalize comes */
 void hud_record_enter(struct record_visit *visit, const struct record_about *about,
                       const struct record_args *args, const void *caller);
 void hud_record_exit(struct record_visit *visit);
+void hud_record_exit_other(struct record_cell *cell, uint64_t bytes);
 
 /* ---- cells.c: under the lock of record.c ---- */
 struct record_cell *hud_record_cell(const struct record_about *about,

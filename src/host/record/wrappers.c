@@ -92,7 +92,7 @@ void hud_record_write_names(struct record *out)
     out->names = NAMES;
 }
 
-static void *next_of(_Atomic(void *) *kept, const char *name)
+INLINE void *next_of(_Atomic(void *) *kept, const char *name)
 {
     void *next = local_get(kept);
 
@@ -125,13 +125,26 @@ static void *next_of(_Atomic(void *) *kept, const char *name)
             return JUMP(next, __VA_ARGS__);                                                        \
         const struct record_args peek = { JOIN(SET_, __VA_ARGS__) };                               \
         const void *caller = outer ? outer : CALLER;                                               \
+        const struct record_recent *recent = record_find(&about, &peek, caller);                   \
         struct record_visit visit;                                                                 \
+        uintptr_t result;                                                                          \
         depth = 1;                                                                                 \
-        if (!record_enter_quickly(&visit, &about, &peek, caller)) {                                \
+        if (recent && record_passes(&about, recent)) {                                             \
+            struct record_cell *cell = recent->cell;                                               \
+            uint64_t bytes = recent->bytes;                                                        \
+            result = JUMP(next, __VA_ARGS__);                                                      \
+            if (!record_passed(cell, bytes))                                                       \
+                hud_record_exit_other(cell, bytes);                                                \
+            depth = 0;                                                                             \
+            return result;                                                                         \
+        }                                                                                          \
+        if (recent) {                                                                              \
+            record_enter_again(&visit, &about, &peek, recent);                                     \
+        } else {                                                                                   \
             const struct record_args args = peek;                                                  \
             hud_record_enter(&visit, &about, &args, caller);                                       \
         }                                                                                          \
-        uintptr_t result = JUMP(next, __VA_ARGS__);                                                \
+        result = JUMP(next, __VA_ARGS__);                                                          \
         if (visit.cell)                                                                            \
             hud_record_exit(&visit);                                                               \
         depth = 0;                                                                                 \
