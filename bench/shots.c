@@ -14,8 +14,8 @@ enum { SPARE = 200 }; /* late shots that are allowed */
 enum { CALM = 16 };   /* shots in time after which a pause is much shorter */
 /* Larger buffers leave nothing of the previous call in a core's caches. */
 enum { CACHED_BYTES = 1 << 18 };
-/* A turn of one of several hosts: uncounted shots, until so many bytes went through its windows,
- * then counted ones. */
+/* A turn of one of several hosts: uncounted shots, until about so many bytes went through its
+ * windows, then counted ones. */
 enum { SETTLED_BYTES = 1 << 20, MIN_SETTLING = 16, MAX_SETTLING = 64, TURN = 16 };
 /* Reads between two yields; yields between two calls of progress. */
 enum { SPINS = 1024, LONG_WAIT = 64 };
@@ -346,7 +346,7 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
                                          ? s->pause_ns / 2
                                          : PAUSE_NS }; /* what was needed before */
     double line_ns = line_now(s, plan);
-    struct turn turn = turn_of(s, plan, call->bytes, count);
+    struct turn turn = turn_of(s, plan, shots_buffer_bytes(coll, call->bytes, s->ranks), count);
     int warmups = plan->warmups;
 
     for (int i = 0; i < count; i++)
@@ -358,10 +358,11 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
         bool in_time = false;
         for (int i = 0; i < count && in_limit(plan, &pace); i++) {
             call->host = host[i];
-            for (int shot = 0; shot < turn.settling; shot++)
+            for (int shot = 0; shot < turn.settling && in_limit(plan, &pace); shot++)
                 take(s, plan, coll, call, false, &pace, &f[i]);
             for (int shot = 0; shot < turn.counted && f[i].shots < plan->max; shot++)
-                in_time |= take(s, plan, coll, call, warmups == 0, &pace, &f[i]);
+                if (in_limit(plan, &pace))
+                    in_time |= take(s, plan, coll, call, warmups == 0, &pace, &f[i]);
         }
         warmups -= in_time && warmups > 0;
     }

@@ -104,9 +104,10 @@ void shots_measure(struct shots *s, const struct shots_plan *plan, const struct 
 
 /*
  * The same for several hosts in turn, A B C A B C: one figure per host, all with the same line
- * transfer.  In a turn each host has one sample.  Up to 256 KB it has more, after shots that do not
- * count, so that the caches are as its own calls leave them; unless ranks are oversubscribed or
- * calls loop.  Times and numbers of the plan hold for each host, limit_ns for all together.
+ * transfer.  In a turn each host has one sample.  With buffers of up to 256 KB shots that do not
+ * count come first, so that the caches are as its own calls leave them, and a turn has more
+ * samples: if ranks are oversubscribed one of each, if calls loop none.  Times and numbers of the
+ * plan hold for each host, limit_ns for all together.
  */
 void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
                    struct shots_call *call, void *const *host, int count, struct shots_figure *f);
