@@ -4,7 +4,10 @@
 import subprocess
 import time
 
+from . import stop
+
 END_S = 20
+OWN_END_S = 5  # for a job that a terminal may have told to end
 
 
 def command_line(layout, folder, command, off):
@@ -12,12 +15,23 @@ def command_line(layout, folder, command, off):
     return [layout.launcher, "run", "--record", folder, *switch, "--", *command]
 
 
-def end(job):
-    """The launcher ends its ranks."""
-    job.terminate()
+def ended(job, limit_s):
     try:
-        job.communicate(timeout=END_S)
+        job.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def end(job, interrupt):
+    """
+    The launcher ends its ranks.  A terminal sends Ctrl-C to the launcher, too; Open MPI's leaves
+    files in /dev/shm where a second signal follows.
+    """
+    if stop.name_of(interrupt) == "Ctrl-C" and ended(job, OWN_END_S):
+        return
+    job.terminate()
+    if not ended(job, END_S):
         job.kill()
         job.communicate()
 
@@ -36,7 +50,7 @@ def run(layout, folder, command, off=False, output=None):
     )
     try:
         text, errors = job.communicate()
-    except BaseException:
-        end(job)
+    except KeyboardInterrupt as interrupt:
+        end(job, interrupt)
         raise
     return job.returncode, time.monotonic() - begin, (text, errors)

@@ -50,9 +50,9 @@ def one_run(layout, command, off):
             raise Trouble(endings.no_process(command))
         if status != 0:
             tail = (errors or text).decode(errors="replace").strip()[-1000:]
+            way = "without" if off else "with"
             raise Trouble(
-                f"the command ended with status {status} {'without' if off else 'with'} huddle:"
-                f" {tail}"
+                f"the command ended with status {status} {way} huddle{': ' if tail else ''}{tail}"
             )
         rows = Totals(ranks, layout).by_collective()
         by = {name: row.seconds / len(ranks) for name, row in rows.items()}

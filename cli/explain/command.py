@@ -15,16 +15,18 @@ from ..common.sizes import number, written
 from ..common.text import bytes_text, heading, parameters_text, single_copy_text, table
 from . import choices, evidence, nodes
 
+RANKS = "N or LOW:HIGH, from 1 to 99999999, LOW at most HIGH"
+
 
 def ranks_of(text):
     """'8' -> (8, 8); '2:64' -> (2, 64)"""
     low, colon, high = text.partition(":")
     words = [low, high if colon else low]
     if not all(word.isdecimal() and len(word) < 9 for word in words):
-        raise refused.argument(text, "8, 2:64")
+        raise refused.argument(text, RANKS)
     first, last = map(int, words)
     if not 1 <= first <= last:
-        raise refused.argument(text, "N or LOW:HIGH, from 1")
+        raise refused.argument(text, RANKS)
     return first, last
 
 

@@ -92,8 +92,8 @@ static int take_set(struct run *run, const char *pair)
     free(name);
     hud_launch_fail(BAD_USE,
                     "--set %s: not a setting of huddle (accepted: NAME=VALUE, for example "
-                    "%s; see: huddle settings)",
-                    pair, (near ? near : rows)->name);
+                    "%s=VALUE; see: huddle settings)",
+                    pair, near ? near->name : "HUDDLE_MEMORY");
     return 0;
 }
 

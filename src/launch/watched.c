@@ -16,12 +16,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BY_SIGNAL = 128 };
+enum { BY_SIGNAL = 128, OWN_END_S = 5 };
 
 static atomic_int command_pid; /* 0: none */
+
+static bool asks_to_end(int number)
+{
+    return number == SIGTERM || number == SIGHUP;
+}
 
 static void pass_on(int number)
 {
@@ -30,6 +36,26 @@ static void pass_on(int number)
     if (local_count(&command_pid) > 0)
         kill(local_count(&command_pid), number);
     errno = before;
+}
+
+static void interrupt_late(int number)
+{
+    (void)number;
+    pass_on(SIGINT);
+}
+
+/*
+ * A terminal sends Ctrl-C to the command as well, and a second signal would keep a launcher from
+ * cleaning up.  One from a process may be for this process alone, or for all of its group: so it is
+ * passed on if the command does not end by itself.
+ */
+static void hear(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (asks_to_end(number))
+        pass_on(number);
+    else if (info->si_code <= 0)
+        alarm(OWN_END_S);
 }
 
 const char *hud_launch_folder(void)
@@ -71,15 +97,14 @@ static const int numbers[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
 enum { SIGNALS = sizeof numbers / sizeof *numbers };
 static struct sigaction before[SIGNALS];
 
-/* A terminal sends Ctrl-C to the command as well; a signal to this process alone is passed on. */
 static void listen_to_signals(void)
 {
-    struct sigaction passing = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
-    struct sigaction ignoring = { .sa_handler = SIG_IGN };
+    struct sigaction passing = { .sa_sigaction = hear, .sa_flags = SA_RESTART | SA_SIGINFO };
 
     for (int i = 0; i < SIGNALS; i++) {
-        bool asks_to_end = numbers[i] == SIGTERM || numbers[i] == SIGHUP;
-        sigaction(numbers[i], asks_to_end ? &passing : &ignoring, &before[i]);
+        sigaction(numbers[i], NULL, &before[i]);
+        if (asks_to_end(numbers[i]) || before[i].sa_handler != SIG_IGN)
+            sigaction(numbers[i], &passing, NULL);
     }
 }
 
@@ -130,9 +155,12 @@ int hud_launch_watch(int (*become)(void *arg), void *arg, const char *folder, co
     pid_t pid = fork();
     if (pid == 0) {
         listen_no_more();
+        /* a launcher whose statistics nobody takes ends its job */
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
         _exit(become(arg));
     }
     local_count_by(&command_pid, pid);
+    signal(SIGALRM, interrupt_late); /* the command has its own */
     int status = pid > 0 ? await(pid) : hud_launch_fail(1, "cannot fork: %s", strerror(errno));
     local_count_by(&command_pid, -pid);
     if (pid > 0 && status != 126 && status != 127)
