@@ -98,7 +98,7 @@ HUD_API int hud_team_set_up(hud_team *team);
 HUD_API void hud_request_free(hud_request *request);
 
 /* Advances all requests of the context a bit; returns how many are in flight.  Cheap if none is, or
- * if another thread is about it. */
+ * if another thread is already doing it. */
 HUD_API int hud_progress(hud_context *context);
 
 /*

@@ -23,9 +23,11 @@ struct saved_arrays {
 
 /*
  * A call's array, of `bytes`, becomes a copy of its own; NULL, if the call does not use it.  False:
- * no memory.  Arrays must last until the call is complete, but MPICH and Open MPI read them when a
- * call begins.  So programs free them: mpi4py's Iallgatherv does, and what Fortran passes may be
- * a copy.
+ * no memory.  MPI demands that arrays last until the call is complete, but programs free them
+ * before: mpi4py's Iallgatherv does, and what Fortran passes may be a copy.  A copy protects what
+ * huddle reads, and what an MPI's own call reads that is started later.  It does not protect what
+ * the MPI reads of the program's array itself: Open MPI may read the types of MPI_Ialltoallw at the
+ * end of the call, to let go of them.
  */
 static inline bool saved_array(struct saved_arrays *saved, bool used, size_t bytes,
                                const void **array)

@@ -6,10 +6,10 @@
  * they were started; different lanes advance independently.  The task at the head of a lane has a
  * strand, the others wait without one.
  *
- * Lock      One of all lanes.  Who only wants to advance them gives up where another holds it, or
- *           it itself does: then they are advanced anyhow.  What a strand asks for, and the end of
- *           a task, are called under it, on the stack of the thread that holds it.  Without threads
- *           it is only a mark.
+ * Lock      One of all lanes.  A thread that only wants to advance them gives up if the lock is
+ *           taken, even by itself: its holder advances them.  What a strand asks for, and the end
+ *           of a task, are called under it, on the stack of the thread that holds it.  Without
+ *           threads it is only a mark.
  * Memory    A strand for each lane that has tasks, of those started and of those not yet started
  *           (hud_lanes_reserve).  Strands are kept until the end.
  */

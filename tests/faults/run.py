@@ -45,7 +45,8 @@ class Run:
     """One run of a program, to its end."""
 
     def __init__(self, setting, program, environment):
-        self.program, mark = program, uuid.uuid4().hex
+        self.program, self.nonblocking = program, setting.nonblocking
+        mark = uuid.uuid4().hex
         with tempfile.TemporaryDirectory(prefix="faults-") as folder:
             command, env = self.command(setting)
             env = {

@@ -34,15 +34,24 @@ class Alike(unittest.TestCase):
     """Ranks of one team of which one has seen fewer calls."""
 
     @staticmethod
-    def told(first, second):
+    def told(first, second, unseen=("b",)):
         ranks = [
             types.SimpleNamespace(teams={0: (2, r, 0)}, calls={0: c})
             for r, c in enumerate((first, second))
         ]
-        return list(judge.alike(ranks))
+        return list(judge.alike(ranks, unseen))
 
     def test_passed_calls_may_be_unseen(self):
         self.assertEqual(self.told([("a", 1), ("b", 1), ("c", 1)], [("a", 1), ("c", 1)]), [])
+
+    def test_passed_calls_of_others_may_not(self):
+        self.assertTrue(self.told([("a", 1), ("b", 1), ("c", 1)], [("a", 1), ("c", 1)], ("c",)))
+        self.assertTrue(self.told([("a", 1), ("b", 1)], [("a", 1)], ()))
+
+    def test_only_nonblocking_calls_of_open_mpi(self):
+        self.assertIn("bcast", judge.may_be_unseen("ompi4", True))
+        self.assertEqual(judge.may_be_unseen("ompi4", False), ())
+        self.assertEqual(judge.may_be_unseen("mpich4", True), ())
 
     def test_handled_calls_may_not(self):
         self.assertTrue(self.told([("a", 0), ("b", 1)], [("a", 0)]))

@@ -7,8 +7,8 @@
  *
  * Sections: each collective in each form, completed in each way; many in flight on several
  * communicators, completed in any order, with blocking calls and messages between them; ranks that
- * come late; what a program may free as soon as a call has begun; communicators whose first calls
- * are nonblocking; waits that need the progress of other requests.
+ * come late; what a program may free as soon as a call has begun; attributes of types;
+ * communicators whose first calls are nonblocking; waits that need the progress of other requests.
  */
 #include "pieces.h"
 #include "ways.h"
@@ -228,6 +228,51 @@ static void freed(void)
     section("freed");
 }
 
+/* ---- what is the program's alone ------------------------------------------------------------- */
+
+static int attribute_calls;
+
+static int copy_attribute(MPI_Datatype type, int key, void *extra, void *value, void *copied,
+                          int *flag)
+{
+    (void)type, (void)key, (void)extra, (void)value, (void)copied;
+    attribute_calls++;
+    *flag = 0;
+    return MPI_ERR_OTHER;
+}
+
+static int delete_attribute(MPI_Datatype type, int key, void *value, void *extra)
+{
+    (void)type, (void)key, (void)value, (void)extra;
+    attribute_calls++;
+    return MPI_SUCCESS;
+}
+
+/* No call copies the attributes of its type. */
+static void attributes(void)
+{
+    MPI_Datatype type;
+    int key, numbers[4];
+
+    MPI_Type_create_keyval(copy_attribute, delete_attribute, &key, NULL);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_set_attr(type, key, &key);
+    for (int turn = 0; turn < 3; turn++) {
+        MPI_Request request;
+        for (int i = 0; i < 4; i++)
+            numbers[i] = world_rank == 0 ? turn + i : -1;
+        MPI_Ibcast(numbers, 1, type, 0, MPI_COMM_WORLD, &request);
+        wait_one(&request, turn % WAYS);
+        check(numbers[0] == turn && numbers[2] == turn + 2, "the broadcast of a type's data");
+    }
+    check(attribute_calls == 0, "%d calls of the program's functions", attribute_calls);
+    MPI_Type_free(&type);
+    check(attribute_calls == 1, "%d calls of the program's functions", attribute_calls);
+    MPI_Type_free_keyval(&key);
+    section("attributes");
+}
+
 /* ---- first calls, and communicators made meanwhile ------------------------------------------- */
 
 static void firsts(void)
@@ -305,6 +350,7 @@ int main(int argc, char **argv)
     each();
     late();
     freed();
+    attributes();
     many();
     thousands(options.brief ? 1000 : 10000, options.brief ? 20 : 100);
     MPI_Op_free(&composition);

@@ -63,8 +63,8 @@ struct chain {
     struct chain_slot *mine, *before, *after; /* slots; NULL: there is no such rank */
     uint64_t cells;                           /* of a window */
     size_t cell_bytes;
-    uint64_t call;         /* of the family, before this one: its position has 32 bits of it */
-    uint64_t at, done;     /* the fragment's position, and the one after it */
+    uint64_t call;     /* number of earlier calls of the family; a position holds its low 32 bits */
+    uint64_t at, done; /* the fragment's position, and the one after it */
     uint64_t own, befores; /* cells of it: its own, and its predecessor's */
     bool exclusive;
 };

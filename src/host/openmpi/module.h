@@ -4,6 +4,7 @@
 #define HUD_OPENMPI_MODULE_H
 
 #include "component.h"
+#include "core/local.h"
 #include "host/grown.h"
 
 #include "host/map.h"
@@ -52,7 +53,7 @@ typedef struct hud_module {
     bool setting_up; /* inside the team's allgather, which may itself call other collectives of this
                         communicator */
     bool nonblocking;                /* nonblocking collectives are handled, too */
-    unsigned in_flight;              /* requests of `team` that are not complete */
+    atomic_int in_flight;            /* requests of `team` that are not complete */
     struct request *oldest, *newest; /* of them, in the order of their starts: progress.c's */
     struct hud_module *next_carrying;
     struct below below;

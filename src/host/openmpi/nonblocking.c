@@ -219,7 +219,7 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
         bool users = !m->setting_up && is_users(AT_##name, __builtin_return_address(0));           \
-        if (!users && m->in_flight == 0)                                                           \
+        if (!users && local_count(&m->in_flight) == 0)                                             \
             return m->below.i##name(__VA_ARGS__, request, m->below.i##name##_module);              \
         struct request *r = prepare(m, SHAPE_##name, false);                                       \
         if (r == NULL)                                                                             \
@@ -228,7 +228,7 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
         r->saved.name = (struct saved_##name){ __VA_ARGS__ };                                      \
         bool saved = save_##name(r, ompi_comm_size(comm));                                         \
         r->below = begin_##name;                                                                   \
-        if (status != HUD_PASS || m->in_flight > 0)                                                \
+        if (status != HUD_PASS || local_count(&m->in_flight) > 0)                                  \
             status = launch(m, r, make(r, SHAPE_##name, status, saved), request);                  \
         else                                                                                       \
             hud_request_give(r);                                                                   \
@@ -242,7 +242,7 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
     static int ordered_ineighbor_##name(MAP(PARAM_, __VA_ARGS__))                                  \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
-        if (m->in_flight > 0)                                                                      \
+        if (local_count(&m->in_flight) > 0)                                                        \
             hud_team_flush(m->team);                                                               \
         return m->below.ineighbor_##name(__VA_ARGS__, request,                                     \
                                          m->below.ineighbor_##name##_module);                      \

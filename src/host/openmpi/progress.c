@@ -18,8 +18,9 @@ enum {
     LOOK_ANYWAY = 64
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next two lines */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next three lines */
 static struct request *fresh;                            /* launched, not yet in a list */
+static atomic_int fresh_count;                           /* their number, read without the lock */
 static bool registered;
 static bool threads; /* MPI_THREAD_MULTIPLE */
 
@@ -61,6 +62,7 @@ static void take_fresh(void)
     for (struct request *r; (r = fresh) != NULL;) {
         fresh = r->next;
         push(&taken, r);
+        local_count_by(&fresh_count, -1);
     }
     local_unlock(&lock, threads);
     for (struct request *r; (r = taken) != NULL;) { /* in the order in which they were launched */
@@ -139,7 +141,7 @@ static int complete(struct request *ended)
     for (struct request *r = ended, *next; r != NULL; r = next, count++) {
         next = r->next;
         local_lock(&lock, threads);
-        r->module->in_flight -= r->team == NULL;
+        local_count_by(&r->module->in_flight, -(r->team == NULL));
         local_unlock(&lock, threads);
         ompi_request_complete(&r->super.super, true);
     }
@@ -166,7 +168,7 @@ static int progress(void)
 
     if (!local_enter(&busy, threads))
         return 0;
-    if (fresh != NULL)
+    if (local_count(&fresh_count) > 0)
         take_fresh();
     if (carrying != NULL || persistent != NULL) {
         int in_flight = hud_progress(context);
@@ -187,8 +189,10 @@ void hud_request_hand_over(struct request *r)
 {
     local_lock(&lock, threads);
     push(&fresh, r);
-    r->module->in_flight += r->team == NULL;
-    context = r->module->context;
+    local_count_by(&fresh_count, 1);
+    local_count_by(&r->module->in_flight, r->team == NULL);
+    if (context != r->module->context) /* which is read without the lock */
+        context = r->module->context;
     if (!registered)
         opal_progress_register(progress);
     registered = true;

@@ -217,7 +217,8 @@ int hud_request_launch(struct request *r, ompi_request_t **request)
     status = hud_request_test(r->request, &done);
     if (done)
         hud_request_absorb(r, status);
-    if (done && status == HUD_OK) {
+    /* (to close the call may have failed: MPI_Wait must report it) */
+    if (done && status == HUD_OK && r->super.super.req_status.MPI_ERROR == MPI_SUCCESS) {
         hud_request_give(r);
         *request = &ompi_request_empty;
     } else {

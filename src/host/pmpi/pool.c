@@ -17,7 +17,8 @@ static bool is_predefined(MPI_Datatype type)
     return (unsigned)type >> 30 == 1;
 }
 
-/* A type that is made of another one keeps it alive, under its own handle. */
+/* A type that is made of another one keeps it alive.  Not a duplicate: MPI_Type_dup calls the
+ * program's functions that copy attributes.  It is never used for data, so it is not committed. */
 bool hud_request_hold_type(struct request *r, MPI_Datatype type)
 {
     if (is_predefined(type) || !handle_is_type(type))
@@ -30,10 +31,12 @@ bool hud_request_hold_type(struct request *r, MPI_Datatype type)
         r->held = more;
         r->held_room = room;
     }
-    if (real.Type_dup(type, &r->held[r->held_count]) != MPI_SUCCESS)
-        return false;
-    r->held_count++;
-    return true;
+    int class, code = real.Type_contiguous(1, type, &r->held[r->held_count]);
+    if (code == MPI_SUCCESS)
+        r->held_count++;
+    else
+        real.Error_class(code, &class);
+    return code == MPI_SUCCESS || class == MPI_ERR_TYPE; /* the call itself reports that one */
 }
 
 bool hud_request_hold_types(struct request *r, const MPI_Datatype *types)

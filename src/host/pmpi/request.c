@@ -63,7 +63,12 @@ bool hud_requests_polled(bool threads)
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
-/* The communicator that the user has freed ends with its last request. */
+/*
+ * The communicator that the user has freed is let go with its last request.  With
+ * MPI_THREAD_MULTIPLE that is when the request is taken from the pool again, or in MPI_Finalize,
+ * and so are the types and the operation of each (pool.c).  Until then the program's functions that
+ * delete attributes are not called.
+ */
 static void land(struct request *r)
 {
     local_lock(&lock, hud_life_threaded);
