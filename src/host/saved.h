@@ -60,6 +60,8 @@ static inline void saved_arrays_free(struct saved_arrays *saved)
 #define FIELD_out_counts const COUNT *out_counts;
 #define FIELD_in_places const PLACE *in_places;
 #define FIELD_out_places const PLACE *out_places;
+#define FIELD_in_bytes const MPI_Aint *in_bytes;
+#define FIELD_out_bytes const MPI_Aint *out_bytes;
 #define FIELD_type SAVED_TYPE type;
 #define FIELD_in_type SAVED_TYPE in_type;
 #define FIELD_out_type SAVED_TYPE out_type;
@@ -80,6 +82,8 @@ static inline void saved_arrays_free(struct saved_arrays *saved)
 #define SAVED_out_counts s->out_counts
 #define SAVED_in_places s->in_places
 #define SAVED_out_places s->out_places
+#define SAVED_in_bytes s->in_bytes
+#define SAVED_out_bytes s->out_bytes
 #define SAVED_type s->type
 #define SAVED_in_type s->in_type
 #define SAVED_out_type s->out_type

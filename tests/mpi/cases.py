@@ -252,6 +252,8 @@ CASES = [
       for ranks in (2, 3)],
     Case("nonblocking", "handled where waits advance them", ("ompi4", "ompi5", "mpich5"), 3, ["{bin}/waits"], env={"HUDDLE_NONBLOCKING": "auto"}, handled=True,
          leaves=LEFT, collectives=("allgather",), again=True),
+    *[Case("nonblocking", f"{ranks} ranks, calls that return at once{with_threads}", mpis, ranks, ["{bin}/returns", *with_threads.replace(", ", "--").split()], seconds=60, handled=True, leaves=LEFT, collectives=("bcast",), again=again)
+      for ranks, mpis, with_threads, again in ((2, ALL, "", False), (3, BOTH, "", True), (2, BOTH, ", threads", False))],
     Case("nonblocking", "switched off", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={"HUDDLE_NONBLOCKING": "off"}, seconds=200),
     Case("nonblocking", "switched off on one rank", BOTH, 3, ["{bin}/waits"], each=on_ranks("-eq 1", "env", "HUDDLE_NONBLOCKING=off"), passed="ranks without huddle here",
          says=["rank 1 runs without huddle, or"], may_say=["rank 0 runs without huddle, or"], collectives=("allgather",)),

@@ -6,9 +6,10 @@
  *             so they must start in the same order on all ranks.  Whether huddle carries a request
  *             out may be known only later (its team is being set up).  As long as requests are in
  *             flight, what goes to Open MPI's own therefore takes a place in the order of huddle's
- *             requests.  What has no request of ours waits for its turn: collectives of
- *             neighbourhoods, and the initialisation of persistent ones.  Persistent ones are
- *             started in any order, and have no part in this one (persistent.c).
+ *             requests, collectives of neighbourhoods among them: the call returns at once, and
+ *             Open MPI's own starts in its turn.  The initialisation of persistent ones, which MPI
+ *             allows to wait, waits for its turn.  Persistent ones are started in any order, and
+ *             have no part in this one (persistent.c).
  * Within Open MPI
  *             A new communicator's number is agreed upon by nonblocking collectives of its parent.
  *             Open MPI starts them from its progress, at moments that differ from rank to rank
@@ -19,6 +20,9 @@
 #include "nonblocking.h"
 #include "coll/coll.h"
 #include "request.h"
+
+#define TOPOLOGY(name) PMPI_##name
+#include "host/topology.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -79,9 +83,10 @@ bool hud_is_users_free(const void *caller)
 
 /* ---- arguments that outlive the call --------------------------------------------------------- */
 
-/* sends, gets: the rank's arguments about what it sends, or gets, are to be looked at. */
-#define ARRAY(field, used)                                                                         \
-    saved = saved && saved_array(&r->arrays, used, (size_t)ranks * sizeof *s->field,               \
+/* sends, gets: the rank's arguments about what it sends, or gets, are to be looked at.  sent, got:
+ * of how many blocks they are. */
+#define ARRAY(field, blocks, used)                                                                 \
+    saved = saved && saved_array(&r->arrays, used, (size_t)blocks * sizeof *s->field,              \
                                  (const void **)(uintptr_t)&s->field);
 #define SENDS (sends && s->in != MPI_IN_PLACE)
 #define COPY_buffer
@@ -90,16 +95,18 @@ bool hud_is_users_free(const void *caller)
 #define COPY_count
 #define COPY_ins
 #define COPY_outs
-#define COPY_counts ARRAY(counts, true)
-#define COPY_in_counts ARRAY(in_counts, SENDS)
-#define COPY_out_counts ARRAY(out_counts, gets)
-#define COPY_in_places ARRAY(in_places, SENDS)
-#define COPY_out_places ARRAY(out_places, gets)
+#define COPY_counts ARRAY(counts, sent, true)
+#define COPY_in_counts ARRAY(in_counts, sent, SENDS)
+#define COPY_out_counts ARRAY(out_counts, got, gets)
+#define COPY_in_places ARRAY(in_places, sent, SENDS)
+#define COPY_out_places ARRAY(out_places, got, gets)
+#define COPY_in_bytes ARRAY(in_bytes, sent, true)
+#define COPY_out_bytes ARRAY(out_bytes, got, true)
 #define COPY_type
 #define COPY_in_type
 #define COPY_out_type
-#define COPY_in_types ARRAY(in_types, SENDS)
-#define COPY_out_types ARRAY(out_types, gets)
+#define COPY_in_types ARRAY(in_types, sent, SENDS)
+#define COPY_out_types ARRAY(out_types, got, gets)
 #define COPY_op
 #define COPY_root
 #define COPY_comm
@@ -133,15 +140,22 @@ bool hud_is_users_free(const void *caller)
 #define KEPT_root
 #define KEPT_comm
 
-#define SAVED(name, MAY_SEND, MAY_GET, ...)                                                        \
-    static bool save_##name(struct request *r, int ranks)                                          \
+#define SAVED(name, BELOW, MAY_SEND, MAY_GET, ...)                                                 \
+    static bool save_##name(struct request *r, int sent, int got)                                  \
     {                                                                                              \
         struct saved_##name *s = &r->saved.name;                                                   \
         bool saved = true, sends = MAY_SEND, gets = MAY_GET;                                       \
-        (void)s, (void)ranks, (void)sends, (void)gets;                                             \
+        (void)s, (void)sent, (void)got, (void)sends, (void)gets;                                   \
         JOIN(COPY_, __VA_ARGS__)                                                                   \
         return saved;                                                                              \
     }                                                                                              \
+    static int begin_##name(struct request *r, ompi_request_t **inner)                             \
+    {                                                                                              \
+        const struct saved_##name *s = &r->saved.name;                                             \
+        const struct below *b = &r->module->below;                                                 \
+        return b->BELOW(MAP(SAVED_, __VA_ARGS__), inner, b->BELOW##_module);                       \
+    }
+#define KEPT(name, MAY_SEND, MAY_GET, ...)                                                         \
     static bool keep_##name(struct request *r, int ranks)                                          \
     {                                                                                              \
         const struct saved_##name *s = &r->saved.name;                                             \
@@ -149,21 +163,18 @@ bool hud_is_users_free(const void *caller)
         (void)s, (void)ranks, (void)sends, (void)gets;                                             \
         JOIN(KEPT_, __VA_ARGS__)                                                                   \
         return kept;                                                                               \
-    }                                                                                              \
-    static int begin_##name(struct request *r, ompi_request_t **inner)                             \
-    {                                                                                              \
-        const struct saved_##name *s = &r->saved.name;                                             \
-        const struct below *b = &r->module->below;                                                 \
-        return b->i##name(MAP(SAVED_, __VA_ARGS__), inner, b->i##name##_module);                   \
     }
-#define PLAIN(Name, name, ...) SAVED(name, true, true, __VA_ARGS__)
+#define BOTH(name, MAY_SEND, MAY_GET, ...)                                                         \
+    SAVED(name, i##name, MAY_SEND, MAY_GET, __VA_ARGS__) KEPT(name, MAY_SEND, MAY_GET, __VA_ARGS__)
+#define PLAIN(Name, name, ...) BOTH(name, true, true, __VA_ARGS__)
 #define IS_ROOT (ompi_comm_rank(s->comm) == s->root)
 #define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
-    SAVED(name, (COLL_FLAGS_##ID & COLL_TO_ROOT) || IS_ROOT,                                       \
-          coll_from_root(COLL_FLAGS_##ID) || IS_ROOT, __VA_ARGS__)
+    BOTH(name, (COLL_FLAGS_##ID & COLL_TO_ROOT) || IS_ROOT,                                        \
+         coll_from_root(COLL_FLAGS_##ID) || IS_ROOT, __VA_ARGS__)
 #define HANDLED_ROOTED_ARRAYS HANDLED_ROOTED
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
+#define NEIGHBORS(Name, name, ...) SAVED(neighbor_##name, ineighbor_##name, true, true, __VA_ARGS__)
 #include "host/signatures.def"
 
 /* ---- as Open MPI calls them ------------------------------------------------------------------ */
@@ -212,6 +223,23 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
     return status == HUD_ERR_MEMORY ? hud_team_fail(m->team) : status;
 }
 
+/* Of a call that huddle handles on no rank.  HUD_PASS: Open MPI's own is to be started; without
+ * memory for the request, after those that come before it. */
+static int place(hud_module *m, struct request *r, bool saved, ompi_request_t **request)
+{
+    int status = saved ? hud_request_make(r, false) : HUD_ERR_MEMORY;
+
+    if (status == HUD_OK)
+        status = hud_request_launch(r, request);
+    if (status == HUD_OK)
+        return HUD_OK;
+    if (r != NULL)
+        hud_request_give(r);
+    if (status != HUD_PASS)
+        hud_team_flush(m->team);
+    return HUD_PASS;
+}
+
 #undef PARAM_comm
 #define PARAM_comm COMM *comm, ompi_request_t **request, MODULE *module
 #define PLAIN(Name, name, ...)                                                                     \
@@ -226,7 +254,7 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
             return without_memory(m);                                                              \
         int status = users ? hud_open_##name(&r->call, __VA_ARGS__, module) : HUD_PASS;            \
         r->saved.name = (struct saved_##name){ __VA_ARGS__ };                                      \
-        bool saved = save_##name(r, ompi_comm_size(comm));                                         \
+        bool saved = save_##name(r, ompi_comm_size(comm), ompi_comm_size(comm));                   \
         r->below = begin_##name;                                                                   \
         if (status != HUD_PASS || local_count(&m->in_flight) > 0)                                  \
             status = launch(m, r, make(r, SHAPE_##name, status, saved), request);                  \
@@ -239,13 +267,24 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #define NEIGHBORS(Name, name, ...)                                                                 \
-    static int ordered_ineighbor_##name(MAP(PARAM_, __VA_ARGS__))                                  \
+    static int placed_ineighbor_##name(MAP(PARAM_, __VA_ARGS__))                                   \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
-        if (local_count(&m->in_flight) > 0)                                                        \
-            hud_team_flush(m->team);                                                               \
-        return m->below.ineighbor_##name(__VA_ARGS__, request,                                     \
-                                         m->below.ineighbor_##name##_module);                      \
+        int sent, got, status = HUD_PASS;                                                          \
+        if (local_count(&m->in_flight) > 0 &&                                                      \
+            topology_blocks(comm, ompi_comm_rank(comm), &sent, &got)) {                            \
+            struct request *r = hud_request_take(m, false);                                        \
+            bool saved = r != NULL;                                                                \
+            if (saved) {                                                                           \
+                r->saved.neighbor_##name = (struct saved_neighbor_##name){ __VA_ARGS__ };          \
+                saved = save_neighbor_##name(r, sent, got);                                        \
+                r->below = begin_neighbor_##name;                                                  \
+            }                                                                                      \
+            status = place(m, r, saved, request);                                                  \
+        }                                                                                          \
+        return status == HUD_OK ? OMPI_SUCCESS                                                     \
+                                : m->below.ineighbor_##name(__VA_ARGS__, request,                  \
+                                                            m->below.ineighbor_##name##_module);   \
     }
 #include "host/signatures.def"
 
@@ -297,7 +336,7 @@ void hud_nonblocking_install(hud_module *m)
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #define NEIGHBORS(Name, name, ...)                                                                 \
-    INSTALL(ineighbor_##name, ordered_ineighbor_##name)                                            \
+    INSTALL(ineighbor_##name, placed_ineighbor_##name)                                             \
     INSTALL(neighbor_##name##_init, ordered_neighbor_##name##_init)
 #include "host/signatures.def"
 }

@@ -29,6 +29,7 @@ struct saved {
     } name;
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
+#define NEIGHBORS(Name, name, ...) PLAIN(, neighbor_##name, __VA_ARGS__)
 #include "host/signatures.def"
     };
 };

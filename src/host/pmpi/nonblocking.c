@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nonblocking.c - wrappers of the nonblocking collectives.
+ * nonblocking.c - wrappers of the nonblocking collectives, those of neighbourhoods and
+ * MPI_Comm_idup among them, which huddle does not handle.
  *
- * The MPI numbers its own nonblocking collectives of a communicator as they start, so they must
- * start in the same order on all ranks.  Whether huddle carries a request out may be known only
- * later (its team is being set up).  As long as requests are in flight, a call that falls back
- * therefore takes a place in the order of huddle's requests.
+ * Order      The MPI numbers its own nonblocking collectives of a communicator as they start, so
+ *            they must start in the same order on all ranks.  Whether huddle carries a request out
+ *            may be known only later (its team is being set up).  As long as requests are in
+ *            flight, a call that is the MPI's own therefore takes a place in the order of huddle's
+ *            requests.  It returns at once, as MPI demands; the MPI's own starts in its turn.
+ * Copies     A communicator whose copy has such a place is copied in its turn, too: with the
+ *            attributes that it has then.
  */
 #include "host/pmpi/nonblocking.h"
+
+#define TOPOLOGY(name) real.name
+#include "host/topology.h"
 
 /* ---- arguments that outlive the call --------------------------------------------------------- */
 
 /* The user may free types and operations at once, and does so with arrays (saved.h).  sends, gets:
- * what the rank's arguments say of what it sends, or gets, is to be looked at. */
-#define ARRAY(field, used)                                                                         \
-    held = held && saved_array(&r->arrays, used, (size_t)r->comm->size * sizeof *s->field,         \
+ * what the rank's arguments say of what it sends, or gets, is to be looked at.  sent, got: of how
+ * many blocks that is. */
+#define ARRAY(field, blocks, used)                                                                 \
+    held = held && saved_array(&r->arrays, used, (size_t)blocks * sizeof *s->field,                \
                                (const void **)(uintptr_t)&s->field);
 #define SENDS (sends && s->in != MPI_IN_PLACE)
 #define HOLD_buffer
@@ -23,46 +31,53 @@
 #define HOLD_count
 #define HOLD_ins
 #define HOLD_outs
-#define HOLD_counts ARRAY(counts, true)
-#define HOLD_in_counts ARRAY(in_counts, SENDS)
-#define HOLD_out_counts ARRAY(out_counts, gets)
-#define HOLD_in_places ARRAY(in_places, SENDS)
-#define HOLD_out_places ARRAY(out_places, gets)
+#define HOLD_counts ARRAY(counts, sent, true)
+#define HOLD_in_counts ARRAY(in_counts, sent, SENDS)
+#define HOLD_out_counts ARRAY(out_counts, got, gets)
+#define HOLD_in_places ARRAY(in_places, sent, SENDS)
+#define HOLD_out_places ARRAY(out_places, got, gets)
+#define HOLD_in_bytes ARRAY(in_bytes, sent, true)
+#define HOLD_out_bytes ARRAY(out_bytes, got, true)
 #define HOLD_type held = held && hud_request_hold_type(r, s->type);
 #define HOLD_in_type held = held && (!SENDS || hud_request_hold_type(r, s->in_type));
 #define HOLD_out_type                                                                              \
     held = held && (!gets || s->out == MPI_IN_PLACE || hud_request_hold_type(r, s->out_type));
-#define HOLD_in_types ARRAY(in_types, SENDS) held = held && hud_request_hold_types(r, s->in_types);
+#define HOLD_in_types                                                                              \
+    ARRAY(in_types, sent, SENDS) held = held && hud_request_hold_types(r, s->in_types, sent);
 #define HOLD_out_types                                                                             \
-    ARRAY(out_types, gets) held = held && hud_request_hold_types(r, s->out_types);
+    ARRAY(out_types, got, gets) held = held && hud_request_hold_types(r, s->out_types, got);
 #define HOLD_op hud_op_hold(r->op = s->op);
 #define HOLD_root
 #define HOLD_comm
 
-#define SAVED(Name, name, MAY_SEND, MAY_GET, ...)                                                  \
-    static bool hold_##Name(struct request *r)                                                     \
+#define SAVED(Name, Inner, MAY_SEND, MAY_GET, ...)                                                 \
+    static bool hold_##Name(struct request *r, int sent, int got)                                  \
     {                                                                                              \
         struct saved_##Name *s = &r->saved.Name;                                                   \
         bool held = true, sends = MAY_SEND, gets = MAY_GET;                                        \
-        (void)s, (void)sends, (void)gets;                                                          \
+        (void)s, (void)sent, (void)got, (void)sends, (void)gets;                                   \
         JOIN(HOLD_, __VA_ARGS__)                                                                   \
         return held;                                                                               \
     }                                                                                              \
     static int begin_##Name(struct request *r)                                                     \
     {                                                                                              \
         const struct saved_##Name *s = &r->saved.Name;                                             \
-        return real.I##name(MAP(SAVED_, __VA_ARGS__), &r->inner);                                  \
+        return real.Inner(MAP(SAVED_, __VA_ARGS__), &r->inner);                                    \
     }
-#define PLAIN(Name, name, ...) SAVED(Name, name, true, true, __VA_ARGS__)
+#define PLAIN(Name, name, ...) SAVED(Name, I##name, true, true, __VA_ARGS__)
 #define HANDLED(Name, name, ...)                                                                   \
-    SAVED(Name, name, true, true, __VA_ARGS__) SAVED(Name##_c, name##_c, true, true, __VA_ARGS__)
+    SAVED(Name, I##name, true, true, __VA_ARGS__)                                                  \
+    SAVED(Name##_c, I##name##_c, true, true, __VA_ARGS__)
 #define HANDLED_ARRAYS HANDLED
 #define SENDS_OF(ID) (COLL_FLAGS_##ID & COLL_TO_ROOT) || r->comm->rank == s->root
 #define GETS_OF(ID) coll_from_root(COLL_FLAGS_##ID) || r->comm->rank == s->root
 #define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
-    SAVED(Name, name, SENDS_OF(ID), GETS_OF(ID), __VA_ARGS__)                                      \
-    SAVED(Name##_c, name##_c, SENDS_OF(ID), GETS_OF(ID), __VA_ARGS__)
+    SAVED(Name, I##name, SENDS_OF(ID), GETS_OF(ID), __VA_ARGS__)                                   \
+    SAVED(Name##_c, I##name##_c, SENDS_OF(ID), GETS_OF(ID), __VA_ARGS__)
 #define HANDLED_ROOTED_ARRAYS HANDLED_ROOTED
+#define NEIGHBORS(Name, name, ...)                                                                 \
+    SAVED(Neighbor_##name, Ineighbor_##name, true, true, __VA_ARGS__)                              \
+    SAVED(Neighbor_##name##_c, Ineighbor_##name##_c, true, true, __VA_ARGS__)
 #include "host/signatures.def"
 
 /* ---- the wrappers ---------------------------------------------------------------------------- */
@@ -78,6 +93,25 @@ static int launch(struct request *r, int status, MPI_Request *request)
         hud_call_settle(&r->call);
     hud_request_give(r);
     return status;
+}
+
+/* Requests of it are in flight: what is the MPI's own takes a place among them. */
+static struct comm *find_busy(MPI_Comm handle)
+{
+    struct comm *comm = hud_comm_find(handle);
+
+    return comm && comm->team && local_count(&comm->in_flight) > 0 ? comm : NULL;
+}
+
+/* A call that huddle handles on no rank.  False: the MPI's own is to be started; without memory for
+ * the request, after those that come before it. */
+static bool place(const struct comm *comm, struct request *r, bool held, MPI_Request *request)
+{
+    int status = r ? launch(r, held ? HUD_PASS : HUD_ERR_MEMORY, request) : HUD_ERR_MEMORY;
+
+    if (status != HUD_OK && status != HUD_PASS)
+        hud_team_flush(comm->team);
+    return status == HUD_OK;
 }
 
 #define WRAPPER(Name, name, Inner, ...)                                                            \
@@ -96,16 +130,37 @@ static int launch(struct request *r, int status, MPI_Request *request)
             if (status == HUD_PASS && local_count(&ours->in_flight) == 0)                          \
                 hud_request_give(r);                                                               \
             else                                                                                   \
-                status = launch(r, hold_##Name(r) ? status : HUD_ERR_MEMORY, request);             \
+                status = launch(                                                                   \
+                    r, hold_##Name(r, ours->size, ours->size) ? status : HUD_ERR_MEMORY, request); \
         }                                                                                          \
         if (status == HUD_PASS)                                                                    \
             return real.I##Inner(__VA_ARGS__, request);                                            \
         return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
     }
 
+#define NEIGHBOR(name, ...)                                                                        \
+    static int wrap_Ineighbor_##name(MAP(PARAM_, __VA_ARGS__), MPI_Request *request)               \
+    {                                                                                              \
+        struct comm *busy = request ? find_busy(comm) : NULL;                                      \
+        int sent, got;                                                                             \
+        if (busy && topology_blocks(comm, busy->rank, &sent, &got)) {                              \
+            struct request *r = hud_request_take(busy);                                            \
+            bool held = r != NULL;                                                                 \
+            if (r) {                                                                               \
+                r->saved.Neighbor_##name = (struct saved_Neighbor_##name){ __VA_ARGS__ };          \
+                r->below = begin_Neighbor_##name;                                                  \
+                held = hold_Neighbor_##name(r, sent, got);                                         \
+            }                                                                                      \
+            if (place(busy, r, held, request))                                                     \
+                return MPI_SUCCESS;                                                                \
+        }                                                                                          \
+        return real.Ineighbor_##name(__VA_ARGS__, request);                                        \
+    }
+
 #define COUNT int
 #define PLACE int
 #define MANY(array) ((struct many){ (array), false, false })
+#define NEIGHBORS(Name, name, ...) NEIGHBOR(name, __VA_ARGS__)
 #define PLAIN(Name, name, ...) WRAPPER(Name, name, name, __VA_ARGS__)
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
@@ -117,16 +172,65 @@ static int launch(struct request *r, int status, MPI_Request *request)
 #define COUNT MPI_Count
 #define PLACE MPI_Aint
 #define MANY(array) ((struct many){ (array), true, false })
+#define NEIGHBORS(Name, name, ...) NEIGHBOR(name##_c, __VA_ARGS__)
 #define HANDLED(Name, name, ...) WRAPPER(Name##_c, name, name##_c, __VA_ARGS__)
 #define HANDLED_ARRAYS HANDLED
 #include "host/signatures.def"
 
+/* ---- copies of a communicator ---------------------------------------------------------------- */
+
+static int begin_idup(struct request *r)
+{
+    return real.Comm_idup(r->saved.duplicate.comm, r->saved.duplicate.made, &r->inner);
+}
+
+static int begin_idup_with_info(struct request *r)
+{
+    return real.Comm_idup_with_info(r->saved.duplicate.comm, r->info, r->saved.duplicate.made,
+                                    &r->inner);
+}
+
+static int wrap_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
+{
+    struct comm *busy = made && request ? find_busy(comm) : NULL;
+    struct request *r = busy ? hud_request_take(busy) : NULL;
+
+    if (r) {
+        r->saved.duplicate.comm = comm;
+        r->saved.duplicate.made = made;
+        r->below = begin_idup;
+    }
+    return busy && place(busy, r, true, request) ? MPI_SUCCESS
+                                                 : real.Comm_idup(comm, made, request);
+}
+
+static int wrap_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made,
+                                    MPI_Request *request)
+{
+    struct comm *busy = made && request ? find_busy(comm) : NULL;
+    struct request *r = busy ? hud_request_take(busy) : NULL;
+    bool held = true;
+
+    if (r) {
+        r->saved.duplicate.comm = comm;
+        r->saved.duplicate.made = made;
+        r->below = begin_idup_with_info;
+        held = info == MPI_INFO_NULL || real.Info_dup(info, &r->info) == MPI_SUCCESS;
+    }
+    return busy && place(busy, r, held, request)
+               ? MPI_SUCCESS
+               : real.Comm_idup_with_info(comm, info, made, request);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define W(name) { "MPI_" #name, (void (*)(void))wrap_##name },
 const struct hud_wrapper hud_nonblocking_wrappers[] = {
-#define PLAIN(Name, name, ...) { "MPI_I" #name, (void (*)(void))wrap_I##name },
-#define HANDLED(Name, name, ...)                                                                   \
-    { "MPI_I" #name, (void (*)(void))wrap_I##name },                                               \
-        { "MPI_I" #name "_c", (void (*)(void))wrap_I##name##_c },
+    W(Comm_idup) W(Comm_idup_with_info)
+#define PLAIN(Name, name, ...) W(I##name)
+#define HANDLED(Name, name, ...) W(I##name) W(I##name##_c)
 #define HANDLED_ARRAYS HANDLED
+#define NEIGHBORS(Name, name, ...) W(Ineighbor_##name) W(Ineighbor_##name##_c)
 #include "host/signatures.def"
-    { NULL, NULL },
+        { NULL, NULL },
 };

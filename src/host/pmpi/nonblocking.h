@@ -5,8 +5,8 @@
  * nonblocking.c  the wrappers
  * request.c      a request of huddle as a generalized request of the MPI
  * pool.c         requests that are not in use, and what those in use keep
- * order.c        wrappers of what takes a place in the MPI's order of nonblocking calls without
- *                being handled, or frees what a request still uses
+ * order.c        wrappers of blocking calls that have a place in the MPI's order of nonblocking
+ *                ones, and of what frees what a request still uses
  */
 #ifndef HUD_PMPI_NONBLOCKING_H
 #define HUD_PMPI_NONBLOCKING_H
@@ -26,6 +26,7 @@
     };
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
+#define NEIGHBORS(Name, name, ...) PLAIN(Neighbor_##name, , __VA_ARGS__)
 #include "host/signatures.def"
 #undef COUNT
 #undef PLACE
@@ -36,6 +37,7 @@
         JOIN(FIELD_, __VA_ARGS__)                                                                  \
     };
 #define HANDLED_ARRAYS HANDLED
+#define NEIGHBORS(Name, name, ...) HANDLED(Neighbor_##name, , __VA_ARGS__)
 #include "host/signatures.def"
 #undef COUNT
 #undef PLACE
@@ -46,7 +48,11 @@ union saved {
     struct saved_##Name Name;                                                                      \
     struct saved_##Name##_c Name##_c;
 #define HANDLED_ARRAYS HANDLED
+#define NEIGHBORS(Name, name, ...) HANDLED(Neighbor_##name, , __VA_ARGS__)
 #include "host/signatures.def"
+    struct {
+        MPI_Comm comm, *made;
+    } duplicate;
 };
 
 enum request_state { WITH_HUDDLE, WITH_MPI, ENDED };
@@ -64,6 +70,7 @@ struct request {
     bool told;          /* the error handler was called */
     int code;           /* its result */
     MPI_Op op;          /* a user's operation that it uses, or MPI_OP_NULL */
+    MPI_Info info;      /* the same, MPI_INFO_NULL: none */
     MPI_Datatype *held; /* types made of those that it uses, which keep them alive */
     int held_count, held_room;
     MPI_Request holder;   /* of its communicator, to be freed with those */
@@ -76,10 +83,10 @@ struct request {
 struct request *hud_request_take(struct comm *comm);
 void hud_requests_finish(void); /* those of the pool */
 void hud_request_give(struct request *r);
-/* Keeps a type, or one for each rank (NULL: none), until the request is freed.  False: no
+/* Keeps a type, or an array of them (NULL: none), until the request is freed.  False: no
  * memory. */
 bool hud_request_hold_type(struct request *r, MPI_Datatype type);
-bool hud_request_hold_types(struct request *r, const MPI_Datatype *types);
+bool hud_request_hold_types(struct request *r, const MPI_Datatype *types, int count);
 
 /* ---- request.c ---- */
 /* False: this MPI has no generalized requests that it asks for progress. */

@@ -2,11 +2,12 @@
 /*
  * order.c - wrappers of MPI functions for what nonblocking collectives in flight need of them.
  *
- * Order      What takes a number in the MPI's order of nonblocking calls, and has no request of
- *            ours, waits until it is known which requests before it are the MPI's own: creation
- *            of communicators and windows, collectives of neighbourhoods, the initialisation of
- *            persistent ones.  MPICH's blocking ones have numbers of their own, Intel MPI's have
- *            not.
+ * Order      What takes a number in the MPI's order of nonblocking calls, and may wait for other
+ *            ranks, does so until the requests before it are over, or have been passed on to the
+ *            MPI: creation of communicators and windows, blocking collectives of neighbourhoods,
+ *            the initialisation of persistent ones.  MPICH's blocking ones have numbers of their
+ *            own, Intel MPI's have not.  What must not wait has a request of ours
+ *            (nonblocking.c).
  * Freeing    A program may free a communicator or an operation as soon as a call has begun.  The
  *            operation is then freed with the last request that uses it.  A freed communicator is
  *            kept by a request of the MPI's that is never started.
@@ -26,13 +27,7 @@ static void flush(MPI_Comm handle)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-#define ORDERED(Inner, ...)                                                                        \
-    static int wrap_##Inner(MAP(PARAM_, __VA_ARGS__), MPI_Request *request)                        \
-    {                                                                                              \
-        flush(comm);                                                                               \
-        return real.Inner(__VA_ARGS__, request);                                                   \
-    }
-#define ORDERED_BLOCKING(Name, ...)                                                                \
+#define ORDERED(Name, ...)                                                                         \
     static int wrap_##Name(MAP(PARAM_, __VA_ARGS__))                                               \
     {                                                                                              \
         flush(comm);                                                                               \
@@ -51,8 +46,7 @@ static void flush(MPI_Comm handle)
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #define NEIGHBORS(Name, name, ...)                                                                 \
-    ORDERED_BLOCKING(Neighbor_##name, __VA_ARGS__)                                                 \
-    ORDERED(Ineighbor_##name, __VA_ARGS__) ORDERED_INIT(Neighbor_##name##_init, __VA_ARGS__)
+    ORDERED(Neighbor_##name, __VA_ARGS__) ORDERED_INIT(Neighbor_##name##_init, __VA_ARGS__)
 #include "host/signatures.def"
 #undef COUNT
 #undef PLACE
@@ -62,8 +56,7 @@ static void flush(MPI_Comm handle)
 #define HANDLED(Name, name, ...) ORDERED_INIT(Name##_init_c, __VA_ARGS__)
 #define HANDLED_ARRAYS HANDLED
 #define NEIGHBORS(Name, name, ...)                                                                 \
-    ORDERED_BLOCKING(Neighbor_##name##_c, __VA_ARGS__)                                             \
-    ORDERED(Ineighbor_##name##_c, __VA_ARGS__) ORDERED_INIT(Neighbor_##name##_init_c, __VA_ARGS__)
+    ORDERED(Neighbor_##name##_c, __VA_ARGS__) ORDERED_INIT(Neighbor_##name##_init_c, __VA_ARGS__)
 #include "host/signatures.def"
 
 /* MADE(name, parameters, arguments): what else is collective over `comm`. */
@@ -71,11 +64,6 @@ static void flush(MPI_Comm handle)
     MADE(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm * made), (comm, group, made))      \
     MADE(Comm_dup, (MPI_Comm comm, MPI_Comm * made), (comm, made))                                 \
     MADE(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm * made), (comm, info, made))  \
-    MADE(Comm_idup, (MPI_Comm comm, MPI_Comm * made, MPI_Request * request),                       \
-         (comm, made, request))                                                                    \
-    MADE(Comm_idup_with_info,                                                                      \
-         (MPI_Comm comm, MPI_Info info, MPI_Comm * made, MPI_Request * request),                   \
-         (comm, info, made, request))                                                              \
     MADE(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),                          \
          (comm, color, key, made))                                                                 \
     MADE(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),       \
@@ -254,9 +242,8 @@ const struct hud_wrapper hud_order_wrappers[] = {
 #define HANDLED_ARRAYS HANDLED
 #define NEIGHBORS(Name, name, ...)                                                                 \
     W(Neighbor_##name)                                                                             \
-    W(Ineighbor_##name)                                                                            \
     W(Neighbor_##name##_init)                                                                      \
-    W(Neighbor_##name##_c) W(Ineighbor_##name##_c) W(Neighbor_##name##_init_c)
+    W(Neighbor_##name##_c) W(Neighbor_##name##_init_c)
 #include "host/signatures.def"
     { NULL, NULL },
 };

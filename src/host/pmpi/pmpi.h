@@ -8,10 +8,10 @@
  * exchange.c  the same for exchanges, gathers and scatters
  * life.c      the process's context, from the first collective (or the return of MPI_Init) to
  *             MPI_Finalize
- * nonblocking.c  wrappers of the nonblocking collectives
+ * nonblocking.c  wrappers of the nonblocking collectives, and of MPI_Comm_idup
  * request.c   their requests, as generalized requests of the MPI
  * pool.c      requests that are not in use, and what those in use keep
- * order.c     wrappers of what must wait for requests, or must keep what they use
+ * order.c     wrappers of what waits for requests, or must keep what they use
  * call.c      what calls of all collectives have in common
  * comm.c      huddle's data about a communicator
  * type.c      huddle's data about a datatype

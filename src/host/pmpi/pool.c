@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pool.c - requests that are not in use, and what a request keeps of the MPI's until it is given
- * back: types, an operation, a communicator that the program has freed.
+ * back: types, an operation, an info, a communicator that the program has freed.
  */
 #include "core/local.h"
 #include "host/pmpi/nonblocking.h"
@@ -39,11 +39,11 @@ bool hud_request_hold_type(struct request *r, MPI_Datatype type)
     return code == MPI_SUCCESS || class == MPI_ERR_TYPE; /* the call itself reports that one */
 }
 
-bool hud_request_hold_types(struct request *r, const MPI_Datatype *types)
+bool hud_request_hold_types(struct request *r, const MPI_Datatype *types, int count)
 {
     bool held = true;
 
-    for (int i = 0; types && i < r->comm->size; i++)
+    for (int i = 0; types && i < count; i++)
         held = held && hud_request_hold_type(r, types[i]);
     return held;
 }
@@ -60,6 +60,8 @@ static void let_go(struct request *r)
     if (r->op != MPI_OP_NULL)
         hud_op_drop(r->op);
     r->op = MPI_OP_NULL;
+    if (r->info != MPI_INFO_NULL)
+        real.Info_free(&r->info);
     if (r->holder != MPI_REQUEST_NULL)
         real.Request_free(&r->holder);
 }
@@ -85,6 +87,7 @@ struct request *hud_request_take(struct comm *comm)
     r->holder = MPI_REQUEST_NULL;
     r->code = MPI_SUCCESS;
     r->op = MPI_OP_NULL;
+    r->info = MPI_INFO_NULL;
     r->arrays.count = 0;
     return r;
 }
