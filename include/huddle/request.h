@@ -47,6 +47,11 @@ struct hud_passed {
  * called in its turn, or hud_request_start returns HUD_PASS. */
 #define HUD_PLACE (-1)
 
+/* The same, but hud_request_start also returns HUD_PASS where requests of the team are in flight of
+ * which it is known that none will be passed, as long as no member gives the team up.  If one does,
+ * later members may start theirs in another order. */
+#define HUD_PLACE_EARLY (-2)
+
 /*
  * Prepares a call.  Copies args and the arrays in it (views, block_bytes, op), and passed; what
  * they point to, and the buffers, must stay until the request is freed.  HUD_OK, HUD_ERR_ARGUMENT,

@@ -166,12 +166,33 @@ static void in_order(struct gang_member *m)
     MUST(m, first == 1 && second == 1 && third == 0);
 }
 
+/* A place waits for its turn before the set-up, and not after it: all before it is huddle's. */
+static void early(struct gang_member *m)
+{
+    int first = 0, second = 0, done;
+    hud_request *one = create(m, m->team[0].team, "barrier", NULL, &first), *two = NULL;
+
+    hud_request_create(m->team[0].team, &(struct hud_args){ .collective = HUD_PLACE_EARLY },
+                       &(struct hud_passed){ count, &second }, &two);
+    for (int turn = 0; turn < 2; turn++) {
+        MUST(m, m->rank != 0 || hud_request_start(one) == HUD_OK);
+        MUST(m, m->rank != 0 || hud_request_start(two) == (turn == 0 ? HUD_OK : HUD_PASS));
+        MUST(m, m->rank != 0 || (hud_request_peek(one, &done) == HUD_OK && !done));
+        gang_meet(m);
+        MUST(m, m->rank == 0 || hud_request_start(one) == HUD_OK);
+        MUST(m, hud_request_wait(one) == HUD_OK);
+        hud_team_flush(m->team[0].team);
+    }
+    MUST(m, first == 0 && second == (m->rank == 0));
+}
+
 static void places_keep_their_order(void **state)
 {
     static const char *const settings[] = { "HUDDLE_BCAST=mpi", "HUDDLE_LOG=quiet", NULL };
 
     (void)state;
     on_ranks(3, 1, settings, in_order);
+    on_ranks(2, 1, plain, early);
 }
 
 /* Each waits for a request of a team whose other member waits in a blocking call of another one. */

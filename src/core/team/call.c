@@ -277,6 +277,22 @@ int hud_request_decline(struct hud_team *team, const struct hud_args *args)
     return decline(team, (enum coll_kind)args->collective, bytes);
 }
 
+/* With HUDDLE_CHECK not: a call that differs from the others' is passed. */
+bool hud_request_settled(const struct hud_team *team, const struct hud_args *args)
+{
+    unsigned flags = hud_collectives[args->collective].flags;
+    enum reason why;
+
+    if (team->state != TEAM_READY || team->apart || !hud_request_handled(team) ||
+        (args_sizes_known(flags) &&
+         args_sent(flags, team, args) != args_received(flags, team, args)))
+        return false;
+    const struct coll call = { .bytes = args_bytes(flags, team, args),
+                               .reduction = flags & COLL_REDUCES ? args->op : NULL };
+    return (!(flags & COLL_UNSIZED) && call.bytes == 0) ||
+           find(team, (enum coll_kind)args->collective, &call, &why) != NULL;
+}
+
 #define MAKE(ID, ...)                                                                              \
     make(team, COLL_##ID, COLL_FLAGS_##ID, &(const struct hud_args){ __VA_ARGS__ }, NULL)
 

@@ -51,7 +51,7 @@ static void run(struct lane_task *task, struct strand *strand)
 
     r->strand = strand;
     r->status = HUD_PASS;
-    if (r->args.collective == HUD_PLACE)
+    if (request_is_place(r->args.collective))
         return;
     r->status = hud_request_carry_out(r->team, &r->args, strand);
     detach(r->team);
@@ -222,7 +222,7 @@ static struct hud_request *enlist(struct hud_team *team, size_t room)
 
 static bool is_valid(const struct hud_team *team, const struct hud_args *a)
 {
-    return a->collective == HUD_PLACE ||
+    return request_is_place(a->collective) ||
            (a->collective >= 0 && a->collective < COLL_KINDS &&
             args_valid(hud_collectives[a->collective].flags, team, a));
 }
@@ -235,7 +235,7 @@ int hud_request_create(hud_team *team, const struct hud_args *args, const struct
     *out = NULL;
     if (!team || !args || !is_valid(team, args))
         return HUD_ERR_ARGUMENT;
-    bool place = args->collective == HUD_PLACE;
+    bool place = request_is_place(args->collective);
     struct hud_request *r = enlist(team, place ? 0 : hud_request_room(team, args));
     if (!r)
         return HUD_ERR_MEMORY;
@@ -245,7 +245,7 @@ int hud_request_create(hud_team *team, const struct hud_args *args, const struct
     r->context = team->context;
     r->passed = passed ? *passed : (struct hud_passed){ NULL, NULL };
     r->status = HUD_OK;
-    r->args.collective = HUD_PLACE;
+    r->args.collective = args->collective;
     if (!place)
         hud_request_copy(r, args);
     *out = r;
@@ -309,7 +309,7 @@ static bool is_passed(const struct hud_request *r)
 {
     const struct hud_team *team = r->team;
 
-    return r->args.collective == HUD_PLACE || team->state >= TEAM_REFUSED ||
+    return request_is_place(r->args.collective) || team->state >= TEAM_REFUSED ||
            !hud_request_handled(team) ||
            (team->state <= TEAM_EARLY && !team->exchange.start_allgather);
 }
@@ -317,11 +317,26 @@ static bool is_passed(const struct hud_request *r)
 /* Counts it, too. */
 static int pass(struct hud_request *r)
 {
-    if (r->args.collective == HUD_PLACE)
+    if (request_is_place(r->args.collective))
         return HUD_PASS;
     return r->team->state >= TEAM_REFUSED && !r->team->span
                ? hud_call(r->team, &r->args)
                : hud_request_decline(r->team, &r->args);
+}
+
+/* A place that need not be in the order: no request before it will be passed. */
+static bool is_free(const struct hud_request *r)
+{
+    enum { LOOKED_AT = 64 };
+    const struct lane_task *task = r->team->lane.first;
+    bool settled = r->args.collective == HUD_PLACE_EARLY;
+
+    for (int i = 0; settled && task; task = task->next) {
+        const struct hud_args *args = &((const struct hud_request *)(const void *)task)->args;
+        settled = i++ < LOOKED_AT && !request_is_place(args->collective) &&
+                  hud_request_settled(r->team, args);
+    }
+    return settled;
 }
 
 int hud_request_start(hud_request *r)
@@ -331,7 +346,7 @@ int hud_request_start(hud_request *r)
     struct hud_team *team = r->team;
     struct lanes *lanes = &r->context->lanes;
     hud_lanes_lock(lanes);
-    bool passed = !team->lane.first && is_passed(r);
+    bool passed = team->lane.first ? is_free(r) : is_passed(r);
     if (!passed) {
         team->before = true;
         hud_lanes_start(lanes, &team->lane, &r->task);

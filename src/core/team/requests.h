@@ -44,6 +44,14 @@ int hud_request_carry_out(struct hud_team *team, const struct hud_args *args,
                           struct strand *strand);
 int hud_request_decline(struct hud_team *team, const struct hud_args *args);
 
+/* call.c: whether it is known, alike on all members, that such a request is not passed. */
+bool hud_request_settled(const struct hud_team *team, const struct hud_args *args);
+
+static inline bool request_is_place(int collective)
+{
+    return collective == HUD_PLACE || collective == HUD_PLACE_EARLY;
+}
+
 /* Whether HUDDLE_NONBLOCKING is on, which auto has become where it is the same. */
 static inline bool hud_request_handled(const struct hud_team *team)
 {

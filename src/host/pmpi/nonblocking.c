@@ -8,8 +8,10 @@
  *            may be known only later (its team is being set up).  As long as requests are in
  *            flight, a call that is the MPI's own therefore takes a place in the order of huddle's
  *            requests.  It returns at once, as MPI demands; the MPI's own starts in its turn.
- * Copies     A communicator whose copy has such a place is copied in its turn, too: with the
- *            attributes that it has then.
+ * At once    Where it is known that no request before it will be the MPI's, one that huddle never
+ *            handles starts at once (HUD_PLACE_EARLY): not all MPIs of the family advance huddle's
+ *            requests in every wait, and a copy of a communicator is to have the attributes of the
+ *            time of the call.
  */
 #include "host/pmpi/nonblocking.h"
 
@@ -85,8 +87,10 @@
 /* What becomes of it.  HUD_PASS: nothing, and the MPI's own is to be started. */
 static int launch(struct request *r, int status, MPI_Request *request)
 {
+    static const struct hud_args in_order = { .collective = HUD_PLACE };
+
     if (status == HUD_OK || status == HUD_PASS)
-        status = hud_request_launch(r, status == HUD_OK, request);
+        status = hud_request_launch(r, status == HUD_OK ? &r->call.args : &in_order, request);
     if (status == HUD_OK)
         return HUD_OK;
     if (r->call.opened)
@@ -107,11 +111,16 @@ static struct comm *find_busy(MPI_Comm handle)
  * the request, after those that come before it. */
 static bool place(const struct comm *comm, struct request *r, bool held, MPI_Request *request)
 {
-    int status = r ? launch(r, held ? HUD_PASS : HUD_ERR_MEMORY, request) : HUD_ERR_MEMORY;
+    static const struct hud_args early = { .collective = HUD_PLACE_EARLY };
+    int status = r && held ? hud_request_launch(r, &early, request) : HUD_ERR_MEMORY;
 
-    if (status != HUD_OK && status != HUD_PASS)
+    if (status == HUD_OK)
+        return true;
+    if (r)
+        hud_request_give(r);
+    if (status != HUD_PASS)
         hud_team_flush(comm->team);
-    return status == HUD_OK;
+    return false;
 }
 
 #define WRAPPER(Name, name, Inner, ...)                                                            \

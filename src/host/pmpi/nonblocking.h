@@ -94,8 +94,9 @@ bool hud_requests_find(void *mpi);
 bool hud_requests_exist(void);
 /* Every wait of this MPI advances requests. */
 bool hud_requests_polled(bool threads);
-/* Makes and starts it; handled: r->call is open.  HUD_OK: *request is the user's. */
-int hud_request_launch(struct request *r, bool handled, MPI_Request *request);
+/* Makes and starts it, for those arguments: r->call's, or a place's.  HUD_OK: *request is the
+ * user's. */
+int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Request *request);
 /* A communicator that the program frees lasts until its requests are complete. */
 void hud_requests_hold(struct comm *comm, MPI_Comm handle);
 /* Some are in flight. */

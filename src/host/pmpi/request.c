@@ -295,12 +295,10 @@ static void take_off(struct request *r)
         async_start(poll_context, NULL, STREAM_NULL);
 }
 
-int hud_request_launch(struct request *r, bool handled, MPI_Request *request)
+int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Request *request)
 {
-    static const struct hud_args place = { .collective = HUD_PLACE };
     const struct hud_passed passed = { begin_inner, r };
-    int status =
-        hud_request_create(r->comm->team, handled ? &r->call.args : &place, &passed, &r->request);
+    int status = hud_request_create(r->comm->team, args, &passed, &r->request);
 
     if (status == HUD_OK)
         status = hud_request_start(r->request);
