@@ -98,11 +98,13 @@ PRIVATE = (
 OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))
 
 # And for its own request, before the call has begun: the request, its stack, the copies of its
-# arrays (saved.h), room for blocks.
+# arrays (saved.h), room for blocks, the types that it keeps.
 REQUEST = (
     ("calloc", "hud_request_create|hud_request_take|hud_strand_create"),
-    ("malloc", r"handled_i\w+|wrap_I\w+|hud_request_take|hud_per_rank_make|hud_call_scratch"),
+    ("malloc", r"handled_i\w+|wrap_I\w+|hud_request_take|hud_request_furnish"),
+    ("malloc", "hud_per_rank_make|hud_call_scratch"),
     ("malloc", r"operator new\(.*"),  # of a fiber
+    ("realloc", "hud_request_hold_type|hud_request_keep"),
     ("mmap|mprotect", "hud_fiber_create"),
 )
 
