@@ -6,7 +6,9 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/srv
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends ./*.deb >log 2>&1 || { cat log; exit 1; }
-! command -v gcc && ! command -v mpirun # the packages alone bring neither
+for tool in gcc mpirun; do # the packages alone bring neither
+    if command -v $tool; then exit 1; fi
+done
 huddle info --brief
 huddle settings HUDDLE_MEMORY
 
