@@ -4,11 +4,11 @@ What the program simulate has of published benchmarks: cores that copy apart (ST
 whose root moves (the Intel MPI Benchmarks).  test_benchmarks.py SOURCE PROGRAM.
 """
 
-import json
 import os
-import subprocess
 import sys
 import unittest
+
+import asked
 
 SOURCE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
@@ -20,20 +20,11 @@ LINES, COPY, MEMORY = (MACHINE[section] for section in ("lines", "copy", "memory
 
 
 def simulate(**request):
-    return subprocess.run(
-        [PROGRAM],
-        input=json.dumps({"machine": MACHINE, **request}),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return asked.simulate(PROGRAM, {"machine": MACHINE, **request})
 
 
 def answer(**request):
-    said = simulate(**request)
-    assert (said.returncode, said.stderr) == (0, ""), said
-    return json.loads(said.stdout)
+    return asked.answer(PROGRAM, {"machine": MACHINE, **request})
 
 
 class Apart(unittest.TestCase):

@@ -5,9 +5,10 @@ import glob
 import json
 import os
 import re
-import subprocess
 import sys
 import unittest
+
+import asked
 
 SOURCE, PROGRAM = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
@@ -86,21 +87,11 @@ def changed(table, names, value):
 
 
 def simulate(**request):
-    return subprocess.run(
-        [PROGRAM],
-        input=json.dumps(request),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return asked.simulate(PROGRAM, request)
 
 
 def answer(**request):
-    said = simulate(**request)
-    assert (said.returncode, said.stderr) == (0, ""), said
-    return json.loads(said.stdout)
+    return asked.answer(PROGRAM, request)
 
 
 def place(unit, label):
