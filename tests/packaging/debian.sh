@@ -6,6 +6,7 @@
 # Exit status 77, with a line: this is no Debian, not root, or what it takes is not installed (.ci/prepare.sh, HUD_PACKAGERS).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/bare.sh"
 fail() {
     echo "debian: $1" >&2
     exit "${2-1}"
@@ -23,20 +24,9 @@ trap 'rm -rf "$bare"' EXIT
 sh "$here/../../packaging/debian/build.sh" "$out/packages"
 
 release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' | sed -n 's/ Debian Debian$//p' | head -n 1)
+mirror=$(debian_mirror)
 [ -n "$mirror" ] || fail "apt knows no Debian mirror" 77
 rm -rf "$bare"
 mmdebstrap --quiet --mode=root --variant=minbase "$release" "$bare" "$mirror" || fail "no bare Debian can be had from the mirror" 77
-cp /etc/resolv.conf "$bare/etc/"
-cp "$here/debian-inside.sh" "$here/../mpi/sums.c" "$here/../../examples/team.c" "$out"/packages/*.deb "$bare/srv/"
-for folder in proc dev dev/shm; do
-    mkdir -p "$bare/$folder"
-done
-# (a namespace of its own: nothing stays mounted, and no process stays)
-unshare --mount --pid --ipc --fork sh -eu -c '
-    mount --make-rprivate /
-    mount -t proc proc "$1/proc"
-    mount --rbind /dev "$1/dev"
-    mount --rbind /sys "$1/sys"
-    mount -t tmpfs tmpfs "$1/dev/shm"
-    exec chroot "$1" sh /srv/debian-inside.sh' - "$bare"
+cp "$here/debian-inside.sh" "$here/sums-inside.sh" "$here/../mpi/sums.c" "$here/../../examples/team.c" "$out"/packages/*.deb "$bare/srv/"
+run_bare "$bare" debian-inside.sh

@@ -7,6 +7,7 @@
 # is not installed (.ci/prepare.sh, HUD_PACKAGERS).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/bare.sh"
 fail() {
     echo "elsewhere: $1" >&2
     exit "${2-1}"
@@ -19,7 +20,7 @@ for tool in mmdebstrap unshare; do
 done
 wheel=$(ls "$wheels"/huddle_mpi-*-manylinux_*_"$(uname -m)".whl 2>/dev/null | tail -n 1)
 [ -n "$wheel" ] || fail "no wheel for $(uname -m) in $wheels"
-mirror=${4-$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' | sed -n 's/ Debian Debian$//p' | head -n 1)}
+mirror=${4-$(debian_mirror)}
 [ -n "$mirror" ] || fail "apt knows no Debian mirror" 77
 mkdir -p "$2"
 bare=$(cd "$2" && pwd)/$release
@@ -29,16 +30,5 @@ rm -rf "$bare"
 mmdebstrap --quiet --mode=root --variant=minbase ${5+--keyring="$5"} --components="main${4+,universe}" \
     --include=ca-certificates,gcc,libc6-dev,python3-venv,openmpi-bin,libopenmpi-dev,mpich,libmpich-dev \
     "$release" "$bare" "$mirror" || fail "$release cannot be had from the mirror" 77
-cp /etc/resolv.conf "$bare/etc/"
-cp "$here/elsewhere-inside.sh" "$here/../mpi/sums.c" "$wheel" "$bare/srv/"
-for folder in proc dev dev/shm; do
-    mkdir -p "$bare/$folder"
-done
-# (a namespace of its own: nothing stays mounted, and no process stays)
-unshare --mount --pid --ipc --fork sh -eu -c '
-    mount --make-rprivate /
-    mount -t proc proc "$1/proc"
-    mount --rbind /dev "$1/dev"
-    mount --rbind /sys "$1/sys"
-    mount -t tmpfs tmpfs "$1/dev/shm"
-    exec chroot "$1" sh /srv/elsewhere-inside.sh' - "$bare"
+cp "$here/elsewhere-inside.sh" "$here/sums-inside.sh" "$here/../mpi/sums.c" "$wheel" "$bare/srv/"
+run_bare "$bare" elsewhere-inside.sh
