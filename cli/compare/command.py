@@ -85,8 +85,14 @@ def output_verdict(without, with_it):
     plain, ours = {run.output for run in without}, {run.output for run in with_it}
     if len(plain | ours) == 1:
         return True, "is the same in all runs"
+    # Nothing orders the lines of two ranks.
+    plain, ours = ({tuple(sorted(text.splitlines())) for text in texts} for texts in (plain, ours))
+    if len(plain | ours) == 1:
+        return True, "has the same lines in all runs, in another order"
     if len(plain) > 1:
         return None, "differs from run to run without huddle, too, so it tells nothing"
+    if len(without) == 1:
+        return None, "differs; whether it does so without huddle, too, 2 runs and more can tell"
     if plain & ours:
         return None, "differs from run to run with huddle"
     return False, "differs: another one with huddle than without"
@@ -111,7 +117,7 @@ def names_of(runs):
 
 
 def sentence(ratio, pairs):
-    found = ratios.verdict(ratio, pairs)
+    found = ratios.verdict(ratio)
     if found is None:
         few = f" ({ratios.MIN_PAIRS} runs and more can tell)" if pairs < ratios.MIN_PAIRS else ""
         return f"The difference of the program's time is noise: it is not significant{few}."
@@ -147,7 +153,7 @@ def facts_of(command, without, with_it):
     return {
         "command": command,
         "runs": len(without),
-        "verdict": ratios.verdict(whole, len(without)) or "noise",
+        "verdict": ratios.verdict(whole) or "noise",
         "same_output": output_verdict(without, with_it)[0],
         "seconds": figures(lambda run: run.seconds),
         "collectives": figures(lambda run: run.collectives),

@@ -5,33 +5,43 @@ so a slow change of the machine is in both.
 """
 
 import math
-import random
 import statistics
 from collections import namedtuple
 
-DRAWS, PERCENT = 2000, 95
-MIN_PAIRS = 5  # of fewer, the interval of a median of pairs says little
+PERCENT = 95
+MIN_PAIRS = 6  # of 5, the least and the greatest contain the median with 93.75 % only
 
 Ratio = namedtuple("Ratio", "value low high")
 
 
+def outside(pairs):
+    """
+    How many of the sorted ratios lie outside the interval on each side; None: too few pairs.  The
+    median lies below the k-th of n with the probability that fewer than k of n coins show heads
+    (the sign test), whatever the distribution.
+    """
+    most, tail, k = (100 - PERCENT) / 200, 0.0, 0
+    while tail + math.comb(pairs, k) / 2**pairs <= most:
+        tail += math.comb(pairs, k) / 2**pairs
+        k += 1
+    return k - 1 if k else None
+
+
 def of_pairs(pairs):
-    """pairs: (without, with).  with / without, and its interval by bootstrap over the pairs."""
-    logs = [math.log(b / a) for a, b in pairs if a > 0 and b > 0]
-    if not logs:
+    """pairs: (without, with).  The median of with / without, and its interval by the sign test."""
+    found = sorted(b / a for a, b in pairs if a > 0 and b > 0)
+    if not found:
         return None
-    value = math.exp(statistics.median(logs))
-    if len(logs) < 2:
+    value = math.exp(statistics.median(map(math.log, found)))
+    cut = outside(len(found))
+    if cut is None:
         return Ratio(value, None, None)
-    source = random.Random(1)
-    drawn = sorted(statistics.median(source.choices(logs, k=len(logs))) for _ in range(DRAWS))
-    cut = int(DRAWS * (100 - PERCENT) / 200)
-    return Ratio(value, math.exp(drawn[cut]), math.exp(drawn[-1 - cut]))
+    return Ratio(value, found[cut], found[-1 - cut])
 
 
-def verdict(ratio, pairs):
-    """ "faster", "slower", or None: the difference is noise."""
-    if ratio is None or ratio.low is None or pairs < MIN_PAIRS:
+def verdict(ratio):
+    """ "faster", "slower", or None: the difference is noise, or there are too few pairs."""
+    if ratio is None or ratio.low is None:
         return None
     if ratio.high < 1:
         return "faster"

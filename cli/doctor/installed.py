@@ -2,11 +2,13 @@
 """huddle's own files and settings, and the MPIs on PATH."""
 
 import os
+import shutil
 
 from ..common import mpis
 from .finding import FAIL, OK, WARN, Finding
 
 SWITCHES = ("off", "0")
+SYSTEMS = ("srun", "flux", "jsrun", "aprun")  # start the ranks themselves
 
 
 def files(_machine, layout):
@@ -50,14 +52,19 @@ def settings(machine, layout):
 
 def mpi(_machine, layout):
     found = mpis.on_path(layout)
+    built = ", ".join(sorted(layout.front_ends())) or "none"
     if not found:
-        return [Finding("MPI", FAIL, "no launcher on PATH", "load your MPI's module")]
+        system = next((name for name in SYSTEMS if shutil.which(name)), None)
+        change = "load your MPI's module"
+        if not system or built == "none":
+            return [Finding("MPI", FAIL, f"no launcher on PATH; front ends: {built}", change)]
+        text = f"{system} starts programs of any MPI; there are front ends for {built}"
+        return [Finding("MPI", WARN, text, f"{change} to have yours looked at")]
     lines = []
     for one in found:
         if one["path"]:
             lines.append(Finding("MPI", OK, f"{one['mpi']} ({one['command']})"))
         else:
-            built = ", ".join(sorted(layout.front_ends())) or "none"
             lines.append(
                 Finding(
                     "MPI",

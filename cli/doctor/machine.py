@@ -2,11 +2,11 @@
 """The machine, or the container, as ranks see it: limits, memory, single copy, processors."""
 
 import os
-import re
 import resource
 
 from ..common.jobs import cores
 from ..common.text import bytes_text
+from . import groups
 from .finding import FAIL, OK, WARN, Finding
 
 DESCRIPTORS = 64  # that a rank must be allowed
@@ -49,15 +49,6 @@ class Machine:
     def number(self, path):
         text = self.read(path)
         return int(text) if text and text.isdecimal() else None
-
-    def cgroup(self, name):
-        """Of the process's own group, or of the container's root."""
-        own = re.search(r"^0::(/.*)$", self.read("proc/self/cgroup") or "", re.MULTILINE)
-        for folder in ([own[1].lstrip("/")] if own else []) + [""]:
-            text = self.read(os.path.join("sys/fs/cgroup", folder, name))
-            if text is not None:
-                return text
-        return None
 
 
 def container(machine, _layout):
@@ -129,10 +120,9 @@ def limits(machine, _layout):
 
 
 def memory(machine, _layout):
-    allowed, used = machine.cgroup("memory.max"), machine.cgroup("memory.current")
-    if not allowed or not allowed.isdecimal():
+    free = groups.memory_left(machine)
+    if free is None:
         return [Finding("memory", OK, "no limit of a control group")]
-    free = int(allowed) - int(used or 0)
     wanted = machine.ranks * MEMORY_BYTES
     text = f"{bytes_text(free)} left of the control group's limit"
     if free >= 2 * wanted:
@@ -156,7 +146,7 @@ def shm_folder(machine, _layout):
 
 
 def processors(machine, _layout):
-    allowed, quota = len(os.sched_getaffinity(0)), machine.cgroup("cpu.max")
+    allowed, share = len(os.sched_getaffinity(0)), groups.processors_allowed(machine)
     found = []
     if machine.ranks > allowed:
         text = f"{machine.ranks} ranks on {allowed}: oversubscribed ranks wait by yielding"
@@ -164,9 +154,8 @@ def processors(machine, _layout):
     elif machine.ranks > cores():
         text = f"{machine.ranks} ranks on {cores()} cores: ranks share cores"
         found.append(Finding("processors", WARN, text, "start at most one rank per core"))
-    first, _, period = (quota or "").partition(" ")
-    if first.isdecimal() and period.isdecimal() and int(first) < allowed * int(period):
-        text = f"the control group allows {int(first) / int(period):.1f} of {allowed}"
+    if share is not None and share < allowed:
+        text = f"the control group allows {share:.1f} of {allowed}"
         found.append(Finding("processors", WARN, text, "raise its CPU quota, or start fewer ranks"))
     online = os.cpu_count() or allowed
     text = f"{allowed} of {online} may be used"

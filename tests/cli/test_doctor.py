@@ -9,11 +9,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
 sys.path.insert(0, SOURCE)
 
-from cli.doctor import machine  # noqa: E402  (the path comes first)
+from cli.doctor import groups, installed, machine  # noqa: E402  (the path comes first)
 from cli.doctor.finding import FAIL, OK, WARN  # noqa: E402
 
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
@@ -140,6 +141,56 @@ class Described(unittest.TestCase):
             (one,) = machine.memory(here, None)
             self.assertEqual(state, one.state)
         self.assertIn("HUDDLE_MEMORY=1M", one.change)
+
+    def test_the_limit_of_a_group_above_counts(self):
+        """Slurm limits the job; its step's group has no limit."""
+        job = "sys__fs__cgroup__slurm__job__"
+        files = {
+            "proc__self__cgroup": "0::/slurm/job/step/user\n",
+            "sys__fs__cgroup__slurm__job__step__user__memory_DOT_max": "max\n",
+            job + "memory_DOT_max": f"{80 << 20}\n",
+            job + "memory_DOT_current": f"{40 << 20}\n",
+            job + "memory_DOT_stat": f"anon 7\ninactive_file {30 << 20}\n",
+            job + "cpu_DOT_max": "50000 100000\n",
+        }
+        here = self.machine(**files)
+        self.assertEqual(70 << 20, groups.memory_left(here))
+        self.assertEqual(0.5, groups.processors_allowed(here))
+        self.assertTrue(any("0.5 of" in one.text for one in machine.processors(here, None)))
+
+    def test_control_groups_of_version_1(self):
+        files = {
+            "proc__self__cgroup": "4:memory:/docker/x\n3:cpu,cpuacct:/docker/x\n1:name=systemd:/\n0::/\n",
+            # (a container sees its own group as the topmost one)
+            "sys__fs__cgroup__memory__memory_DOT_limit_in_bytes": f"{16 << 20}\n",
+            "sys__fs__cgroup__memory__memory_DOT_usage_in_bytes": f"{6 << 20}\n",
+            "sys__fs__cgroup__cpu__cpu_DOT_cfs_quota_us": "150000\n",
+            "sys__fs__cgroup__cpu__cpu_DOT_cfs_period_us": "100000\n",
+        }
+        here = self.machine(**files)
+        self.assertEqual(10 << 20, groups.memory_left(here))
+        self.assertEqual(1.5, groups.processors_allowed(here))
+        files["sys__fs__cgroup__memory__memory_DOT_limit_in_bytes"] = "9223372036854771712\n"
+        files["sys__fs__cgroup__cpu__cpu_DOT_cfs_quota_us"] = "-1\n"
+        here = self.machine(**files)
+        self.assertIsNone(groups.memory_left(here))
+        self.assertIsNone(groups.processors_allowed(here))
+
+    def test_a_batch_system_as_the_only_launcher(self):
+        class Layout:
+            def front_ends(self):
+                return {"mpich": "x"} if self.built else {}
+
+        layout = Layout()
+        srun = self.root / "srun"
+        srun.touch(mode=0o755)
+        with unittest.mock.patch.dict(os.environ, {"PATH": str(self.root)}):
+            for built, state in ((True, WARN), (False, FAIL)):
+                layout.built = built
+                self.assertEqual([state], [one.state for one in installed.mpi(None, layout)])
+            srun.unlink()
+            layout.built = True
+            self.assertEqual([FAIL], [one.state for one in installed.mpi(None, layout)])
 
     def test_single_copy(self):
         class Layout:

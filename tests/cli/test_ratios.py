@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 from cli.common import waiting  # noqa: E402  (the path comes first)
 from cli.common.records import Cell, Comm, Rank, Stamp  # noqa: E402
 from cli.compare import ratios  # noqa: E402
+from cli.compare.command import Run, output_verdict  # noqa: E402
 
 
 class Ratios(unittest.TestCase):
@@ -18,17 +19,49 @@ class Ratios(unittest.TestCase):
         source = random.Random(3)
         pairs = [(10 + source.random(), 8 + source.random()) for _ in range(9)]
         ratio = ratios.of_pairs(pairs)
-        self.assertEqual("faster", ratios.verdict(ratio, len(pairs)))
+        self.assertEqual("faster", ratios.verdict(ratio))
         self.assertTrue(0.7 < ratio.low <= ratio.value <= ratio.high < 1)
         turned = ratios.of_pairs([(b, a) for a, b in pairs])
-        self.assertEqual("slower", ratios.verdict(turned, len(pairs)))
+        self.assertEqual("slower", ratios.verdict(turned))
 
     def test_noise(self):
         pairs = [(10, 9), (9, 10), (10, 8), (8, 10), (9, 9), (10, 11), (11, 10)]
-        self.assertIsNone(ratios.verdict(ratios.of_pairs(pairs), len(pairs)))
+        self.assertIsNone(ratios.verdict(ratios.of_pairs(pairs)))
         few = [(10, 5)] * (ratios.MIN_PAIRS - 1)
-        self.assertIsNone(ratios.verdict(ratios.of_pairs(few), len(few)))
+        self.assertIsNone(ratios.verdict(ratios.of_pairs(few)))
         self.assertIsNone(ratios.of_pairs([(0.0, 0.0)]))
+        enough = [(10, 5)] * ratios.MIN_PAIRS
+        self.assertEqual("faster", ratios.verdict(ratios.of_pairs(enough)))
+
+    def test_as_many_false_verdicts_as_promised(self):
+        """Runs of one program against itself, where few are much longer, as on a busy machine."""
+        source, trials = random.Random(5), 4000
+        for pairs in (6, 7, 12, 20):
+            told = 0
+            for _ in range(trials):
+                times = [(source.paretovariate(2), source.paretovariate(2)) for _ in range(pairs)]
+                told += ratios.verdict(ratios.of_pairs(times)) is not None
+            self.assertLess(told / trials, (100 - ratios.PERCENT) / 100 + 0.01)
+            self.assertGreater(told, 0)
+
+
+class Outputs(unittest.TestCase):
+    def verdict(self, without, with_it):
+        made = lambda texts: [Run(1.0, 1.0, {}, text, 0, []) for text in texts]  # noqa: E731
+        return output_verdict(made(without), made(with_it))[0]
+
+    def test_outputs(self):
+        for same, without, with_it in (
+            (True, [b"a\nb"] * 2, [b"a\nb"] * 2),
+            (True, [b"a\nb", b"b\na"], [b"b\na"] * 2),
+            (False, [b"a\nb"] * 2, [b"a\nc"] * 2),
+            (False, [b"a\nb"] * 2, [b"a\nb\nb"] * 2),
+            (None, [b"1 s", b"2 s"], [b"3 s", b"4 s"]),
+            (None, [b"a", b"a"], [b"a", b"b"]),
+            (None, [b"1 s"], [b"2 s"]),
+        ):
+            with self.subTest(without=without, with_it=with_it):
+                self.assertIs(same, self.verdict(without, with_it))
 
 
 class Waits(unittest.TestCase):

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The limits of a process's control groups, of version 1 or 2.  Every group from the process's own to
+the topmost one that is visible can have a limit; the tightest one counts.  Slurm, for example, sets
+those of a job above the group of its step's processes.
+"""
+
+# In version 1, more bytes than this are no limit (there it is the largest multiple of a page).
+NO_LIMIT = 1 << 60
+
+
+def folders(machine, controller):
+    """
+    From the process's own group upwards.  Where a container's /proc has the host's names, those
+    below the topmost group do not exist; the topmost is then the container's.
+    """
+    for line in (machine.read("proc/self/cgroup") or "").splitlines():
+        _, controllers, path = (line + "::").split(":")[:3]
+        if controllers and controller not in controllers.split(","):
+            continue
+        parts = [part for part in path.split("/") if part]
+        base = ["sys/fs/cgroup", *([controller] if controllers else [])]
+        for length in range(len(parts), -1, -1):
+            yield "/".join(base + parts[:length])
+
+
+def cached(machine, folder):
+    """Bytes of files that a group gives back before it runs out of memory."""
+    stat = dict(line.split() for line in (machine.read(f"{folder}/memory.stat") or "").splitlines())
+    return int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
+
+
+def memory_left(machine):
+    """Bytes; None: no group has a limit."""
+    left = []
+    for folder in folders(machine, "memory"):
+        for limit, usage in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            allowed = machine.number(f"{folder}/{limit}")
+            if allowed is not None and allowed < NO_LIMIT:
+                used = (machine.number(f"{folder}/{usage}") or 0) - cached(machine, folder)
+                left.append(max(0, allowed - max(0, used)))
+    return min(left, default=None)
+
+
+def processors_allowed(machine):
+    """How many processors' time the groups may use; None: no group has a limit."""
+    found = []
+    for folder in folders(machine, "cpu"):
+        quota, _, period = (machine.read(f"{folder}/cpu.max") or "").partition(" ")
+        if not quota:  # version 1, in which -1 is no limit
+            quota = machine.read(f"{folder}/cpu.cfs_quota_us") or ""
+            period = machine.read(f"{folder}/cpu.cfs_period_us") or ""
+        if quota.isdecimal() and period.isdecimal() and int(period):
+            found.append(int(quota) / int(period))
+    return min(found, default=None)
