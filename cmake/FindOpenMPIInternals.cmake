@@ -2,9 +2,9 @@
 # hud_find_openmpi(SERIES PREFIX): Open MPI's internal headers of a series ("4.1", "5.0") and the
 # libraries to link against.
 #
-# Looked at, in this order: HUD_OPENMPI_<4_1|5_0>_INCLUDE (the directory of mpi.h); what the
-# compiler wrappers of installed Open MPIs say; <build>/ompi-<series>, where
-# cmake/fetch-openmpi-5.sh unpacks packages.  Sets <PREFIX>_INCLUDES (empty: not found, or they do
+# Looked at: HUD_OPENMPI_<4_1|5_0>_INCLUDE (the directory of mpi.h; none: not this series) where it
+# is set, and it must serve.  Otherwise what the compiler wrappers of installed Open MPIs say, then <build>/ompi-<series>,
+# where cmake/fetch-openmpi-5.sh unpacks packages.  Sets <PREFIX>_INCLUDES (empty: not found, or they do
 # not compile) and <PREFIX>_LIBRARIES.
 include(CheckCSourceCompiles)
 
@@ -18,7 +18,11 @@ function(_hud_openmpi_series directory out)
 endfunction()
 
 function(_hud_openmpi_candidates series underscored out)
-    set(found ${HUD_OPENMPI_${underscored}_INCLUDE})
+    if(HUD_OPENMPI_${underscored}_INCLUDE)
+        set(${out} ${HUD_OPENMPI_${underscored}_INCLUDE} PARENT_SCOPE)
+        return()
+    endif()
+    set(found)
     foreach(wrapper mpicc.openmpi mpicc)
         find_program(HUD_${wrapper} ${wrapper})
         mark_as_advanced(HUD_${wrapper})
@@ -34,8 +38,11 @@ endfunction()
 
 function(hud_find_openmpi series prefix)
     string(REPLACE "." "_" underscored ${series})
-    set(HUD_OPENMPI_${underscored}_INCLUDE "" CACHE PATH "Directory of Open MPI ${series}'s mpi.h, with openmpi/ompi/... (internal headers) in it")
+    set(HUD_OPENMPI_${underscored}_INCLUDE "" CACHE STRING "Directory of Open MPI ${series}'s mpi.h, with openmpi/ompi/... (internal headers) in it; none: not this series")
     set(${prefix}_INCLUDES "" PARENT_SCOPE)
+    if(HUD_OPENMPI_${underscored}_INCLUDE STREQUAL "none")
+        return()
+    endif()
     _hud_openmpi_candidates(${series} ${underscored} candidates)
     foreach(directory ${candidates})
         _hud_openmpi_series(${directory} is)
@@ -44,7 +51,9 @@ function(hud_find_openmpi series prefix)
             break()
         endif()
     endforeach()
-    if(NOT include)
+    if(NOT include AND HUD_OPENMPI_${underscored}_INCLUDE)
+        message(FATAL_ERROR "HUD_OPENMPI_${underscored}_INCLUDE=${HUD_OPENMPI_${underscored}_INCLUDE}: no internal headers of Open MPI ${series} there (mpi.h, openmpi/ompi/mca/coll/coll.h); Open MPI installs them where it was configured --with-devel-headers")
+    elseif(NOT include)
         return()
     endif()
 
@@ -68,5 +77,7 @@ function(hud_find_openmpi series prefix)
     if(HUD_OPENMPI_${underscored}_COMPILES AND libraries MATCHES "libmpi")
         set(${prefix}_INCLUDES ${includes} PARENT_SCOPE)
         set(${prefix}_LIBRARIES ${libraries} PARENT_SCOPE)
+    elseif(HUD_OPENMPI_${underscored}_INCLUDE)
+        message(FATAL_ERROR "HUD_OPENMPI_${underscored}_INCLUDE=${HUD_OPENMPI_${underscored}_INCLUDE}: its internal headers do not compile, or no libmpi.so.40 is beside them")
     endif()
 endfunction()

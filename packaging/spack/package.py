@@ -46,9 +46,12 @@ class Huddle(CMakePackage):
             self.define_from_variant("HUD_SIMULATOR", "simulator"),
             self.define("HUD_MPICH_COMPILER", "none"),
         ]
+        # CMake stops where this Open MPI was configured without its internal headers.
+        includes = {"4_1": "none", "5_0": "none"}
         if "+openmpi" in spec:
             series = str(spec["openmpi"].version.up_to(2)).replace(".", "_")
-            include = spec["openmpi"].prefix.include
+            includes[series] = spec["openmpi"].prefix.include
+        for series, include in includes.items():
             args.append(self.define(f"HUD_OPENMPI_{series}_INCLUDE", include))
         if "+mpich" in spec:
             args.append(self.define("HUD_MPICH_INCLUDE", spec["mpich"].prefix.include))

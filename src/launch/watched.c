@@ -71,6 +71,18 @@ const char *hud_launch_folder(void)
     return folder;
 }
 
+static bool anything_in(const char *folder)
+{
+    DIR *all = opendir(folder);
+    bool any = false;
+
+    for (struct dirent *one; all && !any && (one = readdir(all)) != NULL;)
+        any = one->d_name[0] != '.';
+    if (all)
+        closedir(all);
+    return any;
+}
+
 static void remove_folder(const char *folder)
 {
     DIR *all = opendir(folder);
@@ -163,7 +175,9 @@ int hud_launch_watch(int (*become)(void *arg), void *arg, const char *folder, co
     signal(SIGALRM, interrupt_late); /* the command has its own */
     int status = pid > 0 ? await(pid) : hud_launch_fail(1, "cannot fork: %s", strerror(errno));
     local_count_by(&command_pid, -pid);
-    if (pid > 0 && status != 126 && status != 127)
+    /* 126 and 127: the command did not start, of which a line has told; or they are its own */
+    bool started = (status != 126 && status != 127) || anything_in(folder);
+    if (pid > 0 && started)
         report(folder, file, status, command);
     remove_folder(folder);
     return status;

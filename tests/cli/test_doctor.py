@@ -160,7 +160,8 @@ class Described(unittest.TestCase):
 
     def test_control_groups_of_version_1(self):
         files = {
-            "proc__self__cgroup": "4:memory:/docker/x\n3:cpu,cpuacct:/docker/x\n1:name=systemd:/\n0::/\n",
+            "proc__self__cgroup": "4:memory:/docker/x\n3:cpu,cpuacct:/docker/x\n"
+            "1:name=systemd:/\n0::/\n",
             # (a container sees its own group as the topmost one)
             "sys__fs__cgroup__memory__memory_DOT_limit_in_bytes": f"{16 << 20}\n",
             "sys__fs__cgroup__memory__memory_DOT_usage_in_bytes": f"{6 << 20}\n",

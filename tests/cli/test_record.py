@@ -79,6 +79,17 @@ class Recorded(unittest.TestCase):
 
 
 class Stats(Recorded):
+    def test_a_command_that_ends_as_one_that_did_not_start(self):
+        command = [*MPIS[0][1], str(RANKS), self.build(MPIS[0][0]), "end"]
+        for status in (126, 127):
+            words = ("sh", "-c", f'"$@"; exit {status}', "sh", *command)
+            answer = huddle("run", f"--stats={self.file}", "--", *words)
+            self.assertEqual(status, answer.returncode)
+            self.assertEqual(RANKS, self.stats()["finalized"])
+            os.remove(self.file)
+        answer = huddle("run", "--stats", "--", "sh", "-c", "exit 127")
+        self.assertEqual((127, ""), (answer.returncode, answer.stderr))
+
     def test_counts_every_collective(self):
         for command in self.each():
             answer = huddle("run", f"--stats={self.file}", "--", *command, "end")

@@ -26,9 +26,7 @@ mkdir -p "$2"
 bare=$(cd "$2" && pwd)/$release
 trap 'rm -rf "$bare"' EXIT
 
-rm -rf "$bare"
-mmdebstrap --quiet --mode=root --variant=minbase ${5+--keyring="$5"} --components="main${4+,universe}" \
-    --include=ca-certificates,gcc,libc6-dev,python3-venv,openmpi-bin,libopenmpi-dev,mpich,libmpich-dev \
-    "$release" "$bare" "$mirror" || fail "$release cannot be had from the mirror" 77
+make_bare "$bare" "$release" "$mirror" ${5+--keyring="$5"} --components="main${4+,universe}" \
+    --include=ca-certificates,gcc,libc6-dev,python3-venv,openmpi-bin,libopenmpi-dev,mpich,libmpich-dev || fail "no bare $release from $mirror" $?
 cp "$here/elsewhere-inside.sh" "$here/sums-inside.sh" "$here/../mpi/sums.c" "$wheel" "$bare/srv/"
 run_bare "$bare" elsewhere-inside.sh

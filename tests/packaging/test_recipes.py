@@ -126,7 +126,7 @@ class Recipes(unittest.TestCase):
                 path = re.sub(r"%\{(\w+)\}", lambda m: DIRECTORIES[m[1]], line)
                 path = re.sub(r"^%(doc|exclude|dir) ", "", path)
                 path = path.replace(".1*", ".1").replace(".7*", ".7")
-                if path and not re.match(r"%(dir|license) ", line):
+                if path and not re.match(r"%(dir|license|if|endif)\b", line):
                     (exceptions if line.startswith("%exclude") else patterns).append(path)
             lists[name or "huddle"] = patterns, exceptions
         left_out = [
@@ -141,13 +141,11 @@ class Recipes(unittest.TestCase):
         if not shutil.which("rpmspec"):
             self.skipTest("no rpmspec here (Debian: rpm)")
         spec = os.path.join(SOURCE, "packaging", "rpm", "huddle.spec")
-        names = subprocess.run(
-            ["rpmspec", "-q", "--qf", "%{name}\n", spec], capture_output=True, text=True, check=True
-        ).stdout.split()
-        self.assertEqual(
-            ["huddle", "huddle-devel", "huddle-libs", "huddle-mpich", "huddle-openmpi"],
-            sorted(names),
-        )
+        names = ["huddle", "huddle-devel", "huddle-libs", "huddle-mpich"]
+        for words, more in (((), []), (("--with", "openmpi"), ["huddle-openmpi"])):
+            command = ["rpmspec", *words, "-q", "--qf", "%{name}\n", spec]
+            told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            self.assertEqual(names + more, sorted(told.split()))
 
     def spack(self, *wanted):
         """The options that Spack's recipe gives to CMake, for these variants."""
@@ -195,11 +193,13 @@ class Recipes(unittest.TestCase):
             known = set(re.findall(r"^(HUD_\w+):", file.read(), re.M))
         args = self.spack("openmpi", "mpich", "simulator")
         self.assertIn("-DHUD_OPENMPI_5_0_INCLUDE=/openmpi/include", args)
+        self.assertIn("-DHUD_OPENMPI_4_1_INCLUDE=none", args)
         self.assertIn("-DHUD_MPICH_INCLUDE=/mpich/include", args)
         self.assertIn("-DHUD_SIMULATOR=True", args)
         for arg in args:
             self.assertIn(re.match(r"-D(\w+)=", arg)[1], known)
-        self.assertFalse([arg for arg in self.spack() if "_INCLUDE" in arg])
+        named = [arg for arg in self.spack() if "_INCLUDE" in arg]
+        self.assertEqual([f"-DHUD_OPENMPI_{series}_INCLUDE=none" for series in ("4_1", "5_0")], named)
 
     def test_containers(self):
         for name in ("Dockerfile", "huddle.def"):
