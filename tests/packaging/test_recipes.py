@@ -199,7 +199,7 @@ class Recipes(unittest.TestCase):
         for arg in args:
             self.assertIn(re.match(r"-D(\w+)=", arg)[1], known)
         named = [arg for arg in self.spack() if "_INCLUDE" in arg]
-        self.assertEqual([f"-DHUD_OPENMPI_{series}_INCLUDE=none" for series in ("4_1", "5_0")], named)
+        self.assertEqual([f"-DHUD_OPENMPI_{one}_INCLUDE=none" for one in ("4_1", "5_0")], named)
 
     def test_containers(self):
         for name in ("Dockerfile", "huddle.def"):
