@@ -82,21 +82,28 @@ def paper_01(q):
 # ---- paper 02 ----
 
 TABLE_1 = {"two": (8.5, 6.1), "levels": (6.9, 4.9)}  # L2 misses, transfers between chips
+BARRIERS = {  # form -> algorithm, parameters
+    "two": ("two_queues", {}),
+    "packed": ("two_queues", {"back": 0}),
+    "one": ("queues", {"form": "one"}),
+    "levels": ("queues", {"form": "levels"}),
+}
 FORMS = {"two": "two queues", "one": "one queue", "levels": "three levels"}
 
 
 def lines_of(lab, machine, form):
     """{class of cores: lines that a rank fetches in a barrier}"""
+    algorithm, parameters = BARRIERS[form]
     call = simulated.call(
         lab.layout,
         machine,
         "barrier",
-        "queues",
+        algorithm,
         ranks=16,
         method="loop",
         warmup=1,
         repetitions=20,
-        parameters={"form": form},
+        parameters=parameters,
     )
     return call["lines"]
 

@@ -4,9 +4,9 @@ Paper 02 (Zhang, Meng, Huo, Multi-core aware Barrier, Bcast and Alltoall): 16 ra
 quad-core Opterons, 4 x 4.
 
 The forms of the paper, simulated.  A barrier: with two queues of packed cells, with one queue that
-has a line for each cell, and with one queue per chip (`barrier/queues`).  A broadcast: all readers
-at once, four readers of a segment at a time, and from segments on all nodes.  An exchange: by
-messages, by blocks and by tiles.  Between nodes: among the leaders of nodes.
+has a line for each cell, and with one queue per chip (`barrier/two_queues`, `queues`).  A
+broadcast: all readers at once, four readers of a segment at a time, and from segments on all nodes.
+An exchange: by messages, by blocks and by tiles.  Between nodes: among the leaders of nodes.
 
 Calls are back to back and on the same buffers, as the Intel MPI Benchmarks (IMB) 3.2 make them,
 which the paper measures with (5.1, 5.2, 5.3); a broadcast's root is the next rank in each call, and
@@ -79,7 +79,8 @@ class Forms:
         )
 
     def barrier_us(self, form):
-        return self.us("barrier", "queues", calls=20, form=form)
+        algorithm, parameters = forms.BARRIERS[form]
+        return self.us("barrier", algorithm, calls=20, **parameters)
 
 
 def barriers(f):

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * barrier/two_queues.c - baseline: gather and scatter through a queue of packed cells for each, in
+ * rank 0's memory.
+ *
+ * Source    MVAPICH 1.1, with which paper 02 (Zhang, Meng, Huo), 4.1 and 5.1, compares.  Cells are
+ *           next to each other, so that several share a line.  back = 1: as in its source
+ *           (shmem_coll.c) who has waited for a cell sets it back, rank 0 after it has seen all,
+ *           another rank at once.  All queues are rank 0's, as one process makes the segment.
+ *           queues.c has the paper's forms, cells.c ours.
+ * Shape     p ranks; 2 (p - 1) posts, or 4 (p - 1) with back.
+ * Cost      T = 2 (l + (p - 2) g) + p w    ns; l one line transfer, g one more overlapped; w a
+ *           write to a line that other ranks poll: a post takes the line from all who poll its
+ *           neighbours
+ * Accepts   any number of ranks.
+ *
+ * Line                    written by  read by  value means
+ *   slot[0].gather[r]     r           rank 0   2 k - 1: r has entered operation k
+ *                         rank 0               2 k (back): it has seen that
+ *   slot[0].scatter[r]    rank 0      r        2 k - 1: all have entered operation k
+ *                         r                    2 k (back): it has seen that
+ *
+ * Edges     R1 -> A1   a rank's entry  happens before  rank 0's next post
+ *           R2 -> A2   all entries, as rank 0 has seen them  happen before  the exits
+ */
+#include "alg/alg.h"
+
+enum param { BACK };
+
+static const struct alg_param params[] = {
+    [BACK] = { "back", "", "1: who has waited for a cell sets it back", 0, 1, 1, NULL },
+    { .name = NULL },
+};
+
+static size_t queue_bytes(int ranks)
+{
+    return mem_lines((size_t)ranks * sizeof(mem_cell));
+}
+
+static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    size_t bytes = 2 * queue_bytes(ranks);
+
+    (void)param;
+    return bytes <= max_bytes ? bytes : 0;
+}
+
+static void barrier_two_queues(struct mem *m, const struct coll *c)
+{
+    int me = mem_rank(m), ranks = mem_size(m);
+    mem_cell *gather = mem_slot(m, 0),
+             *scatter = (mem_cell *)((char *)mem_slot(m, 0) + queue_bytes(ranks));
+    bool back = c->param[BACK] != 0;
+
+    if (me != 0) {
+        mem_post_cell(m, &gather[me], 2 * c->op - 1);   /* R1 */
+        mem_await_cell(m, &scatter[me], 2 * c->op - 1); /* A2 */
+        if (back)
+            mem_post_cell(m, &scatter[me], 2 * c->op);
+        return;
+    }
+    for (int rank = 1; rank < ranks; rank++)
+        mem_await_cell(m, &gather[rank], 2 * c->op - 1); /* A1 */
+    for (int rank = 1; back && rank < ranks; rank++)
+        mem_post_cell(m, &gather[rank], 2 * c->op);
+    for (int rank = 1; rank < ranks; rank++)
+        mem_post_cell(m, &scatter[rank], 2 * c->op - 1); /* R2 */
+}
+
+static const struct alg_family family = {
+    .params = params,
+    .slot_bytes = slot_bytes,
+};
+
+ALG_DEFINE(barrier, two_queues) = {
+    .coll = "barrier",
+    .name = "two_queues",
+    .doc = "baseline: a queue of packed cells for each phase",
+    .source = "paper 02, Barrier: MVAPICH 1.1",
+    .baseline = true,
+    .family = &family,
+    .run = barrier_two_queues,
+};
