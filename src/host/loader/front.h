@@ -21,12 +21,20 @@ struct hud_wrapper {
     void (*function)(void);
 };
 
+/* A function that does something first, and then calls the one that its caller would have found. */
+struct hud_detour {
+    const char *name;
+    void (*function)(void);
+    void **next; /* set by the loader; a name that has no next definition is left alone */
+};
+
 /* A front end made of wrappers.  Lives as long as the process. */
 struct hud_front {
     /* Tables, each ends with a NULL name.  NULL: none.  The loader forwards only names that it
      * exports itself. */
     const struct hud_wrapper *wrappers[4];
-    void (*initialised)(void); /* the MPI's own initialisation has returned, well or not */
+    const struct hud_detour *detours; /* the same */
+    void (*initialised)(void);        /* the MPI's own initialisation has returned, well or not */
 };
 
 #define HUD_OPENMPI_ENTRY "huddle_openmpi_inject"

@@ -127,6 +127,8 @@ static const char *plug_wrappers(void *end, void *mpi, const char *version)
         for (size_t i = 0; i < sizeof front->wrappers / sizeof *front->wrappers; i++)
             if (front->wrappers[i])
                 hud_trampolines_divert(front->wrappers[i]);
+        if (front->detours)
+            hud_trampolines_detour(front->detours);
         local_set(&front_used, (void *)(uintptr_t)front);
     }
     return why;

@@ -45,5 +45,7 @@ uintptr_t hud_narrow_neighbors(void (*function)(void), enum hud_narrow_neighbors
 
 /* From now on the trampolines of these names lead to the wrappers. */
 void hud_trampolines_divert(const struct hud_wrapper *wrappers);
+/* The same, with the next definition of each. */
+void hud_trampolines_detour(const struct hud_detour *detours);
 
 #endif

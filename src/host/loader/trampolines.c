@@ -87,6 +87,11 @@
 #define OTHERS(ROW)                                                                                \
     ROW(mpi_barrier_f08_, comm, error)                                                             \
     ROW(MPI_Win_test, window, flag)                                                                \
+    ROW(MPI_Cart_sub, comm, ins, made)                                                             \
+    ROW(MPI_Comm_accept, in, info, root, comm, made)                                               \
+    ROW(MPI_Comm_connect, in, info, root, comm, made)                                              \
+    ROW(MPI_Comm_spawn, in, ins, count, info, root, comm, made, outs)                              \
+    ROW(MPI_Comm_spawn_multiple, count, in, ins, counts, op, root, comm, made, outs)               \
     ROW(MPI_Comm_create, comm, root, made)                                                         \
     ROW(MPI_Comm_dup, comm, made)                                                                  \
     ROW(MPI_Comm_dup_with_info, comm, info, made)                                                  \
@@ -109,12 +114,19 @@
     ROW(MPI_Op_free, freed)                                                                        \
     ROW(MPI_Request_get_status, request, flag, error)                                              \
     ROW(mpi_comm_free_f08_, freed, error)                                                          \
-    ROW(mpi_op_free_f08_, freed, error)
+    ROW(mpi_op_free_f08_, freed, error)                                                            \
+    ROW(mpi_comm_disconnect_f08_, freed, error)                                                    \
+    ROW(mpi_ibarrier_f08_, comm, request, error)                                                   \
+    ROW(mpi_comm_idup_f08_, comm, made, request, error)                                            \
+    ROW(mpi_comm_idup_with_info_f08_, comm, info, made, request, error)                            \
+    ROW(mpi_request_get_status_f08_, request, flag, out, error)
 enum {
 #define INDEX(name, ...) AT_##name,
     INITIALISERS(INDEX) OTHERS(INDEX)
 #define ROW INDEX
 #include "host/loader/names.def"
+#define F08 INDEX
+#include "host/f08.def"
         NAMES
 };
 
@@ -123,6 +135,8 @@ static const char *const names[NAMES] = {
     INITIALISERS(NAME) OTHERS(NAME)
 #define ROW NAME
 #include "host/loader/names.def"
+#define F08 NAME
+#include "host/f08.def"
 };
 
 /* Each begins as the function that looks the next definition up. */
@@ -131,11 +145,15 @@ INITIALISERS(FIRST)
 OTHERS(FIRST)
 #define ROW FIRST
 #include "host/loader/names.def"
+#define F08 FIRST
+#include "host/f08.def"
 static _Atomic(void *) targets[NAMES] = {
 #define TARGET(name, ...) (void *)first_##name,
     INITIALISERS(TARGET) OTHERS(TARGET)
 #define ROW TARGET
 #include "host/loader/names.def"
+#define F08 TARGET
+#include "host/f08.def"
 };
 
 #define EXPORT __attribute__((visibility("default")))
@@ -144,6 +162,8 @@ INITIALISERS(DECLARE)
 OTHERS(DECLARE)
 #define ROW DECLARE
 #include "host/loader/names.def"
+#define F08 DECLARE
+#include "host/f08.def"
 
 /*
  * MPI_Bcast_c and its kin, of an MPI that has none (Open MPI 4 and 5).  A program that uses a name
@@ -251,12 +271,26 @@ static void *look_up(int at, void *caller)
     return next;
 }
 
+static void divert(const char *name, void (*function)(void))
+{
+    for (int at = 0; at < NAMES; at++)
+        if (strcmp(name, names[at]) == 0)
+            local_set(&targets[at], (void *)function);
+}
+
 void hud_trampolines_divert(const struct hud_wrapper *wrappers)
 {
     for (; wrappers->name; wrappers++)
-        for (int at = 0; at < NAMES; at++)
-            if (strcmp(wrappers->name, names[at]) == 0)
-                local_set(&targets[at], (void *)wrappers->function);
+        divert(wrappers->name, wrappers->function);
+}
+
+void hud_trampolines_detour(const struct hud_detour *detours)
+{
+    for (; detours->name; detours++) {
+        *detours->next = hud_loader_next(detours->name, NULL);
+        if (*detours->next)
+            divert(detours->name, detours->function);
+    }
 }
 
 #define JUMP(function, ...) ((uintptr_t(*)(MAP(PARAM_, __VA_ARGS__)))(function))(__VA_ARGS__)
@@ -270,6 +304,8 @@ INITIALISERS(LOOK_UP)
 OTHERS(LOOK_UP)
 #define ROW LOOK_UP
 #include "host/loader/names.def"
+#define F08 LOOK_UP
+#include "host/f08.def"
 
 #define INITIALISER(name, ...)                                                                     \
     uintptr_t name(MAP(PARAM_, __VA_ARGS__))                                                       \
@@ -289,3 +325,5 @@ INITIALISERS(INITIALISER)
 OTHERS(FORWARD)
 #define ROW FORWARD
 #include "host/loader/names.def"
+#define F08 FORWARD
+#include "host/f08.def"

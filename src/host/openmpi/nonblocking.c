@@ -7,7 +7,7 @@
  *             out may be known only later (its team is being set up).  As long as requests are in
  *             flight, what goes to Open MPI's own therefore takes a place in the order of huddle's
  *             requests, collectives of neighbourhoods among them: the call returns at once, and
- *             Open MPI's own starts in its turn.  The initialisation of persistent ones, which MPI
+ *             Open MPI's own starts in its turn, or at once (early, below).  The initialisation of persistent ones, which MPI
  *             allows to wait, waits for its turn.  Persistent ones are started in any order, and
  *             have no part in this one (persistent.c).
  * Within Open MPI
@@ -15,7 +15,8 @@
  *             Open MPI starts them from its progress, at moments that differ from rank to rank
  *             (MPI_Comm_idup), which an order of huddle's calls does not allow.  They are known by
  *             their caller: it is not the MPI function of that name.  They go to Open MPI's own, as
- *             do those of other components (coll/han on communicators within a call).
+ *             do those of other components (coll/han on communicators within a call); at once,
+ *             where it is known that no request before them does.
  */
 #include "nonblocking.h"
 #include "coll/coll.h"
@@ -201,15 +202,24 @@ static int without_memory(hud_module *m)
     return hud_call_answer(m->comm, hud_team_fail(m->team));
 }
 
-/* The request of a call that was opened with that status; HUD_PASS: for its place alone.  saved:
+/* Where it is known that no request before it will be Open MPI's, what is Open MPI's starts at once.
+ * A call of all ranks need not; but a rank that is no neighbour need not come, and what Open MPI
+ * calls itself comes at another moment on each rank. */
+static const struct hud_args in_order = { .collective = HUD_PLACE },
+                             early = { .collective = HUD_PLACE_EARLY };
+
+/* The request of a call that was opened with that status; HUD_PASS: for that place alone.  saved:
  * there was memory for its arguments. */
-static int make(struct request *r, unsigned shape, int status, bool saved)
+static int make(struct request *r, unsigned shape, int status, bool saved,
+                const struct hud_args *place_args)
 {
     if (status == HUD_OK)
         r->shape = shape;
     if (!saved || (status == HUD_OK && !hud_request_furnish(r)))
         return HUD_ERR_MEMORY;
-    return status == HUD_OK || status == HUD_PASS ? hud_request_make(r, status == HUD_OK) : status;
+    if (status == HUD_PASS)
+        return hud_request_make(r, place_args);
+    return status == HUD_OK ? hud_request_make(r, &r->call.args) : status;
 }
 
 /* What becomes of it.  HUD_PASS: nothing, and Open MPI's own is to be started. */
@@ -227,7 +237,7 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
  * memory for the request, after those that come before it. */
 static int place(hud_module *m, struct request *r, bool saved, ompi_request_t **request)
 {
-    int status = saved ? hud_request_make(r, false) : HUD_ERR_MEMORY;
+    int status = saved ? hud_request_make(r, &early) : HUD_ERR_MEMORY;
 
     if (status == HUD_OK)
         status = hud_request_launch(r, request);
@@ -257,7 +267,8 @@ static int place(hud_module *m, struct request *r, bool saved, ompi_request_t **
         bool saved = save_##name(r, ompi_comm_size(comm), ompi_comm_size(comm));                   \
         r->below = begin_##name;                                                                   \
         if (status != HUD_PASS || local_count(&m->in_flight) > 0)                                  \
-            status = launch(m, r, make(r, SHAPE_##name, status, saved), request);                  \
+            status = launch(                                                                       \
+                m, r, make(r, SHAPE_##name, status, saved, users ? &in_order : &early), request);  \
         else                                                                                       \
             hud_request_give(r);                                                                   \
         return status != HUD_PASS                                                                  \

@@ -186,13 +186,11 @@ static void begin_inner(void *arg)
     set_status(r, r->below(r, &r->inner));
 }
 
-int hud_request_make(struct request *r, bool handled)
+int hud_request_make(struct request *r, const struct hud_args *args)
 {
-    static const struct hud_args place = { .collective = HUD_PLACE };
     const struct hud_passed passed_on = { begin_inner, r };
 
-    return hud_request_create(r->module->team, handled ? &r->call.args : &place, &passed_on,
-                              &r->request);
+    return hud_request_create(r->module->team, args, &passed_on, &r->request);
 }
 
 void hud_request_absorb(struct request *r, int status)

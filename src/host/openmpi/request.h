@@ -71,9 +71,8 @@ bool hud_request_furnish(struct request *r);
 /* Keeps an operation or a type alive until the request is freed.  False: no memory. */
 bool hud_request_keep(struct request *r, const void *object);
 
-/* Huddle's request for what r->call says, or, if not handled, for a place in the order of the
- * team's calls. */
-int hud_request_make(struct request *r, bool handled);
+/* Huddle's request for those arguments: r->call's, or a place's. */
+int hud_request_make(struct request *r, const struct hud_args *args);
 /* Starts it: HUD_OK: *request is the caller's; HUD_PASS: Open MPI's own is to be started now; or an
  * error. */
 int hud_request_launch(struct request *r, ompi_request_t **request);

@@ -40,7 +40,7 @@ HUD_API hud_mpich_entry huddle_mpich_attach;
 HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
                                         const struct hud_front **front)
 {
-    static struct hud_front ours = { { hud_wrappers }, initialised };
+    static struct hud_front ours = { { hud_wrappers }, NULL, initialised };
     int tables = 1;
 
     if (fault_tolerant())
@@ -60,6 +60,7 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
     if (requests) {
         ours.wrappers[tables++] = hud_nonblocking_wrappers;
         ours.wrappers[tables++] = hud_order_wrappers;
+        ours.detours = hud_fortran_detours;
     }
     *front = &ours;
     return NULL;

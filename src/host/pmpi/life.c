@@ -33,13 +33,15 @@ static int self_keyval = MPI_KEYVAL_INVALID;
 static MPI_Request never; /* a request that is completed by nothing but us: testing it moves the
                              MPI's pending messages */
 bool hud_life_threaded = true;
+bool hud_life_one_order = true;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
 
 void hud_life_name(const char *version)
 {
     char number[32];
 
-    if (sscanf(version, "MPICH Version: %31s", number) == 1)
+    hud_life_one_order = sscanf(version, "MPICH Version: %31s", number) != 1;
+    if (!hud_life_one_order)
         snprintf(mpi_name, sizeof mpi_name, "MPICH %s", number);
     else
         snprintf(mpi_name, sizeof mpi_name, "%.*s", (int)strcspn(version, "\n"), version);

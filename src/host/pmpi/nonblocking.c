@@ -231,15 +231,45 @@ static int wrap_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
                : real.Comm_idup_with_info(comm, info, made, request);
 }
 
+/* ---- mpi_f08, where these do not pass through C; its handles are structures of one integer ---- */
+
+static void wrap_ibarrier_f08(const MPI_Comm *comm, MPI_Request *request, MPI_Fint *error)
+{
+    int code = wrap_Ibarrier(*comm, request);
+
+    if (error)
+        *error = code;
+}
+
+static void wrap_idup_f08(const MPI_Comm *comm, MPI_Comm *made, MPI_Request *request,
+                          MPI_Fint *error)
+{
+    int code = wrap_Comm_idup(*comm, made, request);
+
+    if (error)
+        *error = code;
+}
+
+static void wrap_idup_with_info_f08(const MPI_Comm *comm, const MPI_Info *info, MPI_Comm *made,
+                                    MPI_Request *request, MPI_Fint *error)
+{
+    int code = wrap_Comm_idup_with_info(*comm, *info, made, request);
+
+    if (error)
+        *error = code;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define W(name) { "MPI_" #name, (void (*)(void))wrap_##name },
 const struct hud_wrapper hud_nonblocking_wrappers[] = {
-    W(Comm_idup) W(Comm_idup_with_info)
+    W(Comm_idup) W(Comm_idup_with_info){ "mpi_ibarrier_f08_", (void (*)(void))wrap_ibarrier_f08 },
+    { "mpi_comm_idup_f08_", (void (*)(void))wrap_idup_f08 },
+    { "mpi_comm_idup_with_info_f08_", (void (*)(void))wrap_idup_with_info_f08 },
 #define PLAIN(Name, name, ...) W(I##name)
 #define HANDLED(Name, name, ...) W(I##name) W(I##name##_c)
 #define HANDLED_ARRAYS HANDLED
 #define NEIGHBORS(Name, name, ...) W(Ineighbor_##name) W(Ineighbor_##name##_c)
 #include "host/signatures.def"
-        { NULL, NULL },
+    { NULL, NULL },
 };

@@ -7,6 +7,7 @@
  * pool.c         requests that are not in use, and what those in use keep
  * order.c        wrappers of blocking calls that have a place in the MPI's order of nonblocking
  *                ones, and of what frees what a request still uses
+ * fortran.c      the same for mpi_f08
  */
 #ifndef HUD_PMPI_NONBLOCKING_H
 #define HUD_PMPI_NONBLOCKING_H
@@ -107,8 +108,15 @@ bool hud_request_poll(MPI_Request handle);
 /* ---- nonblocking.c ---- */
 extern const struct hud_wrapper hud_nonblocking_wrappers[];
 
+/* ---- fortran.c ---- */
+extern const struct hud_detour hud_fortran_detours[];
+
 /* ---- order.c ---- */
 extern const struct hud_wrapper hud_order_wrappers[];
+/* Before a call that takes a number in the MPI's order of nonblocking ones of the communicator. */
+void hud_order_flush(MPI_Comm handle);
+/* Some MPIs do not ask a generalized request for progress where a program looks at it. */
+void hud_order_look(MPI_Request request);
 void hud_op_hold(MPI_Op op);
 void hud_op_drop(MPI_Op op);
 

@@ -2,11 +2,11 @@
 /*
  * order.c - wrappers of MPI functions for what nonblocking collectives in flight need of them.
  *
- * Order      What takes a number in the MPI's order of nonblocking calls, and may wait for other
+ * Order      What takes a number in the MPI's order of nonblocking calls, and may wait for all
  *            ranks, does so until the requests before it are over, or have been passed on to the
- *            MPI: creation of communicators and windows, blocking collectives of neighbourhoods,
- *            the initialisation of persistent ones.  MPICH's blocking ones have numbers of their
- *            own, Intel MPI's have not.  What must not wait has a request of ours
+ *            MPI: creation of communicators and windows, the initialisation of persistent
+ *            collectives.  Blocking ones of neighbourhoods wait under Intel MPI only, as a rank that
+ *            is no neighbour need not come.  What must not wait has a request of ours
  *            (nonblocking.c).
  * Freeing    A program may free a communicator or an operation as soon as a call has begun.  The
  *            operation is then freed with the last request that uses it.  A freed communicator is
@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static void flush(MPI_Comm handle)
+void hud_order_flush(MPI_Comm handle)
 {
     struct comm *comm = hud_comm_find(handle);
 
@@ -27,16 +27,17 @@ static void flush(MPI_Comm handle)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-#define ORDERED(Name, ...)                                                                         \
+#define ORDERED_NEIGHBORS(Name, ...)                                                               \
     static int wrap_##Name(MAP(PARAM_, __VA_ARGS__))                                               \
     {                                                                                              \
-        flush(comm);                                                                               \
+        if (hud_life_one_order)                                                                    \
+            hud_order_flush(comm);                                                                 \
         return real.Name(__VA_ARGS__);                                                             \
     }
 #define ORDERED_INIT(Inner, ...)                                                                   \
     static int wrap_##Inner(MAP(PARAM_, __VA_ARGS__), MPI_Info info, MPI_Request *request)         \
     {                                                                                              \
-        flush(comm);                                                                               \
+        hud_order_flush(comm);                                                                     \
         return real.Inner(__VA_ARGS__, info, request);                                             \
     }
 
@@ -46,7 +47,8 @@ static void flush(MPI_Comm handle)
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #define NEIGHBORS(Name, name, ...)                                                                 \
-    ORDERED(Neighbor_##name, __VA_ARGS__) ORDERED_INIT(Neighbor_##name##_init, __VA_ARGS__)
+    ORDERED_NEIGHBORS(Neighbor_##name, __VA_ARGS__)                                                \
+    ORDERED_INIT(Neighbor_##name##_init, __VA_ARGS__)
 #include "host/signatures.def"
 #undef COUNT
 #undef PLACE
@@ -56,7 +58,8 @@ static void flush(MPI_Comm handle)
 #define HANDLED(Name, name, ...) ORDERED_INIT(Name##_init_c, __VA_ARGS__)
 #define HANDLED_ARRAYS HANDLED
 #define NEIGHBORS(Name, name, ...)                                                                 \
-    ORDERED(Neighbor_##name##_c, __VA_ARGS__) ORDERED_INIT(Neighbor_##name##_init_c, __VA_ARGS__)
+    ORDERED_NEIGHBORS(Neighbor_##name##_c, __VA_ARGS__)                                            \
+    ORDERED_INIT(Neighbor_##name##_init_c, __VA_ARGS__)
 #include "host/signatures.def"
 
 /* MADE(name, parameters, arguments): what else is collective over `comm`. */
@@ -84,6 +87,19 @@ static void flush(MPI_Comm handle)
          (MPI_Comm comm, int ins, const int *sources, const int *in_weights, int outs,             \
           const int *targets, const int *out_weights, MPI_Info info, int reorder, MPI_Comm *made), \
          (comm, ins, sources, in_weights, outs, targets, out_weights, info, reorder, made))        \
+    MADE(Cart_sub, (MPI_Comm comm, const int *kept, MPI_Comm *made), (comm, kept, made))           \
+    MADE(Comm_accept, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),  \
+         (port, info, root, comm, made))                                                           \
+    MADE(Comm_connect, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made), \
+         (port, info, root, comm, made))                                                           \
+    MADE(Comm_spawn,                                                                               \
+         (const char *command, char **words, int most, MPI_Info info, int root, MPI_Comm comm,     \
+          MPI_Comm *made, int *errors),                                                            \
+         (command, words, most, info, root, comm, made, errors))                                   \
+    MADE(Comm_spawn_multiple,                                                                      \
+         (int count, char **commands, char ***words, const int *most, const MPI_Info *infos,       \
+          int root, MPI_Comm comm, MPI_Comm *made, int *errors),                                   \
+         (count, commands, words, most, infos, root, comm, made, errors))                          \
     MADE(Intercomm_create,                                                                         \
          (MPI_Comm comm, int leader, MPI_Comm peers, int other, int tag, MPI_Comm *made),          \
          (comm, leader, peers, other, tag, made))                                                  \
@@ -103,7 +119,7 @@ static void flush(MPI_Comm handle)
 #define MADE(name, parameters, arguments)                                                          \
     static int wrap_##name parameters                                                              \
     {                                                                                              \
-        flush(comm);                                                                               \
+        hud_order_flush(comm);                                                                     \
         return real.name arguments;                                                                \
     }
 MADE_BY(MADE)
@@ -111,11 +127,15 @@ MADE_BY(MADE)
 
 /* ---- looking at a request -------------------------------------------------------------------- */
 
-/* Some MPIs do not ask a generalized request for progress here. */
-static int wrap_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+void hud_order_look(MPI_Request request)
 {
     if (hud_requests_fly())
         hud_request_poll(request);
+}
+
+static int wrap_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    hud_order_look(request);
     return real.Request_get_status(request, flag, status);
 }
 
@@ -152,6 +172,14 @@ static int wrap_Comm_disconnect(MPI_Comm *handle)
 static void wrap_comm_free_f08(MPI_Comm *comm, MPI_Fint *error)
 {
     int code = wrap_Comm_free(comm);
+
+    if (error)
+        *error = code;
+}
+
+static void wrap_comm_disconnect_f08(MPI_Comm *comm, MPI_Fint *error)
+{
+    int code = wrap_Comm_disconnect(comm);
 
     if (error)
         *error = code;
@@ -236,6 +264,7 @@ const struct hud_wrapper hud_order_wrappers[] = {
 #define MADE(name, parameters, arguments) W(name)
     MADE_BY(MADE) W(Comm_free) W(Comm_disconnect) W(Op_free)
         W(Request_get_status){ "mpi_comm_free_f08_", (void (*)(void))wrap_comm_free_f08 },
+    { "mpi_comm_disconnect_f08_", (void (*)(void))wrap_comm_disconnect_f08 },
     { "mpi_op_free_f08_", (void (*)(void))wrap_op_free_f08 },
 #define PLAIN(Name, name, ...) W(Name##_init)
 #define HANDLED(Name, name, ...) W(Name##_init) W(Name##_init_c)

@@ -111,6 +111,9 @@ void hud_life_name(const char *version);
 hud_context *hud_life_context(void);
 /* Several threads may call at a time.  Settled when the context is created. */
 extern bool hud_life_threaded;
+/* The MPI's blocking collectives of a neighbourhood have numbers of its order of nonblocking ones
+ * (Intel MPI).  MPICH's have numbers of their own. */
+extern bool hud_life_one_order;
 /* Ranks of the job on this node, or of the whole job where the launcher does not tell. */
 int hud_life_local_ranks(void);
 /* Moves the MPI's messages. */
