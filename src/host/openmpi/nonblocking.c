@@ -7,9 +7,9 @@
  *             out may be known only later (its team is being set up).  As long as requests are in
  *             flight, what goes to Open MPI's own therefore takes a place in the order of huddle's
  *             requests, collectives of neighbourhoods among them: the call returns at once, and
- *             Open MPI's own starts in its turn, or at once (early, below).  The initialisation of persistent ones, which MPI
- *             allows to wait, waits for its turn.  Persistent ones are started in any order, and
- *             have no part in this one (persistent.c).
+ *             Open MPI's own starts in its turn, or at once (early, below).  The initialisation of
+ *             persistent ones, which MPI allows to wait, waits for its turn.  Persistent ones are
+ *             started in any order, and have no part in this one (persistent.c).
  * Within Open MPI
  *             A new communicator's number is agreed upon by nonblocking collectives of its parent.
  *             Open MPI starts them from its progress, at moments that differ from rank to rank
@@ -202,9 +202,9 @@ static int without_memory(hud_module *m)
     return hud_call_answer(m->comm, hud_team_fail(m->team));
 }
 
-/* Where it is known that no request before it will be Open MPI's, what is Open MPI's starts at once.
- * A call of all ranks need not; but a rank that is no neighbour need not come, and what Open MPI
- * calls itself comes at another moment on each rank. */
+/* early: what is Open MPI's starts at once where no request before it will be.  A call of all ranks
+ * need not; but a rank that is no neighbour need not come, and what Open MPI itself calls comes at
+ * another moment on each rank. */
 static const struct hud_args in_order = { .collective = HUD_PLACE },
                              early = { .collective = HUD_PLACE_EARLY };
 

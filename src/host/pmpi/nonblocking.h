@@ -100,6 +100,8 @@ bool hud_requests_polled(bool threads);
 int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Request *request);
 /* A communicator that the program frees lasts until its requests are complete. */
 void hud_requests_hold(struct comm *comm, MPI_Comm handle);
+/* Waits until its requests are complete; they need it no more. */
+void hud_requests_end(struct comm *comm);
 /* Some are in flight. */
 bool hud_requests_fly(void);
 /* The request of a user's handle, to be polled; false: not one of ours. */

@@ -5,8 +5,8 @@
  * Order      What takes a number in the MPI's order of nonblocking calls, and may wait for all
  *            ranks, does so until the requests before it are over, or have been passed on to the
  *            MPI: creation of communicators and windows, the initialisation of persistent
- *            collectives.  Blocking ones of neighbourhoods wait under Intel MPI only, as a rank that
- *            is no neighbour need not come.  What must not wait has a request of ours
+ *            collectives.  Blocking ones of neighbourhoods wait under Intel MPI only, as a rank
+ *            that is no neighbour need not come.  What must not wait has a request of ours
  *            (nonblocking.c).
  * Freeing    A program may free a communicator or an operation as soon as a call has begun.  The
  *            operation is then freed with the last request that uses it.  A freed communicator is
@@ -156,16 +156,13 @@ static int wrap_Comm_free(MPI_Comm *comm)
     return real.Comm_free(comm);
 }
 
-/* Waits for what is pending. */
+/* Waits for what is pending.  Not held: MPICH 5 frees what holds it. */
 static int wrap_Comm_disconnect(MPI_Comm *handle)
 {
     struct comm *comm = handle ? hud_comm_find(*handle) : NULL;
 
-    while (comm && comm->team && local_count(&comm->in_flight) > 0 &&
-           hud_progress(hud_life_context()) > 0)
-        hud_life_progress();
-    if (handle)
-        hold(*handle);
+    if (comm && comm->team && local_count(&comm->in_flight) > 0)
+        hud_requests_end(comm);
     return real.Comm_disconnect(handle);
 }
 

@@ -40,7 +40,8 @@ static async_start_function *async_start;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and comm.in_flight */
 static struct request flying = { .next = &flying, .before = &flying }; /* in flight */
 static atomic_int in_flight;
-static bool polled; /* the MPI has our function */
+static atomic_int incomplete; /* of them, those of which the MPI was not told */
+static bool polled;           /* the MPI has our function */
 
 bool hud_requests_find(void *mpi)
 {
@@ -75,7 +76,7 @@ static void land(struct request *r)
     local_count_by(&in_flight, -1);
     r->next->before = r->before;
     r->before->next = r->next;
-    if (local_count_by(&r->comm->in_flight, -1) == 0) {
+    if (r->comm && local_count_by(&r->comm->in_flight, -1) == 0) {
         r->holder = r->comm->holder;
         r->comm->holder = MPI_REQUEST_NULL;
     }
@@ -90,9 +91,12 @@ void hud_requests_hold(struct comm *comm, MPI_Comm handle)
 {
     MPI_Request made;
 
-    if (local_count(&comm->in_flight) == 0 || comm->holder != MPI_REQUEST_NULL ||
-        real.Recv_init(NULL, 0, MPI_BYTE, comm->rank, 0, handle, &made) != MPI_SUCCESS)
+    if (local_count(&comm->in_flight) == 0 || comm->holder != MPI_REQUEST_NULL)
         return;
+    if (real.Recv_init(NULL, 0, MPI_BYTE, comm->rank, 0, handle, &made) != MPI_SUCCESS) {
+        hud_requests_end(comm);
+        return;
+    }
     local_lock(&lock, hud_life_threaded);
     bool needed = local_count(&comm->in_flight) > 0 && comm->holder == MPI_REQUEST_NULL;
     if (needed)
@@ -156,6 +160,7 @@ static void poll_claimed(struct request *r)
     local_lock(&lock, hud_life_threaded);
     r->complete = ended;
     r->polled = false;
+    local_count_by(&incomplete, -(int)ended);
     local_unlock(&lock, hud_life_threaded);
     if (ended)
         real.Grequest_complete(handle);
@@ -195,6 +200,54 @@ bool hud_request_poll(MPI_Request handle)
     if (mine)
         poll_claimed(r);
     return found;
+}
+
+static struct request *first_incomplete(const struct comm *comm)
+{
+    struct request *r = flying.next;
+
+    while (r != &flying && (r->comm != comm || r->complete))
+        r = r->next;
+    return r != &flying ? r : NULL;
+}
+
+/* From then on they have no part in it: what they keep of huddle's is freed. */
+static void leave(const struct comm *comm)
+{
+    hud_request *left = NULL;
+    struct request *r = flying.next;
+
+    do {
+        local_lock(&lock, hud_life_threaded);
+        for (r = flying.next; r != &flying && r->comm != comm;)
+            r = r->next;
+        if (r != &flying) {
+            local_count_by(&r->comm->in_flight, -1);
+            left = r->request;
+            r->request = NULL;
+            r->comm = NULL;
+        }
+        local_unlock(&lock, hud_life_threaded);
+        hud_request_free(left);
+        left = NULL;
+    } while (r != &flying);
+}
+
+void hud_requests_end(struct comm *comm)
+{
+    for (;;) {
+        local_lock(&lock, hud_life_threaded);
+        struct request *r = first_incomplete(comm);
+        bool mine = r && claim(r);
+        local_unlock(&lock, hud_life_threaded);
+        if (!r)
+            break;
+        if (mine)
+            poll_claimed(r);
+        else
+            hud_life_progress(); /* another thread polls it */
+    }
+    leave(comm);
 }
 
 static int poll_all(int count, void **states, double seconds, MPI_Status *status)
@@ -242,7 +295,7 @@ static int query(void *state, MPI_Status *status)
     }
     if (errors_return(MPI_COMM_WORLD))
         return r->code;
-    if (errors_return(r->comm->handle))
+    if (r->comm && errors_return(r->comm->handle))
         say_lost();
     return MPI_SUCCESS;
 }
@@ -263,19 +316,39 @@ static int cancel(void *state, int complete)
 
 /* ---- progress of others ---------------------------------------------------------------------- */
 
+/* Completes what is over, though the program may have freed it and asks for it no more.  Those that
+ * the MPI carries out are looked at less often: a look is a call of the MPI's. */
+static void poll_flying(void)
+{
+    enum { THEIRS_EVERY = 64 };
+    static unsigned rounds;
+    bool theirs = rounds++ % THEIRS_EVERY == 0;
+    struct request *next;
+
+    for (struct request *r = flying.next; r != &flying; r = next) {
+        next = r->next; /* r may land */
+        if ((r->state == WITH_HUDDLE || theirs) && claim(r))
+            poll_claimed(r);
+    }
+}
+
 /* In a wait of the MPI's.  Not with MPI_THREAD_MULTIPLE: it holds a lock of the MPI's there, which
  * calls of the MPI's that huddle may make want again. */
 static int poll_context(void *thing)
 {
+    static bool inside; /* a look at the MPI's own may come here again */
+
     (void)thing;
-    if (hud_progress(hud_life_context()) > 0)
+    if (inside || hud_progress(hud_life_context()) > 0)
         return ASYNC_NOPROGRESS;
-    local_lock(&lock, hud_life_threaded);
-    bool over = local_count(&in_flight) == 0;
-    if (over)
-        polled = false;
-    local_unlock(&lock, hud_life_threaded);
-    return over ? ASYNC_DONE : ASYNC_NOPROGRESS;
+    inside = true;
+    if (local_count(&incomplete) > 0)
+        poll_flying();
+    inside = false;
+    if (local_count(&incomplete) > 0)
+        return ASYNC_NOPROGRESS;
+    polled = false;
+    return ASYNC_DONE;
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -284,6 +357,7 @@ static void take_off(struct request *r)
 {
     local_lock(&lock, hud_life_threaded);
     local_count_by(&in_flight, 1);
+    local_count_by(&incomplete, 1);
     r->before = &flying;
     r->next = flying.next;
     r->next->before = flying.next = r;

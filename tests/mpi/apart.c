@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * apart.c - nonblocking collectives in flight, and calls to which not all ranks come at that time.
+ *
+ *   apart neighbours   a collective of neighbours ends without a rank that is none, which is not
+ *                      yet in the collective before it
+ *   apart disconnect   a communicator is disconnected before its request is waited for
+ *   apart free         a request is freed when its collective is over
+ *   apart sub          MPI_Cart_sub comes while the set-up of its parent has gone further on one
+ *                      rank than on the other
+ */
+#include "check.h"
+
+#include <unistd.h>
+
+static void sum_is_right(int sum, const char *what)
+{
+    check(sum == world_size * (world_size + 1) / 2, "%s: sum %d", what, sum);
+}
+
+/* Ranks 0 and 1 are neighbours, the last has none.  It comes after a message of rank 0. */
+static void neighbours(bool blocking)
+{
+    int other = 1 - world_rank, count = world_rank < 2, one[1] = { 1 }, peer[1] = { other };
+    int in = world_rank + 1, sum = 0, sent = world_rank, got = -1, token = 0;
+    MPI_Request request[2];
+    MPI_Comm graph;
+
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, count, peer, one, count, peer, one,
+                                   MPI_INFO_NULL, 0, &graph);
+    MPI_Bcast(&token, 1, MPI_INT, 0, graph);
+    if (!count)
+        MPI_Recv(&token, 1, MPI_INT, 0, 0, graph, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, graph, &request[0]);
+    if (blocking) {
+        MPI_Neighbor_alltoall(&sent, 1, MPI_INT, &got, 1, MPI_INT, graph);
+    } else {
+        MPI_Ineighbor_alltoall(&sent, 1, MPI_INT, &got, 1, MPI_INT, graph, &request[1]);
+        MPI_Wait(&request[1], MPI_STATUS_IGNORE);
+    }
+    for (int rank = 2; world_rank == 0 && rank < world_size; rank++)
+        MPI_Send(&token, 1, MPI_INT, rank, 0, graph);
+    MPI_Wait(&request[0], MPI_STATUS_IGNORE);
+    check(got == (count ? other : -1), "neighbours: got %d", got);
+    sum_is_right(sum, "neighbours");
+    MPI_Comm_free(&graph);
+}
+
+/* Requests made behind it are the program's own. */
+static void disconnect(bool used)
+{
+    enum { MADE = 4 };
+    int in = world_rank + 1, sum = 0, sent = 7, got[MADE] = { 0 };
+    int before = (world_rank + world_size - 1) % world_size, after = (world_rank + 1) % world_size;
+    MPI_Request request, made[MADE];
+    MPI_Status statuses[MADE];
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (used)
+        MPI_Bcast(&sent, 1, MPI_INT, 0, comm);
+    MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+    MPI_Comm_disconnect(&comm);
+    for (int i = 0; i < MADE; i++)
+        MPI_Recv_init(&got[i], 1, MPI_INT, before, i, MPI_COMM_WORLD, &made[i]);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    sum_is_right(sum, "disconnect");
+    MPI_Startall(MADE, made);
+    for (int i = 0; i < MADE; i++)
+        MPI_Send(&sent, 1, MPI_INT, after, i, MPI_COMM_WORLD);
+    MPI_Waitall(MADE, made, statuses);
+    for (int i = 0; i < MADE; i++) {
+        check(got[i] == sent, "disconnect: got %d", got[i]);
+        MPI_Request_free(&made[i]);
+    }
+}
+
+/* MPI_Finalize must end, too. */
+static void free_when_over(void)
+{
+    int in = world_rank + 1, sum = 0;
+    MPI_Request request;
+
+    MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    for (int i = 0; i < 2; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    sum_is_right(sum, "free");
+    MPI_Request_free(&request);
+}
+
+static void sub(int tests)
+{
+    int size[1] = { world_size }, around[1] = { 0 }, kept[1] = { 1 }, in = world_rank + 1, sum = 0,
+        members = 0, done = 0;
+    MPI_Request request;
+    MPI_Comm grid, part;
+
+    MPI_Cart_create(MPI_COMM_WORLD, 1, size, around, 0, &grid);
+    MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, grid, &request);
+    for (int i = 0; i < (world_rank == 0 ? tests : 30) && !done; i++) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+    MPI_Cart_sub(grid, kept, &part);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_size(part, &members);
+    check(members == world_size, "sub: %d members", members);
+    sum_is_right(sum, "sub");
+    MPI_Comm_free(&part);
+    MPI_Comm_free(&grid);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    for (int turn = 0; turn < 6; turn++) {
+        if (strcmp(what, "neighbours") == 0)
+            neighbours(turn % 2);
+        else if (strcmp(what, "disconnect") == 0)
+            disconnect(turn % 2);
+        else if (strcmp(what, "free") == 0)
+            free_when_over();
+        else if (strcmp(what, "sub") == 0)
+            sub(turn);
+        else
+            check(false, "apart: '%s' is none of neighbours, disconnect, free, sub", what);
+    }
+    return finish("apart");
+}
