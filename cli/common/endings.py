@@ -5,6 +5,7 @@ import os
 import shutil
 
 from .mpis import version_of
+from .waiting import several_jobs
 
 MPIS = ("Open MPI", "MPICH", "Intel MPI")
 LAUNCHERS = ("mpirun", "mpiexec", "prterun", "orterun", "srun", "aprun")
@@ -72,6 +73,16 @@ def ended_early(ranks):
     )
 
 
+def jobs(ranks):
+    """The line where ranks of several jobs have left records."""
+    if not several_jobs(ranks):
+        return None
+    return (
+        "several jobs were seen: they are counted together, and what is waiting is not known;"
+        " profile each start of a launcher by itself"
+    )
+
+
 def absent(ranks):
     """The line where some ranks of the world left no record."""
     world = max((rank.world_size for rank in ranks), default=0)
@@ -87,7 +98,7 @@ def absent(ranks):
 def lines(ranks, command):
     if not ranks:
         return [no_process(command)]
-    found = [singletons(ranks, command), absent(ranks), ended_early(ranks)]
+    found = [singletons(ranks, command), jobs(ranks), absent(ranks), ended_early(ranks)]
     lost = sum(rank.lost for rank in ranks)
     if lost:
         found.append(f"{lost} calls had no place in the records and are not counted")

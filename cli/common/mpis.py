@@ -23,6 +23,7 @@ def version_of(launcher):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            errors="replace",
             timeout=20,
             check=False,
         )

@@ -93,12 +93,12 @@ def replace(path, content):
 
 def write(path, content, more=""):
     """content: text or bytes.  A pipe or a terminal is written to directly."""
-    data, real = content.encode() if isinstance(content, str) else content, os.path.realpath(path)
+    data = content.encode() if isinstance(content, str) else content
     try:
-        if os.path.exists(real) and not os.path.isfile(real):
-            with open(real, "wb") as file:
+        if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout has no real path
+            with open(path, "wb") as file:
                 file.write(data)
         else:
-            replace(real, data)
+            replace(os.path.realpath(path), data)
     except OSError as error:
         raise Trouble(f"{path} cannot be written: {error.strerror}{more}") from error

@@ -41,8 +41,8 @@ class Comm:
 
     @property
     def key(self):
-        """The same on all its ranks."""
-        return (self.members, self.size, self.inter, self.ordinal)
+        """The same on all its ranks; not where threads use communicators in another order."""
+        return (self.members, self.size, self.inter, self.ordinal, self.name)
 
     @property
     def label(self):

@@ -102,9 +102,21 @@ def add_call(waits, ranks, members):
             waits.lateness[members[latest][0]].caused_ns += wait
 
 
+def several_jobs(ranks):
+    """Two ranks of one number, or of worlds that differ.  Worlds of one rank are not meant."""
+    many = [rank for rank in ranks if rank.world_size > 1]
+    worlds = {(rank.world_size, rank.mpi) for rank in many}
+    return len(worlds) > 1 or len({rank.world_rank for rank in many}) < len(many)
+
+
 def split(ranks):
-    """Waits of the ranks of a job (records.read)."""
+    """
+    Waits of the ranks of a job (records.read).  Those of several jobs are not compared: a
+    communicator of one is not told from that of another.
+    """
     waits = Waits()
+    if several_jobs(ranks):
+        return waits
     for (key, _), members in calls_of(ranks).items():
         complete = len(members) == key[1]
         names = {stamp.cell.name for _, stamp in members.values()}

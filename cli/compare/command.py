@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 from ..common import endings, places, recorded, records
 from ..common.layout import Trouble
@@ -20,8 +20,9 @@ from ..common.text import heading, table
 from ..common.totals import Totals
 from . import ratios
 
-# Of one run.  collectives: seconds in them, mean over ranks; by: the same, per collective.
-Run = namedtuple("Run", "seconds collectives by output status lines")
+# Of one run.  collectives: seconds in them, mean over ranks; by: the same, per collective; calls,
+# handled: of all ranks; passed: those that fell back, by reason.
+Run = namedtuple("Run", "seconds collectives by output status lines calls handled passed")
 
 
 def add_arguments(parser):
@@ -36,8 +37,15 @@ def add_arguments(parser):
     parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as JSON, too")
     parser.epilog = (
         "The command follows --, for example: huddle compare -- mpirun -np 4 ./app. The exit status"
-        " is 1 where a run fails, or the program prints other words with huddle than without."
+        " is 1 where a run fails, or the program prints different output with huddle. The"
+        " program's standard input is empty."
     )
+
+
+def lines_of(errors):
+    """What huddle says there."""
+    lines = errors.decode(errors="replace").splitlines()
+    return [line[line.index("huddle: ") :] for line in lines if "huddle: " in line]
 
 
 def one_run(layout, command, off):
@@ -56,7 +64,12 @@ def one_run(layout, command, off):
             )
         rows = Totals(ranks, layout).by_collective()
         by = {name: row.seconds / len(ranks) for name, row in rows.items()}
-    return Run(seconds, sum(by.values()), by, text, status, endings.lines(ranks, command))
+        calls = sum(row.calls for row in rows.values())
+        handled = sum(row.handled for row in rows.values())
+        passed = sum((row.passed for row in rows.values()), Counter())
+    said = [line.removeprefix("huddle: ") for line in lines_of(errors) if not off]
+    lines = [*said, *endings.lines(ranks, command)]
+    return Run(seconds, sum(by.values()), by, text, status, lines, calls, handled, passed)
 
 
 def left_text(begin, done, total):
@@ -95,7 +108,7 @@ def output_verdict(without, with_it):
         return None, "differs; whether it does so without huddle, too, 2 runs and more can tell"
     if plain & ours:
         return None, "differs from run to run with huddle"
-    return False, "differs: another one with huddle than without"
+    return False, "with huddle differs from that without"
 
 
 def ratio_of(without, with_it, value):
@@ -119,10 +132,23 @@ def names_of(runs):
 def sentence(ratio, pairs):
     found = ratios.verdict(ratio)
     if found is None:
-        few = f" ({ratios.MIN_PAIRS} runs and more can tell)" if pairs < ratios.MIN_PAIRS else ""
-        return f"The difference of the program's time is noise: it is not significant{few}."
+        if pairs < ratios.MIN_PAIRS:
+            return (
+                "Too few runs to tell whether the difference is noise"
+                f" ({ratios.MIN_PAIRS} or more can)."
+            )
+        return "The difference of the program's time is noise: it is not significant."
     times = 1 / ratio.value if found == "faster" else ratio.value
     return f"The program is {times:.2f}x {found} with huddle (95 % interval in the table)."
+
+
+def handled_text(run):
+    """What huddle did, in a run with it."""
+    text = f"With huddle {run.handled} of {run.calls} calls were handled."
+    if run.passed and 2 * run.handled < run.calls:
+        why, calls = run.passed.most_common(1)[0]
+        text += f" Most others: {why} ({calls})."
+    return text
 
 
 def show(without, with_it):
@@ -133,9 +159,11 @@ def show(without, with_it):
     rows.append(row_of("in collectives", without, with_it, lambda run: run.collectives))
     for name in names_of(without + with_it):
         rows.append(row_of("  " + name, without, with_it, lambda run, n=name: run.by.get(n, 0.0)))
-    table(["", "without", "with huddle", "ratio, 95 % interval"], rows, right=(1, 2))
+    heads = ["", "without", "with huddle", "median ratio of pairs, 95 % interval"]
+    table(heads, rows, right=(1, 2))
     print("  Time in collectives is the mean of the ranks, and includes waiting for late ranks.")
     print(f"\n{sentence(ratio, len(without))}")
+    print(handled_text(with_it[-1]))
     print(f"Its output {output_verdict(without, with_it)[1]}.")
 
 
@@ -155,6 +183,8 @@ def facts_of(command, without, with_it):
         "runs": len(without),
         "verdict": ratios.verdict(whole) or "noise",
         "same_output": output_verdict(without, with_it)[0],
+        "calls": with_it[-1].calls,
+        "handled": with_it[-1].handled,
         "seconds": figures(lambda run: run.seconds),
         "collectives": figures(lambda run: run.collectives),
         "by_collective": {n: figures(lambda run, n=n: run.by.get(n, 0.0)) for n in names},

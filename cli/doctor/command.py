@@ -31,7 +31,7 @@ def findings(options, layout):
         try:
             found += check(here, layout)
         except Trouble as trouble:
-            found.append(Finding(check.__name__.replace("_", " "), FAIL, str(trouble)))
+            found.append(Finding(getattr(check, "named", check.__name__), FAIL, str(trouble)))
     return found
 
 

@@ -30,9 +30,9 @@ def cached(machine, folder):
     return int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
 
 
-def memory_left(machine):
-    """Bytes; None: no group has a limit."""
-    left = []
+def memory(machine):
+    """The least limit, and the least room below one, in bytes; None: no group has a limit."""
+    limits, left = [], []
     for folder in folders(machine, "memory"):
         for limit, usage in (
             ("memory.max", "memory.current"),
@@ -41,8 +41,9 @@ def memory_left(machine):
             allowed = machine.number(f"{folder}/{limit}")
             if allowed is not None and allowed < NO_LIMIT:
                 used = (machine.number(f"{folder}/{usage}") or 0) - cached(machine, folder)
+                limits.append(allowed)
                 left.append(max(0, allowed - max(0, used)))
-    return min(left, default=None)
+    return (min(limits), min(left)) if limits else None
 
 
 def processors_allowed(machine):

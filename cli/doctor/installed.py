@@ -5,6 +5,7 @@ import os
 import shutil
 
 from ..common import mpis
+from ..common.options import number
 from .finding import FAIL, OK, WARN, Finding
 
 SWITCHES = ("off", "0")
@@ -46,6 +47,8 @@ def settings(machine, layout):
         return [Finding("settings", FAIL, line, change_of(line)) for line in lines]
     if os.environ.get("HUDDLE") in SWITCHES:
         return [Finding("settings", FAIL, "HUDDLE=off", "unset HUDDLE")]
+    memory = next(s["value"] for s in answer["settings"] if s["name"] == "HUDDLE_MEMORY")
+    machine.memory_set = None if memory == "auto" else number(memory)
     changed = [s["name"] for s in answer["settings"] if s["origin"] != "default"]
     return [Finding("settings", OK, ", ".join(changed) or "all are the defaults")]
 

@@ -10,7 +10,10 @@ from . import groups
 from .finding import FAIL, OK, WARN, Finding
 
 DESCRIPTORS = 64  # that a rank must be allowed
-MEMORY_BYTES = 10 << 20  # of a rank, HUDDLE_MEMORY at most
+MEMORY_BYTES = 10 << 20  # of a rank, where HUDDLE_MEMORY is auto, at most
+# What huddle leaves to the MPI and the program: memory, address space (src/core/arena/budget.c).
+MEMORY_KEPT, SPACE_KEPT = 8 << 20, 256 << 20
+FEW_BYTES = 1 << 20  # of a rank: large messages get little
 SHM_BYTES = 64 << 20  # what a container has where nobody asks for more
 
 
@@ -21,6 +24,7 @@ class Machine:
         self.root = root
         self.ranks = ranks or len(os.sched_getaffinity(0))
         self.settings_serve = True  # installed.settings looks
+        self.memory_set = None  # HUDDLE_MEMORY in bytes, from there; None: auto
         self.pair = None
         self.said = ""  # by the library, about those two
 
@@ -112,23 +116,34 @@ def limits(machine, _layout):
         text = f"{files} open files for {machine.ranks} ranks"
         found.append(Finding("limits", state, text, f"ulimit -n {max(1024, wanted)}"))
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = (machine.ranks + 1) * MEMORY_BYTES
-    if space not in (resource.RLIM_INFINITY, -1) and space < 4 * wanted:
+    wanted = SPACE_KEPT + (machine.ranks + 1) * (machine.memory_set or MEMORY_BYTES)
+    if space != resource.RLIM_INFINITY and space < 2 * wanted:
+        state = FAIL if space < wanted else WARN
         text = f"address space of {bytes_text(space)} per rank"
-        found.append(Finding("limits", WARN, text, "ulimit -v unlimited"))
-    return found or [Finding("limits", OK, "open files and address space suffice")]
+        found.append(Finding("limits", state, text, "ulimit -v unlimited"))
+    size, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    wanted = machine.memory_set or MEMORY_BYTES
+    if size != resource.RLIM_INFINITY and size < wanted:
+        text = f"files of at most {bytes_text(size)}, as which shared memory counts"
+        found.append(Finding("limits", FAIL, text, "ulimit -f unlimited"))
+    return found or [Finding("limits", OK, "open files, address space and file size suffice")]
 
 
 def memory(machine, _layout):
-    free = groups.memory_left(machine)
-    if free is None:
+    found = groups.memory(machine)
+    if found is None:
         return [Finding("memory", OK, "no limit of a control group")]
-    wanted = machine.ranks * MEMORY_BYTES
-    text = f"{bytes_text(free)} left of the control group's limit"
-    if free >= 2 * wanted:
+    limit, left = found
+    share = limit // 100 // max(machine.ranks, os.cpu_count() or 1)
+    each = min(share, MEMORY_BYTES) if machine.memory_set is None else machine.memory_set
+    room = max(0, left - MEMORY_KEPT)
+    text = f"{bytes_text(left)} left of the control group's limit"
+    if room >= machine.ranks * each and (each >= FEW_BYTES or machine.memory_set is not None):
         return [Finding("memory", OK, text)]
-    change = f"raise it, or HUDDLE_MEMORY={max(1, free // (4 * machine.ranks) >> 20)}M"
-    return [Finding("memory", WARN, f"{text}, for {machine.ranks} ranks", change)]
+    text += f", for {machine.ranks} ranks with {bytes_text(each)} of shared memory each"
+    better = min(2, room // (2 * machine.ranks) >> 20)
+    change = f"raise it, or HUDDLE_MEMORY={better}M" if better > 0 else "raise it"
+    return [Finding("memory", WARN, text, change)]
 
 
 def shm_folder(machine, _layout):
@@ -155,7 +170,7 @@ def processors(machine, _layout):
         text = f"{machine.ranks} ranks on {cores()} cores: ranks share cores"
         found.append(Finding("processors", WARN, text, "start at most one rank per core"))
     if share is not None and share < allowed:
-        text = f"the control group allows {share:.1f} of {allowed}"
+        text = f"the control group allows {share:.2g} of {allowed}"
         found.append(Finding("processors", WARN, text, "raise its CPU quota, or start fewer ranks"))
     online = os.cpu_count() or allowed
     text = f"{allowed} of {online} may be used"
@@ -165,4 +180,6 @@ def processors(machine, _layout):
     return found or [Finding("processors", OK, text)]
 
 
+shared_memory.named, team.named, single_copy.named = "shared memory", "two ranks", "single copy"
+shm_folder.named = "/dev/shm"
 CHECKS = (container, shared_memory, team, single_copy, limits, memory, shm_folder, processors)

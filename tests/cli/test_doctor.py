@@ -136,11 +136,18 @@ class Described(unittest.TestCase):
 
     def test_memory_of_a_control_group(self):
         own = {"proc__self__cgroup": "0::/job\n", "sys__fs__cgroup__job__memory_DOT_current": "0\n"}
-        for allowed, state in (("max", OK), (str(1 << 30), OK), (str(16 << 20), WARN)):
+        for allowed, memory_set, state, change in (
+            ("max", None, OK, ""),
+            (str(64 << 30), None, OK, ""),
+            (str(100 << 20), 512 << 20, WARN, "HUDDLE_MEMORY=2M"),
+            (str(30 << 20), None, WARN, "HUDDLE_MEMORY=2M"),
+            (str(30 << 20), 2 << 20, OK, ""),
+            (str(12 << 20), None, WARN, "raise it"),
+        ):
             here = self.machine(**own, sys__fs__cgroup__job__memory_DOT_max=allowed + "\n")
+            here.memory_set = memory_set
             (one,) = machine.memory(here, None)
-            self.assertEqual(state, one.state)
-        self.assertIn("HUDDLE_MEMORY=1M", one.change)
+            self.assertEqual((state, True), (one.state, (one.change or "").endswith(change)), one)
 
     def test_the_limit_of_a_group_above_counts(self):
         """Slurm limits the job; its step's group has no limit."""
@@ -154,7 +161,7 @@ class Described(unittest.TestCase):
             job + "cpu_DOT_max": "50000 100000\n",
         }
         here = self.machine(**files)
-        self.assertEqual(70 << 20, groups.memory_left(here))
+        self.assertEqual((80 << 20, 70 << 20), groups.memory(here))
         self.assertEqual(0.5, groups.processors_allowed(here))
         self.assertTrue(any("0.5 of" in one.text for one in machine.processors(here, None)))
 
@@ -169,12 +176,12 @@ class Described(unittest.TestCase):
             "sys__fs__cgroup__cpu__cpu_DOT_cfs_period_us": "100000\n",
         }
         here = self.machine(**files)
-        self.assertEqual(10 << 20, groups.memory_left(here))
+        self.assertEqual((16 << 20, 10 << 20), groups.memory(here))
         self.assertEqual(1.5, groups.processors_allowed(here))
         files["sys__fs__cgroup__memory__memory_DOT_limit_in_bytes"] = "9223372036854771712\n"
         files["sys__fs__cgroup__cpu__cpu_DOT_cfs_quota_us"] = "-1\n"
         here = self.machine(**files)
-        self.assertIsNone(groups.memory_left(here))
+        self.assertIsNone(groups.memory(here))
         self.assertIsNone(groups.processors_allowed(here))
 
     def test_a_batch_system_as_the_only_launcher(self):

@@ -47,8 +47,11 @@ class Ratios(unittest.TestCase):
 
 class Outputs(unittest.TestCase):
     def verdict(self, without, with_it):
-        made = lambda texts: [Run(1.0, 1.0, {}, text, 0, []) for text in texts]  # noqa: E731
-        return output_verdict(made(without), made(with_it))[0]
+        runs = [
+            [Run(1.0, 1.0, {}, text, 0, [], 1, 1, {}) for text in texts]
+            for texts in (without, with_it)
+        ]
+        return output_verdict(*runs)[0]
 
     def test_outputs(self):
         for same, without, with_it in (

@@ -90,6 +90,23 @@ class Stats(Recorded):
         answer = huddle("run", "--stats", "--", "sh", "-c", "exit 127")
         self.assertEqual((127, ""), (answer.returncode, answer.stderr))
 
+    def test_a_script_that_uses_huddle_itself(self):
+        for command in self.each():
+            words = (HUDDLE, "run", "--", *command, "end")
+            answer = huddle("run", f"--stats={self.file}", "--", *words)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            rows = self.stats()["collectives"]
+            self.assertEqual(RANKS * (CALLS + 1), rows["allreduce"]["handled"])
+
+    def test_several_jobs_are_not_taken_for_one(self):
+        command = [*MPIS[0][1], str(RANKS), self.build(MPIS[0][0]), "end"]
+        words = ("sh", "-c", '"$@" && "$@"', "sh", *command)
+        answer = huddle("run", f"--stats={self.file}", "--", *words)
+        self.assertIn("huddle: several jobs were seen", answer.stderr)
+        row = self.stats()["collectives"]["allreduce"]
+        self.assertEqual(2 * RANKS * (CALLS + 1), row["calls"])
+        self.assertEqual(0, row["waiting_seconds"] or 0)
+
     def test_counts_every_collective(self):
         for command in self.each():
             answer = huddle("run", f"--stats={self.file}", "--", *command, "end")
@@ -391,6 +408,11 @@ class Compare(Recorded):
         found = self.stats()
         self.assertEqual((2, True), (found["runs"], found["same_output"]))
         self.assertEqual("noise", found["verdict"])  # two runs tell nothing
+        self.assertGreater(found["handled"], 0)
+        self.assertIn(f"With huddle {found['handled']} of {found['calls']} calls", answer.stdout)
+        answer = huddle("compare", "--runs", "1", "--", *command, HUDDLE_MEMORY="bogus")
+        self.assertIn("With huddle 0 of", answer.stdout)
+        self.assertIn("huddle: HUDDLE_MEMORY=bogus", answer.stderr)
         self.assertIn("allreduce", found["by_collective"])
         for part in ("seconds", "collectives"):
             self.assertEqual(2, len(found[part]["without"]))
@@ -400,7 +422,7 @@ class Compare(Recorded):
     def test_tells_outputs_apart(self):
         job = [*MPIS[0][1], "2", self.build(MPIS[0][0]), "end"]
         for program, status, said in (
-            ('echo "$HUDDLE"', 1, "another one with huddle"),
+            ('echo "$HUDDLE"', 1, "differs from that without"),
             ("date +%N", 0, "without huddle, too"),
             ("echo same", 0, "the same in all runs"),
         ):

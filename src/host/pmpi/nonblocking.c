@@ -231,7 +231,7 @@ static int wrap_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
                : real.Comm_idup_with_info(comm, info, made, request);
 }
 
-/* ---- mpi_f08, whose routines do not pass through C; a handle is a structure of one integer ---- */
+/* ---- mpi_f08: these do not pass through C; a handle is a structure of one integer ---- */
 
 static void wrap_ibarrier_f08(const MPI_Comm *comm, MPI_Request *request, MPI_Fint *error)
 {
