@@ -282,6 +282,7 @@ static void say_lost(void)
 static int query(void *state, MPI_Status *status)
 {
     struct request *r = state;
+    const struct comm *comm = r->comm; /* NULL: disconnected */
 
     real.Status_set_elements(status, MPI_BYTE, 0);
     real.Status_set_cancelled(status, 0);
@@ -289,13 +290,13 @@ static int query(void *state, MPI_Status *status)
     if (r->code == MPI_SUCCESS)
         return MPI_SUCCESS;
     status->MPI_ERROR = r->code;
-    if (r->inner == MPI_REQUEST_NULL && r->request && !r->told) {
+    if (comm && r->inner == MPI_REQUEST_NULL && r->request && !r->told) {
         r->told = true; /* MPICH may ask more than once */
-        real.Comm_call_errhandler(r->comm->handle, r->code);
+        real.Comm_call_errhandler(comm->handle, r->code);
     }
     if (errors_return(MPI_COMM_WORLD))
         return r->code;
-    if (r->comm && errors_return(r->comm->handle))
+    if (comm && errors_return(comm->handle))
         say_lost();
     return MPI_SUCCESS;
 }
