@@ -207,7 +207,7 @@ class Runs(Scratch):
         self.assertRegex(answer.stderr, r"^huddle: [^\n]*not written by 'huddle tune'[^\n]*\n$")
         self.assertEqual("# mine\n", self.read())
         answer = self.tune(
-            "--ranks", "2,5", "--collectives", "barrier", "--minutes", "0.2", "--force"
+            "--ranks", "2,5", "--collectives", "barrier", "--minutes", "0.5", "--force"
         )
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn(f"Written: {self.file}", answer.stdout)
@@ -219,7 +219,7 @@ class Runs(Scratch):
         self.assertIsNone(explained["error"])
         self.assertEqual(
             0,
-            self.tune("--ranks", "2", "--collectives", "barrier", "--minutes", "0.1").returncode,
+            self.tune("--ranks", "2", "--collectives", "barrier", "--minutes", "0.5").returncode,
             "its own file is overwritten",
         )
 

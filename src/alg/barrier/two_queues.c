@@ -45,6 +45,12 @@ static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
     return bytes <= max_bytes ? bytes : 0;
 }
 
+/* A rank's own cell, or one that it has seen and sets back. */
+static void post(struct mem *m, mem_cell *cell, uint64_t value)
+{
+    mem_post_cell(m, cell, value); /* R1 */
+}
+
 static void barrier_two_queues(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m), ranks = mem_size(m);
@@ -53,16 +59,16 @@ static void barrier_two_queues(struct mem *m, const struct coll *c)
     bool back = c->param[BACK] != 0;
 
     if (me != 0) {
-        mem_post_cell(m, &gather[me], 2 * c->op - 1);   /* R1 */
+        post(m, &gather[me], 2 * c->op - 1);
         mem_await_cell(m, &scatter[me], 2 * c->op - 1); /* A2 */
         if (back)
-            mem_post_cell(m, &scatter[me], 2 * c->op);
+            post(m, &scatter[me], 2 * c->op);
         return;
     }
     for (int rank = 1; rank < ranks; rank++)
         mem_await_cell(m, &gather[rank], 2 * c->op - 1); /* A1 */
     for (int rank = 1; back && rank < ranks; rank++)
-        mem_post_cell(m, &gather[rank], 2 * c->op);
+        post(m, &gather[rank], 2 * c->op);
     for (int rank = 1; rank < ranks; rank++)
         mem_post_cell(m, &scatter[rank], 2 * c->op - 1); /* R2 */
 }
