@@ -337,7 +337,7 @@ class Profile(Recorded):
         """
         tuning = os.path.join(self.folder, "tuning.toml")
         words = ["--ranks", str(RANKS), "--collectives", "allreduce", "--bytes", "16"]
-        more = ("--against", peers.kind_of(mpi), "--output", tuning, "--minutes", "0.15")
+        more = ("--against", peers.kind_of(mpi), "--output", tuning, "--minutes", "0.5")
         answer = huddle("tune", *words, *more, XDG_CACHE_HOME=self.folder)
         self.assertEqual(0, answer.returncode, answer.stderr)
         if "No times for huddle profile: " in answer.stdout:

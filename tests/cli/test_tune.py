@@ -371,7 +371,7 @@ class Runs(Scratch):
         self.assertIn("at most 0.1 minute(s)", answer.stdout)
 
     def test_other_mpis_are_measured_in_turn(self):
-        words = ("--ranks", "2", "--collectives", "bcast", "--bytes", "1K", "--minutes", "0.2")
+        words = ("--ranks", "2", "--collectives", "bcast", "--bytes", "1K", "--minutes", "0.6")
         answer = self.tune("--against", "all", *words)
         if "no MPI found" in answer.stderr:
             self.skipTest("no MPI here")
