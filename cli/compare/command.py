@@ -43,9 +43,9 @@ def add_arguments(parser):
 
 
 def lines_of(errors):
-    """What huddle says there."""
+    """What huddle says there, without its name."""
     lines = errors.decode(errors="replace").splitlines()
-    return [line[line.index("huddle: ") :] for line in lines if "huddle: " in line]
+    return [line.partition("huddle: ")[2] for line in lines if "huddle: " in line]
 
 
 def one_run(layout, command, off):
@@ -67,8 +67,7 @@ def one_run(layout, command, off):
         calls = sum(row.calls for row in rows.values())
         handled = sum(row.handled for row in rows.values())
         passed = sum((row.passed for row in rows.values()), Counter())
-    said = [line.removeprefix("huddle: ") for line in lines_of(errors) if not off]
-    lines = [*said, *endings.lines(ranks, command)]
+    lines = [*([] if off else lines_of(errors)), *endings.lines(ranks, command)]
     return Run(seconds, sum(by.values()), by, text, status, lines, calls, handled, passed)
 
 

@@ -27,11 +27,11 @@ def add_arguments(parser):
 def findings(options, layout):
     here = machine.Machine(options.ranks or 0)
     found = []
-    for check in (*installed.CHECKS, *machine.CHECKS):
+    for name, check in (*installed.CHECKS, *machine.CHECKS):
         try:
             found += check(here, layout)
         except Trouble as trouble:
-            found.append(Finding(getattr(check, "named", check.__name__), FAIL, str(trouble)))
+            found.append(Finding(name, FAIL, str(trouble)))
     return found
 
 

@@ -91,4 +91,5 @@ def mpi(_machine, layout):
     return lines
 
 
-CHECKS = (files, settings, mpi)
+# The name of what each looks at, for where it cannot look.
+CHECKS = (("files", files), ("settings", settings), ("MPI", mpi))

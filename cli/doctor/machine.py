@@ -180,6 +180,13 @@ def processors(machine, _layout):
     return found or [Finding("processors", OK, text)]
 
 
-shared_memory.named, team.named, single_copy.named = "shared memory", "two ranks", "single copy"
-shm_folder.named = "/dev/shm"
-CHECKS = (container, shared_memory, team, single_copy, limits, memory, shm_folder, processors)
+CHECKS = (
+    ("container", container),
+    ("shared memory", shared_memory),
+    ("two ranks", team),
+    ("single copy", single_copy),
+    ("limits", limits),
+    ("memory", memory),
+    ("/dev/shm", shm_folder),
+    ("processors", processors),
+)

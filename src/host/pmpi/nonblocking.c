@@ -235,28 +235,19 @@ static int wrap_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
 
 static void wrap_ibarrier_f08(const MPI_Comm *comm, MPI_Request *request, MPI_Fint *error)
 {
-    int code = wrap_Ibarrier(*comm, request);
-
-    if (error)
-        *error = code;
+    answer_f08(error, wrap_Ibarrier(*comm, request));
 }
 
 static void wrap_idup_f08(const MPI_Comm *comm, MPI_Comm *made, MPI_Request *request,
                           MPI_Fint *error)
 {
-    int code = wrap_Comm_idup(*comm, made, request);
-
-    if (error)
-        *error = code;
+    answer_f08(error, wrap_Comm_idup(*comm, made, request));
 }
 
 static void wrap_idup_with_info_f08(const MPI_Comm *comm, const MPI_Info *info, MPI_Comm *made,
                                     MPI_Request *request, MPI_Fint *error)
 {
-    int code = wrap_Comm_idup_with_info(*comm, *info, made, request);
-
-    if (error)
-        *error = code;
+    answer_f08(error, wrap_Comm_idup_with_info(*comm, *info, made, request));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

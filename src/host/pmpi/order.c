@@ -168,18 +168,12 @@ static int wrap_Comm_disconnect(MPI_Comm *handle)
 
 static void wrap_comm_free_f08(MPI_Comm *comm, MPI_Fint *error)
 {
-    int code = wrap_Comm_free(comm);
-
-    if (error)
-        *error = code;
+    answer_f08(error, wrap_Comm_free(comm));
 }
 
 static void wrap_comm_disconnect_f08(MPI_Comm *comm, MPI_Fint *error)
 {
-    int code = wrap_Comm_disconnect(comm);
-
-    if (error)
-        *error = code;
+    answer_f08(error, wrap_Comm_disconnect(comm));
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -248,10 +242,7 @@ static int wrap_Op_free(MPI_Op *op)
 
 static void wrap_op_free_f08(MPI_Op *op, MPI_Fint *error)
 {
-    int code = wrap_Op_free(op);
-
-    if (error)
-        *error = code;
+    answer_f08(error, wrap_Op_free(op));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

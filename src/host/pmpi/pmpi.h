@@ -100,6 +100,13 @@ static inline bool handle_is_type(MPI_Datatype type)
     return ((unsigned)type >> 26 & 0xf) == 3 && (unsigned)type >> 30 != 0;
 }
 
+/* A routine of mpi_f08 ends: the error is optional there. */
+static inline void answer_f08(MPI_Fint *error, int code)
+{
+    if (error)
+        *error = code;
+}
+
 /* ---- wrap.c ---- */
 extern const struct hud_wrapper hud_wrappers[];
 

@@ -28,10 +28,7 @@ static int wrap_barrier(MPI_Comm handle)
 /* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */
 static void wrap_barrier_f08(const MPI_Comm *handle, MPI_Fint *error)
 {
-    int code = wrap_barrier(*handle);
-
-    if (error)
-        *error = code;
+    answer_f08(error, wrap_barrier(*handle));
 }
 
 /*
