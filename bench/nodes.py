@@ -9,8 +9,8 @@ with ompi for Open MPI, else the program is one of the MPICH family.  Jobs witho
 each --nodes setting take turns, --launches times.  Times are those of the slowest rank, in us:
 median and least of the calls of all launches.  MPIs that --plain names are run without huddle only.
 
---count: after them, bytes per byte of the message that a call brings into the node that gets most
-and out of that which sends most, and packets out of it, by the counters of the links.
+--count: after them, by the counters of the links, the bytes that a call brings into the busiest
+node and out of it, per byte of the message, and its packets out.
 
 Without a cluster, on nodes of network namespaces:
 
@@ -32,7 +32,9 @@ from startup import AS_ROOT, build_of
 
 WORDS = (
     "barrier:0:40,bcast:8:40,bcast:512:40,bcast:4096:40,bcast:65536:20,bcast:1048576:8,"
-    "bcast:4194304:4,allreduce:8:40,allreduce:4096:40"
+    "bcast:4194304:4,allreduce:8:40,allreduce:4096:40,allreduce:65536:20,allreduce:1048576:6,"
+    "allreduce:4194304:3,reduce_scatter:1048576:6,reduce_scatter:4194304:3,allgather:1048576:6,"
+    "allgather:4194304:3"
 )
 COUNTED = "barrier:0:200,bcast:4096:200,bcast:1048576:10,allreduce:65536:100,allreduce:1048576:10"
 PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'

@@ -39,9 +39,9 @@ enum hud_status {
                          touched */
     HUD_ERR_MEMORY,   /* out of private memory; nothing was touched */
     HUD_ERR_UNLIKE,   /* members make different calls, and a line reports it; buffers are undefined;
-                         later calls on the team: HUD_PASS */
+                         later calls on the team: HUD_PASS, or if it spans nodes the same error */
     HUD_ERR_FAILED    /* a member's process has ended, or the host has interrupted the call; buffers
-                         are undefined; later calls: HUD_PASS */
+                         are undefined; later calls: the same */
 };
 
 typedef struct hud_context hud_context;
@@ -126,7 +126,7 @@ HUD_API void hud_team_decline(hud_team *team);
 /*
  * To be called instead of a collective if the caller has no memory for it, while the other members
  * make that collective.  Their calls on the team, and all later calls of this rank, fail or fall
- * back as after HUD_ERR_UNLIKE.  Returns HUD_ERR_MEMORY.
+ * back as after HUD_ERR_UNLIKE.  Returns an error; HUD_PASS: no call of the team is handled.
  */
 HUD_API int hud_team_fail(hud_team *team);
 

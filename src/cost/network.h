@@ -32,6 +32,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A segment has so many bytes at least: what goes with each message is little. */
+enum { COST_NETWORK_MIN_BYTES = 4 << 10 };
+
 struct cost_network {
     double alpha_ns;    /* of a message; 0: nothing is known of the network */
     double beta_ns;     /* of a byte */

@@ -2,10 +2,10 @@
 /*
  * net.c - messages of the host, one test at a time.
  *
- * A wait looks at its message again and again, as an MPI's own wait does: the look moves the MPI's
- * messages.  In between go the requests of the context.  Where ranks outnumber processors, a rank
- * yields after each look, since those that it shares memory with may need the processor.  Elsewhere
- * it yields now and then: what moves its messages may be another process of this machine.
+ * A wait tests its message again and again, as an MPI's own wait does.  Each test advances the
+ * MPI's messages; between tests the context's requests advance.  Where ranks outnumber processors,
+ * a rank yields after each test, since those that it shares memory with may need the processor.
+ * Elsewhere it yields now and then: what moves its messages may be another process of this machine.
  */
 #include "net/net.h"
 
@@ -14,26 +14,41 @@
 /* Turns of a wait, from one question of the time, one yield, to the next. */
 enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8 };
 
-void hud_net_start(struct net *n, int id, bool sends, int rank, enum net_tag tag, void *at,
-                   size_t bytes)
+/* The ranks of a call take what it sends in the order of its calls and messages, so its algorithms
+ * need no kinds of their own. */
+void hud_net_start(struct net *n, int id, bool sends, int rank, void *at, size_t bytes)
 {
     struct net_message *message = &n->message[id];
-    int failed = sends ? n->host->send(n->arg, rank, (int)tag, at, bytes, &message->pending)
-                       : n->host->receive(n->arg, rank, (int)tag, at, bytes, &message->pending);
+    int failed = sends ? n->host->send(n->arg, rank, n->kind, at, bytes, &message->pending)
+                       : n->host->receive(n->arg, rank, n->kind, at, bytes, &message->pending);
 
+    message->bytes = bytes;
+    message->receives = !sends;
     message->active = failed == 0;
     if (failed != 0)
         n->leave(HUD_ERR_FAILED);
 }
 
-/* True: it has ended, complete or failed. */
-static bool has_ended(struct net *n, struct net_message *message, int *failed)
+/* True: it has ended, complete or failed.  Less than was expected is of another call. */
+static bool has_ended(struct net *n, struct net_message *message, int *status)
 {
-    int done = 0;
+    size_t bytes = message->bytes;
+    int done = 0, failed = n->host->test(n->arg, &message->pending, &done, &bytes);
 
-    *failed = n->host->test(n->arg, &message->pending, &done);
-    message->active = !done && *failed == 0;
+    message->active = !done && failed == 0;
+    if (failed != 0)
+        *status = failed == HUD_ERR_TRUNCATE ? HUD_ERR_TRUNCATE : HUD_ERR_FAILED;
+    else if (done && message->receives && bytes != message->bytes)
+        *status = HUD_ERR_UNLIKE;
     return !message->active;
+}
+
+/* The status with which a wait must end; 0: it may still end well. */
+static int find_end(struct net *n, const struct mem_wait *wait)
+{
+    if (n->max_wait_ns != 0 && wait->now_ns - wait->begin_ns >= n->max_wait_ns)
+        return HUD_ERR_FAILED;
+    return hud_net_ended(n);
 }
 
 /* As a wait of mem.h for those who look at it (mem_policy.watch), but for a message. */
@@ -41,28 +56,28 @@ void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int li
 {
     struct net_message *message = &n->message[id];
     struct mem_wait wait = { .m = m, .file = file, .line = line };
-    int failed = 0;
+    int status = 0;
 
     if (!message->active)
         return;
     hud_mem_wait_begin(&wait);
-    while (!has_ended(n, message, &failed)) {
+    while (!has_ended(n, message, &status)) {
         n->meanwhile(n->meanwhile_arg);
         if (m->policy->polls == 0 || wait.turns % TURNS_PER_YIELD == 0)
             sched_yield();
         if (++wait.turns % TURNS_PER_TIME != 0)
             continue;
         wait.now_ns = hud_mem_now_ns();
-        failed = n->until_ns != 0 && wait.now_ns >= n->until_ns;
-        if (failed)
+        status = find_end(n, &wait);
+        if (status != 0)
             break;
         if (wait.now_ns >= wait.due_ns)
             hud_mem_wait_show(&wait, false);
     }
     if (wait.looks != 0)
         hud_mem_wait_show(&wait, true);
-    if (failed != 0)
-        n->leave(HUD_ERR_FAILED);
+    if (status != 0)
+        n->leave(status);
 }
 
 void hud_net_cancel(struct net *n)
@@ -72,4 +87,45 @@ void hud_net_cancel(struct net *n)
             n->host->cancel(n->arg, &n->message[id].pending);
             n->message[id].active = false;
         }
+}
+
+/* ---- the end of all calls ---- */
+
+/* Until it is on its way, or for so long. */
+static const int64_t max_tell_ns = INT64_C(1000000000);
+
+static void tell(struct net *n, int rank, int status)
+{
+    static const char nothing[HUD_ERR_FAILED];
+    int64_t begin_ns = hud_mem_now_ns();
+    size_t bytes;
+    void *pending;
+    int done = 0;
+
+    if (n->host->send(n->arg, rank, HUD_MESSAGE_END, nothing, (size_t)status, &pending) != 0)
+        return;
+    while (n->host->test(n->arg, &pending, &done, &bytes) == 0 && !done)
+        if (hud_mem_now_ns() - begin_ns >= max_tell_ns) {
+            n->host->cancel(n->arg, &pending);
+            return;
+        }
+}
+
+/* The status is the number of bytes.  Nobody receives it, so each look finds it. */
+void hud_net_tell(struct net *n, int status)
+{
+    for (int rank = 0; rank < n->map.ranks; rank++)
+        if (n->map.node_of[rank] != n->map.node)
+            tell(n, rank, status);
+}
+
+int hud_net_ended(struct net *n)
+{
+    size_t bytes = 0;
+    int there = 0, failed = n->host->look(n->arg, HUD_MESSAGE_END, &there, &bytes);
+
+    if (failed != 0 || !there)
+        return 0;
+    n->told = true;
+    return bytes >= HUD_ERR_TRUNCATE && bytes < HUD_ERR_FAILED ? (int)bytes : HUD_ERR_FAILED;
 }

@@ -12,7 +12,7 @@
  * Messages.  A message is a run of bytes of shared memory, or none.  net_send and net_receive start
  * one; they never wait.  What they describe belongs to the message until net_sent, net_arrived has
  * returned: nobody writes what is being sent, nobody reads or writes what is being received.  Every
- * rank numbers its messages itself: a number is free again then.
+ * rank numbers its messages itself, and may use a number again once its message is complete.
  *
  * Matching.  Messages from one rank to another with the same tag arrive in the order in which they
  * were sent, and are taken in the order in which the receives were started.  Both ends name the
@@ -105,6 +105,10 @@ NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, enum net
 /* Return when the message is complete. */
 NET_FN void net_sent(struct mem *m, struct net *n, int id);
 NET_FN void net_arrived(struct mem *m, struct net *n, int id);
+
+/* What has come is of a sender that makes the call with `theirs` bytes, and this rank with `own`:
+ * leaves the call. */
+NET_FN void net_refuse(struct mem *m, struct net *n, uint64_t theirs, uint64_t own);
 
 #ifdef HUD_SIM
 #include "net/net_sim.h"

@@ -4,7 +4,8 @@
 /* One of this rank's messages. */
 struct net_message {
     void *pending; /* the host's */
-    bool active;
+    size_t bytes;
+    bool active, receives;
 };
 
 struct net {
@@ -15,17 +16,22 @@ struct net {
     int messages;                 /* of them */
     void (*meanwhile)(void *arg); /* in every turn of a wait: what else must advance */
     void *meanwhile_arg;
-    int64_t until_ns;                   /* a wait fails then (hud_mem_now_ns); 0: it has no end */
+    enum hud_message_kind kind;         /* of those that are started */
+    int64_t max_wait_ns;                /* a wait that lasts longer fails; 0: it has no end */
+    bool told;                          /* a rank of another node makes no further calls */
     void (*leave)(int status);          /* leaves the call; does not return */
     uint64_t sent_messages, sent_bytes; /* so far */
 };
 
 /* net.c */
-void hud_net_start(struct net *n, int id, bool sends, int rank, enum net_tag tag, void *at,
-                   size_t bytes);
+void hud_net_start(struct net *n, int id, bool sends, int rank, void *at, size_t bytes);
 void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int line);
 /* Ends the messages of a call that was left: none of them is complete. */
 void hud_net_cancel(struct net *n);
+/* Tells the ranks of other nodes that this one makes no further calls, for that reason. */
+void hud_net_tell(struct net *n, int status);
+/* With which status a rank of another node has ended its calls; 0: none is known to. */
+int hud_net_ended(struct net *n);
 
 NET_FN const struct net_map *net_map(const struct net *n)
 {
@@ -35,8 +41,8 @@ NET_FN const struct net_map *net_map(const struct net *n)
 NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
                      const void *from, size_t bytes)
 {
-    (void)m;
-    hud_net_start(n, id, true, rank, tag, (void *)(uintptr_t)from, bytes);
+    (void)m, (void)tag;
+    hud_net_start(n, id, true, rank, (void *)(uintptr_t)from, bytes);
     n->sent_messages++;
     n->sent_bytes += bytes;
 }
@@ -44,8 +50,8 @@ NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, enum net_ta
 NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,
                         size_t bytes)
 {
-    (void)m;
-    hud_net_start(n, id, false, rank, tag, to, bytes);
+    (void)m, (void)tag;
+    hud_net_start(n, id, false, rank, to, bytes);
 }
 
 NET_FN void net_sent(struct mem *m, struct net *n, int id)
@@ -56,6 +62,12 @@ NET_FN void net_sent(struct mem *m, struct net *n, int id)
 NET_FN void net_arrived(struct mem *m, struct net *n, int id)
 {
     hud_net_wait(m, n, id, __FILE__, __LINE__);
+}
+
+NET_FN void net_refuse(struct mem *m, struct net *n, uint64_t theirs, uint64_t own)
+{
+    (void)m;
+    n->leave(theirs > own ? HUD_ERR_TRUNCATE : HUD_ERR_UNLIKE);
 }
 
 /* A wait knows its place in the source, as one of mem.h does. */

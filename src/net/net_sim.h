@@ -7,6 +7,7 @@ void hud_sim_receive(struct mem *m, struct net *n, int id, int rank, enum net_ta
                      size_t bytes);
 void hud_sim_sent(struct mem *m, struct net *n, int id);
 void hud_sim_arrived(struct mem *m, struct net *n, int id);
+void hud_sim_refuse(struct mem *m, struct net *n, uint64_t theirs, uint64_t own);
 const struct net_map *hud_sim_map(const struct net *n);
 
 NET_FN const struct net_map *net_map(const struct net *n)
@@ -34,6 +35,11 @@ NET_FN void net_sent(struct mem *m, struct net *n, int id)
 NET_FN void net_arrived(struct mem *m, struct net *n, int id)
 {
     hud_sim_arrived(m, n, id);
+}
+
+NET_FN void net_refuse(struct mem *m, struct net *n, uint64_t theirs, uint64_t own)
+{
+    hud_sim_refuse(m, n, theirs, own);
 }
 
 #define net_send(...) (hud_sim_at(__FILE__, __LINE__), net_send(__VA_ARGS__))

@@ -279,3 +279,11 @@ void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access 
     touch_plain(m, &spot, bytes, access);
     return spot.twin;
 }
+
+void hud_sim_refuse(struct mem *m, struct net *n, uint64_t theirs, uint64_t own)
+{
+    (void)n;
+    hud_sim_fail(m->s, "a message of %llu bytes, where rank %d expects %llu, at %s:%d\n",
+                 (unsigned long long)theirs, m->self->number, (unsigned long long)own,
+                 m->self->now.file, m->self->now.line);
+}

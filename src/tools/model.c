@@ -36,7 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEGREE = 64, MAX_RANKS = 1 << 20, MIN_SEGMENT = 64 };
+enum { MAX_DEGREE = 64, MAX_RANKS = 1 << 20 };
 
 static double number(const json_t *object, const char *key)
 {
@@ -115,10 +115,10 @@ static json_t *nodes_point(const json_t *model, const json_t *point)
            largest = number(point, "largest");
 
     if (!hud_cost_network_valid(&c) || nodes < 2 || nodes > MAX_RANKS || bytes < 1 ||
-        largest < MIN_SEGMENT)
+        largest < COST_NETWORK_MIN_BYTES)
         return NULL;
     const struct cost_spread s =
-        hud_cost_spread_choose(&c, (int)nodes, bytes, MIN_SEGMENT, largest);
+        hud_cost_spread_choose(&c, (int)nodes, bytes, COST_NETWORK_MIN_BYTES, largest);
     return json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:b}", "tree", hud_cost_spread_kinds[s.kind],
                      "degree", s.degree, "segment", s.segment_bytes, "ns",
                      hud_cost_spread_ns(&c, (int)nodes, bytes, &s), "mpi_ns",
@@ -186,12 +186,12 @@ int main(void)
     if (i < count)
         answer = asks[i].answer(request);
     else
-        fprintf(
-            stderr,
-            "huddle: model: %s: not a question (accepted: queue, choose, trees, nodes, machine)\n",
-            name      ? name
-            : request ? "(none)"
-                      : error.text);
+        fprintf(stderr,
+                "huddle: model: %s: not a question (accepted: queue, choose, trees, nodes, "
+                "description, machine)\n",
+                name      ? name
+                : request ? "(none)"
+                          : error.text);
     if (answer)
         json_dumpf(answer, stdout, JSON_COMPACT);
     json_decref(request);

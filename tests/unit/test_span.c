@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_span.c - teams that span nodes, without an MPI: ranks are threads, whose contexts believe
- * that they are on different hosts, and messages go through a list of this process.
+ * that they are on different hosts, and messages go through a list (post.h).
  */
 #include "core/team/span.h"
-#include "gang.h"
+#include "post.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,162 +13,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-enum { TAGS = NET_TAGS, EAGER_BYTES = 1000 };
-
-/* ---- messages ---- */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Message number n of a sender, receiver and tag goes to the receive of that number. */
-struct end {
-    struct end *next;
-    int team, from, to, tag, number;
-    bool sends, taken, told; /* of a send: the receiver has it; the sender knows */
-    char *at;                /* of a send: a copy */
-    size_t bytes;
-};
-static struct end *sent;
-static int numbers[2][GANG_TEAMS][GANG_RANKS][GANG_RANKS][TAGS];
-static int open_calls, cancelled, active;
-static bool broken;          /* messages fail: */
-static int broken_rank = -1; /* those of one rank; -1: all */
-
-static struct end *start(void *arg, int other, int tag, const void *at, size_t bytes, bool sends)
-{
-    struct gang_team *t = arg;
-    struct end *e = calloc(1, sizeof *e);
-    int self = t->member->rank;
-
-    if (!e || tag >= TAGS)
-        abort();
-    *e = (struct end){ .team = t->number,
-                       .from = sends ? self : other,
-                       .to = sends ? other : self,
-                       .tag = tag,
-                       .sends = sends,
-                       .at = (char *)(uintptr_t)at,
-                       .bytes = bytes };
-    pthread_mutex_lock(&lock);
-    e->number = numbers[sends][e->team][e->from][e->to][tag]++;
-    active++;
-    if (sends) {
-        e->at = malloc(bytes + 1);
-        if (bytes != 0)
-            memcpy(e->at, at, bytes);
-        e->next = sent;
-        sent = e;
-    }
-    pthread_mutex_unlock(&lock);
-    return e;
-}
-
-static int start_send(void *arg, int rank, int tag, const void *from, size_t bytes, void **pending)
-{
-    *pending = start(arg, rank, tag, from, bytes, true);
-    return 0;
-}
-
-static int start_receive(void *arg, int rank, int tag, void *to, size_t bytes, void **pending)
-{
-    *pending = start(arg, rank, tag, to, bytes, false);
-    return 0;
-}
-
-/* The lock is held. */
-static void drop(struct end *e)
-{
-    struct end **at = &sent;
-
-    while (*at != e)
-        at = &(*at)->next;
-    *at = e->next;
-    free(e->at);
-    free(e);
-}
-
-/* A send stays in the list, for its receiver. */
-static void forget(struct end *e)
-{
-    if (!e->sends)
-        free(e);
-}
-
-static bool take(struct end *e)
-{
-    struct end *s = sent;
-
-    while (s && (s->team != e->team || s->from != e->from || s->to != e->to || s->tag != e->tag ||
-                 s->number != e->number || s->taken))
-        s = s->next;
-    if (!s)
-        return false;
-    if (s->bytes != e->bytes)
-        abort();
-    if (e->bytes != 0)
-        memcpy(e->at, s->at, e->bytes);
-    s->taken = true;
-    if (s->told)
-        drop(s);
-    free(e);
-    return true;
-}
-
-/* A long one is complete only when it has been received. */
-static bool is_sent(struct end *e)
-{
-    bool is = e->taken || e->bytes <= EAGER_BYTES;
-
-    e->told = is;
-    if (e->taken)
-        drop(e);
-    return is;
-}
-
-static int test(void *arg, void **pending, int *done)
-{
-    struct end *e = *pending;
-
-    const struct gang_team *t = arg;
-    pthread_mutex_lock(&lock);
-    int failed = broken && (broken_rank < 0 || broken_rank == t->member->rank);
-    *done = 0;
-    if (!failed)
-        *done = e->sends ? is_sent(e) : take(e);
-    else
-        forget(e);
-    active -= *done || failed;
-    pthread_mutex_unlock(&lock);
-    return failed;
-}
-
-static void cancel(void *arg, void **pending)
-{
-    (void)arg;
-    pthread_mutex_lock(&lock);
-    forget(*pending);
-    cancelled++;
-    active--;
-    pthread_mutex_unlock(&lock);
-}
-
-static int open_way(void *arg, void **pending)
-{
-    (void)arg;
-    *pending = NULL;
-    __atomic_fetch_add(&open_calls, 1, __ATOMIC_SEQ_CST);
-    return 0;
-}
-
-static int opened(void *arg, void **pending, int *done)
-{
-    (void)arg, (void)pending;
-    *done = 1;
-    return 0;
-}
-
-static const struct hud_messages messages = { open_way,      opened, start_send,
-                                              start_receive, test,   cancel };
 
 /* ---- runs ---- */
 
@@ -180,21 +23,14 @@ static void run(const int *nodes, void (*body)(struct gang_member *m), const cha
 {
     struct gang g = { .ranks = GANG_RANKS,
                       .teams = 2,
-                      .messages = &messages,
+                      .messages = &post_messages,
                       .body = body,
                       .settings = { settings, settings, settings, last } };
 
-    memset(numbers, 0, sizeof numbers);
-    open_calls = cancelled = active = 0;
-    broken = false;
+    post_begin();
     node_of = nodes;
     gang_run(&g);
-    while (sent) {
-        struct end *e = sent;
-        sent = e->next;
-        free(e->at);
-        free(e);
-    }
+    post_end();
 }
 
 static const char *const on[] = { "HUDDLE_NODES=on", "HUDDLE_NODES_FRAGMENT=256", NULL },
@@ -250,7 +86,7 @@ static void mixed(struct gang_member *m)
     MUST(m, call(m, 0, "bcast", 100000, 33) == HUD_OK);
     MUST(m, !hud_span_takes(m->team[0].team, COLL_BCAST, &many));
     gang_meet(m);
-    MUST(m, active == 0 && open_calls == 2 * m->ranks);
+    MUST(m, post_office.active == 0 && post_office.open_calls == 2 * m->ranks);
 }
 
 static void any_layout(void **state)
@@ -269,7 +105,7 @@ static void one_node(struct gang_member *m)
     settle(m);
     MUST(m, call(m, 0, "alltoall", 8, 0) == HUD_OK);
     MUST(m, call(m, 0, "allreduce", 8200, 1) == HUD_OK);
-    MUST(m, open_calls == 0);
+    MUST(m, post_office.open_calls == 0);
 }
 
 static void one_node_is_as_without(void **state)
@@ -285,7 +121,7 @@ static void falls_back(struct gang_member *m)
     settle(m);
     MUST(m, call(m, 0, "barrier", 0, 0) == HUD_PASS);
     MUST(m, call(m, 0, "bcast", 100, 1) == HUD_PASS);
-    MUST(m, open_calls == 0);
+    MUST(m, post_office.open_calls == 0);
 }
 
 static void all_fall_back_alike(void **state)
@@ -340,14 +176,12 @@ static void measuring_in_vain(struct gang_member *m)
 {
     settle(m);
     gang_meet(m);
-    pthread_mutex_lock(&lock);
-    broken = true;
-    pthread_mutex_unlock(&lock);
+    post_break();
     gang_meet(m);
     MUST(m, call(m, 0, "barrier", 0, 0) == HUD_PASS);
     MUST(m, m->team[0].rounds == 3 && m->context->network.alpha_ns == 0);
     gang_meet(m);
-    MUST(m, active == 0 && cancelled > 0);
+    MUST(m, post_office.active == 0 && post_office.cancelled > 0);
 }
 
 static void a_network_that_fails_ends_the_span(void **state)
@@ -356,9 +190,9 @@ static void a_network_that_fails_ends_the_span(void **state)
 
     (void)state;
     run(layout, measuring_in_vain, on, on);
-    broken_rank = 0; /* the other head's wait has an end */
+    post_office.broken_rank = 0; /* the other head's wait has an end */
     run(layout, measuring_in_vain, on, on);
-    broken_rank = -1;
+    post_office.broken_rank = -1;
 }
 
 static char tuning[64] = "HUDDLE_TUNING=/tmp/huddle-test-XXXXXX";
@@ -438,13 +272,11 @@ static void failing(struct gang_member *m)
     settle(m);
     MUST(m, call(m, 0, "barrier", 0, 0) == HUD_OK);
     gang_meet(m);
-    pthread_mutex_lock(&lock);
-    broken = true;
-    pthread_mutex_unlock(&lock);
+    post_break();
     gang_meet(m);
     MUST(m, call(m, 0, "barrier", 0, 1) == HUD_ERR_FAILED);
-    MUST(m, call(m, 0, "barrier", 0, 2) == HUD_PASS);
-    MUST(m, active == 0 && cancelled > 0);
+    MUST(m, call(m, 0, "barrier", 0, 2) == HUD_ERR_FAILED);
+    MUST(m, post_office.active == 0 && post_office.cancelled > 0);
 }
 
 static void failures_end_the_span(void **state)
@@ -453,6 +285,84 @@ static void failures_end_the_span(void **state)
 
     (void)state;
     run(layout, failing, on, on);
+}
+
+/* One rank has no memory for a call: those of other nodes leave it, and nobody makes a later
+ * one.  What no rank's huddle takes is the host's all the same. */
+static void one_lacks_memory(struct gang_member *m)
+{
+    settle(m);
+    MUST(m, call(m, 0, "barrier", 0, 0) == HUD_OK);
+    int status = m->rank == 3 ? hud_team_fail(m->team[0].team) : hud_barrier(m->team[0].team);
+    MUST(m, status == HUD_ERR_MEMORY);
+    MUST(m, call(m, 0, "bcast", 100, 1) == HUD_ERR_MEMORY);
+    MUST(m, call(m, 0, "scan", 8, 2) == HUD_PASS);
+    MUST(m, hud_team_fail(m->team[0].team) == HUD_ERR_MEMORY);
+    MUST(m, call(m, 1, "bcast", 100, 3) == HUD_OK);
+}
+
+/* One that only sends finds it out after some calls. */
+static void one_only_sends(struct gang_member *m)
+{
+    int status = HUD_OK, calls = 0;
+
+    settle(m);
+    MUST(m, call(m, 0, "barrier", 0, 0) == HUD_OK);
+    if (m->rank == 3)
+        MUST(m, hud_team_fail(m->team[0].team) == HUD_ERR_MEMORY);
+    gang_meet(m);
+    while (m->rank == 0 && status == HUD_OK && calls++ < 100) {
+        char byte = 1;
+        status = hud_bcast(m->team[0].team, &(struct hud_view){ .base = &byte, .bytes = 1 }, 0);
+    }
+    MUST(m, m->rank != 0 || (status == HUD_ERR_MEMORY && calls > 1));
+}
+
+/* One says that it sends more than it gets. */
+static void one_differs_from_itself(struct gang_member *m)
+{
+    char from[4 * GANG_RANKS] = "", to[4 * GANG_RANKS] = "";
+    const struct hud_view in = { .base = from, .bytes = sizeof from / (m->rank == 3 ? 2 : 1) },
+                          out = { .base = to, .bytes = sizeof to };
+
+    settle(m);
+    MUST(m, call(m, 0, "barrier", 0, 0) == HUD_OK);
+    MUST(m, hud_alltoall(m->team[0].team, &in, &out) == HUD_ERR_TRUNCATE);
+    MUST(m, call(m, 0, "alltoall", 8, 1) == HUD_ERR_TRUNCATE);
+}
+
+static void who_cannot_make_a_call_tells_all_nodes(void **state)
+{
+    static const int in_two[GANG_RANKS] = { 0, 0, 1, 1 }, alone[GANG_RANKS] = { 0, 1, 2, 3 };
+
+    (void)state;
+    run(in_two, one_lacks_memory, on, on);
+    run(alone, one_lacks_memory, on, on);
+    run(alone, one_only_sends, on, on);
+    run(in_two, one_differs_from_itself, on, on);
+}
+
+/* A message of another length than a rank expects is of another call. */
+static void lengths_differ(struct gang_member *m)
+{
+    bool more = m->rank == 0;
+    char data[64] = "";
+    const struct hud_view view = { .base = data, .bytes = more ? 64 : 32 };
+
+    settle(m);
+    MUST(m, call(m, 0, "barrier", 0, 0) == HUD_OK);
+    int status = hud_bcast(m->team[0].team, &view, 0);
+    MUST(m, more || status == HUD_ERR_TRUNCATE);
+    gang_meet(m);
+    MUST(m, call(m, 1, "barrier", 0, 1) == HUD_OK);
+}
+
+static void a_message_that_is_too_long_is_an_error(void **state)
+{
+    static const int alone[GANG_RANKS] = { 0, 1, 2, 3 };
+
+    (void)state;
+    run(alone, lengths_differ, on, on);
 }
 
 int main(void)
@@ -464,7 +374,9 @@ int main(void)
                                         cmocka_unit_test(a_network_that_fails_ends_the_span),
                                         cmocka_unit_test(what_gains_nothing_is_the_hosts),
                                         cmocka_unit_test(requests_are_the_hosts),
-                                        cmocka_unit_test(failures_end_the_span) };
+                                        cmocka_unit_test(failures_end_the_span),
+                                        cmocka_unit_test(who_cannot_make_a_call_tells_all_nodes),
+                                        cmocka_unit_test(a_message_that_is_too_long_is_an_error) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

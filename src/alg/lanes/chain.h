@@ -6,7 +6,8 @@
  * Shape     The chain of reduce/lanes ends at the root's node.  That of reduce/ordered goes from
  *           node 0 to the last one; then from there, without another sum, to the root's node.
  *           Empty pieces make no message.
- * Cost      n bytes out of each node and into each node, but for the ends of the chain.
+ * Cost      n bytes out of each node and into each node, but for the ends of the chain.  In order
+ *           a root's node within the chain gets 2 n.
  *
  * Edges     R3 -> A3   a piece of a sum, to the next node, or to that of the root
  * Safety    1 A buffer of what comes serves every second chunk, after what was there has been

@@ -23,7 +23,7 @@ struct chain {
     int before, after; /* ranks of this lane there; -1: none */
     int from, to;      /* another node sends the sum, or this one does; -1: it does not */
     bool ends;         /* this node has the root */
-    size_t late;       /* chunks, from the sending of what sums are made of to taking them */
+    size_t late;       /* how many chunks later the root's node takes a sum */
     size_t chunks, piece_bytes;
     uint64_t chunks_before; /* of the calls before */
 };

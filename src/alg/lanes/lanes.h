@@ -25,7 +25,7 @@
 
 #include "alg/reduction.h"
 
-enum { LANES_SETS = 2, LANES_BOTH = 2 /* of what alternates */, LANES_SET_BYTES = 128 << 10 };
+enum { LANES_SETS = 2, LANES_BOTH = 2 /* buffers used alternately */, LANES_SET_BYTES = 128 << 10 };
 
 /* Parameters: bytes of a set of cells, the same in all calls; lanes at most, from 1 on; of a
  * reduce: bytes of a piece at most, 0: as there is room. */

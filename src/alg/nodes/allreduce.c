@@ -6,8 +6,8 @@
  * Shape     The ranks of a node are a tree below its head.  A rank combines what it has with the
  *           sums of those below it, heads combine theirs by recursive doubling, the result goes
  *           down; each rank copies out all of it, or its block.
- * Cost      floor(log2 N) messages of n bytes for each of N nodes.  Where N is no power of two,
- *           some have 1 or 2 more.
+ * Cost      floor(log2 N) messages of n bytes one after the other for N nodes, 2 more where N is
+ *           no power of two.
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *
  * Line            written by   read by          meaning of value k

@@ -6,8 +6,8 @@
  * Shape     The ranks of a node are a tree below its head.  A rank waits for those below it; the
  *           head then exchanges messages with other heads; each releases those below it.  In round
  *           k = 1, 2, 4, ... a head sends to the node k further on, and receives from the one k
- *           before.  Where the number of nodes is a power of two, these are the same one, that
- *           whose number differs in the bit k: it answers on the way that it was asked.
+ *           before.  Where the number of nodes is a power of two, both are the node whose number
+ *           differs in bit k, so its answer comes back over the same connection.
  * Cost      ceil(log2 N) messages of no bytes for each node, of N; two line transfers within for
  *           each level of its tree, of which it has ceil(log8 p).
  *

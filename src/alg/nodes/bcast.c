@@ -8,8 +8,8 @@
  * Shape     One rank of each node, its *gate*, has the ring: the root on its own node, the head on
  *           others.  It receives fragment i + 1 straight into a buffer while it sends fragment i
  *           from there to the nodes below it, and the ranks of its node copy out i - 1.
- * Cost      n bytes into each node, in ceil(n / fragment) messages; one copy out for each rank, one
- *           copy in at the root.
+ * Cost      n + 8 bytes into each node but the root's, in ceil(n / fragment) messages; one copy out
+ *           for each rank, one copy in at the root.
  * Accepts   fewer than 2^24 fragments: they have numbers.
  */
 #include "alg/nodes/gate.h"

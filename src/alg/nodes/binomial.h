@@ -5,7 +5,7 @@
  * Source    Thakur, Rabenseifner, Gropp 2005 (binomial trees).
  * Shape     The gate of a node has the sum of its node.  It adds those that come from its children
  *           in the tree, and sends the result to its parent.
- * Cost      One message of n bytes out of each node.
+ * Cost      One message of n bytes out of each node but the root's.
  *
  * Edges     R3 -> A3   a sum, to another node
  * Deadlock  A gate waits for messages of nodes below it in the tree.
@@ -31,8 +31,8 @@ static inline void binomial_expect(struct mem *m, const struct coll *c, int from
     net_receive(m, c->net, id, from, NET_REDUCE, nodes_buffer(m, c, mem_rank(m), which), c->bytes);
 }
 
-/* Two messages may be on their way, to buffers in turn.  The nearest children come first: they have
- * fewest nodes below them. */
+/* At most two messages are in flight, into alternate buffers.  The nearest children come first:
+ * they have fewest nodes below them. */
 static inline void binomial_combine_children(struct mem *m, const struct coll *c,
                                              const struct shape_tree *tree)
 {

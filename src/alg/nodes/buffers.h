@@ -4,7 +4,9 @@
  *
  * Source    Paper 01 (a queue of buffers).
  * Shape     One rank of each node, its *gate*, fills the ring in its window, the others copy out of
- *           it.  Fragments may have another size in each call, up to that of a buffer.
+ *           it.  Fragments may have another size in each call, up to that of a buffer.  Before the
+ *           first one, and sent with it, is a word with the bytes of the whole message: a rank that
+ *           expects another number leaves the call.
  *
  * Line       written by   read by           meaning of value k = call * 2^24 + i + 1
  *   ready    the gate     its node          fragment i of the call is in its buffer
@@ -30,8 +32,28 @@ enum { BUFFERS_FRAGMENT_BITS = 24 };
 /* Of the fragment with that number among those of all calls. */
 static inline char *buffers_at(struct mem *m, const struct coll *c, int rank, uint64_t number)
 {
-    return (char *)mem_window(m, rank) +
-           number % NODES_RING * mem_lines((size_t)c->param[NODES_BUFFER]);
+    return (char *)mem_window(m, rank) + HUD_LINE +
+           number % NODES_RING * nodes_ring_step((size_t)c->param[NODES_BUFFER]);
+}
+
+/* The word before the first fragment, which is there. */
+static inline uint64_t *buffers_total(char *at)
+{
+    return (uint64_t *)(void *)at - 1;
+}
+
+static inline void buffers_compare(struct mem *m, const struct coll *c, char *at)
+{
+    uint64_t total = mem_get(m, buffers_total(at));
+
+    if (__builtin_expect(total != c->bytes, 0))
+        net_refuse(m, c->net, total, c->bytes);
+}
+
+/* Bytes of the word in the message of fragment i. */
+static inline size_t buffers_before(size_t i)
+{
+    return i == 0 ? sizeof(uint64_t) : 0;
 }
 
 static inline size_t buffers_fragment_bytes(const struct coll *c, size_t i)
@@ -70,11 +92,10 @@ static inline void buffers_post_ready(struct mem *m, uint64_t value)
 
 /* ---- the others ---- */
 
-/* Some bytes of the message, which are there in the gate's window. */
-static inline void buffers_take_from(struct mem *m, const struct coll *c, int gate,
-                                     const void *from, size_t offset, size_t bytes, uint64_t value)
+/* Some bytes of the message, which are there in the gate's window, after A1. */
+static inline void buffers_take_out(struct mem *m, const struct coll *c, const void *from,
+                                    size_t offset, size_t bytes, uint64_t value)
 {
-    mem_await(m, &nodes_lines_of(m, gate)->ready, value); /* A1 */
     mem_out(m, c->out, from, offset, bytes);
     mem_post(m, &nodes_lines_of(m, mem_rank(m))->taken, value); /* R2 */
 }
@@ -83,8 +104,13 @@ static inline void buffers_take_from(struct mem *m, const struct coll *c, int ga
 static inline void buffers_take(struct mem *m, const struct coll *c, int gate, uint64_t number,
                                 size_t i, uint64_t value)
 {
-    buffers_take_from(m, c, gate, buffers_at(m, c, gate, number),
-                      i * (size_t)c->param[NODES_FRAGMENT], buffers_fragment_bytes(c, i), value);
+    char *at = buffers_at(m, c, gate, number);
+
+    mem_await(m, &nodes_lines_of(m, gate)->ready, value); /* A1 */
+    if (i == 0)
+        buffers_compare(m, c, at);
+    buffers_take_out(m, c, at, i * (size_t)c->param[NODES_FRAGMENT], buffers_fragment_bytes(c, i),
+                     value);
 }
 
 #endif

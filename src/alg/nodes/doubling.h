@@ -7,7 +7,9 @@
  *           pairs: the lower one gives its sum to the upper one, and gets the result.  The upper
  *           ones and all others are P heads.  In steps k = 1, 2, 4, ... each exchanges its sum with
  *           the one whose number among them differs in that bit.
- * Cost      floor(log2 N) messages of n bytes for each node, 1 or 2 more in a pair.
+ * Cost      Messages of n bytes: floor(log2 N) from each head, one more from the upper one of a
+ *           pair, one in all from the lower one; floor(log2 N) + 2 one after the other if there
+ *           are pairs.
  *
  * Edges     R3 -> A3   a sum, to another node
  * Deadlock  A head waits for messages of a step, whose senders wait only for earlier ones; at last

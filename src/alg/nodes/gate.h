@@ -64,10 +64,14 @@ static inline void gate_begin(const struct gate *g, size_t i)
     if (i >= NODES_RING)
         gate_complete_sends(g, i - NODES_RING);
     buffers_claim(m, g->count + i, g->base + i + 1);
-    if (g->above < 0)
-        mem_in_all(m, at, g->c->out, i * g->fragment_bytes, bytes);
-    else
-        net_receive(m, g->c->net, gate_incoming(i), g->above, NET_BCAST, at, bytes);
+    if (g->above >= 0) {
+        net_receive(m, g->c->net, gate_incoming(i), g->above, NET_BCAST, at - buffers_before(i),
+                    bytes + buffers_before(i));
+        return;
+    }
+    if (i == 0)
+        mem_put(m, buffers_total(at), g->c->bytes);
+    mem_in_all(m, at, g->c->out, i * g->fragment_bytes, bytes);
 }
 
 /* It has come. */
@@ -75,15 +79,17 @@ static inline void gate_pass_on(const struct gate *g, size_t i)
 {
     struct mem *m = g->m;
     struct net *n = g->c->net;
-    const char *at = buffers_at(m, g->c, mem_rank(m), g->count + i);
-    size_t bytes = buffers_fragment_bytes(g->c, i);
+    char *at = buffers_at(m, g->c, mem_rank(m), g->count + i);
+    size_t bytes = buffers_fragment_bytes(g->c, i), before = buffers_before(i);
 
     if (g->above >= 0)
         net_arrived(m, n, gate_incoming(i)); /* A3 */
+    if (i == 0)
+        buffers_compare(m, g->c, at);
     for (int child = 0; child < g->children; child++) {
         int to = nodes_gate(g->c, hud_shape_child(&g->tree, net_map(n)->node, child)),
             id = gate_outgoing(g, i, child);
-        net_send(m, n, id, to, NET_BCAST, at, bytes); /* R3 */
+        net_send(m, n, id, to, NET_BCAST, at - before, bytes + before); /* R3 */
     }
     buffers_post_ready(m, g->base + i + 1);
     if (g->above >= 0)

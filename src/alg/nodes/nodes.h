@@ -56,10 +56,16 @@ static inline struct shape_tree nodes_inside(struct mem *m)
  * another node. */
 enum nodes_buffer { NODES_GIVEN, NODES_SUM, NODES_COMING, NODES_BUFFERS };
 
+/* Bytes of a buffer of the ring, behind a line whose last word is of the message (buffers.h). */
+static inline size_t nodes_ring_step(size_t buffer_bytes)
+{
+    return HUD_LINE + mem_lines(buffer_bytes);
+}
+
 /* Of a rank's window. */
 static inline size_t nodes_window_bytes(size_t buffer_bytes)
 {
-    return mem_lines(buffer_bytes) * NODES_RING + NODES_BUFFERS * NODES_SUM_BYTES;
+    return nodes_ring_step(buffer_bytes) * NODES_RING + NODES_BUFFERS * NODES_SUM_BYTES;
 }
 
 static inline void *nodes_buffer(struct mem *m, const struct coll *c, int rank,
@@ -67,7 +73,7 @@ static inline void *nodes_buffer(struct mem *m, const struct coll *c, int rank,
 {
     char *ring = mem_window(m, rank);
 
-    return ring + mem_lines((size_t)c->param[NODES_BUFFER]) * NODES_RING +
+    return ring + nodes_ring_step((size_t)c->param[NODES_BUFFER]) * NODES_RING +
            (size_t)which * NODES_SUM_BYTES;
 }
 

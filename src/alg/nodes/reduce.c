@@ -5,7 +5,7 @@
  * Source    Thakur, Rabenseifner, Gropp 2005 (binomial trees), between nodes.
  * Shape     One rank of each node, its *gate*, combines the contributions of its node: the head, or
  *           the root on its own node.  Sums go up a binomial tree of nodes to the root's.
- * Cost      One message of n bytes out of each node.
+ * Cost      One message of n bytes out of each node but the root's.
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *
  * Line            written by   read by          meaning of value k

@@ -7,7 +7,8 @@
  *           round k = 1, 2, 4, ... it sends those that it has, k at most, to the head of node
  *           v - k, and receives those of node v + k and the following.  All ranks copy out of their
  *           head's window.
- * Cost      ceil(log2 N) messages out of each node, of N; n (N - 1) / N bytes of n in all.
+ * Cost      ceil(log2 N) messages out of each node, of N; n (N - 1) / N bytes of n in
+ *           all if nodes have as many ranks.
  * Accepts   All blocks together fit a set of the window.
  * Edges     R3 -> A3   a parcel, to another node
  */

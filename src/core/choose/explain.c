@@ -65,9 +65,10 @@ static json_t *why_json(const struct plan *plan, const struct config *config, in
                          "evidence", e->rule->evidence, "holds", holds_json(e->rule));
     int forced = hud_config_forced(config, kind);
     return json_pack("{s:s}", "by",
-                     forced == -1                   ? "no rule that memory has room for"
-                     : e->slot >= 0 || forced == -2 ? "setting"
-                                                    : "setting, but it does not take the call");
+                     forced == FORCED_NONE ? "no rule that memory has room for"
+                     : e->slot >= 0 || forced == FORCED_MPI
+                         ? "setting"
+                         : "setting, but it does not take the call");
 }
 
 static json_t *pieces_json(const struct plan *plan, const struct config *config, int kind, int axis)
@@ -125,7 +126,7 @@ static void add_rules(const struct asked *a, const struct rules *rules, bool *se
 {
     const struct plan_entry *entry = plan_find(&a->plan, a->kind, a->q->bytes);
     const struct rule *second = entry->second != 0 ? a->plan.entry[entry->second].rule : NULL;
-    bool forced = hud_config_forced(&a->config, a->kind) != -1,
+    bool forced = hud_config_forced(&a->config, a->kind) != FORCED_NONE,
          left_aside = a->plan.too_rich && rules == &a->tuning;
 
     for (int i = 0; i < rules->count; i++) {

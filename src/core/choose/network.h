@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network.h - [network] of a tuning file: its lines, and the broadcasts that follow from it. */
+/* network.h - the lines of [network] of a tuning file. */
 #ifndef HUD_NETWORK_H
 #define HUD_NETWORK_H
 

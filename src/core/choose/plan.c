@@ -124,7 +124,7 @@ static bool add_rules(struct making *k, const struct rules *rules, int room)
             continue;
         size_t min = hud_rule_min_bytes(r, &k->plan->facts);
         if (hud_rule_misfit(r, &k->plan->facts, min) ||
-            hud_config_forced(k->config, r->kind) != -1 || (r->second && !adapts(k)))
+            hud_config_forced(k->config, r->kind) != FORCED_NONE || (r->second && !adapts(k)))
             continue;
         if (k->count == room)
             return false;
@@ -151,7 +151,7 @@ static void collect(struct making *k)
     k->count = 0;
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         int forced = hud_config_forced(k->config, kind);
-        if (forced != -1 && asks(k, kind))
+        if (forced != FORCED_NONE && asks(k, kind))
             add(k, (struct candidate){
                        .kind = kind, .row = forced >= 0 ? forced : -1, .max_bytes = SIZE_MAX });
     }

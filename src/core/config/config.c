@@ -290,10 +290,10 @@ int hud_config_forced(const struct config *config, int coll_kind)
     long left = config->number[choice_of[coll_kind]];
 
     if (left == CHOICE_AUTO || left == CHOICE_MPI)
-        return left == CHOICE_AUTO ? -1 : -2;
+        return left == CHOICE_AUTO ? FORCED_NONE : FORCED_MPI;
     left -= CHOICE_FIRST;
     for (int a = 0; hud_shm_algs[a]; a++)
         if (hud_coll_kind(hud_shm_algs[a]->coll) == coll_kind && left-- == 0)
             return a;
-    return -1;
+    return FORCED_NONE;
 }

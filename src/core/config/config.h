@@ -95,8 +95,9 @@ bool hud_config_number(const char *text, bool bytes, long min, long max, long *n
  * has the accepted values. */
 bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted);
 
-/* Index in the algorithms' table that a collective's setting forces, or -1 (auto), or -2 (the MPI's
- * own). */
+/* Index in the algorithms' table that a collective's setting forces, or FORCED_NONE (auto), or
+ * FORCED_MPI (the MPI's own). */
+enum { FORCED_NONE = -1, FORCED_MPI = -2 };
 int hud_config_forced(const struct config *config, int coll_kind);
 
 #endif

@@ -5,6 +5,7 @@
 #include "core/config/log.h"
 #include "core/team/longwait.h"
 #include "core/team/requests.h"
+#include "core/team/span.h"
 
 static _Thread_local int told;
 
@@ -43,7 +44,7 @@ void hud_around_report_order(struct hud_team *team, enum coll_kind kind, enum re
 enum reason hud_around_unhandled(const struct hud_team *team, enum coll_kind kind,
                                  const struct plan_entry *entry)
 {
-    bool wished = hud_config_forced(&team->context->config, (int)kind) == -2 ||
+    bool wished = hud_config_forced(&team->context->config, (int)kind) == FORCED_MPI ||
                   (entry->rule && entry->rule->row < 0);
 
     return wished ? REASON_FORCED : REASON_REFUSED;
@@ -84,13 +85,18 @@ int hud_team_fail(hud_team *team)
 
     if (team->before)
         hud_around_precede(team, NULL);
+    if (team->span)
+        return team->span->ended != HUD_OK ? team->span->ended
+                                           : hud_span_give_up(team, HUD_ERR_MEMORY);
+    if (team->state != TEAM_READY)
+        return HUD_PASS;
     hud_longwait_name(team, name, sizeof name);
-    if (team->state == TEAM_READY && hud_longwait_says(team))
+    if (hud_longwait_says(team))
         hud_log(&team->context->config, LOG_ERROR,
                 "rank %d of %s (%d ranks) is out of memory for its call; the call fails, later "
                 "ones are %s's own",
                 team->rank, name, team->size, team->context->owner);
-    return team->state == TEAM_READY ? hud_around_give_up(team, HUD_ERR_MEMORY) : HUD_ERR_MEMORY;
+    return hud_around_give_up(team, HUD_ERR_MEMORY);
 }
 
 /*

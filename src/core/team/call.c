@@ -169,6 +169,8 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
         return status == HUD_OK || status == HUD_PASS ? HUD_PASS
                                                       : hud_around_fail_before(team, status);
     }
+    if (!strand && team->span && hud_span_takes(team, kind, &call))
+        return hud_span_give_up(team, HUD_ERR_TRUNCATE);
     if (!find(team, kind, &call, &why)) {
         around_fall_back(team, kind, received);
         return HUD_PASS;

@@ -324,7 +324,8 @@ void hud_context_say_plan(const struct hud_context *c, const struct plan *plan)
                 c->rules.file, ranks);
     for (int kind = 0; kind < COLL_KINDS; kind++) {
         const struct plan_entry *largest = &plan->entry[plan->first[kind + 1] - 1];
-        if (largest->row < 0 && !largest->rule && hud_config_forced(&c->config, kind) == -1)
+        if (largest->row < 0 && !largest->rule &&
+            hud_config_forced(&c->config, kind) == FORCED_NONE)
             hud_log(&c->config, LOG_INFO,
                     "%s of %d ranks: memory has no room for an algorithm of all sizes "
                     "(HUDDLE_MEMORY; huddle explain)",

@@ -4,10 +4,20 @@
 #include "core/config/log.h"
 #include "core/hash.h"
 #include "core/team/setup.h"
+#include "core/team/span.h"
 
 #include <stdio.h>
 
 _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fixed size");
+
+static uint64_t hash_algorithms(uint64_t h, const struct alg *const *algs)
+{
+    for (int a = 0; algs[a]; a++) {
+        h = hash_text(hash_text(h, algs[a]->coll), algs[a]->name);
+        h = hash_number(h, algs[a]->family->fixed_bytes);
+    }
+    return h;
+}
 
 /* What must be the same for two ranks to understand each other's slices: sizes stand for what they
  * are the sizes of. */
@@ -17,9 +27,10 @@ uint64_t hud_hello_version(void)
 
     h = hash_number(hash_number(h, sizeof(void *)), sizeof(struct arena_head));
     h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));
-    for (int a = 0; hud_shm_algs[a]; a++) {
-        const struct alg *alg = hud_shm_algs[a];
-        h = hash_number(hash_text(hash_text(h, alg->coll), alg->name), alg->family->fixed_bytes);
+    h = hash_algorithms(hash_algorithms(h, hud_shm_algs), hud_shm_nodes_algs);
+    for (int family = 0; family < SPAN_FAMILIES; family++) {
+        const struct alg_place place = hud_span_place_of(family, NODES_BUFFER_BYTES);
+        h = hash_number(hash_number(h, place.slot_offset), place.window_offset);
     }
     return h;
 }

@@ -194,7 +194,7 @@ static bool test_opening(void *arg)
     return done || o->rc != 0;
 }
 
-/* By all ranks, also by one that will refuse.  False: it failed here. */
+/* Called by all ranks, even one that will refuse.  False: it failed here. */
 static bool open_messages(struct hud_team *whole, struct strand *strand)
 {
     struct opening o = { .exchange = &whole->exchange };

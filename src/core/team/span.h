@@ -22,6 +22,7 @@ struct span {
     struct net_map map; /* its arrays, to be freed */
     int *arrays;
     uint64_t calls;              /* so far, the same on all ranks of the node */
+    int ended;                   /* HUD_OK, or the status with which this rank's calls ended */
     size_t buffer_bytes;         /* of the ring of a broadcast */
     struct cost_network network; /* the same on all ranks */
     struct span_route {
@@ -68,6 +69,8 @@ const struct span_route *hud_span_route(struct span *span, size_t bytes);
  * MPI's own. */
 size_t hud_span_piece(const struct span *span, size_t bytes);
 bool hud_span_chain_gains(const struct span *span, size_t bytes, size_t piece_bytes);
+/* HUDDLE_REDUCE_ORDER=fixed: no sum may be the MPI's own. */
+bool hud_span_is_fixed(const struct span *span);
 /* A reduction whose ranks are combined one after the other from rank 0 on. */
 bool hud_span_in_order(const struct span *span, const struct coll *call);
 /* Whether such a call is not slower than the MPI's own. */
@@ -77,12 +80,20 @@ bool hud_span_gains(struct span *span, enum coll_kind kind, size_t bytes);
  */
 bool hud_span_map(struct span *span, const union hello *hello);
 size_t hud_span_buffer_bytes(const struct hud_context *c);
-/* The same on all ranks. */
+/* Where a family is in each slice: the same on all ranks. */
 struct alg_place hud_span_place(const struct hud_context *c, enum span_family family);
+struct alg_place hud_span_place_of(int family, size_t buffer_bytes);
 size_t hud_span_slice_bytes(const struct hud_context *c);
 
 /* Of a team that is freed. */
 void hud_span_end(struct hud_team *team);
+
+/*
+ * This rank's calls end with that status, which is returned.  The ranks of its node are told by
+ * their shared memory, those of other nodes by messages; they leave a call that waits.  Nobody
+ * knows how far others have come, so later calls cannot be the host's own: they fail, too.
+ */
+int hud_span_give_up(struct hud_team *team, int status);
 
 /* Of the calls on a team with a span, those that it takes; the same on all ranks. */
 bool hud_span_takes(const struct hud_team *team, enum coll_kind kind, const struct coll *call);

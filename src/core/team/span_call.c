@@ -4,12 +4,15 @@
 #include "alg/pairs/pairs.h"
 #include "alg/parcels/parcels.h"
 #include "core/clock.h"
+#include "core/config/log.h"
 #include "core/team/around.h"
 #include "core/team/guard.h"
+#include "core/team/longwait.h"
 #include "core/team/span.h"
 
-/* A message of a chain has at least so many bytes, or there are fewer lanes. */
-enum { PIECE_BYTES = 2 << 10 };
+/* A message of a chain has at least so many bytes, or there are fewer lanes.  A rank that only
+ * sends looks now and then whether others have ended their calls. */
+enum { PIECE_BYTES = 2 << 10, CALLS_PER_LOOK = 16 };
 
 #define SPAN_ALG(tag, ID, coll, name) [NET_##tag] = COLL_##ID,
 static const enum coll_kind kind_of[NET_TAGS] = {
@@ -27,13 +30,14 @@ struct chosen {
 
 /* ---- parameters of the families ---- */
 
+/* Broadcasts alone have a route. */
 static bool choose_tree(struct span *span, enum coll_kind kind, const struct coll *call,
                         long *param)
 {
-    const struct span_route *route = hud_span_route(span, call->bytes);
-
-    (void)kind;
     param[NODES_BUFFER] = (long)span->buffer_bytes;
+    if (kind != COLL_BCAST)
+        return true;
+    const struct span_route *route = hud_span_route(span, call->bytes);
     param[NODES_TREE] = route->tree;
     param[NODES_DEGREE] = route->degree;
     param[NODES_FRAGMENT] = route->fragment_bytes;
@@ -52,7 +56,7 @@ static bool choose_chain(struct span *span, const struct coll *call, long *param
 
     param[LANES_COUNT] = lanes;
     param[LANES_PIECE] = (long)piece / lanes;
-    return hud_span_in_order(span, call) || hud_span_chain_gains(span, call->bytes, piece);
+    return hud_span_is_fixed(span) || hud_span_chain_gains(span, call->bytes, piece);
 }
 
 /* False: so little that other algorithms, or the MPI's, need fewer messages. */
@@ -149,7 +153,7 @@ bool hud_span_takes(const struct hud_team *team, enum coll_kind kind, const stru
     const struct config *config = &team->context->config;
     struct chosen chosen;
 
-    if (span->node.state != TEAM_READY || hud_config_forced(config, (int)kind) == -2 ||
+    if (hud_config_forced(config, (int)kind) == FORCED_MPI ||
         (call->reduction && call->reduction->element_bytes > HUD_ELEMENT_MAX) ||
         !hud_span_gains(span, kind, call->bytes))
         return false;
@@ -175,12 +179,43 @@ static void count(struct hud_team *team, enum coll_kind kind, uint64_t start_ns)
         mem_count(&stats->coll[kind].ns, clock_ns() - start_ns, threads);
 }
 
-/* The team is the host's from now on. */
-static int give_up(struct hud_team *team, int status)
+static bool others_gave_up(const struct hud_team *node)
 {
-    hud_net_cancel(&team->span->net);
-    hud_around_give_up(&team->span->node, status);
+    bool gave_up = false;
+
+    for (int r = 0; r < node->size; r++)
+        gave_up = gave_up || mem_count_observe(&team_member(node, r)->gave_up) != 0;
+    return gave_up;
+}
+
+static void say_end(struct hud_team *team)
+{
+    struct span *span = team->span;
+    char name[64];
+
+    if (!hud_longwait_says(&span->node))
+        return;
+    hud_longwait_name(team, name, sizeof name);
+    hud_log(&team->context->config, LOG_ERROR,
+            "rank %d of %s (%d ranks on %d nodes) cannot go on with its calls: %s; those of other "
+            "ranks between these nodes fail, too",
+            team->rank, name, team->size, span->map.nodes, hud_error_string(span->ended));
+}
+
+/* The first of its node tells other nodes, if none of them has. */
+int hud_span_give_up(struct hud_team *team, int status)
+{
+    struct span *span = team->span;
+    bool first = !span->net.told && !others_gave_up(&span->node);
+
+    span->ended = status;
     team->reason = REASON_BROKEN;
+    hud_net_cancel(&span->net);
+    hud_around_give_up(&span->node, status);
+    if (first) {
+        hud_net_tell(&span->net, status);
+        say_end(team);
+    }
     return status;
 }
 
@@ -215,17 +250,25 @@ int hud_span_run(struct hud_team *team, enum coll_kind kind, const struct coll *
                  uint64_t shape)
 {
     uint64_t start_ns = team->context->timed ? clock_ns() : 0;
-    struct coll half = half_of(team->span, call);
-    bool truncated = false, twice = is_double(team->span, kind, call);
+    int status = HUD_OK;
+    struct span *span = team->span;
+    struct coll half = half_of(span, call);
+    bool truncated = false, twice = is_double(span, kind, call);
 
-    around_count(team, kind, call->bytes, REASON_NONE);
-    int status = twice ? run(team, COLL_REDUCE, &half, shape, &truncated)
-                       : run(team, kind, call, shape, &truncated);
+    if (span->ended == HUD_OK && span->calls % CALLS_PER_LOOK == 0)
+        status = hud_net_ended(&span->net);
+    if (status != HUD_OK)
+        hud_span_give_up(team, status);
+    around_count(team, kind, call->bytes, span->ended == HUD_OK ? REASON_NONE : REASON_BROKEN);
+    if (span->ended != HUD_OK)
+        return span->ended;
+    status = twice ? run(team, COLL_REDUCE, &half, shape, &truncated)
+                   : run(team, kind, call, shape, &truncated);
     half.reduction = NULL;
     if (twice && status == 0)
         status = run(team, COLL_BCAST, &half, shape, &truncated);
     count(team, kind, start_ns);
     if (status != 0)
-        return give_up(team, status);
+        return hud_span_give_up(team, status);
     return truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }

@@ -30,6 +30,8 @@ static struct cost_spread forced(enum shape_kind tree, long degree, int nodes)
     }
 }
 
+_Static_assert((int)NODES_FRAGMENT_MIN == (int)COST_NETWORK_MIN_BYTES, "the model's is this one");
+
 static struct span_route find(const struct span *span, size_t bytes)
 {
     const struct config *config = &span->whole->context->config;
@@ -57,8 +59,6 @@ static struct span_route find(const struct span *span, size_t bytes)
 
 const struct span_route *hud_span_route(struct span *span, size_t bytes)
 {
-    if (bytes == 0)
-        bytes = 1; /* of a barrier, which has none */
     if (span->route.bytes != bytes)
         span->route = find(span, bytes);
     return &span->route;
@@ -94,9 +94,12 @@ bool hud_span_chain_gains(const struct span *span, size_t bytes, size_t piece_by
                hud_cost_mpi_broadcast_ns(&span->network, nodes, (double)bytes);
 }
 
+bool hud_span_is_fixed(const struct span *span)
+{
+    return span->whole->context->config.number[SET_REDUCE_ORDER] == ORDER_FIXED;
+}
+
 bool hud_span_in_order(const struct span *span, const struct coll *call)
 {
-    return call->reduction &&
-           (!call->reduction->commutative ||
-            span->whole->context->config.number[SET_REDUCE_ORDER] == ORDER_FIXED);
+    return call->reduction && (!call->reduction->commutative || hud_span_is_fixed(span));
 }

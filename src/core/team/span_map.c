@@ -77,25 +77,30 @@ size_t hud_span_buffer_bytes(const struct hud_context *c)
     return bytes < 0 ? NODES_BUFFER_BYTES : clamp(bytes, NODES_FRAGMENT_MIN, 64 << 10);
 }
 
-struct alg_place hud_span_place(const struct hud_context *c, enum span_family family)
+struct alg_place hud_span_place_of(int family, size_t buffer_bytes)
 {
     const struct {
         size_t lines, window;
     } of[SPAN_FAMILIES] = {
-        [SPAN_NODES] = { sizeof(struct nodes_lines), nodes_window_bytes(hud_span_buffer_bytes(c)) },
+        [SPAN_NODES] = { sizeof(struct nodes_lines), nodes_window_bytes(buffer_bytes) },
         [SPAN_LANES] = { sizeof(struct lanes_lines), (size_t)LANES_SETS * LANES_SET_BYTES },
         [SPAN_PARCELS] = { sizeof(struct parcels_lines), PARCELS_WINDOW_BYTES },
         [SPAN_PAIRS] = { sizeof(struct pairs_lines), pairs_window_bytes(PAIRS_FRAGMENT_BYTES) }
     };
     size_t begin = PLACE_OFFSET;
 
-    for (int before = 0; before < (int)family; before++)
+    for (int before = 0; before < family; before++)
         begin += mem_lines(of[before].lines) + of[before].window;
     size_t lines = mem_lines(of[family].lines);
     return (struct alg_place){ .slot_offset = begin,
                                .slot_bytes = lines,
                                .window_offset = begin + lines,
                                .window_bytes = of[family].window };
+}
+
+struct alg_place hud_span_place(const struct hud_context *c, enum span_family family)
+{
+    return hud_span_place_of((int)family, hud_span_buffer_bytes(c));
 }
 
 size_t hud_span_slice_bytes(const struct hud_context *c)

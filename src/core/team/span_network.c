@@ -5,8 +5,8 @@
  * Nodes are pairs, all at the same time, as all nodes of a pipeline are busy: node i and node
  * i + N / 2.  The head of the lower one sends, that of the other one sends each message back as
  * soon as it arrives, as a node of a chain passes it on.  A round is a short message, which says
- * what follows, then COUNT messages of one size.  Sizes take turns.  Least times count: all else
- * that happens only adds.
+ * what follows, then COUNT messages of one size.  Sizes take turns.  Least times count:
+ * other activity can only make a round longer.
  *
  *   one short message         2 alpha
  *   COUNT short ones          2 alpha + (COUNT - 1) overhead
@@ -30,8 +30,8 @@ enum {
     BUDGET_NS = 20 * 1000 * 1000
 };
 
-/* Nobody waits longer: the other head may have failed. */
-static const int64_t longest_ns = INT64_C(5000000000);
+/* Of a wait for one message: the other head may have failed. */
+static const int64_t max_wait_ns = INT64_C(10000000000);
 
 /* What a short message says. */
 enum order { ORDER_END, ORDER_SHORT, ORDER_LONG };
@@ -147,7 +147,7 @@ struct cost_network hud_span_solve(double one_ns, double short_ns, double long_n
 static bool measure(struct span *span, struct cost_network *network)
 {
     const struct net_map *map = &span->map;
-    int half = map->nodes / 2, pair = half != 0 ? map->node % half : 0;
+    int half = map->nodes / 2, pair = map->node % half; /* there are two nodes at least */
     int rank = span->whole->rank, first = map->head[pair], last = map->head[pair + half];
     size_t room = nodes_window_bytes(span->buffer_bytes) / (COUNT + 1) / HUD_LINE * HUD_LINE;
     struct echo t = { .span = span,
@@ -159,9 +159,11 @@ static bool measure(struct span *span, struct cost_network *network)
         return true;
     t.mem.window_offset = span->place[SPAN_NODES].window_offset;
     t.buffer = mem_window(&t.mem, span->node.rank);
-    span->net.until_ns = hud_mem_now_ns() + longest_ns;
+    span->net.kind = HUD_MESSAGE_NETWORK;
+    span->net.max_wait_ns = max_wait_ns;
     bool failed = hud_guard_call(rank == first ? ask : answer, &t) != 0;
-    span->net.until_ns = 0;
+    span->net.kind = HUD_MESSAGE_CALL;
+    span->net.max_wait_ns = 0;
     if (failed)
         hud_net_cancel(&span->net);
     span->net.sent_messages = span->net.sent_bytes = 0; /* of no call */

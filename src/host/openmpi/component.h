@@ -118,6 +118,7 @@ void hud_openmpi_settings_drop(void);
  * (hud_host.present). */
 void hud_openmpi_publish(bool serves, unsigned manner, bool nodes);
 int hud_openmpi_published(void *arg, int world_rank);
+bool hud_openmpi_spans(void); /* with `nodes` */
 
 /* living.c: NULL if the process's Open MPI has the layout of the headers, else what differs. */
 const char *hud_openmpi_misfit(void); /* before any communicator exists */

@@ -2,10 +2,16 @@
 /*
  * exchange.c - the allgathers of a team that is set up while nobody waits.
  *
- * They are messages between all members, with a tag that nothing else uses.  Open MPI's own
- * nonblocking allgather would do, but for its number: these start at moments that differ from rank
- * to rank, and others of the communicator must have the same number on all.  Messages of a pair
- * arrive in order, so the two allgathers of a team may share the tag.
+ * They are messages between members, with a tag that nothing else uses.  Open MPI's own nonblocking
+ * allgather would do, but for its number: these start at moments that differ from rank to rank, and
+ * others of the communicator must have the same number on all.
+ *
+ * Source    Bruck, Ho, Kipnis, Upfal, Weathersby 1997.
+ * Shape     P members.  In round k = 1, 2, 4, ... a rank sends what it has, of itself and of those
+ *           behind it, to the rank k before it: at most k parts, and no more than that one lacks.
+ * Cost      ceil(log2 P) messages of each rank, to as many others; P - 1 parts into each.
+ * Order     Messages of a pair arrive in order, and both ends have the same order of rounds and of
+ *           allgathers.  So all have one tag.
  */
 #include "exchange.h"
 
@@ -17,62 +23,91 @@
 enum { TAG = -5 }; /* below those of programs, above those of Open MPI's collectives */
 
 struct pending {
-    int count;
-    ompi_request_t *requests[];
+    COMM *comm;
+    char *all; /* the caller's: part r is of rank r */
+    size_t bytes;
+    int distance;             /* of this round; parts that are here */
+    ompi_request_t *round[2]; /* its messages; NULL: complete */
+    bool failed;              /* one of them, or one before */
+    char part[];              /* part i is of the rank i behind this one */
 };
 
-static bool post(struct pending *p, COMM *comm, int rank, const char *mine, size_t bytes, char *all)
+/* False: it did not go out. */
+static bool begin_round(struct pending *p)
 {
+    int size = ompi_comm_size(p->comm), me = ompi_comm_rank(p->comm), k = p->distance,
+        count = size - k < k ? size - k : k;
+    size_t bytes = (size_t)count * p->bytes;
     ompi_datatype_t *byte = &ompi_mpi_byte.dt;
 
-    if (MCA_PML_CALL(irecv(all + (size_t)rank * bytes, bytes, byte, rank, TAG, comm,
-                           &p->requests[p->count])) != OMPI_SUCCESS)
-        return false;
-    p->count++;
-    if (MCA_PML_CALL(isend((void *)(uintptr_t)mine, bytes, byte, rank, TAG,
-                           MCA_PML_BASE_SEND_STANDARD, comm, &p->requests[p->count])) !=
-        OMPI_SUCCESS)
-        return false;
-    p->count++;
-    return true;
+    return MCA_PML_CALL(irecv(p->part + (size_t)k * p->bytes, bytes, byte, (me + k) % size, TAG,
+                              p->comm, &p->round[0])) == OMPI_SUCCESS &&
+           MCA_PML_CALL(isend(p->part, bytes, byte, (me - k + size) % size, TAG,
+                              MCA_PML_BASE_SEND_STANDARD, p->comm, &p->round[1])) == OMPI_SUCCESS;
 }
 
 /* A rank whose messages do not go out would leave the others waiting. */
 int hud_exchange_start(void *arg, const void *mine, size_t bytes, void *all, void **pending)
 {
-    COMM *comm = ((hud_module *)arg)->comm;
-    int size = ompi_comm_size(comm), me = ompi_comm_rank(comm);
-    struct pending *p = malloc(sizeof *p + 2 * (size_t)size * sizeof *p->requests);
+    hud_module *m = arg;
+    struct pending *p = malloc(sizeof *p + (size_t)ompi_comm_size(m->comm) * bytes);
 
     *pending = p;
-    bool posted = p != NULL;
-    if (posted)
-        p->count = 0;
-    memcpy((char *)all + (size_t)me * bytes, mine, bytes);
-    for (int i = 1; i < size && posted; i++)
-        posted = post(p, comm, (me + i) % size, mine, bytes, all);
-    if (!posted)
-        hud_module_give_up(comm);
-    return !posted;
+    if (p != NULL) {
+        *p = (struct pending){ .comm = m->comm, .all = all, .bytes = bytes, .distance = 1 };
+        memcpy(p->part, mine, bytes);
+        if (begin_round(p))
+            return 0;
+    }
+    hud_module_give_up(m->comm);
+    return 1;
+}
+
+/* Both messages of a round are complete. */
+static bool end_round(struct pending *p)
+{
+    for (int i = 0; i < 2; i++) {
+        if (p->round[i] == NULL)
+            continue;
+        if (!REQUEST_COMPLETE(p->round[i]))
+            return false;
+        p->failed = p->failed || p->round[i]->req_status.MPI_ERROR != MPI_SUCCESS;
+        ompi_request_free(&p->round[i]);
+        p->round[i] = NULL;
+    }
+    return true;
+}
+
+static void hand_over(const struct pending *p)
+{
+    size_t size = (size_t)ompi_comm_size(p->comm), me = (size_t)ompi_comm_rank(p->comm),
+           first = size - me;
+
+    memcpy(p->all + me * p->bytes, p->part, first * p->bytes);
+    memcpy(p->all, p->part + first * p->bytes, me * p->bytes);
 }
 
 int hud_exchange_test(void *arg, void **pending, int *done)
 {
     struct pending *p = *pending;
-    int code = 0;
+    int size = ompi_comm_size(p->comm);
 
     (void)arg;
     *done = 0;
-    for (int i = 0; i < p->count; i++)
-        if (!REQUEST_COMPLETE(p->requests[i]))
+    while (!p->failed && p->distance < size) {
+        if (!end_round(p))
             return 0;
-    *done = 1;
-    for (int i = 0; i < p->count; i++) {
-        if (p->requests[i]->req_status.MPI_ERROR != MPI_SUCCESS)
-            code = 1;
-        ompi_request_free(&p->requests[i]);
+        p->distance *= 2;
+        if (!p->failed && p->distance < size && !begin_round(p)) {
+            hud_module_give_up(p->comm);
+            p->failed = true;
+        }
     }
+    *done = 1;
+    bool failed = p->failed;
+    if (!failed)
+        hand_over(p);
     free(p);
     *pending = NULL;
-    return code;
+    return failed;
 }

@@ -288,13 +288,6 @@ static ALWAYS_INLINE int carry_out(hud_module *m, struct call *c, unsigned shape
     return shape & SHAPE_NAMED ? hud_module_leave(m, status) : status;
 }
 
-/* What needs room for each rank finds none: the team was declined for that, and has no lease.  It
- * may not know that yet. */
-static int without_room(hud_module *m)
-{
-    return hud_barrier(m->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
-}
-
 /* The status of a call that was not opened: huddle is not asked. */
 static int unasked(hud_module *m, const struct call *c, int status)
 {
@@ -314,7 +307,7 @@ static int unasked(hud_module *m, const struct call *c, int status)
         struct view_convertor convertors[2];                                                       \
         struct call c;                                                                             \
         if ((shape) & (SHAPE_MANY | SHAPE_COUNTS) && !hud_module_make_room(m))                     \
-            return without_room(m);                                                                \
+            return hud_team_fail(m->team);                                                         \
         c.room = &m->room;                                                                         \
         c.in.convertor = &convertors[0];                                                           \
         c.out.convertor = &convertors[1];                                                          \

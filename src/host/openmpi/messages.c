@@ -2,66 +2,41 @@
 /*
  * messages.c - messages between nodes: Open MPI's own, on the communicator itself.
  *
- * They have the tags of Open MPI's collectives, which no receive of the program's takes, not even
- * one of any tag; where a communicator is revoked, Open MPI ends them as those of a collective.
- * Blocking collectives of a communicator come one after the other, and each has taken all that was
- * sent to it when it returns.  So messages of huddle's and of Open MPI's own may share a tag.
+ * Their tags are in the range of Open MPI's blocking collectives, but are those of none.  So no
+ * receive of the program's takes them, not even one of any tag; where a communicator is revoked,
+ * Open MPI ends them as those of a collective.  What a call that failed has left behind meets no
+ * collective of Open MPI's.
  */
 #include "messages.h"
 
-#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 
-#include "net/net.h"
-
-static const int tags[NET_TAGS] = {
-    [NET_BARRIER] = MCA_COLL_BASE_TAG_BARRIER,
-    [NET_BCAST] = MCA_COLL_BASE_TAG_BCAST,
-    [NET_BCAST_SCATTER] = MCA_COLL_BASE_TAG_BCAST,
-    [NET_REDUCE] = MCA_COLL_BASE_TAG_REDUCE,
-    [NET_REDUCE_LANES] = MCA_COLL_BASE_TAG_REDUCE,
-    [NET_REDUCE_ORDERED] = MCA_COLL_BASE_TAG_REDUCE,
-    [NET_ALLREDUCE] = MCA_COLL_BASE_TAG_ALLREDUCE,
-    [NET_ALLREDUCE_LANES] = MCA_COLL_BASE_TAG_ALLREDUCE,
-    [NET_REDUCE_SCATTER] = MCA_COLL_BASE_TAG_REDUCE_SCATTER,
-    [NET_REDUCE_SCATTER_LANES] = MCA_COLL_BASE_TAG_REDUCE_SCATTER,
-    [NET_ALLGATHER] = MCA_COLL_BASE_TAG_ALLGATHER,
-    [NET_ALLGATHER_LANES] = MCA_COLL_BASE_TAG_ALLGATHER,
-    [NET_ALLGATHERV] = MCA_COLL_BASE_TAG_ALLGATHERV,
-    [NET_ALLGATHERV_LANES] = MCA_COLL_BASE_TAG_ALLGATHERV,
-    [NET_ALLTOALL] = MCA_COLL_BASE_TAG_ALLTOALL,
-    [NET_ALLTOALL_PAIRS] = MCA_COLL_BASE_TAG_ALLTOALL,
-    [NET_ALLTOALLV] = MCA_COLL_BASE_TAG_ALLTOALLV,
-    [NET_GATHER] = MCA_COLL_BASE_TAG_GATHER,
-    [NET_GATHER_PAIRS] = MCA_COLL_BASE_TAG_GATHER,
-    [NET_GATHERV] = MCA_COLL_BASE_TAG_GATHERV,
-    [NET_SCATTER] = MCA_COLL_BASE_TAG_SCATTER,
-    [NET_SCATTER_PAIRS] = MCA_COLL_BASE_TAG_SCATTER,
-    [NET_SCATTERV] = MCA_COLL_BASE_TAG_SCATTERV,
+static const int tags[HUD_MESSAGE_KINDS] = {
+    [HUD_MESSAGE_CALL] = -7, [HUD_MESSAGE_NETWORK] = -8, [HUD_MESSAGE_END] = -9
 };
 
-static int start_send(void *arg, int rank, int tag, const void *from, size_t bytes, void **pending)
+static int start_send(void *arg, int rank, int kind, const void *from, size_t bytes, void **pending)
 {
     COMM *comm = ((hud_module *)arg)->comm;
     ompi_request_t *request = NULL;
-    int rc = MCA_PML_CALL(isend((void *)(uintptr_t)from, bytes, &ompi_mpi_byte.dt, rank, tags[tag],
+    int rc = MCA_PML_CALL(isend((void *)(uintptr_t)from, bytes, &ompi_mpi_byte.dt, rank, tags[kind],
                                 MCA_PML_BASE_SEND_STANDARD, comm, &request));
 
     *pending = request;
     return rc != OMPI_SUCCESS;
 }
 
-static int start_receive(void *arg, int rank, int tag, void *to, size_t bytes, void **pending)
+static int start_receive(void *arg, int rank, int kind, void *to, size_t bytes, void **pending)
 {
     COMM *comm = ((hud_module *)arg)->comm;
     ompi_request_t *request = NULL;
-    int rc = MCA_PML_CALL(irecv(to, bytes, &ompi_mpi_byte.dt, rank, tags[tag], comm, &request));
+    int rc = MCA_PML_CALL(irecv(to, bytes, &ompi_mpi_byte.dt, rank, tags[kind], comm, &request));
 
     *pending = request;
     return rc != OMPI_SUCCESS;
 }
 
-static int test(void *arg, void **pending, int *done)
+static int test(void *arg, void **pending, int *done, size_t *bytes)
 {
     ompi_request_t *request = *pending;
 
@@ -71,10 +46,25 @@ static int test(void *arg, void **pending, int *done)
     *done = REQUEST_COMPLETE(request);
     if (!*done)
         return 0;
-    int failed = request->req_status.MPI_ERROR != MPI_SUCCESS;
+    opal_atomic_rmb(); /* another thread may have completed it */
+    int code = request->req_status.MPI_ERROR;
+    *bytes = request->req_status._ucount;
     ompi_request_free(&request);
     *pending = NULL;
-    return failed;
+    return code == MPI_ERR_TRUNCATE ? HUD_ERR_TRUNCATE
+           : code != MPI_SUCCESS    ? HUD_ERR_FAILED
+                                    : HUD_OK;
+}
+
+static int look(void *arg, int kind, int *there, size_t *bytes)
+{
+    ompi_status_public_t status;
+    int rc =
+        MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, tags[kind], ((hud_module *)arg)->comm, there, &status));
+
+    if (rc == OMPI_SUCCESS && *there)
+        *bytes = status._ucount;
+    return rc != OMPI_SUCCESS;
 }
 
 /* Open MPI frees it when it is over. */
@@ -89,5 +79,5 @@ static void cancel(void *arg, void **pending)
 }
 
 const struct hud_messages hud_openmpi_messages = {
-    .send = start_send, .receive = start_receive, .test = test, .cancel = cancel
+    .send = start_send, .receive = start_receive, .test = test, .look = look, .cancel = cancel
 };

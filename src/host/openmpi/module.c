@@ -98,8 +98,8 @@ bool hud_module_make_room(hud_module *m)
     return hud_per_rank_make(&m->room, (size_t)ompi_comm_size(m->comm));
 }
 
-/* The team may have a lease: then its calls must find room on all ranks.  Where ranks are on other
- * nodes it has none, and they may be very many. */
+/* The team may have a lease: then its calls must find room on all ranks.  Members on other nodes
+ * may be very many. */
 static bool may_be_near(ompi_communicator_t *comm)
 {
     return (int64_t)ompi_comm_size(comm) <= (int64_t)ompi_process_info.num_local_peers + 1;
@@ -146,7 +146,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
 
 void hud_module_give_up(ompi_communicator_t *comm)
 {
-    if (!may_be_near(comm))
+    if (!may_be_near(comm) && !hud_openmpi_spans())
         return;
     fprintf(stderr, "huddle: rank %d has no memory left for a communicator; aborting\n",
             (int)OMPI_PROC_MY_NAME->vpid);

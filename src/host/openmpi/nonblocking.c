@@ -196,12 +196,6 @@ static struct request *prepare(hud_module *m, unsigned shape, bool persistent)
     return NULL;
 }
 
-/* This rank has no memory for a call that the others make. */
-static int without_memory(hud_module *m)
-{
-    return hud_call_answer(m->comm, hud_team_fail(m->team));
-}
-
 /* early: what is Open MPI's starts at once where no request before it will be.  A call of all ranks
  * need not; but a rank that is no neighbour need not come, and what Open MPI itself calls comes at
  * another moment on each rank. */
@@ -260,17 +254,20 @@ static int place(hud_module *m, struct request *r, bool saved, ompi_request_t **
         if (!users && local_count(&m->in_flight) == 0)                                             \
             return m->below.i##name(__VA_ARGS__, request, m->below.i##name##_module);              \
         struct request *r = prepare(m, SHAPE_##name, false);                                       \
-        if (r == NULL)                                                                             \
-            return without_memory(m);                                                              \
-        int status = users ? hud_open_##name(&r->call, __VA_ARGS__, module) : HUD_PASS;            \
-        r->saved.name = (struct saved_##name){ __VA_ARGS__ };                                      \
-        bool saved = save_##name(r, ompi_comm_size(comm), ompi_comm_size(comm));                   \
-        r->below = begin_##name;                                                                   \
-        if (status != HUD_PASS || local_count(&m->in_flight) > 0)                                  \
-            status = launch(                                                                       \
-                m, r, make(r, SHAPE_##name, status, saved, users ? &in_order : &early), request);  \
-        else                                                                                       \
-            hud_request_give(r);                                                                   \
+        int status = r == NULL ? hud_team_fail(m->team) : HUD_PASS;                                \
+        if (r != NULL && users)                                                                    \
+            status = hud_open_##name(&r->call, __VA_ARGS__, module);                               \
+        if (r != NULL) {                                                                           \
+            r->saved.name = (struct saved_##name){ __VA_ARGS__ };                                  \
+            bool saved = save_##name(r, ompi_comm_size(comm), ompi_comm_size(comm));               \
+            r->below = begin_##name;                                                               \
+            if (status != HUD_PASS || local_count(&m->in_flight) > 0)                              \
+                status =                                                                           \
+                    launch(m, r, make(r, SHAPE_##name, status, saved, users ? &in_order : &early), \
+                           request);                                                               \
+            else                                                                                   \
+                hud_request_give(r);                                                               \
+        }                                                                                          \
         return status != HUD_PASS                                                                  \
                    ? hud_call_answer(comm, status)                                                 \
                    : m->below.i##name(__VA_ARGS__, request, m->below.i##name##_module);            \

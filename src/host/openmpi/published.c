@@ -36,10 +36,16 @@ enum {
 static const char key[] = "huddle.present";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t own; /* what this rank has published; 0: nothing */
-static bool far;     /* and for all nodes, too: then */
-static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks;
+static uint32_t own;   /* what this rank has published; 0: nothing */
+static bool wants_far; /* teams may span nodes */
+static bool far;       /* for all nodes, too */
+static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks;        /* then: which have published */
 static unsigned char asked[RANKS_MAX / 8], there[RANKS_MAX / 8]; /* a bit per rank */
+
+bool hud_openmpi_spans(void)
+{
+    return wants_far;
+}
 
 void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
 {
@@ -49,6 +55,7 @@ void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
     own = serves && compat_publish(key, value, false) ? value : 0;
     if (own != 0)
         hud_presence_mark((int)OMPI_PROC_MY_NAME->vpid, manner, OMPI_PROC_MY_NAME->jobid);
+    wants_far = serves && nodes;
     far = own != 0 && nodes && compat_publish_far((int)OMPI_PROC_MY_NAME->vpid, value);
     far_ranks = FAR_UNKNOWN;
     if (serves && own == 0)

@@ -2,14 +2,6 @@
 /* call.c - what calls of all collectives have in common: their memory, and their end. */
 #include "host/pmpi/call.h"
 
-void *hud_call_scratch(struct call *c, size_t bytes)
-{
-    void *memory = grown_to(c->scratch, bytes);
-
-    c->out_of_memory = !memory;
-    return memory;
-}
-
 void hud_call_announce(const struct call *c)
 {
     if (hud_context_checks(hud_life_context()))

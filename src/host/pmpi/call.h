@@ -22,7 +22,6 @@ struct call {
     struct comm *comm;
     unsigned opened;
     bool named;            /* `about` is what HUDDLE_CHECK knows it by */
-    bool out_of_memory;    /* for the scratch */
     struct grown *scratch; /* what it needs for each member: the communicator's, or a request's */
     struct message *in, *out;   /* [size] there */
     struct hud_announced about; /* named, or of a call that was not opened */
@@ -35,13 +34,11 @@ static inline void call_begin(struct call *c, struct comm *comm, struct grown *s
 {
     c->comm = comm;
     c->opened = 0;
-    c->named = c->out_of_memory = false;
+    c->named = false;
     c->about.name = NULL;
     c->scratch = scratch;
 }
 
-/* At least so many bytes for it, contents undefined; NULL: none. */
-void *hud_call_scratch(struct call *c, size_t bytes);
 /* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around
  * it.  hud_team_exit is to follow. */
 void hud_call_announce(const struct call *c);

@@ -80,7 +80,8 @@ static struct comm *give_up(MPI_Comm handle)
 
     if (real.Comm_test_inter(handle, &inter) == MPI_SUCCESS && !inter &&
         real.Comm_size(handle, &size) == MPI_SUCCESS && size > 1 &&
-        size <= hud_life_local_ranks() && real.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS) {
+        (size <= hud_life_local_ranks() || hud_life_spans) &&
+        real.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS) {
         fprintf(stderr, "huddle: rank %d has no memory left for a communicator; aborting\n", rank);
         real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
@@ -158,10 +159,11 @@ static int exchange_world_rank(void *arg, int rank)
 
 /* ---- its life ---- */
 
-/* All members come here, when they free the communicator or at the end. */
+/* All members come here, when they free the communicator or at the end.  MPICH gives a freed one's
+ * number to another, which would be given messages that nobody took. */
 static void free_between(struct comm *c)
 {
-    if (c->between != MPI_COMM_NULL)
+    if (c->between != MPI_COMM_NULL && !c->spoilt)
         real.Comm_free(&c->between);
 }
 
@@ -267,13 +269,6 @@ struct comm *hud_comm_find(MPI_Comm handle)
                : look_up(handle, last);
 }
 
-/* The team was declined for that when it was made, and has no lease.  It may not know
- * that yet. */
-int hud_comm_without_scratch(const struct comm *c)
-{
-    return hud_barrier(c->team) == HUD_PASS ? HUD_PASS : HUD_ERR_MEMORY;
-}
-
 int hud_comm_start(void)
 {
     return real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
@@ -299,8 +294,6 @@ int hud_comm_fail(struct comm *comm, int status)
 {
     int code = status_code(status, MPI_ERR_OTHER);
 
-    if (status == HUD_ERR_MEMORY) /* found before the call: the others are in it */
-        hud_team_fail(comm->team);
     real.Comm_call_errhandler(comm->handle, code);
     return code;
 }

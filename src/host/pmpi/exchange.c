@@ -228,7 +228,7 @@ static int open_exchange(struct call *c, const struct blocks *in, const struct b
 {
     const struct comm *comm = c->comm;
     size_t ranks = (size_t)comm->size;
-    struct message *messages = hud_call_scratch(c, hud_exchange_bytes(comm->size));
+    struct message *messages = grown_to(c->scratch, hud_exchange_bytes(comm->size));
     struct hud_view *views = (struct hud_view *)(messages + 2 * ranks);
     int status = HUD_OK;
 
@@ -283,7 +283,7 @@ static int open_join(struct call *c, bool gathers, const struct described *one,
                      const struct blocks *all)
 {
     const struct comm *comm = c->comm;
-    struct message *messages = hud_call_scratch(c, hud_exchange_bytes(comm->size)),
+    struct message *messages = grown_to(c->scratch, hud_exchange_bytes(comm->size)),
                    *single = gathers ? &c->from : &c->to;
     struct hud_view *views = (struct hud_view *)(messages + comm->size), *own = &single->view;
     bool in_place = one->buffer == MPI_IN_PLACE;

@@ -14,6 +14,7 @@
 #include "host/pmpi/nonblocking.h"
 #include "host/pmpi/pmpi.h"
 
+#include "core/config/config.h"
 #include "core/local.h"
 
 #include <pthread.h>
@@ -34,6 +35,7 @@ static MPI_Request never; /* a request that is completed by nothing but us: test
                              MPI's pending messages */
 bool hud_life_threaded = true;
 bool hud_life_one_order = true;
+bool hud_life_spans;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
 
 void hud_life_name(const char *version)
@@ -174,6 +176,7 @@ static hud_context *create(void)
     hud_context *created = NULL;
     int level;
 
+    hud_life_spans = hud_config_spans(NULL);
     real.Query_thread(&level);
     hud_life_threaded = level == MPI_THREAD_MULTIPLE;
     host.threads = hud_life_threaded;

@@ -2,8 +2,10 @@
 /*
  * messages.c - messages between nodes: the MPI's own, on a duplicate of the communicator that only
  * huddle knows, so that no receive of the program's takes them.  It is made in the set-up of a
- * team that spans nodes, by a call that does not wait, and freed with the communicator.  Its
- * error handler is that of the communicator.
+ * team that spans nodes, by a call that does not wait, and freed with the communicator.
+ *
+ * Errors     MPICH reports those of a request to MPI_COMM_WORLD's error handler, whatever the
+ *            communicator is.  Where it returns, so does the call, by the communicator's own.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -26,45 +28,70 @@ static int test_open(void *arg, void **pending, int *done)
 {
     int code = real.Test(*pending, done, MPI_STATUS_IGNORE);
 
-    (void)arg;
     if (!*done && code == MPI_SUCCESS)
         return 0;
     *done = 1;
+    if (code == MPI_SUCCESS) /* of messages that are started */
+        code = real.Comm_set_errhandler(((struct comm *)arg)->between, MPI_ERRORS_RETURN);
     return code != MPI_SUCCESS;
 }
 
-static int start_send(void *arg, int rank, int tag, const void *from, size_t bytes, void **pending)
+static int start_send(void *arg, int rank, int kind, const void *from, size_t bytes, void **pending)
 {
     struct comm *c = arg;
     MPI_Request request = MPI_REQUEST_NULL;
     int code = bytes > INT_MAX
                    ? MPI_ERR_COUNT
-                   : real.Isend(from, (int)bytes, MPI_BYTE, rank, tag, c->between, &request);
+                   : real.Isend(from, (int)bytes, MPI_BYTE, rank, kind, c->between, &request);
 
     *pending = of_request(request);
+    c->spoilt = c->spoilt || kind == HUD_MESSAGE_END;
     return code != MPI_SUCCESS;
 }
 
-static int start_receive(void *arg, int rank, int tag, void *to, size_t bytes, void **pending)
+static int start_receive(void *arg, int rank, int kind, void *to, size_t bytes, void **pending)
 {
     struct comm *c = arg;
     MPI_Request request = MPI_REQUEST_NULL;
     int code = bytes > INT_MAX
                    ? MPI_ERR_COUNT
-                   : real.Irecv(to, (int)bytes, MPI_BYTE, rank, tag, c->between, &request);
+                   : real.Irecv(to, (int)bytes, MPI_BYTE, rank, kind, c->between, &request);
 
     *pending = of_request(request);
     return code != MPI_SUCCESS;
 }
 
-static int test(void *arg, void **pending, int *done)
+static int test(void *arg, void **pending, int *done, size_t *bytes)
 {
     MPI_Request request = (MPI_Request)(intptr_t)*pending;
-    int code = real.Test(&request, done, MPI_STATUS_IGNORE);
+    MPI_Status status;
+    int code = real.Test(&request, done, &status), class = MPI_SUCCESS, received = 0;
 
     (void)arg;
     *pending = of_request(request);
-    return code != MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        real.Error_class(code, &class);
+    else if (*done)
+        real.Get_count(&status, MPI_BYTE, &received);
+    *bytes = (size_t)received;
+    return class == MPI_ERR_TRUNCATE ? HUD_ERR_TRUNCATE
+           : class != MPI_SUCCESS    ? HUD_ERR_FAILED
+                                     : HUD_OK;
+}
+
+static int look(void *arg, int kind, int *there, size_t *bytes)
+{
+    struct comm *c = arg;
+    MPI_Status status;
+    int received = 0;
+
+    if (real.Iprobe(MPI_ANY_SOURCE, kind, c->between, there, &status) != MPI_SUCCESS)
+        return 1;
+    if (*there)
+        real.Get_count(&status, MPI_BYTE, &received);
+    c->spoilt = c->spoilt || *there;
+    *bytes = (size_t)received;
+    return 0;
 }
 
 /* The MPI frees it when it is over. */
@@ -72,7 +99,7 @@ static void cancel(void *arg, void **pending)
 {
     MPI_Request request = (MPI_Request)(intptr_t)*pending;
 
-    (void)arg;
+    ((struct comm *)arg)->spoilt = true;
     real.Cancel(&request);
     real.Request_free(&request);
     *pending = of_request(request);
@@ -83,4 +110,5 @@ const struct hud_messages hud_pmpi_messages = { .open = start_open,
                                                 .send = start_send,
                                                 .receive = start_receive,
                                                 .test = test,
+                                                .look = look,
                                                 .cancel = cancel };

@@ -121,6 +121,8 @@ extern bool hud_life_threaded;
 /* The MPI's blocking collectives of a neighbourhood have numbers of its order of nonblocking ones
  * (Intel MPI).  MPICH's have numbers of their own. */
 extern bool hud_life_one_order;
+/* Teams may span nodes.  Settled then, too. */
+extern bool hud_life_spans;
 /* Ranks of the job on this node, or of the whole job where the launcher does not tell. */
 int hud_life_local_ranks(void);
 /* Moves the MPI's messages. */
@@ -137,6 +139,7 @@ struct comm {
     struct grown scratch; /* of the collective that is running */
     MPI_Request exchange; /* of the team's set-up */
     MPI_Comm between;     /* for messages to other nodes; MPI_COMM_NULL: not made */
+    bool spoilt;          /* messages that nobody takes may be on it */
     atomic_int in_flight; /* requests that huddle has and that are not complete */
     MPI_Request holder;   /* keeps a communicator that the user has freed; MPI_REQUEST_NULL: none */
     struct comm *prev, *next; /* all of the process */
@@ -147,8 +150,6 @@ struct comm {
 struct comm *hud_comm_find(MPI_Comm handle);
 /* What huddle itself found wrong goes to the error handler.  Returns MPI's code for it. */
 int hud_comm_fail(struct comm *comm, int status);
-/* What a call that got none answers. */
-int hud_comm_without_scratch(const struct comm *comm);
 /* Two moments of the process's life: 0 or an MPI error. */
 int hud_comm_start(void);
 void hud_comm_finish(void);

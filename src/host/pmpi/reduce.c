@@ -155,7 +155,7 @@ static int open_scatter(struct call *c, const void *in, void *out, MPI_Count own
 static int open_reduce_scatter(struct call *c, const char *name, const void *in, void *out,
                                struct many counts, MPI_Datatype type, MPI_Op op)
 {
-    size_t *block_bytes = hud_call_scratch(c, (size_t)c->comm->size * sizeof *block_bytes);
+    size_t *block_bytes = grown_to(c->scratch, (size_t)c->comm->size * sizeof *block_bytes);
     MPI_Count total;
 
     if (!block_bytes)

@@ -74,8 +74,8 @@ static int wrap_win_test(MPI_Win window, int *ended)
  * may not begin before requests that are; it is counted, and with HUDDLE_CHECK announced. */
 static int unopened(struct call *c, int status)
 {
-    if (c->out_of_memory)
-        return hud_comm_without_scratch(c->comm);
+    if (status == HUD_ERR_MEMORY) /* the others are in the call */
+        status = hud_team_fail(c->comm->team);
     if (status == HUD_PASS)
         hud_team_flush(c->comm->team);
     if (status == HUD_PASS && c->about.name)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ended.c - calls between nodes that fail on some ranks.  No rank hangs, none gets wrong data from
+ * a call that succeeds, and after a while the calls of all ranks fail.  Other communicators go on.
+ *
+ * A program that does this is wrong; an MPI alone may end the job, or wait for ever.  So this one
+ * is run with huddle only, on nodes of two ranks.
+ */
+#include "check.h"
+
+enum { LONG = 1 << 18, SHORT = 1 << 15, LATER = 40 };
+
+static unsigned char data[LONG];
+
+/* Ranks of nodes other than the root's expect less than it sends. */
+static int cut_short(MPI_Comm comm)
+{
+    return MPI_Bcast(data, world_rank < 2 ? LONG : SHORT, MPI_BYTE, 0, comm);
+}
+
+/* The last rank sends less than it gets of each. */
+static int unequal(MPI_Comm comm)
+{
+    int mine[2] = { world_rank, world_rank }, all[2 * 16];
+
+    return MPI_Allgather(mine, world_rank == world_size - 1 ? 1 : 2, MPI_INT, all, 2, MPI_INT,
+                         comm);
+}
+
+/* Broadcasts, the last of which fails. */
+static void later(MPI_Comm comm, const char *what)
+{
+    int code = MPI_SUCCESS;
+
+    for (int i = 1; i <= LATER; i++) {
+        bool good = true;
+        memset(data, world_rank == 0 ? i : 0, SHORT);
+        code = MPI_Bcast(data, SHORT, MPI_BYTE, 0, comm);
+        for (int k = 0; k < SHORT && code == MPI_SUCCESS; k++)
+            good = good && data[k] == i;
+        check(good, "%s: later broadcast %d has other data", what, i);
+    }
+    check(code != MPI_SUCCESS, "%s: the last of %d later broadcasts succeeds", what, LATER);
+}
+
+static void fails(int (*call)(MPI_Comm comm), bool on_all, const char *what)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    check(MPI_Barrier(comm) == MPI_SUCCESS, "%s: a barrier fails", what);
+    int code = call(comm), sum = 0, one = 1;
+    check(code != MPI_SUCCESS || (!on_all && world_rank < 2), "%s: it succeeds", what);
+    later(comm, what);
+    check(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS &&
+              sum == world_size,
+          "%s: another communicator does not work", what);
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH reports to it, too */
+    fails(cut_short, false, "a broadcast that is cut short");
+    fails(unequal, true, "an allgather of unequal blocks");
+    return finish("ended");
+}
