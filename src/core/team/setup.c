@@ -261,7 +261,10 @@ static void explain(const struct setup *s, enum reason reason)
     else if (reason == REASON_ARENA && ours)
         snprintf(line, sizeof line, "rank %d has no shared memory: %s", team->rank, c->arena_why);
     else if (reason == REASON_REACH && ours)
-        snprintf(line, sizeof line, "rank %d cannot reach the shared memory of others", team->rank);
+        snprintf(line, sizeof line,
+                 "rank %d cannot reach the shared memory of others: the kernel separates them, or "
+                 "a limit (ulimit -v, ulimit -n) leaves no room",
+                 team->rank);
     else if (reason == REASON_PRIVATE && ours)
         snprintf(line, sizeof line, "rank %d is out of private memory", team->rank);
     else if (reason == REASON_EXCHANGE && first && s->garbled)

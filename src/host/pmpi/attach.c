@@ -53,7 +53,7 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
     }
     hud_life_name(version);
     bool requests = hud_requests_find(mpi);
-    unsigned manner = hud_config_manner(NULL, !hud_requests_polled(false));
+    unsigned manner = hud_config_manner(NULL, !hud_requests_polled(false) || hud_imports_waits());
     hud_presence_announce(manner);
     if (hud_config_spans(NULL))
         hud_presence_announce_far(manner);

@@ -180,7 +180,7 @@ static hud_context *create(void)
     real.Query_thread(&level);
     hud_life_threaded = level == MPI_THREAD_MULTIPLE;
     host.threads = hud_life_threaded;
-    host.waits_alone = !hud_requests_polled(hud_life_threaded);
+    host.waits_alone = !hud_requests_polled(hud_life_threaded) || hud_imports_waits();
     real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
     real.Comm_size(MPI_COMM_WORLD, &host.world_size);
     local_ranks = host.local_ranks > 0 ? host.local_ranks : host.world_size;

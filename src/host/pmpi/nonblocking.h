@@ -107,6 +107,10 @@ bool hud_requests_fly(void);
 /* The request of a user's handle, to be polled; false: not one of ours. */
 bool hud_request_poll(MPI_Request handle);
 
+/* ---- imports.c ---- */
+/* The program may wait where this MPI does not advance requests.  Asked once. */
+bool hud_imports_waits(void);
+
 /* ---- nonblocking.c ---- */
 extern const struct hud_wrapper hud_nonblocking_wrappers[];
 

@@ -19,6 +19,7 @@
  * op.c        an MPI operation as a huddle operation
  * local.c     operations that the MPI carries out
  * messages.c  messages between nodes
+ * imports.c   whether the program may wait where the MPI advances no requests
  *
  * One build against MPICH's headers serves all MPIs of its ABI: handles are ints whose bits tell
  * the kind of object.
