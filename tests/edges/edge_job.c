@@ -157,7 +157,7 @@ static const char *find_fault(bool ended)
     if (count("\n") !=
         lines +
             count(
-                " cannot reach the shared memory of others; ")) /* of one that died in the set-up */
+                " cannot reach the shared memory of others: ")) /* of one that died in the set-up */
         return text;
     for (int r = 0; r < options.ranks; r++)
         if (atomic_load(&page->dead[r]) && !died(r) && status_of[r] != 0 &&

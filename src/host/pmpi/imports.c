@@ -45,7 +45,7 @@ static bool imports(const struct object *o, const ElfW(Rela) * first, size_t byt
     return found;
 }
 
-/* The C library makes addresses of a section absolute, but not the kernel those of its own object. */
+/* The C library makes addresses of a section absolute, the kernel those of its object not. */
 static const void *address_of(const struct dl_phdr_info *info, const ElfW(Dyn) * d)
 {
     ElfW(Addr) at = d->d_un.d_ptr;
