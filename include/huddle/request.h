@@ -113,6 +113,9 @@ HUD_API int hud_progress(hud_context *context);
  */
 HUD_API void hud_team_flush(hud_team *team);
 
+/* As hud_team_fail, of a request: HUD_PASS also where the team's requests are the host's own. */
+HUD_API int hud_request_fail(hud_team *team);
+
 #ifdef __cplusplus
 }
 #endif

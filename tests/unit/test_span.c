@@ -293,6 +293,7 @@ static void one_lacks_memory(struct gang_member *m)
 {
     settle(m);
     MUST(m, call(m, 0, "barrier", 0, 0) == HUD_OK);
+    MUST(m, hud_request_fail(m->team[0].team) == HUD_PASS);
     int status = m->rank == 3 ? hud_team_fail(m->team[0].team) : hud_barrier(m->team[0].team);
     MUST(m, status == HUD_ERR_MEMORY);
     MUST(m, call(m, 0, "bcast", 100, 1) == HUD_ERR_MEMORY);

@@ -99,6 +99,15 @@ int hud_team_fail(hud_team *team)
     return hud_around_give_up(team, HUD_ERR_MEMORY);
 }
 
+int hud_request_fail(hud_team *team)
+{
+    if (!hud_request_handled(team))
+        return HUD_PASS;
+    if (team->before)
+        hud_around_precede(team, NULL);
+    return team->span ? HUD_PASS : hud_team_fail(team);
+}
+
 /*
  * Calls that huddle does not handle set a new team up too. All members must agree on that
  * before they communicate, so it rests on what they share: on the name that they are announced

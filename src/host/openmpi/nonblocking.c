@@ -224,7 +224,7 @@ static int launch(hud_module *m, struct request *r, int status, ompi_request_t *
     if (status == HUD_OK)
         return HUD_OK;
     hud_request_give(r);
-    return status == HUD_ERR_MEMORY ? hud_team_fail(m->team) : status;
+    return status == HUD_ERR_MEMORY ? hud_request_fail(m->team) : status;
 }
 
 /* Of a call that huddle handles on no rank.  HUD_PASS: Open MPI's own is to be started; without
@@ -254,7 +254,7 @@ static int place(hud_module *m, struct request *r, bool saved, ompi_request_t **
         if (!users && local_count(&m->in_flight) == 0)                                             \
             return m->below.i##name(__VA_ARGS__, request, m->below.i##name##_module);              \
         struct request *r = prepare(m, SHAPE_##name, false);                                       \
-        int status = r == NULL ? hud_team_fail(m->team) : HUD_PASS;                                \
+        int status = r == NULL ? hud_request_fail(m->team) : HUD_PASS;                             \
         if (r != NULL && users)                                                                    \
             status = hud_open_##name(&r->call, __VA_ARGS__, module);                               \
         if (r != NULL) {                                                                           \

@@ -143,7 +143,7 @@ static bool place(const struct comm *comm, struct request *r, bool held, MPI_Req
                     r, hold_##Name(r, ours->size, ours->size) ? status : HUD_ERR_MEMORY, request); \
         }                                                                                          \
         if (status == HUD_ERR_MEMORY)                                                              \
-            status = hud_team_fail(ours->team);                                                    \
+            status = hud_request_fail(ours->team);                                                 \
         if (status == HUD_PASS)                                                                    \
             return real.I##Inner(__VA_ARGS__, request);                                            \
         return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
