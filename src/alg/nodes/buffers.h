@@ -42,12 +42,12 @@ static inline uint64_t *buffers_total(char *at)
     return (uint64_t *)(void *)at - 1;
 }
 
-static inline void buffers_compare(struct mem *m, const struct coll *c, char *at)
+static inline void buffers_compare(struct mem *m, const struct coll *c, const uint64_t *total)
 {
-    uint64_t total = mem_get(m, buffers_total(at));
+    uint64_t bytes = mem_get(m, total);
 
-    if (__builtin_expect(total != c->bytes, 0))
-        net_refuse(m, c->net, total, c->bytes);
+    if (__builtin_expect(bytes != c->bytes, 0))
+        net_refuse(m, c->net, bytes, c->bytes);
 }
 
 /* Bytes of the word in the message of fragment i. */
@@ -92,10 +92,15 @@ static inline void buffers_post_ready(struct mem *m, uint64_t value)
 
 /* ---- the others ---- */
 
-/* Some bytes of the message, which are there in the gate's window, after A1. */
-static inline void buffers_take_out(struct mem *m, const struct coll *c, const void *from,
-                                    size_t offset, size_t bytes, uint64_t value)
+/* Some bytes of the message, which are there in the gate's window.  total: it has said how many
+ * there are in all; NULL: it has not. */
+static inline void buffers_take_from(struct mem *m, const struct coll *c, int gate,
+                                     const uint64_t *total, const void *from, size_t offset,
+                                     size_t bytes, uint64_t value)
 {
+    mem_await(m, &nodes_lines_of(m, gate)->ready, value); /* A1 */
+    if (total)
+        buffers_compare(m, c, total);
     mem_out(m, c->out, from, offset, bytes);
     mem_post(m, &nodes_lines_of(m, mem_rank(m))->taken, value); /* R2 */
 }
@@ -106,11 +111,8 @@ static inline void buffers_take(struct mem *m, const struct coll *c, int gate, u
 {
     char *at = buffers_at(m, c, gate, number);
 
-    mem_await(m, &nodes_lines_of(m, gate)->ready, value); /* A1 */
-    if (i == 0)
-        buffers_compare(m, c, at);
-    buffers_take_out(m, c, at, i * (size_t)c->param[NODES_FRAGMENT], buffers_fragment_bytes(c, i),
-                     value);
+    buffers_take_from(m, c, gate, i == 0 ? buffers_total(at) : NULL, at,
+                      i * (size_t)c->param[NODES_FRAGMENT], buffers_fragment_bytes(c, i), value);
 }
 
 #endif

@@ -85,7 +85,7 @@ static inline void gate_pass_on(const struct gate *g, size_t i)
     if (g->above >= 0)
         net_arrived(m, n, gate_incoming(i)); /* A3 */
     if (i == 0)
-        buffers_compare(m, g->c, at);
+        buffers_compare(m, g->c, buffers_total(at));
     for (int child = 0; child < g->children; child++) {
         int to = nodes_gate(g->c, hud_shape_child(&g->tree, net_map(n)->node, child)),
             id = gate_outgoing(g, i, child);

@@ -17,8 +17,7 @@
  *
  * The ring of buffers is one region here, `ready` and `taken` count rounds (buffers.h).
  *
- * Edges     A1         as buffers.h has it
- *           R3 -> A3   pieces of a subtree, to its first node; a piece, to the next of the ring
+ * Edges     R3 -> A3   pieces of a subtree, to its first node; a piece, to the next of the ring
  * Deadlock  In a step of the ring each gate starts its receive, then sends, then waits: for the
  *           gate before it to make the same step, and for that after it to start its receive.
  *           Before, a gate waits for its parent in the tree, for its children to start their
@@ -152,8 +151,7 @@ static void bcast_scatter_allgather(struct mem *m, const struct coll *c)
             const struct round r = { m, c, at, bytes, map->nodes, number };
             gate_round(&r, done, value);
         } else {
-            mem_await(m, &nodes_lines_of(m, gate)->ready, value); /* A1 */
-            buffers_take_out(m, c, at, done, bytes, value);
+            buffers_take_from(m, c, gate, NULL, at, done, bytes, value);
         }
     }
 }
