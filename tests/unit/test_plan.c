@@ -196,9 +196,12 @@ static void many_ranks_reduce_in_slices_or_by_nested_trees(void **state)
     assert_string_equal(plans_taker(COLL_REDUCE, 2 * KB), "gather");
 }
 
-/* Oversubscribed ones by their groups alone, as are two. */
-static void ranks_with_a_core_each_are_told_by_trees_of_leaders(void **state)
+/* Ranks with a core each have lines of their own for short messages, and are told of others by a
+ * tree of leaders.  Oversubscribed ones share lines, and are told by their groups alone, as are
+ * two. */
+static void ranks_with_a_core_each_have_lines_and_leaders(void **state)
 {
+    enum { TREE = 0, LINES = 2, QUEUE_TREE = 5 }; /* parameters */
     static const int ranks[] = { 2, 3, 64 };
 
     (void)state;
@@ -207,12 +210,14 @@ static void ranks_with_a_core_each_are_told_by_trees_of_leaders(void **state)
             plans_make(ranks[i], oversubscribed, "machine", 1536 * KB, true);
             const struct plan_entry *small = plan_find(&plans.plan, COLL_BCAST, 8),
                                     *more = plan_find(&plans.plan, COLL_BCAST, KB);
-            enum shape_kind tree = ranks[i] > 2 && !oversubscribed ? SHAPE_LEADERS : SHAPE_GROUPED;
+            bool apart = ranks[i] > 2 && !oversubscribed;
 
             assert_string_equal(hud_shm_algs[small->row]->name, "inline");
-            assert_int_equal(small->param[0], tree);
+            assert_int_equal(small->param[LINES], apart);
+            assert_int_equal(small->param[TREE],
+                             apart && ranks[i] < 5 ? SHAPE_LEADERS : SHAPE_GROUPED);
             assert_string_equal(hud_shm_algs[more->row]->name, "queue");
-            assert_int_equal(more->param[5], tree);
+            assert_int_equal(more->param[QUEUE_TREE], apart ? SHAPE_LEADERS : SHAPE_GROUPED);
         }
 }
 
@@ -292,7 +297,7 @@ int main(void)
         cmocka_unit_test_setup(a_file_that_is_too_rich_is_ignored, plans_reset),
         cmocka_unit_test_setup(many_ranks_reduce_by_levels, plans_reset),
         cmocka_unit_test_setup(many_ranks_reduce_in_slices_or_by_nested_trees, plans_reset),
-        cmocka_unit_test_setup(ranks_with_a_core_each_are_told_by_trees_of_leaders, plans_reset),
+        cmocka_unit_test_setup(ranks_with_a_core_each_have_lines_and_leaders, plans_reset),
         cmocka_unit_test_setup(the_time_model_says_from_where_a_rule_serves, plans_reset),
         cmocka_unit_test_setup(a_file_of_too_many_rules_is_left_aside, plans_reset),
         cmocka_unit_test(the_lowest_level_that_holds_all_is_found),
