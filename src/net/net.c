@@ -19,8 +19,8 @@ enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8 };
 void hud_net_start(struct net *n, int id, bool sends, int rank, void *at, size_t bytes)
 {
     struct net_message *message = &n->message[id];
-    int failed = sends ? n->host->send(n->arg, rank, n->kind, at, bytes, &message->pending)
-                       : n->host->receive(n->arg, rank, n->kind, at, bytes, &message->pending);
+    int failed = sends ? n->host->send(n->arg, rank, (int)n->kind, at, bytes, &message->pending)
+                       : n->host->receive(n->arg, rank, (int)n->kind, at, bytes, &message->pending);
 
     message->bytes = bytes;
     message->receives = !sends;
