@@ -41,7 +41,7 @@ enum hud_status {
     HUD_ERR_UNLIKE,   /* members make different calls, and a line reports it; buffers are undefined;
                          later calls on the team: HUD_PASS, or if it spans nodes the same error */
     HUD_ERR_FAILED    /* a member's process has ended, or the host has interrupted the call; buffers
-                         are undefined; later calls: the same */
+                         are undefined; later calls: as above */
 };
 
 typedef struct hud_context hud_context;

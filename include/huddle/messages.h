@@ -37,6 +37,8 @@ struct hud_messages {
     int (*look)(void *arg, int kind, int *there, size_t *bytes);
     /* The call was left: the memory stays, the message may still come. */
     void (*cancel)(void *arg, void **pending);
+    /* No further message is started; those that nobody receives may still come.  NULL: nothing. */
+    void (*end)(void *arg);
 };
 
 #ifdef __cplusplus

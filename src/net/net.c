@@ -14,8 +14,8 @@
 /* Turns of a wait, from one question of the time, one yield, to the next. */
 enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8 };
 
-/* The ranks of a call take what it sends in the order of its calls and messages, so its algorithms
- * need no kinds of their own. */
+/* Both ranks of a pair make the same calls in the same order, and start the messages of a call in
+ * the same order.  So all algorithms share one kind. */
 void hud_net_start(struct net *n, int id, bool sends, int rank, void *at, size_t bytes)
 {
     struct net_message *message = &n->message[id];
@@ -80,32 +80,22 @@ void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int li
         n->leave(status);
 }
 
-void hud_net_cancel(struct net *n)
-{
-    for (int id = 0; id < n->messages; id++)
-        if (n->message[id].active) {
-            n->host->cancel(n->arg, &n->message[id].pending);
-            n->message[id].active = false;
-        }
-}
-
 /* ---- the end of all calls ---- */
 
-/* Until it is on its way, or for so long. */
+/* Until all messages are on their way, or for so long. */
 static const int64_t max_tell_ns = INT64_C(1000000000);
 
-static void tell(struct net *n, int rank, int status)
+static void tell(struct net *n, int rank, int status, int64_t until_ns)
 {
-    static const char nothing[HUD_ERR_FAILED];
-    int64_t begin_ns = hud_mem_now_ns();
-    size_t bytes;
+    static const char bytes[HUD_ERR_FAILED];
+    size_t came;
     void *pending;
     int done = 0;
 
-    if (n->host->send(n->arg, rank, HUD_MESSAGE_END, nothing, (size_t)status, &pending) != 0)
+    if (n->host->send(n->arg, rank, HUD_MESSAGE_END, bytes, (size_t)status, &pending) != 0)
         return;
-    while (n->host->test(n->arg, &pending, &done, &bytes) == 0 && !done)
-        if (hud_mem_now_ns() - begin_ns >= max_tell_ns) {
+    while (n->host->test(n->arg, &pending, &done, &came) == 0 && !done)
+        if (hud_mem_now_ns() >= until_ns) {
             n->host->cancel(n->arg, &pending);
             return;
         }
@@ -114,9 +104,22 @@ static void tell(struct net *n, int rank, int status)
 /* The status is the number of bytes.  Nobody receives it, so each look finds it. */
 void hud_net_tell(struct net *n, int status)
 {
+    int64_t until_ns = hud_mem_now_ns() + max_tell_ns;
+
     for (int rank = 0; rank < n->map.ranks; rank++)
         if (n->map.node_of[rank] != n->map.node)
-            tell(n, rank, status);
+            tell(n, rank, status, until_ns);
+}
+
+void hud_net_end(struct net *n)
+{
+    for (int id = 0; id < n->messages; id++)
+        if (n->message[id].active) {
+            n->host->cancel(n->arg, &n->message[id].pending);
+            n->message[id].active = false;
+        }
+    if (n->host->end)
+        n->host->end(n->arg);
 }
 
 int hud_net_ended(struct net *n)

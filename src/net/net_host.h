@@ -26,10 +26,10 @@ struct net {
 /* net.c */
 void hud_net_start(struct net *n, int id, bool sends, int rank, void *at, size_t bytes);
 void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int line);
-/* Ends the messages of a call that was left: none of them is complete. */
-void hud_net_cancel(struct net *n);
 /* Tells the ranks of other nodes that this one makes no further calls, for that reason. */
 void hud_net_tell(struct net *n, int status);
+/* Ends the messages of a call that was left: none of them is complete.  There is no other call. */
+void hud_net_end(struct net *n);
 /* With which status a rank of another node has ended its calls; 0: none is known to. */
 int hud_net_ended(struct net *n);
 

@@ -86,8 +86,7 @@ int hud_team_fail(hud_team *team)
     if (team->before)
         hud_around_precede(team, NULL);
     if (team->span)
-        return team->span->ended != HUD_OK ? team->span->ended
-                                           : hud_span_give_up(team, HUD_ERR_MEMORY);
+        return hud_span_give_up(team, HUD_ERR_MEMORY);
     if (team->state != TEAM_READY)
         return HUD_PASS;
     hud_longwait_name(team, name, sizeof name);

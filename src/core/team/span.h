@@ -89,7 +89,8 @@ size_t hud_span_slice_bytes(const struct hud_context *c);
 void hud_span_end(struct hud_team *team);
 
 /*
- * This rank's calls end with that status, which is returned.  The ranks of its node are told by
+ * This rank's calls end with that status, unless they have already.  Returns that of the end.  The
+ * ranks of its node are told by
  * their shared memory, those of other nodes by messages; they leave a call that waits.  Nobody
  * knows how far others have come, so later calls cannot be the host's own: they fail, too.
  */

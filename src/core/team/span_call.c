@@ -208,15 +208,28 @@ int hud_span_give_up(struct hud_team *team, int status)
     struct span *span = team->span;
     bool first = !span->net.told && !others_gave_up(&span->node);
 
+    if (span->ended != HUD_OK)
+        return span->ended;
     span->ended = status;
     team->reason = REASON_BROKEN;
-    hud_net_cancel(&span->net);
+    hud_net_end(&span->net);
     hud_around_give_up(&span->node, status);
     if (first) {
         hud_net_tell(&span->net, status);
         say_end(team);
     }
     return status;
+}
+
+/* HUD_OK, or the status with which calls have ended. */
+static int look_for_end(struct hud_team *team)
+{
+    struct span *span = team->span;
+    int status = HUD_OK;
+
+    if (span->ended == HUD_OK && span->calls % CALLS_PER_LOOK == 0)
+        status = hud_net_ended(&span->net);
+    return status != HUD_OK ? hud_span_give_up(team, status) : span->ended;
 }
 
 static int run(struct hud_team *team, enum coll_kind kind, const struct coll *call, uint64_t shape,
@@ -250,18 +263,13 @@ int hud_span_run(struct hud_team *team, enum coll_kind kind, const struct coll *
                  uint64_t shape)
 {
     uint64_t start_ns = team->context->timed ? clock_ns() : 0;
-    int status = HUD_OK;
-    struct span *span = team->span;
-    struct coll half = half_of(span, call);
-    bool truncated = false, twice = is_double(span, kind, call);
+    struct coll half = half_of(team->span, call);
+    bool truncated = false, twice = is_double(team->span, kind, call);
+    int status = look_for_end(team);
 
-    if (span->ended == HUD_OK && span->calls % CALLS_PER_LOOK == 0)
-        status = hud_net_ended(&span->net);
+    around_count(team, kind, call->bytes, status == HUD_OK ? REASON_NONE : REASON_BROKEN);
     if (status != HUD_OK)
-        hud_span_give_up(team, status);
-    around_count(team, kind, call->bytes, span->ended == HUD_OK ? REASON_NONE : REASON_BROKEN);
-    if (span->ended != HUD_OK)
-        return span->ended;
+        return status;
     status = twice ? run(team, COLL_REDUCE, &half, shape, &truncated)
                    : run(team, kind, call, shape, &truncated);
     half.reduction = NULL;

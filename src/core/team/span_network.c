@@ -165,7 +165,7 @@ static bool measure(struct span *span, struct cost_network *network)
     span->net.kind = HUD_MESSAGE_CALL;
     span->net.max_wait_ns = 0;
     if (failed)
-        hud_net_cancel(&span->net);
+        hud_net_end(&span->net);
     span->net.sent_messages = span->net.sent_bytes = 0; /* of no call */
     if (!failed && rank == first)
         *network = hud_span_solve(t.one_ns, t.least_ns[ORDER_SHORT], t.least_ns[ORDER_LONG], COUNT,

@@ -39,7 +39,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t own;   /* what this rank has published; 0: nothing */
 static bool wants_far; /* teams may span nodes */
 static bool far;       /* for all nodes, too */
-static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks;        /* then: which have published */
+static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks;        /* then, who has published */
 static unsigned char asked[RANKS_MAX / 8], there[RANKS_MAX / 8]; /* a bit per rank */
 
 bool hud_openmpi_spans(void)

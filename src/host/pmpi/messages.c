@@ -45,7 +45,6 @@ static int start_send(void *arg, int rank, int kind, const void *from, size_t by
                    : real.Isend(from, (int)bytes, MPI_BYTE, rank, kind, c->between, &request);
 
     *pending = of_request(request);
-    c->spoilt = c->spoilt || kind == HUD_MESSAGE_END;
     return code != MPI_SUCCESS;
 }
 
@@ -89,7 +88,6 @@ static int look(void *arg, int kind, int *there, size_t *bytes)
         return 1;
     if (*there)
         real.Get_count(&status, MPI_BYTE, &received);
-    c->spoilt = c->spoilt || *there;
     *bytes = (size_t)received;
     return 0;
 }
@@ -99,10 +97,15 @@ static void cancel(void *arg, void **pending)
 {
     MPI_Request request = (MPI_Request)(intptr_t)*pending;
 
-    ((struct comm *)arg)->spoilt = true;
+    (void)arg;
     real.Cancel(&request);
     real.Request_free(&request);
     *pending = of_request(request);
+}
+
+static void end(void *arg)
+{
+    ((struct comm *)arg)->spoilt = true;
 }
 
 const struct hud_messages hud_pmpi_messages = { .open = start_open,
@@ -111,4 +114,5 @@ const struct hud_messages hud_pmpi_messages = { .open = start_open,
                                                 .receive = start_receive,
                                                 .test = test,
                                                 .look = look,
-                                                .cancel = cancel };
+                                                .cancel = cancel,
+                                                .end = end };
