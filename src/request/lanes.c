@@ -186,19 +186,21 @@ static bool end_first(struct lanes *all, struct lane *lane)
 /*
  * As far as it can go.  A caller that has nothing else to do than to wait for it lets its waits
  * poll as those of a blocking call do; it polls in place of the first one where nobody has done
- * so.
+ * so.  True: something went on.
  */
 enum wants { GO_ON, POLL_INSIDE, POLL };
 
-static void advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
+static bool advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
 {
     unsigned polls = wants != GO_ON ? lane->polls : 0;
+    bool moved = false;
 
     for (bool more = true; more;) {
         if (!lane->strand)
             lane->strand = take(all, lane->first);
         if (!may_go_on(all, lane->strand, wants == POLL ? polls + 1 : 1))
-            return;
+            break;
+        moved = true;
         if (wants == POLL)
             wants = POLL_INSIDE;
         if (lane->policy)
@@ -207,16 +209,29 @@ static void advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
         if (!lane->strand->job)
             more = end_first(all, lane);
     }
+    return moved;
 }
 
-static void advance_all(struct lanes *all, enum wants wants)
+static bool advance_all(struct lanes *all, enum wants wants)
 {
-    bool alone = all->count == 1;
+    bool alone = all->count == 1, moved = false;
 
     for (struct lane *lane = all->first, *next; lane; lane = next) {
         next = lane->next;
-        advance_lane(all, lane, alone ? wants : GO_ON);
+        if (advance_lane(all, lane, alone ? wants : GO_ON))
+            moved = true;
     }
+    return moved;
+}
+
+/* Ranks of some lane outnumber processors, or it cannot know. */
+static bool crowded(const struct lanes *all)
+{
+    const struct lane *lane = all->first;
+
+    while (lane && lane->polls != 0)
+        lane = lane->next;
+    return lane != NULL;
 }
 
 /* ---- tasks ---- */
@@ -261,6 +276,19 @@ int hud_lanes_advance(struct lanes *all)
     if (hud_lanes_try(all)) {
         advance_all(all, GO_ON);
         hud_lanes_unlock(all);
+    }
+    return (int)mem_count_read(&all->in_flight);
+}
+
+int hud_lanes_poll(struct lanes *all)
+{
+    if (mem_count_read(&all->in_flight) == 0)
+        return 0;
+    if (hud_lanes_try(all)) {
+        bool yields = !advance_all(all, GO_ON) && crowded(all);
+        hud_lanes_unlock(all);
+        if (yields)
+            sched_yield();
     }
     return (int)mem_count_read(&all->in_flight);
 }

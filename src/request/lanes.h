@@ -75,6 +75,9 @@ void hud_lanes_drop(struct lanes *lanes, struct lane *lane);
 
 /* Lets all tasks go as far as they can; returns how many are in flight. */
 int hud_lanes_advance(struct lanes *lanes);
+/* The same for a host, which may do nothing but ask again: if nothing went on, and ranks outnumber
+ * processors, another process may have this one's. */
+int hud_lanes_poll(struct lanes *lanes);
 /* Waits until the task, which is in that lane, is over; NULL: until all that have been started
  * are. */
 void hud_lanes_wait(struct lanes *lanes, struct lane *lane, const struct lane_task *task);

@@ -168,7 +168,7 @@ class Table(unittest.TestCase):
         self.assertFalse(spoilt == self.made(spoilt, self.data))
 
     def test_other_times_give_another_table(self):
-        pick = "groups flat=15 release=leaders"
+        pick = "groups flat=15 release=each"
         key = next(key for key in self.data if key[3] == pick)
         self.assertFalse(self.text == self.made(self.text, {**self.data, key: 1e6}))
         del self.data[key]

@@ -28,6 +28,26 @@ static void check_heads(const struct shape_groups *g, const struct last_level *t
     }
 }
 
+/* Each rank is released once, by the leader of its last group; the heads are not. */
+static void check_released(const struct shape_groups *g, const struct last_level *top)
+{
+    int *by = calloc((size_t)g->ranks, sizeof *by); /* 1 + who released the rank; 0: nobody */
+
+    assert_non_null(by);
+    for (int r = 0; r < g->ranks; r++)
+        for (int i = 0, below; (below = last_level_released(g, top, r, i)) >= 0; i++) {
+            assert_int_equal(by[below], 0);
+            by[below] = 1 + r;
+        }
+    for (int r = 0; r < g->ranks; r++) {
+        int count, leader = shape_members(g, g->top[r], r, &count)[0];
+        bool head = top->meets ? g->top[r] >= top->level : r == 0;
+
+        assert_int_equal(by[r], head ? 0 : 1 + leader);
+    }
+    free(by);
+}
+
 static int takers(const struct shape_groups *g, int level)
 {
     int count = 0;
@@ -66,6 +86,7 @@ static void random_tops(void **state)
         struct last_level top = last_level_of(&g, max);
         check_level(&g, &top, max);
         check_heads(&g, &top);
+        check_released(&g, &top);
         met += top.meets && g.levels > 1;
         below += top.meets && top.level < g.levels - 1;
         gathered += !top.meets && g.levels > 1;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * allreduce/groups.c - contributions go up the groups of the memory hierarchy in flag lines, the
- * result comes down in one that all ranks below poll.
+ * result comes down in one that all ranks below poll, or in one of each rank.
  *
  * Source    papers 03 (groups) and 05; barrier/groups with a payload in each line.
  * Shape     p ranks in L levels of groups, n <= 112 bytes; a leader reduces the lines of its group
  *           into its line one level up, those of more than `flat` members in two steps; where at
- *           most `exchange` take part in a level, they read each other's lines.
+ *           most `exchange` take part in a level, they read each other's lines.  With release =
+ *           each a leader writes the result into a line of each member; no two ranks ask for one.
  * Cost      T = sum over levels of (l + (c - 2) g + c o) + l + (p - 2) g    ns; l one line
  *           transfer, c group size, g one more overlapped line, o a reduction of n bytes in the
  *           nearest cache
+ *           release = each, in place of the last two terms: sum over levels of (l + c w)    ns; w
+ *           one more store to a line elsewhere
  *           traffic: one line written a level, at a leader one read for each member; one line read
  *           for the result
  * Accepts   n <= 112.
@@ -18,8 +21,8 @@
  *   slot[r].arrive[level]    r           who waits for r in its group  the sum over r and all below
  *                                                                      it in operation k is here
  *   slot[r].meet[k % 2]      r           members of a top that meets   the same
- *   slot[h].leave            h           all others; at a top that     the result of operation k is
- *                                        meets: all below h            here
+ *   slot[h].leave            h; each:    all others; at a top that     the result of operation k is
+ *                            h's leader  meets: all below h; each: h   here
  *
  * An arrive line has been read before its writer is released, and a leave line before its readers
  * arrive again; meet lines as in allreduce/inline.
@@ -35,7 +38,10 @@
 #include "shape/gathering.h"
 #include "shape/last_level.h"
 
-enum param { EXCHANGE, FLAT };
+enum param { EXCHANGE, FLAT, RELEASE };
+enum release { RELEASE_ALL, RELEASE_EACH };
+
+static const char *const releases[] = { "all", "each", NULL };
 
 static const struct alg_param params[] = {
     [EXCHANGE] = { "exchange", "1",
@@ -43,6 +49,10 @@ static const struct alg_param params[] = {
                    "of rank 0",
                    1, 64, 8, NULL, .tune = "1,2" },
     [FLAT] = { "flat", "1", GATHERING_FLAT_DOC, 1, 64, 64, NULL, .tune = "16,64" },
+    [RELEASE] = { "release", "",
+                  "where a rank polls for the result: all, in the line of the top; each, in its "
+                  "own",
+                  RELEASE_ALL, RELEASE_EACH, RELEASE_ALL, releases, .tune = "each" },
     { .name = NULL },
 };
 
@@ -118,25 +128,53 @@ static void meet(struct mem *m, const struct coll *c, const struct last_level *t
     reduce(m, c, top, top->level, &all, top->level + 1);
 }
 
+/* The result, which is in the caller's line, to those below: they poll that, or each its own. */
+static void release(struct mem *m, const struct coll *c, const struct last_level *top)
+{
+    int me = mem_rank(m);
+    struct slot *mine = mem_slot(m, me);
+
+    if (c->param[RELEASE] == RELEASE_ALL) {
+        mem_post(m, &mine->leave, c->op); /* R3 */
+        return;
+    }
+    for (int i = 0, below; (below = last_level_released(c->groups, top, me, i)) >= 0; i++) {
+        struct slot *its = mem_slot(m, below);
+        mem_copy(m, contribution_at(&its->leave), contribution_at(&mine->leave), c->bytes);
+        mem_post(m, &its->leave, c->op); /* R3 */
+    }
+}
+
+/* The caller, whose sum is in its line of a level, takes the result. */
+static void leave(struct mem *m, const struct coll *c, const struct last_level *top, int level)
+{
+    int me = mem_rank(m);
+    bool each = c->param[RELEASE] == RELEASE_EACH;
+    struct slot *from = mem_slot(m, each ? me : last_level_releaser(c->groups, top, me));
+
+    mem_post(m, line_of(m, c, top, me, level), c->op); /* R1 */
+    mem_await(m, &from->leave, c->op);                 /* A3 */
+    if (each)
+        release(m, c, top);
+    mem_out(m, c->out, contribution_at(&from->leave), 0, c->bytes);
+}
+
 static void allreduce_groups(struct mem *m, const struct coll *c)
 {
     const struct last_level top = last_level_of(c->groups, c->param[EXCHANGE]);
     int me = mem_rank(m);
-    struct slot *mine = mem_slot(m, me),
-                *head = mem_slot(m, last_level_releaser(c->groups, &top, me));
+    struct slot *mine = mem_slot(m, me);
 
     mem_in_all(m, contribution_at(line_of(m, c, &top, me, 0)), c->in, 0, c->bytes);
     for (int level = 0; level <= top.level && level <= c->groups->top[me]; level++) {
         if (level == top.level && top.meets) {
             meet(m, c, &top);
         } else if (!gather(m, c, &top, level)) {
-            mem_post(m, line_of(m, c, &top, me, level), c->op); /* R1 */
-            mem_await(m, &head->leave, c->op);                  /* A3 */
-            mem_out(m, c->out, contribution_at(&head->leave), 0, c->bytes);
+            leave(m, c, &top, level);
             return;
         }
     }
-    mem_post(m, &mine->leave, c->op); /* R3 */
+    release(m, c, &top);
     contribution_prefetch(m, c, &mine->meet[(c->op + 1) % 2]);
 }
 
@@ -148,7 +186,7 @@ static const struct alg_family family = {
 ALG_DEFINE(allreduce, groups) = {
     .coll = "allreduce",
     .name = "groups",
-    .doc = "contributions go up the groups in flag lines, the result comes down in one",
+    .doc = "contributions go up the groups in flag lines, the result in one, or in one each",
     .source = "papers 03 and 05",
     .accepts = contribution_fits,
     .family = &family,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * barrier/groups.c - arrive up the groups of the memory hierarchy, leave by a flag that all ranks
- * below poll, or by one in each group.
+ * below poll, by one of each group, or by one of each rank.
  *
  * Source    paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
  *           "Barrier"; its sense and states, which flip or count, are counters of the operation
@@ -9,12 +9,14 @@
  *           ranks take part in a level, they do not gather further, at rank 0: each tells all the
  *           others, and releases its own ranks below: one line transfer less on the path, or more.
  *           exchange = 1 is the paper's form.  With release = leaders a group's leader releases
- *           its group: more line transfers on the path, but none that many ranks ask for at once.
+ *           its group: more line transfers on the path, but none that many ranks ask for at once;
+ *           with release = each it writes a flag of each member: no two ranks ask for one line.
  * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  A
  *           group of more than `flat` members gathers in two steps.
  * Cost      T = sum over levels of (l + (c - 2) g) + l + (p - 2) g    ns; l one line transfer, c
  *           group size, g one more overlapped line
  *           release = leaders: at each level l + (c - 2) g again, in place of the last two terms
+ *           release = each: l + c w, w one more store to a line elsewhere
  *           two ranks that exchange: l; a group in two steps: 2 (l + sqrt(c) g) instead of
  *           l + (c - 2) g
  * Accepts   any number of ranks and groups.
@@ -23,9 +25,10 @@
  *   slot[r].arrive[level]   r           who waits for r in its group  r, and all below it, have
  *                                                                     entered operation k
  *   slot[r].meet[k % 2]     r           members of a top that meets   the same
- *   slot[h].leave           h           all others; at a top that     all have entered operation k
- *                                       meets: all below h; leaders:
- *                                       the groups that h leads
+ *   slot[h].leave           h; each:    all others; at a top that     all have entered operation k
+ *                           h's leader  meets: all below h; leaders:
+ *                                       the groups that h leads;
+ *                                       each: h
  *
  * Members that meet use two lines in turn: the others may still poll the one; they have all
  * finished with the other, and its owner prefetches it for ownership between two operations, not
@@ -45,9 +48,9 @@
 #include "shape/last_level.h"
 
 enum param { EXCHANGE, FLAT, RELEASE };
-enum release { RELEASE_ALL, RELEASE_LEADERS };
+enum release { RELEASE_ALL, RELEASE_LEADERS, RELEASE_EACH };
 
-static const char *const releases[] = { "all", "leaders", NULL };
+static const char *const releases[] = { "all", "leaders", "each", NULL };
 
 static const struct alg_param params[] = {
     [EXCHANGE] = { "exchange", "1",
@@ -57,9 +60,9 @@ static const struct alg_param params[] = {
     [FLAT] = { "flat", "1", GATHERING_FLAT_DOC, 1, 64, 64, NULL, .tune = "16,64" },
     [RELEASE] = { "release", "",
                   "whose flag a rank polls to leave: all, that of the top; leaders, "
-                  "that of its group's leader",
-                  RELEASE_ALL, RELEASE_LEADERS, RELEASE_ALL, releases, .per_call = true,
-                  .tune = "leaders" },
+                  "that of its group's leader; each, its own",
+                  RELEASE_ALL, RELEASE_EACH, RELEASE_ALL, releases, .per_call = true,
+                  .tune = "leaders,each" },
     { .name = NULL },
 };
 
@@ -95,29 +98,52 @@ static bool gather(struct mem *m, const struct coll *c, int level)
     return group.leads;
 }
 
+/* The flag by which the caller, which has arrived at a level, leaves. */
+static mem_flag *leave_of(struct mem *m, const struct coll *c, const struct last_level *top,
+                          int level)
+{
+    int me = mem_rank(m);
+    int owner = c->param[RELEASE] == RELEASE_EACH      ? me
+                : c->param[RELEASE] == RELEASE_LEADERS ? shape_leader(c->groups, level, me)
+                                                       : last_level_releaser(c->groups, top, me);
+    struct slot *its = mem_slot(m, owner);
+
+    return &its->leave;
+}
+
+/* The ranks below the caller leave. */
+static void release(struct mem *m, const struct coll *c, const struct last_level *top)
+{
+    int me = mem_rank(m), below = last_level_released(c->groups, top, me, 0);
+    struct slot *mine = mem_slot(m, me);
+
+    if (below >= 0 && c->param[RELEASE] != RELEASE_EACH)
+        mem_post(m, &mine->leave, c->op); /* R3 */
+    for (int i = 1; below >= 0 && c->param[RELEASE] == RELEASE_EACH; i++) {
+        struct slot *its = mem_slot(m, below);
+        mem_post(m, &its->leave, c->op); /* R3 */
+        below = last_level_released(c->groups, top, me, i);
+    }
+}
+
 static void barrier_groups(struct mem *m, const struct coll *c)
 {
     struct last_level top = last_level_of(c->groups, c->param[EXCHANGE]);
     int me = mem_rank(m);
-    bool leaders = c->param[RELEASE] == RELEASE_LEADERS;
     struct slot *mine = mem_slot(m, me);
 
     for (int level = 0; level <= top.level && level <= c->groups->top[me]; level++) {
         if (level == top.level && top.meets) {
             meet(m, c, &top);
         } else if (!gather(m, c, level)) {
-            int head = leaders ? shape_leader(c->groups, level, me)
-                               : last_level_releaser(c->groups, &top, me);
-            struct slot *its = mem_slot(m, head);
-            mem_post(m, &mine->arrive[level], c->op); /* R1 */
-            mem_await(m, &its->leave, c->op);         /* A3 */
-            if (leaders && level > 0)
-                mem_post(m, &mine->leave, c->op); /* R3 */
+            mem_post(m, &mine->arrive[level], c->op);         /* R1 */
+            mem_await(m, leave_of(m, c, &top, level), c->op); /* A3 */
+            if (c->param[RELEASE] != RELEASE_ALL)
+                release(m, c, &top);
             return;
         }
     }
-    if (top.level > 0 || !top.meets)
-        mem_post(m, &mine->leave, c->op); /* R3 */
+    release(m, c, &top);
 }
 
 static const struct alg_family family = {
@@ -128,7 +154,8 @@ static const struct alg_family family = {
 ALG_DEFINE(barrier, groups) = {
     .coll = "barrier",
     .name = "groups",
-    .doc = "arrive up the groups of the memory hierarchy, leave by one flag, or one in each group",
+    .doc = "arrive up the groups of the memory hierarchy, leave by one flag, or one of each group "
+           "or rank",
     .source = "paper 03, Barrier",
     .family = &family,
     .run = barrier_groups,

@@ -94,67 +94,6 @@ void hud_request_progress(void *context)
         c->host.progress(c->host.arg);
 }
 
-static bool answer_yes(void *arg)
-{
-    bool *asked = arg, was = *asked;
-
-    *asked = true; /* the first answer is no: others go on meanwhile */
-    return was;
-}
-
-void hud_request_pause(void *arg)
-{
-    const struct pause *pause = arg;
-    bool asked = false;
-
-    if (pause->strand)
-        hud_strand_ask(pause->strand, answer_yes, &asked);
-    else
-        hud_request_progress(pause->context);
-}
-
-/* ---- a round of a set-up ---- */
-
-struct round {
-    const struct hud_exchange *exchange;
-    const void *mine;
-    size_t bytes;
-    void *all, *pending;
-    bool started;
-    int rc;
-};
-
-static bool test_round(void *arg)
-{
-    struct round *round = arg;
-    const struct hud_exchange *x = round->exchange;
-    int done = 0;
-
-    if (!round->started)
-        round->rc =
-            x->start_allgather(x->arg, round->mine, round->bytes, round->all, &round->pending);
-    else
-        round->rc = x->test_allgather(x->arg, &round->pending, &done);
-    round->started = true;
-    return done || round->rc != 0;
-}
-
-bool hud_request_gather(struct hud_team *team, struct strand *strand, const void *mine,
-                        size_t bytes, void *all)
-{
-    const struct hud_exchange *x = &team->exchange;
-    struct round round = { .exchange = x, .mine = mine, .bytes = bytes, .all = all };
-
-    if (strand)
-        hud_strand_ask(strand, test_round, &round);
-    else if (x->start_allgather) /* requests of other teams advance meanwhile */
-        while (!test_round(&round))
-            hud_request_progress(team->context);
-    else
-        round.rc = x->allgather(x->arg, mine, bytes, all);
-    return round.rc == 0;
-}
-
 /* ---- life ---- */
 
 void hud_requests_init(struct hud_context *c, bool threads)
@@ -371,7 +310,7 @@ int hud_request_test(hud_request *r, int *done)
     if (!r || !done)
         return HUD_ERR_ARGUMENT;
     if (!lanes_is_over(&r->task))
-        (void)hud_lanes_advance(&r->context->lanes);
+        (void)hud_lanes_poll(&r->context->lanes);
     return hud_request_peek(r, done);
 }
 
@@ -386,7 +325,7 @@ int hud_request_wait(hud_request *r)
 
 int hud_progress(hud_context *c)
 {
-    return c ? hud_lanes_advance(&c->lanes) : 0;
+    return c ? hud_lanes_poll(&c->lanes) : 0;
 }
 
 void hud_team_flush(hud_team *team)

@@ -67,15 +67,4 @@ void hud_request_emptied(struct lane *lane);
 /* For mem_policy.progress: the requests of the context, then the host. */
 void hud_request_progress(void *context);
 
-/* For a wait of the set-up; arg: struct pause. */
-struct pause {
-    struct hud_context *context;
-    struct strand *strand; /* NULL: none */
-};
-void hud_request_pause(void *arg);
-
-/* A round of a set-up: true if the exchange succeeded. */
-bool hud_request_gather(struct hud_team *team, struct strand *strand, const void *mine,
-                        size_t bytes, void *all);
-
 #endif

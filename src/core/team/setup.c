@@ -19,7 +19,7 @@
 #include "core/team/longwait.h"
 #include "core/team/place.h"
 #include "core/team/policy.h"
-#include "core/team/requests.h"
+#include "core/team/round.h"
 #include "core/team/span.h"
 
 #include <stdio.h>
@@ -95,7 +95,7 @@ static enum reason prepare(struct setup *s)
     for (int r = 0; r < team->size; r++)
         s->card[r] = s->hello[r].is.card;
     int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->size, team->rank,
-                                hud_request_pause, &(struct pause){ c, s->strand }, s->base);
+                                hud_round_pause, &(struct pause){ c, s->strand }, s->base);
     if (missing != 0) {
         hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached",
                 missing - 1);
@@ -182,7 +182,7 @@ static enum reason run_rounds(struct setup *s)
     hud_hello_make(team, &own);
     if (s->no_memory && own.is.reason == REASON_NONE)
         own.is.reason = REASON_PRIVATE;
-    if (!hud_request_gather(team, s->strand, &own, sizeof own, s->hello))
+    if (!hud_round_gather(team, s->strand, &own, sizeof own, s->hello))
         return REASON_EXCHANGE;
     enum reason reason = hud_hello_verdict(s->hello, team->size, &s->bytes, &s->who);
     if (reason == REASON_NODES && hud_span_wanted(team)) {
@@ -197,7 +197,7 @@ static enum reason run_rounds(struct setup *s)
     mine.offset = s->offset;
     mine.direct = (uint16_t)s->direct;
     mine.quick = s->quick;
-    if (!hud_request_gather(team, s->strand, &mine, sizeof mine, s->reply))
+    if (!hud_round_gather(team, s->strand, &mine, sizeof mine, s->reply))
         return REASON_EXCHANGE;
     reason = hud_reply_verdict(s->reply, s->hello, team->size, team->bytes, &s->who);
     s->garbled = reason == REASON_EXCHANGE;

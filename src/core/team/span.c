@@ -16,7 +16,7 @@
 #include "core/team/guard.h"
 #include "core/team/longwait.h"
 #include "core/team/policy.h"
-#include "core/team/requests.h"
+#include "core/team/round.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,7 +167,7 @@ static enum reason prepare(struct hud_team *whole, const union hello *hello, str
         }
     int missing =
         hud_peers_map(&c->peers, &c->arena, p->card, p->span->node.size, p->span->node.rank,
-                      hud_request_pause, &(struct pause){ c, p->strand }, p->base);
+                      hud_round_pause, &(struct pause){ c, p->strand }, p->base);
     if (missing != 0) {
         hud_log(&c->config, LOG_INFO, "the arena of a rank of this node cannot be reached");
         return REASON_REACH;
@@ -201,11 +201,7 @@ static bool open_messages(struct hud_team *whole, struct strand *strand)
 
     if (!whole->exchange.messages->open)
         return true;
-    if (strand)
-        hud_strand_ask(strand, test_opening, &o);
-    else
-        while (!test_opening(&o))
-            hud_request_progress(whole->context);
+    hud_round_await(whole, strand, test_opening, &o);
     return o.rc == 0;
 }
 
@@ -267,7 +263,7 @@ enum reason hud_span_setup(struct hud_team *team, struct strand *strand, const u
     pthread_mutex_lock(&c->lock);
     mine.network = c->network;
     pthread_mutex_unlock(&c->lock);
-    reason = !hud_request_gather(team, strand, &mine, sizeof mine, reply)
+    reason = !hud_round_gather(team, strand, &mine, sizeof mine, reply)
                  ? REASON_EXCHANGE
                  : verdict(team, &p, hello, reply, who);
     if (reason == REASON_NONE) {

@@ -18,7 +18,7 @@
 #include "core/clock.h"
 #include "core/config/log.h"
 #include "core/team/guard.h"
-#include "core/team/requests.h"
+#include "core/team/round.h"
 #include "core/team/span.h"
 
 #include <math.h>
@@ -220,7 +220,7 @@ bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct r
     if (!is_known && !strand) {
         if (!measure(span, &mine.network))
             mine.reason = REASON_EXCHANGE;
-        bool failed = !hud_request_gather(team, NULL, &mine, sizeof mine, reply);
+        bool failed = !hud_round_gather(team, NULL, &mine, sizeof mine, reply);
         for (int r = 0; !failed && r < team->size; r++)
             failed = reply[r].reason != REASON_NONE;
         if (failed) {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * round.h - what the set-up of a team waits for: a round of the host's allgather, an answer, other
+ * ranks.  On a strand it suspends; without one, in a blocking call, it waits on the spot.
+ */
+#ifndef HUD_ROUND_H
+#define HUD_ROUND_H
+
+#include "core/team/team.h"
+
+/* For a wait of the set-up; arg: struct pause. */
+struct pause {
+    struct hud_context *context;
+    struct strand *strand; /* NULL: none */
+};
+void hud_round_pause(void *arg);
+
+/* In a set-up: asks until the answer is yes.  Without a strand requests of other teams advance
+ * meanwhile, and other processes have the processor now and then. */
+void hud_round_await(struct hud_team *team, struct strand *strand, bool (*ask)(void *arg),
+                     void *arg);
+
+/* A round of a set-up: true if the exchange succeeded. */
+bool hud_round_gather(struct hud_team *team, struct strand *strand, const void *mine, size_t bytes,
+                      void *all);
+
+#endif
