@@ -46,6 +46,10 @@ NONBLOCKING = (
     f"{COLLECTIVES} allgather scan --way nonblocking --ranks 2,4 --bytes 8,1K,8K,64K,1M"
     f" --against {','.join(PEERS)}"
 )
+NONBLOCKING_MANY = (
+    f"{COLLECTIVES} allgather --way nonblocking --ranks 8 --bind none --bytes 8,1K,8K,64K,1M"
+    f" --against {','.join(name for name in PEERS if name != 'ompi4-sm')}"
+)
 LOOPS = (
     f"{COLLECTIVES} alltoallv {PIECES} --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M"
     " --with MPI --loop 200"
@@ -80,6 +84,7 @@ def commands(folder, launch):
         ("pieces", SINGLE_PIECES),
         ("many-pieces", MANY_PIECES),
         ("nonblocking", NONBLOCKING),
+        ("many-nonblocking", NONBLOCKING_MANY),
     ):
         yield folder / f"{name}-{launch}.csv", f"{fitting(command)} {short}".split()
     for mpi in OWN:
@@ -261,7 +266,7 @@ def main():
         "peers.csv",
         "One collective: huddle under Open MPI 4.1, and the fastest peer; medians of launches.",
         single,
-        (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING),
+        (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING, NONBLOCKING_MANY),
         "ranks,bind,class,collective,bytes,huddle_us,peer_us,ratio,peer,launches".split(","),
         found := list(single_calls(single)),
     )
