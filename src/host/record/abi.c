@@ -213,7 +213,7 @@ bool hud_record_describe(uintptr_t comm, struct record_comm *out, int *members)
     if (out->inter)
         mpi.Comm_remote_size(comm, members);
     mpi.Comm_get_name(comm, name, &length);
-    snprintf(out->name, sizeof out->name, "%s", name);
+    snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, name);
     mpi.Initialized(&initialised);
     out->members = hash_members(comm, out->size, initialised != 0);
     return true;
