@@ -157,7 +157,7 @@ static void place_stats(struct run *run)
 int hud_launch_run(char **words)
 {
     enum { OWN = 5 }; /* statistics, loader, secret, record, tuning file */
-    struct run run = { .count = 0 };
+    static struct run run; /* to the end of the process: the environment keeps its variables */
     size_t count = 0;
 
     while (words[count])
