@@ -71,7 +71,8 @@ HUD_API int hud_request_start(hud_request *request);
 /*
  * Advances all requests of the context; *done: whether this one is over, or was not in flight.
  * Returns the call's status then: that of hud_call; HUD_PASS: passed->start has been called.
- * Otherwise HUD_OK.
+ * Otherwise HUD_OK.  Where ranks outnumber processors and nothing went on, it yields the processor,
+ * but not in the first test after a start.
  */
 HUD_API int hud_request_test(hud_request *request, int *done);
 
@@ -103,7 +104,8 @@ HUD_API int hud_team_set_up(hud_team *team);
 HUD_API void hud_request_free(hud_request *request);
 
 /* Advances all requests of the context a bit; returns how many are in flight.  Cheap if none is, or
- * if another thread is already doing it. */
+ * if another thread is already doing it.  Where ranks outnumber processors and nothing went on, it
+ * yields the processor. */
 HUD_API int hud_progress(hud_context *context);
 
 /*

@@ -156,7 +156,7 @@ static void place_stats(struct run *run)
 
 int hud_launch_run(char **words)
 {
-    enum { OWN = 5 }; /* statistics, loader, secret, record, tuning file */
+    enum { OWN = 5 };      /* statistics, loader, secret, record, tuning file */
     static struct run run; /* to the end of the process: the environment keeps its variables */
     size_t count = 0;
 

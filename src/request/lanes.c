@@ -224,8 +224,8 @@ static bool advance_all(struct lanes *all, enum wants wants)
     return moved;
 }
 
-/* Ranks of some lane outnumber processors, or it cannot know. */
-static bool crowded(const struct lanes *all)
+/* The waits of some lane do not poll: oversubscribed, HUDDLE_WAIT, or not set up yet. */
+static bool wants_yield(const struct lanes *all)
 {
     const struct lane *lane = all->first;
 
@@ -285,7 +285,8 @@ int hud_lanes_poll(struct lanes *all)
     if (mem_count_read(&all->in_flight) == 0)
         return 0;
     if (hud_lanes_try(all)) {
-        bool yields = !advance_all(all, GO_ON) && crowded(all);
+        bool yields =
+            !advance_all(all, GO_ON) && mem_count_read(&all->waits) == 0 && wants_yield(all);
         hud_lanes_unlock(all);
         if (yields)
             sched_yield();

@@ -44,7 +44,8 @@ struct lanes {
     struct lane *first;
     int count;             /* of lanes with tasks */
     mem_counter in_flight; /* tasks */
-    struct strand *idle;   /* under the pool's lock, as the next two */
+    mem_counter waits; /* blocking waits that call the host's progress now: they yield themselves */
+    struct strand *idle; /* under the pool's lock, as the next two */
     int strands, reserved;
     int (*look)(struct mem_wait *wait, bool over); /* at a long wait: 0, or the status with which
                                                       its task must end */
@@ -75,8 +76,8 @@ void hud_lanes_drop(struct lanes *lanes, struct lane *lane);
 
 /* Lets all tasks go as far as they can; returns how many are in flight. */
 int hud_lanes_advance(struct lanes *lanes);
-/* The same for a host, which may do nothing but ask again: if nothing went on, and ranks outnumber
- * processors, another process may have this one's. */
+/* The same for a host that polls in a loop: it yields the processor if no task went on and ranks
+ * outnumber processors, unless a blocking wait of huddle's has called the host. */
 int hud_lanes_poll(struct lanes *lanes);
 /* Waits until the task, which is in that lane, is over; NULL: until all that have been started
  * are. */

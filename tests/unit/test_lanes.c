@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lanes.c - a poll that finds nothing gives the processor away where ranks outnumber
- * processors, and only there. */
+/* test_lanes.c - a poll that finds nothing yields where ranks outnumber processors, and only there.
+ */
 #include "request/lanes.h"
 
 #include <sched.h>
@@ -59,6 +59,10 @@ static void poll_lanes(unsigned polls, int expected)
     assert_int_equal(yields, expected);
     assert_int_equal(hud_lanes_advance(&all), 1); /* a wait of huddle's, which yields itself */
     assert_int_equal(yields, expected);
+    mem_count(&all.waits, 1, false);
+    assert_int_equal(hud_lanes_poll(&all), 1); /* called by such a wait */
+    assert_int_equal(yields, expected);
+    mem_count(&all.waits, (uint64_t)-1, false);
     asking.yes = true;
     assert_int_equal(hud_lanes_poll(&all), 0);
     assert_int_equal(hud_lanes_poll(&all), 0);
@@ -66,13 +70,13 @@ static void poll_lanes(unsigned polls, int expected)
     hud_lanes_destroy(&all);
 }
 
-static void crowded(void **state)
+static void oversubscribed(void **state)
 {
     (void)state;
     poll_lanes(0, 1);
 }
 
-static void a_processor_each(void **state)
+static void one_core_per_rank(void **state)
 {
     (void)state;
     poll_lanes(100, 0);
@@ -80,8 +84,8 @@ static void a_processor_each(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(crowded),
-                                        cmocka_unit_test(a_processor_each) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(oversubscribed),
+                                        cmocka_unit_test(one_core_per_rank) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

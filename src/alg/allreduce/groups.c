@@ -11,10 +11,10 @@
  * Cost      T = sum over levels of (l + (c - 2) g + c o) + l + (p - 2) g    ns; l one line
  *           transfer, c group size, g one more overlapped line, o a reduction of n bytes in the
  *           nearest cache
- *           release = each, in place of the last two terms: sum over levels of (l + c w)    ns; w
+ *           release = each, in place of the last two terms: sum over levels of (l + (c - 1) w), w
  *           one more store to a line elsewhere
  *           traffic: one line written a level, at a leader one read for each member; one line read
- *           for the result
+ *           for the result; release = each: at a leader one line written for each member, too
  * Accepts   n <= 112.
  *
  * Line                     written by  read by                       value k means
@@ -22,7 +22,8 @@
  *                                                                      it in operation k is here
  *   slot[r].meet[k % 2]      r           members of a top that meets   the same
  *   slot[h].leave            h; each:    all others; at a top that     the result of operation k is
- *                            h's leader  meets: all below h; each: h   here
+ *                            h's leader  meets: all below h; each: h   here (each: a head's own is
+ *                                                                      not announced)
  *
  * An arrive line has been read before its writer is released, and a leave line before its readers
  * arrive again; meet lines as in allreduce/inline.

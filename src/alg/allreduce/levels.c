@@ -33,8 +33,7 @@
  *                                                            this unit and of none above
  *   slot[r].at           r           r                       (plain) r's position
  *
- * Edges     R1 -> A1   contributions, and partial results  happen before  the reduction of the unit
- *                      above
+ * Edges     (those of the way up: levels.h)
  *           R2 -> A2   results, and by them all entries    happen before  the copies in the unit,
  *                      and the next writes to a set
  *
@@ -116,7 +115,8 @@ static void allreduce_levels(struct mem *m, const struct coll *c)
     for (levels_contribute(&s, &now); pieces_more(&s.cut, &now); now = next) {
         next = now;
         pieces_next(&s.cut, &next);
-        levels_reduce_up(&s, &now);
+        if (levels_reduce_up(&s, &now))
+            mem_post(m, &mine->result[top], now.at + 1); /* R2 */
         if (pieces_more(&s.cut, &next))
             levels_contribute(&s, &next);
         copy_down(&s, &now);

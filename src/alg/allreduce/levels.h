@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * levels.h - the way up of allreduce/levels (levels.c): where a rank's cells are, its
- * contributions, and the partial results that it makes of its unit's.
+ * contributions, and the partial results that it makes of its unit's contributions.
+ *
+ * Edges     R1 -> A1   contributions, and partial results  happen before  the reduction of the unit
+ *                      above
  */
 #ifndef HUD_ALG_LEVELS_H
 #define HUD_ALG_LEVELS_H
@@ -106,15 +109,13 @@ static inline void levels_make_partials(const struct levels *s, const struct pie
         mem_post(s->m, &mine->made[level + 1], f->at + 1); /* R1 */
 }
 
-/* Up the levels, as far as this rank is a delegate: at the top it is the owner, and has results. */
-static inline void levels_reduce_up(const struct levels *s, const struct pieces_place *f)
+/* Up the levels, as far as this rank is a delegate.  True: at the top it is the owner of pieces, and
+ * their results are in its cells. */
+static inline bool levels_reduce_up(const struct levels *s, const struct pieces_place *f)
 {
-    struct levels_slot *mine = mem_slot(s->m, s->me);
-
     for (int level = s->base; level < s->top; level++)
         levels_make_partials(s, f, level);
-    if (levels_reduce_pieces(s, f, s->top))
-        mem_post(s->m, &mine->result[s->top], f->at + 1); /* R2 */
+    return levels_reduce_pieces(s, f, s->top);
 }
 
 #endif

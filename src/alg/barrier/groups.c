@@ -9,14 +9,15 @@
  *           ranks take part in a level, they do not gather further, at rank 0: each tells all the
  *           others, and releases its own ranks below: one line transfer less on the path, or more.
  *           exchange = 1 is the paper's form.  With release = leaders a group's leader releases
- *           its group: more line transfers on the path, but none that many ranks ask for at once;
- *           with release = each it writes a flag of each member: no two ranks ask for one line.
+ *           its group: more line transfers on the path, but none that many ranks ask for at once.
+ *           With release = each it writes a line of each member: no two ranks poll the same line.
  * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  A
  *           group of more than `flat` members gathers in two steps.
  * Cost      T = sum over levels of (l + (c - 2) g) + l + (p - 2) g    ns; l one line transfer, c
  *           group size, g one more overlapped line
  *           release = leaders: at each level l + (c - 2) g again, in place of the last two terms
- *           release = each: l + c w, w one more store to a line elsewhere
+ *           release = each: at each level l + (c - 1) w, in place of the same terms; w one more
+ *           store to a line elsewhere
  *           two ranks that exchange: l; a group in two steps: 2 (l + sqrt(c) g) instead of
  *           l + (c - 2) g
  * Accepts   any number of ranks and groups.
@@ -114,15 +115,17 @@ static mem_flag *leave_of(struct mem *m, const struct coll *c, const struct last
 /* The ranks below the caller leave. */
 static void release(struct mem *m, const struct coll *c, const struct last_level *top)
 {
-    int me = mem_rank(m), below = last_level_released(c->groups, top, me, 0);
+    int me = mem_rank(m);
     struct slot *mine = mem_slot(m, me);
 
-    if (below >= 0 && c->param[RELEASE] != RELEASE_EACH)
-        mem_post(m, &mine->leave, c->op); /* R3 */
-    for (int i = 1; below >= 0 && c->param[RELEASE] == RELEASE_EACH; i++) {
+    if (c->param[RELEASE] != RELEASE_EACH) {
+        if (last_level_released(c->groups, top, me, 0) >= 0)
+            mem_post(m, &mine->leave, c->op); /* R3 */
+        return;
+    }
+    for (int i = 0, below; (below = last_level_released(c->groups, top, me, i)) >= 0; i++) {
         struct slot *its = mem_slot(m, below);
         mem_post(m, &its->leave, c->op); /* R3 */
-        below = last_level_released(c->groups, top, me, i);
     }
 }
 

@@ -90,8 +90,11 @@ void hud_request_progress(void *context)
     struct hud_context *c = context;
 
     hud_lanes_advance(&c->lanes);
-    if (c->host.progress)
-        c->host.progress(c->host.arg);
+    if (!c->host.progress)
+        return;
+    mem_count(&c->lanes.waits, 1, c->lanes.threads);
+    c->host.progress(c->host.arg);
+    mem_count(&c->lanes.waits, (uint64_t)-1, c->lanes.threads);
 }
 
 /* ---- life ---- */
@@ -286,6 +289,7 @@ int hud_request_start(hud_request *r)
     struct lanes *lanes = &r->context->lanes;
     hud_lanes_lock(lanes);
     bool passed = team->lane.first ? is_free(r) : is_passed(r);
+    r->tested = false;
     if (!passed) {
         team->before = true;
         hud_lanes_start(lanes, &team->lane, &r->task);
@@ -309,8 +313,9 @@ int hud_request_test(hud_request *r, int *done)
 {
     if (!r || !done)
         return HUD_ERR_ARGUMENT;
-    if (!lanes_is_over(&r->task))
-        (void)hud_lanes_poll(&r->context->lanes);
+    if (!lanes_is_over(&r->task)) /* the first test belongs to the start, which goes on at once */
+        (void)(r->tested ? hud_lanes_poll : hud_lanes_advance)(&r->context->lanes);
+    r->tested = true;
     return hud_request_peek(r, done);
 }
 

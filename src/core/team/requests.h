@@ -20,6 +20,7 @@ struct hud_request {
     struct strand *strand;           /* that it runs on */
     struct hud_passed passed;
     int status;           /* of the last call */
+    bool tested;          /* since its start */
     struct hud_args args; /* what it calls, with the copies below */
     struct hud_op op, user_op;
     struct hud_view in, out;

@@ -385,9 +385,6 @@ int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Reque
         real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     *request = r->handle;
-    int done = 0;
-    (void)hud_request_peek(r->request, &done); /* a test might yield */
-    if (done)
-        poll_one(r, MPI_STATUS_IGNORE);
+    poll_one(r, MPI_STATUS_IGNORE);
     return HUD_OK;
 }
