@@ -109,8 +109,8 @@ static inline void levels_make_partials(const struct levels *s, const struct pie
         mem_post(s->m, &mine->made[level + 1], f->at + 1); /* R1 */
 }
 
-/* Up the levels, as far as this rank is a delegate.  True: at the top it is the owner of pieces, and
- * their results are in its cells. */
+/* Up the levels, as far as this rank is a delegate.  True: at the top it owns pieces, and their
+ * results are in its cells. */
 static inline bool levels_reduce_up(const struct levels *s, const struct pieces_place *f)
 {
     for (int level = s->base; level < s->top; level++)
