@@ -59,10 +59,9 @@ bool hud_machine_fits(enum machine_range range, double number)
 
 const char *hud_machine_accepted(enum machine_range range, char *text, size_t bytes)
 {
-    const struct bounds *b = &bounds[range];
-
     if (range == RANGE_FILL || range == RANGE_SHARE)
         return accepted_words(range, text, bytes);
+    const struct bounds *b = &bounds[range];
     snprintf(text, bytes, "%s%.15g to %.15g %s",
              b->power   ? "a power of two, "
              : b->whole ? "a whole number, "

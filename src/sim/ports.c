@@ -56,6 +56,8 @@ static void forget(struct port *port, double now_ns)
 
     while (past < port->count && port->busy[past].end_ns <= now_ns)
         past++;
+    if (past == 0)
+        return; /* (there may be no array yet) */
     port->count -= past;
     memmove(port->busy, port->busy + past, (size_t)port->count * sizeof *port->busy);
 }
