@@ -175,7 +175,8 @@ static bool read_drop(struct reader *r, const char **file, int *line)
 /* What it moves, an algorithm, its memory. */
 static bool read_algorithm(struct reader *r, struct request *q)
 {
-    int kind = hud_coll_kind(json_string_value(json_object_get(r->json, "collective")));
+    const char *coll = json_string_value(json_object_get(r->json, "collective"));
+    int kind = coll ? hud_coll_kind(coll) : -1; /* without one, find_algorithm complains */
     json_int_t sized = kind < 0 || coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED);
 
     q->alg = NULL;
