@@ -100,9 +100,15 @@ static inline const char *coll_name(int kind)
     return hud_collectives[kind].name;
 }
 
+/* -1, a barrier: none. */
+static inline unsigned coll_flags(int kind)
+{
+    return kind < 0 ? 0 : hud_collectives[kind].flags;
+}
+
 static inline bool coll_has(int kind, unsigned flags)
 {
-    return (hud_collectives[kind].flags & flags) != 0;
+    return (coll_flags(kind) & flags) != 0;
 }
 
 /* Of these flags: the root alone sends. */
@@ -133,14 +139,12 @@ struct coll_piece hud_coll_piece(int kind, const struct coll_args *args, int fro
 /* `in`, `out` of a rank's call has a view for each rank. */
 static inline bool coll_in_each(int kind, int root, int rank)
 {
-    return coll_in_views(hud_collectives[kind].flags) &&
-           (!coll_has(kind, COLL_ROOTED) || rank == root);
+    return coll_in_views(coll_flags(kind)) && (!coll_has(kind, COLL_ROOTED) || rank == root);
 }
 
 static inline bool coll_out_each(int kind, int root, int rank)
 {
-    return coll_out_views(hud_collectives[kind].flags) &&
-           (!coll_has(kind, COLL_ROOTED) || rank == root);
+    return coll_out_views(coll_flags(kind)) && (!coll_has(kind, COLL_ROOTED) || rank == root);
 }
 
 /* Of a reduction: how many ranks, from rank 0 on, a rank's result has contributions of. */

@@ -269,29 +269,28 @@ void hud_lanes_drop(struct lanes *all, struct lane *lane)
         mem_count_put(&lane->first->in_flight, 0);
 }
 
-int hud_lanes_advance(struct lanes *all)
+static int advance(struct lanes *all, bool yields)
 {
     if (mem_count_read(&all->in_flight) == 0)
         return 0;
     if (hud_lanes_try(all)) {
-        advance_all(all, GO_ON);
-        hud_lanes_unlock(all);
-    }
-    return (int)mem_count_read(&all->in_flight);
-}
-
-int hud_lanes_poll(struct lanes *all)
-{
-    if (mem_count_read(&all->in_flight) == 0)
-        return 0;
-    if (hud_lanes_try(all)) {
-        bool yields =
-            !advance_all(all, GO_ON) && mem_count_read(&all->waits) == 0 && wants_yield(all);
+        bool moved = advance_all(all, GO_ON);
+        yields = yields && !moved && mem_count_read(&all->waits) == 0 && wants_yield(all);
         hud_lanes_unlock(all);
         if (yields)
             sched_yield();
     }
     return (int)mem_count_read(&all->in_flight);
+}
+
+int hud_lanes_advance(struct lanes *all)
+{
+    return advance(all, false);
+}
+
+int hud_lanes_poll(struct lanes *all)
+{
+    return advance(all, true);
 }
 
 /* ---- waiting ---- */

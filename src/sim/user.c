@@ -16,10 +16,9 @@
 void hud_sim_views(struct mem *m, const struct coll *c)
 {
     struct sim_rank *r = m->self;
-    int kind = hud_coll_kind(m->alg->coll), ranks = m->team->size; /* kind -1: a barrier */
-    bool moves = kind >= 0;
-    int ins = moves && coll_in_each(kind, c->root, m->rank) ? ranks : 1,
-        outs = moves && coll_out_each(kind, c->root, m->rank) ? ranks : 1;
+    int kind = hud_coll_kind(m->alg->coll), ranks = m->team->size,
+        ins = coll_in_each(kind, c->root, m->rank) ? ranks : 1,
+        outs = coll_out_each(kind, c->root, m->rank) ? ranks : 1;
 
     r->views = hud_grow(r->views, ins + outs, &r->views_room, sizeof *r->views);
     r->views_count = 0;

@@ -5,6 +5,22 @@
 
 #include <sched.h>
 
+void hud_round_await(struct hud_context *context, struct strand *strand, bool (*ask)(void *arg),
+                     void *arg)
+{
+    enum { TURNS_PER_YIELD = 4 }; /* a turn is a call of the host's or two */
+
+    if (strand) {
+        hud_strand_ask(strand, ask, arg);
+        return;
+    }
+    for (unsigned turn = 1; !ask(arg); turn++) {
+        hud_request_progress(context);
+        if (turn % TURNS_PER_YIELD == 0)
+            sched_yield();
+    }
+}
+
 static bool answer_yes(void *arg)
 {
     bool *asked = arg, was = *asked;
@@ -18,26 +34,7 @@ void hud_round_pause(void *arg)
     const struct pause *pause = arg;
     bool asked = false;
 
-    if (pause->strand)
-        hud_strand_ask(pause->strand, answer_yes, &asked);
-    else
-        hud_request_progress(pause->context);
-}
-
-void hud_round_await(struct hud_team *team, struct strand *strand, bool (*ask)(void *arg),
-                     void *arg)
-{
-    enum { TURNS_PER_YIELD = 4 }; /* a turn is a call of the host's or two */
-
-    if (strand) {
-        hud_strand_ask(strand, ask, arg);
-        return;
-    }
-    for (unsigned turn = 1; !ask(arg); turn++) {
-        hud_request_progress(team->context);
-        if (turn % TURNS_PER_YIELD == 0)
-            sched_yield();
-    }
+    hud_round_await(pause->context, pause->strand, answer_yes, &asked);
 }
 
 struct round {
@@ -71,7 +68,7 @@ bool hud_round_gather(struct hud_team *team, struct strand *strand, const void *
     struct round round = { .exchange = x, .mine = mine, .bytes = bytes, .all = all };
 
     if (strand || x->start_allgather)
-        hud_round_await(team, strand, test_round, &round);
+        hud_round_await(team->context, strand, test_round, &round);
     else
         round.rc = x->allgather(x->arg, mine, bytes, all);
     return round.rc == 0;

@@ -17,7 +17,7 @@ void hud_round_pause(void *arg);
 
 /* In a set-up: asks until the answer is yes.  Without a strand requests of other teams advance
  * meanwhile, and other processes have the processor now and then. */
-void hud_round_await(struct hud_team *team, struct strand *strand, bool (*ask)(void *arg),
+void hud_round_await(struct hud_context *context, struct strand *strand, bool (*ask)(void *arg),
                      void *arg);
 
 /* A round of a set-up: true if the exchange succeeded. */

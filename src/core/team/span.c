@@ -201,7 +201,7 @@ static bool open_messages(struct hud_team *whole, struct strand *strand)
 
     if (!whole->exchange.messages->open)
         return true;
-    hud_round_await(whole, strand, test_opening, &o);
+    hud_round_await(whole->context, strand, test_opening, &o);
     return o.rc == 0;
 }
 
