@@ -81,16 +81,22 @@ def configurations():
     """
     more = {
         "bcast/segments": ((("HUDDLE_BCAST_SEGMENTS_LIMIT", "1"),),),
-        "allreduce/groups": ((("HUDDLE_ALLREDUCE_GROUPS_EXCHANGE", "1"),),),
+        "allreduce/groups": (
+            (("HUDDLE_ALLREDUCE_GROUPS_EXCHANGE", "1"),),
+            (("HUDDLE_ALLREDUCE_GROUPS_RELEASE", "each"),),
+        ),
         "barrier/groups": (
             (("HUDDLE_BARRIER_GROUPS_EXCHANGE", "1"),),
             (("HUDDLE_BARRIER_GROUPS_FLAT", "2"),),
+            (("HUDDLE_BARRIER_GROUPS_RELEASE", "each"),),
         ),
     }
     for shape, (ranks, options) in enumerate(SHAPES):
         for collective, name in algorithms():
             forced = ((f"HUDDLE_{collective.upper()}", name),)
-            own = r"alg/" if collective == "barrier" else r"alg/(?!barrier/)"
+            own = r"alg/" if collective == "barrier" else r"alg/(?!barrier/|groups/)"
+            if (collective, name) == ("allreduce", "groups"):
+                own = r"alg/groups/(?!barrier)"
             for i, extra in enumerate(((),) + more.get(f"{collective}/{name}", ())):
                 yield Configuration(
                     f"{collective}/{name}/{ranks}{'+' * i}",

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce/groups.c - contributions go up the groups of the memory hierarchy in flag lines, the
- * result comes down in one that all ranks below poll, or in one of each rank.
+ * allreduce.c - allreduce/groups: contributions go up the groups of the memory hierarchy in flag
+ * lines, the result comes down in one that all ranks below poll, or in one of each rank.
  *
  * Source    papers 03 (groups) and 05; barrier/groups with a payload in each line.
  * Shape     p ranks in L levels of groups, n <= 112 bytes; a leader reduces the lines of its group
  *           into its line one level up, those of more than `flat` members in two steps; where at
- *           most `exchange` take part in a level, they read each other's lines.  With release =
- *           each a leader writes the result into a line of each member; no two ranks ask for one.
- * Cost      T = sum over levels of (l + (c - 2) g + c o) + l + (p - 2) g    ns; l one line
+ *           most `exchange` take part in a level, they read each other's lines.
+ * Cost      T = sum over levels of (l + (c - 2) g + c o) + release (groups.h)    ns; l one line
  *           transfer, c group size, g one more overlapped line, o a reduction of n bytes in the
  *           nearest cache
- *           release = each, in place of the last two terms: sum over levels of (l + (c - 1) w), w
- *           one more store to a line elsewhere
  *           traffic: one line written a level, at a leader one read for each member; one line read
  *           for the result; release = each: at a leader one line written for each member, too
  * Accepts   n <= 112.
@@ -21,52 +18,22 @@
  *   slot[r].arrive[level]    r           who waits for r in its group  the sum over r and all below
  *                                                                      it in operation k is here
  *   slot[r].meet[k % 2]      r           members of a top that meets   the same
- *   slot[h].leave            h; each:    all others; at a top that     the result of operation k is
- *                            h's leader  meets: all below h; each: h   here (each: a head's own is
- *                                                                      not announced)
+ *   slot[h].leave            (groups.h)
  *
- * An arrive line has been read before its writer is released, and a leave line before its readers
- * arrive again; meet lines as in allreduce/inline.
+ * An arrive line has been read before its writer is released; meet lines as in allreduce/inline.
  *
  * Edges     R1 -> A1   a sum                      happens before  the leader's reading it, and the
  *                      reads of a release before the next write there
  *           R2 -> A2   a top member's sum         happens before  the other top members' reading
  *                      it, and reads of k - 2 before the next write there
- *           R3 -> A3   the result                 happens before  the reads of those below, and the
- *                      reads of their lines before the next write there
  */
-#include "alg/reduction.h"
-#include "shape/gathering.h"
-#include "shape/last_level.h"
-
-enum param { EXCHANGE, FLAT, RELEASE };
-enum release { RELEASE_ALL, RELEASE_EACH };
-
-static const char *const releases[] = { "all", "each", NULL };
-
-static const struct alg_param params[] = {
-    [EXCHANGE] = { "exchange", "1",
-                   "ranks, at most, that tell each other, at the lowest level of so few, instead "
-                   "of rank 0",
-                   1, 64, 8, NULL, .tune = "1,2" },
-    [FLAT] = { "flat", "1", GATHERING_FLAT_DOC, 1, 64, 64, NULL, .tune = "16,64" },
-    [RELEASE] = { "release", "",
-                  "where a rank polls for the result: all, in the line of the top; each, in its "
-                  "own",
-                  RELEASE_ALL, RELEASE_EACH, RELEASE_ALL, releases, .tune = "each" },
-    { .name = NULL },
-};
-
-struct slot {
-    mem_flag leave;
-    mem_flag arrive[SHAPE_LEVELS], meet[2];
-};
+#include "alg/groups/groups.h"
 
 /* Where a rank's sum is that goes into a level; above the top: the result. */
 static mem_flag *line_of(struct mem *m, const struct coll *c, const struct last_level *top,
                          int rank, int level)
 {
-    struct slot *slot = mem_slot(m, rank);
+    struct groups_slot *slot = mem_slot(m, rank);
 
     return level > top->level                  ? &slot->leave
            : level == top->level && top->meets ? &slot->meet[c->op % 2]
@@ -113,7 +80,8 @@ static void reduce(struct mem *m, const struct coll *c, const struct last_level 
 /* The sums of those below in a rank's group; false: it does not lead the group. */
 static bool gather(struct mem *m, const struct coll *c, const struct last_level *top, int level)
 {
-    const struct gathering group = gathering_of(c->groups, level, mem_rank(m), c->param[FLAT]);
+    const struct gathering group =
+        gathering_of(c->groups, level, mem_rank(m), c->param[GROUPS_FLAT]);
 
     if (group.leads || group.first < group.end)
         reduce(m, c, top, level, &group, group.leads ? level + 1 : level);
@@ -129,59 +97,30 @@ static void meet(struct mem *m, const struct coll *c, const struct last_level *t
     reduce(m, c, top, top->level, &all, top->level + 1);
 }
 
-/* The result, which is in the caller's line, to those below: they poll that, or each its own. */
-static void release(struct mem *m, const struct coll *c, const struct last_level *top)
-{
-    int me = mem_rank(m);
-    struct slot *mine = mem_slot(m, me);
-
-    if (c->param[RELEASE] == RELEASE_ALL) {
-        mem_post(m, &mine->leave, c->op); /* R3 */
-        return;
-    }
-    for (int i = 0, below; (below = last_level_released(c->groups, top, me, i)) >= 0; i++) {
-        struct slot *its = mem_slot(m, below);
-        mem_copy(m, contribution_at(&its->leave), contribution_at(&mine->leave), c->bytes);
-        mem_post(m, &its->leave, c->op); /* R3 */
-    }
-}
-
-/* The caller, whose sum is in its line of a level, takes the result. */
-static void leave(struct mem *m, const struct coll *c, const struct last_level *top, int level)
-{
-    int me = mem_rank(m);
-    bool each = c->param[RELEASE] == RELEASE_EACH;
-    struct slot *from = mem_slot(m, each ? me : last_level_releaser(c->groups, top, me));
-
-    mem_post(m, line_of(m, c, top, me, level), c->op); /* R1 */
-    mem_await(m, &from->leave, c->op);                 /* A3 */
-    if (each)
-        release(m, c, top);
-    mem_out(m, c->out, contribution_at(&from->leave), 0, c->bytes);
-}
-
 static void allreduce_groups(struct mem *m, const struct coll *c)
 {
-    const struct last_level top = last_level_of(c->groups, c->param[EXCHANGE]);
+    const struct last_level top = last_level_of(c->groups, c->param[GROUPS_EXCHANGE]);
     int me = mem_rank(m);
-    struct slot *mine = mem_slot(m, me);
+    struct groups_slot *mine = mem_slot(m, me);
 
     mem_in_all(m, contribution_at(line_of(m, c, &top, me, 0)), c->in, 0, c->bytes);
     for (int level = 0; level <= top.level && level <= c->groups->top[me]; level++) {
         if (level == top.level && top.meets) {
             meet(m, c, &top);
         } else if (!gather(m, c, &top, level)) {
-            leave(m, c, &top, level);
+            mem_post(m, line_of(m, c, &top, me, level), c->op); /* R1 */
+            mem_flag *result = groups_leave(m, c, &top, c->bytes);
+            mem_out(m, c->out, contribution_at(result), 0, c->bytes);
             return;
         }
     }
-    release(m, c, &top);
+    groups_release(m, c, &top, c->bytes);
     contribution_prefetch(m, c, &mine->meet[(c->op + 1) % 2]);
 }
 
 static const struct alg_family family = {
-    .params = params,
-    .fixed_bytes = sizeof(struct slot),
+    .params = groups_params,
+    .fixed_bytes = sizeof(struct groups_slot),
 };
 
 ALG_DEFINE(allreduce, groups) = {
