@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_lanes.c - a poll that finds nothing yields where ranks outnumber processors, and only there.
  */
+#define _GNU_SOURCE
+#include "gang.h"
 #include "request/lanes.h"
 
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-static int yields;
+static _Thread_local int yields;
 
 /* In place of the C library's. */
 int sched_yield(void)
 {
     yields++;
-    return 0;
+    return (int)syscall(SYS_sched_yield);
 }
 
 struct asking {
@@ -82,10 +86,49 @@ static void one_core_per_rank(void **state)
     poll_lanes(100, 0);
 }
 
+static void start_and_test(struct gang_member *m)
+{
+    hud_team *team = m->team[0].team;
+    struct hud_args args = { .collective = hud_collective("barrier") };
+    hud_request *r = NULL;
+    int done = 0;
+
+    MUST(m, hud_barrier(team) == HUD_OK);
+    MUST(m, hud_request_create(team, &args, &(struct hud_passed){ NULL, NULL }, &r) == HUD_OK);
+    for (int call = 0; call < 3; call++) {
+        yields = 0;
+        if (m->rank == 0) { /* the others have not come */
+            MUST(m, hud_request_start(r) == HUD_OK);
+            MUST(m, hud_request_test(r, &done) == HUD_OK && !done && yields == 0);
+            MUST(m, hud_request_test(r, &done) == HUD_OK && !done && yields == 1);
+        }
+        gang_meet(m);
+        if (m->rank != 0)
+            MUST(m, hud_request_start(r) == HUD_OK);
+        MUST(m, hud_request_wait(r) == HUD_OK);
+        gang_meet(m);
+    }
+    hud_request_free(r);
+}
+
+/* The first test after a start belongs to the start, which does not yield. */
+static void the_second_test(void **state)
+{
+    static const char *const settings[] = { "HUDDLE_WAIT=yield", NULL };
+
+    (void)state;
+    gang_run(&(struct gang){ .ranks = 2,
+                             .teams = 1,
+                             .threads = true,
+                             .settings = { settings, settings },
+                             .body = start_and_test });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(oversubscribed),
-                                        cmocka_unit_test(one_core_per_rank) };
+                                        cmocka_unit_test(one_core_per_rank),
+                                        cmocka_unit_test(the_second_test) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
