@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * allreduce/levels.c - slices by levels: each unit's contributions to a slice are reduced inside
- * it, and only the partial result leaves it; pipelined by fragments.
+ * it, and only the partial result leaves it; pipelined by fragments.  The way up: levels.h.
  *
  * Source    this project: slices after paper 05, over paper 03's groups.
  * Shape     p ranks in L levels of groups, n bytes.  Every rank owns a slice.  In each unit
@@ -33,8 +33,7 @@
  *                                                            this unit and of none above
  *   slot[r].at           r           r                       (plain) r's position
  *
- * Edges     (those of the way up: levels.h)
- *           R2 -> A2   results, and by them all entries    happen before  the copies in the unit,
+ * Edges     R2 -> A2   results, and by them all entries    happen before  the copies in the unit,
  *                      and the next writes to a set
  *
  * Deadlock freedom
