@@ -2,7 +2,7 @@
 /*
  * deliver.c - allreduce/push: every rank owns a slice of the message, to which the others
  * contribute through their bounce buffers; it reduces them into its own result, and writes that
- * into the others'.  Lines, edges: single_copy.h, bounce.h.
+ * into the others'.  Contributions: deliver.h.  Lines, edges: single_copy.h, bounce.h.
  *
  * Source    this project.  Contributions as in allreduce/slices, results as in allreduce/single.
  * Shape     p ranks, n bytes.  First contributions, by fragments, each with a piece of every slice
@@ -32,75 +32,8 @@
  *      announced the same message.  Otherwise nobody reads more than entries; the first
  *      contributions are out by then, and are dropped.
  */
-#include "alg/reduction.h"
+#include "alg/single_copy/deliver.h"
 #include "alg/single_copy/agree.h"
-
-enum { DELIVER_SETS = 2 };
-
-/* On one rank. */
-struct deliver {
-    struct mem *m;
-    const struct coll *c;
-    struct pieces cut;
-};
-
-/* A rank's contribution to a piece; its own piece's cell is free. */
-static void *deliver_cell(const struct deliver *d, const struct pieces_place *f, int rank,
-                          const struct piece *piece)
-{
-    return (char *)mem_window(d->m, rank) + pieces_at(&d->cut, f, piece);
-}
-
-/* The owners have reduced this rank's contributions to the fragment that used this half. */
-static void deliver_await_half(const struct deliver *d, const struct pieces_place *f)
-{
-    for (int k = 1; f->at >= DELIVER_SETS && k < mem_size(d->m); k++)
-        bounce_await_acknowledged(d->m, single_other(d->m, k), f->at - DELIVER_SETS);
-}
-
-static void deliver_contribute(const struct deliver *d, const struct pieces_place *f)
-{
-    int me = mem_rank(d->m);
-    struct piece piece = pieces_before(f);
-
-    deliver_await_half(d, f);
-    while (pieces_each(&d->cut, f, &piece))
-        if (piece.owner != me)
-            mem_in_all(d->m, deliver_cell(d, f, me, &piece), d->c->in, piece.offset_bytes,
-                       piece.bytes);
-    for (int k = 1; k < mem_size(d->m); k++)
-        bounce_post_full(d->m, single_other(d->m, k), f->at);
-}
-
-static void deliver_reduce_piece(const struct deliver *d, const struct pieces_place *f,
-                                 const struct piece *piece)
-{
-    int me = mem_rank(d->m);
-    const struct mem_span own = { .view = d->c->in, .offset_bytes = piece->offset_bytes },
-                          out = { .view = d->c->out, .offset_bytes = piece->offset_bytes },
-                          cell = { .shared = deliver_cell(d, f, me, piece) };
-    struct sources all;
-
-    sources_begin(&all, d->m, d->c, &cell, piece->bytes);
-    for (int r = 0; r < mem_size(d->m); r++)
-        sources_add(&all,
-                    r == me ? own : (struct mem_span){ .shared = deliver_cell(d, f, r, piece) });
-    sources_reduce(&all, &out, NULL);
-}
-
-/* This rank's piece of a fragment; and says that it needs nothing more of it. */
-static void deliver_reduce(const struct deliver *d, const struct pieces_place *f)
-{
-    struct piece piece = pieces_before(f);
-
-    for (int k = 1; k < mem_size(d->m); k++)
-        bounce_await_full(d->m, single_other(d->m, k), f->at);
-    while (pieces_each(&d->cut, f, &piece))
-        if (piece.owner == mem_rank(d->m) && piece.bytes != 0)
-            deliver_reduce_piece(d, f, &piece);
-    for (int k = 1; k < mem_size(d->m); k++)
-        bounce_post_acknowledged(d->m, single_other(d->m, k), f->at);
-}
 
 /* A rank's slice, in this rank's out. */
 static struct block deliver_slice(const struct deliver *d, int rank)
