@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The network between nodes, by three numbers (src/cost/network.h): alpha, of a message; beta, of a
-byte; overhead, of one more message of several on their way.
+The network between nodes, by its numbers (src/cost/network.h): alpha, of a message; beta, of a
+byte; overhead, of one more message of several on their way; send, to start one.
 """
 
+import math
 import os
 from collections import namedtuple
 
@@ -11,9 +12,9 @@ from . import machines, refused
 from .layout import Trouble
 from .text import bytes_text
 
-Network = namedtuple("Network", "alpha_ns beta_ns overhead_ns")
+Network = namedtuple("Network", "alpha_ns beta_ns overhead_ns send_ns")
 
-USUAL = Network(5e4, 47, 5e4)
+USUAL = Network(5e4, 47, 5e4, 5e4)
 USUAL_TEXT = "that of paper 04, Gigabit Ethernet"
 LARGEST = 32 << 10  # bytes of a segment, without HUDDLE_NODES_FRAGMENT
 
@@ -21,11 +22,13 @@ LARGEST = 32 << 10  # bytes of a segment, without HUDDLE_NODES_FRAGMENT
 def network_of(text):
     """'21000,8.1,4000', in ns"""
     try:
-        found = Network(*(float(word) for word in text.split(",")))
+        numbers = [float(word) for word in text.split(",")]
+        found = Network(*numbers, *numbers[2:3] * (len(numbers) == 3))
     except (TypeError, ValueError) as error:
-        raise refused.argument(text, "ALPHA,BETA,OVERHEAD, in ns") from error
-    if not found.alpha_ns > 0 or not 0 <= found.overhead_ns <= found.alpha_ns or found.beta_ns < 0:
-        raise refused.argument(text, "alpha above 0, beta, overhead up to alpha")
+        raise refused.argument(text, "ALPHA,BETA,OVERHEAD[,SEND], in ns") from error
+    in_order = 0 <= found.send_ns <= found.overhead_ns <= found.alpha_ns < math.inf
+    if not found.alpha_ns > 0 or not in_order or not 0 <= found.beta_ns < math.inf:
+        raise refused.argument(text, "alpha above 0, beta, overhead up to alpha, send up to that")
     return found
 
 
@@ -38,10 +41,13 @@ def usual(layout, site):
     )
 
 
-def of_file(path):
+def of_file(layout, path):
     """[network] of a tuning file; None: there is no such file, or it has none."""
     if not os.path.exists(path) or machines.tomllib is None:
         return None
+    error = layout.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=path)["error"]
+    if error:
+        raise Trouble(error)
     try:
         with open(path, "rb") as file:
             about = machines.tomllib.load(file).get("network")
@@ -49,14 +55,20 @@ def of_file(path):
         raise Trouble(f"{path}: {error}") from error
     if not about:
         return None
-    numbers = [about.get(key, 0) for key in ("alpha_ns", "beta_ps", "overhead_ns")]
-    return Network(numbers[0], numbers[1] / 1000, numbers[2])
+    about = about[-1] if isinstance(about, list) else about
+    alpha_ns, beta_ps, overhead_ns = (
+        float(about[key]) for key in ("alpha_ns", "beta_ps", "overhead_ns")
+    )
+    send_ns = float(about.get("send_ns", 0)) or overhead_ns
+    return Network(alpha_ns, beta_ps / 1000, overhead_ns, send_ns)
 
 
 def text(network):
+    differs = network.send_ns != network.overhead_ns
     return (
         f"alpha {network.alpha_ns / 1000:.3g} us, beta {network.beta_ns:.3g} ns per byte, overhead"
         f" {network.overhead_ns / 1000:.3g} us"
+        + (f", send {network.send_ns / 1000:.3g} us" if differs else "")
     )
 
 
@@ -84,7 +96,7 @@ def known(layout):
     named = os.environ.get("HUDDLE_TUNING", "")
     paths = [named] if named else [usual(layout, False), usual(layout, True)]
     for path in paths:
-        found = of_file(path)
+        found = of_file(layout, path)
         if found:
             return found, path
     return USUAL, USUAL_TEXT

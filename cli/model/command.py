@@ -107,9 +107,10 @@ def add_arguments(parser):
     parser.add_argument(
         "--network",
         type=network.network_of,
-        metavar="ALPHA,BETA,OVERHEAD",
+        metavar="ALPHA,BETA,OVERHEAD[,SEND]",
         help=(
-            "with --nodes: ns of a message, of a byte, of one more message (default: of the tuning"
+            "with --nodes: ns of a message, of a byte, of one more message, of the start of one"
+            " (default: of the tuning"
             f" file, as huddle tune --network measures it; else {network.USUAL_TEXT})"
         ),
     )

@@ -24,6 +24,12 @@ def refuse(options):
     for name in NOT_HERE:
         if getattr(options, name):
             raise Trouble(f"--{name}: of one node (accepted: without --nodes)", 2)
+    if options.network and options.network.send_ns != options.network.overhead_ns:
+        raise Trouble(
+            "--network: a simulated node starts messages one OVERHEAD apart"
+            " (accepted: ALPHA,BETA,OVERHEAD)",
+            2,
+        )
     if options.set:
         raise Trouble("--set: of one node (accepted: without --nodes)", 2)
     if options.algorithm and "," in options.algorithm:
@@ -33,10 +39,14 @@ def refuse(options):
 def network_of(options, layout, machine):
     """(Network, where its numbers are from): as given, of the description, as jobs know it."""
     said = machine.get("network")
-    if options.network or not said:
-        return (options.network, "as given") if options.network else network.known(layout)
+    if options.network:
+        return options.network, "as given"
+    if not said:
+        numbers, where = network.known(layout)
+        return numbers._replace(send_ns=numbers.overhead_ns), where
     beta_ns = 1 / said["gbps"] if said.get("gbps") else 0
-    return network.Network(said["latency_ns"], beta_ns, said.get("message_ns", 0)), "described"
+    message_ns = said.get("message_ns", 0)
+    return network.Network(said["latency_ns"], beta_ns, message_ns, message_ns), "described"
 
 
 def described(machine, numbers):

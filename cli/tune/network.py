@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle tune --network: alpha, beta and overhead of the network, as jobs measure them when their
-first communicator that spans nodes begins (src/core/team/span_network.c).  Some jobs, the medians,
-and their table [network] in the tuning file.
+huddle tune --network: the numbers of the network (src/cost/network.h), as jobs measure them when
+their first communicator that spans nodes begins (src/core/team/span_network.c).  Some jobs, the
+medians, and their table [network] in the tuning file.
 """
 
 import os
@@ -18,7 +18,9 @@ from ..common.network import Network, text
 from . import tuning_file
 
 JOBS, LIMIT_S = 5, 60
-LINE = re.compile(r"network +alpha (\d+) ns, beta (\d+) ps per byte, overhead (\d+) ns")
+LINE = re.compile(
+    r"network +alpha (\d+) ns, beta (\d+) ps per byte, overhead (\d+) ns, send (\d+) ns"
+)
 PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 
 
@@ -60,8 +62,8 @@ def measure(layout, words, path):
             "--network: no message crossed nodes (accepted: a command that starts ranks on two"
             " nodes or more, for example mpirun -H a,b -np 2)"
         )
-    alpha_ns, beta_ps, overhead_ns = (int(number) for number in found.groups())
-    return Network(alpha_ns, beta_ps / 1000, overhead_ns)
+    alpha_ns, beta_ps, *others = (int(number) for number in found.groups())
+    return Network(alpha_ns, beta_ps / 1000, *others)
 
 
 def without(path):
@@ -85,6 +87,7 @@ def table_text(found, command):
             f"alpha_ns = {found.alpha_ns:.0f}",
             f"beta_ps = {1000 * found.beta_ns:.0f}",
             f"overhead_ns = {found.overhead_ns:.0f}",
+            f"send_ns = {found.send_ns:.0f}",
             "",
         ]
     )
@@ -96,8 +99,7 @@ def main(options, layout):
     output = tuning_file.place(layout, options)
     tuning_file.check_place(output, options.force)
     measured = [measure(layout, words, path) for _ in range(JOBS)]
-    median = Network(*(statistics.median(column) for column in zip(*measured)))
-    found = median._replace(overhead_ns=min(median.overhead_ns, median.alpha_ns))
+    found = Network(*(statistics.median(column) for column in zip(*measured)))
     print(f"Between nodes, medians of {JOBS} jobs: {text(found)}")
     for name, column in zip(Network._fields, zip(*measured)):
         print(f"  {name:12} {min(column):g} to {max(column):g}")

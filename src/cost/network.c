@@ -7,16 +7,17 @@
 #include <math.h>
 #include <stddef.h>
 
-const struct cost_network hud_cost_network_usual = { .alpha_ns = 5e4,
-                                                     .beta_ns = 47,
-                                                     .overhead_ns = 5e4 };
+const struct cost_network hud_cost_network_usual = {
+    .alpha_ns = 5e4, .beta_ns = 47, .overhead_ns = 5e4, .send_ns = 5e4
+};
 
 const char *const hud_cost_spread_kinds[] = { "k-ary", "k-nomial" };
 
 bool hud_cost_network_valid(const struct cost_network *c)
 {
     return isfinite(c->alpha_ns) && isfinite(c->beta_ns) && c->alpha_ns > 0 && c->beta_ns >= 0 &&
-           c->overhead_ns >= 0 && c->overhead_ns <= c->alpha_ns;
+           c->overhead_ns >= 0 && c->overhead_ns <= c->alpha_ns && c->send_ns >= 0 &&
+           c->send_ns <= c->overhead_ns;
 }
 
 struct counts {
@@ -63,10 +64,10 @@ double hud_cost_spread_ns(const struct cost_network *c, int nodes, double bytes,
 {
     const struct counts n = count(nodes, spread);
     double segment = fmin(spread->segment_bytes, bytes), segments = ceil(bytes / segment);
-    double one = c->overhead_ns + segment * c->beta_ns;
+    double copy = segment * c->beta_ns;
 
-    return segment * c->beta_ns + n.below * (c->alpha_ns + segment * c->beta_ns) + n.before * one +
-           (segments - 1) * n.children * one;
+    return copy + n.below * (c->alpha_ns + copy) + n.before * (c->send_ns + copy) +
+           (segments - 1) * n.children * (c->overhead_ns + copy);
 }
 
 double hud_cost_spread_segment(const struct cost_network *c, int nodes, double bytes,
@@ -153,6 +154,15 @@ double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double
 
     return fmin(levels * (h.alpha_ns + bytes * h.beta_ns),
                 (levels + others) * h.alpha_ns + 2 * bytes * h.beta_ns * others / nodes);
+}
+
+bool hud_cost_ring_fills(const struct cost_network *c, int nodes, double bytes)
+{
+    const double memory_ns = .1, much = 8; /* of a byte copied; times */
+    double message = fmin((double)COST_RING_BYTES / (nodes + COST_RING_MORE), bytes / nodes);
+
+    return message * c->beta_ns >= c->alpha_ns &&
+           bytes * c->beta_ns >= much * nodes * c->alpha_ns && c->beta_ns >= much * memory_ns;
 }
 
 bool hud_cost_spread_gains(const struct cost_network *c, int nodes, double bytes,

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * network.h - a broadcast between nodes: which tree, which segment, and whether to leave it to the
- * MPI.
+ * network.h - collectives between nodes: the tree and the segment of a broadcast, the lanes of
+ * other collectives, and which calls fall back to the MPI.
  *
  * Source  Paper 04 (hockney.h).  Its model has one number for a latency and for what a message
- *         costs its sender; here they are two, since messages of a pipeline overlap (Alexandrov et
- *         al. 1995, LogGP).  With overhead = alpha the formulas are the paper's.
+ *         costs its sender; here they are three, since messages of a pipeline overlap (Alexandrov
+ *         et al. 1995, LogGP).  With send = overhead = alpha the formulas are the paper's.
  *
- * A message of m bytes arrives alpha + m beta after it was sent.  A node that sends, or passes on,
- * several messages starts one every overhead + m beta.  Messages both ways do not disturb each
+ * A message of m bytes arrives alpha + m beta after it was sent.  A node that sends one to each of
+ * several nodes starts one every send + m beta.  A node of a pipeline, which also receives and
+ * serves its ranks, starts one every overhead + m beta.  Messages both ways do not disturb each
  * other.  With s bytes in a segment, of a message of m:
  *
- *   T = s beta + h (alpha + s beta) + e (overhead + s beta)
+ *   T = s beta + h (alpha + s beta) + e (send + s beta)
  *       + (ceil(m/s) - 1) w (overhead + s beta)
  *   best s = sqrt(m w overhead / ((1 + h + e - w) beta))
  *
@@ -39,12 +40,14 @@ struct cost_network {
     double alpha_ns;    /* of a message; 0: nothing is known of the network */
     double beta_ns;     /* of a byte */
     double overhead_ns; /* of a message more, of several on their way */
+    double send_ns;     /* to start one */
 };
 
 /* Of paper 04's Gigabit Ethernet, where nothing is known. */
 extern const struct cost_network hud_cost_network_usual;
 
-/* All are there and finite: alpha > 0, the others not negative, overhead at most alpha. */
+/* All are there and finite: alpha > 0, the others not negative; send at most overhead, overhead
+ * at most alpha. */
 bool hud_cost_network_valid(const struct cost_network *c);
 
 enum cost_spread_kind { COST_SPREAD_KARY, COST_SPREAD_KNOMIAL }; /* k-ary with k = 1: a chain */
@@ -88,6 +91,18 @@ int hud_cost_lanes(size_t bytes, int nodes, size_t chunk_bytes);
  * rank on each node.
  */
 double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double bytes);
+
+/* A chunk of the ring of nodes has so many bytes in all, in a cell for each node and these more. */
+enum { COST_RING_BYTES = 128 << 10, COST_RING_MORE = 3 };
+
+/*
+ * With one rank on each node: whether a collective of so many bytes in all fills the network when
+ * it goes round the ring (src/alg/lanes/ring.h).  No other algorithm is then faster.  A node has
+ * two messages on their way, so the transfer of one must hide alpha of the other.  The first and
+ * the last messages must be a small part of all.  The network must be much slower than memory,
+ * through which huddle passes the bytes.
+ */
+bool hud_cost_ring_fills(const struct cost_network *c, int nodes, double bytes);
 
 /* With one rank on each node: it is a pipeline, and clearly faster than that. */
 bool hud_cost_spread_gains(const struct cost_network *c, int nodes, double bytes,

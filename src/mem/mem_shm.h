@@ -10,6 +10,7 @@ struct mem_policy {
     unsigned
         polls; /* looks with PAUSE before anything else; 0: somebody else needs the processor */
     enum mem_way way;            /* what comes after them */
+    bool spans_nodes;            /* waits are for messages of other nodes, too */
     unsigned sleep_ns;           /* of one sleep, at most 1 ms */
     void (*progress)(void *arg); /* the host's, or NULL */
     void *arg;

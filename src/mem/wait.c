@@ -16,6 +16,11 @@
  *     while a sleeper gets the processor back as soon as it wakes.  So the rank does not yield for
  *     as long as was lost, and four times as long at each further loss in a row.  It sleeps after
  *     SHORT_NS, or at once where ranks outnumber processors.
+ *   - In a team of several nodes (policy->spans_nodes) a wait lasts at least as long as their
+ *     messages.  If yields take SHARED_NS of late, others use this processor, and the rank that the
+ *     messages are for may be one of them.  So a rank that waits in shared memory sleeps at once.
+ *     It yields first in one of WAITS_PER_YIELD waits, to learn whether the processor is still
+ *     shared (docs/evidence/short-nodes.csv).
  *
  * A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by progress calls: so a post
  * needs no fence before its look at `sleepers`, and MPI's progress rule holds for a rank that
@@ -44,6 +49,8 @@ enum {
     LOSSES_MAX = 4,           /* 4^n times what was lost is the longest, */
     BUSY_MAX_NS = 1000000000, /* and this */
     STOP_NS = 100000000,      /* not a lost processor: the whole program, or machine, stood still */
+    SHARED_NS = 5000,         /* in a longer yield another process ran */
+    WAITS_PER_YIELD = 16,     /* where sleeps leave nothing to learn from */
     LEARN = 4                 /* a new wait counts for a quarter */
 };
 
@@ -76,7 +83,7 @@ static void sleep_on(struct mem *m, _Atomic uint64_t *f, uint64_t min)
     atomic_fetch_sub_explicit(&home->sleepers, 1, memory_order_relaxed);
 }
 
-static int64_t now_ns(void)
+int64_t hud_mem_now_ns(void)
 {
     struct timespec t;
 
@@ -101,11 +108,27 @@ static bool look(struct mem *m, _Atomic uint64_t *f, uint64_t min)
  * its speed. */
 enum { PROGRESS_PER_SLEEP = 32 };
 
-/* What adaptive does, having waited so long. */
-static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now)
+bool hud_mem_cpu_is_shared(const struct mem *m)
 {
-    const struct mem_habit *habit = &m->team->habit;
+    return m->policy->way == MEM_ADAPTIVE && m->policy->spans_nodes &&
+           m->team->habit.yield_ns > SHARED_NS;
+}
+
+/* In the first turn of a wait: whether it sleeps for that. */
+static bool leaves(struct mem_habit *habit)
+{
+    habit->slept = (habit->slept + 1) % WAITS_PER_YIELD;
+    return habit->slept != 0;
+}
+
+/* What adaptive does, having waited so long. */
+static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now, unsigned n)
+{
+    struct mem_habit *habit = &m->team->habit;
     bool oversubscribed = m->policy->polls == 0, busy = now < habit->busy_until_ns;
+
+    if (hud_mem_cpu_is_shared(m) && (n > 0 || leaves(habit)))
+        return MEM_SLEEP;
     int64_t awake_ns = busy                   ? (oversubscribed ? 0 : SHORT_NS)
                        : habit->awake_ns != 0 ? habit->awake_ns
                                               : START_NS;
@@ -118,23 +141,27 @@ static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now)
 /* What to do in the n-th turn; the turns of yielding are shared with the host's progress. */
 static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now, unsigned n)
 {
-    enum mem_way way = m->policy->way == MEM_ADAPTIVE ? adapt(m, begin_ns, now) : m->policy->way;
+    enum mem_way way = m->policy->way == MEM_ADAPTIVE ? adapt(m, begin_ns, now, n) : m->policy->way;
     unsigned per_progress = m->policy->polls != 0 ? 2 : TURNS_PER_PROGRESS;
 
     return way == MEM_YIELD && n % per_progress == per_progress - 1 ? MEM_POLL : way;
 }
 
-static void take_turn(struct mem *m, _Atomic uint64_t *f, uint64_t min, enum mem_way way)
+/* The time after it. */
+static int64_t take_turn(const struct mem_wait *wait, enum mem_way way)
 {
+    struct mem *m = wait->m;
+
+    if (way == MEM_YIELD)
+        return hud_mem_yield(m);
     if (way == MEM_SLEEP) {
-        sleep_on(m, f, min);
-        for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, f, min); i++)
+        sleep_on(m, wait->flag, wait->min);
+        for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, wait->flag, wait->min); i++)
             progress(m);
-    } else if (way == MEM_YIELD) {
-        sched_yield();
     } else {
         progress(m);
     }
+    return hud_mem_now_ns();
 }
 
 static void learn(struct mem_habit *habit, int64_t waited_ns)
@@ -149,6 +176,7 @@ static void learn(struct mem_habit *habit, int64_t waited_ns)
 /* A yield has taken so long. */
 static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
 {
+    habit->yield_ns += ((took_ns < SHORT_NS ? took_ns : SHORT_NS) - habit->yield_ns) / LEARN;
     if (took_ns <= TURN_NS) {
         habit->losses = 0;
         return;
@@ -158,6 +186,16 @@ static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
     int64_t for_ns = took_ns * (1 << 2 * habit->losses);
     habit->busy_until_ns = now + (for_ns < BUSY_MAX_NS ? for_ns : BUSY_MAX_NS);
     habit->losses += habit->losses < LOSSES_MAX;
+}
+
+int64_t hud_mem_yield(struct mem *m)
+{
+    int64_t before_ns = hud_mem_now_ns();
+
+    sched_yield();
+    int64_t after_ns = hud_mem_now_ns();
+    judge(&m->team->habit, after_ns, after_ns - before_ns);
+    return after_ns;
 }
 
 void hud_mem_wait_show(struct mem_wait *wait, bool over)
@@ -170,14 +208,9 @@ void hud_mem_wait_show(struct mem_wait *wait, bool over)
         policy->watch(wait, over, policy->watch_arg);
 }
 
-int64_t hud_mem_now_ns(void)
-{
-    return now_ns();
-}
-
 void hud_mem_wait_begin(struct mem_wait *wait)
 {
-    wait->begin_ns = wait->now_ns = now_ns();
+    wait->begin_ns = wait->now_ns = hud_mem_now_ns();
     wait->due_ns = wait->begin_ns + MEM_WATCH_NS;
 }
 
@@ -187,12 +220,8 @@ bool hud_mem_wait_turn(struct mem_wait *wait)
 
     if (look(m, wait->flag, wait->min))
         return true;
-    int64_t before = wait->now_ns;
-    enum mem_way way = choose(m, wait->begin_ns, before, wait->turns++);
-    take_turn(m, wait->flag, wait->min, way);
-    wait->now_ns = now_ns();
-    if (way == MEM_YIELD)
-        judge(&m->team->habit, wait->now_ns, wait->now_ns - before);
+    enum mem_way way = choose(m, wait->begin_ns, wait->now_ns, wait->turns++);
+    wait->now_ns = take_turn(wait, way);
     return false;
 }
 

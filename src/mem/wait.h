@@ -33,6 +33,8 @@ struct mem_habit {
     int64_t awake_ns;      /* how long a wait is worth staying awake for; 0: nothing learned yet */
     int64_t busy_until_ns; /* until then a processor given away would not come back soon */
     unsigned losses;       /* of the processor, in a row */
+    int64_t yield_ns;      /* what yields have taken of late */
+    unsigned slept;        /* waits without a yield, for what yields have taken */
 };
 
 /* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long
@@ -45,6 +47,9 @@ bool hud_mem_wait_turn(struct mem_wait *wait);
 void hud_mem_wait_end(struct mem_wait *wait);
 void hud_mem_wait_show(struct mem_wait *wait, bool over);
 int64_t hud_mem_now_ns(void);
+/* Whether yields take long of late, in a team of several nodes: others use this processor. */
+bool hud_mem_cpu_is_shared(const struct mem *m);
+int64_t hud_mem_yield(struct mem *m);   /* learns what it takes; the time after it */
 void hud_mem_wake(_Atomic uint64_t *f); /* wakes the ranks that sleep on it */
 
 #endif

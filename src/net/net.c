@@ -4,15 +4,14 @@
  *
  * A wait tests its message again and again, as an MPI's own wait does.  Each test advances the
  * MPI's messages; between tests the context's requests advance.  Where ranks outnumber processors,
- * a rank yields after each test, since those that it shares memory with may need the processor.
- * Elsewhere it yields now and then: what moves its messages may be another process of this machine.
+ * or yields have taken long of late, a rank yields after each test: those that it shares memory
+ * with may need the processor.  Elsewhere it yields now and then: what moves its messages may be
+ * another process of this machine.
  */
 #include "net/net.h"
 
-#include <sched.h>
-
-/* Turns of a wait, from one question of the time, one yield, to the next. */
-enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8 };
+/* Turns of a wait, from one look at the time, one yield, to the next; or time between looks. */
+enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8, LOOK_NS = 1000000 };
 
 /* Both ranks of a pair make the same calls in the same order, and start the messages of a call in
  * the same order.  So all algorithms share one kind. */
@@ -63,9 +62,10 @@ void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int li
     hud_mem_wait_begin(&wait);
     while (!has_ended(n, message, &status)) {
         n->meanwhile(n->meanwhile_arg);
-        if (m->policy->polls == 0 || wait.turns % TURNS_PER_YIELD == 0)
-            sched_yield();
-        if (++wait.turns % TURNS_PER_TIME != 0)
+        bool yields =
+            m->policy->polls == 0 || wait.turns % TURNS_PER_YIELD == 0 || hud_mem_cpu_is_shared(m);
+        int64_t now_ns = yields ? hud_mem_yield(m) : wait.now_ns;
+        if (++wait.turns % TURNS_PER_TIME != 0 && now_ns - wait.now_ns < LOOK_NS)
             continue;
         wait.now_ns = hud_mem_now_ns();
         status = find_end(n, &wait);

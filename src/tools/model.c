@@ -14,9 +14,10 @@
  *   {"ask": "trees", "model": {"alpha_ns", "beta_ns"}, "points": [{"tree", "ranks", "degree",
  *   "bytes", "segment"}, ...]}
  *       {"points": [{"ns", "min_ns", "steps", "best_degree", "best_segment"}, ...]}
- *   {"ask": "nodes", "model": {"alpha_ns", "beta_ns", "overhead_ns"}, "points": [{"nodes", "bytes",
- *   "largest"}, ...]}       largest: of a segment
- *       {"points": [{"tree", "degree", "segment", "ns", "mpi_ns", "min_ns", "gains"}, ...]}
+ *   {"ask": "nodes", "model": {"alpha_ns", "beta_ns", "overhead_ns", "send_ns"}, "points":
+ *   [{"nodes", "bytes", "largest"}, ...]}       largest: of a segment
+ *       {"points": [{"tree", "degree", "segment", "ns", "mpi_ns", "min_ns", "gains",
+ *       "fills"}, ...]}         fills: so do as many bytes round a ring of nodes
  *   {"ask": "description", "machine": as in machines/NAME.toml}
  *       {"machine", "cores"}; nothing if a simulation would refuse it
  *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees":
@@ -109,8 +110,7 @@ static json_t *tree_point(const json_t *model, const json_t *point)
 static json_t *nodes_point(const json_t *model, const json_t *point)
 {
     const struct cost_network c = { number(model, "alpha_ns"), number(model, "beta_ns"),
-                                    number(model, "overhead_ns") };
-    const struct cost_hockney h = { c.alpha_ns, c.beta_ns };
+                                    number(model, "overhead_ns"), number(model, "send_ns") };
     double nodes = number(point, "nodes"), bytes = number(point, "bytes"),
            largest = number(point, "largest");
 
@@ -119,12 +119,12 @@ static json_t *nodes_point(const json_t *model, const json_t *point)
         return NULL;
     const struct cost_spread s =
         hud_cost_spread_choose(&c, (int)nodes, bytes, COST_NETWORK_MIN_BYTES, largest);
-    return json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:b}", "tree", hud_cost_spread_kinds[s.kind],
-                     "degree", s.degree, "segment", s.segment_bytes, "ns",
-                     hud_cost_spread_ns(&c, (int)nodes, bytes, &s), "mpi_ns",
-                     hud_cost_mpi_broadcast_ns(&c, (int)nodes, bytes), "min_ns",
-                     hud_cost_broadcast_min_ns(&h, (int)nodes, bytes), "gains",
-                     hud_cost_spread_gains(&c, (int)nodes, bytes, &s));
+    return json_pack(
+        "{s:s, s:i, s:f, s:f, s:f, s:f, s:b, s:b}", "tree", hud_cost_spread_kinds[s.kind], "degree",
+        s.degree, "segment", s.segment_bytes, "ns", hud_cost_spread_ns(&c, (int)nodes, bytes, &s),
+        "mpi_ns", hud_cost_mpi_broadcast_ns(&c, (int)nodes, bytes), "min_ns",
+        c.alpha_ns + bytes * c.beta_ns, "gains", hud_cost_spread_gains(&c, (int)nodes, bytes, &s),
+        "fills", hud_cost_ring_fills(&c, (int)nodes, bytes));
 }
 
 /* Each of a list. */

@@ -15,10 +15,13 @@
 enum { KB = 1024, MB = 1 << 20 };
 
 /* One number for latency and overhead, as in the paper's experiment. */
-static const struct cost_network paper = { 5e4, 47, 5e4 };
+static const struct cost_network paper = { 5e4, 47, 5e4, 5e4 };
 static const struct cost_hockney hockney = { 5e4, 47 };
 /* 100 Gbit/s. */
-static const struct cost_network fast = { 1500, .08, 300 };
+static const struct cost_network fast = { 1500, .08, 300, 300 };
+
+/* Gigabit Ethernet, where nodes do more than start messages. */
+static const struct cost_network ethernet = { 8e4, 8, 4e4, 5e3 };
 
 /* cmocka's own compares floats. */
 #define assert_near(is, wanted, part) near_at(is, wanted, part, __LINE__)
@@ -80,7 +83,7 @@ static void the_best_segments_are_the_papers(void **state)
 /* The overhead decides: messages of a pipeline hide each other's latency. */
 static void less_overhead_means_shorter_segments(void **state)
 {
-    const struct cost_network cheap = { 5e4, 47, 5e2 };
+    const struct cost_network cheap = { 5e4, 47, 5e2, 5e2 };
     const struct cost_spread chain = { COST_SPREAD_KARY, 1, 0 };
 
     (void)state;
@@ -104,7 +107,8 @@ static double least_ns(const struct cost_network *c, int nodes, double bytes)
 /* Segments are whole numbers of a message: a grid may meet one that fits better. */
 static void nothing_is_much_faster_than_the_choice(void **state)
 {
-    static const struct cost_network slow = { 5000, 42, 5000 }, one_gigabit = { 35e3, 8, 7e3 };
+    static const struct cost_network slow = { 5000, 42, 5000, 5000 },
+                                     one_gigabit = { 35e3, 8, 7e3, 2e3 };
     const struct cost_network *networks[] = { &paper, &fast, &slow, &one_gigabit };
 
     (void)state;
@@ -131,6 +135,10 @@ static void the_trees_of_the_advice(void **state)
     assert_true(s.kind == COST_SPREAD_KARY && s.degree == 1);
     s = hud_cost_spread_choose(&fast, 4, 8, 64, 32 * KB); /* four latencies or one */
     assert_true(s.kind == COST_SPREAD_KNOMIAL && s.degree == 4);
+    s = hud_cost_spread_choose(&ethernet, 8, 8, 64, 32 * KB); /* what starts soon need not wait */
+    assert_true(s.kind == COST_SPREAD_KNOMIAL && s.degree == 8);
+    s = hud_cost_spread_choose(&ethernet, 64, 8, 64, 32 * KB);
+    assert_true(s.kind == COST_SPREAD_KNOMIAL && s.degree == 8);
 }
 
 static void an_mpi_sends_whole_messages(void **state)
@@ -163,18 +171,50 @@ static void only_pipelines_gain(void **state)
     }
 }
 
+/* Not on a fast network, nor where a message does not hide the latency of another, nor where few
+ * messages go round. */
+static void a_ring_fills_a_slow_network(void **state)
+{
+    static const struct {
+        struct cost_network network;
+        int nodes;
+        double bytes;
+        bool fills;
+    } cases[] = { { { 5e4, 47, 5e4, 5e4 }, 16, MB, true },
+                  { { 5e4, 47, 5e4, 5e4 }, 16, 128 * KB, false }, /* 6.2 ms of 6.4 */
+                  { { 5e4, 47, 5e4, 5e4 }, 16, 140 * KB, true },
+                  { { 5e4, 47, 5e4, 5e4 }, 1024, 64 * MB, false }, /* messages of 128 bytes */
+                  { { 25e3, 8, 12e3, 4e3 }, 16, 64 * MB, true },   /* 1 Gbit/s */
+                  { { 25e3, 8, 12e3, 4e3 }, 38, 64 * MB, true },   /* messages take 25.6 us, */
+                  { { 25e3, 8, 12e3, 4e3 }, 40, 64 * MB, false },  /* 24.4 us */
+                  { { 12e3, .8, 6e3, 2e3 }, 16, 64 * MB, false },  /* 10 Gbit/s */
+                  { { 100, .79, 50, 50 }, 4, 64 * MB, false },
+                  { { 100, .81, 50, 50 }, 4, 64 * MB, true } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (hud_cost_ring_fills(&cases[i].network, cases[i].nodes, cases[i].bytes) !=
+            cases[i].fills)
+            fail_msg("case %zu", i);
+}
+
 static void times_say_what_a_network_takes(void **state)
 {
-    /* 20 us, 8 ns per byte, 15 us more for each message, of 8 */
-    struct cost_network c = hud_span_solve(40e3, 40e3 + 7 * 15e3, 145e3 + 9 * 1000 * 8, 8, 1000);
+    /* 20 us, 8 ns per byte, 15 us more for each message, of 8; to start one takes 4 us */
+    struct span_times t = { 40e3, 40e3 + 7 * 15e3, 145e3 + 9 * 1000 * 8, 4e3, 8, 1000 };
+    struct cost_network c = hud_span_solve(&t);
 
     (void)state;
     assert_near(c.alpha_ns, 20e3, 1e-9);
     assert_near(c.overhead_ns, 15e3, 1e-9);
     assert_near(c.beta_ns, 8, 1e-9);
-    c = hud_span_solve(40e3, 30e3, 20e3, 8, 1000); /* noise */
-    assert_true(hud_cost_network_valid(&c) && c.beta_ns == 0 && c.overhead_ns == 10e3);
-    c = hud_span_solve(40e3, 1e6, 2e6, 8, 1000);
+    assert_near(c.send_ns, 4e3, 1e-9);
+    t = (struct span_times){ 40e3, 30e3, 20e3, 50e3, 8, 1000 }; /* noise */
+    c = hud_span_solve(&t);
+    assert_true(hud_cost_network_valid(&c) && c.beta_ns == 0 && c.overhead_ns == 10e3 &&
+                c.send_ns == 10e3);
+    t = (struct span_times){ 40e3, 1e6, 2e6, 4e3, 8, 1000 };
+    c = hud_span_solve(&t);
     assert_true(hud_cost_network_valid(&c) && c.overhead_ns == c.alpha_ns);
 }
 
@@ -185,11 +225,11 @@ static void ranks_take_the_mean_of_what_is_known(void **state)
 
     (void)state;
     assert_false(hud_span_known(reply, 4, &c));
-    reply[1].network = (struct cost_network){ 10, 1, 4 };
-    reply[3].network = (struct cost_network){ 20, 3, 8 };
+    reply[1].network = (struct cost_network){ 10, 1, 4, 1 };
+    reply[3].network = (struct cost_network){ 20, 3, 8, 2 };
     reply[2].network = (struct cost_network){ NAN, 1, 1 };
     assert_true(hud_span_known(reply, 4, &c));
-    assert_true(c.alpha_ns == 15 && c.beta_ns == 2 && c.overhead_ns == 6);
+    assert_true(c.alpha_ns == 15 && c.beta_ns == 2 && c.overhead_ns == 6 && c.send_ns == 1.5);
 }
 
 int main(void)
@@ -202,6 +242,7 @@ int main(void)
         cmocka_unit_test(the_trees_of_the_advice),
         cmocka_unit_test(an_mpi_sends_whole_messages),
         cmocka_unit_test(only_pipelines_gain),
+        cmocka_unit_test(a_ring_fills_a_slow_network),
         cmocka_unit_test(times_say_what_a_network_takes),
         cmocka_unit_test(ranks_take_the_mean_of_what_is_known),
     };

@@ -80,24 +80,30 @@ static void the_network_is_read(void **state)
 {
     static const char *const wrong[][2] = {
         { "[network]\nalpha_ns = 5\nbeta = 1\n",
-          "t.toml:3: beta is no line of [network] (accepted: alpha_ns, beta_ps, overhead_ns)" },
+          "t.toml:3: beta is no line of [network] (accepted: alpha_ns, beta_ps, overhead_ns, "
+          "send_ns)" },
         { "[network]\nalpha_ns = -5\n",
           "t.toml:2: alpha_ns = -5 is not understood (accepted: 0 to 1000000000)" },
         { "[network]\nbeta_ps = 7\noverhead_ns = 2\n[[barrier]]\nalgorithm = \"mpi\"\n",
           "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
-          "to "
-          "alpha_ns)" },
-        { "[network]\nalpha_ns = 7\noverhead_ns = 8\n",
+          "to alpha_ns, send_ns up to overhead_ns)" },
+        { "[network]\nalpha_ns = 7\nbeta_ps = 1\noverhead_ns = 2\nsend_ns = 3\n",
           "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
-          "to "
-          "alpha_ns)" },
+          "to alpha_ns, send_ns up to overhead_ns)" },
+        { "[network]\nalpha_ns = 7\noverhead_ns = 6\n", /* no beta_ps */
+          "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
+          "to alpha_ns, send_ns up to overhead_ns)" },
+        { "[network]\nalpha_ns = 7\nbeta_ps = 1\noverhead_ns = 8\n",
+          "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
+          "to alpha_ns, send_ns up to overhead_ns)" },
     };
 
     (void)state;
     assert_true(read_text("[network]\nalpha_ns = 21000\nbeta_ps = 8100\noverhead_ns = 400\n"
                           "[[barrier]]\nalgorithm = \"mpi\"\n"));
     assert_int_equal(rules.count, 1);
-    assert_true(rules.network.alpha_ns == 21000 && rules.network.overhead_ns == 400);
+    assert_true(rules.network.alpha_ns == 21000 && rules.network.overhead_ns == 400 &&
+                rules.network.send_ns == 400);
     assert_true(rules.network.beta_ns > 8.09 && rules.network.beta_ns < 8.11);
     hud_rules_free(&rules);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -197,6 +197,8 @@ static void a_network_that_fails_ends_the_span(void **state)
 
 static char tuning[64] = "HUDDLE_TUNING=/tmp/huddle-test-XXXXXX";
 static const char *const automatic[] = { "HUDDLE_NODES=auto", tuning, NULL };
+static const char *const ordered[] = { "HUDDLE_NODES=auto", "HUDDLE_REDUCE_ORDER=fixed", tuning,
+                                       NULL };
 
 /* With the network of a file, 5 us and 10 ns per byte: nothing is measured. */
 static void apart(struct gang_member *m)
@@ -209,6 +211,22 @@ static void apart(struct gang_member *m)
     MUST(m, call(m, 0, "bcast", 1 << 20, 3) == HUD_OK);
     const struct span_route *r = &m->team[0].team->span->route;
     MUST(m, r->tree == SHAPE_CHAIN && r->fragment_bytes > 1000 && r->fragment_bytes < 30000);
+    MUST(m, call(m, 0, "allreduce", 14 << 10, 4) == HUD_PASS); /* 140 us; four messages: 20 */
+    MUST(m, call(m, 0, "allreduce", 1 << 20, 5) == HUD_OK);
+    MUST(m, call(m, 0, "allgather", 1 << 10, 6) == HUD_PASS);
+    MUST(m, call(m, 0, "allgather", 64 << 10, 7) == HUD_OK);
+    MUST(m, call(m, 0, "reduce_scatter", 64 << 10, 8) == HUD_OK);
+    MUST(m, call(m, 0, "reduce", 1 << 20, 9) == HUD_PASS);
+}
+
+/* No sum may depend on the placement. */
+static void apart_in_order(struct gang_member *m)
+{
+    settle(m);
+    MUST(m, call(m, 0, "barrier", 0, 0) == HUD_PASS);
+    MUST(m, call(m, 0, "allreduce", 8, 1) == HUD_OK);
+    MUST(m, call(m, 0, "reduce", 8, 2) == HUD_OK);
+    MUST(m, call(m, 0, "bcast", 8, 3) == HUD_PASS);
 }
 
 static void together(struct gang_member *m)
@@ -230,6 +248,7 @@ static void what_gains_nothing_is_the_hosts(void **state)
     assert_true(write(fd, text, sizeof text - 1) == sizeof text - 1);
     close(fd);
     run(alone, apart, automatic, automatic);
+    run(alone, apart_in_order, ordered, ordered);
     run(in_two, together, automatic, automatic);
     unlink(path);
 }

@@ -210,6 +210,33 @@ static void a_processor_that_does_not_come_back_is_not_given_away(void **state)
     }
 }
 
+/* The rank that has the processor may be the one that messages of other nodes are for. */
+static void waits_for_other_nodes_leave_a_shared_processor(void **state)
+{
+    for (int far = 0; far <= 1; far++) {
+        int awake = 0;
+
+        reset(state);
+        policy.way = MEM_ADAPTIVE;
+        policy.polls = 256;
+        policy.spans_nodes = far;
+        yield_ns = 15 * US;
+        for (int i = 0; i < 20; i++)
+            wait_for(300 * US);
+        for (int i = 0; i < 160; i++) {
+            wait_for(300 * US);
+            awake += yields != 0;
+        }
+        assert_in_range(awake, far ? 5 : 160, far ? 15 : 160);
+        assert_int_equal(hud_mem_cpu_is_shared(&mem), far);
+        yield_ns = US / 2;
+        for (int i = 0; i < 160; i++)
+            wait_for(300 * US);
+        assert_int_not_equal(yields, 0); /* they have gone */
+        assert_false(hud_mem_cpu_is_shared(&mem));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +246,7 @@ int main(void)
         cmocka_unit_test_setup(long_waits_teach_to_sleep, reset),
         cmocka_unit_test_setup(short_waits_teach_to_stay_awake, reset),
         cmocka_unit_test_setup(a_processor_that_does_not_come_back_is_not_given_away, reset),
+        cmocka_unit_test_setup(waits_for_other_nodes_leave_a_shared_processor, reset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

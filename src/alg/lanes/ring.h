@@ -12,7 +12,7 @@
  *             all ranks copy out.
  *           A collective makes the steps of sums, those of blocks, or both.  The second half of the
  *           steps of chunk k - 1 and the first half of chunk k go in turn, so that a lane has two
- *           messages on their way.
+ *           messages on their way: while one arrives, the other is passed on.
  *
  * Line              written by   read by      meaning of value k
  *   contributions   its owner    the node     lanes.h; and it has finished all before chunk k - 2
@@ -43,6 +43,7 @@ ALG_INLINE void ring_begin_chunk(struct ring *x, size_t chunk)
     if (x->steps != 0)
         ring_expect(x, chunk, x->first);
     x->plan->begin(x, chunk);
+    ring_pass_on(x, chunk, x->first);
 }
 
 ALG_INLINE void ring_end_chunk(struct ring *x, size_t chunk)

@@ -11,9 +11,9 @@
  *           each lane for each step of each chunk.
  *
  * Edges     R3 -> A3   a block, to the next node
- * Deadlock  All lanes of all nodes start a receive one step before they wait for it.  A step sends,
- *           then waits for the message of the same step, then for sends of that and of earlier
- *           ones.
+ * Deadlock  All lanes of all nodes start a receive one step before they wait for it.  A step waits
+ *           for its message, which the node before sent at the end of its step before; then for
+ *           sends of earlier steps; then it sends that of the next.
  * Safety    1 A block is received where its sum was sent from: after net_sent.  A buffer for what
  *             comes serves every second step, after that has been reduced.
  *           2 Each block is reduced by one rank of each node, in the order of the ring from the
@@ -122,12 +122,15 @@ ALG_INLINE void ring_expect(struct ring *x, size_t chunk, int step)
         net_receive(x->m, x->c->net, id, x->below, x->tag, to, bytes);
 }
 
+/* Sends the message of a step. */
 ALG_INLINE void ring_pass_on(struct ring *x, size_t chunk, int step)
 {
     int node = ring_moved(x, step), id = ring_outgoing(chunk, step);
     const char *from = ring_cell(x, mem_rank(x->m), chunk, x->lane, node);
     size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
 
+    if (step >= x->first + x->steps)
+        return;
     ring_complete(x, chunk, step + 1 - LANES_BOTH);
     if (bytes != 0)
         net_send(x->m, x->c->net, id, x->above, x->tag, from, bytes); /* R3 */
@@ -138,12 +141,12 @@ ALG_INLINE void ring_step(struct ring *x, size_t chunk, int step)
     int node = ring_moved(x, step + 1);
     size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
 
-    ring_pass_on(x, chunk, step);
     if (bytes != 0)
         net_arrived(x->m, x->c->net, ring_incoming(chunk, step)); /* A3 */
     ring_expect(x, chunk, step + 1);
     if (bytes != 0 && ring_reduces(x, step))
         x->plan->reduce(x, chunk, node, ring_more(x, mem_rank(x->m), chunk, step % LANES_BOTH));
+    ring_pass_on(x, chunk, step + 1);
 }
 
 /* The steps of a half. */

@@ -2,6 +2,7 @@
 /* network.c - see network.h. */
 #include "core/choose/network.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,25 @@ static const struct {
     double in_ns; /* of the unit */
 } lines[] = { { "alpha_ns", offsetof(struct cost_network, alpha_ns), 1 },
               { "beta_ps", offsetof(struct cost_network, beta_ns), 1e-3 },
-              { "overhead_ns", offsetof(struct cost_network, overhead_ns), 1 } };
+              { "overhead_ns", offsetof(struct cost_network, overhead_ns), 1 },
+              { "send_ns", offsetof(struct cost_network, send_ns), 1 } };
+
+void hud_network_begin(struct cost_network *network)
+{
+    *network = (struct cost_network){ .beta_ns = NAN, .overhead_ns = NAN };
+}
+
+bool hud_network_end(struct cost_network *network, char *why, size_t why_bytes)
+{
+    if (network->send_ns == 0)
+        network->send_ns = network->overhead_ns;
+    if (hud_cost_network_valid(network))
+        return true;
+    snprintf(why, why_bytes,
+             "[network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up to "
+             "alpha_ns, send_ns up to overhead_ns)");
+    return false;
+}
 
 bool hud_network_take(struct cost_network *network, const char *key, const char *value, char *why,
                       size_t why_bytes)
@@ -26,8 +45,10 @@ bool hud_network_take(struct cost_network *network, const char *key, const char 
     while (i < count && strcmp(lines[i].key, key) != 0)
         i++;
     if (i == count) {
-        snprintf(why, why_bytes,
-                 "%.60s is no line of [network] (accepted: alpha_ns, beta_ps, overhead_ns)", key);
+        snprintf(
+            why, why_bytes,
+            "%.60s is no line of [network] (accepted: alpha_ns, beta_ps, overhead_ns, send_ns)",
+            key);
         return false;
     }
     if (value[0] < '0' || value[0] > '9' || *end != '\0' || number > MAX) {

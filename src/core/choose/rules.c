@@ -275,13 +275,12 @@ static int on_strange(void *arg, const char *what, int line)
 
 static int check_whole(struct reader *r)
 {
+    char why[SET_TEXT];
     int network = r->network;
 
     r->network = 0;
-    if (network != 0 && !hud_cost_network_valid(&r->rules->network))
-        return complain(r, network,
-                        "[network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns "
-                        "up to alpha_ns)");
+    if (network != 0 && !hud_network_end(&r->rules->network, why, sizeof why))
+        return complain(r, network, "%s", why);
     return r->bare ? complain(r, last(r)->line,
                               "the rule names no algorithm (accepted: algorithm = \"...\")")
                    : 0;
@@ -296,6 +295,8 @@ static int on_table(void *arg, const char *name, int line)
         return -1;
     r->machine = strcmp(name, "machine") == 0;
     r->network = strcmp(name, "network") == 0 ? line : 0;
+    if (r->network != 0)
+        hud_network_begin(&r->rules->network);
     r->bare = !r->machine && r->network == 0;
     if (!r->bare)
         return 0;

@@ -27,6 +27,7 @@
  *   alpha_ns = 21000
  *   beta_ps = 8100          of a byte
  *   overhead_ns = 4000
+ *   send_ns = 1500          the same, if it is left out
  *
  *   [machine]               the machine that a file was measured on.  The file is used only there,
  *                           unless HUDDLE_TUNING names it

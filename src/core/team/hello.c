@@ -27,6 +27,7 @@ uint64_t hud_hello_version(void)
 
     h = hash_number(hash_number(h, sizeof(void *)), sizeof(struct arena_head));
     h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));
+    h = hash_number(h, sizeof(struct reply));
     h = hash_algorithms(hash_algorithms(h, hud_shm_algs), hud_shm_nodes_algs);
     for (int family = 0; family < SPAN_FAMILIES; family++) {
         const struct alg_place place = hud_span_place_of(family, NODES_BUFFER_BYTES);

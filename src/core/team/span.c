@@ -219,6 +219,7 @@ static void take_up(struct parts *p, const struct reply *reply)
     node->offset = p->offset;
     hud_longwait_begin(node, p->card, reply[span->map.head[span->map.node]].offset);
     hud_policy_make(node, p->hello);
+    node->policy.spans_nodes = true;
     node->mem = (struct mem){ .rank = node->rank,
                               .size = node->size,
                               .slices = node->slices,

@@ -56,10 +56,14 @@ enum reason hud_span_setup(struct hud_team *team, struct strand *strand, const u
 bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct reply *told,
                     struct reply *reply);
 bool hud_span_known(const struct reply *reply, int ranks, struct cost_network *network);
-/* alpha, beta, overhead from times in ns: of a message there and back; of `count` of them, each
- * sent back as it arrives; of as many with `bytes` more each. */
-struct cost_network hud_span_solve(double one_ns, double short_ns, double long_ns, int count,
-                                   double bytes);
+/* Minimum times of rounds, in ns: of a message there and back; of `count` of them, each sent back
+ * as it arrives; of as many with `bytes` more each; of starting one. */
+struct span_times {
+    double one_ns, short_ns, long_ns, send_ns;
+    int count;
+    double bytes;
+};
+struct cost_network hud_span_solve(const struct span_times *t);
 
 /* ---- how a call goes (span_choose.c) ---- */
 
@@ -73,8 +77,9 @@ bool hud_span_chain_gains(const struct span *span, size_t bytes, size_t piece_by
 bool hud_span_is_fixed(const struct span *span);
 /* A reduction whose ranks are combined one after the other from rank 0 on. */
 bool hud_span_in_order(const struct span *span, const struct coll *call);
-/* Whether such a call is not slower than the MPI's own. */
-bool hud_span_gains(struct span *span, enum coll_kind kind, size_t bytes);
+/* Whether HUDDLE_NODES leaves such a call to huddle; alg: NULL if two serve it. */
+bool hud_span_gains(struct span *span, enum coll_kind kind, const struct coll *call,
+                    const struct alg *alg);
 
 /* span_map.c: the map, by the first round, and this rank's number on its node.  False: no memory.
  */

@@ -154,13 +154,13 @@ bool hud_span_takes(const struct hud_team *team, enum coll_kind kind, const stru
     struct chosen chosen;
 
     if (hud_config_forced(config, (int)kind) == FORCED_MPI ||
-        (call->reduction && call->reduction->element_bytes > HUD_ELEMENT_MAX) ||
-        !hud_span_gains(span, kind, call->bytes))
+        (call->reduction && call->reduction->element_bytes > HUD_ELEMENT_MAX))
         return false;
     if (!is_double(span, kind, call))
-        return choose(span, kind, call, &chosen);
+        return choose(span, kind, call, &chosen) && hud_span_gains(span, kind, call, chosen.alg);
     struct coll half = half_of(span, call);
-    bool reduces = choose(span, COLL_REDUCE, &half, &chosen);
+    bool reduces =
+        hud_span_gains(span, kind, call, NULL) && choose(span, COLL_REDUCE, &half, &chosen);
     half.reduction = NULL;
     return reduces && choose(span, COLL_BCAST, &half, &chosen);
 }

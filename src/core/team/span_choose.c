@@ -6,10 +6,12 @@
  * All ranks know the same network, so all decide alike.
  *
  * With several ranks on a node huddle sends one message where an MPI may send one for each rank.
- * With one rank on each node nothing is gained within: a barrier, a sum, or a broadcast in one
- * piece needs as many messages as the MPI's own.  A broadcast is then handled where a pipeline is
- * clearly faster by the model.
+ * With one rank on each node nothing is gained within: a barrier, a short sum, or a broadcast in
+ * one piece needs as many messages as the MPI's own.  A broadcast is then handled where a pipeline
+ * is clearly faster by the model, and a large allreduce, reduce_scatter or allgather where the
+ * transfer of its bytes takes most of its time.  HUDDLE_REDUCE_ORDER=fixed: no sum falls back.
  */
+#include "alg/lanes/ring_steps.h"
 #include "core/team/span.h"
 
 /* The tree of the settings, as one of the model's. */
@@ -31,6 +33,8 @@ static struct cost_spread forced(enum shape_kind tree, long degree, int nodes)
 }
 
 _Static_assert((int)NODES_FRAGMENT_MIN == (int)COST_NETWORK_MIN_BYTES, "the model's is this one");
+_Static_assert((int)LANES_SET_BYTES == (int)COST_RING_BYTES, "and this");
+_Static_assert((int)RING_MORE == (int)COST_RING_MORE, "and this");
 
 static struct span_route find(const struct span *span, size_t bytes)
 {
@@ -64,12 +68,24 @@ const struct span_route *hud_span_route(struct span *span, size_t bytes)
     return &span->route;
 }
 
-bool hud_span_gains(struct span *span, enum coll_kind kind, size_t bytes)
+/* Of a call that goes round a ring of nodes. */
+static bool fills_network(const struct span *span, enum coll_kind kind, const struct coll *call)
+{
+    double blocks = coll_has((int)kind, COLL_BLOCKS) ? span->map.ranks : 1;
+
+    return hud_cost_ring_fills(&span->network, span->map.nodes, (double)call->bytes * blocks);
+}
+
+bool hud_span_gains(struct span *span, enum coll_kind kind, const struct coll *call,
+                    const struct alg *alg)
 {
     if (span->whole->context->config.number[SET_NODES] == NODES_ON ||
-        span->map.ranks > span->map.nodes)
+        span->map.ranks > span->map.nodes || (call->reduction && hud_span_is_fixed(span)))
         return true;
-    return kind == COLL_BCAST && hud_span_route(span, bytes)->gains;
+    if (kind == COLL_BCAST)
+        return hud_span_route(span, call->bytes)->gains;
+    return alg && alg->family == &hud_shm_lanes_family && kind != COLL_REDUCE &&
+           fills_network(span, kind, call);
 }
 
 static const struct cost_spread chain = { .kind = COST_SPREAD_KARY, .degree = 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * span_network.c - alpha, beta and overhead of the network, measured once in a job.
+ * span_network.c - the numbers of the network (cost/network.h), measured once in a job.
  *
  * Nodes are pairs, all at the same time, as all nodes of a pipeline are busy: node i and node
  * i + N / 2.  The head of the lower one sends, that of the other one sends each message back as
@@ -11,6 +11,7 @@
  *   one short message         2 alpha
  *   COUNT short ones          2 alpha + (COUNT - 1) overhead
  *   COUNT of b bytes more     the same + (COUNT + 1) b beta
+ *   to start COUNT short ones COUNT send
  *
  * Rounds end after BUDGET_NS, so a slow network costs little more than the round that is on its
  * way.  The first one opens connections and does not count.
@@ -42,7 +43,7 @@ struct echo {
     int other;
     char *buffer;      /* in its window: of what is sent; behind it, of COUNT that are received */
     size_t long_bytes; /* of each */
-    double one_ns, least_ns[ORDER_LONG + 1]; /* so far */
+    double one_ns, send_ns, least_ns[ORDER_LONG + 1]; /* so far */
 };
 
 static char *into(const struct echo *t, int i)
@@ -64,16 +65,18 @@ static double order(struct echo *t, uint64_t what)
     return (double)(clock_ns() - start_ns);
 }
 
-/* COUNT there, and back. */
-static double stream(struct echo *t, size_t bytes)
+/* COUNT there, and back; send_ns: of starting one. */
+static double stream(struct echo *t, size_t bytes, double *send_ns)
 {
     struct net *n = &t->span->net;
     uint64_t start_ns = clock_ns();
 
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i++)
         net_receive(&t->mem, n, i, t->other, NET_BCAST, into(t, i), bytes);
+    uint64_t sends_ns = clock_ns();
+    for (int i = 0; i < COUNT; i++)
         net_send(&t->mem, n, COUNT + i, t->other, NET_BCAST, t->buffer, bytes);
-    }
+    *send_ns = (double)(clock_ns() - sends_ns) / COUNT;
     for (int i = 0; i < COUNT; i++) {
         net_arrived(&t->mem, n, i);
         net_sent(&t->mem, n, COUNT + i);
@@ -86,16 +89,18 @@ static void ask(void *arg)
     struct echo *t = arg;
     uint64_t end_ns = clock_ns() + BUDGET_NS;
 
-    t->one_ns = t->least_ns[ORDER_SHORT] = t->least_ns[ORDER_LONG] = INFINITY;
+    t->one_ns = t->send_ns = t->least_ns[ORDER_SHORT] = t->least_ns[ORDER_LONG] = INFINITY;
     for (int i = 0; i < 2 * (ROUNDS + 1); i++) {
         enum order what = i % 2 == 0 ? ORDER_SHORT : ORDER_LONG;
         if (i > 3 && clock_ns() > end_ns)
             break;
         double one_ns = order(t, what);
-        double all_ns = stream(t, what == ORDER_LONG ? t->long_bytes : sizeof(uint64_t));
+        double send_ns, all_ns;
+        all_ns = stream(t, what == ORDER_LONG ? t->long_bytes : sizeof(uint64_t), &send_ns);
         if (i < 2)
             continue;
         t->one_ns = fmin(t->one_ns, one_ns);
+        t->send_ns = fmin(t->send_ns, send_ns);
         t->least_ns[what] = fmin(t->least_ns[what], all_ns);
     }
     order(t, ORDER_END);
@@ -132,15 +137,16 @@ static void answer(void *arg)
  * and serves its ranks.  On 16 nodes that share CPUs, 64 KB down a chain took 5.9 ms in segments of
  * 1 KB, as the overhead alone gives them, and 4.1 ms in those of 2 KB.
  */
-struct cost_network hud_span_solve(double one_ns, double short_ns, double long_ns, int count,
-                                   double bytes)
+struct cost_network hud_span_solve(const struct span_times *t)
 {
-    double alpha = one_ns / 2, overhead = (short_ns - one_ns) / (count - 1);
+    double alpha = t->one_ns / 2, beta = (t->long_ns - t->short_ns) / ((t->count + 1) * t->bytes),
+           overhead = fmax((t->short_ns - t->one_ns) / (t->count - 1), alpha / 2);
 
+    overhead = fmin(overhead, alpha);
     return (struct cost_network){ .alpha_ns = alpha,
-                                  .overhead_ns = fmin(fmax(overhead, alpha / 2), alpha),
-                                  .beta_ns =
-                                      fmax((long_ns - short_ns) / ((count + 1) * bytes), 0) };
+                                  .beta_ns = fmax(beta, 0),
+                                  .overhead_ns = overhead,
+                                  .send_ns = fmin(t->send_ns, overhead) };
 }
 
 /* What the head of a lower node finds; others find nothing.  False: a message failed. */
@@ -168,8 +174,13 @@ static bool measure(struct span *span, struct cost_network *network)
         hud_net_end(&span->net);
     span->net.sent_messages = span->net.sent_bytes = 0; /* of no call */
     if (!failed && rank == first)
-        *network = hud_span_solve(t.one_ns, t.least_ns[ORDER_SHORT], t.least_ns[ORDER_LONG], COUNT,
-                                  (double)(t.long_bytes - sizeof(uint64_t)));
+        *network = hud_span_solve(
+            &(struct span_times){ .one_ns = t.one_ns,
+                                  .short_ns = t.least_ns[ORDER_SHORT],
+                                  .long_ns = t.least_ns[ORDER_LONG],
+                                  .send_ns = t.send_ns,
+                                  .count = COUNT,
+                                  .bytes = (double)(t.long_bytes - sizeof(uint64_t)) });
     return !failed;
 }
 
@@ -186,19 +197,22 @@ bool hud_span_known(const struct reply *reply, int ranks, struct cost_network *n
             sum.alpha_ns += reply[r].network.alpha_ns;
             sum.beta_ns += reply[r].network.beta_ns;
             sum.overhead_ns += reply[r].network.overhead_ns;
+            sum.send_ns += reply[r].network.send_ns;
             count++;
         }
     if (count != 0)
         *network = (struct cost_network){ sum.alpha_ns / count, sum.beta_ns / count,
-                                          fmin(sum.overhead_ns, sum.alpha_ns) / count };
+                                          sum.overhead_ns / count, sum.send_ns / count };
     return count != 0;
 }
 
 static void keep(struct hud_context *c, const struct cost_network *network)
 {
-    hud_log(&c->config, LOG_DEBUG,
-            "a message between nodes takes %.0f ns and %.0f ps per byte, one more %.0f ns",
-            network->alpha_ns, 1e3 * network->beta_ns, network->overhead_ns);
+    hud_log(
+        &c->config, LOG_DEBUG,
+        "a message between nodes takes %.0f ns and %.0f ps per byte, one more %.0f ns, of which "
+        "its start takes %.0f ns",
+        network->alpha_ns, 1e3 * network->beta_ns, network->overhead_ns, network->send_ns);
     pthread_mutex_lock(&c->lock);
     c->network = *network;
     pthread_mutex_unlock(&c->lock);

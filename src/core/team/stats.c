@@ -125,18 +125,18 @@ static json_t *to_json(const struct hud_context *c, const struct sums *s)
                                       "empty", (json_int_t)s->empty[k], "bytes",
                                       (json_int_t)s->bytes[k], "seconds", (double)s->ns[k] * 1e-9));
     }
-    return json_pack("{s:s, s:i, s:i, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I}, "
-                     "s:{s:I, s:I}, s:{s:f, s:f, s:f}}",
-                     "mpi", c->host.name, "ranks",
-                     c->host.world_size > 0 ? c->host.world_size : s->ranks, "ranks_seen", s->ranks,
-                     "collectives", collectives, "memory", "arena_bytes", (json_int_t)s->arena,
-                     "leased_bytes", (json_int_t)s->leased, "leased_peak_bytes",
-                     (json_int_t)s->peak, "leases", (json_int_t)s->leases, "teams_refused",
-                     (json_int_t)s->refused, "pages_home", (json_int_t)s->home, "pages_elsewhere",
-                     (json_int_t)s->elsewhere, "nodes", "messages", (json_int_t)s->messages,
-                     "bytes", (json_int_t)s->message_bytes, "adapt", "tried", (json_int_t)s->tried,
-                     "changed", (json_int_t)s->changed, "network", "alpha_ns", c->network.alpha_ns,
-                     "beta_ns", c->network.beta_ns, "overhead_ns", c->network.overhead_ns);
+    return json_pack(
+        "{s:s, s:i, s:i, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I}, "
+        "s:{s:I, s:I}, s:{s:f, s:f, s:f, s:f}}",
+        "mpi", c->host.name, "ranks", c->host.world_size > 0 ? c->host.world_size : s->ranks,
+        "ranks_seen", s->ranks, "collectives", collectives, "memory", "arena_bytes",
+        (json_int_t)s->arena, "leased_bytes", (json_int_t)s->leased, "leased_peak_bytes",
+        (json_int_t)s->peak, "leases", (json_int_t)s->leases, "teams_refused",
+        (json_int_t)s->refused, "pages_home", (json_int_t)s->home, "pages_elsewhere",
+        (json_int_t)s->elsewhere, "nodes", "messages", (json_int_t)s->messages, "bytes",
+        (json_int_t)s->message_bytes, "adapt", "tried", (json_int_t)s->tried, "changed",
+        (json_int_t)s->changed, "network", "alpha_ns", c->network.alpha_ns, "beta_ns",
+        c->network.beta_ns, "overhead_ns", c->network.overhead_ns, "send_ns", c->network.send_ns);
 }
 
 /* A collective that was called. */
@@ -184,8 +184,9 @@ static void print_nodes(const struct hud_context *c, const struct sums *s)
                 (unsigned long long)s->messages, (unsigned long long)s->message_bytes);
     if (n->alpha_ns > 0)
         fprintf(stderr,
-                "huddle: network        alpha %.0f ns, beta %.0f ps per byte, overhead %.0f ns\n",
-                n->alpha_ns, 1e3 * n->beta_ns, n->overhead_ns);
+                "huddle: network        alpha %.0f ns, beta %.0f ps per byte, overhead %.0f ns, "
+                "send %.0f ns\n",
+                n->alpha_ns, 1e3 * n->beta_ns, n->overhead_ns, n->send_ns);
 }
 
 /* What HUDDLE_ADAPT came to, where it was on. */

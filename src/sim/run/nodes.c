@@ -14,7 +14,8 @@ static struct cost_network network_of(const struct machine_network *n)
 {
     return (struct cost_network){ .alpha_ns = n->latency_ns,
                                   .beta_ns = n->gbps > 0 ? 1 / n->gbps : 0,
-                                  .overhead_ns = n->message_ns };
+                                  .overhead_ns = n->message_ns,
+                                  .send_ns = n->message_ns };
 }
 
 static void choose_tree(const struct request *q, long *param)
