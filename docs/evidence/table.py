@@ -35,7 +35,8 @@ COLUMNS = "collective,ranks,regime,bytes,algorithm,gap,serve,us,machine".split("
 NEAR_NS = 110  # a shorter line transfer: the ranks share a cache
 TIE = 1.05  # times the least: as good; the row stays as it is
 KEYS = (  # of a row that say which calls it serves, or what it rests on
-    "ranks bytes oversubscribed direct quick within fallback evidence holds cheaper_than".split()
+    "ranks bytes oversubscribed direct quick intel within fallback evidence holds"
+    " cheaper_than".split()
 )
 
 
@@ -221,7 +222,7 @@ def is_row_of(cell, block):
         return False
     row = found[1]
     same = all(row.get(key) == cell.get(key) for key in ("ranks", "bytes", "within"))
-    return same and not row.get("fallback") and not row.get("oversubscribed")
+    return same and not any(row.get(key) for key in ("fallback", "oversubscribed", "intel"))
 
 
 def line_of(key, value):
@@ -297,6 +298,7 @@ def serves(row, data):
         and low <= int(data["ranks"]) <= high
         and least <= series.number_of(data["bytes"]) <= most
         and regime in (None, data["regime"])
+        and row.get("intel") in (None, "Intel" in data["machine"])
     )
 
 

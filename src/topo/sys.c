@@ -212,6 +212,15 @@ int hud_topo_cpu_quota(void)
     return hud_sys_cpu_quota("");
 }
 
+enum topo_vendor hud_topo_vendor(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_is("amd") ? TOPO_AMD : __builtin_cpu_is("intel") ? TOPO_INTEL : TOPO_OTHER;
+#else
+    return TOPO_OTHER;
+#endif
+}
+
 void hud_topo_cpu_name(char *name, size_t bytes)
 {
     hud_sys_cpu_name("", name, bytes);

@@ -100,6 +100,21 @@ static const char *verdict_on(const char *algorithm)
     return rule ? json_string_value(json_object_get(rule, "verdict")) : "(none)";
 }
 
+/* A machine that is described has no rules for a vendor. */
+static void an_intel_processor_has_rules_of_its_own(void **state)
+{
+    (void)state;
+    ask("reduce_scatter", 128 << 10, 2, "core");
+    assert_false(json_is_true(at("facts.intel")));
+    assert_string_equal(text_at("serves.algorithm"), "exchange");
+    int count = 0;
+    const json_t *rule;
+    for (size_t i = 0; (rule = json_array_get(at("rules"), i)); i++)
+        count += strcmp(json_string_value(json_object_get(rule, "verdict")),
+                        "for Intel's processors") == 0;
+    assert_int_equal(count, 1);
+}
+
 /* Three ranks, large blocks; whether this machine allows it is no matter of the answer's. */
 static void single_copy_serves_where_the_facts_allow_it(void **state)
 {
@@ -334,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_built_in_table_serves),
+        cmocka_unit_test(an_intel_processor_has_rules_of_its_own),
         cmocka_unit_test(single_copy_serves_where_the_facts_allow_it),
         cmocka_unit_test(a_described_machine_has_its_own_memory),
         cmocka_unit_test(where_memory_is_short_the_verdict_says_so),

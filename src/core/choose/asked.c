@@ -57,6 +57,7 @@ static bool find_place(struct asked *a)
             a->table->unit[i] = (int16_t)place.unit[i];
         a->facts.ranks = a->ranks;
         a->facts.oversubscribed = a->ranks > a->processors;
+        a->facts.intel = !a->q->topology && hud_topo_vendor() == TOPO_INTEL;
         find_direct(a);
         hud_plan_within(a->table, a->ranks, a->facts.within);
     }

@@ -81,9 +81,9 @@ int hud_choices_json(const struct hud_question *q, int max_ranks, char **json)
     json_t *bands = status == HUD_OK ? bands_json(a, max_ranks) : NULL;
     if (bands) {
         json_t *answer =
-            json_pack("{s:s, s:s, s:i, s:b, s:b, s:o, s:o}", "collective", q->collective, "map",
-                      q->map, "processors", a->processors, "direct", a->facts.direct, "quick",
-                      a->facts.quick, "bands", bands, "error",
+            json_pack("{s:s, s:s, s:i, s:b, s:b, s:b, s:o, s:o}", "collective", q->collective,
+                      "map", q->map, "processors", a->processors, "direct", a->facts.direct,
+                      "quick", a->facts.quick, "intel", a->facts.intel, "bands", bands, "error",
                       a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
         *json = answer ? json_dumps(answer, JSON_INDENT(2)) : NULL;
         json_decref(answer);

@@ -27,6 +27,8 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
            : rule->quick == 0 && facts->quick
                ? "for ranks for whom the kernel does not copy quickly"
            : rule->quick == 1 && !facts->quick ? "for ranks for whom the kernel copies quickly"
+           : rule->intel >= 0 && rule->intel != facts->intel
+               ? rule->intel ? "for Intel's processors" : "for processors that are not Intel's"
            : bytes < rule->min_bytes || bytes > rule->max_bytes ? "for other sizes"
            : bytes < hud_rule_min_bytes(rule, facts) ? "another takes less, by the time model"
                                                      : NULL;
@@ -47,8 +49,8 @@ bool hud_plan_only_equal(const struct plan_only *a, const struct plan_only *b)
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)
 {
     return a->ranks == b->ranks && a->oversubscribed == b->oversubscribed &&
-           a->direct == b->direct && a->quick == b->quick && strcmp(a->within, b->within) == 0 &&
-           hud_plan_only_equal(&a->only, &b->only);
+           a->direct == b->direct && a->quick == b->quick && a->intel == b->intel &&
+           strcmp(a->within, b->within) == 0 && hud_plan_only_equal(&a->only, &b->only);
 }
 
 void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME])

@@ -37,6 +37,7 @@ static inline int plan_axis(enum coll_kind kind, bool ordered)
 struct place_table {
     int32_t levels;
     int32_t oversubscribed; /* ranks outnumber the processors they may use */
+    int32_t intel;          /* the processors are Intel's */
     int64_t cache_bytes;    /* a rank's share of the largest cache that ranks share, 0: not known */
     char name[SHAPE_LEVELS][TOPO_NAME];
     int16_t unit[]; /* [level * ranks + rank] */
@@ -64,6 +65,7 @@ struct plan_facts {
     bool direct; /* the ranks can reach each other's memory: algorithms that need it may serve */
     bool quick;  /* and the kernel copies quickly for each of them (core/arena/direct.h), or their
                     memory stays mapped */
+    bool intel;  /* the processors are Intel's; false where the machine is only described */
     char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
 };
 

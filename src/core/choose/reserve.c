@@ -79,7 +79,8 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
                                     .only = *only,
                                     .oversubscribed = i % 2,
                                     .direct = i / 2 % 3 > 0,
-                                    .quick = i / 2 % 3 > 1 };
+                                    .quick = i / 2 % 3 > 1,
+                                    .intel = hud_topo_vendor() == TOPO_INTEL };
         memcpy(facts.within, names[i / 6], TOPO_NAME);
         hud_plan_make(p, &facts, max_bytes, windows, &p->plan);
         all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;

@@ -206,6 +206,7 @@ static const struct line {
               { "oversubscribed", NULL, offsetof(struct rule, oversubscribed) },
               { "direct", NULL, offsetof(struct rule, direct) },
               { "quick", NULL, offsetof(struct rule, quick) },
+              { "intel", NULL, offsetof(struct rule, intel) },
               { "fallback", NULL, offsetof(struct rule, fallback) },
               { "second", NULL, offsetof(struct rule, second) },
               { "evidence", take_evidence },
@@ -242,12 +243,12 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
             return complain(r, line, "%s = \"%.60s\" is not understood (accepted: %s)", key, value,
                             accepted);
         }
-    return complain(
-        r, line,
-        "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
-        "quick, within, fallback, second, evidence, holds, algorithm, then cheaper_than and its "
-        "parameters)",
-        key);
+    return complain(r, line,
+                    "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
+                    "quick, intel, within, fallback, second, evidence, holds, algorithm, then "
+                    "cheaper_than and its "
+                    "parameters)",
+                    key);
 }
 
 static int take_machine(struct reader *r, const char *key, const char *value)
@@ -318,6 +319,7 @@ static int on_table(void *arg, const char *name, int line)
                               .oversubscribed = -1,
                               .direct = -1,
                               .quick = -1,
+                              .intel = -1,
                               .max_ranks = INT_MAX,
                               .max_bytes = SIZE_MAX };
     return 0;
@@ -354,9 +356,7 @@ bool hud_rules_read(struct rules *rules, const char *file, const char *text, siz
                     char *error, size_t error_bytes)
 {
     struct reader reader = { .rules = rules, .error = error, .error_bytes = error_bytes };
-    const struct toml_visitor visitor = {
-        .table = on_table, .pair = on_pair, .strange = on_strange, .arg = &reader
-    };
+    const struct toml_visitor visitor = { on_table, on_pair, on_strange, &reader };
 
     *rules = (struct rules){ .digest = digest_of(text, bytes) };
     snprintf(rules->file, sizeof rules->file, "%s", file);

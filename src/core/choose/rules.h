@@ -10,6 +10,7 @@
  *   oversubscribed = false  true: more ranks than processors that they may use
  *   direct = true           the ranks can reach each other's memory
  *   quick = true            and the kernel copies quickly (core/arena/direct.h), or HUDDLE_CMA=on
+ *   intel = true            the processors are Intel's
  *   within = "numa"         the lowest level of the memory hierarchy with one unit that holds all
  *                           ranks; "machine": no level has one; "unit": some level has one
  *   cheaper_than = "slices" only from the size on from which the time model (model.h) predicts less
@@ -52,7 +53,7 @@ struct rule {
     int than;                     /* it must be cheaper than this row by the time model; -1: none */
     int line;                     /* of the file */
     int oversubscribed;           /* 0, 1, or -1: either */
-    int direct, quick;            /* the same */
+    int direct, quick, intel;     /* the same */
     int fallback;                 /* 1: for calls of another row that its algorithm cannot handle */
     int second;                   /* 1: only a second candidate (core/choose/second.c) */
     char evidence[RULE_EVIDENCE]; /* "": none */

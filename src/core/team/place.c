@@ -26,6 +26,7 @@ void hud_place_write(struct hud_team *team, const union hello *hello, struct pla
 
     table->levels = 0;
     table->oversubscribed = hud_policy_oversubscribed(team, hello);
+    table->intel = hud_topo_vendor() == TOPO_INTEL;
     for (int r = 0; cpus && r < team->size; r++)
         cpus[r] = hello[r].is.cpus;
     table->cache_bytes =
@@ -65,6 +66,7 @@ void hud_place_read(const struct place_table *table, int ranks, struct place_tab
 {
     memcpy(copy, table, place_bytes(ranks));
     copy->oversubscribed = copy->oversubscribed != 0;
+    copy->intel = copy->intel != 0;
     if (is_sane(copy, ranks))
         return;
     copy->levels = 0;

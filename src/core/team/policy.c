@@ -47,20 +47,11 @@ static size_t stream_bytes(const struct config *config, int ranks)
     return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache / 2 / (size_t)ranks + 1 : 0;
 }
 
-static bool is_amd(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_is("amd");
-#else
-    return false;
-#endif
-}
-
 /* A copy of a rank's own, which its nearest cache of much size does not hold.  An AMD processor's
  * L3 has what its L2 evicts, and holds several times that (E68). */
 static size_t move_bytes(const struct config *config)
 {
-    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE) * (is_amd() ? 4 : 1),
+    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE) * (hud_topo_vendor() == TOPO_AMD ? 4 : 1),
          set = config->number[SET_STREAM];
 
     return set >= 0 ? (size_t)set : cache > 0 ? (size_t)cache : 0;
@@ -73,7 +64,7 @@ static size_t move_bytes(const struct config *config)
  */
 static void prefetch_policy(const struct config *config, struct mem_policy *policy)
 {
-    bool amd = is_amd();
+    bool amd = hud_topo_vendor() == TOPO_AMD;
     long set = config->number[SET_PREFETCH];
 
     policy->prefetch_bytes = set >= 0 ? (size_t)set : amd ? 2048 : SIZE_MAX;

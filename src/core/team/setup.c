@@ -134,6 +134,7 @@ static void take_plan(struct setup *s)
                                 .only = team->only,
                                 .oversubscribed = s->place->oversubscribed != 0,
                                 .direct = s->direct != 0,
+                                .intel = s->place->intel != 0,
                                 .quick = s->direct & DIRECT_MAPPED ? c->peers.keeps : s->quick };
 
     hud_plan_within(s->place, team->size, facts.within);
