@@ -152,8 +152,8 @@ static int64_t take_turn(const struct mem_wait *wait, enum mem_way way)
 {
     struct mem *m = wait->m;
 
-    if (way == MEM_YIELD)
-        return hud_mem_yield(m);
+    if (way == MEM_YIELD) /* looks may take as long as SHARED_NS, which only such a team asks for */
+        return hud_mem_yield(m, m->policy->spans_nodes ? hud_mem_now_ns() : wait->now_ns);
     if (way == MEM_SLEEP) {
         sleep_on(m, wait->flag, wait->min);
         for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, wait->flag, wait->min); i++)
@@ -188,13 +188,11 @@ static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
     habit->losses += habit->losses < LOSSES_MAX;
 }
 
-int64_t hud_mem_yield(struct mem *m)
+int64_t hud_mem_yield(struct mem *m, int64_t now_ns)
 {
-    int64_t before_ns = hud_mem_now_ns();
-
     sched_yield();
     int64_t after_ns = hud_mem_now_ns();
-    judge(&m->team->habit, after_ns, after_ns - before_ns);
+    judge(&m->team->habit, after_ns, after_ns - now_ns);
     return after_ns;
 }
 

@@ -64,7 +64,7 @@ void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int li
         n->meanwhile(n->meanwhile_arg);
         bool yields =
             m->policy->polls == 0 || wait.turns % TURNS_PER_YIELD == 0 || hud_mem_cpu_is_shared(m);
-        int64_t now_ns = yields ? hud_mem_yield(m) : wait.now_ns;
+        int64_t now_ns = yields ? hud_mem_yield(m, hud_mem_now_ns()) : wait.now_ns;
         if (++wait.turns % TURNS_PER_TIME != 0 && now_ns - wait.now_ns < LOOK_NS)
             continue;
         wait.now_ns = hud_mem_now_ns();
