@@ -59,7 +59,7 @@ def of_file(layout, path):
     alpha_ns, beta_ps, overhead_ns = (
         float(about[key]) for key in ("alpha_ns", "beta_ps", "overhead_ns")
     )
-    send_ns = float(about.get("send_ns", 0)) or overhead_ns
+    send_ns = float(about.get("send_ns", overhead_ns))
     return Network(alpha_ns, beta_ps / 1000, overhead_ns, send_ns)
 
 

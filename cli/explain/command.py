@@ -160,7 +160,7 @@ def show_one(asked, answer):
         f"  facts    {many if facts['oversubscribed'] else 'a processor for each rank'};"
         f" within one {facts['within']};"
         f" {single_copy_text(facts)} between ranks;"
-        f" {'Intel' if facts['intel'] else 'other'} processors;"
+        f"{' Intel processors;' if facts['intel'] else ''}"
         f" groups: {groups}"
     )
     slots = ", ".join(

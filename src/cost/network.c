@@ -161,7 +161,7 @@ bool hud_cost_ring_fills(const struct cost_network *c, int nodes, double bytes)
     const double memory_ns = .1, much = 8; /* of a byte copied; times */
     double message = fmin((double)COST_RING_BYTES / (nodes + COST_RING_MORE), bytes / nodes);
 
-    return message * c->beta_ns >= c->alpha_ns &&
+    return bytes > COST_RING_BYTES / 2 && message * c->beta_ns >= c->alpha_ns &&
            bytes * c->beta_ns >= much * nodes * c->alpha_ns && c->beta_ns >= much * memory_ns;
 }
 

@@ -92,7 +92,8 @@ int hud_cost_lanes(size_t bytes, int nodes, size_t chunk_bytes);
  */
 double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double bytes);
 
-/* A chunk of the ring of nodes has so many bytes in all, in a cell for each node and these more. */
+/* A set of cells of the ring of nodes has so many bytes in all: a cell for each node and these
+ * more. */
 enum { COST_RING_BYTES = 128 << 10, COST_RING_MORE = 3 };
 
 /*
@@ -100,7 +101,7 @@ enum { COST_RING_BYTES = 128 << 10, COST_RING_MORE = 3 };
  * it goes round the ring (src/alg/lanes/ring.h).  No other algorithm is then faster.  A node has
  * two messages on their way, so the transfer of one must hide alpha of the other.  The first and
  * the last messages must be a small part of all.  The network must be much slower than memory,
- * through which huddle passes the bytes.
+ * through which huddle passes the bytes.  Shorter calls have other algorithms.
  */
 bool hud_cost_ring_fills(const struct cost_network *c, int nodes, double bytes);
 

@@ -152,9 +152,11 @@ static int64_t take_turn(const struct mem_wait *wait, enum mem_way way)
 {
     struct mem *m = wait->m;
 
-    if (way == MEM_YIELD) /* looks may take as long as SHARED_NS, which only such a team asks for */
+    if (way == MEM_YIELD) /* only a span compares with SHARED_NS; the looks before would count */
         return hud_mem_yield(m, m->policy->spans_nodes ? hud_mem_now_ns() : wait->now_ns);
     if (way == MEM_SLEEP) {
+        if (wait->turns == 1 && m->policy->spans_nodes) /* its own messages may be on their way */
+            progress(m);
         sleep_on(m, wait->flag, wait->min);
         for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, wait->flag, wait->min); i++)
             progress(m);

@@ -49,7 +49,7 @@ void hud_mem_wait_show(struct mem_wait *wait, bool over);
 int64_t hud_mem_now_ns(void);
 /* Whether yields take long of late, in a team of several nodes: others use this processor. */
 bool hud_mem_cpu_is_shared(const struct mem *m);
-/* Learns what it takes from now_ns on; returns the time after it. */
+/* Yields; learns how long it took since now_ns; returns the time after it. */
 int64_t hud_mem_yield(struct mem *m, int64_t now_ns);
 void hud_mem_wake(_Atomic uint64_t *f); /* wakes the ranks that sleep on it */
 

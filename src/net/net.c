@@ -10,7 +10,7 @@
  */
 #include "net/net.h"
 
-/* Turns of a wait, from one look at the time, one yield, to the next; or time between looks. */
+/* Turns between two looks at the time, and between two yields; the most time between looks. */
 enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8, LOOK_NS = 1000000 };
 
 /* Both ranks of a pair make the same calls in the same order, and start the messages of a call in

@@ -189,7 +189,8 @@ static void a_ring_fills_a_slow_network(void **state)
                   { { 25e3, 8, 12e3, 4e3 }, 40, 64 * MB, false },  /* 24.4 us */
                   { { 12e3, .8, 6e3, 2e3 }, 16, 64 * MB, false },  /* 10 Gbit/s */
                   { { 100, .79, 50, 50 }, 4, 64 * MB, false },
-                  { { 100, .81, 50, 50 }, 4, 64 * MB, true } };
+                  { { 100, .81, 50, 50 }, 4, 64 * MB, true },
+                  { { 100, .81, 50, 50 }, 4, 64 * KB, false } };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

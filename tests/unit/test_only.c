@@ -235,7 +235,6 @@ static void slices_are_small(void **state)
         for (int ranks = 2; ranks <= 512; ranks *= 4)
             for (size_t bytes = 8; bytes <= 64 * MB; bytes *= 8) {
                 struct plan_facts facts = { .ranks = ranks,
-                                            .intel = hud_topo_vendor() == TOPO_INTEL,
                                             .within = "machine",
                                             .only = { true, axis, bytes } };
                 static struct plan all, least;

@@ -40,8 +40,7 @@ ALG_INLINE void ring_begin_chunk(struct ring *x, size_t chunk)
         return;
     x->sent[chunk % LANES_SETS] = x->first;
     lanes_await_node(x->m, x->before + chunk + 1);
-    if (x->steps != 0)
-        ring_expect(x, chunk, x->first);
+    ring_expect(x, chunk, x->first);
     x->plan->begin(x, chunk);
     ring_pass_on(x, chunk, x->first);
 }

@@ -12,8 +12,9 @@
  *
  * Edges     R3 -> A3   a block, to the next node
  * Deadlock  All lanes of all nodes start a receive one step before they wait for it.  A step waits
- *           for its message, which the node before sent at the end of its step before; then for
- *           sends of earlier steps; then it sends that of the next.
+ *           for its message, which the node before sent at the end of the step before, or, the
+ *           first, as the chunk began; then for sends of messages up to its own, whose receives
+ *           were started a step before; then it sends that of the next.
  * Safety    1 A block is received where its sum was sent from: after net_sent.  A buffer for what
  *             comes serves every second step, after that has been reduced.
  *           2 Each block is reduced by one rank of each node, in the order of the ring from the
@@ -126,11 +127,11 @@ ALG_INLINE void ring_expect(struct ring *x, size_t chunk, int step)
 ALG_INLINE void ring_pass_on(struct ring *x, size_t chunk, int step)
 {
     int node = ring_moved(x, step), id = ring_outgoing(chunk, step);
-    const char *from = ring_cell(x, mem_rank(x->m), chunk, x->lane, node);
-    size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
 
     if (step >= x->first + x->steps)
         return;
+    const char *from = ring_cell(x, mem_rank(x->m), chunk, x->lane, node);
+    size_t bytes = x->plan->bytes(x, chunk, x->lane, node);
     ring_complete(x, chunk, step + 1 - LANES_BOTH);
     if (bytes != 0)
         net_send(x->m, x->c->net, id, x->above, x->tag, from, bytes); /* R3 */

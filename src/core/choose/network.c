@@ -20,12 +20,12 @@ static const struct {
 
 void hud_network_begin(struct cost_network *network)
 {
-    *network = (struct cost_network){ .beta_ns = NAN, .overhead_ns = NAN };
+    *network = (struct cost_network){ .beta_ns = NAN, .overhead_ns = NAN, .send_ns = NAN };
 }
 
 bool hud_network_end(struct cost_network *network, char *why, size_t why_bytes)
 {
-    if (network->send_ns == 0)
+    if (isnan(network->send_ns))
         network->send_ns = network->overhead_ns;
     if (hud_cost_network_valid(network))
         return true;

@@ -74,14 +74,14 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
         .ranks = ranks, .only = *only, .windows = windows, .max_bytes = max_bytes
     };
 
-    for (int i = 0; i < 6 * count; i++) {
+    for (int i = 0; i < 12 * count; i++) {
         struct plan_facts facts = { .ranks = ranks,
                                     .only = *only,
                                     .oversubscribed = i % 2,
-                                    .direct = i / 2 % 3 > 0,
-                                    .quick = i / 2 % 3 > 1,
-                                    .intel = hud_topo_vendor() == TOPO_INTEL };
-        memcpy(facts.within, names[i / 6], TOPO_NAME);
+                                    .intel = i / 2 % 2,
+                                    .direct = i / 4 % 3 > 0,
+                                    .quick = i / 4 % 3 > 1 };
+        memcpy(facts.within, names[i / 12], TOPO_NAME);
         hud_plan_make(p, &facts, max_bytes, windows, &p->plan);
         all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;
         all.direct = all.direct || uses_direct(&p->plan);

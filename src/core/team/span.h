@@ -25,6 +25,7 @@ struct span {
     int ended;                   /* HUD_OK, or the status with which this rank's calls ended */
     size_t buffer_bytes;         /* of the ring of a broadcast */
     struct cost_network network; /* the same on all ranks */
+    bool assumed;                /* it is hud_cost_network_usual */
     struct span_route {
         size_t bytes; /* of the last broadcast; 0: there was none */
         enum shape_kind tree;
@@ -73,7 +74,7 @@ const struct span_route *hud_span_route(struct span *span, size_t bytes);
  * MPI's own. */
 size_t hud_span_piece(const struct span *span, size_t bytes);
 bool hud_span_chain_gains(const struct span *span, size_t bytes, size_t piece_bytes);
-/* HUDDLE_REDUCE_ORDER=fixed: no sum may be the MPI's own. */
+/* HUDDLE_REDUCE_ORDER=fixed: no reduce or allreduce may be the MPI's own. */
 bool hud_span_is_fixed(const struct span *span);
 /* A reduction whose ranks are combined one after the other from rank 0 on. */
 bool hud_span_in_order(const struct span *span, const struct coll *call);

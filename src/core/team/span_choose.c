@@ -9,7 +9,8 @@
  * With one rank on each node nothing is gained within: a barrier, a short sum, or a broadcast in
  * one piece needs as many messages as the MPI's own.  A broadcast is then handled where a pipeline
  * is clearly faster by the model, and a large allreduce, reduce_scatter or allgather where the
- * transfer of its bytes takes most of its time.  HUDDLE_REDUCE_ORDER=fixed: no sum falls back.
+ * transfer of its bytes takes most of its time.  HUDDLE_REDUCE_ORDER=fixed: no reduce or
+ * allreduce falls back.
  */
 #include "alg/lanes/ring_steps.h"
 #include "core/team/span.h"
@@ -73,7 +74,8 @@ static bool fills_network(const struct span *span, enum coll_kind kind, const st
 {
     double blocks = coll_has((int)kind, COLL_BLOCKS) ? span->map.ranks : 1;
 
-    return hud_cost_ring_fills(&span->network, span->map.nodes, (double)call->bytes * blocks);
+    return !span->assumed &&
+           hud_cost_ring_fills(&span->network, span->map.nodes, (double)call->bytes * blocks);
 }
 
 bool hud_span_gains(struct span *span, enum coll_kind kind, const struct coll *call,

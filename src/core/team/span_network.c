@@ -247,5 +247,6 @@ bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct r
         keep(team->context, &span->network);
     else
         span->network = hud_cost_network_usual;
+    span->assumed = !is_known;
     return true;
 }
