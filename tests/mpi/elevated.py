@@ -121,10 +121,12 @@ def run(folder, command):
     return done, started[1] if len(started) == 2 else "", os.path.exists(statistics)
 
 
-def complaints(kind, allowed, done, trace, statistics):
+def complaints(kind, allowed, build, done, trace, statistics):
     lines = [line for line in done.stdout.splitlines() if "huddle: " in line]
     opened = [
-        path for path in re.findall(r'"([^"]*huddle[^"]*)"', trace) if not re.search(allowed, path)
+        path
+        for path in re.findall(r'"([^"]*)"', trace)
+        if "huddle" in path.removeprefix(build) and not re.search(allowed, path)
     ]
     if "libhuddle-loader.so" not in trace:
         yield "the loader was not preloaded"
@@ -170,7 +172,7 @@ def main():
                     os.chmod(copy, stat.S_IRWXU | 0o055)
                     mark(copy)
                     done, trace, statistics = run(folder, [copy, *words])
-                    bad = list(complaints(kind, allowed, done, trace, statistics))
+                    bad = list(complaints(kind, allowed, build, done, trace, statistics))
                     print(f"{name:8} {kind:14} {'FAILED' if bad else 'ok'}", flush=True)
                     for line in bad + (done.stdout.splitlines()[-10:] if bad else []):
                         print("    " + line)
