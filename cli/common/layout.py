@@ -80,6 +80,10 @@ class Layout:
             )
         return json.loads(answer.stdout)
 
+    def tuning_error(self, path):
+        """What the library says of a tuning file that it does not accept; None: it accepts it."""
+        return self.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=path)["error"]
+
     def ask(self, *words, **environment):
         """
         The probe's JSON, with these variables set, or unset where they are None.  What it says on

@@ -23,7 +23,7 @@ def network_of(text):
     """'21000,8.1,4000', in ns"""
     try:
         numbers = [float(word) for word in text.split(",")]
-        found = Network(*numbers, *numbers[2:3] * (len(numbers) == 3))
+        found = Network(*numbers, numbers[2]) if len(numbers) == 3 else Network(*numbers)
     except (TypeError, ValueError) as error:
         raise refused.argument(text, "ALPHA,BETA,OVERHEAD[,SEND], in ns") from error
     in_order = 0 <= found.send_ns <= found.overhead_ns <= found.alpha_ns < math.inf
@@ -45,7 +45,7 @@ def of_file(layout, path):
     """[network] of a tuning file; None: there is no such file, or it has none."""
     if not os.path.exists(path) or machines.tomllib is None:
         return None
-    error = layout.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=path)["error"]
+    error = layout.tuning_error(path)
     if error:
         raise Trouble(error)
     try:

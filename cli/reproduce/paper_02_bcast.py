@@ -31,9 +31,8 @@ EXPERIMENTS = (  # what is otherwise, section of the description, its keys
     ("dirty lines that go to memory", "caches", {"dirty_share": "memory"}),
     ("chips that carry half as much", "links", {"mesh_gbps": {"numa": 7.5}}),
 )
-NETWORK = network.Network(
-    2000, 0.5, 500, 500
-)  # 20 Gb/s with 8b/10b, as the paper's; others assumed
+# 20 Gb/s with 8b/10b, as the paper's; others assumed
+NETWORK = network.Network(2000, 0.5, 500, 500)
 NODES = 16  # of 16 ranks: the paper's 256 processes
 NOTES = (
     (

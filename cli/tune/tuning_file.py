@@ -234,7 +234,7 @@ def write(path, content):
 
 def check_reads(layout, path):
     """Checks that the library accepts the file."""
-    error = layout.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=path)["error"]
+    error = layout.tuning_error(path)
     if error:
         raise Trouble(
             "the library does not accept the file that was written:"

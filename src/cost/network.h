@@ -101,7 +101,8 @@ enum { COST_RING_BYTES = 128 << 10, COST_RING_MORE = 3 };
  * it goes round the ring (src/alg/lanes/ring.h).  No other algorithm is then faster.  A node has
  * two messages on their way, so the transfer of one must hide alpha of the other.  The first and
  * the last messages must be a small part of all.  The network must be much slower than memory,
- * through which huddle passes the bytes.  Shorter calls have other algorithms.
+ * through which huddle passes the bytes.  Shorter calls have other algorithms.  How much longer and
+ * slower is assumed, not measured.
  */
 bool hud_cost_ring_fills(const struct cost_network *c, int nodes, double bytes);
 
