@@ -219,6 +219,7 @@ SEND_RECEIVE = {
 }
 READINGS = {
     "combining, woken by one flag": ("combining", {"degree": 2, "wake": "flag"}, ""),
+    "combining, counters on the nodes of ranks": ("combining", {"degree": 2}, ""),
     "MCS, four children in one line": ("mcs", {"word": "one"}, ""),
 }
 

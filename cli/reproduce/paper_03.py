@@ -44,10 +44,13 @@ BARRIERS = {
 MESSAGES = {"send/receive tree": ("messages", {}, "")}
 OWN = {"groups": ("groups", {}, ""), "cells": ("cells", {}, "")}
 
+# Their counters belong to no rank.  Global counters lie on rank 0's node (2.1).
+GLOBAL = {"combining", "combining, woken by one flag"}
+
 # us on 128 ranks, by core, by NUMA node, by socket
 PUBLISHED_US = {"sense-reversing-gr": (6.80, 7.18, 6.98), "combining": (3.09, 3.92, 3.63)}
 PUBLISHED_CV = {"sense-reversing-gr": 2.7, "combining": 11.9}
-POSTS_NS = (50, 100)
+SPIN_LOCK_NS = 25.2  # a home's time for a request by the rule of serve_ns
 
 NOTES = (
     (
@@ -78,14 +81,14 @@ NOTES = (
 
 class Barriers:
     """
-    Times in us, each simulated once.  machine: its description, with other numbers; more: of the
-    request.
+    Times in us, each simulated once.  machine: its description, with other numbers.  placement:
+    "on", what a rank owns lies on its node; "off", on rank 0's.
     """
 
-    def __init__(self, lab, machine=None, more=()):
+    def __init__(self, lab, machine=None, placement="on"):
         self.lab, self.known, self.machine = lab, {}, machine or lab.machine(MACHINE)
+        self.placement = placement
         self.calls = {
-            **dict(more),
             "method": "loop",
             "repetitions": 5 if lab.brief else 40,
             "warmup": 1 if lab.brief else 5,
@@ -112,6 +115,7 @@ class Barriers:
                     map=mapping,
                     parameters=parameters,
                     levels_off=off,
+                    placement="off" if name in GLOBAL else self.placement,
                     **self.calls,
                 )
                 / 1000
@@ -283,58 +287,29 @@ def other_end(b, half, whole):
 
 
 def on_one_node(b, ranks):
-    """An experiment: all shared memory is at home on rank 0's node, or what no rank owns."""
-    other = Barriers(b.lab, more={"placement": "off"})
-    rows = [
-        Row(
-            f"experiment, shared memory on rank 0's node: {name}, by {mapping}",
-            "us",
-            us,
-            other.us(name, ranks, mapping),
-            SIMULATED,
-        )
-        for name, published in PUBLISHED_US.items()
-        for mapping, us in zip(MAPS, published)
-    ]
-    for name, published in PUBLISHED_CV.items():
-        varies = variation([other.us(name, ranks, mapping) for mapping in MAPS])
-        what = f"experiment, shared memory on rank 0's node: {name}, variation over the mappings"
-        rows.append(Row(what, "%", published, varies, SIMULATED))
-    ratio = b.us("topo-NUMA", ranks) / other.us("combining", ranks)
-    what = "experiment, combining's counters on rank 0's node: topo-NUMA over combining"
-    rows.append(
-        Row(f"{what}, {ranks} ranks", "", "below 1, close to it", f"{ratio:.3g} times", SIMULATED)
-    )
-    return rows
+    """An experiment: what ranks own lies on rank 0's node, too."""
+    other, name = Barriers(b.lab, placement="off"), "sense-reversing-gr"
+    words = f"experiment, shared memory on rank 0's node: {name}"
+    times = [other.us(name, ranks, mapping) for mapping in MAPS]
+    for mapping, published, us in zip(MAPS, PUBLISHED_US[name], times):
+        yield Row(f"{words}, by {mapping}", "us", published, us, SIMULATED)
+    what = f"{words}, variation over the mappings"
+    yield Row(what, "%", PUBLISHED_CV[name], variation(times), SIMULATED)
 
 
-def slower_messages(b, half, whole):
-    """Experiments: an MPI's work for each message, as time that its post takes."""
-    tree = "send/receive tree"
-    shared = [name for name in BARRIERS if not name.startswith(("topo-", "sense-reversing"))]
-    for post_ns in POSTS_NS:
-        other = Barriers(b.lab, with_lines(b.machine, post_ns=post_ns))
-        what = f"experiment, a message's post takes {post_ns} ns"
-        for name, ranks, published in (("combining", half, 2.8), ("topo-NUMA", whole, 2.5)):
-            ratio = other.us(tree, ranks) / b.us(name, ranks)
-            words = f"{what}: {tree} over {name}, {ranks} ranks"
-            yield Row(words, "times", published, ratio, SIMULATED)
-        fastest = min(other.us(name, half) for name in (*forms.SEND_RECEIVE, tree))
-        yield Row(
-            f"{what}: fastest send/receive barrier over the slowest tree in shared memory,"
-            f" {half} ranks",
-            "",
-            "above 1",
-            f"{fastest / max(b.us(name, half) for name in shared):.3g} times",
-            SIMULATED,
-        )
+def with_nothing_but_memory(b, half, whole):
+    """An experiment: an MPI's own work for a message takes no time."""
+    other = Barriers(b.lab, {**b.machine, "call": {}})
+    tree, what = "send/receive tree", "experiment, messages without an MPI's own work"
+    for name, ranks, published in (("combining", half, 2.8), ("topo-NUMA", whole, 2.5)):
+        ratio = other.us(tree, ranks) / b.us(name, ranks)
+        yield Row(f"{what}: {tree} over {name}, {ranks} ranks", "times", published, ratio, SIMULATED)
 
 
 def at_homes(b, ranks):
-    """Experiments: a request occupies a home less."""
+    """Experiments: what a request occupies its home for."""
     flat = [name for name in BARRIERS if not name.startswith("topo-")]
-    for words, part in (("half as long", 0.5), ("for no time", 0)):
-        busy = part * b.machine["lines"]["home_busy_ns"]
+    for words, busy in (("as long as a spin lock's", SPIN_LOCK_NS), ("for no time", 0)):
         order = Barriers(b.lab, with_lines(b.machine, home_busy_ns=busy)).order(flat, ranks)
         yield Row(
             f"experiment, a request occupies a home {words}: fastest and slowest without groups,"
@@ -386,7 +361,7 @@ def reproduce(lab):
         *ranged(on_128(b, whole), [on_128(end, whole) for end in at_ends]),
         *on_one_node(b, whole),
         *at_homes(b, half),
-        *slower_messages(b, half, whole),
+        *with_nothing_but_memory(b, half, whole),
         *our_own(b, whole),
         *other_end(at_ends[0], half, whole),  # the first end
         *forms.paper_03(b, BARRIERS, half, whole),

@@ -11,10 +11,11 @@ ENDS = (  # keys of [lines] that change together, and what they are multiplied b
     (("serve_ns",), THIRD),
     (("serve_ns",), 3),
     (("home_busy_ns",), 0),
+    (("home_busy_ns",), 5),
 )
 WORDS = (
     "a third and three times `gap_ns` (with `scan_gap_ns`) and `serve_ns`, copies revoked in no"
-    " time, and homes that no request occupies, one at a time"
+    " time, and homes that requests occupy not at all and five times as long, one at a time"
 )
 
 

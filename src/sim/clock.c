@@ -286,6 +286,8 @@ void hud_clock_post(struct mem *m, const struct sim_spot *spot, struct sim_post 
 {
     struct sim_line *line = line_at(m->s, spot->owner, spot->at);
 
+    if (m->alg->sends)
+        m->self->now_ns += m->s->clock->machine->call.message_ns / 2;
     p->at_ns = m->self->now_ns;
     store(m->self, line);
     p->visible_ns = line->visible_ns;

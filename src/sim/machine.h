@@ -134,6 +134,8 @@ struct machine_call {
     double reduce_ns; /* added where it reduces */
     double host_ns;   /* added by the MPI in front of huddle, if there is one */
     double clock_ns;  /* one reading of the clock, by which measured ranks start together */
+    double message_ns; /* an MPI's own work for a message: half where it is sent, half where it is
+                          received; of algorithms that have `sends` (alg.h) */
 };
 
 struct sim_machine {

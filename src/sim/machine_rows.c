@@ -83,6 +83,8 @@ const struct machine_row machine_rows[] = {
     { "call", "reduce_ns", FORM_OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.reduce_ns) },
     { "call", "host_ns", FORM_OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.host_ns) },
     { "call", "clock_ns", FORM_OPTION, RANGE_DELAY, offsetof(struct sim_machine, call.clock_ns) },
+    { "call", "message_ns", FORM_OPTION, RANGE_DELAY,
+      offsetof(struct sim_machine, call.message_ns) },
     { "network", "latency_ns", FORM_OPTION, RANGE_DELAY,
       offsetof(struct sim_machine, network.latency_ns) },
     { "network", "message_ns", FORM_OPTION, RANGE_DELAY,

@@ -105,7 +105,7 @@ static void body(struct sim *s, int rank, void *arg)
 }
 
 static void run_with(struct job *job, void (*algorithm)(struct mem *m, const struct coll *c),
-                     int ranks, size_t bytes, const struct machine_call *call)
+                     bool sends, int ranks, size_t bytes, const struct machine_call *call)
 {
     static const int members[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     struct sim_machine *machine = made_up_machine(1, DIE);
@@ -115,9 +115,11 @@ static void run_with(struct job *job, void (*algorithm)(struct mem *m, const str
     machine->call = *call;
     struct sim *s = hud_sim_create(&options);
 
-    *job = (struct job){ .alg = { .coll = "bcast", .name = "made up", .run = algorithm },
-                         .ranks = ranks,
-                         .bytes = bytes };
+    *job = (struct job){
+        .alg = { .coll = "bcast", .name = "made up", .sends = sends, .run = algorithm },
+        .ranks = ranks,
+        .bytes = bytes,
+    };
     job->user = calloc((size_t)ranks, bytes);
     job->team = hud_sim_team_create(s, ranks, members, 0, ARENA);
     if (!hud_sim_run(s, body, job))
@@ -132,7 +134,7 @@ static void run_with(struct job *job, void (*algorithm)(struct mem *m, const str
 static void run(struct job *job, void (*algorithm)(struct mem *m, const struct coll *c), int ranks,
                 size_t bytes)
 {
-    run_with(job, algorithm, ranks, bytes, &(struct machine_call){ 0 });
+    run_with(job, algorithm, false, ranks, bytes, &(struct machine_call){ 0 });
 }
 
 /* From the root's entry to a rank's return. */
@@ -204,8 +206,21 @@ static void front_end(void **state)
     struct job job;
 
     (void)state;
-    run_with(&job, through_memory, 2, BYTES, &call);
+    run_with(&job, through_memory, false, 2, BYTES, &call);
     expect(&job, 1, 1, 7 + 5 + 2 + 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
+}
+
+/* An MPI's own work for a message, 30 at either end, counts where posts are ends of messages. */
+static void messages(void **state)
+{
+    const struct machine_call call = { .message_ns = 60 };
+    struct job job;
+
+    (void)state;
+    for (int sends = 0; sends <= 1; sends++) {
+        run_with(&job, through_memory, sends, 2, BYTES, &call);
+        expect(&job, 1, 1, 10 + .1 * BYTES + 30 * sends + 10 + 10 + .1 * BYTES);
+    }
 }
 
 int main(void)
@@ -216,6 +231,7 @@ int main(void)
         cmocka_unit_test(bytes_beside_a_flag_come_with_it),
         cmocka_unit_test(single_copies),
         cmocka_unit_test(front_end),
+        cmocka_unit_test(messages),
     };
 
     return cmocka_run_group_tests_name("carry", tests, NULL, NULL);

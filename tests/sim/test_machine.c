@@ -38,7 +38,7 @@ static const char small[] =
     "'shared_level': 'numa', 'shared_bytes': 16384,"
     "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}, 'call': {'enter_ns': 120, 'data_ns': "
     "121, 'reduce_ns': 0,"
-    "  'host_ns': 123, 'clock_ns': 124}, 'network': {'latency_ns': 130, 'message_ns': 131, 'gbps': "
+    "  'host_ns': 123, 'clock_ns': 124, 'message_ns': 125}, 'network': {'latency_ns': 130, 'message_ns': 131, 'gbps': "
     "132}}";
 
 static json_t *parse(const char *text)
@@ -119,6 +119,7 @@ static void numbers_land_where_they_belong(void **state)
     expect_numbers((const double[]){ m->call.enter_ns, m->call.data_ns, m->call.reduce_ns,
                                      m->call.host_ns, m->call.clock_ns },
                    120, 121, 0, 123, 124);
+    assert_true(m->call.message_ns == 125);
     assert_true(m->network.latency_ns == 130 && m->network.message_ns == 131);
     assert_true(m->network.gbps == 132);
     expect_numbers(m->lines.transfer_ns, 0, 10, 20, 30, 40);

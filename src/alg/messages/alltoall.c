@@ -79,6 +79,7 @@ ALG_DEFINE(alltoall, messages) = {
     .doc = "baseline: messages between each two ranks, by pairs, all at once, or Bruck's way",
     .source = "paper 02, Alltoall: MVAPICH 1.1",
     .baseline = true,
+    .sends = true,
     .family = &family,
     .accepts = accepts,
     .run = alltoall_messages,

@@ -152,6 +152,7 @@ ALG_DEFINE(barrier, messages) = {
     .doc = "baseline: empty messages up a binomial tree and down again, or another of Open MPI's",
     .source = "Open MPI, coll/base",
     .baseline = true,
+    .sends = true,
     .family = &family,
     .run = barrier_messages,
 };

@@ -83,6 +83,7 @@ ALG_DEFINE(bcast, messages) = {
     .doc = "baseline: messages down a tree, through a queue of each pair of ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
+    .sends = true,
     .family = &family,
     .run = bcast_messages,
 };
@@ -102,6 +103,7 @@ ALG_DEFINE(reduce, messages) = {
     .doc = "baseline: messages up a tree, through a queue of each pair of ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
+    .sends = true,
     .family = &family,
     .run = reduce_messages,
 };
@@ -123,6 +125,7 @@ ALG_DEFINE(allreduce, messages) = {
            "ranks",
     .source = "Open MPI, coll/base",
     .baseline = true,
+    .sends = true,
     .family = &family,
     .run = allreduce_messages,
 };
