@@ -11,8 +11,8 @@ sense-reversing-counter is `counters`, sense-reversing-gr (gather and release) i
 is `groups` of those levels, and a send/receive tree is `messages`.  A mapping binds ranks in turn
 to cores, over NUMA nodes, or over sockets.
 
-Send and receive are simulated as far as they depend on the machine: copies and lines of a queue for
-each pair of ranks (src/alg/messages/messages.c).
+Send and receive are copies and lines of a queue for each pair of ranks
+(src/alg/messages/messages.c), and the MPI's own work for a message.
 """
 
 import statistics
@@ -54,40 +54,32 @@ SPIN_LOCK_NS = 25.2  # a home's time for a request by the rule of serve_ns
 
 NOTES = (
     (
-        "sense-reversing-gr comes out by cores only, with homes that order requests; with all"
-        " shared memory on rank 0's node, an experiment, it takes 7.3 to 8.0 us under all mappings,"
-        " within 15 % of what is printed, so the printed times may be of such a placement"
+        "absolute times are about half of those printed, and of the six printed ones five are in"
+        " the range, of which serve_ns, a reader's turn at a line, makes most"
     ),
     (
-        "combining by cores comes out with that placement, too, but by NUMA node and by socket"
-        " without it only; its counters belong to no rank, and the paper has global counters on"
-        " rank 0's node (2.1); with those there, an experiment, topo-NUMA is faster than combining"
-        " as published"
+        "combining: its counters belong to no rank, and lie on rank 0's node as the paper's global"
+        " counters do (2.1); on the nodes of ranks, a reading, it is as fast here, since homes are"
+        " hardly occupied"
     ),
     (
-        "send/receive: only the copies and lines of a message are simulated, not an MPI's other"
-        " costs (requests, matching, progress); where each post of a message takes 50 ns, an"
-        " experiment, the factor on 64 ranks comes out, and at 100 ns that on 128 and the order of"
-        " both kinds of barriers; 40 % faster is read as 0.60 of the time"
+        "send/receive: a message takes an MPI's own work besides copies and lines, as measured of"
+        " Open MPI 5 on another machine; without it, an experiment, the tree is half as slow as"
+        " printed; 40 % faster is read as 0.60 of the time"
     ),
     (
-        "dissemination is slowest: all ranks post at once, and each flag asks a home twice, for the"
-        " store and for the load; where a request occupies a home half as long, an experiment, the"
-        " central counter is slowest as printed, and where it occupies none, dissemination is"
-        " fastest: home_busy_ns, the least certain value, is too large here, and not 0"
+        "the order of barriers without groups on 64 ranks is as printed; where a request occupies a"
+        " home for no time, an experiment, dissemination is fastest, and five times as long,"
+        " slowest"
     ),
 )
 
 
 class Barriers:
-    """
-    Times in us, each simulated once.  machine: its description, with other numbers.  placement:
-    "on", what a rank owns lies on its node; "off", on rank 0's.
-    """
+    """Times in us, each simulated once.  machine: its description, with other numbers."""
 
-    def __init__(self, lab, machine=None, placement="on"):
+    def __init__(self, lab, machine=None):
         self.lab, self.known, self.machine = lab, {}, machine or lab.machine(MACHINE)
-        self.placement = placement
         self.calls = {
             "method": "loop",
             "repetitions": 5 if lab.brief else 40,
@@ -115,7 +107,7 @@ class Barriers:
                     map=mapping,
                     parameters=parameters,
                     levels_off=off,
-                    placement="off" if name in GLOBAL else self.placement,
+                    placement="off" if name in GLOBAL else "on",
                     **self.calls,
                 )
                 / 1000
@@ -286,24 +278,15 @@ def other_end(b, half, whole):
     return [row._replace(what=f"copies revoked in no time: {row.what}") for row in rows]
 
 
-def on_one_node(b, ranks):
-    """An experiment: what ranks own lies on rank 0's node, too."""
-    other, name = Barriers(b.lab, placement="off"), "sense-reversing-gr"
-    words = f"experiment, shared memory on rank 0's node: {name}"
-    times = [other.us(name, ranks, mapping) for mapping in MAPS]
-    for mapping, published, us in zip(MAPS, PUBLISHED_US[name], times):
-        yield Row(f"{words}, by {mapping}", "us", published, us, SIMULATED)
-    what = f"{words}, variation over the mappings"
-    yield Row(what, "%", PUBLISHED_CV[name], variation(times), SIMULATED)
-
-
 def with_nothing_but_memory(b, half, whole):
     """An experiment: an MPI's own work for a message takes no time."""
     other = Barriers(b.lab, {**b.machine, "call": {}})
     tree, what = "send/receive tree", "experiment, messages without an MPI's own work"
     for name, ranks, published in (("combining", half, 2.8), ("topo-NUMA", whole, 2.5)):
         ratio = other.us(tree, ranks) / b.us(name, ranks)
-        yield Row(f"{what}: {tree} over {name}, {ranks} ranks", "times", published, ratio, SIMULATED)
+        yield Row(
+            f"{what}: {tree} over {name}, {ranks} ranks", "times", published, ratio, SIMULATED
+        )
 
 
 def at_homes(b, ranks):
@@ -359,7 +342,6 @@ def reproduce(lab):
     rows = [
         *ranged(on_64(b, half), [on_64(end, half) for end in at_ends]),
         *ranged(on_128(b, whole), [on_128(end, whole) for end in at_ends]),
-        *on_one_node(b, whole),
         *at_homes(b, half),
         *with_nothing_but_memory(b, half, whole),
         *our_own(b, whole),

@@ -92,8 +92,8 @@ struct alg {
     const char *coll, *name, *doc, *source;
     bool baseline; /* here to be compared with: no row of the built-in table, and `huddle tune`
                      chooses it only if asked to; its text begins with "baseline: " */
-    bool sends; /* each post stands for the send or the receive of an MPI's message: a simulator adds
-                   the MPI's own work there */
+    bool sends;    /* each post stands for the send or the receive of an MPI's message: a simulator
+                   adds the MPI's own work there */
     bool ordered; /* reductions: each element from rank 0 on, one rank after the other, whatever the
                      groups and the sizes */
     const struct alg_family *family;

@@ -129,11 +129,11 @@ struct machine_network {
 
 /* What a call takes besides its memory accesses, all of it before they begin. */
 struct machine_call {
-    double enter_ns;  /* the front end, from the call to the algorithm, and the way back */
-    double data_ns;   /* added where the collective moves data */
-    double reduce_ns; /* added where it reduces */
-    double host_ns;   /* added by the MPI in front of huddle, if there is one */
-    double clock_ns;  /* one reading of the clock, by which measured ranks start together */
+    double enter_ns;   /* the front end, from the call to the algorithm, and the way back */
+    double data_ns;    /* added where the collective moves data */
+    double reduce_ns;  /* added where it reduces */
+    double host_ns;    /* added by the MPI in front of huddle, if there is one */
+    double clock_ns;   /* one reading of the clock, by which measured ranks start together */
     double message_ns; /* an MPI's own work for a message: half where it is sent, half where it is
                           received; of algorithms that have `sends` (alg.h) */
 };

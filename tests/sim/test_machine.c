@@ -38,8 +38,8 @@ static const char small[] =
     "'shared_level': 'numa', 'shared_bytes': 16384,"
     "  'shared_gbps': 100}, 'reduce': {'core_gbps': 110}, 'call': {'enter_ns': 120, 'data_ns': "
     "121, 'reduce_ns': 0,"
-    "  'host_ns': 123, 'clock_ns': 124, 'message_ns': 125}, 'network': {'latency_ns': 130, 'message_ns': 131, 'gbps': "
-    "132}}";
+    "  'host_ns': 123, 'clock_ns': 124, 'message_ns': 125}, 'network': {'latency_ns': 130, "
+    "'message_ns': 131, 'gbps': 132}}";
 
 static json_t *parse(const char *text)
 {
