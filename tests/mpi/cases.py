@@ -88,6 +88,7 @@ def as_node(*slots, strict=False):
         "ompi5": ["--prtemca", "plm_ssh_agent", tool, "-H", hosts, "--mca", "btl_tcp_if_include", "lo"],
         "mpich4": hydra,
         "mpich5": hydra,
+        "intel": ["-bootstrap", "ssh", "-bootstrap-exec", tool, "-hosts", hosts, "-genv", "I_MPI_FABRICS", "shm:ofi", "-genv", "FI_PROVIDER", "tcp"],
     }
 
 
@@ -534,14 +535,14 @@ CASES = [
 
     # Several nodes on one machine.
     # (not --beyond: calls without data fall back to the MPI there, as huddle cannot tell whether the ranks of another node use it)
-    Case("nodes", "two host names", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, launch=NODES, prepare=nodes_exist, handled=False,
+    Case("nodes", "two host names", ALL, 4, launch=NODES, prepare=nodes_exist, handled=False,
          passed="spans nodes|ranks without huddle here", command=["{bin}/differential", "--brief", "--most", "5000"], seconds=120),
-    *[Case("nodes", f"handled, {name}", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, ["{bin}/spans", "30000"], launch=launch, handled=True,
+    *[Case("nodes", f"handled, {name}", ALL, 4, ["{bin}/spans", "30000"], launch=launch, handled=True,
            collectives=SPANNING, leaves=("spans nodes",), also_passed=("nonblocking not handled", "one rank"), **SPANS)
       for name, launch in (("two nodes", NODES), ("three ragged ones", RAGGED_NODES))],
-    Case("nodes", "handled, differential", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, ["{bin}/differential", "--brief", "--most", "50000"],
+    Case("nodes", "handled, differential", ALL, 4, ["{bin}/differential", "--brief", "--most", "50000"],
          launch=RAGGED_NODES, handled=True, again=True, **SPANS),
-    Case("nodes", "one without huddle", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, ["{bin}/differential", "--brief", "--most", "5000"], launch=NODES, each=on_ranks("-ge 2", "env", "-u", "LD_PRELOAD"),
+    Case("nodes", "one without huddle", ALL, 4, ["{bin}/differential", "--brief", "--most", "5000"], launch=NODES, each=on_ranks("-ge 2", "env", "-u", "LD_PRELOAD"),
          passed="ranks without huddle here", **SPANS),
     # (han, of Open MPI 5, replaces itself in the communicator's table where nodes have different numbers of ranks)
     Case("nodes", "one without huddle, ragged ones", OPEN, 4, ["{bin}/spans", "5000"], launch=NODES, each=on_ranks("-ge 2", "env", "-u", "LD_PRELOAD"),
@@ -550,7 +551,7 @@ CASES = [
          each=on_ranks("-ge 2", "env", "HUDDLE_NODES_FRAGMENT=1K"), handled=False, passed="settings differ",
          says=["HUDDLE_NODES_FRAGMENT.*own collectives"], **SPANS),
     # (counts of ranks that see an error differ: the statistics are not looked at)
-    Case("nodes", "calls that fail on one", ("ompi4", "ompi5", "mpich4", "mpich5"), 4, ["{bin}/ended"], launch=NODES,
+    Case("nodes", "calls that fail on one", ALL, 4, ["{bin}/ended"], launch=NODES,
          says=["rank 2 of .* cannot go on with its calls: message truncated", "rank 3 of .* cannot go on with its calls: message truncated"], **SPANS),
     # (not under MPICH 4, whose own MPI_Reduce crashes in this program)
     Case("nodes", "one switched off", ("ompi4", "ompi5", "mpich5"), 4, ["{bin}/spans", "5000"], launch=NODES, each=on_ranks("-ge 2", "env", "HUDDLE_NODES=off"),
