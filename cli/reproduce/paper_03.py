@@ -42,7 +42,12 @@ BARRIERS = {
     "topo-NUMA-SOCKET": ("groups", PAPER, "group"),
 }
 MESSAGES = {"send/receive tree": ("messages", {}, "")}
-OWN = {"groups": ("groups", {}, ""), "cells": ("cells", {}, "")}
+CHOSEN = "groups, a line for each to leave"  # huddle's choice from 16 ranks on
+OWN = {
+    "groups": ("groups", {}, ""),
+    CHOSEN: ("groups", {"flat": 15, "release": "each"}, ""),
+    "cells": ("cells", {}, ""),
+}
 
 # Their counters belong to no rank.  Global counters lie on rank 0's node (2.1).
 GLOBAL = {"combining", "combining, woken by one flag"}
@@ -262,6 +267,14 @@ def our_own(b, ranks):
     ]
 
 
+def over_the_papers(b, ranks):
+    """The project's goal is one half."""
+    fastest = b.order(BARRIERS, ranks)[0]
+    ratio = b.us(CHOSEN, ranks) / b.us(fastest, ranks)
+    what = f"huddle's choice over the fastest of the paper's, {ranks} ranks, back to back"
+    return [Row(what, "times", None, ratio, SIMULATED)]
+
+
 def other_end(b, half, whole):
     """The rows that depend most on revoke_ns, with copies that are revoked in no time."""
     rows = on_64(b, half)[:3] + [over_combining(b, whole)]
@@ -345,6 +358,7 @@ def reproduce(lab):
         *at_homes(b, half),
         *with_nothing_but_memory(b, half, whole),
         *our_own(b, whole),
+        *ranged(over_the_papers(b, whole), [over_the_papers(end, whole) for end in at_ends]),
         *other_end(at_ends[0], half, whole),  # the first end
         *forms.paper_03(b, BARRIERS, half, whole),
     ]

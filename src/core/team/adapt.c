@@ -50,7 +50,7 @@ struct trial_verdict hud_trial_decide(const struct trial_times *times)
 {
     struct trial_verdict v = { .first_ns = quartile(times, 0), .second_ns = quartile(times, 1) };
 
-    v.mixed = times->most_bytes / 2 > UINT64_MAX - times->least_bytes;
+    v.mixed = times->max_bytes / 2 > UINT64_MAX - times->inverse_min_bytes;
     v.second = v.second_ns < v.first_ns - v.first_ns / GAIN;
     return v;
 }
@@ -128,10 +128,10 @@ static void tell(struct hud_team *team, enum coll_kind kind, const struct plan_e
     mem_count(&stats->changed, kept, c->host.threads != 0);
     hud_adapt_name(first, second, names[0], sizeof names[0]);
     hud_adapt_name(second, first, names[1], sizeof names[1]);
-    if (times->most_bytes != 0)
+    if (times->max_bytes != 0)
         snprintf(sizes, sizeof sizes, " of %llu to %llu bytes",
-                 (unsigned long long)(UINT64_MAX - times->least_bytes),
-                 (unsigned long long)times->most_bytes);
+                 (unsigned long long)(UINT64_MAX - times->inverse_min_bytes),
+                 (unsigned long long)times->max_bytes);
     hud_log(&c->config, LOG_INFO,
             "adapt: %s%s, %d ranks: keeps %s%s; %s takes %.2f us, %s takes %.2f us",
             coll_name((int)kind), sizes, team->size, names[kept],
@@ -162,7 +162,7 @@ static int decide(struct hud_team *team, enum coll_kind kind, const struct plan_
         return status;
     if (v.mixed && ++t->held < TRIAL_HELD) {
         t->calls = 0;
-        t->times = (struct trial_times){ .most_bytes = 0 };
+        t->times = (struct trial_times){ .max_bytes = 0 };
         return HUD_OK;
     }
     t->kept = v.second && !v.mixed ? &team->plan->entry[first->second] : first;
@@ -174,8 +174,8 @@ static void begin_sample(struct adapt *a, struct trial_times *times, int sample,
 {
     uint64_t least = UINT64_MAX - bytes;
 
-    times->most_bytes = bytes > times->most_bytes ? bytes : times->most_bytes;
-    times->least_bytes = least > times->least_bytes ? least : times->least_bytes;
+    times->max_bytes = bytes > times->max_bytes ? bytes : times->max_bytes;
+    times->inverse_min_bytes = least > times->inverse_min_bytes ? least : times->inverse_min_bytes;
     a->end_ns = &times->end_ns[sample];
     times->begin_ns[sample] = a->clock_ns();
 }

@@ -50,8 +50,8 @@ struct trial {
     int16_t calls, held;            /* so far, up to TRIAL_CALLS, TRIAL_HELD */
     struct trial_times {
         uint64_t begin_ns[TRIAL_SAMPLES], end_ns[TRIAL_SAMPLES];
-        uint64_t most_bytes, least_bytes; /* of a sample; least_bytes subtracted from UINT64_MAX, as
-                                             the allreduce is a maximum */
+        uint64_t max_bytes, inverse_min_bytes; /* of a sample; the latter is UINT64_MAX - the least,
+                                                  as the allreduce is a maximum */
     } times;
 };
 

@@ -240,8 +240,8 @@ static json_t *trial_json(const struct plan *plan, const struct trial *t)
     hud_adapt_name(second, first, names[1], sizeof names[1]);
     return json_pack("{s:s, s:I, s:I, s:i, s:[s, s], s:s?}", "collective",
                      hud_shm_algs[first->row]->coll, "min_bytes",
-                     (json_int_t)(UINT64_MAX - t->times.least_bytes), "max_bytes",
-                     (json_int_t)t->times.most_bytes, "calls", t->calls, "candidates", names[0],
+                     (json_int_t)(UINT64_MAX - t->times.inverse_min_bytes), "max_bytes",
+                     (json_int_t)t->times.max_bytes, "calls", t->calls, "candidates", names[0],
                      names[1], "kept", t->kept ? names[t->kept == second] : NULL);
 }
 
