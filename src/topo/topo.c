@@ -97,22 +97,32 @@ int hud_topo_unit(const struct topo *t, int level, const struct topo_cpus *cpus)
     return unit_of(&t->level[level].units, cpus);
 }
 
-/* Ranks that are bound within no single cache are taken to spread over all. */
-uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus, int ranks)
+struct topo_caches hud_topo_caches(const struct topo *t)
 {
-    uint16_t in[TOPO_CPUS] = { 0 }; /* a team has at most INT16_MAX ranks */
-    int spread = 0, max = 0;
+    return (struct topo_caches){ .count = t->caches.count, .bytes = (int64_t)t->cache_bytes };
+}
 
-    if (t->caches.count == 0 || ranks == 0)
+void hud_topo_cache_units(const struct topo *t, const struct topo_cpus *cpus, int ranks, int *unit)
+{
+    for (int r = 0; r < ranks; r++)
+        unit[r] = t->caches.count != 0 ? unit_of(&t->caches, &cpus[r]) : -1;
+}
+
+/* Ranks that are bound within no single cache are taken to spread over all. */
+uint64_t hud_topo_cache_share(const struct topo_caches *caches, const int *unit, int ranks)
+{
+    int64_t spread = 0, max = 0;
+
+    if (caches->count == 0 || ranks == 0)
         return 0;
     for (int r = 0; r < ranks; r++) {
-        int unit = unit_of(&t->caches, &cpus[r]);
-        if (unit < 0)
-            spread++;
-        else if (++in[unit] > max)
-            max = in[unit];
+        int64_t here = 0; /* of the ranks from this one on */
+        for (int other = r; other < ranks; other++)
+            here += unit[other] == unit[r];
+        spread += unit[r] < 0;
+        max = unit[r] >= 0 && here > max ? here : max;
     }
-    return t->cache_bytes / (uint64_t)(max + (spread + t->caches.count - 1) / t->caches.count);
+    return (uint64_t)(caches->bytes / (max + (spread + caches->count - 1) / caches->count));
 }
 
 /* ---- levels switched off --------------------------------------------------------------------- */

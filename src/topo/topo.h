@@ -70,8 +70,16 @@ bool hud_topo_bind(const struct topo *t, const struct topo_cpus *usable, const c
  */
 int hud_topo_place(const struct topo *t, const struct topo_cpus *cpus, int ranks, const char *off,
                    struct shape_place *place);
-/* Of the largest caches (L3, else L2): what a rank has of the one with most ranks; 0: not known. */
-uint64_t hud_topo_cache_share(const struct topo *t, const struct topo_cpus *cpus, int ranks);
+/* The largest caches (L3, else L2). */
+struct topo_caches {
+    int64_t count; /* 0: not known */
+    int64_t bytes; /* of the smallest of them */
+};
+struct topo_caches hud_topo_caches(const struct topo *t);
+/* The one of them that holds all of each rank's processors, -1: none does. */
+void hud_topo_cache_units(const struct topo *t, const struct topo_cpus *cpus, int ranks, int *unit);
+/* What a rank has of the one with most ranks; 0: not known. */
+uint64_t hud_topo_cache_share(const struct topo_caches *caches, const int *unit, int ranks);
 /* The names of the levels that hud_topo_place keeps, in its order; `names` holds SHAPE_LEVELS.
  * Returns how many. */
 int hud_topo_kept(const struct topo *t, const char *off, char names[][TOPO_NAME]);

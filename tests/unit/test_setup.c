@@ -177,10 +177,10 @@ static void a_broken_table_is_one_without_levels(void **state)
 
     (void)state;
     assert_true(place_bytes(RANKS) <= sizeof memory[0]);
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 11; i++) {
         memset(memory, 0, sizeof memory);
         *table = (struct place_table){
-            .levels = 2, .oversubscribed = 1, .cache_bytes = 5, .name = { "l3", "numa" }
+            .levels = 2, .oversubscribed = 1, .seen = 1, .cache_bytes = 5, .name = { "l3", "numa" }
         };
         memcpy(table->unit, ((int16_t[]){ 0, 0, -1, 0, 1, 1 }), 2 * RANKS * sizeof(int16_t));
         table->levels = i == 1 ? -1 : i == 2 ? SHAPE_LEVELS + 1 : i == 3 ? INT32_MAX : 2;
@@ -188,9 +188,12 @@ static void a_broken_table_is_one_without_levels(void **state)
         memset(table->name[1], i == 5 ? 'x' : 0, TOPO_NAME);
         table->unit[5] = i == 6 ? 3 : i == 7 ? -2 : i == 8 ? 2 : 1;
         table->unit[4] = i == 8 ? 0 : 1;
+        table->unit[2 * RANKS] = i == 9 ? 1 : 0; /* of the caches */
+        table->caches.count = i == 10 ? -1 : 0;
         hud_place_read(table, RANKS, copy);
         bool good = i == 0 || i == 8; /* 8: each a unit of its own, or of a rank before */
         assert_int_equal(copy->levels, good ? 2 : 0);
+        assert_int_equal(copy->seen, good);
         assert_int_equal(copy->cache_bytes, good ? 5 : 0);
         assert_int_equal(copy->oversubscribed, 1);
     }

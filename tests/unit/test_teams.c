@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_teams.c - teams of threads, one after the other: what setting one up takes of a thread's
  * stack, and what a later team needs no more. */
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "core/team/team.h"
 #include "three.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -25,6 +27,9 @@ struct member {
     const struct plan *plan[TEAMS];
     bool without_planner;
     enum reason reason;
+    bool asked[RANKS]; /* hwloc so far, after each team of lead_teams_from */
+    int levels[RANKS];
+    size_t cache_bytes[RANKS];
     _Alignas(4096) unsigned char stack[STACK_BYTES];
 };
 
@@ -63,6 +68,50 @@ static void *use_teams(void *arg)
         hud_team_free(team);
         pthread_barrier_wait(&meet); /* so that the next team finds the slices free */
     }
+    return NULL;
+}
+
+/* The job's ranks are rank 0 of a team in turn, from that one on. */
+static void lead_teams_from(struct member *m, int first)
+{
+    int rank = m->one.rank;
+
+    for (int i = 0; i < RANKS; i++) {
+        m->one.rank = (rank - first - i + 2 * RANKS) % RANKS;
+        struct hud_exchange exchange = three_exchange(&m->one);
+        hud_team *team;
+        hud_team_create(m->context, &exchange, &team);
+        hud_barrier(team);
+        m->state[i] = team->state;
+        m->asked[i] = m->context->topo_loaded;
+        m->levels[i] = team->levels;
+        m->cache_bytes[i] = team->cache_bytes;
+        pthread_barrier_wait(&meet);
+        hud_team_free(team);
+        pthread_barrier_wait(&meet);
+    }
+    m->one.rank = rank;
+}
+
+static void *lead_teams(void *arg)
+{
+    lead_teams_from(arg, 0);
+    return NULL;
+}
+
+/* All may run on its first processor only. */
+static void *bind_and_lead_teams(void *arg)
+{
+    cpu_set_t may, one;
+    size_t cpu = 0;
+
+    sched_getaffinity(0, sizeof may, &may);
+    while (!CPU_ISSET(cpu, &may))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    lead_teams_from(arg, 1);
     return NULL;
 }
 
@@ -148,6 +197,42 @@ static void a_later_team_makes_no_plan(void **state)
     end();
 }
 
+/* Another rank leads it, but knows from the first team where all are. */
+static void a_later_team_does_not_ask_hwloc(void **state)
+{
+    (void)state;
+    begin(-1);
+    run_all(lead_teams);
+    for (int r = 0; r < RANKS; r++)
+        for (int i = 0; i < RANKS; i++) {
+            assert_int_equal(members[r].state[i], TEAM_READY);
+            assert_int_equal(members[r].asked[i], r == 0);
+            assert_int_equal(members[r].levels[i], members[0].levels[0]);
+            assert_int_equal(members[r].cache_bytes[i], members[0].cache_bytes[0]);
+        }
+    end();
+}
+
+/* Rank 1 leads the first team since, so it has to ask; then all know again. */
+static void ranks_that_were_bound_since_are_looked_up(void **state)
+{
+    cpu_set_t may;
+
+    (void)state;
+    sched_getaffinity(0, sizeof may, &may);
+    if (CPU_COUNT(&may) < 2)
+        skip();
+    begin(-1);
+    run_all(lead_teams);
+    run_all(bind_and_lead_teams);
+    for (int r = 0; r < RANKS; r++)
+        for (int i = 0; i < RANKS; i++) {
+            assert_int_equal(members[r].state[i], TEAM_READY);
+            assert_int_equal(members[r].asked[i], r <= 1);
+        }
+    end();
+}
+
 /* One rank had no memory for a planner: all refuse, for that reason. */
 static void a_rank_without_a_planner_refuses_for_all(void **state)
 {
@@ -166,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_stack_is_enough),
         cmocka_unit_test(a_later_team_makes_no_plan),
+        cmocka_unit_test(a_later_team_does_not_ask_hwloc),
+        cmocka_unit_test(ranks_that_were_bound_since_are_looked_up),
         cmocka_unit_test(a_rank_without_a_planner_refuses_for_all),
     };
 

@@ -159,7 +159,10 @@ static void shares_of_a_cache(void **state)
         assert_non_null(t);
         for (int r = 0; r < rows[i].ranks; r++)
             cpus[r] = cpus_of(rows[i].rank[r].first, rows[i].rank[r].last);
-        assert_int_equal(hud_topo_cache_share(t, cpus, rows[i].ranks), rows[i].bytes);
+        struct topo_caches caches = hud_topo_caches(t);
+        int unit[4];
+        hud_topo_cache_units(t, cpus, rows[i].ranks, unit);
+        assert_int_equal(hud_topo_cache_share(&caches, unit, rows[i].ranks), rows[i].bytes);
         hud_topo_free(t);
     }
 }

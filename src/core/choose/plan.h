@@ -38,10 +38,13 @@ struct place_table {
     int32_t levels;
     int32_t oversubscribed; /* ranks outnumber the processors they may use */
     int32_t intel;          /* the processors are Intel's */
+    int32_t seen;           /* rank 0 knows the machine, or the places of these ranks on it */
     int64_t cache_bytes;    /* a rank's share of the largest cache that ranks share, 0: not known */
+    struct topo_caches caches; /* the largest ones of the machine */
     char name[SHAPE_LEVELS][TOPO_NAME];
-    int16_t unit[]; /* [level * ranks + rank] */
+    int16_t unit[]; /* [level * ranks + rank]; the row behind the levels is of the caches */
 };
+enum { PLACE_LEVELS = SHAPE_LEVELS - 1 }; /* at most; a row is left for the caches */
 
 enum {
     MEMBER_OFFSET = (sizeof(struct slice_head) + HUD_LINE - 1) / HUD_LINE * HUD_LINE,

@@ -217,6 +217,7 @@ void hud_context_destroy(hud_context *c)
     hud_peers_destroy(&c->peers);
     hud_arena_destroy(&c->arena);
     hud_topo_free(c->topo);
+    free(c->places.table);
     hud_planner_free(c->planner);
     while (c->plans)
         free(unlink_plan(&c->plans));

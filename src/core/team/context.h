@@ -16,6 +16,8 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+struct place_table;
+
 struct hud_context {
     struct hud_host host;
     char host_name[128];
@@ -40,9 +42,13 @@ struct hud_context {
     uint64_t version;          /* what a hello says of it */
     uint64_t host_id, boot_id; /* host name and boot, hashed; 0: not known */
     int quota;                 /* processors that the cgroup allowed when the context was created */
-    struct topo *topo; /* loaded by the job's rank 0 at once, by others when they are a team's rank
-                          0 for the first time */
+    struct topo *topo; /* loaded by the job's rank 0 at once, by others when they are the rank 0 of
+                          a team whose members' places are not known from a former team */
     bool topo_loaded;
+    struct places {
+        struct place_table *table; /* as place.c keeps it; NULL: none */
+        int ranks;
+    } places;                   /* of the largest team so far */
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;
     bool said[REASON_COUNT]; /* a line about that reason has been printed */

@@ -141,6 +141,9 @@ static void take_plan(struct setup *s)
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
     if (team->rank == 0 && !team->only.is)
         hud_context_say_plan(c, team->plan);
+    pthread_mutex_lock(&c->lock);
+    hud_place_keep(&c->places, &s->place, s->hello, team->size);
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* After the second round: everything is there. */
@@ -285,7 +288,7 @@ static bool allocate(struct setup *s)
     s->card = calloc(ranks, sizeof *s->card);
     s->reply = calloc(ranks, sizeof *s->reply);
     s->base = calloc(ranks, sizeof *s->base);
-    s->place = calloc(1, place_bytes(s->team->size));
+    s->place = calloc(1, hud_place_kept_bytes(s->team->size));
     s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
     s->groups = calloc(hud_shape_groups_ints(s->team->size, s->team->size), sizeof *s->groups);
     s->plan = malloc(sizeof *s->plan);

@@ -34,6 +34,8 @@ static void place_ranks(struct job *job)
     const struct request *q = job->q;
     int here = request_ranks_here(q);
     struct topo_cpus *cpus = hud_must(calloc((size_t)here, sizeof *cpus));
+    int *cache = hud_must(calloc((size_t)here, sizeof *cache));
+    struct topo_caches caches = hud_topo_caches(q->machine->topo);
     struct shape_place place;
 
     job->core = hud_must(calloc((size_t)q->ranks, sizeof *job->core));
@@ -42,11 +44,13 @@ static void place_ranks(struct job *job)
     if (hud_topo_place(q->machine->topo, cpus, here, q->levels_off, &place) != 0 ||
         hud_shape_groups_build(&place, &job->groups) != 0)
         hud_must(NULL);
+    hud_topo_cache_units(q->machine->topo, cpus, here, cache);
     for (int i = 0; i < job->parts; i++) {
-        job->part[i].call.cache_bytes = hud_topo_cache_share(q->machine->topo, cpus, here);
+        job->part[i].call.cache_bytes = hud_topo_cache_share(&caches, cache, here);
         job->part[i].call.groups = &job->groups;
     }
     free((void *)(uintptr_t)place.unit);
+    free(cache);
     free(cpus);
 }
 
