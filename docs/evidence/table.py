@@ -33,7 +33,8 @@ FACTORS = {"1/3": 1 / 3, "1": 1.0, "3": 3.0}  # of gap_ns, and of serve_ns
 POINTS = list(itertools.product(FACTORS, FACTORS))
 COLUMNS = "collective,ranks,regime,bytes,algorithm,gap,serve,us,machine".split(",")
 NEAR_NS = 110  # a shorter line transfer: the ranks share a cache
-TIE = 1.05  # times the least: as good; the row stays as it is
+TIE = 1.05  # times the least: as good
+STAY = 1.15  # times the least worst regret: the row stays as it is
 KEYS = (  # of a row that say which calls it serves, or what it rests on
     "ranks bytes oversubscribed direct quick intel within fallback evidence holds"
     " cheaper_than".split()
@@ -190,9 +191,9 @@ class Verdict:
         return sum(regret <= TIE for regret in self.regret[algorithm].values())
 
     def pick(self, present):
-        """The candidate with the least worst regret; the present one where it is as good."""
+        """The candidate with the least worst regret; the present one where it is about as good."""
         least = min(self.regret, key=self.worst)
-        good = present in self.regret and self.worst(present) <= TIE * self.worst(least)
+        good = present in self.regret and self.worst(present) <= STAY * self.worst(least)
         return present if good else least
 
     def holds(self, algorithm):
@@ -221,7 +222,7 @@ def is_row_of(cell, block):
     if not found or found[0] != cell["collective"]:
         return False
     row = found[1]
-    same = all(row.get(key) == cell.get(key) for key in ("ranks", "bytes", "within"))
+    same = all(row.get(key) == cell.get(key) for key in ("ranks", "bytes", "within", "quick"))
     return same and not any(row.get(key) for key in ("fallback", "oversubscribed", "intel"))
 
 

@@ -97,11 +97,11 @@ static void sizes_decide_nothing_if_mixed(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        times.most_bytes = cases[i].most;
-        times.least_bytes = UINT64_MAX - cases[i].least;
+        times.max_bytes = cases[i].most;
+        times.inverse_min_bytes = UINT64_MAX - cases[i].least;
         assert_int_equal(hud_trial_decide(&times).mixed, cases[i].mixed);
     }
-    times.most_bytes = times.least_bytes = 0;
+    times.max_bytes = times.inverse_min_bytes = 0;
 }
 
 static void a_clock_that_runs_back(void **state)

@@ -26,7 +26,7 @@ static void the_built_in_table_takes_all(void **state)
     (void)state;
     plans_make(8, false, "machine", 256 * KB, true);
     plans_check();
-    assert_string_equal(plans_taker(COLL_BARRIER, 0), "groups");
+    assert_string_equal(plans_taker(COLL_BARRIER, 0), "dissemination");
     assert_string_equal(plans_taker(COLL_BCAST, 8), "inline");
     assert_string_equal(plans_taker(COLL_BCAST, 64 * KB), "queue");
     assert_string_equal(plans_taker(COLL_BCAST, SIZE_MAX), "queue");
