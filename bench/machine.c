@@ -3,7 +3,8 @@
  * machine.c - the program bench-machine: describes this machine by micro-measurements, as JSON, for
  * `huddle tune --machine`.
  *
- * {"name": ..., "cores": 2, "unmeasured": [{"table": "copy", "key": ..., "note": why}, ...],
+ * {"name": ..., "vendor": "amd", "cores": 2,
+ *  "unmeasured": [{"table": "copy", "key": ..., "note": why}, ...],
  *  "words": [{"table": "caches", "key": "shared_fill", "value": "read", "note": ...}, ...],
  *  "topology": "pack:1 ...", "xml": null, "shared_level": "machine",
  *  "numbers": [{"table": "lines", "key": "transfer_ns.machine", "value": 45.1, "note": "measured:
@@ -362,6 +363,7 @@ int main(void)
         return fail("out of memory");
     hud_topo_cpu_name(name, sizeof name);
     json_object_set_new(all, "name", json_string(name[0] ? name : "this machine"));
+    json_object_set_new(all, "vendor", json_string(hud_topo_vendors[hud_topo_vendor()]));
     json_object_set_new(all, "cores", json_integer(on.m->cores));
     json_object_set_new(all, "topology", json_string(synthetic));
     json_object_set_new(all, "xml", xml ? json_string(xml) : json_null());

@@ -130,14 +130,24 @@ def load(layout, name):
     return None if path is None else read(path)
 
 
-def check(layout, name, machine):
+def described(layout, machine, said_as=None):
     """
-    For commands that need no more of it than its topology: what a simulation would refuse is
-    refused.
+    How the library is asked about a described machine: its topology, and what else of it matters
+    to a choice.  What a simulation would refuse is refused.
     """
-    layout.question(
-        "model", {"ask": "description", "machine": machine}, {"machine": f"--machine {name}"}
-    )
+    question = {"ask": "description", "machine": machine}
+    known = layout.question("model", question, said_as)["known"]
+    return [machine["topology"], ",".join(name for name, is_so in known.items() if is_so)]
+
+
+def asked(layout, name, machine):
+    """
+    The same of --machine NAME.  About this one the library knows more than its description says,
+    which may be None: its tuning file, its processors, its kernel.
+    """
+    if name == THIS:
+        return [machine["topology"]] if machine else []
+    return described(layout, machine, {"machine": f"--machine {name}"})
 
 
 def doubt_text(doubt):

@@ -3,10 +3,14 @@
 
 import statistics
 
+from . import machines
 from .layout import Trouble
 from .repetitions import REPETITIONS, RING, calls
 
 LEASE = 1536 << 10  # bytes of a rank's slot by default
+# Papers compare algorithms in shared memory, and so the choice that is compared with them has none
+# of the kernel's copies.
+SHARED_MEMORY = {"HUDDLE_TUNING": "off", "HUDDLE_CMA": "off"}
 SEEDS, CLOSE = (1, 2, 3), 1.2
 MEASURED = (
     "single calls from a common start with fresh data, after all buffers and lines have been used;"
@@ -97,20 +101,13 @@ def fastest_ns(layout, machine, ways):
     )
 
 
-def choice(layout, machine, collective, size, ranks, mapping="core"):
+def choice(layout, machine_words, collective, size, ranks, mapping="core", **environment):
     """
     huddle's choice there: {"algorithm", "parameters", "slot_bytes"}; None: the call falls back to
-    the MPI.
+    the MPI.  machine_words: machines.asked() of it.
     """
     answer = layout.ask(
-        "explain",
-        collective,
-        str(size),
-        str(ranks),
-        mapping,
-        machine["topology"],
-        HUDDLE_TUNING="off",
-        HUDDLE_CMA="off",
+        "explain", collective, str(size), str(ranks), mapping, *machine_words, **environment
     )
     if answer["error"]:
         raise Trouble(answer["error"], 2)
@@ -118,8 +115,12 @@ def choice(layout, machine, collective, size, ranks, mapping="core"):
 
 
 def chosen_measured_ns(layout, machine, collective, size, ranks, skew_ns=0, **more):
-    """skew_ns: ranks enter at random within it; entry_ns is subtracted."""
-    serves = choice(layout, machine, collective, size, ranks)
+    """
+    Of a paper's machine, and so without the kernel's copies.  skew_ns: ranks enter at random within
+    it; entry_ns is subtracted.
+    """
+    words = machines.described(layout, machine)
+    serves = choice(layout, words, collective, size, ranks, **SHARED_MEMORY)
     return serves and measured_ns(
         layout,
         machine,

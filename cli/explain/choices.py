@@ -214,7 +214,7 @@ def explain(asked, ranks, sizes, as_json):
     if last > MAX_TEAM:
         raise Trouble(f"--ranks {first}:{last}: not possible (accepted: 1 to {MAX_TEAM})", 2)
     answer = asked.layout.ask(
-        "choices", asked.collective, str(first), str(last), asked.map, *asked.topology
+        "choices", asked.collective, str(first), str(last), asked.map, *asked.machine_words
     )
     pieces = [p for b in answer["bands"] for p in [*b["pieces"], *(b["ordered"] or ())]]
     series = evidence.of_pieces(asked.layout, pieces)

@@ -82,9 +82,7 @@ class Asked:
             )
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
-        self.topology = [machine["topology"]] if machine else []
-        if machine:
-            machines.check(layout, options.machine, machine)
+        self.machine_words = machines.asked(layout, options.machine, machine)
         self.ranks = 1
         self.processors = self.answer(0)["facts"]["processors"]
         self.ranks = self.processors if options.ranks is None else options.ranks[0]
@@ -92,7 +90,7 @@ class Asked:
 
     def answer(self, size):
         return self.layout.ask(
-            "explain", self.collective, str(size), str(self.ranks), self.map, *self.topology
+            "explain", self.collective, str(size), str(self.ranks), self.map, *self.machine_words
         )
 
     def words(self):

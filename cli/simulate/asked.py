@@ -72,6 +72,7 @@ class Asked:
         )
         self.machine = load_machine(layout, options.machine)
         self.machine_facts = self.run_program({"machine": self.machine})["machine"]
+        self.machine_words = machines.asked(layout, options.machine, self.machine)
         self.start_ns, self.small_calls = (
             0,
             None,
@@ -153,19 +154,13 @@ class Asked:
 
     def serves(self, about, size, environment, name=None):
         """The same, of any collective."""
-        elsewhere = (
-            {}
-            if self.options.machine == machines.THIS or "HUDDLE_TUNING" in self.settings
-            else {"HUDDLE_TUNING": "off"}
-        )  # a tuning file is only for this machine
         answer = self.layout.ask(
             "explain",
             about.name,
             str(size if about.sized else 0),
             str(self.ranks),
             self.options.map,
-            self.machine["topology"],
-            **elsewhere,
+            *self.machine_words,
             **environment,
         )
         if answer["error"]:

@@ -69,6 +69,7 @@ class Asked:
         self.network, self.where = network_of(options, layout, machine)
         self.machine = described(machine, self.network)
         cores = self.question({"machine": self.machine})["machine"]["cores"]
+        self.machine_words = machines.asked(layout, options.machine, self.machine)
         self.ranks = options.ranks or options.nodes * cores
         sizes = options.bytes or sizes_of(PAIR_SIZES if self.about.blocks else SIZES)
         self.sizes = sizes if self.about.moves else [0]
@@ -107,7 +108,7 @@ class Asked:
         here = self.ranks // self.options.nodes
         if here < 2:
             return None
-        serves = simulated.choice(self.layout, self.machine, self.about.name, size, here)
+        serves = simulated.choice(self.layout, self.machine_words, self.about.name, size, here)
         return serves and simulated.call_ns(
             self.layout,
             self.machine,

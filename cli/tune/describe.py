@@ -103,6 +103,7 @@ def text_of(measured, topology, today, doubt=None):
         "source = "
         + quoted(f"measured by huddle tune --machine on {today}, {measured['cores']} cores"),
         f"topology = {quoted(topology)}",
+        f"vendor = {quoted(measured['vendor'])}",
     ]
     for name in TABLES:
         lines += ["", f"[{name}]"]

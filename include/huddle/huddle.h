@@ -350,6 +350,11 @@ HUD_API int hud_info_json(const char *topic, char **json);
  * loader; NULL: none has been missing so far. */
 HUD_API const char *hud_missing_library(void);
 
+/* What is known of a machine that is not this one; each is nonzero or 0. */
+struct hud_described {
+    int intel, direct, quick; /* as hud_explain_json's "facts" */
+};
+
 /* A question: which algorithm would run, for a hypothetical team. */
 struct hud_question {
     const char *collective; /* "bcast" */
@@ -359,37 +364,31 @@ struct hud_question {
                         nodes, the sockets in turn; "none" */
     const char *topology; /* a machine as hwloc describes it, "pack:2 numa:2 core:32 pu:1" or the
                              path of an XML dump; NULL: this one */
+    const struct hud_described *described; /* NULL: this machine, whose tuning file then counts */
 };
 
-/*
- * JSON of the answer, with this process's settings and tuning file: "serves" (algorithm and
- * parameters; null: falls back to the MPI), "why" (the setting, or the line of a file, that
- * decided), "facts" (those that rules may ask for: oversubscribed, processors, within, groups; and
- * direct: processes of this user can access each other's memory, a guess about this machine even if
- * another one is described; quick: and the kernel copies quickly), "rules" (every rule of the
- * collective, in order, each with its verdict), "pieces" (all sizes), "ordered" (all sizes of
- * operations that do not commute; null: no difference), "lease" (bytes, slots), "tuning" (the
- * tuning file in force; "": none).  HUD_ERR_ARGUMENT: bad question; *json is NULL.
- */
+/* JSON of the answer, with this process's settings: "serves" (algorithm and parameters; null: falls
+ * back to the MPI), "why" (the setting, or the line of a file, that decided), "facts" (those that
+ * rules may ask for: oversubscribed, processors, within, groups; intel: Intel's processors; direct:
+ * processes of one user can access each other's memory, here a guess; quick: and the kernel copies
+ * quickly), "rules" (every rule of the collective, in order, each with its verdict), "pieces" (all
+ * sizes), "ordered" (all sizes of operations that do not commute; null: no difference), "lease"
+ * (bytes, slots), "tuning" (the tuning file in force; "": none, as of a described machine unless
+ * HUDDLE_TUNING names one).  HUD_ERR_ARGUMENT: bad question; *json is NULL. */
 HUD_API int hud_explain_json(const struct hud_question *question, char **json);
 
-/*
- * JSON of all choices of a collective, for teams of question->ranks to max_ranks ranks and messages
+/* JSON of all choices of a collective, for teams of question->ranks to max_ranks ranks and messages
  * of any size (question->bytes does not matter): "processors", "direct", "quick", and "bands":
  * ranges of ranks, each with "min_ranks", "max_ranks", "oversubscribed", and "pieces" and "ordered"
- * as hud_explain_json has them.  Neighbours that choose the same are one band.
- * HUD_ERR_ARGUMENT: not understood; *json is NULL.
- */
+ * as hud_explain_json has them.  Neighbours that choose the same are one band.  The same errors. */
 HUD_API int hud_choices_json(const struct hud_question *question, int max_ranks, char **json);
 
-/*
- * JSON of a team after its first collective: members, facts for rules (oversubscribed, within),
+/* JSON of a team after its first collective: members, facts for rules (oversubscribed, within),
  * direct (the ranks can access each other's memory), quick (the kernel copies quickly), single_copy
  * (how), levels, groups, lease (bytes, offset), the algorithm for each size and why, "trials" of
  * second algorithms (HUDDLE_ADAPT), and for this rank's slice the NUMA node of every page, the
  * rank's node, and the number of pages on other nodes; for its arena the kind of the pages and the
- * bytes of huge ones.  For a team without a lease, the reason.
- */
+ * bytes of huge ones.  For a team without a lease, the reason. */
 HUD_API int hud_team_json(hud_team *team, char **json);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const texts[] = { "name", "source", "topology", "doubt" };
+static const char *const texts[] = { "name", "source", "topology", "vendor", "doubt" };
 
 enum { TEXTS = sizeof texts / sizeof *texts };
 
@@ -229,6 +229,24 @@ static const char *read_text(struct reader *r, const json_t *description, const 
     return json_is_string(value) ? json_string_value(value) : "";
 }
 
+/* Without one it is none whose processors have rules of their own. */
+static void read_vendor(struct reader *r, const json_t *value)
+{
+    struct words accepted = { .used = 0 };
+    const char *name = json_string_value(value);
+    char text[64];
+    int vendor = TOPO_VENDORS;
+
+    for (int v = 0; v < TOPO_VENDORS; v++) {
+        add_word(&accepted, hud_topo_vendors[v]);
+        if (name && strcmp(name, hud_topo_vendors[v]) == 0)
+            vendor = v;
+    }
+    if (vendor == TOPO_VENDORS)
+        complain(r, "vendor: %s (accepted: %s)", shown(value, text, sizeof text), accepted.text);
+    r->m->vendor = vendor;
+}
+
 /* As much as there is room for, but no part of a character: answers are JSON. */
 static void read_name(struct sim_machine *m, const char *name)
 {
@@ -303,6 +321,8 @@ struct sim_machine *hud_machine_read(const json_t *description, char *error, siz
     else
         find_strange(&r, NULL, description);
     read_name(m, read_text(&r, description, "name"));
+    if (json_object_get(description, "vendor"))
+        read_vendor(&r, json_object_get(description, "vendor"));
     topology = read_text(&r, description, "topology");
     if (!r.failed)
         r.failed = !hud_machine_read_cores(m, topology, error, error_bytes);

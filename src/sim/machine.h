@@ -140,6 +140,7 @@ struct machine_call {
 
 struct sim_machine {
     char name[MACHINE_NAME];
+    int vendor; /* of its processors, enum topo_vendor */
     struct topo *topo;
     int cores, levels, classes; /* classes = levels + 2, counting the core itself */
     int nodes, sockets;

@@ -31,6 +31,8 @@ const char *hud_machine_accepted(enum machine_range range, char *text, size_t by
 void hud_machine_blank(struct sim_machine *m);
 /* Afterwards: what nobody has measured of this machine is what is assumed of every one. */
 void hud_machine_assume(struct sim_machine *m);
+/* Whether the kernel would copy quickly there, by the rule of cost/kernel.h. */
+bool hud_machine_is_quick(const struct sim_machine *m);
 /* False: *error is one line. */
 bool hud_machine_check(const struct sim_machine *m, char *error, size_t error_bytes);
 

@@ -19,7 +19,8 @@
  *       {"points": [{"tree", "degree", "segment", "ns", "mpi_ns", "min_ns", "gains",
  *       "fills"}, ...]}         fills: so do as many bytes round a ring of nodes
  *   {"ask": "description", "machine": as in machines/NAME.toml}
- *       {"machine", "cores"}; nothing if a simulation would refuse it
+ *       {"machine", "cores", "known": {"intel", "direct", "quick"}}, known as in struct
+ *       hud_described; nothing if a simulation would refuse it
  *   {"ask": "machine", "machine": as in machines/NAME.toml, "collective", "ranks", "map", "trees":
  *   [{"tree", "degree"}, ...], "bytes": [...]}
  *       {"trees": [model of "queue", ...], "messages": model of "trees", "node": numbers behind the

@@ -4,6 +4,7 @@
 
 #include "coll/coll.h"
 #include "sim/grow.h"
+#include "sim/machine_rules.h"
 #include "sim/predict.h"
 
 #include <string.h>
@@ -144,10 +145,14 @@ static struct sim_machine *read_machine(const json_t *request)
     return m;
 }
 
+/* Every description has copies by the kernel, so processes reach each other's memory there. */
 json_t *model_description(const json_t *request)
 {
     struct sim_machine *m = read_machine(request);
-    json_t *said = m ? json_pack("{s:s, s:i}", "machine", m->name, "cores", m->cores) : NULL;
+    json_t *said = m ? json_pack("{s:s, s:i, s:{s:b, s:b, s:b}}", "machine", m->name, "cores",
+                                 m->cores, "known", "intel", m->vendor == TOPO_INTEL, "direct",
+                                 true, "quick", hud_machine_is_quick(m))
+                     : NULL;
 
     hud_machine_free(m);
     return said;

@@ -3,8 +3,10 @@
  * probe.c - the program `probe`: the library's facts for `huddle`, as JSON on standard output.
  *
  *   probe info TOPIC                            hud_info_json(TOPIC)
- *   probe explain COLL BYTES RANKS MAP [TOPOLOGY]   hud_explain_json of that
- *   probe choices COLL RANKS MAX MAP [TOPOLOGY]     hud_choices_json of that, up to MAX ranks
+ *   probe explain COLL BYTES RANKS MAP [TOPOLOGY [KNOWN]]   hud_explain_json of that
+ *   probe choices COLL RANKS MAX MAP [TOPOLOGY [KNOWN]]     hud_choices_json of that, to MAX ranks
+ *                                               KNOWN: of another machine than this one, a list of
+ *                                               "intel", "direct", "quick"; "": none of these
  *   probe team --ranks N [--bind core|none]     N forked processes form a team through the public
  *                                               header, run barriers and broadcasts whose bytes are
  *                                               verified, and print hud_team_json of each of them
@@ -143,28 +145,61 @@ static int probe_info(char **words)
     return 0;
 }
 
-/* words: collective, bytes, ranks, map, and perhaps a topology */
+/* "intel,direct,quick", or some of them.  False: not understood. */
+static bool read_known(const char *text, struct hud_described *known)
+{
+    const struct {
+        const char *name;
+        int *is_so;
+    } words[] = { { "intel", &known->intel },
+                  { "direct", &known->direct },
+                  { "quick", &known->quick } };
+    bool good = true;
+
+    for (size_t n; good && *text; text += n + (text[n] == ',')) {
+        n = strcspn(text, ",");
+        good = false;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strlen(words[i].name) == n && strncmp(words[i].name, text, n) == 0) {
+                *words[i].is_so = 1;
+                good = true;
+            }
+    }
+    return good;
+}
+
+/* The machine of a question; words: a topology and what is known, or NULL in their place. */
+static bool read_machine(char **words, struct hud_question *q, struct hud_described *known)
+{
+    q->topology = words[0];
+    q->described = words[0] && words[1] ? known : NULL;
+    return !q->described || read_known(words[1], known);
+}
+
+/* words: collective, bytes, ranks, map, and perhaps a topology and what is known */
 static int probe_explain(char **words)
 {
-    struct hud_question q = { words[0], strtoull(words[1], NULL, 10), atoi(words[2]), words[3],
-                              words[4] };
+    struct hud_described known = { 0 };
+    struct hud_question q = { words[0], strtoull(words[1], NULL, 10), atoi(words[2]), words[3] };
     char *json;
 
-    if (hud_explain_json(&q, &json) != HUD_OK)
-        return refuse("not understood: explain", words, 5);
+    if (!read_machine(words + 4, &q, &known) || hud_explain_json(&q, &json) != HUD_OK)
+        return refuse("not understood: explain", words, 6);
     puts(json);
     free(json);
     return 0;
 }
 
-/* words: collective, ranks, most ranks, map, and perhaps a topology */
+/* words: collective, ranks, most ranks, map, and perhaps a topology and what is known */
 static int probe_choices(char **words)
 {
-    struct hud_question q = { words[0], 0, atoi(words[1]), words[3], words[4] };
+    struct hud_described known = { 0 };
+    struct hud_question q = { words[0], 0, atoi(words[1]), words[3] };
     char *json;
 
-    if (hud_choices_json(&q, atoi(words[2]), &json) != HUD_OK)
-        return refuse("not understood: choices", words, 5);
+    if (!read_machine(words + 4, &q, &known) ||
+        hud_choices_json(&q, atoi(words[2]), &json) != HUD_OK)
+        return refuse("not understood: choices", words, 6);
     puts(json);
     free(json);
     return 0;
@@ -179,9 +214,9 @@ int main(int argc, char **argv)
         return printf("\"%s\"\n", hud_version()) < 0;
     if (argc == 3 && !strcmp(argv[1], "info"))
         return probe_info(argv + 2);
-    if ((argc == 6 || argc == 7) && !strcmp(argv[1], "explain"))
+    if (argc >= 6 && argc <= 8 && !strcmp(argv[1], "explain"))
         return probe_explain(argv + 2);
-    if ((argc == 6 || argc == 7) && !strcmp(argv[1], "choices"))
+    if (argc >= 6 && argc <= 8 && !strcmp(argv[1], "choices"))
         return probe_choices(argv + 2);
     for (int i = 2; argc > 1 && !strcmp(argv[1], "team") && i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--ranks"))
@@ -193,8 +228,8 @@ int main(int argc, char **argv)
         return probe_team(ranks, bind);
     fprintf(stderr,
             "huddle: probe: usage: probe version | info TOPIC | explain COLL BYTES RANKS MAP "
-            "[TOPOLOGY] | choices COLL RANKS MAX MAP [TOPOLOGY] | team --ranks 1..%d [--bind "
-            "core|none]\n",
+            "[TOPOLOGY [KNOWN]] | choices COLL RANKS MAX MAP [TOPOLOGY [KNOWN]] | team --ranks "
+            "1..%d [--bind core|none]\n",
             MEMBERS_MAX);
     return 2;
 }

@@ -212,6 +212,8 @@ int hud_topo_cpu_quota(void)
     return hud_sys_cpu_quota("");
 }
 
+const char *const hud_topo_vendors[TOPO_VENDORS] = { "other", "amd", "intel" };
+
 enum topo_vendor hud_topo_vendor(void)
 {
 #if defined(__x86_64__)

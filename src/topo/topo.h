@@ -102,9 +102,10 @@ int hud_topo_home_node(const struct topo_cpus *cpus);
 /* What the machine calls its processors ("Intel(R) Xeon(R) ..."; Arm: implementer and part); "":
  * nothing. */
 void hud_topo_cpu_name(char *name, size_t bytes);
-enum topo_vendor { TOPO_OTHER, TOPO_AMD, TOPO_INTEL };
-enum topo_vendor hud_topo_vendor(void); /* of the processors */
-int hud_topo_node_here(void);           /* where the calling thread runs now, -1: not known */
+enum topo_vendor { TOPO_OTHER, TOPO_AMD, TOPO_INTEL, TOPO_VENDORS };
+extern const char *const hud_topo_vendors[TOPO_VENDORS]; /* "other", "amd", "intel" */
+enum topo_vendor hud_topo_vendor(void);                  /* of the processors */
+int hud_topo_node_here(void); /* where the calling thread runs now, -1: not known */
 /* Processors the job's ranks may use at once: the affinity union is the caller's; this is the
  * cgroup's CPU quota, rounded up; INT_MAX: none. */
 int hud_topo_cpu_quota(void);

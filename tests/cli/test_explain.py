@@ -148,6 +148,28 @@ class Described(unittest.TestCase):
                         len(answer["facts"]["groups"]), 1, "the machine's levels make groups"
                     )
 
+    def test_what_is_known_is_of_the_description(self):
+        """Not of the machine that is asked: neither its processors nor its kernel."""
+        names = ("intel", "direct", "quick")
+        known = {
+            "kunpeng-920": (False, True, True),
+            "xeon-e5-2620v4": (True, True, True),
+            "xeon-e5620": (True, True, True),
+            "opteron-8347he": (False, True, False),  # its kernel takes 6.4 times as long as a core
+            "epyc-9654": (False, True, True),
+            "epyc-7742": (False, True, True),
+            "xeon-8358": (True, True, True),
+        }
+        for name in MACHINES:
+            asked = ("bcast", "--ranks", "2", "--machine", name)
+            one, table = facts(*asked)["facts"], facts("bcast", "--ranks", "2:3", *asked[3:])
+            with self.subTest(machine=name):
+                self.assertEqual(known[name], tuple(one[what] for what in names))
+                self.assertEqual(known[name], tuple(table[what] for what in names))
+        words = ("bcast", "--ranks", "2", "--bytes", "256K", "--machine", "xeon-8358")
+        self.assertEqual("single", facts(*words)["serves"]["algorithm"])
+        self.assertEqual("queue", facts(*words, HUDDLE_CMA="off")["serves"]["algorithm"])
+
     def test_more_ranks_than_processors_is_said(self):
         for sizes in ((), ("--bytes", "8,1M"), ("--bytes", "8")):
             for ranks, oversubscribed in (("192", False), ("4096", True)):

@@ -24,6 +24,7 @@ from cli.common.machines import tomllib  # noqa: E402
 
 MEASURED = {
     "name": 'A "machine"',
+    "vendor": "amd",
     "cores": 4,
     "topology": "pack:1 core:4 pu:1",
     "xml": None,
@@ -48,6 +49,7 @@ class File(unittest.TestCase):
             'name = "A \\"machine\\""',
             'source = "measured by huddle tune --machine on 2026-01-02, 4 cores"',
             'topology = "pack:1 core:4 pu:1"',
+            'vendor = "amd"',
             "[lines]",
             "transfer_ns.numa = 61.59        # measured: somehow",
             "private_bytes = 2097152         # hwloc's",
@@ -266,6 +268,7 @@ class Real(unittest.TestCase):
         self.assertIn(f"Written: {path}", said.stdout)
         with open(path, "rb") as file:
             machine = tomllib.load(file)
+        self.assertIn(machine["vendor"], ("other", "amd", "intel"))
         self.assertLess(machine["lines"]["hit_ns"], machine["lines"]["transfer_ns"]["machine"])
         self.assertEqual({"enter_ns", "data_ns", "reduce_ns", "clock_ns"}, set(machine["call"]))
         self.assertGreater(machine["call"]["clock_ns"], 0)

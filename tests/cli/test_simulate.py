@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,29 +43,48 @@ def answer(*words, **environment):
 
 class Asked(unittest.TestCase):
     def test_huddle_chooses_as_explain_says(self):
-        (call,) = answer("bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K")
-        said = subprocess.run(
-            [
-                os.path.join(BUILD, "bin", "huddle"),
-                "explain",
-                "bcast",
-                "--machine",
-                "epyc-7742",
-                "--ranks",
-                "16",
-                "--bytes",
-                "64K",
-                "--json",
-            ],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
+        words = ("bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K")
+        (call,), said = answer(*words), huddle("explain", *words, "--json")
         serves = json.loads(said.stdout)["serves"]
         self.assertEqual(
             (serves["algorithm"], serves["parameters"], serves["slot_bytes"]),
             (call["algorithm"], call["parameters"], call["slot_bytes"]),
         )
+
+    def test_of_a_description_no_fact_of_this_machine_counts(self):
+        for name, algorithm in (("kunpeng-920", "push"), ("opteron-8347he", "windows")):
+            words = ("gather", "--machine", name, "--ranks", "16", "--bytes", "64K")
+            with self.subTest(machine=name):
+                (call,) = answer(*words)
+                self.assertEqual(algorithm, call["algorithm"])
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
+    def test_of_this_machine_all_counts_that_explain_asks_for(self):
+        """Its tuning file, its processors, its kernel, whatever the description has of these."""
+        with tempfile.TemporaryDirectory() as home:
+            os.mkdir(os.path.join(home, "huddle"))
+            there = os.path.join(home, "huddle", "machine.toml")
+            shutil.copy(os.path.join(SOURCE, "machines", "kunpeng-920.toml"), there)
+
+            def both(*words):
+                words = (*words, "--ranks", "2", "--json")
+                return [
+                    json.loads(run_huddle(BUILD, (name, *words), timeout=120, home=home).stdout)
+                    for name in ("explain", "simulate")
+                ]
+
+            for collective in ("reduce_scatter", "alltoall"):
+                here, simulated = both(collective, "--bytes", "256K")
+                (call,) = simulated["calls"]
+                self.assertEqual(
+                    (here["serves"]["algorithm"], here["serves"]["parameters"]),
+                    (call["algorithm"], call["parameters"]),
+                )
+            with open(os.path.join(home, "huddle", "tuning.toml"), "w", encoding="utf-8") as file:
+                file.write('[[bcast]]\nalgorithm = "slots"\n')
+            here, simulated = both("bcast", "--bytes", "64K")
+            self.assertEqual("slots", here["serves"]["algorithm"])
+            self.assertEqual("slots", simulated["calls"][0]["algorithm"])
 
     def test_an_algorithm_its_parameter_and_a_setting(self):
         (call,) = answer(

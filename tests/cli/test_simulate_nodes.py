@@ -34,6 +34,14 @@ class Nodes(unittest.TestCase):
         self.assertLess(call["times"]["time_ns"], 3 * 10000 + 5000)
         self.assertGreater(call["alone_ns"], 0)
 
+    def test_a_node_alone_is_simulated_as_without_the_others(self):
+        words = ("gather", "--bytes", "64K")
+        (call,) = calls(*words, "--nodes", "2", "--ranks", "32")
+        said = huddle("simulate", *words, "--machine", "epyc-7742", "--ranks", "16", "--json")
+        (alone,) = json.loads(said.stdout)["calls"]
+        self.assertEqual("push", alone["algorithm"])
+        self.assertAlmostEqual(1, call["alone_ns"] / alone["times"]["time_ns"], delta=0.1)
+
     def test_large_sums_go_by_lanes_and_results_are_checked(self):
         small, large = calls("allreduce", "--nodes", "3", "--ranks", "12", "--bytes", "8,256K")
         self.assertEqual(("nodes", "lanes"), (small["algorithm"], large["algorithm"]))

@@ -15,6 +15,8 @@
 
 #define MACHINE "pack:2 numa:2(memory=32GiB) core:16 pu:1"
 
+static const struct hud_described KNOWN = { .intel = 1, .direct = 1, .quick = 1 };
+
 enum { FIRST = 2, LAST = 130, BANDS = 8 };
 
 static json_t *parsed(char *text)
@@ -28,7 +30,7 @@ static json_t *parsed(char *text)
 
 static json_t *choices(const char *collective)
 {
-    const struct hud_question q = { collective, 0, FIRST, "core", MACHINE };
+    const struct hud_question q = { collective, 0, FIRST, "core", MACHINE, &KNOWN };
     char *text;
 
     assert_int_equal(hud_choices_json(&q, LAST, &text), HUD_OK);
@@ -38,7 +40,7 @@ static json_t *choices(const char *collective)
 /* The piece of an axis, and a single question, agree on what serves and why. */
 static void agrees(const char *collective, int ranks, json_int_t bytes, const json_t *piece)
 {
-    const struct hud_question q = { collective, (size_t)bytes, ranks, "core", MACHINE };
+    const struct hud_question q = { collective, (size_t)bytes, ranks, "core", MACHINE, &KNOWN };
     char *text;
 
     assert_int_equal(hud_explain_json(&q, &text), HUD_OK);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,11 +21,13 @@
 #define MACHINE "pack:2 numa:2(memory=32GiB) core:32 pu:1"
 
 static json_t *answer;
+static struct hud_described known; /* of MACHINE */
 
-static void ask_of(const char *machine, const char *collective, size_t bytes, int ranks,
-                   const char *map)
+/* known_of: NULL: this machine. */
+static void ask_of(const char *machine, const struct hud_described *known_of,
+                   const char *collective, size_t bytes, int ranks, const char *map)
 {
-    const struct hud_question q = { collective, bytes, ranks, map, machine };
+    const struct hud_question q = { collective, bytes, ranks, map, machine, known_of };
     char *text;
 
     json_decref(answer);
@@ -36,7 +39,7 @@ static void ask_of(const char *machine, const char *collective, size_t bytes, in
 
 static void ask(const char *collective, size_t bytes, int ranks, const char *map)
 {
-    ask_of(MACHINE, collective, bytes, ranks, map);
+    ask_of(MACHINE, &known, collective, bytes, ranks, map);
 }
 
 /* "why.by" */
@@ -100,10 +103,21 @@ static const char *verdict_on(const char *algorithm)
     return rule ? json_string_value(json_object_get(rule, "verdict")) : "(none)";
 }
 
-/* A machine that is described has no rules for a vendor. */
+static int forget_known(void **state)
+{
+    (void)state;
+    known = (struct hud_described){ 0 };
+    return 0;
+}
+
 static void an_intel_processor_has_rules_of_its_own(void **state)
 {
     (void)state;
+    known.intel = 1;
+    ask("reduce_scatter", 128 << 10, 2, "core");
+    assert_true(json_is_true(at("facts.intel")));
+    assert_string_equal(text_at("serves.algorithm"), "slices");
+    known.intel = 0;
     ask("reduce_scatter", 128 << 10, 2, "core");
     assert_false(json_is_true(at("facts.intel")));
     assert_string_equal(text_at("serves.algorithm"), "exchange");
@@ -115,17 +129,29 @@ static void an_intel_processor_has_rules_of_its_own(void **state)
     assert_int_equal(count, 1);
 }
 
-/* Three ranks, large blocks; whether this machine allows it is no matter of the answer's. */
+/* Three ranks, large blocks; what is said of the machine counts, not whether this one allows it. */
 static void single_copy_serves_where_the_facts_allow_it(void **state)
 {
+    static const struct {
+        struct hud_described known;
+        const char *cma;
+        bool direct, quick;
+    } cases[] = { { { .quick = 1 }, "auto", false, false },
+                  { { .direct = 1 }, "auto", true, false },
+                  { { .direct = 1, .quick = 1 }, "auto", true, true },
+                  { { .quick = 1 }, "on", false, false },
+                  { { .direct = 1, .quick = 1 }, "off", false, false },
+                  { { .direct = 1 }, "on", true, true } };
+
     (void)state;
-    ask("alltoall", 1 << 20, 3, "core");
-    assert_string_equal(text_at("serves.algorithm"),
-                        json_is_true(at("facts.quick")) ? "single" : "windows");
-    setenv("HUDDLE_CMA", "on", 1);
-    ask("alltoall", 1 << 20, 3, "core");
-    assert_string_equal(text_at("serves.algorithm"),
-                        json_is_true(at("facts.direct")) ? "single" : "windows");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        known = cases[i].known;
+        setenv("HUDDLE_CMA", cases[i].cma, 1);
+        ask("alltoall", 1 << 20, 3, "core");
+        assert_int_equal(json_is_true(at("facts.direct")), cases[i].direct);
+        assert_int_equal(json_is_true(at("facts.quick")), cases[i].quick);
+        assert_string_equal(text_at("serves.algorithm"), cases[i].quick ? "single" : "windows");
+    }
     ask("alltoall", 1 << 20, 9, "core");
     assert_string_equal(verdict_on("single"), "for other numbers of ranks");
     setenv("HUDDLE_CMA", "off", 1);
@@ -149,7 +175,7 @@ static void a_described_machine_has_its_own_memory(void **state)
     assert_true(is_verdict_on("levels", "another takes less, by the time model"));
     ask("allreduce", 4 << 20, 128, "core");
     assert_in_range(json_integer_value(at("lease.bytes")), 1 << 20, 1536 << 10);
-    ask_of("pack:2 numa:2(memory=64MiB) core:32 pu:1", "allreduce", 4 << 20, 128, "core");
+    ask_of("pack:2 numa:2(memory=64MiB) core:32 pu:1", &known, "allreduce", 4 << 20, 128, "core");
     assert_in_range(json_integer_value(at("lease.bytes")), 0, 20000);
 }
 
@@ -200,7 +226,9 @@ static void ranks_lie_where_the_map_puts_them(void **state)
 
 static void a_map_may_name_a_level_by_any_of_its_names(void **state)
 {
-    const struct hud_question q = { "barrier", 0, 2, "socket", "pack:2 numa:1 core:2 pu:1" };
+    const struct hud_question q = {
+        "barrier", 0, 2, "socket", "pack:2 numa:1 core:2 pu:1", &known
+    };
     char *text;
 
     (void)state;
@@ -290,6 +318,37 @@ static void a_line_of_the_tuning_file_is_named(void **state)
     assert_int_equal(json_integer_value(at("why.line")), 1);
 }
 
+/* A topology may be that of this machine, as `huddle simulate` knows it; or another's, of which
+ * this machine's processors and tuning file say nothing. */
+static void what_is_known_of_this_machine_is_not_of_another(void **state)
+{
+    char folder[] = "/tmp/huddle-test-XXXXXX", path[2][64];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path[0], sizeof path[0], "%s/huddle", folder);
+    snprintf(path[1], sizeof path[1], "%s/huddle/tuning.toml", folder);
+    assert_int_equal(mkdir(path[0], 0700), 0);
+    FILE *file = fopen(path[1], "we");
+    assert_non_null(file);
+    fputs("[[bcast]]\nalgorithm = \"slots\"\n", file);
+    fclose(file);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    ask_of(MACHINE, NULL, "bcast", 64 << 10, 2, "core");
+    bool here = strcmp(text_at("serves.algorithm"), "slots") == 0;
+    assert_int_equal(json_is_true(at("facts.intel")), hud_topo_vendor() == TOPO_INTEL);
+    known.intel = hud_topo_vendor() != TOPO_INTEL;
+    ask("bcast", 64 << 10, 2, "core");
+    unsetenv("XDG_CONFIG_HOME");
+    unlink(path[1]);
+    rmdir(path[0]);
+    rmdir(folder);
+    assert_true(here);
+    assert_string_equal(text_at("tuning"), "");
+    assert_string_equal(text_at("serves.algorithm"), "queue");
+    assert_int_equal(json_is_true(at("facts.intel")), hud_topo_vendor() != TOPO_INTEL);
+}
+
 /* Every rule of an ignored file reports it. */
 static void a_file_of_too_many_rules_says_so(void **state)
 {
@@ -318,11 +377,11 @@ static void only_processors_that_ranks_may_use_count(void **state)
     while ((mine.word[first / 64] >> (first % 64) & 1) == 0)
         first++;
     one.word[first / 64] = (uint64_t)1 << (first % 64);
-    ask_of(NULL, "barrier", 0, 2, "core");
+    ask_of(NULL, NULL, "barrier", 0, 2, "core");
     assert_true(json_integer_value(at("facts.processors")) <= quota);
     assert_true(json_integer_value(at("facts.processors")) <= hud_topo_cpus_count(&mine));
     assert_int_equal(sched_setaffinity(0, sizeof one, (cpu_set_t *)&one), 0);
-    ask_of(NULL, "barrier", 0, 2, "core");
+    ask_of(NULL, NULL, "barrier", 0, 2, "core");
     sched_setaffinity(0, sizeof mine, (cpu_set_t *)&mine);
     assert_int_equal(json_integer_value(at("facts.processors")), 1);
     assert_true(json_is_true(at("facts.oversubscribed")));
@@ -349,14 +408,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_built_in_table_serves),
-        cmocka_unit_test(an_intel_processor_has_rules_of_its_own),
-        cmocka_unit_test(single_copy_serves_where_the_facts_allow_it),
+        cmocka_unit_test_teardown(an_intel_processor_has_rules_of_its_own, forget_known),
+        cmocka_unit_test_teardown(single_copy_serves_where_the_facts_allow_it, forget_known),
         cmocka_unit_test(a_described_machine_has_its_own_memory),
         cmocka_unit_test(where_memory_is_short_the_verdict_says_so),
         cmocka_unit_test(where_memory_is_short_no_collective_is_left_out),
         cmocka_unit_test(ranks_lie_where_the_map_puts_them),
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),
+        cmocka_unit_test_teardown(what_is_known_of_this_machine_is_not_of_another, forget_known),
         cmocka_unit_test_teardown(a_line_of_the_tuning_file_is_named, forget_tuning),
         cmocka_unit_test_teardown(a_file_of_too_many_rules_says_so, forget_tuning),
         cmocka_unit_test(a_team_that_takes_nothing_says_why),

@@ -5,6 +5,7 @@
 #include "core/arena/direct.h"
 
 #include "core/clock.h"
+#include "cost/kernel.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ bool hud_direct_may_map(void)
     return offers;
 }
 
-enum { TRIED = 64 << 10, TRIES = 4 };
+enum { TRIED = COST_KERNEL_BYTES, TRIES = 4 };
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -88,7 +89,7 @@ static bool try_copies(char *to, const char *from)
         kernel = least(kernel, between - start);
         own = least(own, clock_ns() - between);
     }
-    return kernel <= DIRECT_QUICK * own;
+    return cost_kernel_is_quick((double)kernel, (double)own);
 }
 
 static bool quick;

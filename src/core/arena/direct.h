@@ -21,16 +21,8 @@ struct mem_mapped *hud_direct_maps(const struct peer_card *peer, bool keeps);
 bool hud_direct_likely(void);
 bool hud_direct_may_map(void); /* the same of mappings */
 
-/*
- * Whether single copy is worth its while: the kernel copies 64 KB of this process within
- * DIRECT_QUICK times what the process itself needs, both from its nearest caches.  Tried once in a
- * process, in some .1 ms; false where it cannot be tried.
- *
- * Single copy moves each byte once, but the kernel looks up each page: little where a core copies
- * slowly, much where it copies fast.  Single copy wins from some size on where the kernel takes 4
- * times as long (E5, E18, E19, E25), and nowhere at 10 times (E24).
- */
-enum { DIRECT_QUICK = 6 };
+/* Whether single copy is worth its while (cost/kernel.h).  Tried once in a process, in some .1 ms;
+ * false where it cannot be tried. */
 bool hud_direct_is_quick(void);
 
 #endif

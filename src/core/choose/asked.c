@@ -8,31 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_here(const struct asked *a)
+{
+    return !a->q->described;
+}
+
 /* As a team's ranks would count: here those that this process may use, and no more than its cgroups
- * allow; elsewhere all. */
+ * allow; elsewhere all.  A topology that is given numbers processors as it likes. */
 static void find_processors(struct asked *a)
 {
     struct topo_cpus allowed;
-    int quota = a->q->topology ? INT_MAX : hud_topo_cpu_quota();
+    int quota = is_here(a) ? hud_topo_cpu_quota() : INT_MAX;
 
     hud_topo_all(a->machine, &a->cpus);
     hud_topo_allowed(&allowed);
-    for (int w = 0; w < TOPO_CPUS / 64 && !a->q->topology; w++)
+    for (int w = 0; w < TOPO_CPUS / 64 && is_here(a) && !a->q->topology; w++)
         a->cpus.word[w] &= allowed.word[w];
     a->processors = hud_topo_cpus_count(&a->cpus);
     a->processors = quota < a->processors ? quota : a->processors;
 }
 
-/* Whether ranks here would reach each other's memory, as far as one process can tell. */
-static void find_direct(struct asked *a)
+/* What is known of the machine, whichever it is: its processors, and whether ranks would reach each
+ * other's memory.  Here as far as one process can tell; a description says nothing of XPMEM. */
+static void find_known(struct asked *a)
 {
+    const struct hud_described *d = a->q->described;
     const long *number = a->config.number;
-    bool maps = number[SET_XPMEM] != XPMEM_OFF && hud_direct_may_map(),
-         calls = number[SET_CMA] != SINGLE_COPY_OFF && hud_direct_likely();
+    bool maps = !d && number[SET_XPMEM] != XPMEM_OFF && hud_direct_may_map(),
+         calls = number[SET_CMA] != SINGLE_COPY_OFF && (d ? d->direct != 0 : hud_direct_likely());
 
+    a->facts.intel = d ? d->intel != 0 : hud_topo_vendor() == TOPO_INTEL;
     a->facts.direct = maps || calls;
-    a->facts.quick = maps ? number[SET_XPMEM] == XPMEM_KEEP
-                          : calls && (number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
+    if (maps)
+        a->facts.quick = number[SET_XPMEM] == XPMEM_KEEP;
+    else
+        a->facts.quick = calls && (number[SET_CMA] == SINGLE_COPY_ON ||
+                                   (d ? d->quick != 0 : hud_direct_is_quick()));
 }
 
 /* As the set-up of a team does it. */
@@ -57,8 +68,7 @@ static bool find_place(struct asked *a)
             a->table->unit[i] = (int16_t)place.unit[i];
         a->facts.ranks = a->ranks;
         a->facts.oversubscribed = a->ranks > a->processors;
-        a->facts.intel = !a->q->topology && hud_topo_vendor() == TOPO_INTEL;
-        find_direct(a);
+        find_known(a);
         hud_plan_within(a->table, a->ranks, a->facts.within);
     }
     free((void *)(uintptr_t)place.unit);
@@ -80,9 +90,9 @@ static size_t arena_bytes(const struct asked *a)
 {
     long set = a->config.number[SET_MEMORY];
 
-    return set >= 0         ? (size_t)set
-           : a->q->topology ? hud_budget_of(hud_topo_memory(a->machine), a->processors, a->ranks)
-                            : hud_budget_default(a->ranks);
+    return set >= 0     ? (size_t)set
+           : is_here(a) ? hud_budget_default(a->ranks)
+                        : hud_budget_of(hud_topo_memory(a->machine), a->processors, a->ranks);
 }
 
 const char *hud_asked_refusal(const struct plan *plan, const struct config *config)
@@ -109,7 +119,7 @@ static void read_settings(struct asked *a)
 {
     hud_config_read(NULL, &a->config);
     const char *tuning = a->config.text[SET_TUNING];
-    if (a->q->topology && tuning[0] == '\0')
+    if (!is_here(a) && tuning[0] == '\0')
         tuning =
             "off"; /* what was measured here says nothing of another machine, unless it is named */
     if (a->config.error[0] == '\0')

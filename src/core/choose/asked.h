@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * asked.h - the plan of a team that does not exist: ranks as a launcher would bind them, on this
- * machine or on one that is described, with this process's settings and tuning file.
+ * machine with its tuning file, or on one that is described; with this process's settings.
  */
 #ifndef HUD_ASKED_H
 #define HUD_ASKED_H

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kernel.h - whether single copy is worth its while: for COST_KERNEL_BYTES the kernel takes at most
+ * COST_KERNEL_QUICK times what a process itself needs, both in its nearest caches.
+ *
+ * Single copy moves each byte once, but the kernel looks up each page: little where a core copies
+ * slowly, much where it copies fast.  Single copy wins from some size on where the kernel takes 4
+ * times as long (E5, E18, E19, E25), and nowhere at 10 times (E24).
+ */
+#ifndef HUD_COST_KERNEL_H
+#define HUD_COST_KERNEL_H
+
+#include <stdbool.h>
+
+enum { COST_KERNEL_BYTES = 64 << 10, COST_KERNEL_QUICK = 6 };
+
+static inline bool cost_kernel_is_quick(double kernel_ns, double own_ns)
+{
+    return kernel_ns <= COST_KERNEL_QUICK * own_ns;
+}
+
+#endif
