@@ -39,7 +39,15 @@ ROWS = {
 }
 # It takes the place of a row: one without huddle.
 REPLACED = ("src/host/signatures.def", "NEIGHBORS(Alltoall,")
-TARGETS = ("sim_check", "example_team", "simulate", "probe", "huddle_loader", "huddle_launch")
+TARGETS = (
+    "sim_check",
+    "example_team",
+    "simulate",
+    "probe",
+    "model",
+    "huddle_loader",
+    "huddle_launch",
+)
 WHERE_AN_MPI_IS = re.compile(r"^(bench_openmpi|openmpi-[\d.]+|huddle_mpich)$", re.MULTILINE)
 
 

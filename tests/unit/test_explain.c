@@ -192,9 +192,9 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     assert_string_equal(text_at("why.by"), "no rule that memory has room for");
     assert_true(is_verdict_on("windows", "memory has no room for its algorithm"));
     ask("alltoall", 1 << 20, 8, "core");
-    assert_string_equal(verdict_on("inline"), "for other sizes");
+    assert_true(is_verdict_on("inline", "for other sizes"));
     ask("alltoall", 8 << 10, 8, "core");
-    assert_string_equal(verdict_on("inline"), "its algorithm does not take the call");
+    assert_true(is_verdict_on("inline", "its algorithm does not take the call"));
     unsetenv("HUDDLE_MEMORY");
 }
 
