@@ -56,17 +56,20 @@ static struct record *open_file(const char *folder)
     if (snprintf(path, sizeof path, "%s/%s.%d", folder, host, (int)getpid()) >= (int)sizeof path)
         return NULL;
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    void *at = MAP_FAILED;
-    if (fd >= 0 && posix_fallocate(fd, 0, sizeof(struct record)) == 0)
-        at = mmap(NULL, sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    if (at == MAP_FAILED) {
-        if (fd >= 0)
-            unlink(path);
+    if (fd < 0)
         return NULL;
+    void *at = MAP_FAILED;
+    int error = posix_fallocate(fd, 0, sizeof(struct record)); /* which does not set errno */
+    if (error == 0) {
+        at = mmap(NULL, sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        error = errno;
     }
-    return at;
+    close(fd);
+    if (at != MAP_FAILED)
+        return at;
+    unlink(path);
+    errno = error;
+    return NULL;
 }
 
 static long launched_size(void)
