@@ -227,7 +227,7 @@ def main(options, _command, layout):
             undecided = look_and_decide(campaign, progress)
             if show.why_nothing(campaign):
                 raise Trouble(show.why_nothing(campaign))
-            rules, figures, lost = together.together(campaign, progress)
+            rules, figures, left = together.together(campaign, progress)
             tuning_file.write(campaign.output, campaign.text(rules))
             tuning_file.check_reads(layout, campaign.output)
             if against:
@@ -247,7 +247,7 @@ def main(options, _command, layout):
     timed = against.write_times() if against else False
     if against and not timed:
         campaign.notes.append(f"No times for huddle profile: {against.why_no_times()}.")
-    show.show(campaign, rules, found, undecided, lost)
+    show.show(campaign, rules, found, undecided, left)
     tell_use(campaign, against.place if timed else None)
     write_plot(campaign, found)
     return 0

@@ -80,11 +80,10 @@ def show_means(found):
     table(headers, [row if peers else row[:-1] for row in rows], right=(2, 3, 4))
 
 
-def sizes_text(contests):
+def sizes_text(cells):
     """The sizes of each collective and team, in a few words."""
     found = {}
-    for contest in contests:
-        cell = contest.cell
+    for cell in cells:
         key = f"{cell.collective} ({ranks_text(cell.team)} ranks)"
         found.setdefault(key, []).append(written(cell.size) if cell.size else "")
     return "; ".join(
@@ -113,7 +112,7 @@ def why_nothing(campaign):
     return f"tune: no size was measured, and no file is written: {why}"
 
 
-def show_undecided(campaign, undecided, lost):
+def show_undecided(campaign, undecided, left):
     """What the time was too short for, and what would suffice; what did not hold."""
     sizes, missing = len(campaign.cells()), missing_of(campaign)
     minutes = minutes_needed(campaign)
@@ -125,11 +124,19 @@ def show_undecided(campaign, undecided, lost):
     if undecided:
         print(
             f"  Not decided, the time was over: {len(undecided)} size(s), where a candidate may be"
-            f" better: {sizes_text(undecided)}."
+            f" better: {sizes_text([contest.cell for contest in undecided])}."
         )
-    for line in lost:
-        print(f"  {line}")
-    if undecided or missing:
+    if left.undecided:
+        print(
+            f"  Not decided in the final measurement of all rules: {len(left.undecided)} size(s),"
+            f" where a candidate was faster alone: {sizes_text(left.undecided)}."
+        )
+    if left.lost:
+        print(
+            f"  {left.lost} other {'rule was' if left.lost == 1 else 'rules were'} faster alone,"
+            " but not in the final measurement of all rules."
+        )
+    if undecided or missing or left.undecided:
         print(f"  More time decides more: --minutes {minutes}.")
 
 
@@ -140,7 +147,8 @@ def title(campaign, rules):
     return f"No choice is reliably better than {what} by 5 % or more."
 
 
-def show(campaign, rules, found, undecided, lost):
+def show(campaign, rules, found, undecided, left):
+    """undecided: contests; left: what the last measurement left out."""
     heading(title(campaign, rules))
     if rules:
         table(RULES, [rule_row(rule) for rule in rules], right=(6,))
@@ -148,6 +156,6 @@ def show(campaign, rules, found, undecided, lost):
     if rules or any(result.peer_ns for result in found):
         show_means(found)
     print()
-    show_undecided(campaign, undecided, lost)
+    show_undecided(campaign, undecided, left)
     for note in sorted(set(campaign.notes)):
         print(f"  {note}")

@@ -17,14 +17,12 @@ OWN = ""
 # better: at most MARGIN of the other, and by chance seldom; level: not worse; and in neither of
 # the two ways of measuring worse than WORSE.
 MARGIN, SIGNIFICANCE, LEVEL, WORSE = 0.95, 0.01, 1.02, 1.05
-WORSE_ALONE = 1.1  # of single shots, where calls back to back make up for it
 SWITCH = -math.log(0.95)  # what another choice must gain at least, over the sizes that it serves
 PARAMETER = 0.01  # what a parameter that is not the preset must gain
 LAUNCHES = 2  # that a choice needs at least
 RARE = 1e-4  # the chance that a size is said to have lost
-LITTLE = 0.967  # what a rule must bring
 DOUBT = 0.05  # the chance that is left when a candidate is given up
-CLOSE, ENOUGH = 0.98, 6  # what a rule must bring that contests were clear about; launches that do
+ENOUGH = 6  # launches after which a candidate that is not better yet is given up
 
 # Of a candidate at one size: its time and that of what serves now, which is a median over
 # launches; the same back to back, or None; the ratio over both (median, minimum and maximum over
@@ -197,11 +195,25 @@ def mean_ratio(figures):
     return math.exp(statistics.fmean(math.log(figure.ratio) for figure in figures))
 
 
+def worse(figure):
+    """In one of the two ways of calling, by more than a choice may be."""
+    ways = ((figure.ns, figure.own_ns), (figure.loop_ns, figure.own_loop_ns))
+    return any(ns > WORSE * own for ns, own in ways if ns and own)
+
+
+def enough(figure):
+    """Whether so many launches have it that it can be judged."""
+    return bool(figure and figure.ns) and figure.launches >= LAUNCHES
+
+
 def harmed(figure):
-    """Worse in every launch, or as a single shot, by more than noise."""
-    alone = figure.ns / figure.own_ns if figure.ns and figure.own_ns else 1
-    worse = (figure.ratio >= WORSE and figure.low > 1) or alone >= WORSE_ALONE
-    return worse and figure.chance <= DOUBT
+    """Worse, in all launches, and hardly by chance."""
+    return enough(figure) and worse(figure) and figure.low > 1 and figure.chance <= DOUBT
+
+
+def holds(figure):
+    """Whether a rule may serve the size, be it better there or only as good."""
+    return enough(figure) and not worse(figure)
 
 
 def lost(figure):
@@ -209,13 +221,14 @@ def lost(figure):
     return figure.launches >= LAUNCHES and figure.low >= WORSE and figure.chance <= RARE
 
 
-def pays(figures, before=()):
+def pays(figures):
     """
-    Whether a rule that was measured again, as the file has it, is worth its lines: better on the
-    whole, and worse nowhere.  before: what contests said; where it was clear, less will do.
+    Whether a rule that was measured again, as the file has it, is better on the whole, and worse
+    nowhere.  A size that only seems to be better counts as one where nothing changes.
     """
     some = list(figures)
-    if not some or any(map(harmed, some)):
+    if not some or not all(map(holds, some)):
         return False
-    mean, clear = mean_ratio(some), bool(before) and mean_ratio(before) <= MARGIN
-    return mean <= (CLOSE if clear else LITTLE)
+    return (
+        mean_ratio(f if f.better else f._replace(ratio=max(1.0, f.ratio)) for f in some) <= MARGIN
+    )

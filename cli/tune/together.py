@@ -5,11 +5,13 @@ From decided contests to a file: rules, and whether they hold together.
 Rules of a team share its memory, so a file is measured as a whole, at every size of the team, in
 new launches.  Of each collective two forms of its rules are compared: those that serve the fewest
 sizes, and those that serve the most, since an algorithm that serves many sizes shares one window.
-Rules that do not pay as measured together are left out, and the rest is measured again.
+A rule must be better by the limits of a contest once more.  Sizes that lose are taken out, and the
+rest is measured again.  So is what is not decided, which is left out at the end.
 """
 
 import os
 import tempfile
+from collections import namedtuple
 
 from ..common.sizes import written
 from . import stats, tuning_file
@@ -20,9 +22,14 @@ from .tuning_file import Rule
 
 NARROW, WIDE, FILE = "narrow", "wide", "file"
 LAUNCHES, AGAIN = 2, 3  # of a file; files that are measured
-FORMS_PART = 0.25  # of the time: for the two forms
+FORMS_PART, FIRST_PART = 0.25, 0.6  # of the time: for the two forms; of the rest: the first file
 CELL_S = 1.5  # at most, in one launch
+RULED = 4  # times as long for a size that a rule serves: that is what is to be decided
 START_S = 1.2  # of a launch
+LEAST_S = 2 * LAUNCHES * START_S  # less does not decide a file
+
+# What was faster alone and is in no rule.  undecided: cells; lost: the number of rules that lose.
+Left = namedtuple("Left", "undecided lost")
 
 
 def figures_at(group, size):
@@ -81,6 +88,12 @@ def split(rule, sizes):
     return found
 
 
+def end_of_launch(now, end, launches, start_s):
+    """Of the first of so many launches until `end`: the others need time to start, too."""
+    each = (end - now - (launches - 1) * max(start_s, START_S)) / launches
+    return now + each if each > 0 else end
+
+
 class Together:
     """A team's rules, measured."""
 
@@ -92,7 +105,7 @@ class Together:
             for size in group.sizes
             if campaign.state.has(group.cell(size))
         ]
-        self.line, self.candidates, self.unmeasured = {}, 0, 0
+        self.line, self.proposed, self.harmed = {}, [], set()
 
     def measure(self, files, cells, launches, share):
         """
@@ -101,7 +114,8 @@ class Together:
         """
         budget, found = self.campaign.budget, {cell: [] for cell in cells}
         end = budget.now() + share * budget.left("together")
-        weights = [self.campaign.weight(cell) for cell in cells]
+        ruled = {cell for rules in files.values() for cell in self.cells_of(rules)}
+        weights = [self.campaign.weight(cell) * (RULED if cell in ruled else 1) for cell in cells]
         with tempfile.TemporaryDirectory(prefix="huddle-tune-") as folder:
             texts = [self.campaign.before]
             for label, rules in files.items():
@@ -118,12 +132,13 @@ class Together:
     def launch(self, texts, names, found, weights, until):
         """until: the end of so many launches."""
         budget, cells = self.campaign.budget, list(found)
+        begin = budget.now()
         try:
             with Trials(
                 self.campaign.layout, self.team, texts, lambda: budget.left("together")
             ) as trials:
-                end, launches = until
-                stop = budget.now() + (end - budget.now()) / launches
+                now = budget.now()
+                stop = end_of_launch(now, *until, now - begin)
                 for i, cell in enumerate(cells):
                     left = stop - budget.now()
                     if left <= 0:
@@ -169,24 +184,43 @@ class Together:
             chosen += forms[form][group]
         return chosen
 
-    def judged(self, rules, found):
-        """(rules that pay, with their new figures; whether all did)."""
-        kept, all_paid = [], True
+    def cells_of(self, rules):
+        return {Cell(rule.collective, self.team, size) for rule in rules for size in rule.figures}
+
+    def measure_file(self, rules, found, share):
+        """Adds launches of the rules to `found`; returns the cells that they serve."""
+        served = self.cells_of(rules)
+        cells = sorted(self.cells, key=lambda cell: (cell not in served, len(found[cell])))
+        for cell, launches in self.measure({FILE: rules}, cells, LAUNCHES, share).items():
+            # (files only become shorter: a size that is served had the same rule before)
+            found[cell] = (found[cell] if cell in served else []) + launches
+        return served
+
+    def figures_of(self, rule, found):
+        """size -> Figure as measured with the file; None: it was not."""
+        cells = {size: Cell(rule.collective, self.team, size) for size in rule.figures}
+        return {size: stats.figure_of(found[cell], FILE) for size, cell in cells.items()}
+
+    def harmless(self, rules, found):
+        """The rules without the sizes that surely lose by them.  Others may need more launches."""
+        kept = []
         for rule in rules:
-            figures = {
-                size: stats.figure_of(found[Cell(rule.collective, self.team, size)], FILE) or before
-                for size, before in rule.figures.items()
-            }
-            bad = {s for s, figure in figures.items() if not figure.ns or stats.harmed(figure)}
-            parts = split(rule._replace(figures=figures), bad)
-            parts = [
-                part
-                for part in parts
-                if stats.pays(part.figures.values(), [rule.figures[size] for size in part.figures])
-            ]
-            all_paid = all_paid and len(parts) == 1 and not bad
-            kept += [part._replace(line_ns=self.line_ns(part)) for part in parts]
-        return kept, all_paid
+            figures = self.figures_of(rule, found)
+            bad = {size for size, figure in figures.items() if stats.harmed(figure)}
+            self.harmed |= {Cell(rule.collective, self.team, size) for size in bad}
+            kept += split(rule, bad)
+        return kept
+
+    def judged(self, rules, found):
+        """The rules without the sizes at which they do not keep what docs/tuning.md promises."""
+        kept = []
+        for rule in rules:
+            figures = self.figures_of(rule, found)
+            bad = {size for size, figure in figures.items() if not stats.holds(figure)}
+            for part in split(rule._replace(figures=figures), bad):
+                level = {size for size, figure in part.figures.items() if not figure.better}
+                kept += [part] if stats.pays(part.figures.values()) else split(part, level)
+        return [rule._replace(line_ns=self.line_ns(rule)) for rule in kept]
 
     def line_ns(self, rule):
         seen = [
@@ -199,35 +233,47 @@ class Together:
     def run(self, share):
         """(rules, {cell: Figure of the file}).  share: of the time left to this part."""
         budget = self.campaign.budget
-        end = budget.now() + share * budget.left("together")
+        # (where there is not enough for all teams, the first ones are decided, rather than none)
+        end = budget.now() + max(share * budget.left("together"), LEAST_S)
 
         def part(of):
             left = budget.left("together")
             return max(0.0, min(1.0, of * (end - budget.now()) / left)) if left > 0 else 0.0
 
-        rules = self.choose_forms(part(FORMS_PART))
-        self.candidates, figures = len(rules), {}
+        rules = self.proposed = self.choose_forms(part(FORMS_PART))
+        found, served = {cell: [] for cell in self.cells}, set()
         for turn in range(AGAIN):
             if not rules or part(1) <= 0:
                 break
-            served = {(rule.collective, size) for rule in rules for size in rule.figures}
-            cells = sorted(self.cells, key=lambda c: (c.collective, c.size) not in served)
-            found = self.measure({FILE: rules}, cells, LAUNCHES, part(1 if turn else 0.6))
-            measured = {
-                cell: figure
-                for cell, launches in found.items()
-                for figure in [stats.figure_of(launches, FILE)]
-                if figure
-            }
-            if not measured:
+            all_of_it = turn or FIRST_PART * (end - budget.now()) < LEAST_S
+            served = self.measure_file(rules, found, part(1 if all_of_it else FIRST_PART))
+            rules = self.harmless(rules, found)
+            if self.cells_of(self.judged(rules, found)) == served:
                 break
-            rules, all_paid = self.judged(rules, found)
-            figures = measured
-            if all_paid:
-                break
-        self.unmeasured = 0 if figures else len(rules)
-        self.note_losses(rules if figures else [], figures)
-        return (rules, figures) if figures else ([], {})
+        rules = self.judged(rules, found)
+        last = self.cells_of(rules)
+        figures = {
+            cell: figure
+            for cell, launches in found.items()
+            for figure in [stats.figure_of(launches, FILE)]
+            if figure and (cell in served) == (cell in last)
+        }
+        self.note_losses(rules, figures)
+        return (rules, figures) if rules else ([], {})
+
+    def left(self, rules):
+        """What was proposed and is not in these rules."""
+        out = self.harmed | self.cells_of(rules)
+        better = [
+            [
+                Cell(rule.collective, self.team, size)
+                for size, figure in sorted(rule.figures.items())
+                if figure.better
+            ]
+            for rule in self.proposed
+        ]
+        undecided = [cell for cells in better for cell in cells if cell not in out]
+        return Left(undecided, sum(self.harmed.issuperset(cells) for cells in better))
 
     def note_losses(self, rules, figures):
         """Rules take memory from what no rule serves: notes what lost by it."""
@@ -242,24 +288,14 @@ class Together:
 
 
 def together(campaign, progress):
-    """(all rules, {cell: Figure} as measured with them, lines about rules that were not kept)."""
-    rules, lost, unmeasured, figures = [], 0, 0, {}
+    """(all rules, {cell: Figure} as measured with them, what was left out)."""
+    rules, figures, left = [], {}, Left([], 0)
     for i, team in enumerate(campaign.teams):
         progress.stage(f"as a whole: {team.ranks} ranks")
         groups = [group for group in campaign.groups() if group.team == team]
         work = Together(campaign, team, groups)
         more, seen = work.run(1 / (len(campaign.teams) - i))
         rules += more
-        lost += max(0, work.candidates - len(more) - work.unmeasured)
-        unmeasured += work.unmeasured
         figures.update(seen)
-    said = (
-        (lost, "faster alone, not in the final measurement of all rules"),
-        (unmeasured, "faster alone; there was no time for a final measurement of all rules"),
-    )
-    lines = [
-        f"{count} other {'rule was' if count == 1 else 'rules were'} {words}."
-        for count, words in said
-        if count
-    ]
-    return rules, figures, lines
+        left = Left(*(a + b for a, b in zip(left, work.left(more))))
+    return rules, figures, left

@@ -101,22 +101,24 @@ def values_text(candidate):
     return ", ".join(f"{v.name} {v.word}" for v in candidate.values)
 
 
-def figure_text(figure, before):
-    """As measured; `before`: words for what served before."""
-    spread = f"{figure.low:.2f} to {figure.high:.2f} in {figure.launches} launches"
+def figure_text(figure):
+    """As measured."""
+    count = f"{figure.launches} launch{'es' if figure.launches != 1 else ''}"
     loop = (
-        f"; back to back {figure.loop_ns / figure.own_loop_ns:.2f}"
+        f", back to back {figure.loop_ns / figure.own_loop_ns:.2f}"
         if figure.loop_ns and figure.own_loop_ns
         else ""
     )
-    return f"{us(figure.own_ns)} {before}, {us(figure.ns)} so: ratio {spread}{loop}"
+    return (
+        f"{us(figure.own_ns)} without this rule, {us(figure.ns)} with it; ratio {figure.ratio:.2f}"
+        f" ({figure.low:.2f} to {figure.high:.2f} in {count}){loop}"
+    )
 
 
-def measured_text(rule, before):
+def measured_text(rule):
     """A text for each size that was measured."""
     return [
-        f"{bytes_text(size) + ': ' if rule.min_bytes is not None else ''}"
-        + figure_text(figure, before)
+        f"{bytes_text(size) + ': ' if rule.min_bytes is not None else ''}{figure_text(figure)}"
         for size, figure in sorted(rule.figures.items())
         if figure.ns
     ]
@@ -129,10 +131,10 @@ def line_text(line_ns):
     return f"; line transfer {line_ns:.0f} ns ({name})"
 
 
-def rule_lines(rule, before):
+def rule_lines(rule):
     lines = [
         f"# {rule.collective}, {place_text(rule.team)}{line_text(rule.line_ns)}",
-        *(f"#   {text}" for text in measured_text(rule, before)),
+        *(f"#   {text}" for text in measured_text(rule)),
         f"[[{rule.collective}]]",
         f"ranks = \"{rule.ranks}\"",
         f"oversubscribed = {'true' if rule.team.oversubscribed else 'false'}",
@@ -176,12 +178,12 @@ def text(rules, facts, command, base=None):
     """
     head = [
         (
-            f"{MARK}'.  Each rule has what was measured above it: medians of single shots from a"
-            " common start, slowest rank."
+            f"{MARK}'.  Above each rule is what was measured: median times of single shots from a"
+            " common start, of the slowest rank."
         ),
         (
-            "# A ratio is of times with the rule to times without; over single shots and calls back"
-            " to back."
+            "# A ratio is the time with the rule divided by the time without it, as the mean of"
+            " single shots and calls back to back; 'back to back' is the ratio of these alone."
         ),
         (
             f"# {time.strftime('%Y-%m-%d %H:%M')}, huddle {facts['version']},"
@@ -190,8 +192,8 @@ def text(rules, facts, command, base=None):
         ),
         f"# {command}",
         (
-            "# The built-in table serves calls that match no rule: huddle's own choice was as good"
-            " there, or was not measured."
+            "# The built-in table serves calls that match no rule: no other choice was reliably"
+            " better there, or none was measured."
         ),
         "",
         "[machine]",
@@ -199,8 +201,7 @@ def text(rules, facts, command, base=None):
         *([f"cpu = {json.dumps(facts['cpu'])}"] if facts["cpu"] else []),
         "",
     ]
-    before = "before" if base else "built in"
-    lines = [*head, *(line for rule in rules for line in rule_lines(rule, before))]
+    lines = [*head, *(line for rule in rules for line in rule_lines(rule))]
     if base:
         lines += [f"# What follows is from {json.dumps(base)}.", rules_text(base)]
     return "\n".join(lines)

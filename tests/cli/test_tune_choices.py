@@ -152,13 +152,16 @@ class Statistics(unittest.TestCase):
     def test_a_rule_pays_only_if_it_does_no_harm(self):
         good = figure(80, 100, True)
         self.assertTrue(stats.pays([good, figure(98, 100, False)]))
-        self.assertFalse(stats.pays([good, figure(110, 100, False)]))
-        self.assertFalse(stats.pays([figure(98, 100, False)]))
-        self.assertTrue(stats.pays([figure(98, 100, False)], [good]), "contests were clear")
-        late = figure(150, 100, False)._replace(ratio=0.8)
-        self.assertFalse(stats.pays([good, late]), "single shots are much slower")
-        noisy = figure(110, 100, False)._replace(chance=0.3)
-        self.assertTrue(stats.pays([good, good, noisy]), "it may be noise")
+        self.assertFalse(stats.pays([good, figure(106, 100, False)]))
+        self.assertFalse(stats.pays([figure(96, 100, False)]), "the documents promise .95")
+        seems = figure(80, 100, False)
+        self.assertFalse(stats.pays([seems]), "it may be chance")
+        self.assertFalse(stats.pays([good, *[seems] * 4]), "only what is sure counts")
+        late = figure(106, 100, True)._replace(ratio=0.8)
+        self.assertFalse(stats.pays([good, late]), "single shots are slower")
+        loop = good._replace(loop_ns=106, own_loop_ns=100)
+        self.assertFalse(stats.pays([good, loop]), "calls back to back are slower")
+        self.assertFalse(stats.pays([good._replace(launches=1)]), "one launch is no evidence")
         self.assertFalse(stats.pays([]))
 
 
@@ -471,7 +474,8 @@ class TooLittleTime(unittest.TestCase):
 
     def shown(self, measured, undecided=(), **more):
         with mock.patch("sys.stdout", io.StringIO()) as out:
-            show.show(self.campaign(measured, **more), [], [], undecided, [])
+            left = together.Left([], 0)
+            show.show(self.campaign(measured, **more), [], [], undecided, left)
         return out.getvalue()
 
     def test_of_nothing(self):
