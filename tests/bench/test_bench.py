@@ -28,17 +28,10 @@ from cli.common import jobs  # noqa: E402
 from cli.reproduce import smpi  # noqa: E402
 from cli.common.layout import Layout, Trouble  # noqa: E402
 from jobs import JobFailed, Jobs  # noqa: E402
-from said import without_progress  # noqa: E402
+from said import IN_BUILD, without_progress  # noqa: E402
 
 TOOLS = os.path.join(BUILD, "libexec", "huddle")
-FIT, LAYOUT = os.path.join(TOOLS, "bench-fit"), Layout(
-    BUILD,
-    libs="lib",
-    plugins="lib/huddle",
-    tools="libexec/huddle",
-    share="share/huddle",
-    sysconf="/etc",
-)
+FIT, LAYOUT = os.path.join(TOOLS, "bench-fit"), Layout(BUILD, **IN_BUILD)
 OPENMPI, TEAM, HUDDLE = (
     os.path.join(TOOLS, "bench-openmpi"),
     os.path.join(TOOLS, "bench-team"),

@@ -7,6 +7,13 @@ import subprocess
 import tempfile
 import unittest
 
+IN_BUILD = {  # of cli.common.layout.Layout: where a build tree has its parts
+    "libs": "lib",
+    "plugins": "lib/huddle",
+    "tools": "libexec/huddle",
+    "share": "share/huddle",
+    "sysconf": "/etc",
+}
 FULL = bool(os.environ.get("HUD_TEST_FULL"))  # ./test --full
 long_test = unittest.skipUnless(FULL, "./test --full runs it")
 

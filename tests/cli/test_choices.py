@@ -12,7 +12,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from said import some
+from said import IN_BUILD, some
 
 SOURCE, BUILD = (os.path.abspath(word) for word in sys.argv[1:3])
 sys.path.insert(0, SOURCE)
@@ -35,14 +35,7 @@ def collectives():
 
 def described():
     """name -> what `probe` is told of it."""
-    layout = Layout(
-        BUILD,
-        libs="lib",
-        plugins="lib/huddle",
-        tools="libexec/huddle",
-        share="share/huddle",
-        sysconf="/etc",
-    )
+    layout = Layout(BUILD, **IN_BUILD)
     layout.machines = os.path.join(SOURCE, "machines")
     return {
         name: machines.described(layout, machines.load(layout, name))

@@ -13,7 +13,7 @@ import tempfile
 import types
 import unittest
 
-from said import run_huddle
+from said import IN_BUILD, run_huddle
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 sys.path.insert(0, SOURCE)
@@ -309,14 +309,7 @@ class Real(unittest.TestCase):
         self.refuses_what_a_simulation_would(path)
 
     def refuses_what_a_simulation_would(self, path):
-        layout = Layout(
-            BUILD,
-            libs="lib",
-            plugins="lib/huddle",
-            tools="libexec/huddle",
-            share="share/huddle",
-            sysconf="/etc",
-        )
+        layout = Layout(BUILD, **IN_BUILD)
         with open(path, encoding="utf-8") as file:
             text = file.read()
         describe.check_read(layout, {path: text})

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from said import run_huddle, some
+from said import IN_BUILD, run_huddle, some
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 MACHINES = sorted(
@@ -26,14 +26,7 @@ from cli.model import compared, fit  # noqa: E402
 from cli.simulate import asked as simulate_asked, measure  # noqa: E402
 from cli.common.layout import Layout, Trouble  # noqa: E402
 
-LAYOUT = Layout(
-    BUILD,
-    libs="lib",
-    plugins="lib/huddle",
-    tools="libexec/huddle",
-    share="share/huddle",
-    sysconf="/etc",
-)
+LAYOUT = Layout(BUILD, **IN_BUILD)
 COLLECTIVES = [row.name for row in collectives.known(LAYOUT) if row.limits]
 SIMULATOR = os.path.exists(LAYOUT.program("simulate"))
 

@@ -16,7 +16,7 @@ import unittest
 from datetime import date
 from unittest import mock
 
-from said import long_test, without_progress
+from said import IN_BUILD, long_test, without_progress
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
@@ -33,14 +33,7 @@ from huddle_cli.common.layout import Layout, Trouble  # noqa: E402
 from huddle_cli.reproduce.command import Lab  # noqa: E402
 from huddle_cli.reproduce.rows import Row  # noqa: E402
 
-LAYOUT = Layout(
-    BUILD,
-    libs="lib",
-    plugins="lib/huddle",
-    tools="libexec/huddle",
-    share="share/huddle",
-    sysconf="/etc",
-)
+LAYOUT = Layout(BUILD, **IN_BUILD)
 SIMULATED = ("01", "02", "03", "05", "held-out", "own")
 SIMGRID = shutil.which("smpirun") and os.path.exists(
     os.path.join(BUILD, "libexec", "huddle", "messages-smpi")
