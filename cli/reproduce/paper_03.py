@@ -55,7 +55,6 @@ GLOBAL = {"combining", "combining, woken by one flag"}
 # us on 128 ranks, by core, by NUMA node, by socket
 PUBLISHED_US = {"sense-reversing-gr": (6.80, 7.18, 6.98), "combining": (3.09, 3.92, 3.63)}
 PUBLISHED_CV = {"sense-reversing-gr": 2.7, "combining": 11.9}
-SPIN_LOCK_NS = 25.2  # a home's time for a request by the rule of serve_ns
 
 NOTES = (
     (
@@ -305,7 +304,8 @@ def with_nothing_but_memory(b, half, whole):
 def at_homes(b, ranks):
     """Experiments: what a request occupies its home for."""
     flat = [name for name in BARRIERS if not name.startswith("topo-")]
-    for words, busy in (("as long as a spin lock's", SPIN_LOCK_NS), ("for no time", 0)):
+    spin_lock = b.machine["lines"]["serve_ns"]["numa"]  # its source
+    for words, busy in (("as long as a spin lock's", spin_lock), ("for no time", 0)):
         order = Barriers(b.lab, with_lines(b.machine, home_busy_ns=busy)).order(flat, ranks)
         yield Row(
             f"experiment, a request occupies a home {words}: fastest and slowest without groups,"
