@@ -235,7 +235,8 @@ def rewritten(block, algorithm, holds):
     name, *parameters = algorithm.split()
     kept = [line for line in block.split("\n") if line.split(" = ")[0] in KEYS or line[:1] in "[#"]
     head = [line for line in kept if not line.startswith(("evidence", "holds"))]
-    evidence = [line for line in kept if line.startswith("evidence")]
+    same = same_algorithm(algorithm_of(row_of(block)[1]), algorithm)  # what its series speak of
+    evidence = [line for line in kept if same and line.startswith("evidence")]
     pairs = [parameter.split("=") for parameter in parameters]
     own = [line_of("algorithm", name), *(line_of(key, value) for key, value in pairs)]
     return "\n".join([*head, *own, *evidence, line_of("holds", holds)])
