@@ -216,8 +216,10 @@ static void ranks_lie_where_the_map_puts_them(void **state)
     (void)state;
     ask("barrier", 0, 32, "core");
     assert_string_equal(text_at("facts.within"), "numa");
+    assert_true(json_is_false(at("facts.divided")));
     ask("barrier", 0, 2, "numa");
     assert_string_equal(text_at("facts.within"), "socket");
+    assert_true(json_is_true(at("facts.divided")));
     ask("barrier", 0, 2, "socket");
     assert_string_equal(text_at("facts.within"), "machine");
     ask("barrier", 0, 2, "none");

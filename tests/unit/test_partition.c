@@ -47,20 +47,21 @@ static int wrong(const struct rules *t, int kind, int *tried)
     size_t at[POINTS];
     int n = sizes_of(t, kind, at), bad = 0;
 
-    for (int team = 0; team < 32 * MAX_RANKS; team++) {
-        struct plan_facts f = { .ranks = 2 + team / 32,
+    for (int team = 0; team < 64 * MAX_RANKS; team++) {
+        struct plan_facts f = { .ranks = 2 + team / 64,
                                 .oversubscribed = team & 1,
                                 .direct = team & 2,
                                 .quick = (team & 2) && (team & 8),
-                                .intel = team & 16 };
+                                .intel = team & 16,
+                                .divided = team & 32 };
         snprintf(f.within, sizeof f.within, "%s", team & 4 ? "machine" : "numa");
         for (int i = 0; i < n; i++, ++*tried)
             if (rows_for(t, kind, &f, at[i]) != 1 && ++bad == 1)
                 print_message("%s, %d ranks, oversubscribed %d, direct %d, quick %d, intel %d, "
-                              "within %s, %zu bytes: "
+                              "divided %d, within %s, %zu bytes: "
                               "%d rows\n",
                               coll_name(kind), f.ranks, f.oversubscribed, f.direct, f.quick,
-                              f.intel, f.within, at[i], rows_for(t, kind, &f, at[i]));
+                              f.intel, f.divided, f.within, at[i], rows_for(t, kind, &f, at[i]));
     }
     return bad;
 }

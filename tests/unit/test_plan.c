@@ -267,7 +267,7 @@ static void the_lowest_level_that_holds_all_is_found(void **state)
     _Alignas(8) unsigned char memory[sizeof(struct place_table) + 64] = { 0 };
     struct place_table *table = (struct place_table *)(void *)memory;
     static const int16_t unit[] = { 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0 };
-    char within[TOPO_NAME];
+    struct plan_facts facts = { .ranks = 4 };
 
     (void)state;
     table->levels = 3;
@@ -275,14 +275,23 @@ static void the_lowest_level_that_holds_all_is_found(void **state)
     strcpy(table->name[1], "numa");
     strcpy(table->name[2], "socket");
     memcpy(table->unit, unit, sizeof unit);
-    hud_plan_within(table, 4, within);
-    assert_string_equal(within, "numa");
+    hud_plan_locate(table, &facts);
+    assert_string_equal(facts.within, "numa");
     table->unit[4] = -1; /* unbound there */
-    hud_plan_within(table, 4, within);
-    assert_string_equal(within, "socket");
+    hud_plan_locate(table, &facts);
+    assert_string_equal(facts.within, "socket");
     table->levels = 1;
-    hud_plan_within(table, 4, within);
-    assert_string_equal(within, "machine");
+    hud_plan_locate(table, &facts);
+    assert_string_equal(facts.within, "machine");
+    assert_true(facts.divided);
+    memset(table->unit, 0, sizeof unit);
+    hud_plan_locate(table, &facts);
+    assert_string_equal(facts.within, "l3");
+    assert_false(facts.divided);
+    table->levels = 0;
+    hud_plan_locate(table, &facts);
+    assert_string_equal(facts.within, "machine");
+    assert_false(facts.divided);
 }
 
 int main(void)

@@ -44,12 +44,13 @@ static void the_built_in_table_is_whole(void **state)
 static void a_rule_is_read_as_a_whole(void **state)
 {
     (void)state;
-    assert_true(read_text("[machine]\nnote = \"anything\"\n"
-                          "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\noversubscribed = "
-                          "false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
-                          "[[barrier]]\nranks = 64\nintel = true\nalgorithm = \"mpi\"\n"
-                          "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"
-                          "holds = \"6/9 1.05\"\n"));
+    assert_true(
+        read_text("[machine]\nnote = \"anything\"\n"
+                  "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\noversubscribed = "
+                  "false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
+                  "[[barrier]]\nranks = 64\nintel = true\ndivided = false\nalgorithm = \"mpi\"\n"
+                  "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"
+                  "holds = \"6/9 1.05\"\n"));
     const struct rule *r = rules.rule;
     assert_int_equal(rules.count, 3);
     assert_int_equal(r[0].min_ranks, 2);
@@ -67,6 +68,8 @@ static void a_rule_is_read_as_a_whole(void **state)
     assert_int_equal(r[1].oversubscribed, -1);
     assert_int_equal(r[1].intel, 1);
     assert_int_equal(r[2].intel, -1);
+    assert_int_equal(r[1].divided, 0);
+    assert_int_equal(r[2].divided, -1);
     assert_int_equal(r[1].min_ranks, 64);
     assert_int_equal(r[1].max_ranks, 64);
     assert_int_equal(r[2].param[0], 8192);

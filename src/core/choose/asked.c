@@ -69,7 +69,7 @@ static bool find_place(struct asked *a)
         a->facts.ranks = a->ranks;
         a->facts.oversubscribed = a->ranks > a->processors;
         find_known(a);
-        hud_plan_within(a->table, a->ranks, a->facts.within);
+        hud_plan_locate(a->table, &a->facts);
     }
     free((void *)(uintptr_t)place.unit);
     free(cpus);

@@ -189,15 +189,16 @@ static json_t *answer_json(const struct asked *a)
     add_rules(a, &a->tuning, &served, rules);
     add_rules(a, hud_rules_builtin(), &served, rules);
     return json_pack(
-        "{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, "
+        "{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:b, s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, "
         "s:{s:I, s:o}, s:s, s:o}",
         "collective", a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks,
         "map", a->q->map, "serves", taker_json(&a->plan, entry), "why",
         why_json(&a->plan, &a->config, a->kind, entry), "facts", "oversubscribed",
         a->facts.oversubscribed, "direct", a->facts.direct, "quick", a->facts.quick, "intel",
-        a->facts.intel, "processors", a->processors, "within", a->facts.within, "groups",
-        groups_json(a), "rules", rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind),
-        "ordered", hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes",
+        a->facts.intel, "divided", a->facts.divided, "processors", a->processors, "within",
+        a->facts.within, "groups", groups_json(a), "rules", rules, "pieces",
+        hud_pieces_json(&a->plan, &a->config, a->kind), "ordered",
+        hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes",
         (json_int_t)a->plan.total_bytes, "slots", slots_json(&a->plan), "tuning", a->tuning.file,
         "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }

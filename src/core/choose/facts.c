@@ -20,7 +20,10 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
            : rule->oversubscribed >= 0 && rule->oversubscribed != facts->oversubscribed
                ? rule->oversubscribed ? "for oversubscribed ranks"
                                       : "for ranks that are not oversubscribed"
-           : !is_within(rule, facts)            ? "for ranks within another level"
+           : !is_within(rule, facts) ? "for ranks within another level"
+           : rule->divided >= 0 && rule->divided != facts->divided
+               ? rule->divided ? "for ranks in several units of a level"
+                               : "for ranks in one unit of every level"
            : rule->direct == 0 && facts->direct ? "for ranks that cannot reach each other's memory"
            : plan_lacks_direct(rule->row, facts) || (rule->direct == 1 && !facts->direct)
                ? "for ranks that can reach each other's memory"
@@ -50,18 +53,21 @@ bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b
 {
     return a->ranks == b->ranks && a->oversubscribed == b->oversubscribed &&
            a->direct == b->direct && a->quick == b->quick && a->intel == b->intel &&
-           strcmp(a->within, b->within) == 0 && hud_plan_only_equal(&a->only, &b->only);
+           a->divided == b->divided && strcmp(a->within, b->within) == 0 &&
+           hud_plan_only_equal(&a->only, &b->only);
 }
 
-void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME])
+void hud_plan_locate(const struct place_table *table, struct plan_facts *facts)
 {
-    memcpy(within, "machine", sizeof "machine");
+    memcpy(facts->within, "machine", sizeof "machine");
+    facts->divided = false;
     for (int l = table->levels - 1; l >= 0; l--) {
-        const int16_t *unit = table->unit + l * ranks;
+        const int16_t *unit = table->unit + l * facts->ranks;
         bool one = unit[0] >= 0;
-        for (int r = 1; r < ranks; r++)
+        for (int r = 1; r < facts->ranks; r++)
             one = one && unit[r] == unit[0];
         if (one)
-            memcpy(within, table->name[l], TOPO_NAME);
+            memcpy(facts->within, table->name[l], TOPO_NAME);
+        facts->divided = facts->divided || !one;
     }
 }

@@ -65,10 +65,11 @@ struct plan_facts {
     int ranks;
     struct plan_only only;
     bool oversubscribed;
-    bool direct; /* the ranks can reach each other's memory: algorithms that need it may serve */
-    bool quick;  /* and the kernel copies quickly for each of them (core/arena/direct.h), or their
+    bool direct;  /* the ranks can reach each other's memory: algorithms that need it may serve */
+    bool quick;   /* and the kernel copies quickly for each of them (core/arena/direct.h), or their
                     memory stays mapped */
-    bool intel;  /* the processors are Intel's; false where the machine is only described */
+    bool intel;   /* the processors are Intel's; false where the machine is only described */
+    bool divided; /* a level of the memory hierarchy has the ranks in several units */
     char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
 };
 
@@ -140,8 +141,8 @@ size_t hud_plan_lease_bytes(const struct config *config);
 bool hud_plan_only_equal(const struct plan_only *a, const struct plan_only *b);
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b);
 
-/* The lowest of the table's levels that holds all ranks. */
-void hud_plan_within(const struct place_table *table, int ranks, char within[TOPO_NAME]);
+/* Where the table has the ranks: `within` and `divided`. */
+void hud_plan_locate(const struct place_table *table, struct plan_facts *facts);
 
 /* The entry that takes a call, in constant time for all practical purposes. */
 static inline const struct plan_entry *plan_find(const struct plan *plan, int axis, size_t bytes)

@@ -10,8 +10,8 @@
 /* Of a window in which any reduction can go in the ranks' order (alg/slices/). */
 enum { ORDERED_BYTES = 12 << 10 };
 
-/* That a rule may be `within`, and none. */
-enum { NAMES = 9 };
+/* That a rule may be `within`, and none; kinds of teams within one of them. */
+enum { NAMES = 9, KINDS = 24 };
 
 /* Adds the levels that rules name. */
 static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int count)
@@ -74,14 +74,15 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
         .ranks = ranks, .only = *only, .windows = windows, .max_bytes = max_bytes
     };
 
-    for (int i = 0; i < 12 * count; i++) {
+    for (int i = 0; i < KINDS * count; i++) {
         struct plan_facts facts = { .ranks = ranks,
                                     .only = *only,
                                     .oversubscribed = i % 2,
                                     .intel = i / 2 % 2,
-                                    .direct = i / 4 % 3 > 0,
-                                    .quick = i / 4 % 3 > 1 };
-        memcpy(facts.within, names[i / 12], TOPO_NAME);
+                                    .divided = i / 4 % 2,
+                                    .direct = i / 8 % 3 > 0,
+                                    .quick = i / 8 % 3 > 1 };
+        memcpy(facts.within, names[i / KINDS], TOPO_NAME);
         hud_plan_make(p, &facts, max_bytes, windows, &p->plan);
         all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;
         all.direct = all.direct || uses_direct(&p->plan);

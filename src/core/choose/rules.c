@@ -207,6 +207,7 @@ static const struct line {
               { "direct", NULL, offsetof(struct rule, direct) },
               { "quick", NULL, offsetof(struct rule, quick) },
               { "intel", NULL, offsetof(struct rule, intel) },
+              { "divided", NULL, offsetof(struct rule, divided) },
               { "fallback", NULL, offsetof(struct rule, fallback) },
               { "second", NULL, offsetof(struct rule, second) },
               { "evidence", take_evidence },
@@ -245,9 +246,8 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
         }
     return complain(r, line,
                     "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
-                    "quick, intel, within, fallback, second, evidence, holds, algorithm, then "
-                    "cheaper_than and its "
-                    "parameters)",
+                    "quick, intel, divided, within, fallback, second, evidence, holds, algorithm, "
+                    "then cheaper_than and its parameters)",
                     key);
 }
 
@@ -320,6 +320,7 @@ static int on_table(void *arg, const char *name, int line)
                               .direct = -1,
                               .quick = -1,
                               .intel = -1,
+                              .divided = -1,
                               .max_ranks = INT_MAX,
                               .max_bytes = SIZE_MAX };
     return 0;

@@ -11,6 +11,7 @@
  *   direct = true           the ranks can reach each other's memory
  *   quick = true            and the kernel copies quickly (core/arena/direct.h), or HUDDLE_CMA=on
  *   intel = true            the processors are Intel's
+ *   divided = true          some level of the memory hierarchy has the ranks in several units
  *   within = "numa"         the lowest level of the memory hierarchy with one unit that holds all
  *                           ranks; "machine": no level has one; "unit": some level has one
  *   cheaper_than = "slices" only from the size on from which the time model (model.h) predicts less
@@ -48,12 +49,12 @@
 enum { RULE_EVIDENCE = 32 };
 
 struct rule {
-    int kind;                     /* enum coll_kind */
-    int row;                      /* of alg.def; -1: falls back to the MPI */
-    int than;                     /* it must be cheaper than this row by the time model; -1: none */
-    int line;                     /* of the file */
-    int oversubscribed;           /* 0, 1, or -1: either */
-    int direct, quick, intel;     /* the same */
+    int kind;           /* enum coll_kind */
+    int row;            /* of alg.def; -1: falls back to the MPI */
+    int than;           /* it must be cheaper than this row by the time model; -1: none */
+    int line;           /* of the file */
+    int oversubscribed; /* 0, 1, or -1: either */
+    int direct, quick, intel, divided; /* the same */
     int fallback;                 /* 1: for calls of another row that its algorithm cannot handle */
     int second;                   /* 1: only a second candidate (core/choose/second.c) */
     char evidence[RULE_EVIDENCE]; /* "": none */

@@ -282,6 +282,7 @@ int hud_team_json(hud_team *team, char **json)
                                                               : "no"));
         json_object_set_new(out, "quick", json_boolean(team->plan->facts.quick));
         json_object_set_new(out, "intel", json_boolean(team->plan->facts.intel));
+        json_object_set_new(out, "divided", json_boolean(team->plan->facts.divided));
         json_object_set_new(out, "within", json_string(team->plan->facts.within));
         json_object_set_new(out, "levels", groups_json(team));
         json_object_set_new(out, "lease",

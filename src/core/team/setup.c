@@ -137,7 +137,7 @@ static void take_plan(struct setup *s)
                                 .intel = s->place->intel != 0,
                                 .quick = s->direct & DIRECT_MAPPED ? c->peers.keeps : s->quick };
 
-    hud_plan_within(s->place, team->size, facts.within);
+    hud_plan_locate(s->place, &facts);
     team->plan = hud_context_plan(c, &facts, s->bytes, &s->plan);
     if (team->rank == 0 && !team->only.is)
         hud_context_say_plan(c, team->plan);
