@@ -5,6 +5,19 @@
  */
 #include "alg/single_copy/exchange.h"
 
+static const struct alg_param params[] = {
+    [OFFERS] = { "offers", "B", "bytes of small blocks, which the kernel does not copy, in a set",
+                 4096, 1 << 24, 16 << 10, NULL, .tune = "256K" },
+    { .name = NULL },
+};
+
+const struct alg_family HUD_BACKEND(exchange_family) = {
+    .params = params,
+    .direct = true,
+    .window_bytes = offers_window_bytes,
+    .lines_bytes = offers_lines_bytes,
+};
+
 /* ---- alltoall ---- */
 
 static struct block block_sent(const struct coll *c, int rank)

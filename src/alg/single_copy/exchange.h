@@ -148,9 +148,12 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
     }
 }
 
+/* In alltoall.c. */
+extern const struct alg_family HUD_BACKEND(exchange_family);
+
 /* What all of its rows have. */
 #define EXCHANGE_ALG(coll_, name_, doc_)                                                           \
     .coll = #coll_, .name = #name_, .doc = "single copy: " doc_, .source = "this project",         \
-    .family = &HUD_BACKEND(single_family), .run = coll_##_##name_
+    .family = &HUD_BACKEND(exchange_family), .run = coll_##_##name_
 
 #endif

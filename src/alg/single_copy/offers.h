@@ -3,8 +3,9 @@
  * offers.h - what a rank of an exchange (exchange.h) publishes for each other rank: where its block
  * for that rank is, or where the block from that rank goes; and a small block itself.
  *
- * Shape     An offer is a line and what follows it.  A small block, up to 16 KB / (p - 1), is in
- *           its sender's offer, the first bytes in the line: one line transfer, and no report.
+ * Shape     An offer is a line and what follows it.  A small block, up to `offers` / (p - 1)
+ *           bytes, is in its sender's offer, the first bytes in the line: one line transfer, and no
+ *           report.
  *
  * Exchanges are counted by themselves: in the family's other operations not all meet all.
  *
@@ -38,12 +39,36 @@ enum { OFFER_ADDRESS, OFFER_OFFSET, OFFER_BLOCK, OFFER_EXPECTED };
 
 enum { OFFER_PREFETCH_MAX = 8192 }; /* bytes, for the next exchange */
 
+/* Parameters: bytes of a set of offers, less where the bounce buffer is smaller. */
+enum offers_param { OFFERS, OFFERS_PARAMS };
+
+static inline size_t offers_set_bytes(const long *param, size_t window_bytes)
+{
+    size_t blocks = (size_t)param[OFFERS] * single_half(window_bytes) / SINGLE_HALF;
+
+    return mem_lines(blocks) + HUD_LINE;
+}
+
+static inline size_t offers_lines_bytes(const long *param, int ranks, size_t window_bytes)
+{
+    return single_lines_bytes(param, ranks, window_bytes) +
+           2 * offers_set_bytes(param, window_bytes);
+}
+
+static inline size_t offers_window_bytes(const long *param, int ranks, size_t max_bytes)
+{
+    size_t window = single_window_bytes(param, ranks, max_bytes);
+
+    return offers_set_bytes(param, window) < (size_t)ranks * HUD_LINE ? 0 : window;
+}
+
 /* On one rank. */
 struct exchange {
     struct mem *m;
     const struct coll *c;
-    bool push;          /* a block is copied by its sender, not by its receiver */
-    uint64_t count;     /* of this exchange */
+    bool push;      /* a block is copied by its sender, not by its receiver */
+    uint64_t count; /* of this exchange */
+    size_t set_bytes;
     size_t offer_bytes; /* of a line and what follows it */
 };
 
@@ -51,20 +76,19 @@ struct exchange {
 static inline struct exchange exchange_begin(struct mem *m, const struct coll *c, bool push)
 {
     int ranks = mem_size(m);
-    size_t offer =
-        ranks == 1 ? 0
-                   : single_set(c->place->window_bytes) / (size_t)(ranks - 1) / HUD_LINE * HUD_LINE;
+    size_t set = offers_set_bytes(c->param, c->place->window_bytes),
+           offer = ranks == 1 ? 0 : set / (size_t)(ranks - 1) / HUD_LINE * HUD_LINE;
     uint64_t *before = single_pair(m, mem_rank(m), mem_rank(m))->entry.payload,
              count = mem_get(m, before) + 1;
 
     mem_put(m, before, count);
-    return (struct exchange){ m, c, push, count, offer };
+    return (struct exchange){ m, c, push, count, set, offer };
 }
 
 /* Its first or its second set. */
-static inline char *offer_set(struct mem *m, const struct coll *c, int owner, uint64_t k)
+static inline char *offer_set(const struct exchange *x, int owner, uint64_t k)
 {
-    return (char *)single_pair(m, owner, mem_size(m)) + k % 2 * single_set(c->place->window_bytes);
+    return (char *)single_pair(x->m, owner, mem_size(x->m)) + k % 2 * x->set_bytes;
 }
 
 /* A rank's offer to another, of this exchange, or of the one after it. */
@@ -72,7 +96,7 @@ static inline mem_flag *offer_of(const struct exchange *x, uint64_t count, int o
 {
     int place = other < owner ? other : other - 1;
 
-    return (mem_flag *)(offer_set(x->m, x->c, owner, count) + (size_t)place * x->offer_bytes);
+    return (mem_flag *)(offer_set(x, owner, count) + (size_t)place * x->offer_bytes);
 }
 
 /* Where a small block begins in its offer. */

@@ -40,8 +40,7 @@
 
 #include "alg/direct.h"
 
-/* Bytes of half a bounce buffer, less where the window holds less, and the minimum.  A set of
- * offers (offers.h) has a quarter of that and a line. */
+/* Bytes of half a bounce buffer, less where the window holds less, and the minimum. */
 enum { SINGLE_HALF = 64 << 10, SINGLE_MIN = HUD_ELEMENT_MAX };
 
 struct single_pair {
@@ -53,23 +52,20 @@ static inline size_t single_half(size_t window_bytes)
     return window_bytes / 2;
 }
 
-static inline size_t single_set(size_t window_bytes)
-{
-    return mem_lines(single_half(window_bytes) / 4) + HUD_LINE;
-}
-
 static inline size_t single_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     size_t half = max_bytes / 2 < SINGLE_HALF ? max_bytes / 2 / HUD_LINE * HUD_LINE : SINGLE_HALF;
 
     (void)param;
-    return half < SINGLE_MIN || single_set(2 * half) < (size_t)ranks * HUD_LINE ? 0 : 2 * half;
+    (void)ranks;
+    return half < SINGLE_MIN ? 0 : 2 * half;
 }
 
 static inline size_t single_lines_bytes(const long *param, int ranks, size_t window_bytes)
 {
     (void)param;
-    return (size_t)ranks * sizeof(struct single_pair) + 2 * single_set(window_bytes);
+    (void)window_bytes;
+    return (size_t)ranks * sizeof(struct single_pair);
 }
 
 /* In bcast.c. */
