@@ -156,7 +156,7 @@ def show_one(asked, answer):
     many = 'oversubscribed: more ranks than processors'
     print(
         f"  facts    {many if facts['oversubscribed'] else 'a processor for each rank'};"
-        f" within one {facts['within']}{', in several units of a level' if facts['divided'] else ''};"
+        f" within one {facts['within']}{', divided by a level' if facts['divided'] else ''};"
         f" {single_copy_text(facts)} between ranks;"
         f"{' Intel processors;' if facts['intel'] else ''}"
         f" groups: {groups}"

@@ -5,8 +5,8 @@ usage: build/venv/bin/python docs/evidence/peers.py [--huddle FILE] [--launches 
 
 Without files it runs `huddle bench` as the heads of both files say, --launches times (default: 4).
 That takes three minutes each, and wants the machine quiet.  Files are what such commands wrote with
---csv.  With two or three cores it measures what these can, and writes peers-2-cores.csv and so on,
-without a plot.
+--csv.  With two or three cores it measures what these can, and with 16 or more it measures up to 16
+ranks.  Then it writes peers-2-cores.csv and so on, and no plot.
 """
 
 import argparse
@@ -54,9 +54,18 @@ LOOPS = (
     f"{COLLECTIVES} alltoallv {PIECES} --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M"
     " --with MPI --loop 200"
 )
+WIDE = (
+    f"{COLLECTIVES} alltoallv {PIECES} --ranks 2,4,8,16 --bytes 8,128,1K,4K,16K,64K,256K,1M"
+    f" --against {','.join(name for name in PEERS if name != 'ompi4-sm')}"
+)
+WIDE_LOOPS = (
+    f"{COLLECTIVES} alltoallv {PIECES} --ranks 4,8,16 --bytes 8,512,4K,32K,256K"
+    " --with MPI --loop 200"
+)
 CLASSES = ("nearest", "near", "far")  # of line transfers: below 40 ns, below 150 ns, beyond
 CORES = len(os.sched_getaffinity(0))
-FEW = CORES < 4
+FEW, MANY_CORES = CORES < 4, CORES >= 16
+SINGLES = (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING, NONBLOCKING_MANY)
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
 SHOWN = {"2": "2 ranks", "4": "4 ranks", "8": "8 ranks, oversubscribed"}  # of the plot
 COLOURS = ("#1b9e77", "#d95f02", "#7570b3")
@@ -72,23 +81,16 @@ def fitting(command):
 
 
 def named(name):
-    return name.replace(".csv", f"-{CORES}-cores.csv") if FEW else name
+    return name.replace(".csv", f"-{CORES}-cores.csv") if FEW or MANY_CORES else name
 
 
 def commands(folder, launch):
     """(file that it writes, words of the command)"""
     short = "--launches 1 --figure-ms 8"
-    for name, command in (
-        ("peers", SINGLE),
-        ("many", MANY),
-        ("pieces", SINGLE_PIECES),
-        ("many-pieces", MANY_PIECES),
-        ("nonblocking", NONBLOCKING),
-        ("many-nonblocking", NONBLOCKING_MANY),
-    ):
-        yield folder / f"{name}-{launch}.csv", f"{fitting(command)} {short}".split()
+    for number, command in enumerate((WIDE,) if MANY_CORES else SINGLES):
+        yield folder / f"peers-{number}-{launch}.csv", f"{fitting(command)} {short}".split()
     for mpi in OWN:
-        loops = fitting(LOOPS).replace("MPI", mpi)
+        loops = fitting(WIDE_LOOPS if MANY_CORES else LOOPS).replace("MPI", mpi)
         yield folder / f"loops-{mpi}-{launch}.csv", f"{loops} {short}".split()
 
 
@@ -266,7 +268,7 @@ def main():
         "peers.csv",
         "One collective: huddle under Open MPI 4.1, and the fastest peer; medians of launches.",
         single,
-        (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING, NONBLOCKING_MANY),
+        (WIDE,) if MANY_CORES else SINGLES,
         "ranks,bind,class,collective,bytes,huddle_us,peer_us,ratio,peer,launches".split(","),
         found := list(single_calls(single)),
     )
@@ -275,12 +277,12 @@ def main():
         "back-to-back.csv",
         "Calls back to back: time with huddle by the same MPI's without; medians of launches.",
         looped,
-        (LOOPS,),
+        (WIDE_LOOPS if MANY_CORES else LOOPS,),
         "mpi,ranks,bind,class,collective,bytes,ratio,launches".split(","),
         found := list(loops(looped)),
     )
     means(found, lambda row: (row[0], row[4], row[1], row[3]), 6)
-    if not FEW:
+    if not (FEW or MANY_CORES):
         draw()
 
 

@@ -33,6 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 COLUMNS = "collective,ranks,regime,bytes,algorithm,us,line_ns,kind,machine".split(",")
+DENSE = 6  # panels of a plot, up to which points have markers
 MAPS = {
     "core": "bound",
     "numa": "bound to NUMA nodes in turn",
@@ -298,6 +299,8 @@ def draw(name, series, folder):
     panels = panels_of(read(name, folder)[1])
     names = list(dict.fromkeys(algorithm for lines in panels.values() for algorithm in lines))
     looks = {n: {"marker": "osD^vPX*"[i % 8], "color": f"C{i % 10}"} for i, n in enumerate(names)}
+    if len(panels) > DENSE:
+        looks = {name: {**look, "marker": ""} for name, look in looks.items()}
     columns = min(4, len(panels))
     rows = -(-len(panels) // columns)
     size = (max(6, 2.9 * columns), 2.3 * rows + 0.9)

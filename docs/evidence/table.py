@@ -32,13 +32,16 @@ RANGE = HERE / "range.csv"
 FACTORS = {"1/3": 1 / 3, "1": 1.0, "3": 3.0}  # of gap_ns, and of serve_ns
 POINTS = list(itertools.product(FACTORS, FACTORS))
 COLUMNS = "collective,ranks,regime,bytes,algorithm,gap,serve,us,machine".split(",")
-NEAR_NS = 110  # a shorter line transfer: the ranks share a cache
+NEAR_NS = 150  # a shorter line transfer: the ranks share a cache
 TIE = 1.05  # times the least: as good
 STAY = 1.15  # times the least worst regret: the row stays as it is
 KEYS = (  # of a row that say which calls it serves, or what it rests on
-    "ranks bytes oversubscribed direct quick intel within fallback evidence holds"
+    "ranks bytes oversubscribed direct quick intel divided within fallback evidence holds"
     " cheaper_than".split()
 )
+
+
+MATCHED = ("ranks", "bytes", "divided", "within", "quick")  # the same in a cell and in its row
 
 
 def load_cells():
@@ -222,7 +225,7 @@ def is_row_of(cell, block):
     if not found or found[0] != cell["collective"]:
         return False
     row = found[1]
-    same = all(row.get(key) == cell.get(key) for key in ("ranks", "bytes", "within", "quick"))
+    same = all(row.get(key) == cell.get(key) for key in MATCHED)
     return same and not any(row.get(key) for key in ("fallback", "oversubscribed", "intel"))
 
 
@@ -301,6 +304,7 @@ def serves(row, data):
         and least <= series.number_of(data["bytes"]) <= most
         and regime in (None, data["regime"])
         and row.get("intel") in (None, "Intel" in data["machine"])
+        and not row.get("divided")  # nobody has measured such ranks
     )
 
 
@@ -329,7 +333,7 @@ def contradictions(collective, row):
 
 def report(decided, blocks):
     for cell, _, present, pick, verdict in decided:
-        about = [cell[key] for key in ("collective", "ranks", "within", "bytes") if key in cell]
+        about = [cell["collective"], *(f"{key}={cell[key]}" for key in MATCHED if key in cell)]
         said = f"{present}: {verdict.holds(present)}" if present in verdict.regret else present
         said += f" -> {pick}: {verdict.holds(pick)}" if pick != present else ""
         print(f"{' '.join(about)}: {said}")

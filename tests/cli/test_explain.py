@@ -252,7 +252,7 @@ class Choices(unittest.TestCase):
     def test_ranges_of_ranks_and_sizes(self):
         rows = self.rows("bcast", "--machine", "xeon-8358", "--ranks", "2:100", "--bytes", "8:64K")
         self.assertEqual(
-            ["2", "3-4", "5-64", "65-100"], list(dict.fromkeys(row[0] for row in rows))
+            ["2", "3-4", "5-16", "17-64", "65-100"], list(dict.fromkeys(row[0] for row in rows))
         )
         self.assertEqual(["bound", "oversubscribed"], sorted({row[1] for row in rows}))
         self.assertTrue(all(row[2].startswith("8-") for row in rows[::3]), rows)
@@ -292,7 +292,7 @@ class Choices(unittest.TestCase):
 
     def test_how_far_simulated_choices_hold(self):
         for asked, ranks in (("barrier", 64), ("reduce", 64), ("allreduce", 8)):
-            words = (asked, "--machine", "xeon-8358", "--ranks", str(ranks))
+            words = (asked, "--machine", "xeon-8358", "--ranks", str(ranks), "--map", "socket")
             words += () if asked == "barrier" else ("--bytes", "16K")
             holds = facts(*words)["why"]["holds"]
             with self.subTest(asked=asked, holds=holds):

@@ -35,6 +35,7 @@ void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes
 {
     struct plan_facts facts = { .ranks = ranks,
                                 .oversubscribed = oversubscribed,
+                                .divided = plans.divided,
                                 .direct = plans.direct };
 
     strncpy(facts.within, within, TOPO_NAME - 1);

@@ -18,7 +18,7 @@ extern struct plans {
     struct rules tuning;
     struct plan plan;
     struct planner *planner; /* of these settings and rules */
-    bool direct;             /* of the teams */
+    bool direct, divided;    /* of the teams */
 } plans;
 
 /* Of cmocka's: no settings, no rules. */

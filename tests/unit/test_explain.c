@@ -193,7 +193,7 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     assert_true(is_verdict_on("windows", "memory has no room for its algorithm"));
     ask("alltoall", 1 << 20, 8, "core");
     assert_true(is_verdict_on("inline", "for other sizes"));
-    ask("alltoall", 8 << 10, 8, "core");
+    ask("alltoall", 1 << 10, 100, "core");
     assert_true(is_verdict_on("inline", "its algorithm does not take the call"));
     unsetenv("HUDDLE_MEMORY");
 }

@@ -26,11 +26,11 @@ static void the_built_in_table_takes_all(void **state)
     (void)state;
     plans_make(8, false, "machine", 256 * KB, true);
     plans_check();
-    assert_string_equal(plans_taker(COLL_BARRIER, 0), "dissemination");
+    assert_string_equal(plans_taker(COLL_BARRIER, 0), "groups");
     assert_string_equal(plans_taker(COLL_BCAST, 8), "inline");
     assert_string_equal(plans_taker(COLL_BCAST, 64 * KB), "queue");
     assert_string_equal(plans_taker(COLL_BCAST, SIZE_MAX), "queue");
-    assert_int_equal(slots(), 4);
+    assert_int_equal(slots(), 5);
     plans_make(8, false, "machine", 256 * KB, false);
     plans_check();
     assert_string_equal(plans_taker(COLL_BCAST, 8), "inline");
@@ -182,7 +182,7 @@ static void many_ranks_reduce_in_slices_or_by_nested_trees(void **state)
     (void)state;
     plans_make(16, false, "machine", 1536 * KB, true);
     assert_string_equal(plans_taker(COLL_REDUCE, 4 * KB), "tree");
-    assert_string_equal(plans_taker(COLL_REDUCE, 8 * KB), "slices");
+    assert_string_equal(plans_taker(COLL_REDUCE, 256 * KB), "slices");
     plans_make(64, false, "socket", 1536 * KB, true);
     for (int kind = COLL_REDUCE; kind <= COLL_ALLREDUCE; kind++) {
         const struct plan_entry *e = plan_find(&plans.plan, kind, 4 * KB),

@@ -44,6 +44,7 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
             for (int w = 0; w < 8; w++)
                 for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
                     plans.direct = (w + oversubscribed) % 2;
+                    plans.divided = w % 2;
                     plans_make(8, oversubscribed, within[w], max, windows);
                     plans_check();
                     assert_true(plans.plan.total_bytes <= reserved);

@@ -5,9 +5,20 @@
  */
 #include "alg/single_copy/exchange.h"
 
+static const char *const steps[] = { "free", "even", NULL };
+
 static const struct alg_param params[] = {
-    [OFFERS] = { "offers", "B", "bytes of small blocks, which the kernel does not copy, in a set",
+    [OFFERS] = { "offers", "B",
+                 "bytes of a rank's area for small blocks, which the kernel does not copy; there "
+                 "are "
+                 "two areas",
                  4096, 1 << 24, 16 << 10, NULL, .tune = "256K" },
+    [OFFERS_STEPS] = { "steps", "",
+                       "even: after each copy a rank waits for the other copy of that step, of its "
+                       "block or "
+                       "into its buffer",
+                       STEPS_FREE, STEPS_EVEN, STEPS_FREE, steps, .per_call = true,
+                       .tune = "even" },
     { .name = NULL },
 };
 

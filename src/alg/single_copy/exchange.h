@@ -5,8 +5,11 @@
  * `push`: it offers places for blocks, and pushes its own into the others' buffers.  The offers:
  * offers.h.  Reports: single_copy.h; bounce buffers: bounce.h.
  *
- * Source    this project; the MPIs use the kernel's copies for messages (CMA).  No two ranks read
- *           from one at a time, as in pairwise exchange.
+ * Source    this project; the MPIs use the kernel's copies for messages (CMA).  The order of the
+ *           blocks is that of pairwise exchange.  `steps = even`: as there, a rank begins its next
+ *           copy when the other copy of the step, of its own block or into it, is done.  So two
+ *           ranks seldom copy from or to one at a time, where they wait for each other in the
+ *           kernel.
  * Shape     p ranks, n[i][j] bytes from i to j.  Rank j pulls n[i][j] from each i, from rank j - 1
  *           on, or pushes n[j][i] to each i, from rank j + 1 on; and copies n[j][j].  Small blocks
  *           are in the offers.  Afterwards pairs of ranks exchange through their bounce buffers
@@ -20,6 +23,9 @@
  * Accepts   any sizes, if the ranks can reach each other's memory (alg_family.direct) and the lease
  *           has room for a bounce buffer.
  *
+ * Deadlock freedom
+ *   1. `steps = even`: a rank awaits the report of another's k-th copy after its own k-th.  A k-th
+ *      copy waits for reports of copies before the k-th only.
  * Safety
  *   1. A rank pushes into a view only after its owner's offer.  The rank that copies a block
  *      reports that, and its owner returns only after the report.
@@ -80,7 +86,7 @@ static inline void exchange_await_copied(const struct exchange *x, int rank,
 {
     if (!x->push && offer_holds(x, out->bytes))
         return;
-    const mem_flag *offer = offer_of(x, x->count, rank, mem_rank(x->m));
+    const mem_flag *offer = offer_await(x, rank);
     if (offer_goes_along(x, offer) && !(x->push && offer_holds(x, offer_block_bytes(x, offer))))
         single_await_report(x->m, x->c, rank);
 }
@@ -99,7 +105,7 @@ static inline struct single_missing exchange_missing(const struct exchange *x, i
 static inline void exchange_bounce_missing(const struct exchange *x, int rank,
                                            const struct block *out, const struct block *in)
 {
-    const mem_flag *offer = offer_of(x, x->count, rank, mem_rank(x->m));
+    const mem_flag *offer = offer_of(x, x->c->op, rank, mem_rank(x->m));
 
     if (!offer_goes_along(x, offer))
         return;
@@ -129,9 +135,14 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
     struct block out = sent(c, me), in = got(c, me);
     block_move(m, &in, &out);
     for (int k = 1; k < ranks; k++) {
-        int rank = single_other(m, push ? k : ranks - k);
+        int rank = single_other(m, push ? k : ranks - k),
+            peer = single_other(m, push ? ranks - k : k);
         struct block to = sent(c, rank), from = got(c, rank);
         exchange_copy(&x, rank, &to, &from);
+        if (c->param[OFFERS_STEPS] == STEPS_EVEN) {
+            out = sent(c, peer);
+            exchange_await_copied(&x, peer, &out);
+        }
     }
     for (int k = 1; k < ranks; k++) {
         int rank = single_other(m, push ? ranks - k : k);

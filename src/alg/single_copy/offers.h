@@ -3,23 +3,20 @@
  * offers.h - what a rank of an exchange (exchange.h) publishes for each other rank: where its block
  * for that rank is, or where the block from that rank goes; and a small block itself.
  *
- * Shape     An offer is a line and what follows it.  A small block, up to `offers` / (p - 1)
- *           bytes, is in its sender's offer, the first bytes in the line: one line transfer, and no
- *           report.
+ * Shape     An offer is a line and what follows it.  A small block, up to some bytes less than
+ *           `offers` / (p - 1), is in its sender's offer, the first of them in the line: one line
+ *           transfer, and no report.
  *
- * Exchanges are counted by themselves: in the family's other operations not all meet all.
- *
- * Line                        written by   read by   value e means
- *   slot[r].set[e % 2][i]     r            i         r's offer to i in the e-th exchange
- *   slot[r].pair[r].entry     r            r         (plain) exchanges up to now
+ * Line                        written by   read by   value k means
+ *   slot[r].set[k % 2][i]     r            i         r's offer to i in operation k
  *
  * Edges     R5 -> A5   a copy into an offer       happens before  the copy out
  *                      an offer                   happens before  the other's use of the view
  *                      a rank's copies out of it  happen before   the next write to that set
  *
  * Safety
- *   1. There are two sets of offers, in turn: a rank that sees another's offer of the e-th exchange
- *      knows that this one has finished exchange e - 1.
+ *   1. There are two sets of offers, in turn: a rank that sees another's offer of operation k
+ *      knows that this one has finished operation k - 1.
  *   2. Another size may go the other way, in the same lines.  An offer has its owner's way.  Two
  *      ranks that differ in it exchange nothing, and both report that.
  *   3. In place, no address is published: a block would replace one that still has to be sent.
@@ -39,8 +36,10 @@ enum { OFFER_ADDRESS, OFFER_OFFSET, OFFER_BLOCK, OFFER_EXPECTED };
 
 enum { OFFER_PREFETCH_MAX = 8192 }; /* bytes, for the next exchange */
 
-/* Parameters: bytes of a set of offers, less where the bounce buffer is smaller. */
-enum offers_param { OFFERS, OFFERS_PARAMS };
+/* Parameters: bytes of a set of offers, less where the bounce buffer is smaller; whether the ranks
+ * go from block to block together. */
+enum offers_param { OFFERS, OFFERS_STEPS, OFFERS_PARAMS };
+enum offers_steps { STEPS_FREE, STEPS_EVEN };
 
 static inline size_t offers_set_bytes(const long *param, size_t window_bytes)
 {
@@ -66,23 +65,18 @@ static inline size_t offers_window_bytes(const long *param, int ranks, size_t ma
 struct exchange {
     struct mem *m;
     const struct coll *c;
-    bool push;      /* a block is copied by its sender, not by its receiver */
-    uint64_t count; /* of this exchange */
+    bool push; /* a block is copied by its sender, not by its receiver */
     size_t set_bytes;
     size_t offer_bytes; /* of a line and what follows it */
 };
 
-/* Counts this one. */
 static inline struct exchange exchange_begin(struct mem *m, const struct coll *c, bool push)
 {
     int ranks = mem_size(m);
     size_t set = offers_set_bytes(c->param, c->place->window_bytes),
            offer = ranks == 1 ? 0 : set / (size_t)(ranks - 1) / HUD_LINE * HUD_LINE;
-    uint64_t *before = single_pair(m, mem_rank(m), mem_rank(m))->entry.payload,
-             count = mem_get(m, before) + 1;
 
-    mem_put(m, before, count);
-    return (struct exchange){ m, c, push, count, set, offer };
+    return (struct exchange){ m, c, push, set, offer };
 }
 
 /* Its first or its second set. */
@@ -92,11 +86,11 @@ static inline char *offer_set(const struct exchange *x, int owner, uint64_t k)
 }
 
 /* A rank's offer to another, of this exchange, or of the one after it. */
-static inline mem_flag *offer_of(const struct exchange *x, uint64_t count, int owner, int other)
+static inline mem_flag *offer_of(const struct exchange *x, uint64_t op, int owner, int other)
 {
     int place = other < owner ? other : other - 1;
 
-    return (mem_flag *)(offer_set(x, owner, count) + (size_t)place * x->offer_bytes);
+    return (mem_flag *)(offer_set(x, owner, op) + (size_t)place * x->offer_bytes);
 }
 
 /* Where a small block begins in its offer. */
@@ -126,7 +120,7 @@ static inline void offer_publish(const struct exchange *x, int rank, const struc
                                  const struct block *in)
 {
     struct mem *m = x->m;
-    mem_flag *offer = offer_of(x, x->count, mem_rank(m), rank);
+    mem_flag *offer = offer_of(x, x->c->op, mem_rank(m), rank);
     const struct block *reached = x->push ? in : out;
     bool closed = offer_holds(x, reached->bytes) || block_same(&out->at, &in->at);
 
@@ -138,14 +132,14 @@ static inline void offer_publish(const struct exchange *x, int rank, const struc
     if (offer_holds(x, out->bytes))
         mem_in_all(m, (char *)offer + offer_head_bytes(x), out->at.view, out->at.offset_bytes,
                    out->bytes);
-    mem_post(m, offer, x->count); /* R5 */
+    mem_post(m, offer, x->c->op); /* R5 */
 }
 
 static inline mem_flag *offer_await(const struct exchange *x, int rank)
 {
-    mem_flag *offer = offer_of(x, x->count, rank, mem_rank(x->m));
+    mem_flag *offer = offer_of(x, x->c->op, rank, mem_rank(x->m));
 
-    mem_await(x->m, offer, x->count); /* A5 */
+    mem_await(x->m, offer, x->c->op); /* A5 */
     return offer;
 }
 
@@ -155,7 +149,7 @@ static inline void offer_prefetch(const struct exchange *x, int rank, const stru
 {
     size_t block = offer_holds(x, out->bytes) ? out->bytes : 0;
 
-    mem_prefetch_own(x->m, offer_of(x, x->count + 1, mem_rank(x->m), rank),
+    mem_prefetch_own(x->m, offer_of(x, x->c->op + 1, mem_rank(x->m), rank),
                      offer_head_bytes(x) +
                          (block < OFFER_PREFETCH_MAX ? block : OFFER_PREFETCH_MAX));
 }

@@ -16,7 +16,7 @@
  *                                                         more; with it, the bytes that did not
  *                                                         come
  *   slot[r].pair[i].full, .acknowledged                   bounce.h
- *   slot[r].set, pair[r].entry                            offers.h
+ *   slot[r].set                                           offers.h
  *
  * Edges     R1 -> A1   an entry                         happens before  the other's use of a view
  *           R2 -> A2   the use of another's view        happens before  its owner's return

@@ -23,7 +23,7 @@
 #include "core/team/member.h"
 #include "core/team/vacate.h"
 
-enum { PLAN_ENTRIES = 256, PLAN_SLOTS = 32, PLAN_RULES = 384 };
+enum { PLAN_ENTRIES = 256, PLAN_SLOTS = 40, PLAN_RULES = 512 };
 
 /* Axes of sizes: each collective, and again each reduction that must take the ranks in order. */
 enum { PLAN_AXES = 2 * COLL_KINDS };

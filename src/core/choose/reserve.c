@@ -10,20 +10,31 @@
 /* Of a window in which any reduction can go in the ranks' order (alg/slices/). */
 enum { ORDERED_BYTES = 12 << 10 };
 
-/* That a rule may be `within`, and none; kinds of teams within one of them. */
+/* Names that `within` may have, and the empty one; kinds of teams within one of them. */
 enum { NAMES = 9, KINDS = 24 };
 
-/* Adds the levels that rules name. */
-static int list_levels(const struct rules *rules, char names[][TOPO_NAME], int count)
+static int add_level(char names[][TOPO_NAME], int count, const char name[TOPO_NAME])
 {
-    for (int i = 0; rules && i < rules->count; i++) {
-        int n = 0;
-        while (n < count && strcmp(names[n], rules->rule[i].within) != 0)
-            n++;
-        if (n == count && count < NAMES)
-            memcpy(names[count++], rules->rule[i].within, TOPO_NAME);
-    }
+    int n = 0;
+
+    while (n < count && strcmp(names[n], name) != 0)
+        n++;
+    if (n == count && count < NAMES)
+        memcpy(names[count++], name, TOPO_NAME);
     return count;
+}
+
+/* The empty name, the levels that rules name, and "machine" if there are any.  Returns how many. */
+static int list_levels(const struct rules *tuning, char names[][TOPO_NAME])
+{
+    static const char none[TOPO_NAME] = "machine";
+    const struct rules *all[] = { tuning, hud_rules_builtin() };
+    int count = 1;
+
+    for (int t = 0; t < 2; t++)
+        for (int i = 0; all[t] && i < all[t]->count; i++)
+            count = add_level(names, count, all[t]->rule[i].within);
+    return count > 1 ? add_level(names, count, none) : count;
 }
 
 static bool uses_direct(const struct plan *plan)
@@ -69,7 +80,7 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
                                size_t max_bytes, bool windows)
 {
     char names[NAMES][TOPO_NAME] = { "" };
-    int count = list_levels(hud_rules_builtin(), names, list_levels(p->tuning, names, 1));
+    int count = list_levels(p->tuning, names);
     struct reserved all = {
         .ranks = ranks, .only = *only, .windows = windows, .max_bytes = max_bytes
     };

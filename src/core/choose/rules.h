@@ -11,7 +11,8 @@
  *   direct = true           the ranks can reach each other's memory
  *   quick = true            and the kernel copies quickly (core/arena/direct.h), or HUDDLE_CMA=on
  *   intel = true            the processors are Intel's
- *   divided = true          some level of the memory hierarchy has the ranks in several units
+ *   divided = true          some level of the memory hierarchy has the ranks in several units, or
+ *                           they are not bound to one; false: each level has all in one unit
  *   within = "numa"         the lowest level of the memory hierarchy with one unit that holds all
  *                           ranks; "machine": no level has one; "unit": some level has one
  *   cheaper_than = "slices" only from the size on from which the time model (model.h) predicts less

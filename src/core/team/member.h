@@ -35,7 +35,7 @@
 #include "mem/note.h"
 
 enum {
-    MEMBER_SLOTS = 33 /* of a plan, and calls that fell back */,
+    MEMBER_SLOTS = 41 /* of a plan, and calls that fell back */,
     MEMBER_FELL_BACK = MEMBER_SLOTS - 1,
     MEMBER_SHAPES = 4,    /* latest calls of a slot whose shapes are kept: differ.c */
     MEMBER_KIND_BIT = 56, /* of a shape: bytes below, the collective from there on */
