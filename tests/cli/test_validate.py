@@ -61,11 +61,13 @@ class Numbers(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def test_what_is_recorded(self):
-        for name in ("xeon-4-cores", "epyc-4-cores"):
+        few = [2, 3, 4]
+        teams = {"xeon-4-cores": few, "epyc-4-cores": few, "xeon-16-cores": [5, 8, 12, 16]}
+        for name, ranks in teams.items():
             done = validate("barrier", "--data", name, "--json")
             self.assertEqual(0, done.returncode, done.stderr)
             answer = json.loads(done.stdout)
-            self.assertEqual([2, 3, 4], [cell["ranks"] for cell in answer["cells"]])
+            self.assertEqual(ranks, [cell["ranks"] for cell in answer["cells"]])
             for cell in answer["cells"]:
                 self.assertEqual(cell["figures"], len(cell["calls"]))
                 self.assertTrue(0.2 < cell["bias"] < 5, cell)
@@ -158,7 +160,8 @@ class Command(unittest.TestCase):
 
     def test_what_is_refused(self):
         self.assertIn(
-            "accepted: epyc-4-cores, xeon-4-cores, ", validate("--data", "nowhere").stderr
+            "accepted: epyc-4-cores, xeon-16-cores, xeon-4-cores, ",
+            validate("--data", "nowhere").stderr,
         )
         self.assertIn("accepted: allgather, ", validate("sing").stderr)
         self.assertIn("No such file", validate("--data", "/nowhere.csv").stderr)
