@@ -22,8 +22,11 @@ struct making {
     struct plan *plan;
     struct candidate candidate[PLAN_RULES];
     int count;
-    int winner[PLAN_ENTRIES]; /* candidate of each of the plan's entries, -1: none */
-    int second[PLAN_ENTRIES]; /* the same for second candidates */
+    int of_kind[PLAN_RULES];       /* candidates by collective, in their order */
+    int kind_at[COLL_KINDS + 1];   /* where a collective's begin there */
+    int first[PLAN_RULES], firsts; /* of the axis that is cut: candidates that may serve it */
+    int winner[PLAN_ENTRIES];      /* candidate of each of the plan's entries, -1: none */
+    int second[PLAN_ENTRIES];      /* the same for second candidates */
     bool lean, cramped; /* windows for reductions only; a slot has found no room, or too little */
     bool seconds;       /* entries get second candidates */
 };

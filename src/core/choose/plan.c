@@ -144,6 +144,19 @@ static void leave_tuning(struct making *k)
     k->plan->too_rich = true;
 }
 
+static void sort_by_kind(struct making *k)
+{
+    int at = 0;
+
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        k->kind_at[kind] = at;
+        for (int i = 0; i < k->count; i++)
+            if (k->candidate[i].kind == kind)
+                k->of_kind[at++] = i;
+    }
+    k->kind_at[COLL_KINDS] = at;
+}
+
 static void collect(struct making *k)
 {
     const struct rules *builtin = hud_rules_builtin();
@@ -161,6 +174,7 @@ static void collect(struct making *k)
         leave_tuning(k);
     }
     add_rules(k, builtin, PLAN_RULES);
+    sort_by_kind(k);
 }
 
 /* Only reductions have an axis of those that must take the ranks in order. */
@@ -175,18 +189,29 @@ bool hud_making_serves(const struct making *k, const struct candidate *c, int ax
            hud_shm_algs[c->row]->ordered;
 }
 
-/* The first candidate of an axis that covers a size, and the size up to which that stays so; -1:
- * none. */
-static int cover(const struct making *k, int axis, size_t bytes, size_t *max_bytes)
+static void list_firsts(struct making *k, int axis)
+{
+    int kind = axis % COLL_KINDS;
+
+    k->firsts = 0;
+    for (int i = k->kind_at[kind]; i < k->kind_at[kind + 1]; i++) {
+        const struct candidate *c = &k->candidate[k->of_kind[i]];
+        if (!(c->rule && c->rule->second) && hud_making_serves(k, c, axis))
+            k->first[k->firsts++] = k->of_kind[i];
+    }
+}
+
+/* The axis's first candidate that covers a size, and up to which size that stays so; -1: none. */
+static int cover(const struct making *k, size_t bytes, size_t *max_bytes)
 {
     *max_bytes = SIZE_MAX;
-    for (int i = 0; i < k->count; i++) {
-        const struct candidate *c = &k->candidate[i];
-        if (!hud_making_serves(k, c, axis) || bytes > c->max_bytes || (c->rule && c->rule->second))
+    for (int i = 0; i < k->firsts; i++) {
+        const struct candidate *c = &k->candidate[k->first[i]];
+        if (bytes > c->max_bytes)
             continue;
         if (bytes >= c->min_bytes) {
             *max_bytes = c->max_bytes < *max_bytes ? c->max_bytes : *max_bytes;
-            return i;
+            return k->first[i];
         }
         *max_bytes = c->min_bytes - 1 < *max_bytes ? c->min_bytes - 1 : *max_bytes;
     }
@@ -224,8 +249,9 @@ bool hud_making_cut(struct making *k)
                     axis); /* for the last piece of this axis, so that the others find one too */
 
         plan->first[axis] = at;
+        list_firsts(k, axis);
         for (bool more = true; more; bytes = max + 1) {
-            int winner = cover(k, axis, bytes, &max);
+            int winner = cover(k, bytes, &max);
             int second = hud_second_find(k, axis, bytes, winner, &max);
             if (at >= room && max != SIZE_MAX) {
                 winner = second = -1;
