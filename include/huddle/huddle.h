@@ -387,8 +387,8 @@ HUD_API int hud_choices_json(const struct hud_question *question, int max_ranks,
  * within), direct (the ranks can access each other's memory), quick (the kernel copies quickly),
  * single_copy (how), levels, groups, lease (bytes, offset), the algorithm for each size and why,
  * "trials" of second algorithms (HUDDLE_ADAPT), and for this rank's slice the NUMA node of every
- * page, the rank's node, and the number of pages on other nodes; for its arena the kind of the pages
- * and the bytes of huge ones.  For a team without a lease, the reason. */
+ * page, the rank's node, and the number of pages on other nodes; for its arena the kind of the
+ * pages and the bytes of huge ones.  For a team without a lease, the reason. */
 HUD_API int hud_team_json(hud_team *team, char **json);
 
 #ifdef __cplusplus
