@@ -94,7 +94,12 @@ def recorded(layout, data, options):
     if unknown:
         raise Trouble(f"--data {data.name}: {unknown[0]} (accepted: {', '.join(about)})", 2)
     if not found:
-        raise Trouble(f"{data.name}: no figures of these calls were recorded", 2)
+        names, teams = (sorted({cell[i] for cell in data.cells}) for i in (0, 1))
+        raise Trouble(
+            f"--data {data.name}: no such calls were recorded (accepted: {', '.join(names)};"
+            f" --ranks {', '.join(map(str, teams))})",
+            2,
+        )
     rows = []
     with Progress(len(found)) as progress:
         for (name, ranks), measured in found.items():

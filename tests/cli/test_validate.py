@@ -171,7 +171,9 @@ class Command(unittest.TestCase):
         self.assertIn("describes the machine", self.refused(HEAD, described=False))
         self.assertIn("--bytes: not with", self.refused(HEAD, "--bytes", "8"))
         self.assertIn("sing (accepted: ", self.refused(HEAD + "sing,2,queue,8,1\n"))
-        self.assertIn("no figures of these", self.refused(HEAD + "bcast,2,queue,8,1\n", "reduce"))
+        self.assertIn(
+            "(accepted: bcast; --ranks 2)", self.refused(HEAD + "bcast,2,queue,8,1\n", "reduce")
+        )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ static const struct alg_param params[] = {
                  "bytes of a rank's area for small blocks, which the kernel does not copy; there "
                  "are "
                  "two areas",
-                 4096, 1 << 24, 16 << 10, NULL, .tune = "256K" },
+                 4096, 512 << 10, 16 << 10, NULL, .tune = "256K" },
     [OFFERS_STEPS] = { "steps", "",
                        "even: after each copy a rank waits for the other copy of that step, of its "
                        "block or "
