@@ -22,18 +22,8 @@
 
 enum { TAG = -5 }; /* below those of programs, above those of Open MPI's collectives */
 
-struct pending {
-    COMM *comm;
-    char *all; /* the caller's: part r is of rank r */
-    size_t bytes;
-    int distance;             /* of this round; parts that are here */
-    ompi_request_t *round[2]; /* its messages; NULL: complete */
-    bool failed;              /* one of them, or one before */
-    char part[];              /* part i is of the rank i behind this one */
-};
-
 /* False: it did not go out. */
-static bool begin_round(struct pending *p)
+static bool begin_round(struct hud_pending *p)
 {
     int size = ompi_comm_size(p->comm), me = ompi_comm_rank(p->comm), k = p->distance,
         count = size - k < k ? size - k : k;
@@ -50,21 +40,23 @@ static bool begin_round(struct pending *p)
 int hud_exchange_start(void *arg, const void *mine, size_t bytes, void *all, void **pending)
 {
     hud_module *m = arg;
-    struct pending *p = malloc(sizeof *p + (size_t)ompi_comm_size(m->comm) * bytes);
+    struct hud_pending *p = malloc(sizeof *p + (size_t)ompi_comm_size(m->comm) * bytes);
+    char *part = p != NULL ? (char *)(p + 1) : all; /* without memory, in the caller's */
 
+    p = p != NULL ? p : &m->pending;
     *pending = p;
-    if (p != NULL) {
-        *p = (struct pending){ .comm = m->comm, .all = all, .bytes = bytes, .distance = 1 };
-        memcpy(p->part, mine, bytes);
-        if (begin_round(p))
-            return 0;
-    }
+    *p = (struct hud_pending){
+        .comm = m->comm, .all = all, .part = part, .bytes = bytes, .distance = 1
+    };
+    memmove(p->part, mine, bytes);
+    if (begin_round(p))
+        return 0;
     hud_module_give_up(m->comm);
     return 1;
 }
 
 /* Both messages of a round are complete. */
-static bool end_round(struct pending *p)
+static bool end_round(struct hud_pending *p)
 {
     for (int i = 0; i < 2; i++) {
         if (p->round[i] == NULL)
@@ -78,18 +70,34 @@ static bool end_round(struct pending *p)
     return true;
 }
 
-static void hand_over(const struct pending *p)
+static void reverse(char *from, char *end)
+{
+    while (from < end) {
+        char last = *--end;
+        *end = *from;
+        *from++ = last;
+    }
+}
+
+/* Part i goes to that of rank (me + i) % size. */
+static void hand_over(const struct hud_pending *p)
 {
     size_t size = (size_t)ompi_comm_size(p->comm), me = (size_t)ompi_comm_rank(p->comm),
            first = size - me;
 
+    if (p->part == p->all) {
+        reverse(p->all, p->all + size * p->bytes);
+        reverse(p->all, p->all + me * p->bytes);
+        reverse(p->all + me * p->bytes, p->all + size * p->bytes);
+        return;
+    }
     memcpy(p->all + me * p->bytes, p->part, first * p->bytes);
     memcpy(p->all, p->part + first * p->bytes, me * p->bytes);
 }
 
 int hud_exchange_test(void *arg, void **pending, int *done)
 {
-    struct pending *p = *pending;
+    struct hud_pending *p = *pending;
     int size = ompi_comm_size(p->comm);
 
     (void)arg;
@@ -107,7 +115,8 @@ int hud_exchange_test(void *arg, void **pending, int *done)
     bool failed = p->failed;
     if (!failed)
         hand_over(p);
-    free(p);
+    if (p->part != p->all)
+        free(p);
     *pending = NULL;
     return failed;
 }

@@ -43,6 +43,17 @@ struct per_rank {
     size_t ranks; /* that it is for; 0: none */
 };
 
+/* An allgather of the set-up that is under way (exchange.c). */
+struct hud_pending {
+    ompi_communicator_t *comm;
+    char *all;  /* the caller's: part r is of rank r */
+    char *part; /* part i is of the rank i behind this one; behind this struct, or `all` */
+    size_t bytes;
+    int distance;             /* of this round; parts that are here */
+    ompi_request_t *round[2]; /* its messages; NULL: complete */
+    bool failed;              /* one of them, or one before */
+};
+
 typedef struct hud_module {
     mca_coll_base_module_t super;
     void *growth[GROWTH]; /* written by the constructor of super's class, in the length of the
@@ -57,7 +68,8 @@ typedef struct hud_module {
     struct request *oldest, *newest; /* of them, in the order of their starts: progress.c's */
     struct hud_module *next_carrying;
     struct below below;
-    struct per_rank room; /* for the duration of a blocking call, see hud_module_make_room */
+    struct per_rank room;       /* for the duration of a blocking call, see hud_module_make_room */
+    struct hud_pending pending; /* of the set-up, where memory is short */
 } hud_module;
 
 typedef ompi_communicator_t COMM;
