@@ -124,7 +124,7 @@ static void who_cannot_take_part_comes_and_says_so(void **state)
     (void)state;
     roll.of_rank_1 = "HUDDLE_BCAST=bogus";
     const char *line =
-        strstr(roll_said(reduce_first), "huddle: HUDDLE_BCAST=bogus is not understood");
+        strstr(roll_said(reduce_first), "huddle: rank 1: HUDDLE_BCAST=bogus is not understood");
     assert_true(line && strchr(line, '\n') == line + strlen(line) - 1);
     roll.of_rank_1 = "HUDDLE=off";
     assert_string_equal(roll_said(reduce_first), "");
