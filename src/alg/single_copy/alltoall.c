@@ -9,14 +9,12 @@ static const char *const steps[] = { "free", "even", NULL };
 
 static const struct alg_param params[] = {
     [OFFERS] = { "offers", "B",
-                 "bytes of a rank's area for small blocks, which the kernel does not copy; there "
-                 "are "
-                 "two areas",
+                 "bytes of each of a rank's two areas for small blocks, which the kernel does not "
+                 "copy",
                  4096, 512 << 10, 16 << 10, NULL, .tune = "256K" },
     [OFFERS_STEPS] = { "steps", "",
                        "even: after each copy a rank waits for the other copy of that step, of its "
-                       "block or "
-                       "into its buffer",
+                       "block or into its buffer",
                        STEPS_FREE, STEPS_EVEN, STEPS_FREE, steps, .per_call = true,
                        .tune = "even" },
     { .name = NULL },

@@ -3,8 +3,9 @@
  * single_copy.h - the family `single`: ranks copy straight from one process to another by the
  * kernel.  Here: a rank's slot, and what each two ranks announce to each other.  What the kernel
  * does not copy goes through the bounce buffers of bounce.h.  The collectives: bcast.c;
- * allreduce.c, reduce.c, reduce_scatter.c (owner.h); deliver.c (allreduce/push); alltoall.c,
- * allgather.c (exchange.h); gather.c, scatter.c (rooted.h).
+ * allreduce.c, reduce.c, reduce_scatter.c (owner.h); deliver.c (allreduce/push); gather.c and
+ * scatter.c (rooted.h).  alltoall.c and allgather.c (exchange.h) are a family of their own: their
+ * slots also have offers (offers.h).
  *
  * Shape     Each rank publishes where its buffers are; then they copy by the kernel; each then
  *           reports the bytes that did not come.

@@ -85,7 +85,7 @@ static void hand_over(const struct hud_pending *p)
     size_t size = (size_t)ompi_comm_size(p->comm), me = (size_t)ompi_comm_rank(p->comm),
            first = size - me;
 
-    if (p->part == p->all) {
+    if (p->part == p->all) { /* turned by three reversals, which need no memory */
         reverse(p->all, p->all + size * p->bytes);
         reverse(p->all, p->all + me * p->bytes);
         reverse(p->all + me * p->bytes, p->all + size * p->bytes);
