@@ -9,7 +9,8 @@
 /*
  * Calls visit for the folder of each group that limits this process by a controller ("cpu",
  * "memory"), from its own up to where groups are mounted.  Paths are read below root: "" is the
- * system itself.  Groups that cannot be seen (another namespace, nothing mounted) are not visited.
+ * system itself, whose groups are found once in a process.  Groups that cannot be seen (another
+ * namespace, nothing mounted) are not visited.
  */
 void hud_cgroup_visit(const char *root, const char *controller,
                       void (*visit)(const char *folder, bool version_2, void *arg), void *arg);

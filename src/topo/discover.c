@@ -5,9 +5,11 @@
  * hwloc is loaded on a separate topology, without I/O, instruction caches and other objects that
  * huddle does not use, but with the processors that this process may not use: otherwise rank 0's
  * cpuset would hide the other ranks' cores.  It changes no thread's binding while it loads, since
- * other threads of the program may be starting threads meanwhile.
+ * other threads of the program may be starting threads meanwhile.  It does without hwloc's plugins
+ * where it can (no_plugins.h).
  */
 #include "topo/discover.h"
+#include "topo/no_plugins.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -136,7 +138,7 @@ static bool is_too_large(hwloc_topology_t machine)
     return hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine)) >= TOPO_CPUS;
 }
 
-struct topo *hud_topo_discover(const char *description)
+static struct topo *ask(const char *description)
 {
     hwloc_topology_t machine;
     struct topo *t;
@@ -146,5 +148,16 @@ struct topo *hud_topo_discover(const char *description)
     t = discover(machine, description) || (description && is_too_large(machine)) ? NULL
                                                                                  : keep(machine);
     hwloc_topology_destroy(machine);
+    return t;
+}
+
+/* XML that another program wrote is read by a plugin. */
+struct topo *hud_topo_discover(const char *description)
+{
+    bool plain = !description && !getenv("HWLOC_XMLFILE") && hud_no_plugins_begin();
+    struct topo *t = ask(description);
+
+    if (plain)
+        hud_no_plugins_end();
     return t;
 }

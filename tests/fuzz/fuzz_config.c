@@ -37,12 +37,14 @@ static void check(const struct config *config)
 
 static void make_plan(const struct config *config, int ranks, size_t bytes)
 {
-    struct plan_facts facts = { .ranks = ranks, .direct = ranks % 2 == 0, .within = "machine" };
+    struct plan_facts facts = {
+        .ranks = ranks, .direct = ranks % 2 == 0, .intel = ranks % 3 == 0, .within = "machine"
+    };
     bool direct;
 
     plans.config = *config;
     hud_planner_free(plans.planner);
-    plans.planner = hud_planner_create(&plans.config, NULL);
+    plans.planner = hud_planner_create(&plans.config, NULL, ranks % 3 == 0);
     MUST(plans.planner);
     hud_plan_make(plans.planner, &facts, bytes, true, &plans.plan);
     plans_check();

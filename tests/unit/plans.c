@@ -10,7 +10,7 @@ struct plans plans;
 static void renew(void)
 {
     hud_planner_free(plans.planner);
-    plans.planner = hud_planner_create(&plans.config, &plans.tuning);
+    plans.planner = hud_planner_create(&plans.config, &plans.tuning, plans.intel);
     assert_non_null(plans.planner);
 }
 
@@ -36,7 +36,8 @@ void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes
     struct plan_facts facts = { .ranks = ranks,
                                 .oversubscribed = oversubscribed,
                                 .divided = plans.divided,
-                                .direct = plans.direct };
+                                .direct = plans.direct,
+                                .intel = plans.intel };
 
     strncpy(facts.within, within, TOPO_NAME - 1);
     hud_plan_make(plans.planner, &facts, bytes, windows, &plans.plan);
@@ -93,6 +94,7 @@ int plans_reset(void **state)
     (void)state;
     hud_config_read(NULL, &plans.config);
     hud_rules_free(&plans.tuning);
+    plans.intel = false;
     renew();
     return 0;
 }

@@ -19,6 +19,7 @@ extern struct plans {
     struct plan plan;
     struct planner *planner; /* of these settings and rules */
     bool direct, divided;    /* of the teams */
+    bool intel;              /* the machine, from the next settings, rules or reset on */
 } plans;
 
 /* Of cmocka's: no settings, no rules. */

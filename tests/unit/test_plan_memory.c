@@ -21,12 +21,12 @@ static void rules_share_a_slot_unless_it_has_another_shape(void **state)
     assert_true(plans.plan.total_bytes > 200 * KB);
 }
 
-static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
+static void fit_what_was_reserved(bool intel)
 {
     static const char *const within[] = { "l2",   "l3",     "die",  "group",
                                           "numa", "socket", "unit", "machine" };
 
-    (void)state;
+    plans.intel = intel;
     plans_tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\noversubscribed = "
                "true\nalgorithm = \"mpi\"\n"
                "[[bcast]]\nwithin = \"l2\"\nalgorithm = \"mpi\"\n"
@@ -52,6 +52,13 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
         }
 }
 
+static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
+{
+    (void)state;
+    fit_what_was_reserved(false);
+    fit_what_was_reserved(true);
+}
+
 static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
 {
     size_t control = hud_plan_bytes(plans.planner, 8, SIZE_MAX / 2, false, &plans.direct);
@@ -73,7 +80,8 @@ static void what_is_kept_is_what_would_be_computed(void **state)
     for (int pass = 0; pass < 2; pass++)
         for (int ranks = 2; ranks < 26; ranks++)
             for (int windows = 0; windows < 2; windows++) {
-                struct planner *fresh = hud_planner_create(&plans.config, &plans.tuning);
+                struct planner *fresh =
+                    hud_planner_create(&plans.config, &plans.tuning, plans.intel);
                 bool direct[3];
                 size_t bytes = hud_plan_bytes(fresh, ranks, MB, windows, &direct[0]);
                 assert_int_equal(hud_plan_bytes(plans.planner, ranks, MB, windows, &direct[1]),

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "topo/no_plugins.h"
 #include "topo_machines.h"
 
 #include <limits.h>
@@ -133,6 +134,29 @@ static void interleaved_processors(void **state)
     for (int c = 0; c < 8; c++)
         assert_int_equal(unit_of(t, 0, c), c % 2);
     hud_topo_free(t);
+}
+
+/* What is read, changed, added or removed meanwhile is of the process. */
+static void hwloc_finds_no_plugins(void **state)
+{
+    (void)state;
+    for (int add = 0; add < 2; add++) {
+        setenv("HUD_TEST_CHANGED", "before", 1);
+        setenv("HUD_TEST_REMOVED", "", 1);
+        unsetenv("HUD_TEST_ADDED");
+        assert_true(hud_no_plugins_begin());
+        assert_non_null(getenv("HWLOC_PLUGINS_PATH"));
+        assert_string_equal(getenv("HUD_TEST_CHANGED"), "before");
+        setenv("HUD_TEST_CHANGED", "after", 1);
+        unsetenv("HUD_TEST_REMOVED");
+        if (add)
+            setenv("HUD_TEST_ADDED", "", 1);
+        hud_no_plugins_end();
+        assert_null(getenv("HWLOC_PLUGINS_PATH"));
+        assert_null(getenv("HUD_TEST_REMOVED"));
+        assert_string_equal(getenv("HUD_TEST_CHANGED"), "after");
+        assert_int_equal(getenv("HUD_TEST_ADDED") != NULL, add);
+    }
 }
 
 /* One object of the dump below, with those within it. */
@@ -295,9 +319,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(synthetic_machines),     cmocka_unit_test(too_large),
-        cmocka_unit_test(interleaved_processors), cmocka_unit_test(odd_machines),
-        cmocka_unit_test(saved_machines),         cmocka_unit_test(this_machine),
-        cmocka_unit_test(loaded_while_bound),
+        cmocka_unit_test(hwloc_finds_no_plugins), cmocka_unit_test(interleaved_processors),
+        cmocka_unit_test(odd_machines),           cmocka_unit_test(saved_machines),
+        cmocka_unit_test(this_machine),           cmocka_unit_test(loaded_while_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

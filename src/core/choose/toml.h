@@ -31,6 +31,9 @@ int hud_toml_read(const char *text, size_t bytes, const struct toml_visitor *vis
 int hud_toml_parse(const char *text, size_t bytes, const struct toml_visitor *visitor);
 bool hud_toml_is_plain(const char *text, size_t bytes);
 
+/* The same of a text that is known to be plain. */
+int hud_toml_read_plain(const char *text, size_t bytes, const struct toml_visitor *visitor);
+
 #ifdef __cplusplus
 }
 #endif

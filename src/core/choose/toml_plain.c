@@ -182,16 +182,20 @@ static int visit(const struct toml_visitor *v, struct line line, int number)
     return v->pair(v->arg, name, value, number);
 }
 
-int hud_toml_read(const char *text, size_t bytes, const struct toml_visitor *visitor)
+int hud_toml_read_plain(const char *text, size_t bytes, const struct toml_visitor *visitor)
 {
     struct span rest = { text, bytes };
     int rc = 0;
 
-    if (!hud_toml_is_plain(text, bytes))
-        return hud_toml_parse(text, bytes, visitor);
     for (int number = 1; rest.bytes > 0 && rc == 0; number++) {
         struct line line = next_line(&rest);
         rc = line.kind == EMPTY ? 0 : visit(visitor, line, number);
     }
     return rc;
+}
+
+int hud_toml_read(const char *text, size_t bytes, const struct toml_visitor *visitor)
+{
+    return hud_toml_is_plain(text, bytes) ? hud_toml_read_plain(text, bytes, visitor)
+                                          : hud_toml_parse(text, bytes, visitor);
 }

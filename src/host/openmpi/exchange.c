@@ -9,7 +9,9 @@
  * Source    Bruck, Ho, Kipnis, Upfal, Weathersby 1997.
  * Shape     P members.  In round k = 1, 2, 4, ... a rank sends what it has, of itself and of those
  *           behind it, to the rank k before it: at most k parts, and no more than that one lacks.
- * Cost      ceil(log2 P) messages of each rank, to as many others; P - 1 parts into each.
+ *           Each part lies where it belongs.  So parts of the last members and of the first are two
+ *           messages, for the sender and for the receiver.
+ * Cost      ceil(log2 P) rounds, of one message or two; P - 1 parts into each rank.
  * Order     Messages of a pair arrive in order, and both ends have the same order of rounds and of
  *           allgathers.  So all have one tag.
  */
@@ -17,106 +19,95 @@
 
 #include "ompi/mca/pml/pml.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TAG = -5 }; /* below those of programs, above those of Open MPI's collectives */
 
-/* False: it did not go out. */
-static bool begin_round(struct hud_pending *p)
-{
-    int size = ompi_comm_size(p->comm), me = ompi_comm_rank(p->comm), k = p->distance,
-        count = size - k < k ? size - k : k;
-    size_t bytes = (size_t)count * p->bytes;
-    ompi_datatype_t *byte = &ompi_mpi_byte.dt;
+struct parts {
+    int first, count;
+};
 
-    return MCA_PML_CALL(irecv(p->part + (size_t)k * p->bytes, bytes, byte, (me + k) % size, TAG,
-                              p->comm, &p->round[0])) == OMPI_SUCCESS &&
-           MCA_PML_CALL(isend(p->part, bytes, byte, (me - k + size) % size, TAG,
-                              MCA_PML_BASE_SEND_STANDARD, p->comm, &p->round[1])) == OMPI_SUCCESS;
+/* Of `count` parts from `first` on: those up to the array's end, and those that follow at its
+ * begin. */
+static void divide(int size, int first, int count, struct parts piece[2])
+{
+    int fit = size - first < count ? size - first : count;
+
+    piece[0] = (struct parts){ first, fit };
+    piece[1] = (struct parts){ 0, count - fit };
+}
+
+/* False: it did not go out. */
+static bool begin_round(hud_module *m)
+{
+    struct hud_pending *p = &m->pending;
+    ompi_datatype_t *byte = &ompi_mpi_byte.dt;
+    int size = ompi_comm_size(m->comm), me = ompi_comm_rank(m->comm), k = p->distance,
+        count = size - k < k ? size - k : k, from = (me + k) % size, to = (me - k + size) % size;
+    struct parts received[2], sent[2];
+    bool out = true;
+
+    divide(size, from, count, received);
+    divide(size, me, count, sent);
+    for (int i = 0; i < 2 && out; i++)
+        out = received[i].count == 0 ||
+              MCA_PML_CALL(irecv(p->all + (size_t)received[i].first * p->bytes,
+                                 (size_t)received[i].count * p->bytes, byte, from, TAG, m->comm,
+                                 &p->message[i])) == OMPI_SUCCESS;
+    for (int i = 0; i < 2 && out; i++)
+        out = sent[i].count == 0 || MCA_PML_CALL(isend(p->all + (size_t)sent[i].first * p->bytes,
+                                                       (size_t)sent[i].count * p->bytes, byte, to,
+                                                       TAG, MCA_PML_BASE_SEND_STANDARD, m->comm,
+                                                       &p->message[2 + i])) == OMPI_SUCCESS;
+    return out;
 }
 
 /* A rank whose messages do not go out would leave the others waiting. */
 int hud_exchange_start(void *arg, const void *mine, size_t bytes, void *all, void **pending)
 {
     hud_module *m = arg;
-    struct hud_pending *p = malloc(sizeof *p + (size_t)ompi_comm_size(m->comm) * bytes);
-    char *part = p != NULL ? (char *)(p + 1) : all; /* without memory, in the caller's */
 
-    p = p != NULL ? p : &m->pending;
-    *pending = p;
-    *p = (struct hud_pending){
-        .comm = m->comm, .all = all, .part = part, .bytes = bytes, .distance = 1
-    };
-    memmove(p->part, mine, bytes);
-    if (begin_round(p))
+    m->pending = (struct hud_pending){ .all = all, .bytes = bytes, .distance = 1 };
+    *pending = &m->pending;
+    memmove(m->pending.all + (size_t)ompi_comm_rank(m->comm) * bytes, mine, bytes);
+    if (ompi_comm_size(m->comm) == 1 || begin_round(m))
         return 0;
     hud_module_give_up(m->comm);
     return 1;
 }
 
-/* Both messages of a round are complete. */
+/* All messages of a round are complete. */
 static bool end_round(struct hud_pending *p)
 {
-    for (int i = 0; i < 2; i++) {
-        if (p->round[i] == NULL)
+    for (int i = 0; i < 4; i++) {
+        if (p->message[i] == NULL)
             continue;
-        if (!REQUEST_COMPLETE(p->round[i]))
+        if (!REQUEST_COMPLETE(p->message[i]))
             return false;
-        p->failed = p->failed || p->round[i]->req_status.MPI_ERROR != MPI_SUCCESS;
-        ompi_request_free(&p->round[i]);
-        p->round[i] = NULL;
+        p->failed = p->failed || p->message[i]->req_status.MPI_ERROR != MPI_SUCCESS;
+        ompi_request_free(&p->message[i]);
+        p->message[i] = NULL;
     }
     return true;
 }
 
-static void reverse(char *from, char *end)
-{
-    while (from < end) {
-        char last = *--end;
-        *end = *from;
-        *from++ = last;
-    }
-}
-
-/* Part i goes to that of rank (me + i) % size. */
-static void hand_over(const struct hud_pending *p)
-{
-    size_t size = (size_t)ompi_comm_size(p->comm), me = (size_t)ompi_comm_rank(p->comm),
-           first = size - me;
-
-    if (p->part == p->all) { /* turned by three reversals, which need no memory */
-        reverse(p->all, p->all + size * p->bytes);
-        reverse(p->all, p->all + me * p->bytes);
-        reverse(p->all + me * p->bytes, p->all + size * p->bytes);
-        return;
-    }
-    memcpy(p->all + me * p->bytes, p->part, first * p->bytes);
-    memcpy(p->all, p->part + first * p->bytes, me * p->bytes);
-}
-
 int hud_exchange_test(void *arg, void **pending, int *done)
 {
+    hud_module *m = arg;
     struct hud_pending *p = *pending;
-    int size = ompi_comm_size(p->comm);
+    int size = ompi_comm_size(m->comm);
 
-    (void)arg;
     *done = 0;
     while (!p->failed && p->distance < size) {
         if (!end_round(p))
             return 0;
         p->distance *= 2;
-        if (!p->failed && p->distance < size && !begin_round(p)) {
-            hud_module_give_up(p->comm);
+        if (!p->failed && p->distance < size && !begin_round(m)) {
+            hud_module_give_up(m->comm);
             p->failed = true;
         }
     }
     *done = 1;
-    bool failed = p->failed;
-    if (!failed)
-        hand_over(p);
-    if (p->part != p->all)
-        free(p);
     *pending = NULL;
-    return failed;
+    return p->failed;
 }

@@ -45,13 +45,11 @@ struct per_rank {
 
 /* An allgather of the set-up that is under way (exchange.c). */
 struct hud_pending {
-    ompi_communicator_t *comm;
-    char *all;  /* the caller's: part r is of rank r */
-    char *part; /* part i is of the rank i behind this one; behind this struct, or `all` */
+    char *all; /* part r is of rank r */
     size_t bytes;
-    int distance;             /* of this round; parts that are here */
-    ompi_request_t *round[2]; /* its messages; NULL: complete */
-    bool failed;              /* one of them, or one before */
+    int distance;               /* of this round; parts that are here */
+    ompi_request_t *message[4]; /* of this round; NULL: complete, or none */
+    bool failed;                /* one of them, or one before */
 };
 
 typedef struct hud_module {
@@ -68,8 +66,8 @@ typedef struct hud_module {
     struct request *oldest, *newest; /* of them, in the order of their starts: progress.c's */
     struct hud_module *next_carrying;
     struct below below;
-    struct per_rank room;       /* for the duration of a blocking call, see hud_module_make_room */
-    struct hud_pending pending; /* of the set-up, where memory is short */
+    struct per_rank room; /* for the duration of a blocking call, see hud_module_make_room */
+    struct hud_pending pending;
 } hud_module;
 
 typedef ompi_communicator_t COMM;
