@@ -114,11 +114,11 @@ static void an_intel_processor_has_rules_of_its_own(void **state)
 {
     (void)state;
     known.intel = 1;
-    ask("reduce_scatter", 128 << 10, 2, "core");
+    ask("allreduce", 128 << 10, 2, "core");
     assert_true(json_is_true(at("facts.intel")));
-    assert_string_equal(text_at("serves.algorithm"), "slices");
+    assert_string_equal(text_at("serves.algorithm"), "whole");
     known.intel = 0;
-    ask("reduce_scatter", 128 << 10, 2, "core");
+    ask("allreduce", 128 << 10, 2, "core");
     assert_false(json_is_true(at("facts.intel")));
     assert_string_equal(text_at("serves.algorithm"), "exchange");
     int count = 0;
@@ -126,7 +126,7 @@ static void an_intel_processor_has_rules_of_its_own(void **state)
     for (size_t i = 0; (rule = json_array_get(at("rules"), i)); i++)
         count += strcmp(json_string_value(json_object_get(rule, "verdict")),
                         "for Intel's processors") == 0;
-    assert_int_equal(count, 1);
+    assert_true(count > 0);
 }
 
 /* Three ranks, large blocks; what is said of the machine counts, not whether this one allows it. */
