@@ -1,32 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bare.c - see bare.h. */
 #include "bare.h"
+#include "data.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { LINE = 128, SPINS = 1024 };
+enum { LINE = 128, TILE = 4096 };
 
 struct flag {
     _Alignas(LINE) _Atomic uint64_t value;
     char small[BARE_INLINE];
 };
 
-/* One per rank: its counts of barriers entered and fragments read, and a flag per buffer.  The
- * buffers of both ranks follow. */
+/* One per rank: its counts of barriers entered, fragments read, contributions and sums written; and
+ * a flag per buffer.  The windows and rings of all ranks follow. */
 struct side {
-    struct flag entered, read, ready[BARE_MAX_BUFFERS];
+    struct flag entered, read, written, summed, ready[BARE_MAX_BUFFERS];
 };
 
 struct bare {
-    struct side side[2];
-    char data[];
+    struct side side[1]; /* [ranks] */
 };
 
-size_t bare_bytes(size_t fragment_bytes, int buffers)
+static size_t ring_bytes(const struct bare_rank *b)
 {
-    return sizeof(struct bare) + 2 * fragment_bytes * (size_t)buffers;
+    return b->fragment_bytes * (size_t)b->buffers;
+}
+
+size_t bare_bytes(const struct bare_rank *b, int ranks)
+{
+    return (size_t)ranks * (sizeof(struct side) + BARE_WINDOW_BYTES + ring_bytes(b));
+}
+
+static struct side *side_of(const struct bare_rank *b, int rank)
+{
+    return &b->shared->side[rank];
+}
+
+static char *window_of(const struct bare_rank *b, const struct shots_call *c, int rank)
+{
+    return (char *)side_of(b, c->ranks) + (size_t)rank * BARE_WINDOW_BYTES;
+}
+
+static char *ring_of(const struct bare_rank *b, const struct shots_call *c, int rank)
+{
+    return window_of(b, c, c->ranks) + (size_t)rank * ring_bytes(b);
 }
 
 static void post(struct flag *f, uint64_t value)
@@ -35,53 +55,160 @@ static void post(struct flag *f, uint64_t value)
 }
 
 /* Returns what it saw. */
-static uint64_t await(struct flag *f, uint64_t min)
+static uint64_t await(const struct bare_rank *b, struct flag *f, uint64_t min)
 {
     uint64_t value;
 
     for (unsigned spin = 1; (value = atomic_load_explicit(&f->value, memory_order_acquire)) < min;
          spin++)
-        if (spin % SPINS == 0)
+        if (spin % b->spins == 0)
             sched_yield();
     return value;
 }
 
-int bare_barrier(struct bare_ring *ring, const struct shots_call *c)
+/* The rank i behind this one, so that not all turn to the same one at a time. */
+static int other(const struct shots_call *c, int i)
 {
-    if (c->ranks != 2)
-        return 1;
-    post(&ring->shared->side[c->rank].entered, ++ring->calls);
-    await(&ring->shared->side[!c->rank].entered, ring->calls);
-    return 0;
+    return (c->rank + i) % c->ranks;
 }
 
-int bare_bcast(struct bare_ring *ring, const struct shots_call *c)
+static void barrier(struct bare_rank *b, const struct shots_call *c)
 {
-    uint64_t buffers = (uint64_t)ring->buffers;
+    post(&side_of(b, c->rank)->entered, ++b->calls);
+    for (int i = 1; i < c->ranks; i++)
+        await(b, &side_of(b, other(c, i))->entered, b->calls);
+}
 
-    if (c->ranks != 2)
-        return 1;
-    struct side *root = &ring->shared->side[c->root], *other = &ring->shared->side[!c->root];
-    char *queue = ring->shared->data + (size_t)c->root * ring->fragment_bytes * buffers,
-         *mine = c->out;
+/* Least of what the others have read, once all have read `min`. */
+static uint64_t await_readers(struct bare_rank *b, const struct shots_call *c, uint64_t min)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 1; i < c->ranks; i++) {
+        uint64_t read = await(b, &side_of(b, other(c, i))->read, min);
+        least = read < least ? read : least;
+    }
+    return least;
+}
+
+/* All count the fragments of all roots, so that a flag's value says in which use a buffer is. */
+static void bcast(struct bare_rank *b, const struct shots_call *c)
+{
+    uint64_t buffers = (uint64_t)b->buffers;
+    struct side *root = side_of(b, c->root), *own = side_of(b, c->rank);
+    char *message = c->out;
 
     for (size_t done = 0, bytes; done < c->bytes; done += bytes) {
-        uint64_t at = ++ring->at[c->root];
+        uint64_t at = ++b->at;
         struct flag *ready = &root->ready[at % buffers];
 
-        bytes = c->bytes - done < ring->fragment_bytes ? c->bytes - done : ring->fragment_bytes;
-        char *buffer =
-            bytes <= BARE_INLINE ? ready->small : queue + at % buffers * ring->fragment_bytes;
+        bytes = c->bytes - done < b->fragment_bytes ? c->bytes - done : b->fragment_bytes;
+        char *buffer = bytes <= BARE_INLINE
+                           ? ready->small
+                           : ring_of(b, c, c->root) + at % buffers * b->fragment_bytes;
         if (c->rank == c->root) {
-            if (at > ring->left[c->root] + buffers)
-                ring->left[c->root] = await(&other->read, at - buffers);
-            memcpy(buffer, mine + done, bytes);
+            if (at > b->left + buffers)
+                b->left = await_readers(b, c, at - buffers);
+            memcpy(buffer, message + done, bytes);
             post(ready, at);
         } else {
-            await(ready, at);
-            memcpy(mine + done, buffer, bytes);
-            post(&other->read, at);
+            await(b, ready, at);
+            memcpy(message + done, buffer, bytes);
+            post(&own->read, at);
         }
     }
+    if (c->rank == c->root)
+        post(&own->read, b->at); /* for the next root */
+}
+
+#ifdef __x86_64__
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+static void
+add(double *restrict sums, const double *restrict numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sums[i] += numbers[i];
+}
+
+/* The window has the layout of the message: slice r is for rank r, or of its sums. */
+static void add_up(struct bare_rank *b, const struct shots_call *c)
+{
+    enum { AT_ONCE = TILE / sizeof(double) };
+    size_t first = data_before(c, c->rank), end = data_before(c, c->rank + 1);
+    double *out = c->out, *sums = (double *)window_of(b, c, c->rank);
+
+    for (size_t at = first, count; at < end; at += count) {
+        count = end - at < AT_ONCE ? end - at : AT_ONCE;
+        memcpy(out + at, (const double *)c->in + at, count * sizeof *out);
+        for (int i = 1; i < c->ranks; i++)
+            add(out + at, (const double *)window_of(b, c, other(c, i)) + at, count);
+        memcpy(sums + at, out + at, count * sizeof *out);
+    }
+}
+
+static void copy_slice(void *to, const void *from, const struct shots_call *c, int rank)
+{
+    size_t at = data_before(c, rank) * sizeof(double);
+
+    memcpy((char *)to + at, (const char *)from + at, data_block(c, rank) * sizeof(double));
+}
+
+/*
+ * One window suffices.  A contribution of the next call is written after its reader's sums of this
+ * call were seen; sums of the next one after all have written, and so have copied those of this.
+ */
+static void allreduce(struct bare_rank *b, const struct shots_call *c)
+{
+    struct side *own = side_of(b, c->rank);
+
+    b->calls++;
+    for (int i = 1; i < c->ranks; i++)
+        copy_slice(window_of(b, c, c->rank), c->in, c, other(c, i));
+    post(&own->written, b->calls);
+    for (int i = 1; i < c->ranks; i++)
+        await(b, &side_of(b, other(c, i))->written, b->calls);
+    add_up(b, c);
+    post(&own->summed, b->calls);
+    for (int i = 1; i < c->ranks; i++) {
+        await(b, &side_of(b, other(c, i))->summed, b->calls);
+        copy_slice(c->out, window_of(b, c, other(c, i)), c, other(c, i));
+    }
+}
+
+/* A window is written again in the call after the next: all have written in the next one, and so
+ * have read this one. */
+static void alltoall(struct bare_rank *b, const struct shots_call *c)
+{
+    size_t bytes = c->bytes, half = ++b->calls % 2 * (BARE_WINDOW_BYTES / 2);
+    const char *in = c->in;
+    char *out = c->out, *window = window_of(b, c, c->rank) + half;
+
+    for (int i = 1; i < c->ranks; i++) {
+        size_t at = (size_t)other(c, i) * bytes;
+        memcpy(window + at, in + at, bytes);
+    }
+    post(&side_of(b, c->rank)->written, b->calls);
+    memcpy(out + (size_t)c->rank * bytes, in + (size_t)c->rank * bytes, bytes);
+    for (int i = 1; i < c->ranks; i++) {
+        int from = other(c, i);
+        await(b, &side_of(b, from)->written, b->calls);
+        memcpy(out + (size_t)from * bytes, window_of(b, c, from) + half + (size_t)c->rank * bytes,
+               bytes);
+    }
+}
+
+int bare_call(struct bare_rank *b, const struct shots_call *c)
+{
+    if (c->kind == COLL_BARRIER)
+        barrier(b, c);
+    else if (c->kind == COLL_BCAST)
+        bcast(b, c);
+    else if (c->kind == COLL_ALLREDUCE && c->bytes <= BARE_WINDOW_BYTES)
+        allreduce(b, c);
+    else if (c->kind == COLL_ALLTOALL && c->bytes <= BARE_WINDOW_BYTES / 2 / (size_t)c->ranks)
+        alltoall(b, c);
+    else
+        return 1;
     return 0;
 }

@@ -43,17 +43,6 @@ static long wrong(uint64_t stamp, const void *got, size_t bytes)
     return count;
 }
 
-void data_fill_root(const struct shots_call *c)
-{
-    if (c->rank == c->root)
-        fill(c->stamp, c->out, c->bytes);
-}
-
-long data_wrong_message(const struct shots_call *c)
-{
-    return wrong(c->stamp, c->out, c->bytes);
-}
-
 /* ---- huddle's collectives, by their descriptors ---- */
 
 static size_t block(const void *host, int from, int to)

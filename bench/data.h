@@ -58,8 +58,4 @@ void data_colls(int (*call)(const struct shots_call *c),
                 void (*prepare)(const struct shots_call *c),
                 struct shots_coll rows[COLL_KINDS + 1]);
 
-/* For a bare broadcast: the root fills its `out`; each other rank counts its wrong bytes. */
-void data_fill_root(const struct shots_call *c);
-long data_wrong_message(const struct shots_call *c);
-
 #endif

@@ -5,11 +5,11 @@
  *
  *   bench-team [--ranks N] [--bind core|none] [--ring FRAGMENT:BUFFERS] [options of session.h]
  *
- * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  "bare_barrier"
- * and "bare_bcast" need two ranks.  --ring sets the bytes that they copy at once and the number of
- * buffers (default 32768:4).  Nonblocking and persistent calls are waited for at once.  A call that
- * huddle does not handle counts as refused.  Exit status: 0, 1 wrong bytes or a process that died,
- * 2 bad arguments.
+ * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  Bare ones are
+ * "bare_barrier", "bare_bcast", "bare_allreduce" and "bare_alltoall".  --ring sets the bytes that
+ * bare_bcast copies at once and its number of buffers (default 32768:4).  Nonblocking and
+ * persistent calls are waited for at once.  A call that is not handled counts as refused.  Exit
+ * status: 0, 1 wrong bytes or a process that died, 2 bad arguments.
  */
 #include "bare.h"
 #include "data.h"
@@ -24,7 +24,7 @@
 struct job {
     struct session session;
     struct shots_page *page;
-    struct bare_ring ring;
+    struct bare_rank bare;
     int ranks;
     bool bind;
 };
@@ -32,7 +32,7 @@ struct job {
 /* The process's data that a call needs. */
 struct host {
     struct teams_host of;
-    struct bare_ring ring;
+    struct bare_rank bare;
 };
 
 /* Measures the clock and the common start alone. */
@@ -42,33 +42,32 @@ static int call_nothing(const struct shots_call *c)
     return 0;
 }
 
-static int call_bare_barrier(const struct shots_call *c)
+static int call_bare(const struct shots_call *c)
 {
-    return bare_barrier(&((struct host *)c->host)->ring, c);
+    return bare_call(&((struct host *)c->host)->bare, c);
 }
 
-static int call_bare_bcast(const struct shots_call *c)
-{
-    return bare_bcast(&((struct host *)c->host)->ring, c);
-}
-
-static const struct shots_coll bare[] = {
-    { "nothing", SHOTS_NO_BYTES, call_nothing, NULL, NULL },
-    { "bare_barrier", SHOTS_NO_BYTES, call_bare_barrier, NULL, NULL },
-    { "bare_bcast", SHOTS_MESSAGE, call_bare_bcast, data_fill_root, data_wrong_message },
-    { .name = NULL },
-};
-
-/* huddle's, then the bare ones. */
+/* huddle's, then the bare ones, with the data of huddle's. */
 static const struct shots_coll *all_colls(void)
 {
+    static const struct {
+        const char *name;
+        enum coll_kind kind;
+    } bare[] = { { "bare_barrier", COLL_BARRIER },
+                 { "bare_bcast", COLL_BCAST },
+                 { "bare_allreduce", COLL_ALLREDUCE },
+                 { "bare_alltoall", COLL_ALLTOALL } };
     static struct shots_coll colls[SESSION_COLLS];
     int count = 0;
 
     for (const struct shots_coll *c = teams_colls(); c->name; c++)
         colls[count++] = *c;
-    for (const struct shots_coll *c = bare; c->name; c++)
-        colls[count++] = *c;
+    for (size_t i = 0; i < sizeof bare / sizeof *bare; i++) {
+        colls[count] = teams_colls()[bare[i].kind];
+        colls[count].name = bare[i].name;
+        colls[count++].call = call_bare;
+    }
+    colls[count] = (struct shots_coll){ .name = "nothing", .call = call_nothing };
     return colls;
 }
 
@@ -78,7 +77,7 @@ static int measure(struct member *m, void *arg)
     const struct job *job = arg;
     struct hud_exchange exchange = members_exchange(m);
     struct hud_host context_host = members_host(m);
-    struct host host = { .ring = job->ring };
+    struct host host = { .bare = job->bare };
     hud_context *context = NULL;
     struct shots shots;
     char program[64];
@@ -90,6 +89,7 @@ static int measure(struct member *m, void *arg)
     host.of.way = job->session.way;
     snprintf(program, sizeof program, "huddle %s", hud_version());
     shots_join(&shots, job->page, m->rank, m->ranks, NULL);
+    host.bare.spins = shots.oversubscribed ? 1 : BARE_SPINS;
     int status = session_run(&job->session, &shots, program, &host);
     members_meet(m);
     hud_request_free(host.of.kept.request);
@@ -98,12 +98,12 @@ static int measure(struct member *m, void *arg)
     return status;
 }
 
-static bool parse_ring(struct bare_ring *ring, const char *text)
+static bool parse_ring(struct bare_rank *bare, const char *text)
 {
-    return sscanf(text, "%zu:%d", &ring->fragment_bytes, &ring->buffers) == 2 &&
-           ring->fragment_bytes > 0 && ring->fragment_bytes % 128 == 0 &&
-           ring->fragment_bytes <= 1 << 26 && ring->buffers > 0 &&
-           ring->buffers <= BARE_MAX_BUFFERS;
+    return sscanf(text, "%zu:%d", &bare->fragment_bytes, &bare->buffers) == 2 &&
+           bare->fragment_bytes > 0 && bare->fragment_bytes % 128 == 0 &&
+           bare->fragment_bytes <= 1 << 26 && bare->buffers > 0 &&
+           bare->buffers <= BARE_MAX_BUFFERS;
 }
 
 /* Parses this program's own options and removes them from argv; the session parses the rest.
@@ -120,7 +120,7 @@ static const char *parse_options(struct job *job, int *argc, char **argv)
         else if (!strcmp(argv[i], "--bind"))
             fine = (job->bind = !strcmp(value, "core")) || !strcmp(value, "none");
         else if (!strcmp(argv[i], "--ring"))
-            fine = parse_ring(&job->ring, value);
+            fine = parse_ring(&job->bare, value);
         else
             mine = false;
         if (!fine)
@@ -136,7 +136,8 @@ static const char *parse_options(struct job *job, int *argc, char **argv)
 
 static void *shared(size_t bytes)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -145,7 +146,7 @@ int main(int argc, char **argv)
 {
     struct job job = { .ranks = 2,
                        .bind = true,
-                       .ring = { .fragment_bytes = 32768, .buffers = 4 } };
+                       .bare = { .fragment_bytes = 32768, .buffers = 4 } };
     int from[MEMBERS_MAX];
     const char *unknown = parse_options(&job, &argc, argv);
 
@@ -156,8 +157,8 @@ int main(int argc, char **argv)
                        unknown),
                2;
     job.page = shared(shots_page_bytes(job.ranks));
-    job.ring.shared = shared(bare_bytes(job.ring.fragment_bytes, job.ring.buffers));
-    if (!job.page || !job.ring.shared)
+    job.bare.shared = shared(bare_bytes(&job.bare, job.ranks));
+    if (!job.page || !job.bare.shared)
         return fprintf(stderr, "huddle: bench-team: out of memory\n"), 1;
     if (members_start(job.ranks, job.bind, measure, &job, from) != 0)
         return 1;

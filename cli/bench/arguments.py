@@ -193,8 +193,8 @@ def add_whom(parser):
         "--bare",
         action="store_true",
         help=(
-            "also measure, without MPI or huddle, a plain ring of buffers (the best of a few sizes"
-            " and numbers of buffers) and a barrier of two flags"
+            "also measure plain forms of barrier, bcast, allreduce and alltoall, without MPI or"
+            " huddle: flags, a ring of buffers (the best of a few), windows"
         ),
     )
 

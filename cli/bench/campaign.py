@@ -34,7 +34,7 @@ class Campaign:
             for launch in range(self.options.launches)
             for ranks in self.options.ranks
             for variant in self.variants
-            if (variant.kind != BARE or ranks == 2) and self.collectives(variant)
+            if self.collectives(variant)
         ]
 
     def collectives(self, variant):

@@ -145,7 +145,9 @@ def choose(options, layout, say):
             for words, more, only in forced(options, layout)
         ]
     if options.bare:
-        variants.append(Variant(BARE, BARE, None, {}, {}, ["barrier", "bcast"]))
+        variants.append(
+            Variant(BARE, BARE, None, {}, {}, ["barrier", "bcast", "allreduce", "alltoall"])
+        )
     return variants, missing
 
 

@@ -45,6 +45,7 @@ FEW = (
     "--figure-ms",
     "30000",
 )  # so many shots, however busy the machine is
+BARE = ("barrier", "bcast", "allreduce", "alltoall")
 FIGURE = {
     "collective",
     "bytes",
@@ -180,16 +181,28 @@ class Programs(unittest.TestCase):
                     "--bytes",
                     "8,3000",
                     "--coll",
-                    "barrier,bcast,bare_barrier,bare_bcast",
+                    "barrier,bcast,bare_barrier,bare_bcast,bare_allreduce,bare_alltoall",
                     *FEW,
                     *words,
                 )
                 self.assertEqual((0, ""), (answer.returncode, answer.stderr))
                 self.check(
                     json.loads(answer.stdout),
-                    ["barrier", "bcast", "bare_barrier", "bare_bcast"],
+                    ["barrier", "bcast", *(f"bare_{name}" for name in BARE)],
                     [8, 3000],
                 )
+
+    def test_bare_calls_of_three_ranks_by_all_roots(self):
+        names = ",".join(f"bare_{name}" for name in BARE)
+        words = ("--ranks", "3", "--bytes", "8,100000", "--root", "shift", "--coll", names)
+        answer = json.loads(call(TEAM, *words, *FEW).stdout)
+        self.assertEqual((3, 0), (answer["ranks"], answer["wrong"]))
+        self.assertEqual([0] * 7, [figure["refused"] for figure in answer["figures"]])
+
+    def test_bare_calls_of_more_than_a_window_are_refused(self):
+        words = ("--bytes", str((64 << 20) + 8), "--coll", "bare_allreduce,bare_alltoall")
+        answer = json.loads(call(TEAM, *words, *FEW).stdout)
+        self.assertTrue(all(figure["refused"] > 0 for figure in answer["figures"]))
 
     def test_a_result_of_fewer_numbers_than_ranks_is_cut_all_the_same(self):
         """Each call has a number to add, not none for each rank."""
