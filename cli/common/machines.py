@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Descriptions of real machines: machines/NAME.toml, each with `name`, `source` and `topology` (as
-hwloc describes one), and what else is known of it.
+Descriptions of real machines: machines/NAME.toml, and machines/recorded/NAME.toml of those where
+calls were measured, too.  Each has `name`, `source` and `topology` (as hwloc describes one), and
+what else is known of it.
 """
 
 import os
@@ -27,8 +28,21 @@ def names_in(folder, suffix=".toml"):
     return sorted(name[: -len(suffix)] for name in here if name.endswith(suffix))
 
 
+def recorded_folder(layout):
+    return os.path.join(layout.machines, "recorded")
+
+
+def files(layout):
+    """{name: path} of the descriptions that come with huddle, those of recorded machines last."""
+    return {
+        name: os.path.join(folder, name + ".toml")
+        for folder in (layout.machines, recorded_folder(layout))
+        for name in names_in(folder)
+    }
+
+
 def names(layout):
-    return names_in(layout.machines)
+    return list(files(layout))
 
 
 def measured_file():
@@ -45,13 +59,14 @@ def path_of(layout, name):
         return None
     if name.endswith(".toml"):
         return name
-    if name not in names(layout):
+    known = files(layout)
+    if name not in known:
         raise Trouble(
-            f"--machine {name}: not known (accepted: {THIS}, {', '.join(names(layout))}, or a file"
+            f"--machine {name}: not known (accepted: {THIS}, {', '.join(known)}, or a file"
             " NAME.toml)",
             2,
         )
-    return os.path.join(layout.machines, name + ".toml")
+    return known[name]
 
 
 def contents(path):

@@ -12,7 +12,7 @@ from collections import namedtuple
 
 from ..common import machines
 from ..common.layout import Trouble
-from ..common.machines import names_in
+from ..common.machines import names_in, recorded_folder
 from ..common.transfers import as_described, described_hops, moved_text
 
 COLUMNS = ("collective", "ranks", "algorithm", "bytes", "us")
@@ -22,12 +22,8 @@ MAX_BYTES = 16 << 20  # of a file
 Record = namedtuple("Record", "name machine cells notes")
 
 
-def folder(layout):
-    return os.path.join(layout.machines, "recorded")
-
-
 def names(layout):
-    return names_in(folder(layout), ".csv")
+    return names_in(recorded_folder(layout), ".csv")
 
 
 def path_of(layout, data):
@@ -40,7 +36,7 @@ def path_of(layout, data):
             " NAME.csv next to NAME.toml)",
             2,
         )
-    return os.path.join(folder(layout), data + ".csv")
+    return os.path.join(recorded_folder(layout), data + ".csv")
 
 
 def lines_of(path):

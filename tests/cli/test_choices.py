@@ -39,7 +39,7 @@ def described():
     layout.machines = os.path.join(SOURCE, "machines")
     return {
         name: machines.described(layout, machines.load(layout, name))
-        for name in machines.names(layout)
+        for name in machines.names_in(layout.machines)  # what is recorded adds nothing here
     }
 
 

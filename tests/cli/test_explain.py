@@ -11,10 +11,14 @@ import unittest
 from said import run_huddle, some
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-MACHINES = sorted(
-    os.path.splitext(os.path.basename(path))[0]
-    for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))
-)
+
+
+def machines_in(*folder):
+    paths = glob.glob(os.path.join(SOURCE, "machines", *folder, "*.toml"))
+    return sorted(os.path.splitext(os.path.basename(path))[0] for path in paths)
+
+
+MACHINES, RECORDED = machines_in(), machines_in("recorded")
 CORES = {
     "kunpeng-920": 128,
     "xeon-e5-2620v4": 16,
@@ -116,7 +120,10 @@ class Here(unittest.TestCase):
             (("bcast", "--ranks", "2:99999"), "--ranks 2:99999"),
             (("bcast", "--ranks", "2:4", "--bytes", "8,64"), "--bytes 8,64"),
             (("bcast", "--ranks", "2:4", "--bytes", "9:3"), "--bytes 9:3"),
-            (("bcast", "--machine", "abacus"), "abacus"),
+            (
+                ("bcast", "--machine", "abacus"),
+                f"(accepted: this, {', '.join(MACHINES + RECORDED)}, ",
+            ),
         ):
             answer = explain(*words)
             with self.subTest(words=words):
@@ -129,8 +136,14 @@ class Described(unittest.TestCase):
     def test_list(self):
         answer = explain("--machine", "list")
         self.assertEqual(0, answer.returncode, answer.stderr)
-        for name in MACHINES:
+        for name in MACHINES + RECORDED:
             self.assertIn(name, answer.stdout)
+
+    def test_recorded_machines_have_names_too(self):
+        for name in RECORDED:
+            with self.subTest(machine=name):
+                asked = facts("bcast", "--bytes", "8", "--machine", name)["facts"]
+                self.assertIn(f"-{asked['processors']}-cores", name)
 
     def test_every_machine_once_and_twice_its_processors(self):
         self.assertEqual(sorted(CORES), MACHINES)
