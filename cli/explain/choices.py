@@ -220,7 +220,5 @@ def explain(asked, ranks, sizes, as_json):
     series = evidence.of_pieces(asked.layout, pieces)
     if as_json:
         print(json.dumps({**answer, "evidence": series}, indent=2))
-    elif answer["error"]:
-        print(f"{answer['error']}: huddle handles no calls")
     else:
         show(asked, answer, series, *sizes)

@@ -67,6 +67,12 @@ def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="the answer as JSON")
 
 
+def refuse(error):
+    """Of a bad setting, which leaves all calls to the MPI; None: all are good."""
+    if error:
+        raise Trouble(f"{error}: huddle handles no calls", 2)
+
+
 class Asked:
     """The question, but for the size."""
 
@@ -84,7 +90,9 @@ class Asked:
         self.machine = machine["name"] if machine else "this machine"
         self.machine_words = machines.asked(layout, options.machine, machine)
         self.ranks = 1
-        self.processors = self.answer(0)["facts"]["processors"]
+        first = self.answer(0)
+        refuse(first["error"])
+        self.processors = first["facts"]["processors"]
         self.ranks = self.processors if options.ranks is None else options.ranks[0]
         within("--ranks", self.ranks, 1, MAX_TEAM)
 
@@ -281,9 +289,7 @@ def show(options, asked):
         return
     first, last = size(low) if text is not None else 0, size(high) if colon else None
     answer = asked.answer(first)
-    if answer["error"]:
-        print(f"{answer['error']}: huddle handles no calls")
-    elif colon and last < first:
+    if colon and last < first:
         raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
     elif asked.unsized or (text and not colon):
         show_one(asked, answer)
@@ -297,6 +303,7 @@ def main(options, _command, layout):
         return 0
     if options.nodes is not None:
         found = find(layout, options.collective, "explain")
+        refuse(layout.ask("info", "settings")["error"])
         return nodes.main(options, layout, found.name)
     asked = Asked(options, layout)
     if asks_for_all(options):

@@ -93,10 +93,6 @@ class Here(unittest.TestCase):
             answer = explain("barrier", "--ranks", "2", HUDDLE_TUNING=path).stdout
             self.assertIn("serves   the MPI's own", answer)
             self.assertIn(f"because  tuning file, line 2 of {path}", answer)
-            self.assertIn(
-                "none.toml: there is no such file",
-                explain("bcast", HUDDLE_TUNING=os.path.join(folder, "none.toml")).stdout,
-            )
 
     def test_names_of_what_is_served_as_another(self):
         for name, served in (
@@ -130,6 +126,21 @@ class Here(unittest.TestCase):
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
                 self.assertIn(said, answer.stderr)
+
+    def test_a_bad_setting_is_one_line(self):
+        for words in ((), ("--ranks", "2"), ("--bytes", "8"), ("--json",), ("--nodes", "2")):
+            for more, said in (
+                (
+                    {"HUDDLE_BCAST": "nonsense"},
+                    "HUDDLE_BCAST=nonsense is not understood (accepted: ",
+                ),
+                ({"HUDDLE_TUNING": "/nowhere/t.toml"}, "/nowhere/t.toml: there is no such file"),
+            ):
+                answer = explain("bcast", *words, **more)
+                with self.subTest(words=words, said=said):
+                    self.assertEqual((2, ""), (answer.returncode, answer.stdout))
+                    self.assertRegex(answer.stderr, r"^huddle: [^\n]*: huddle handles no calls\n$")
+                    self.assertIn(said, answer.stderr)
 
 
 class Described(unittest.TestCase):
