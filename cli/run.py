@@ -81,7 +81,7 @@ def report(options, command, layout):
             show(totals)
     elif options.to:
         statistics_json.write_nothing(options.to, options.status)
-    said(*endings.lines(ranks, command))
+    said(*endings.lines(ranks, command, options.report))
     return 0
 
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is unusual about a job: no MPI process, two MPIs in one job, killed ranks."""
+"""
+What is unusual about a job: no MPI process, no room for records, two MPIs in one job, killed ranks.
+"""
 
 import os
 import shutil
 
+from . import records
 from .mpis import version_of
 from .waiting import several_jobs
 
@@ -24,8 +27,23 @@ def launcher_of(command):
     return None
 
 
-def no_process(command):
+def unwritten(folder):
+    """The line where processes found no room for their records."""
+    count = records.without_room(folder)
+    if not count:
+        return None
+    return (
+        f"no room in {folder} for the records of {count} process(es), about 1 MB each: their calls"
+        " are not counted; name another folder (TMPDIR, or huddle run --record FOLDER)"
+    )
+
+
+def nothing(command, folder):
     """The line where nothing was recorded."""
+    return unwritten(folder) or no_process(command)
+
+
+def no_process(command):
     what = os.path.basename(command[0]) if command else "the command"
     return (
         f"no MPI process was seen: {what} has not called MPI_Init in a process that had huddle. Is"
@@ -95,10 +113,12 @@ def absent(ranks):
     )
 
 
-def lines(ranks, command):
+def lines(ranks, command, folder):
+    """folder: of the records."""
     if not ranks:
-        return [no_process(command)]
-    found = [singletons(ranks, command), jobs(ranks), absent(ranks), ended_early(ranks)]
+        return [nothing(command, folder)]
+    found = [singletons(ranks, command), jobs(ranks), unwritten(folder) or absent(ranks)]
+    found.append(ended_early(ranks))
     lost = sum(rank.lost for rank in ranks)
     if lost:
         found.append(f"{lost} calls had no place in the records and are not counted")

@@ -160,6 +160,11 @@ def parse(data):
     return rank
 
 
+def without_room(folder):
+    """How many processes found no room for their record: each has left an empty file."""
+    return sum(entry.is_file() and entry.stat().st_size == 0 for entry in os.scandir(folder))
+
+
 def read(folder):
     """The ranks whose files are in the folder, by their number."""
     ranks = []

@@ -55,19 +55,20 @@ def one_run(layout, command, off):
         )
         ranks = records.read(folder)
         if status == 0 and not ranks:  # further runs would compare nothing
-            raise Trouble(endings.no_process(command))
+            raise Trouble(endings.nothing(command, folder))
         if status != 0:
             tail = (errors or text).decode(errors="replace").strip()[-1000:]
             way = "without" if off else "with"
             raise Trouble(
                 f"the command ended with status {status} {way} huddle{': ' if tail else ''}{tail}"
             )
+        unusual = endings.lines(ranks, command, folder)
         rows = Totals(ranks, layout).by_collective()
         by = {name: row.seconds / len(ranks) for name, row in rows.items()}
         calls = sum(row.calls for row in rows.values())
         handled = sum(row.handled for row in rows.values())
         passed = sum((row.passed for row in rows.values()), Counter())
-    lines = [*([] if off else lines_of(errors)), *endings.lines(ranks, command)]
+    lines = [*([] if off else lines_of(errors)), *unusual]
     return Run(seconds, sum(by.values()), by, text, status, lines, calls, handled, passed)
 
 

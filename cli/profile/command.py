@@ -43,10 +43,12 @@ def report(options, folder, command, layout, status):
     if not ranks and status in NOT_STARTED:  # the launcher has said why
         return status
     if not ranks:
-        line = f"no records in {folder}" if options.folder else endings.no_process(command)
+        line = endings.unwritten(folder) or (
+            f"no records in {folder}" if options.folder else endings.no_process(command)
+        )
         print(f"huddle: {line}", file=sys.stderr)
         return status or 1
-    found = facts.collect(ranks, layout, command, status)
+    found = facts.collect(ranks, layout, command, status, folder)
     tables.show(found, sys.stderr)
     if options.json:
         places.write(options.json, json.dumps(found, indent=1) + "\n")

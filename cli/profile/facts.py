@@ -66,7 +66,8 @@ def sizes_of(totals):
     )
 
 
-def collect(ranks, layout, command, status):
+def collect(ranks, layout, command, status, folder):
+    """folder: of the records."""
     totals = Totals(ranks, layout)
     called = callers.names(ranks)
     comms = totals.rows(lambda rank, cell: (cell.comm.label, cell.name))
@@ -92,5 +93,5 @@ def collect(ranks, layout, command, status):
         ),
         "sizes": sizes_of(totals),
         "lateness": lateness(totals),
-        "notes": endings.lines(ranks, command),
+        "notes": endings.lines(ranks, command, folder),
     }

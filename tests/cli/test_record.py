@@ -190,6 +190,31 @@ class Stats(Recorded):
         self.assertEqual(0, answer.returncode)
         self.assertRegex(answer.stderr, r"^huddle: no MPI process was seen: true [^\n]*\n$")
 
+    def test_a_folder_without_room(self):
+        """For no rank, and for one."""
+        mount = 'mount -t tmpfs -o size=$0 none "$1" && shift && "$@"'
+        small = ("unshare", "--mount", "sh", "-c", mount)
+        place = tempfile.mkdtemp(dir=self.folder)
+        if subprocess.run([*small, "64k", place, "true"], capture_output=True).returncode != 0:
+            self.skipTest("this user cannot mount a file system")
+        record = 'at=$1; shift; "$0" run --record "$at" -- "$@" end; "$0" profile --from "$at"'
+        for command in self.each():
+            for size, missing in (("64k", RANKS), ("1500k", RANKS - 1)):
+                answer = subprocess.run(
+                    [*small, size, place, "sh", "-c", record, HUDDLE, place, *command],
+                    capture_output=True,
+                    text=True,
+                    env=environment(),
+                    timeout=120,
+                    check=False,
+                )
+                said = answer.stderr
+                self.assertEqual(missing == RANKS, answer.returncode == 1, said)
+                self.assertEqual(missing, said.count(f"no file can be made in {place}: No space"))
+                self.assertIn(f"no room in {place} for the records of {missing} process(es)", said)
+                self.assertNotIn("no MPI process", said)
+                self.assertNotIn("ranks left a record", said)
+
     def test_the_tutorial_shows_what_is_printed(self):
         """Its first program: each line that the page has."""
         if not shutil.which("mpirun.openmpi"):

@@ -47,6 +47,8 @@ static void write_program(struct record *r)
     r->program[bytes > 0 ? bytes : 0] = '\0';
 }
 
+/* NULL and errno: there is none.  An empty file then tells who prints the records that there was no
+ * room for this one. */
 static struct record *open_file(const char *folder)
 {
     char path[PATH_MAX];
@@ -64,12 +66,11 @@ static struct record *open_file(const char *folder)
         at = mmap(NULL, sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         error = errno;
     }
+    if (at == MAP_FAILED && ftruncate(fd, 0) != 0)
+        unlink(path);
     close(fd);
-    if (at != MAP_FAILED)
-        return at;
-    unlink(path);
     errno = error;
-    return NULL;
+    return at != MAP_FAILED ? at : NULL;
 }
 
 static long launched_size(void)
