@@ -6,13 +6,15 @@ placement of pages and the same moment.
 """
 
 import math
+import os
 import re
 import statistics
 from types import SimpleNamespace
 
 from ..common import jobs
 from ..common.layout import Trouble
-from ..common.trials import Ended, Plan, Trials, times_of
+from ..common.text import bytes_text
+from ..common.trials import KEPT, Ended, Plan, Trials, times_of
 from .arguments import CANDIDATE
 from .variants import Variant
 
@@ -89,6 +91,7 @@ class Comparison:
     def __init__(self, options, layout):
         self.options, self.layout = options, layout
         self.samples, self.notes, self.left_out, self.wrong = [], [], set(), 0
+        self.missing = {}  # (candidate, ranks, collective, why) -> sizes without a figure
         for collective in options.collectives:
             for text in options.compare:
                 settings_of(layout, collective, text)
@@ -124,15 +127,26 @@ class Comparison:
                 answer = trials.compare(collective, size, plan, list(range(len(texts))))
                 self.keep(answer, (launch, ranks, bind, collective, size))
 
+    def why(self, text, about):
+        """Why huddle takes no such call: what the library says of a team with these settings."""
+        _, ranks, bind, collective, size = about
+        lines = settings_of(self.layout, collective, text).splitlines()
+        ours = [name for name in os.environ if name.startswith("HUDDLE") and name not in KEPT]
+        answer, _ = self.layout.hear(
+            *("explain", collective, str(size), str(ranks), bind),
+            **{**dict.fromkeys(ours), **dict(line.split("=", 1) for line in lines)},
+        )
+        return answer["error"] or ("refused" if answer["serves"] else answer["why"]["by"])
+
     def keep(self, answer, about):
         launch, ranks, bind, collective, size = about
         times = times_of(answer)
         refused = {figure["candidate"] for figure in answer["figures"] if figure["refused"]}
         for number, name in enumerate(self.options.compare):
             if number not in times:
-                why = "takes no" if number in refused else "had no time for a"
-                note = f"{name}, {ranks} ranks: {why} {collective} of {size} bytes"
-                self.notes += [note] if note not in self.notes else []
+                why = self.why(name, about) if number in refused else "no time was left"
+                sizes = self.missing.setdefault((name, ranks, collective, why), [])
+                sizes += [size] if size not in sizes else []
                 continue
             taken = sorted(times[number])
             self.samples.append(
@@ -159,6 +173,15 @@ class Comparison:
                 }
             )
 
+    def tell_missing(self):
+        """A line for each candidate without a figure; one with none of a collective is left out."""
+        seen = {(s["variant"], s["ranks"], s["collective"]) for s in self.samples}
+        for (name, ranks, collective, why), sizes in self.missing.items():
+            of = f" of {', '.join(map(bytes_text, sizes))}" if self.moves(collective) else ""
+            self.notes.append(f"{name}, {ranks} ranks: {collective}{of} not measured: {why}")
+            if (name, ranks, collective) not in seen:
+                self.left_out.add((name, ranks, collective))
+
     def run(self, step):
         """All turns.  Returns what ended it early, or None."""
         try:
@@ -171,6 +194,7 @@ class Comparison:
                 step()
         except KeyboardInterrupt as interrupt:
             return interrupt
+        self.tell_missing()
         if not self.samples:
             raise Trouble("bench: nothing was measured\n  " + "\n  ".join(self.notes))
         return None

@@ -429,6 +429,28 @@ class Command(unittest.TestCase):
         self.assertEqual(list(names), [sample["variant"] for sample in samples])
         self.assertTrue(all(sample["median_ns"] > 0 for sample in samples))
 
+    def test_a_candidate_that_takes_no_call_is_named(self):
+        """And that of another candidate is measured; inline takes no large reductions."""
+        words = ("bench", "reduce", "--launches", "2", "--figure-ms", "5", "--compare=tree")
+        for name, sizes, status, said in (
+            ("inline", "1M,2M", 1, "reduce of 1 MB, 2 MB not measured: setting, but it "),
+            ("inline", "8,1M", 0, "reduce of 1 MB not measured: setting, but it "),
+            ("tree huddle_wait=never", "8", 1, "HUDDLE_WAIT=never is not understood"),
+        ):
+            with self.subTest(name=name, sizes=sizes), tempfile.TemporaryDirectory() as scratch:
+                file = os.path.join(scratch, "rows.json")
+                answer = call(HUDDLE, *words, f"--compare={name}", "--bytes", sizes, "--json", file)
+                # (a figure may be left out, where the line transfer changed meanwhile)
+                self.assertRegex(
+                    answer.stderr, rf"^huddle: bench: {name}, 2 ranks: [^\n]*{said}[^\n]*\n"
+                )
+                self.assertEqual(1, answer.stderr.count(name), answer.stderr)
+                with open(file, encoding="utf-8") as written:
+                    samples = json.load(written)["samples"]
+                self.assertIn("tree", {sample["variant"] for sample in samples})
+                if status == 1 or "no figure" not in answer.stderr:
+                    self.assertEqual(status, answer.returncode, answer.stderr)
+
     def test_what_cannot_be_compared_is_one_line(self):
         for words, said in (
             (("tree",), "two candidates or more"),
