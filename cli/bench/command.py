@@ -4,9 +4,11 @@ huddle bench: how long collectives take, huddle's and its peers', in turn and un
 conditions.
 """
 
+import os
 import sys
 
 from ..common import launching, stop
+from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..common.text import heading, table
 from . import arguments, compare, report, stats
@@ -14,6 +16,8 @@ from .arguments import add_arguments  # noqa: F401  (of every command)
 from .campaign import Campaign
 from .tables import bare_lines, missing_lines, summary_lines, tables
 from .variants import choose, program
+
+NO_FIGURE = "no figure is shown: none has a line transfer of one class, before and after it"
 
 
 def known_collectives(layout):
@@ -61,6 +65,15 @@ def about_of(layout, variants, missing, campaign, command):
     }
 
 
+def check_processors():
+    """Figures are compared within a class of line transfer, which is between two processors."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Trouble(
+            "bench: one processor may be used, and the line transfer, which each figure is shown"
+            " with, is between two (accepted: 2 processors or more)"
+        )
+
+
 def prepare(options, layout):
     """(campaign, variants, MPIs that are missing)"""
     if options.compare:
@@ -76,13 +89,14 @@ def prepare(options, layout):
 def main(options, _command, layout):
     options = arguments.settle(options, known_collectives(layout))
     report.check_files(options, warn)
+    check_processors()
     campaign, variants, missing = prepare(options, layout)
     with Progress(len(campaign.turns()), "measuring") as progress:
         interrupt = campaign.run(progress.step)
     ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))
     rows, unlabelled = stats.rows_of(campaign.samples, ours, peers)
     show(rows, unlabelled, missing, options)
-    for note in campaign.notes:
+    for note in campaign.notes + ([] if rows else [NO_FIGURE]):
         warn(note)
     report.write_files(
         options,
@@ -94,4 +108,4 @@ def main(options, _command, layout):
     if interrupt:
         warn(f"ended by {stop.name_of(interrupt)}: the figures are those of the launches before")
         return stop.status_of(interrupt)
-    return 1 if campaign.wrong or campaign.left_out or missing else 0
+    return 1 if campaign.wrong or campaign.left_out or missing or not rows else 0
