@@ -198,6 +198,38 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     unsetenv("HUDDLE_MEMORY");
 }
 
+/* A setting that does not serve is told with the other setting that keeps it from it. */
+static void an_algorithm_that_is_forced_says_what_it_lacks(void **state)
+{
+    static const struct {
+        const char *collective, *algorithm, *name, *value, *by;
+    } cases[] = {
+        { "bcast", "queue", "HUDDLE_MEMORY", "24K",
+          "memory has no room for it (raise HUDDLE_MEMORY=24K)" },
+        { "bcast", "queue", "HUDDLE_LEASE", "8K",
+          "memory has no room for it (raise HUDDLE_LEASE=8K)" },
+        { "alltoallv", "single", "HUDDLE_CMA", "auto",
+          "the ranks cannot reach each other's memory (HUDDLE_CMA=auto, HUDDLE_XPMEM=off)" },
+        { "allreduce", "tree", "HUDDLE_REDUCE_ORDER", "fixed",
+          "it does not combine the ranks in their order" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char force[64] = "HUDDLE_", by[160];
+        for (size_t c = 0; cases[i].collective[c]; c++)
+            force[7 + c] = (char)(cases[i].collective[c] - 'a' + 'A');
+        snprintf(by, sizeof by, "setting, but %s", cases[i].by);
+        setenv(force, cases[i].algorithm, 1);
+        setenv(cases[i].name, cases[i].value, 1);
+        ask(cases[i].collective, 64 << 10, 4, "core");
+        unsetenv(cases[i].name);
+        unsetenv(force);
+        assert_true(json_is_null(at("serves")));
+        assert_string_equal(text_at("why.by"), by);
+    }
+}
+
 /* What has a substitute gives way to what has none: scans go by slices, and broadcast keeps its
  * queue. */
 static void where_memory_is_short_no_collective_is_left_out(void **state)
@@ -415,6 +447,7 @@ int main(void)
         cmocka_unit_test(a_described_machine_has_its_own_memory),
         cmocka_unit_test(where_memory_is_short_the_verdict_says_so),
         cmocka_unit_test(where_memory_is_short_no_collective_is_left_out),
+        cmocka_unit_test(an_algorithm_that_is_forced_says_what_it_lacks),
         cmocka_unit_test(ranks_lie_where_the_map_puts_them),
         cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
         cmocka_unit_test(a_setting_comes_first),

@@ -51,27 +51,37 @@ static json_t *holds_json(const struct rule *rule)
                             : json_null();
 }
 
-static json_t *why_json(const struct plan *plan, const struct config *config, int kind,
-                        const struct plan_entry *e)
+/* Of a setting; bytes: a size that the entry is for. */
+static json_t *forced_json(const struct plan *plan, const struct config *config, int axis,
+                           const struct plan_entry *e, size_t bytes)
+{
+    int forced = hud_config_forced(config, axis % COLL_KINDS);
+    char text[LACK_TEXT];
+
+    if (forced == FORCED_NONE)
+        return json_pack("{s:s}", "by", "no rule that memory has room for");
+    if (e->slot >= 0 || forced == FORCED_MPI)
+        return json_pack("{s:s}", "by", "setting");
+    hud_plan_lack_text(config, plan, hud_plan_lack(config, plan, NULL, forced, axis, bytes), text);
+    return json_pack("{s:s+}", "by", "setting, but ", text);
+}
+
+static json_t *why_json(const struct plan *plan, const struct config *config, int axis,
+                        const struct plan_entry *e, size_t bytes)
 {
     const char *refused = hud_asked_refusal(plan, config);
 
     if (refused)
         return json_pack("{s:s}", "by", refused);
-    if (e->rule)
-        return json_pack("{s:s, s:s, s:i, s:b, s:s, s:o}", "by",
-                         e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
-                         e->rules->file, "line", e->rule->line, "model", e->rule->than >= 0,
-                         "evidence", e->rule->evidence, "holds", holds_json(e->rule));
-    int forced = hud_config_forced(config, kind);
-    return json_pack("{s:s}", "by",
-                     forced == FORCED_NONE ? "no rule that memory has room for"
-                     : e->slot >= 0 || forced == FORCED_MPI
-                         ? "setting"
-                         : "setting, but it does not take the call");
+    if (!e->rule)
+        return forced_json(plan, config, axis, e, bytes);
+    return json_pack("{s:s, s:s, s:i, s:b, s:s, s:o}", "by",
+                     e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
+                     e->rules->file, "line", e->rule->line, "model", e->rule->than >= 0, "evidence",
+                     e->rule->evidence, "holds", holds_json(e->rule));
 }
 
-static json_t *pieces_json(const struct plan *plan, const struct config *config, int kind, int axis)
+static json_t *pieces_json(const struct plan *plan, const struct config *config, int axis)
 {
     json_t *list = json_array();
     size_t min = 0;
@@ -80,7 +90,7 @@ static json_t *pieces_json(const struct plan *plan, const struct config *config,
         const struct plan_entry *entry = &plan->entry[e];
         json_t *piece =
             json_pack("{s:I, s:o, s:o}", "min_bytes", (json_int_t)min, "serves",
-                      taker_json(plan, entry), "why", why_json(plan, config, kind, entry));
+                      taker_json(plan, entry), "why", why_json(plan, config, axis, entry, min));
         if (entry->second != 0)
             json_object_set_new(piece, "second", taker_json(plan, &plan->entry[entry->second]));
         json_object_set_new(piece, "max_bytes",
@@ -95,30 +105,24 @@ static json_t *pieces_json(const struct plan *plan, const struct config *config,
 
 json_t *hud_pieces_json(const struct plan *plan, const struct config *config, int kind)
 {
-    return pieces_json(plan, config, kind, kind);
+    return pieces_json(plan, config, kind);
 }
 
 json_t *hud_ordered_json(const struct plan *plan, const struct config *config, int kind)
 {
     return differs_in_order(plan, kind)
-               ? pieces_json(plan, config, kind, plan_axis((enum coll_kind)kind, true))
+               ? pieces_json(plan, config, plan_axis((enum coll_kind)kind, true))
                : json_null();
 }
 
-/* The rule's algorithm would take the call, had it all the memory that it wants. */
-static bool lacks_room(const struct asked *a, const struct rule *r)
+/* Why a rule that fits does not serve. */
+static const char *lack_of(const struct asked *a, const struct rule *r)
 {
-    const struct alg *alg =
-        r->row >= 0 && !plan_lacks_direct(r->row, &a->facts) ? hud_shm_algs[r->row] : NULL;
-    long param[ALG_PARAMS];
-    struct alg_place place;
-    struct coll call = { .bytes = a->q->bytes, .param = param, .place = &place };
+    enum plan_lack lack = hud_plan_lack(&a->config, &a->plan, r, r->row, a->kind, a->q->bytes);
 
-    if (!alg)
-        return false;
-    hud_plan_params(&a->config, r, r->row, param);
-    place = alg_place_alone(alg, param, a->q->ranks, 0, SIZE_MAX / 2);
-    return alg_accepts(alg, &call, a->q->ranks);
+    return lack == LACK_MEMORY  ? "memory has no room for its algorithm"
+           : lack == LACK_ORDER ? "its algorithm does not combine the ranks in their order"
+                                : "its algorithm does not take the call";
 }
 
 /* *served: a rule before these does. */
@@ -134,15 +138,14 @@ static void add_rules(const struct asked *a, const struct rules *rules, bool *se
         const char *misfit = hud_rule_misfit(r, &a->facts, a->q->bytes);
         if (r->kind != a->kind)
             continue;
-        const char *verdict = r == entry->rule   ? "serves"
-                              : r == second      ? "tried against the one that serves"
-                              : r->second        ? "only tried, with HUDDLE_ADAPT"
-                              : forced           ? "a setting comes first"
-                              : left_aside       ? "the file has more choices than a plan holds"
-                              : misfit           ? misfit
-                              : *served          ? "one before it serves"
-                              : lacks_room(a, r) ? "memory has no room for its algorithm"
-                                                 : "its algorithm does not take the call";
+        const char *verdict = r == entry->rule ? "serves"
+                              : r == second    ? "tried against the one that serves"
+                              : r->second      ? "only tried, with HUDDLE_ADAPT"
+                              : forced         ? "a setting comes first"
+                              : left_aside     ? "the file has more choices than a plan holds"
+                              : misfit         ? misfit
+                              : *served        ? "one before it serves"
+                                               : lack_of(a, r);
         *served = *served || r == entry->rule;
         json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "file", rules->file, "line",
                                               r->line, "algorithm",
@@ -193,7 +196,7 @@ static json_t *answer_json(const struct asked *a)
         "s:{s:I, s:o}, s:s, s:o}",
         "collective", a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks,
         "map", a->q->map, "serves", taker_json(&a->plan, entry), "why",
-        why_json(&a->plan, &a->config, a->kind, entry), "facts", "oversubscribed",
+        why_json(&a->plan, &a->config, a->kind, entry, a->q->bytes), "facts", "oversubscribed",
         a->facts.oversubscribed, "direct", a->facts.direct, "quick", a->facts.quick, "intel",
         a->facts.intel, "divided", a->facts.divided, "processors", a->processors, "within",
         a->facts.within, "groups", groups_json(a), "rules", rules, "pieces",

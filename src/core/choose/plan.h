@@ -131,6 +131,16 @@ void hud_plan_params(const struct config *config, const struct rule *rule, int r
  * less than the one that it names; SIZE_MAX: none. */
 size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *facts);
 
+/* Why a row of alg.def that a setting names (rule NULL), or a rule, does not serve calls of a size
+ * on an axis, where the plan leaves them to the MPI.  row -1: the MPI's own. */
+enum plan_lack { LACK_DIRECT, LACK_ORDER, LACK_CALL, LACK_MEMORY };
+enum plan_lack hud_plan_lack(const struct config *config, const struct plan *plan,
+                             const struct rule *rule, int row, int axis, size_t bytes);
+/* In words, with the settings that matter. */
+enum { LACK_TEXT = 128 };
+void hud_plan_lack_text(const struct config *config, const struct plan *plan, enum plan_lack lack,
+                        char text[LACK_TEXT]);
+
 /* Places the plan's slots in a slice of max_bytes.  Returns -1, or the slot that has no room
  * (layout.c). */
 int hud_plan_lay_out(const struct config *config, struct plan *plan);
