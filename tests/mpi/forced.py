@@ -29,6 +29,15 @@ def setting_of(collective):
     return f"HUDDLE_{collective.upper()}"
 
 
+def in_vain(collective, name, why):
+    """The line about an algorithm that serves no call."""
+    setting = f"{setting_of(collective)}={name}"
+    return rf"{setting} does not serve \d+ ranks: {why}; using .* own {collective}"
+
+
+UNREACHED = r"the ranks cannot reach each other's memory \(HUDDLE_CMA=\w+, HUDDLE_XPMEM=\w+\)"
+
+
 def refused(collective, name):
     """
     What needs single copy, where a rank is not allowed it: from the start, for writing only, by and
@@ -60,13 +69,15 @@ def refused(collective, name):
         again=collective != "bcast",
         each=forbid("process_vm_readv,process_vm_writev"),
         passed="no algorithm",
+        says=[in_vain(collective, name, UNREACHED)],
     )
     yield case(
         "off",
         env={**env, "HUDDLE_CMA": "off"},
         handled=False,
-        passed="bad setting",
-        says=["needs single copy.*own collectives"],
+        passed="no algorithm",
+        also_passed=("one rank", *LEFT),
+        says=[in_vain(collective, name, UNREACHED)],
         full=full,
         again=collective != "allreduce",
     )
@@ -183,6 +194,7 @@ def mapped(collective, name):
             each=each,
             handled=None,
             passed="no algorithm",
+            says=[in_vain(collective, name, UNREACHED)],
             again=what != "attach",
         )
     yield case(" that fail after a while", each=fake_xpmem("late"))
@@ -247,6 +259,7 @@ def forced(algorithms, single_copy):
             env=env,
             **{"command": smaller(program), "collectives": COLLECTIVES[program], **more},
             also_passed=("one rank", "no algorithm", *LEFT),
+            may_say=[r"HUDDLE_\w+=\w+ does not serve \d+ ranks: .* own"] * len(env),
         )
 
     here = [algorithm for algorithm in algorithms if single_copy or not algorithm["direct"]]

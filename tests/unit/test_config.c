@@ -163,6 +163,14 @@ static void unknown_names_are_refused_with_the_nearest(void **state)
                         "HUDDLE_FOO=1 is not a setting ('huddle settings' lists them)");
 }
 
+/* Each collective by itself: one whose algorithm cannot serve leaves the others theirs. */
+static void what_another_setting_forbids_is_no_bad_value(void **state)
+{
+    (void)state;
+    READ("HUDDLE_CMA=off", "HUDDLE_ALLTOALLV=single");
+    assert_string_equal(config.error, "");
+}
+
 static void host_wins_over_environment(void **state)
 {
     (void)state;
@@ -239,6 +247,7 @@ int main(void)
         cmocka_unit_test(all_bad_values_are_named),
         cmocka_unit_test(what_is_plain_text),
         cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
+        cmocka_unit_test(what_another_setting_forbids_is_no_bad_value),
         cmocka_unit_test(host_wins_over_environment),
         cmocka_unit_test(digests_tell_values_apart),
         cmocka_unit_test(every_row_is_whole),

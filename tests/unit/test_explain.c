@@ -208,8 +208,8 @@ static void an_algorithm_that_is_forced_says_what_it_lacks(void **state)
           "memory has no room for it (raise HUDDLE_MEMORY=24K)" },
         { "bcast", "queue", "HUDDLE_LEASE", "8K",
           "memory has no room for it (raise HUDDLE_LEASE=8K)" },
-        { "alltoallv", "single", "HUDDLE_CMA", "auto",
-          "the ranks cannot reach each other's memory (HUDDLE_CMA=auto, HUDDLE_XPMEM=off)" },
+        { "alltoallv", "single", "HUDDLE_CMA", "off",
+          "the ranks cannot reach each other's memory (HUDDLE_CMA=off, HUDDLE_XPMEM=off)" },
         { "allreduce", "tree", "HUDDLE_REDUCE_ORDER", "fixed",
           "it does not combine the ranks in their order" },
     };

@@ -210,23 +210,6 @@ static void take_assignment(struct config *config, const char *assignment, const
         complain_unknown(config, assignment);
 }
 
-/* What no team could work with. */
-static void complain_of_contradictions(struct config *config)
-{
-    int count;
-    const struct setting_row *rows = hud_settings_rows(&count);
-    bool reaches =
-        config->number[SET_CMA] != SINGLE_COPY_OFF || config->number[SET_XPMEM] != XPMEM_OFF;
-
-    for (int kind = 0; kind < COLL_KINDS && !reaches && config->error[0] == '\0'; kind++) {
-        int alg = hud_config_forced(config, kind), set = choice_of[kind];
-        if (alg >= 0 && hud_shm_algs[alg]->family->direct)
-            snprintf(config->error, sizeof config->error,
-                     "%s=%s needs single copy, and HUDDLE_CMA=off (accepted: only one of the two)",
-                     rows[set].shown.name, config->text[set]);
-    }
-}
-
 void hud_config_read(const char *const *host, struct config *config)
 {
     int count;
@@ -243,7 +226,6 @@ void hud_config_read(const char *const *host, struct config *config)
     if (process_is_elevated())
         config->number[SET_ON] =
             SWITCH_OFF; /* what huddle uses (hwloc) trusts the environment too */
-    complain_of_contradictions(config);
     hud_text_make_plain(config->error);
     for (int i = 0; i < config->more_count; i++)
         hud_text_make_plain(config->more[i]);
@@ -283,6 +265,13 @@ bool hud_config_spans(const char *const *host)
     }
     free(config);
     return on;
+}
+
+const char *hud_config_choice(int coll_kind)
+{
+    int count;
+
+    return hud_settings_rows(&count)[choice_of[coll_kind]].shown.name;
 }
 
 int hud_config_forced(const struct config *config, int coll_kind)

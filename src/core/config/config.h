@@ -99,5 +99,7 @@ bool hud_config_param(int alg, int param, const char *text, long *number, const 
  * FORCED_MPI (the MPI's own). */
 enum { FORCED_NONE = -1, FORCED_MPI = -2 };
 int hud_config_forced(const struct config *config, int coll_kind);
+/* The name of that setting. */
+const char *hud_config_choice(int coll_kind);
 
 #endif

@@ -315,25 +315,6 @@ const struct plan *hud_context_plan(struct hud_context *c, const struct plan_fac
     return p;
 }
 
-void hud_context_say_plan(const struct hud_context *c, const struct plan *plan)
-{
-    int ranks = plan->facts.ranks;
-
-    if (plan->too_rich)
-        hud_log(&c->config, LOG_WARN,
-                "%s has more choices for %d ranks than fit; the built-in table serves them",
-                c->rules.file, ranks);
-    for (int kind = 0; kind < COLL_KINDS; kind++) {
-        const struct plan_entry *largest = &plan->entry[plan->first[kind + 1] - 1];
-        if (largest->row < 0 && !largest->rule &&
-            hud_config_forced(&c->config, kind) == FORCED_NONE)
-            hud_log(&c->config, LOG_INFO,
-                    "%s of %d ranks: memory has no room for an algorithm of all sizes "
-                    "(HUDDLE_MEMORY; huddle explain)",
-                    coll_name(kind), ranks);
-    }
-}
-
 void hud_context_drop(struct hud_context *c, const struct plan *plan)
 {
     pthread_mutex_lock(&c->lock);

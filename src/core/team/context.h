@@ -62,6 +62,8 @@ struct hud_context {
     bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle: so do the others */
     bool announced_checks; /* this rank, and those present to it, have HUDDLE_CHECK */
     struct lanes lanes;    /* requests that are in flight */
+    /* a line has told of an algorithm that a setting names in vain */
+    bool said_forced[COLL_KINDS];
     struct request_pool {
         struct hud_request *all, *spare; /* of the host; and some to be used again */
     } pool;                              /* under the pool's lock of lanes */
@@ -98,8 +100,8 @@ const struct topo *hud_context_topo(struct hud_context *context);
 const struct plan *hud_context_plan(struct hud_context *context, const struct plan_facts *facts,
                                     size_t max_bytes, struct plan **spare);
 void hud_context_drop(struct hud_context *context, const struct plan *plan);
-/* Prints a line for each call that such a plan has no room for. */
-void hud_context_say_plan(const struct hud_context *context, const struct plan *plan);
+/* Prints lines about the calls that such a plan leaves to the MPI (unserved.c). */
+void hud_context_say_plan(struct hud_context *context, const struct plan *plan);
 
 /* True at the first call with this flag, for lines that are printed once; sets the flag. */
 bool hud_context_first(struct hud_context *context, bool *said);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* unserved.c - lines about the calls that a team's plan leaves to the MPI. */
+#include "core/config/log.h"
+#include "core/team/context.h"
+
+static bool serves(const struct plan *plan, int kind)
+{
+    bool some = false;
+
+    for (int e = plan->first[kind]; e < plan->first[kind + 1]; e++)
+        some = some || plan->entry[e].slot >= 0;
+    return some;
+}
+
+/* An algorithm that a setting names serves no call.  A line of the job's rank 0, for the first such
+ * team.  (What must keep the ranks' order has a line of its own.) */
+static void say_forced(struct hud_context *c, const struct plan *plan, int kind)
+{
+    int forced = hud_config_forced(&c->config, kind);
+    char text[LACK_TEXT];
+
+    if (forced < 0 || serves(plan, kind))
+        return;
+    enum plan_lack lack = hud_plan_lack(&c->config, plan, NULL, forced, kind, 0);
+    bool warns = lack != LACK_ORDER && c->host.world_rank == 0 &&
+                 hud_context_first(c, &c->said_forced[kind]);
+    hud_plan_lack_text(&c->config, plan, lack, text);
+    hud_log(&c->config, warns ? LOG_WARN : LOG_INFO,
+            "%s=%s does not serve %d ranks: %s; using %s's own %s", hud_config_choice(kind),
+            hud_shm_algs[forced]->name, plan->facts.ranks, text, c->owner, coll_name(kind));
+}
+
+void hud_context_say_plan(struct hud_context *c, const struct plan *plan)
+{
+    int ranks = plan->facts.ranks;
+
+    if (plan->too_rich)
+        hud_log(&c->config, LOG_WARN,
+                "%s has more choices for %d ranks than fit; the built-in table serves them",
+                c->rules.file, ranks);
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        say_forced(c, plan, kind);
+        const struct plan_entry *largest = &plan->entry[plan->first[kind + 1] - 1];
+        if (largest->row < 0 && !largest->rule &&
+            hud_config_forced(&c->config, kind) == FORCED_NONE)
+            hud_log(&c->config, LOG_INFO,
+                    "%s of %d ranks: memory has no room for an algorithm of all sizes "
+                    "(HUDDLE_MEMORY; huddle explain)",
+                    coll_name(kind), ranks);
+    }
+}
