@@ -206,7 +206,8 @@ CASES = [
     Case("differential", "one rank", BOTH, 1),
     Case("differential", "64 ranks", ("ompi4",), 64, [*DIFFERENTIAL, "--most", "5000"], handled=True, seconds=200, again=True),
     # (four teams of 300 live at once, each with 200 KB of each arena, and a new one gets at most a quarter of what is free; auto would be 1 % of memory / 300)
-    Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], env={"HUDDLE_MEMORY": "4M"}, handled=True, seconds=900, full=True),
+    Case("differential", "300 ranks", ("ompi4",), 300, [*DIFFERENTIAL, "--most", "5000"], env={"HUDDLE_MEMORY": "4M"}, handled=True, seconds=900, full=True,
+         may_say=[r"HUDDLE_MEMORY=4M has no room for all calls of .* on 300 ranks"]),
     Case("differential", "soak", ALL, 4, ["{bin}/differential", "--beyond", "--seconds", "60", "--seed", "{seed}"], handled=True, seconds=400, full=True),
     Case("differential", "8 ranks, all sizes", ALL, 8, ["{bin}/differential", "--beyond"], handled=True, seconds=500, full=True),
 
@@ -443,7 +444,10 @@ CASES = [
     # Memory that is not there.
     Case("memory", "budget of one page", BOTH, 2, env={"HUDDLE_MEMORY": "4K"}, handled=False, passed="no shared memory",
          says=["shared memory.*own collectives"]),
-    Case("memory", "budget of a few pages", BOTH, 2, env={"HUDDLE_MEMORY": "48K"}, also_passed=("one rank", "no lease"), again=True),
+    Case("memory", "budget of a few pages", BOTH, 2, env={"HUDDLE_MEMORY": "48K"}, also_passed=("one rank", "no lease", "no algorithm"), again=True,
+         says=[r"HUDDLE_MEMORY=48K has no room for all calls of bcast, .* on 2 ranks; using .* own for the others"]),
+    Case("memory", "budget for no communicator", BOTH, 3, env={"HUDDLE_MEMORY": "16K"}, handled=False, passed="no lease", also_passed=("one rank",),
+         says=[r"HUDDLE_MEMORY=16K has no room for a team of 3 ranks; using .* own collectives"]),
     Case("memory", "budget for some communicators", BOTH, 4, env={"HUDDLE_MEMORY": "400K"}, handled=True, also_passed=("one rank", "no lease", "no algorithm")),
     Case("memory", "too little address space", BOTH, 3, env={"HUDDLE_MEMORY": "300M"}, each=every("prlimit", "--as=1250000000"), handled=False, passed="no shared memory",
          says=["too little address space.*own collectives"]),

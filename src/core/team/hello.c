@@ -231,3 +231,30 @@ enum reason hud_reply_verdict(const struct reply *all, const union hello *hello,
     }
     return REASON_NONE;
 }
+
+/* A rank's number in the job, which is what its user knows; without an MPI that in the team. */
+static int named(const union hello *all, int rank, bool in_job)
+{
+    return in_job && all[rank].is.world_rank >= 0 ? all[rank].is.world_rank : rank;
+}
+
+void hud_hello_describe_difference(const union hello *all, int other, bool in_job, char *line,
+                                   size_t bytes)
+{
+    int i = -1, settings, a = named(all, 0, in_job), b = named(all, other, in_job);
+    const struct setting *table = hud_settings(&settings);
+    char value[2][SET_TEXT];
+
+    do {
+        i++;
+        hud_hello_value(&all[0], &table[i], value[0]);
+        hud_hello_value(&all[other], &table[i], value[1]);
+    } while (i < settings - 1 && strcmp(value[0], value[1]) == 0);
+    if (strcmp(value[0], value[1]) != 0)
+        snprintf(line, bytes, "%s on rank %d, %s on rank %d (accepted: one value on all ranks)",
+                 value[0], a, value[1], b);
+    else
+        snprintf(line, bytes,
+                 "ranks %d and %d have different settings (accepted: the same values on all ranks)",
+                 a, b);
+}

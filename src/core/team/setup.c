@@ -229,35 +229,6 @@ static bool rank_0_said_it(const struct setup *s)
     return said;
 }
 
-/* A rank's number in the job, which is what its user knows; without an MPI that in the team. */
-static int in_job(const struct setup *s, int rank)
-{
-    int world = s->team->context->host.world_size > 0 ? s->hello[rank].is.world_rank : -1;
-
-    return world >= 0 ? world : rank;
-}
-
-/* The first setting in which two ranks differ, in words. */
-static void describe_difference(const struct setup *s, char *line, size_t bytes)
-{
-    char value[2][SET_TEXT];
-    int i = -1, settings, first = in_job(s, 0), other = in_job(s, s->who);
-    const struct setting *table = hud_settings(&settings);
-
-    do {
-        i++;
-        hud_hello_value(&s->hello[0], &table[i], value[0]);
-        hud_hello_value(&s->hello[s->who], &table[i], value[1]);
-    } while (i < settings - 1 && strcmp(value[0], value[1]) == 0);
-    if (strcmp(value[0], value[1]) != 0)
-        snprintf(line, bytes, "%s on rank %d, %s on rank %d (accepted: one value on all ranks)",
-                 value[0], first, value[1], other);
-    else
-        snprintf(line, bytes,
-                 "ranks %d and %d have different settings (accepted: the same values on all ranks)",
-                 first, other);
-}
-
 /* What a user should know is reported in one line by one rank; the rest is for statistics. */
 static void explain(const struct setup *s, enum reason reason)
 {
@@ -270,9 +241,12 @@ static void explain(const struct setup *s, enum reason reason)
     if (reason == REASON_SETTING && ours && !rank_0_said_it(s))
         snprintf(line, sizeof line, "rank %d: %s", me, c->config.error);
     else if (reason == REASON_DIFFER && first)
-        describe_difference(s, line, sizeof line);
+        hud_hello_describe_difference(s->hello, s->who, c->host.world_size > 0, line, sizeof line);
     else if (reason == REASON_ARENA && ours)
         snprintf(line, sizeof line, "rank %d has no shared memory: %s", me, c->arena_why);
+    else if (reason == REASON_LEASE && first && !team->only.is && hud_context_tells_memory(c))
+        snprintf(line, sizeof line, "HUDDLE_MEMORY=%s has no room for a team of %d ranks",
+                 c->config.text[SET_MEMORY], team->size);
     else if (reason == REASON_REACH && ours)
         snprintf(line, sizeof line,
                  "rank %d cannot reach the shared memory of others: the kernel separates them, or "

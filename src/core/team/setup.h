@@ -59,6 +59,11 @@ void hud_hello_make(struct hud_team *team, union hello *hello);
 /* "NAME=VALUE" of a setting, from that rank's hello, else its default. */
 void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT]);
 
+/* The first setting in which rank 0 and another one differ, as a line.  in_job: ranks have a number
+ * in the job, which their user knows. */
+void hud_hello_describe_difference(const union hello *all, int other, bool in_job, char *line,
+                                   size_t bytes);
+
 /* Where huge pages are asked for and some ranks have none, the job's rank 0 prints a line, once.
  * No choice depends on it. */
 void hud_hello_explain_pages(struct hud_team *team, const union hello *all);

@@ -3,6 +3,9 @@
 #include "core/config/log.h"
 #include "core/team/context.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static bool serves(const struct plan *plan, int kind)
 {
     bool some = false;
@@ -30,22 +33,43 @@ static void say_forced(struct hud_context *c, const struct plan *plan, int kind)
             hud_shm_algs[forced]->name, plan->facts.ranks, text, c->owner, coll_name(kind));
 }
 
-void hud_context_say_plan(struct hud_context *c, const struct plan *plan)
+bool hud_context_tells_memory(struct hud_context *c)
 {
-    int ranks = plan->facts.ranks;
+    return hud_context_first(c, &c->told_memory) && c->host.world_rank == 0 &&
+           strcmp(c->config.origin[SET_MEMORY], "default") != 0;
+}
 
-    if (plan->too_rich)
-        hud_log(&c->config, LOG_WARN,
-                "%s has more choices for %d ranks than fit; the built-in table serves them",
-                c->rules.file, ranks);
+/* Memory has no room for all that no setting leaves to the MPI. */
+static void say_short(struct hud_context *c, const struct plan *plan)
+{
+    enum { NAMES = 24 * COLL_KINDS };
+    bool tells = hud_context_tells_memory(c),
+         leased = plan->max_bytes >= hud_plan_lease_bytes(&c->config);
+    char names[NAMES] = "";
+    size_t at = 0;
+
     for (int kind = 0; kind < COLL_KINDS; kind++) {
-        say_forced(c, plan, kind);
         const struct plan_entry *largest = &plan->entry[plan->first[kind + 1] - 1];
         if (largest->row < 0 && !largest->rule &&
             hud_config_forced(&c->config, kind) == FORCED_NONE)
-            hud_log(&c->config, LOG_INFO,
-                    "%s of %d ranks: memory has no room for an algorithm of all sizes "
-                    "(HUDDLE_MEMORY; huddle explain)",
-                    coll_name(kind), ranks);
+            at += (size_t)snprintf(names + at, NAMES - at, "%s%s", at ? ", " : "", coll_name(kind));
     }
+    if (at > 0)
+        hud_log(&c->config, tells && !leased ? LOG_WARN : LOG_INFO,
+                "%s=%s has no room for all calls of %s on %d ranks; using %s's own for the others "
+                "(huddle explain)",
+                leased ? "HUDDLE_LEASE" : "HUDDLE_MEMORY",
+                c->config.text[leased ? SET_LEASE : SET_MEMORY], names, plan->facts.ranks,
+                c->owner);
+}
+
+void hud_context_say_plan(struct hud_context *c, const struct plan *plan)
+{
+    if (plan->too_rich)
+        hud_log(&c->config, LOG_WARN,
+                "%s has more choices for %d ranks than fit; the built-in table serves them",
+                c->rules.file, plan->facts.ranks);
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        say_forced(c, plan, kind);
+    say_short(c, plan);
 }
