@@ -13,6 +13,8 @@ DESCRIPTORS = 64  # that a rank must be allowed
 MEMORY_BYTES = 10 << 20  # of a rank, where HUDDLE_MEMORY is auto, at most
 # What huddle leaves to the MPI and the program: memory, address space (src/core/arena/budget.c).
 MEMORY_KEPT, SPACE_KEPT = 8 << 20, 256 << 20
+# Address space of the smallest program after MPI_Init: MPICH 4.  Under Open MPI 4.1 it has 174 MB.
+PROGRAM_SPACE = 105 << 20
 FEW_BYTES = 1 << 20  # of a rank: large messages get little
 SHM_BYTES = 64 << 20  # what a container has where nobody asks for more
 
@@ -116,10 +118,12 @@ def limits(machine, _layout):
         text = f"{files} open files for {machine.ranks} ranks"
         found.append(Finding("limits", state, text, f"ulimit -n {max(1024, wanted)}"))
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = SPACE_KEPT + (machine.ranks + 1) * (machine.memory_set or MEMORY_BYTES)
+    arenas = (machine.ranks + 1) * (machine.memory_set or MEMORY_BYTES)
+    wanted = SPACE_KEPT + PROGRAM_SPACE + arenas
     if space != resource.RLIM_INFINITY and space < 2 * wanted:
         state = FAIL if space < wanted else WARN
-        text = f"address space of {bytes_text(space)} per rank"
+        least = f"the smallest program needs {bytes_text(wanted)}"
+        text = f"address space of {bytes_text(space)} per rank, and {least}"
         found.append(Finding("limits", state, text, "ulimit -v unlimited"))
     size, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     wanted = machine.memory_set or MEMORY_BYTES
