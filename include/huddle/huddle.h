@@ -65,11 +65,11 @@ struct hud_host {
     const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that override the
                                     environment; NULL: none */
     /*
-     * Nonzero: that rank of the job uses huddle on this node, with the same HUDDLE_CHECK as this
-     * rank.  It is called for members of teams (hud_exchange.world_rank), this rank included.  All
-     * members must get the same answer about a rank, at any time.  NULL: huddle uses the
-     * environment of known launchers, if one of its front ends has announced the process; otherwise
-     * all members are assumed to use huddle.
+     * Above 0: that rank of the job uses huddle on this node, with the same HUDDLE_CHECK as this
+     * rank; below 0: with another one.  It is called for members of teams
+     * (hud_exchange.world_rank), this rank included.  All members must get the same answer about a
+     * rank, at any time.  NULL: huddle uses the environment of known launchers, if one of its front
+     * ends has announced the process; otherwise all members are assumed to use huddle.
      */
     int (*present)(void *arg, int world_rank);
 };

@@ -39,7 +39,7 @@ int fstat(int fd, struct stat *st)
     return -1;
 }
 
-enum { RANKS = 6, UNKNOWN = 1 << 16, TROUBLE = 1 << 17 };
+enum { RANKS = 6, UNLIKE = 8, UNKNOWN = 1 << 16, TROUBLE = 1 << 17 };
 
 /* A rank of a job. */
 struct member {
@@ -85,6 +85,8 @@ static void serve(const struct member *m, int in, int out)
     while (read(in, &byte, 1) == 1 && byte == '?') {
         int found = (hud_presence_known() ? 0 : UNKNOWN) | (hud_presence_trouble() ? TROUBLE : 0);
         hud_presence_look(RANKS);
+        for (int r = 0; r < RANKS; r++)
+            found |= hud_presence_unlike(r) ? 1 << UNLIKE << r : 0;
         for (int r = 0; r < RANKS; r++)
             found |= (m->mark_of != 0 ? hud_presence_marked(r) : hud_presence_of(r)) ? 1 << r : 0;
         if (hud_presence_of(-1) || hud_presence_of(PRESENCE_RANKS) ||
@@ -149,7 +151,7 @@ static int drop_proxy(void **state)
 }
 
 /* Ranks 0 and 3 are one job; 1 is nobody, 2 of another job, 4 has HUDDLE_CHECK, 5 handles requests:
- * each member's answer. */
+ * each member's answer, and whom it finds to differ. */
 static void one_job(bool by_proxy, const char *secret)
 {
     struct member m[] = {
@@ -162,13 +164,14 @@ static void one_job(bool by_proxy, const char *secret)
 
     for (size_t i = 0; i < 5; i++)
         start(&m[i]);
-    assert_int_equal(asked(&m[0]), 1 << 0 | 1 << 3);
-    assert_int_equal(asked(&m[1]), 1 << 0 | 1 << 3);
+    int alike = 1 << 0 | 1 << 3, checked = 1 << 4, requests = 1 << 5;
+    assert_int_equal(asked(&m[0]), alike | (checked | requests) << UNLIKE);
+    assert_int_equal(asked(&m[1]), alike | (checked | requests) << UNLIKE);
     assert_int_equal(asked(&m[2]), 1 << 2);
-    assert_int_equal(asked(&m[3]), 1 << 4);
-    assert_int_equal(asked(&m[4]), 1 << 5);
+    assert_int_equal(asked(&m[3]), checked | (alike | requests) << UNLIKE);
+    assert_int_equal(asked(&m[4]), requests | (alike | checked) << UNLIKE);
     end(&m[1]);
-    assert_int_equal(asked(&m[0]), 1 << 0 | 1 << 3); /* once there, part of the job */
+    assert_int_equal(asked(&m[0]) & 0xff, alike); /* once there, part of the job */
     end(&m[0]);
     end(&m[2]);
     end(&m[3]);

@@ -12,6 +12,13 @@ static bool is_present(const struct hud_team *team, int rank)
     return world >= 0 && hud_context_present(team->context, world);
 }
 
+static bool is_unlike(const struct hud_team *team, int rank)
+{
+    int world = team->exchange.world_rank(team->exchange.arg, rank);
+
+    return world >= 0 && hud_context_unlike(team->context, world);
+}
+
 /*
  * A team on one node needs what each rank has announced there.  Where some member is not there, all
  * members must have announced themselves to all nodes, also those of this node: so all answer
@@ -49,7 +56,7 @@ void hud_team_explain_absence(struct hud_team *team)
     struct hud_context *c = team->context;
     const char *trouble = c->host.present ? NULL : hud_presence_trouble();
     bool all_here = c->host.local_ranks == c->host.world_size;
-    int absent = 0, present = 0;
+    int absent = 0, first = 0;
     char line[SET_TEXT];
 
     if (trouble || !all_here) {
@@ -66,12 +73,13 @@ void hud_team_explain_absence(struct hud_team *team)
     }
     while (is_present(team, absent))
         absent++;
-    while (present < team->rank && !is_present(team, present))
-        present++;
+    /* (ranks that differ are absent to each other: the first that uses huddle reports it) */
+    while (first < team->rank && !is_present(team, first) && !is_unlike(team, first))
+        first++;
     int world = team->exchange.world_rank(team->exchange.arg, absent);
-    snprintf(line, sizeof line,
-             "rank %d runs without huddle, or with other values of HUDDLE_CHECK or "
-             "HUDDLE_NONBLOCKING",
-             world);
-    hud_context_say(c, REASON_ABSENT, world >= 0 && present == team->rank ? line : NULL);
+    snprintf(line, sizeof line, "rank %d %s", world,
+             is_unlike(team, absent) ? "has another value of HUDDLE_CHECK or HUDDLE_NONBLOCKING "
+                                       "(accepted: one value on all ranks)"
+                                     : "runs without huddle");
+    hud_context_say(c, REASON_ABSENT, world >= 0 && first == team->rank ? line : NULL);
 }

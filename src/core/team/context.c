@@ -193,8 +193,14 @@ int hud_context_checks(const hud_context *c)
 bool hud_context_present(const struct hud_context *c, int world_rank)
 {
     if (c->host.present)
-        return c->host.present(c->host.arg, world_rank) != 0;
+        return c->host.present(c->host.arg, world_rank) > 0;
     return !hud_presence_known() || c->vouched || hud_presence_of(world_rank);
+}
+
+bool hud_context_unlike(const struct hud_context *c, int world_rank)
+{
+    return c->host.present ? c->host.present(c->host.arg, world_rank) < 0
+                           : hud_presence_unlike(world_rank);
 }
 
 static struct plan *unlink_plan(struct plan **at)

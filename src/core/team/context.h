@@ -73,6 +73,9 @@ struct hud_context {
 /* Whether that rank of the job uses huddle on this node, or it cannot be known: the same answer on
  * every rank of a team. */
 bool hud_context_present(const struct hud_context *context, int world_rank);
+/* It uses huddle, but is absent to this rank, as the two differ in HUDDLE_CHECK or
+ * HUDDLE_NONBLOCKING. */
+bool hud_context_unlike(const struct hud_context *context, int world_rank);
 
 /* The counters of this rank. */
 static inline struct stats *context_stats(struct hud_context *context)

@@ -90,6 +90,14 @@ bool hud_presence_of(int rank)
     return is;
 }
 
+bool hud_presence_unlike(int rank)
+{
+    pthread_mutex_lock(&lock);
+    bool is = way && rank >= 0 && rank < PRESENCE_RANKS && way->unlike(rank);
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
 void hud_presence_look(int world_size)
 {
     enum { LOOK_MAX = 4096 };

@@ -46,6 +46,8 @@ void hud_presence_look(int world_size);
 /* The job's rank is a process that announced itself on this node: this one, too.  Asked once, then
  * remembered. */
 bool hud_presence_of(int world_rank);
+/* It announced itself in another manner.  Asked each time: for messages. */
+bool hud_presence_unlike(int world_rank);
 
 /*
  * Of ranks of all nodes, for teams that span them (presence_far.c): announced before MPI_Init by

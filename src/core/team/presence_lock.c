@@ -37,6 +37,7 @@ _Static_assert(PRESENCE_RANKS == 1 << RANK_BITS, "a byte per rank");
 static struct descriptor control = { .fd = -1 };
 static off_t base;
 static int own_rank;
+static unsigned own_manner;
 static bool locked;
 
 enum answer { NO, YES, NOT_KNOWN };
@@ -108,6 +109,7 @@ static bool announce(int rank, unsigned manner)
         return false;
     base = (off_t)(((job >> (64 - JOB_BITS)) * MANNERS + manner) << RANK_BITS);
     own_rank = rank;
+    own_manner = manner;
     if (control.fd < 0 || held(base + rank, 1) < 0) {
         descriptor_close(&control);
         return true; /* this way, and absent in it */
@@ -146,4 +148,14 @@ static void look(int first, int end, void (*found)(int rank))
         found(own_rank);
 }
 
-const struct presence_way hud_presence_by_lock = { announce, look };
+static bool unlike(int rank)
+{
+    off_t first = base - ((off_t)own_manner << RANK_BITS) + rank;
+    bool is = false;
+
+    for (unsigned m = 0; m < MANNERS && !descriptor_is_lost(&control); m++)
+        is = is || (m != own_manner && held(first + ((off_t)m << RANK_BITS), 1) == 1);
+    return is;
+}
+
+const struct presence_way hud_presence_by_lock = { announce, look, unlike };

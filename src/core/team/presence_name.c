@@ -37,6 +37,7 @@ static const char *const job_names[] = { "PMIX_NAMESPACE",    "SLURM_JOB_ID", "S
                                          "MPISPAWN_MPIRUN_ID" };
 
 static struct blake2s job; /* of the secret and the job; what names a rank is still to be added */
+static unsigned own_manner;
 static struct descriptor named = { .fd = -1 }; /* has this rank's name */
 static struct descriptor probe = {
     .fd = -1
@@ -119,6 +120,7 @@ static bool announce(int rank, unsigned manner)
 {
     if (!hud_presence_name_job(manner))
         return false;
+    own_manner = manner;
     bind_name(rank);
     return true;
 }
@@ -162,4 +164,15 @@ static void look(int first, int end, void (*found)(int rank))
             found(r);
 }
 
-const struct presence_way hud_presence_by_name = { announce, look };
+static bool unlike(int rank)
+{
+    const struct blake2s own = job;
+    bool is = false;
+
+    for (unsigned m = 0; m < MANNERS && !descriptor_is_lost(&probe); m++)
+        is = is || (m != own_manner && hud_presence_name_job(m) && is_bound(rank));
+    job = own;
+    return is;
+}
+
+const struct presence_way hud_presence_by_name = { announce, look, unlike };

@@ -16,6 +16,8 @@ struct presence_way {
     /* Calls found for those of first..end-1 that are announced alike, this process included.
      * Nothing is found where this process could not tell. */
     void (*look)(int first, int end, void (*found)(int rank));
+    /* Whether a rank is announced in another manner. */
+    bool (*unlike)(int rank);
 };
 
 extern const struct presence_way hud_presence_by_lock, hud_presence_by_name;

@@ -41,6 +41,7 @@ static bool wants_far; /* teams may span nodes */
 static bool far;       /* for all nodes, too */
 static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks;        /* then, who has published */
 static unsigned char asked[RANKS_MAX / 8], there[RANKS_MAX / 8]; /* a bit per rank */
+static unsigned char unlike[RANKS_MAX / 8]; /* the same: with another value than this rank's */
 
 bool hud_openmpi_spans(void)
 {
@@ -62,6 +63,7 @@ void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
         hud_openmpi_warn("the launcher rejected huddle's key; using Open MPI's own collectives");
     memset(asked, 0, sizeof asked); /* of sessions before this one */
     memset(there, 0, sizeof there);
+    memset(unlike, 0, sizeof unlike);
     pthread_mutex_unlock(&lock);
 }
 
@@ -86,6 +88,8 @@ static bool look(int rank, bool elsewhere)
         nanosleep(&pause, NULL);
         rc = ask(rank, elsewhere, &value);
     }
+    if (rc == 0 && value != own)
+        unlike[rank / 8] |= (unsigned char)(1u << rank % 8);
     return rc == 0 && value == own;
 }
 
@@ -114,7 +118,7 @@ int hud_openmpi_published(void *arg, int rank)
         (hud_presence_marked(rank) || look(rank, false) || look_far(rank)))
         there[rank / 8] |= bit;
     asked[rank / 8] |= bit;
-    bool is = there[rank / 8] & bit;
+    int is = there[rank / 8] & bit ? 1 : unlike[rank / 8] & bit ? -1 : 0;
     pthread_mutex_unlock(&lock);
     return is;
 }
