@@ -79,7 +79,7 @@ static void barrier(struct bare_rank *b, const struct shots_call *c)
         await(b, &side_of(b, other(c, i))->entered, b->calls);
 }
 
-/* Least of what the others have read, once all have read `min`. */
+/* Minimum of what the others have read, once all have read `min`. */
 static uint64_t await_readers(struct bare_rank *b, const struct shots_call *c, uint64_t min)
 {
     uint64_t least = UINT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bare.h - the minimum that ranks need for four collectives: flags and copies, without team, choice
- * and tree.  They are a lower limit for a few ranks with a core each.
+ * bare.h - four collectives in a plain form: flags and copies, without team, choice and tree.  They
+ * show what team, choice and tree cost, or gain.
  *
  *   barrier    Each rank posts its line and looks at the others'.
  *   bcast      The root writes into a ring of buffers, which all others read.
@@ -35,7 +35,7 @@ struct bare_rank {
 
 size_t bare_bytes(const struct bare_rank *bare, int ranks);
 
-/* c->kind is of coll/coll.h.  Calls of one kind may follow each other; before one of another kind
+/* c->kind is of coll/coll.h.  Calls of one kind and size may follow each other; before another one
  * all ranks must have ended the last.  Nonzero: not one of the four, or more bytes than a window
  * has. */
 int bare_call(struct bare_rank *bare, const struct shots_call *c);

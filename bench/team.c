@@ -71,6 +71,15 @@ static const struct shots_coll *all_colls(void)
     return colls;
 }
 
+static bool chooses_bare(const struct session *session)
+{
+    bool chooses = false;
+
+    for (int i = 0; session->table[i].name; i++)
+        chooses = chooses || (session->chosen[i] && session->table[i].call == call_bare);
+    return chooses;
+}
+
 /* One forked process. */
 static int measure(struct member *m, void *arg)
 {
@@ -157,8 +166,9 @@ int main(int argc, char **argv)
                        unknown),
                2;
     job.page = shared(shots_page_bytes(job.ranks));
-    job.bare.shared = shared(bare_bytes(&job.bare, job.ranks));
-    if (!job.page || !job.bare.shared)
+    if (chooses_bare(&job.session))
+        job.bare.shared = shared(bare_bytes(&job.bare, job.ranks));
+    if (!job.page || (chooses_bare(&job.session) && !job.bare.shared))
         return fprintf(stderr, "huddle: bench-team: out of memory\n"), 1;
     if (members_start(job.ranks, job.bind, measure, &job, from) != 0)
         return 1;

@@ -12,7 +12,7 @@ from ..common.options import MAX_STARTED, sizes_of, span, whole
 EXAMPLES = """examples:
   huddle bench                                         first MPI found, without and with huddle, 2 ranks
   huddle bench bcast --bytes 8:16M --ranks 2,8 --against ompi4,ompi4-sm,mpich5,intel --png bcast.png
-  huddle bench barrier --algorithm all --bare           every barrier, compared with two plain flags
+  huddle bench barrier --algorithm all --bare           every barrier, compared with plain flags
   huddle bench IMB-MPI1 Bcast -off_cache 20,64 -iter 1000 -msglog 6:24 -root_shift 1
   huddle bench osu_bcast -m 8:1048576 -i 1000 -x 100 -f
   huddle bench reduce --ranks 4 --compare "gather fragment=8K" --compare tree

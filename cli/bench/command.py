@@ -17,7 +17,7 @@ from .campaign import Campaign
 from .tables import bare_lines, missing_lines, summary_lines, tables
 from .variants import choose, program
 
-NO_FIGURE = "no figure is shown: none has a line transfer of one class, before and after it"
+NO_FIGURE = "no figure is shown: the line transfer changed its class during each of them"
 
 
 def known_collectives(layout):

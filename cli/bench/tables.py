@@ -188,7 +188,7 @@ def missing_lines(missing):
 
 
 def bare_lines(rows):
-    """How huddle compares with the bare ring and flags: barriers, and large messages."""
+    """How huddle compares with the bare forms: barriers, and large messages."""
     lines = []
     for (ranks, _bind, line), mine in panels(rows):
         for name in dict.fromkeys(

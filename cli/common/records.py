@@ -162,7 +162,10 @@ def parse(data):
 
 def without_room(folder):
     """How many processes found no room for their record: each has left an empty file."""
-    return sum(entry.is_file() and entry.stat().st_size == 0 for entry in os.scandir(folder))
+    return sum(
+        entry.is_file() and entry.stat().st_size == 0 and entry.name.rpartition(".")[2].isdigit()
+        for entry in os.scandir(folder)
+    )
 
 
 def read(folder):

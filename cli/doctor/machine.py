@@ -123,7 +123,7 @@ def limits(machine, _layout):
     if space != resource.RLIM_INFINITY and space < 2 * wanted:
         state = FAIL if space < wanted else WARN
         least = f"the smallest program needs {bytes_text(wanted)}"
-        text = f"address space of {bytes_text(space)} per rank, and {least}"
+        text = f"address space of {bytes_text(space)} per rank; {least}"
         found.append(Finding("limits", state, text, "ulimit -v unlimited"))
     size, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     wanted = machine.memory_set or MEMORY_BYTES

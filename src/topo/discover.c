@@ -12,6 +12,7 @@
 #include "topo/no_plugins.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,10 +155,13 @@ static struct topo *ask(const char *description)
 /* XML that another program wrote is read by a plugin. */
 struct topo *hud_topo_discover(const char *description)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
     bool plain = !description && !getenv("HWLOC_XMLFILE") && hud_no_plugins_begin();
     struct topo *t = ask(description);
-
     if (plain)
         hud_no_plugins_end();
+    pthread_mutex_unlock(&lock);
     return t;
 }

@@ -2,21 +2,24 @@
 /*
  * topo/no_plugins.c - a second array of the process's variables, for the time of a call.
  *
- * setenv() would do, but may free the array that another thread reads.
+ * setenv() would do, but may free the array that another thread reads.  This one is never freed,
+ * and never written while it is the process's.
  */
 #define _GNU_SOURCE /* environ */
 #include "topo/no_plugins.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define NAME "HWLOC_PLUGINS_PATH"
+
 enum { VARIABLES = 4096 };
 
-static char nowhere[] = "HWLOC_PLUGINS_PATH=/dev/null";
-
-/* Of this process; one discovery at a time uses them. */
+static char nowhere[] = NAME "=/dev/null";
 static char *ours[VARIABLES], **before;
+static const char *theirs; /* the user's value; NULL: none */
 
 bool hud_no_plugins_begin(void)
 {
@@ -26,6 +29,7 @@ bool hud_no_plugins_begin(void)
         count++;
     if (!environ || count + 2 > VARIABLES)
         return false;
+    theirs = getenv(NAME);
     before = environ;
     ours[0] = nowhere;
     memcpy(ours + 1, before, (count + 1) * sizeof *ours);
@@ -33,26 +37,28 @@ bool hud_no_plugins_begin(void)
     return true;
 }
 
-/* Another thread may have added a variable: then `e` is an array of the C library's. */
-static void remove_ours(char **e)
+/* Another thread has added a variable, or cleared all: the array is the C library's. */
+static void remove_name(void)
 {
-    while (*e && *e != nowhere)
-        e++;
-    for (; *e; e++)
-        e[0] = e[1];
+    if (!environ)
+        return;
+    unsetenv(NAME);
+    if (theirs)
+        setenv(NAME, theirs, 1);
 }
 
 void hud_no_plugins_end(void)
 {
-    bool mine = environ == ours;
+    char **variables = ours + (ours[0] == nowhere); /* else a thread has removed it */
     size_t bytes = sizeof *ours;
 
-    remove_ours(environ);
-    if (!mine)
+    if (environ != ours) {
+        remove_name();
         return;
-    for (char **e = ours; *e; e++)
-        bytes += sizeof *e;
-    if (memcmp(before, ours, bytes) != 0) /* one changed or removed one */
-        memcpy(before, ours, bytes);
+    }
+    for (char **v = variables; *v; v++)
+        bytes += sizeof *v;
+    if (memcmp(before, variables, bytes) != 0) /* one changed or removed one */
+        memcpy(before, variables, bytes);
     environ = before;
 }

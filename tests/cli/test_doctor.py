@@ -55,7 +55,7 @@ class Here(unittest.TestCase):
             ({"HUDDLE": "off"}, "", "unset HUDDLE"),
             ({"PATH": "/nowhere:/usr/bin:/bin"}, "PATH=/nowhere;", "no launcher on PATH"),
             ({}, "ulimit -n 50;", "ulimit -n"),
-            ({}, "ulimit -v 400000;", "limits: address space .*ulimit -v"),  # its own two ranks fit
+            ({}, "ulimit -v 300000;", "limits: address space .*ulimit -v"),  # its own two ranks fit
         ):
             with self.subTest(said=said):
                 answer = doctor("--ranks", "2", before=before, **more)

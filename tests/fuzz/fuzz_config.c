@@ -44,7 +44,7 @@ static void make_plan(const struct config *config, int ranks, size_t bytes)
 
     plans.config = *config;
     hud_planner_free(plans.planner);
-    plans.planner = hud_planner_create(&plans.config, NULL, ranks % 3 == 0);
+    plans.planner = hud_planner_create(&plans.config, NULL);
     MUST(plans.planner);
     hud_plan_make(plans.planner, &facts, bytes, true, &plans.plan);
     plans_check();

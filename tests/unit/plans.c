@@ -10,7 +10,7 @@ struct plans plans;
 static void renew(void)
 {
     hud_planner_free(plans.planner);
-    plans.planner = hud_planner_create(&plans.config, &plans.tuning, plans.intel);
+    plans.planner = hud_planner_create(&plans.config, &plans.tuning);
     assert_non_null(plans.planner);
 }
 
@@ -94,7 +94,6 @@ int plans_reset(void **state)
     (void)state;
     hud_config_read(NULL, &plans.config);
     hud_rules_free(&plans.tuning);
-    plans.intel = false;
     renew();
     return 0;
 }

@@ -17,9 +17,8 @@ extern struct plans {
     struct config config;
     struct rules tuning;
     struct plan plan;
-    struct planner *planner; /* of these settings and rules */
-    bool direct, divided;    /* of the teams */
-    bool intel;              /* the machine, from the next settings, rules or reset on */
+    struct planner *planner;     /* of these settings and rules */
+    bool direct, divided, intel; /* of the teams */
 } plans;
 
 /* Of cmocka's: no settings, no rules. */

@@ -21,12 +21,12 @@ static void rules_share_a_slot_unless_it_has_another_shape(void **state)
     assert_true(plans.plan.total_bytes > 200 * KB);
 }
 
-static void fit_what_was_reserved(bool intel)
+static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
 {
     static const char *const within[] = { "l2",   "l3",     "die",  "group",
                                           "numa", "socket", "unit", "machine" };
 
-    plans.intel = intel;
+    (void)state;
     plans_tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\noversubscribed = "
                "true\nalgorithm = \"mpi\"\n"
                "[[bcast]]\nwithin = \"l2\"\nalgorithm = \"mpi\"\n"
@@ -45,18 +45,12 @@ static void fit_what_was_reserved(bool intel)
                 for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
                     plans.direct = (w + oversubscribed) % 2;
                     plans.divided = w % 2;
+                    plans.intel = w / 2 % 2;
                     plans_make(8, oversubscribed, within[w], max, windows);
                     plans_check();
                     assert_true(plans.plan.total_bytes <= reserved);
                 }
         }
-}
-
-static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
-{
-    (void)state;
-    fit_what_was_reserved(false);
-    fit_what_was_reserved(true);
 }
 
 static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
@@ -80,8 +74,7 @@ static void what_is_kept_is_what_would_be_computed(void **state)
     for (int pass = 0; pass < 2; pass++)
         for (int ranks = 2; ranks < 26; ranks++)
             for (int windows = 0; windows < 2; windows++) {
-                struct planner *fresh =
-                    hud_planner_create(&plans.config, &plans.tuning, plans.intel);
+                struct planner *fresh = hud_planner_create(&plans.config, &plans.tuning);
                 bool direct[3];
                 size_t bytes = hud_plan_bytes(fresh, ranks, MB, windows, &direct[0]);
                 assert_int_equal(hud_plan_bytes(plans.planner, ranks, MB, windows, &direct[1]),

@@ -136,8 +136,49 @@ static void interleaved_processors(void **state)
     hud_topo_free(t);
 }
 
+static bool is_mapped(const char *part)
+{
+    char line[PATH_MAX + 128];
+    FILE *f = fopen("/proc/self/maps", "r");
+    bool is = false;
+
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        is = is || strstr(line, part);
+    fclose(f);
+    return is;
+}
+
+/* The first of all tests: later ones read descriptions, which take plugins.  */
+static void hwloc_loads_no_plugins(void **state)
+{
+    (void)state;
+    setenv("HWLOC_PLUGINS_PATH", "/nowhere/of/the/user", 1);
+    hud_topo_free(hud_topo_load());
+    assert_string_equal(getenv("HWLOC_PLUGINS_PATH"), "/nowhere/of/the/user");
+    unsetenv("HWLOC_PLUGINS_PATH");
+    struct topo *t = hud_topo_load();
+    assert_non_null(t);
+    assert_false(is_mapped("/hwloc_"));
+    hud_topo_free(t);
+    assert_null(getenv("HWLOC_PLUGINS_PATH"));
+}
+
+/* Then end leaves it so. */
+static void an_environment_is_cleared_meanwhile(void **state)
+{
+    char **all = environ;
+
+    (void)state;
+    assert_true(hud_no_plugins_begin());
+    environ = NULL; /* as clearenv() does */
+    hud_no_plugins_end();
+    assert_null(environ);
+    environ = all;
+}
+
 /* What is read, changed, added or removed meanwhile is of the process. */
-static void hwloc_finds_no_plugins(void **state)
+static void the_environment_is_the_process_s(void **state)
 {
     (void)state;
     for (int add = 0; add < 2; add++) {
@@ -318,10 +359,16 @@ static void loaded_while_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(synthetic_machines),     cmocka_unit_test(too_large),
-        cmocka_unit_test(hwloc_finds_no_plugins), cmocka_unit_test(interleaved_processors),
-        cmocka_unit_test(odd_machines),           cmocka_unit_test(saved_machines),
-        cmocka_unit_test(this_machine),           cmocka_unit_test(loaded_while_bound),
+        cmocka_unit_test(synthetic_machines),
+        cmocka_unit_test(too_large),
+        cmocka_unit_test(hwloc_loads_no_plugins),
+        cmocka_unit_test(the_environment_is_the_process_s),
+        cmocka_unit_test(an_environment_is_cleared_meanwhile),
+        cmocka_unit_test(interleaved_processors),
+        cmocka_unit_test(odd_machines),
+        cmocka_unit_test(saved_machines),
+        cmocka_unit_test(this_machine),
+        cmocka_unit_test(loaded_while_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,11 +28,6 @@ static void find_processors(struct asked *a)
     a->processors = quota < a->processors ? quota : a->processors;
 }
 
-static bool is_intel(const struct hud_question *q)
-{
-    return q->described ? q->described->intel != 0 : hud_topo_vendor() == TOPO_INTEL;
-}
-
 /* What is known of the machine, whichever it is: its processors, and whether ranks would reach each
  * other's memory.  Here as far as one process can tell; a description says nothing of XPMEM. */
 static void find_known(struct asked *a)
@@ -42,7 +37,7 @@ static void find_known(struct asked *a)
     bool maps = !d && number[SET_XPMEM] != XPMEM_OFF && hud_direct_may_map(),
          calls = number[SET_CMA] != SINGLE_COPY_OFF && (d ? d->direct != 0 : hud_direct_likely());
 
-    a->facts.intel = is_intel(a->q);
+    a->facts.intel = d ? d->intel != 0 : hud_topo_vendor() == TOPO_INTEL;
     a->facts.direct = maps || calls;
     if (maps)
         a->facts.quick = number[SET_XPMEM] == XPMEM_KEEP;
@@ -144,7 +139,7 @@ int hud_asked_open(const struct hud_question *q, struct asked **asked)
     if (!a->machine)
         return free(a), HUD_ERR_ARGUMENT;
     read_settings(a);
-    a->planner = hud_planner_create(&a->config, &a->tuning, is_intel(q));
+    a->planner = hud_planner_create(&a->config, &a->tuning);
     if (!a->planner)
         return hud_asked_close(a), HUD_ERR_MEMORY;
     *asked = a;

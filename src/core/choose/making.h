@@ -45,7 +45,6 @@ enum { RESERVED_KEPT = 32 };
 struct planner {
     const struct config *config;
     const struct rules *tuning;
-    bool intel;
     struct making making;
     struct plan plan; /* of those that hud_plan_bytes makes */
     struct reserved kept[RESERVED_KEPT];

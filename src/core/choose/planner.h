@@ -14,10 +14,8 @@
 
 struct planner;
 
-/* For plans of these settings and rules, which must stay as they are.  intel: the processors are
- * Intel's.  NULL: out of memory. */
-struct planner *hud_planner_create(const struct config *config, const struct rules *tuning,
-                                   bool intel);
+/* For plans of these settings and rules, which must stay as they are.  NULL: out of memory. */
+struct planner *hud_planner_create(const struct config *config, const struct rules *tuning);
 void hud_planner_free(struct planner *planner);
 
 /* How many plans it has made so far, for tests. */
@@ -27,8 +25,8 @@ unsigned hud_planner_made(const struct planner *planner);
 void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
                    bool windows, struct plan *plan);
 
-/* The bytes that every plan for so many ranks, wherever they are on a node, can do with: what is
- * reserved before it is known where they are.  *direct: one of them has an algorithm that reaches
+/* The bytes that every plan for so many ranks, wherever they are, can do with: what is reserved
+ * before it is known where they are.  *direct: one of them has an algorithm that reaches
  * into other ranks' memory.  The results for the last teams are kept. */
 size_t hud_plan_bytes(struct planner *planner, int ranks, size_t max_bytes, bool windows,
                       bool *direct);

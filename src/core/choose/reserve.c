@@ -11,7 +11,7 @@
 enum { ORDERED_BYTES = 12 << 10 };
 
 /* Names that `within` may have, and the empty one; kinds of teams within one of them. */
-enum { NAMES = 9, KINDS = 12 };
+enum { NAMES = 9, KINDS = 24 };
 
 static int add_level(char names[][TOPO_NAME], int count, const char name[TOPO_NAME])
 {
@@ -46,15 +46,13 @@ static bool uses_direct(const struct plan *plan)
     return uses;
 }
 
-struct planner *hud_planner_create(const struct config *config, const struct rules *tuning,
-                                   bool intel)
+struct planner *hud_planner_create(const struct config *config, const struct rules *tuning)
 {
     struct planner *p = calloc(1, sizeof *p);
 
     if (p) {
         p->config = config;
         p->tuning = tuning;
-        p->intel = intel;
     }
     return p;
 }
@@ -91,10 +89,10 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
         struct plan_facts facts = { .ranks = ranks,
                                     .only = *only,
                                     .oversubscribed = i % 2,
-                                    .intel = p->intel,
-                                    .divided = i / 2 % 2,
-                                    .direct = i / 4 % 3 > 0,
-                                    .quick = i / 4 % 3 > 1 };
+                                    .intel = i / 2 % 2,
+                                    .divided = i / 4 % 2,
+                                    .direct = i / 8 % 3 > 0,
+                                    .quick = i / 8 % 3 > 1 };
         memcpy(facts.within, names[i / KINDS], TOPO_NAME);
         hud_plan_make(p, &facts, max_bytes, windows, &p->plan);
         all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;

@@ -163,7 +163,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
         hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error,
                        sizeof c->config.error);
     c->network = c->rules.network;
-    c->planner = hud_planner_create(&c->config, &c->rules, hud_topo_vendor() == TOPO_INTEL);
+    c->planner = hud_planner_create(&c->config, &c->rules);
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     if (c->config.error[0] != '\0' && c->config.required)

@@ -60,11 +60,10 @@ struct hud_context {
     struct watch watch;      /* of its teams' calls, with HUDDLE_CHECK */
     bool timed;              /* statistics are requested: measure times */
     bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle: so do the others */
-    bool announced_checks; /* this rank, and those present to it, have HUDDLE_CHECK */
-    struct lanes lanes;    /* requests that are in flight */
-    /* a line has told of an algorithm that a setting names in vain; of too little HUDDLE_MEMORY, or
-     * the first team had enough */
-    bool said_forced[COLL_KINDS], told_memory;
+    bool announced_checks;        /* this rank, and those present to it, have HUDDLE_CHECK */
+    struct lanes lanes;           /* requests that are in flight */
+    bool said_forced[COLL_KINDS]; /* that the algorithm of a setting serves no call */
+    bool said_memory;             /* that memory is short, or the first team had enough */
     struct request_pool {
         struct hud_request *all, *spare; /* of the host; and some to be used again */
     } pool;                              /* under the pool's lock of lanes */
@@ -107,9 +106,10 @@ void hud_context_drop(struct hud_context *context, const struct plan *plan);
 /* Prints lines about the calls that such a plan leaves to the MPI (unserved.c). */
 void hud_context_say_plan(struct hud_context *context, const struct plan *plan);
 
-/* Whether too little memory for the team that is set up now is worth a line: HUDDLE_MEMORY is set,
- * and it is the first team of the job's rank 0.  Later ones get what earlier ones have left. */
-bool hud_context_tells_memory(struct hud_context *context);
+/* Whether too little memory for the team that is set up now is worth a line: the user has set that
+ * one (SET_MEMORY or SET_LEASE), and it is the first team of the job's rank 0.  Later ones get what
+ * earlier ones have left. */
+bool hud_context_tells_memory(struct hud_context *context, int set);
 
 /* True at the first call with this flag, for lines that are printed once; sets the flag. */
 bool hud_context_first(struct hud_context *context, bool *said);

@@ -244,7 +244,8 @@ static void explain(const struct setup *s, enum reason reason)
         hud_hello_describe_difference(s->hello, s->who, c->host.world_size > 0, line, sizeof line);
     else if (reason == REASON_ARENA && ours)
         snprintf(line, sizeof line, "rank %d has no shared memory: %s", me, c->arena_why);
-    else if (reason == REASON_LEASE && first && !team->only.is && hud_context_tells_memory(c))
+    else if (reason == REASON_LEASE && first && !team->only.is &&
+             hud_context_tells_memory(c, SET_MEMORY))
         snprintf(line, sizeof line, "HUDDLE_MEMORY=%s has no room for a team of %d ranks",
                  c->config.text[SET_MEMORY], team->size);
     else if (reason == REASON_REACH && ours)

@@ -33,18 +33,19 @@ static void say_forced(struct hud_context *c, const struct plan *plan, int kind)
             hud_shm_algs[forced]->name, plan->facts.ranks, text, c->owner, coll_name(kind));
 }
 
-bool hud_context_tells_memory(struct hud_context *c)
+bool hud_context_tells_memory(struct hud_context *c, int set)
 {
-    return hud_context_first(c, &c->told_memory) && c->host.world_rank == 0 &&
-           strcmp(c->config.origin[SET_MEMORY], "default") != 0;
+    return hud_context_first(c, &c->said_memory) && c->host.world_rank == 0 &&
+           strcmp(c->config.origin[set], "default") != 0;
 }
 
 /* Memory has no room for all that no setting leaves to the MPI. */
 static void say_short(struct hud_context *c, const struct plan *plan)
 {
     enum { NAMES = 24 * COLL_KINDS };
-    bool tells = hud_context_tells_memory(c),
-         leased = plan->max_bytes >= hud_plan_lease_bytes(&c->config);
+    bool leased = plan->max_bytes >= hud_plan_lease_bytes(&c->config);
+    int set = leased ? SET_LEASE : SET_MEMORY;
+    bool tells = hud_context_tells_memory(c, set);
     char names[NAMES] = "";
     size_t at = 0;
 
@@ -55,12 +56,11 @@ static void say_short(struct hud_context *c, const struct plan *plan)
             at += (size_t)snprintf(names + at, NAMES - at, "%s%s", at ? ", " : "", coll_name(kind));
     }
     if (at > 0)
-        hud_log(&c->config, tells && !leased ? LOG_WARN : LOG_INFO,
+        hud_log(&c->config, tells ? LOG_WARN : LOG_INFO,
                 "%s=%s has no room for all calls of %s on %d ranks; using %s's own for the others "
                 "(huddle explain)",
-                leased ? "HUDDLE_LEASE" : "HUDDLE_MEMORY",
-                c->config.text[leased ? SET_LEASE : SET_MEMORY], names, plan->facts.ranks,
-                c->owner);
+                leased ? "HUDDLE_LEASE" : "HUDDLE_MEMORY", c->config.text[set], names,
+                plan->facts.ranks, c->owner);
 }
 
 void hud_context_say_plan(struct hud_context *c, const struct plan *plan)

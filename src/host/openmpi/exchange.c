@@ -28,7 +28,7 @@ struct parts {
 };
 
 /* Of `count` parts from `first` on: those up to the array's end, and those that follow at its
- * begin. */
+ * start. */
 static void divide(int size, int first, int count, struct parts piece[2])
 {
     int fit = size - first < count ? size - first : count;
@@ -98,13 +98,16 @@ int hud_exchange_test(void *arg, void **pending, int *done)
     int size = ompi_comm_size(m->comm);
 
     *done = 0;
-    while (!p->failed && p->distance < size) {
-        if (!end_round(p))
+    while (p->distance < size) {
+        if (!end_round(p)) /* also of a round that failed: the others write into `all` */
             return 0;
+        if (p->failed)
+            break;
         p->distance *= 2;
-        if (!p->failed && p->distance < size && !begin_round(m)) {
+        if (p->distance < size && !begin_round(m)) {
             hud_module_give_up(m->comm);
             p->failed = true;
+            break;
         }
     }
     *done = 1;

@@ -43,7 +43,8 @@ struct per_rank {
     size_t ranks; /* that it is for; 0: none */
 };
 
-/* An allgather of the set-up that is under way (exchange.c). */
+/* An allgather of the set-up that is under way (exchange.c).  One at a time: a team has one set-up,
+ * whose allgathers follow each other. */
 struct hud_pending {
     char *all; /* part r is of rank r */
     size_t bytes;

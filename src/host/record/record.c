@@ -47,8 +47,7 @@ static void write_program(struct record *r)
     r->program[bytes > 0 ? bytes : 0] = '\0';
 }
 
-/* NULL and errno: there is none.  An empty file then tells who prints the records that there was no
- * room for this one. */
+/* NULL and errno: there is none.  Where the folder has no room, an empty file remains. */
 static struct record *open_file(const char *folder)
 {
     char path[PATH_MAX];
@@ -66,7 +65,8 @@ static struct record *open_file(const char *folder)
         at = mmap(NULL, sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         error = errno;
     }
-    if (at == MAP_FAILED && ftruncate(fd, 0) != 0)
+    bool full = error == ENOSPC || error == EDQUOT;
+    if (at == MAP_FAILED && (!full || ftruncate(fd, 0) != 0))
         unlink(path);
     close(fd);
     errno = error;
