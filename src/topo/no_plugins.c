@@ -49,16 +49,20 @@ static void remove_name(void)
 
 void hud_no_plugins_end(void)
 {
-    char **variables = ours + (ours[0] == nowhere); /* else a thread has removed it */
-    size_t bytes = sizeof *ours;
-
     if (environ != ours) {
         remove_name();
         return;
     }
+    /* Else a thread has given it a value, or has removed it. */
+    bool kept = ours[0] == nowhere,
+         given = !kept && ours[0] && !strncmp(ours[0], NAME "=", sizeof NAME);
+    char **variables = ours + (kept || given);
+    size_t bytes = sizeof *ours;
     for (char **v = variables; *v; v++)
         bytes += sizeof *v;
     if (memcmp(before, variables, bytes) != 0) /* one changed or removed one */
         memcpy(before, variables, bytes);
     environ = before;
+    if (given)
+        setenv(NAME, ours[0] + sizeof NAME, 1);
 }

@@ -8,6 +8,8 @@
  *   apart free         a request is freed when its collective is over
  *   apart sub          MPI_Cart_sub comes while the set-up of its parent has gone further on one
  *                      rank than on the other
+ *   apart crossed      each rank waits first for another one of the requests in flight, all of
+ *                      which are the first of their communicators
  */
 #include "check.h"
 
@@ -110,6 +112,31 @@ static void sub(int tests)
     MPI_Comm_free(&grid);
 }
 
+static void crossed(void)
+{
+    enum { COMMS = 6, ROUNDS = 20 };
+
+    for (int round = 0; round < ROUNDS; round++) {
+        int in[COMMS], sum[COMMS];
+        MPI_Request request[COMMS];
+        MPI_Comm comm[COMMS];
+
+        for (int i = 0; i < COMMS; i++)
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+        for (int i = 0; i < COMMS; i++) {
+            in[i] = world_rank + 1;
+            sum[i] = 0;
+            MPI_Iallreduce(&in[i], &sum[i], 1, MPI_INT, MPI_SUM, comm[i], &request[i]);
+        }
+        for (int i = 0; i < COMMS; i++)
+            MPI_Wait(&request[(i + world_rank) % COMMS], MPI_STATUS_IGNORE);
+        for (int i = 0; i < COMMS; i++) {
+            sum_is_right(sum[i], "crossed");
+            MPI_Comm_free(&comm[i]);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -124,8 +151,10 @@ int main(int argc, char **argv)
             free_when_over();
         else if (strcmp(what, "sub") == 0)
             sub(turn);
+        else if (strcmp(what, "crossed") == 0)
+            crossed();
         else
-            check(false, "apart: '%s' is none of neighbours, disconnect, free, sub", what);
+            check(false, "apart: '%s' is none of neighbours, disconnect, free, sub, crossed", what);
     }
     return finish("apart");
 }

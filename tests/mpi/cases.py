@@ -264,6 +264,9 @@ CASES = [
     Case("nonblocking", "from Fortran 2008", ("mpich4", "mpich5"), 3, ["{bin}/f08"], each=built("f08"), prints=["passed"], seconds=60, handled=True, collectives=("allreduce",)),
     *[Case("nonblocking", f"{ranks} ranks, calls that return at once{with_threads}", mpis, ranks, ["{bin}/returns", *with_threads.replace(", ", "--").split()], seconds=60, handled=True, leaves=LEFT, collectives=("bcast",), again=again)
       for ranks, mpis, with_threads, again in ((2, ALL, "", False), (3, BOTH, "", True), (2, BOTH, ", threads", False))],
+    Case("nonblocking", "waits in other orders, memory for few", BOTH, 3, ["{bin}/apart", "crossed"], env={"HUDDLE_MEMORY": "24K"}, seconds=120, passed="no lease",
+         says=["HUDDLE_MEMORY=24K has no room"], collectives=("allreduce",)),
+    Case("nonblocking", "waits in other orders", BOTH, 3, ["{bin}/apart", "crossed"], seconds=120, handled=True, leaves=LEFT, collectives=("allreduce",)),
     Case("nonblocking", "switched off", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={"HUDDLE_NONBLOCKING": "off"}, seconds=200),
     Case("nonblocking", "switched off on one rank", BOTH, 3, ["{bin}/waits"], each=on_ranks("-eq 1", "env", "HUDDLE_NONBLOCKING=off"), passed="ranks without huddle here",
          says=["rank 1 has another value of HUDDLE_CHECK or HUDDLE_NONBLOCKING"], collectives=("allgather",)),

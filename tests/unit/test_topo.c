@@ -164,6 +164,24 @@ static void hwloc_loads_no_plugins(void **state)
     assert_null(getenv("HWLOC_PLUGINS_PATH"));
 }
 
+static void the_name_is_given_a_value_meanwhile(void **state)
+{
+    (void)state;
+    for (int had = 0; had < 2; had++) {
+        unsetenv("HWLOC_PLUGINS_PATH");
+        if (had)
+            setenv("HWLOC_PLUGINS_PATH", "/theirs", 1);
+        assert_true(hud_no_plugins_begin());
+        setenv("HWLOC_PLUGINS_PATH", "/of/a/thread", 1);
+        hud_no_plugins_end();
+        assert_string_equal(getenv("HWLOC_PLUGINS_PATH"), "/of/a/thread");
+        assert_true(hud_no_plugins_begin());
+        unsetenv("HWLOC_PLUGINS_PATH");
+        hud_no_plugins_end();
+        assert_null(getenv("HWLOC_PLUGINS_PATH"));
+    }
+}
+
 /* Then end leaves it so. */
 static void an_environment_is_cleared_meanwhile(void **state)
 {
@@ -363,6 +381,7 @@ int main(void)
         cmocka_unit_test(too_large),
         cmocka_unit_test(hwloc_loads_no_plugins),
         cmocka_unit_test(the_environment_is_the_process_s),
+        cmocka_unit_test(the_name_is_given_a_value_meanwhile),
         cmocka_unit_test(an_environment_is_cleared_meanwhile),
         cmocka_unit_test(interleaved_processors),
         cmocka_unit_test(odd_machines),

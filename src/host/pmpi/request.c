@@ -122,11 +122,14 @@ static void begin_inner(void *arg)
     r->code = r->below(r);
 }
 
+/* Where it is the MPI's, those of huddle advance, too: others may wait for what these start. */
 static void look(struct request *r)
 {
     MPI_Status status;
     int done = 0;
 
+    if (r->state == WITH_MPI)
+        (void)hud_progress(hud_life_context());
     if (r->state == WITH_HUDDLE) {
         int result = hud_request_test(r->request, &done);
         if (done)
