@@ -91,7 +91,7 @@ HUD_API void hud_context_destroy(hud_context *context);
  * How the members of a team reach each other while it is set up.  allgather: every member
  * contributes `bytes` bytes, `all` receives size * bytes in rank order; returns 0, or nonzero on
  * failure, on every rank alike.  It is called twice, in the team's first collective, without any
- * lock of huddle.
+ * lock of huddle.  It is not called, and may be NULL, where there is start_allgather.
  */
 struct hud_exchange {
     int (*rank)(void *arg);

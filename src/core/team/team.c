@@ -19,7 +19,8 @@ int hud_team_create(hud_context *context, const struct hud_exchange *exchange, h
     if (!out)
         return HUD_ERR_ARGUMENT;
     *out = NULL;
-    if (!context || !exchange || !exchange->rank || !exchange->size || !exchange->allgather)
+    if (!context || !exchange || !exchange->rank || !exchange->size ||
+        (!exchange->allgather && !exchange->start_allgather))
         return HUD_ERR_ARGUMENT;
     team = calloc(1, sizeof *team);
     if (!team && (team = kept_take(&kept_teams)) == NULL)

@@ -331,7 +331,7 @@ static int unasked(hud_module *m, const struct call *c, int status)
     static int handled_##name(MAP(PARAM_, __VA_ARGS__))                                            \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
-        int status = m->setting_up ? HUD_PASS : take_##name(m, __VA_ARGS__, module);               \
+        int status = take_##name(m, __VA_ARGS__, module);                                          \
         return status != HUD_PASS ? hud_call_answer(comm, status)                                  \
                                   : below_##name(__VA_ARGS__, module);                             \
     }

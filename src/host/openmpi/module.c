@@ -22,19 +22,6 @@ static int exchange_size(void *arg)
     return ompi_comm_size(((hud_module *)arg)->comm);
 }
 
-static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *all)
-{
-    hud_module *m = arg;
-    mca_coll_base_comm_coll_t *table = m->comm->c_coll;
-    ompi_datatype_t *byte = &ompi_mpi_byte.dt;
-
-    m->setting_up = true;
-    int rc = table->coll_allgather(mine, (int)bytes, byte, all, (int)bytes, byte, m->comm,
-                                   table->coll_allgather_module);
-    m->setting_up = false;
-    return rc;
-}
-
 static void exchange_name(void *arg, char *name, size_t bytes)
 {
     snprintf(name, bytes, "%s", ((hud_module *)arg)->comm->c_name);
@@ -61,8 +48,7 @@ static int exchange_world_rank(void *arg, int rank)
 
 int hud_module_leave(hud_module *m, int code)
 {
-    if (!m->setting_up)
-        hud_team_exit(m->team);
+    hud_team_exit(m->team);
     return code;
 }
 
@@ -110,7 +96,6 @@ struct hud_exchange hud_module_exchange(hud_module *m)
     return (struct hud_exchange){
         .rank = exchange_rank,
         .size = exchange_size,
-        .allgather = exchange_allgather,
         .world_rank = exchange_world_rank,
         .arg = m,
         .name = exchange_name,

@@ -60,8 +60,6 @@ typedef struct hud_module {
     ompi_communicator_t *comm;
     hud_context *context;
     hud_team *team;
-    bool setting_up; /* inside the team's allgather, which may itself call other collectives of this
-                        communicator */
     bool nonblocking;                /* nonblocking collectives are handled, too */
     atomic_int in_flight;            /* requests of `team` that are not complete */
     struct request *oldest, *newest; /* of them, in the order of their starts: progress.c's */

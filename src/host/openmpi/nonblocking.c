@@ -250,7 +250,7 @@ static int place(hud_module *m, struct request *r, bool saved, ompi_request_t **
     static int handled_i##name(MAP(PARAM_, __VA_ARGS__))                                           \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
-        bool users = !m->setting_up && is_users(AT_##name, __builtin_return_address(0));           \
+        bool users = is_users(AT_##name, __builtin_return_address(0));                             \
         if (!users && local_count(&m->in_flight) == 0)                                             \
             return m->below.i##name(__VA_ARGS__, request, m->below.i##name##_module);              \
         struct request *r = prepare(m, SHAPE_##name, false);                                       \

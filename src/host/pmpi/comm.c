@@ -60,16 +60,6 @@ static void exchange_name(void *arg, char *name, size_t bytes)
     snprintf(name, bytes, "%s", text);
 }
 
-static int exchange_allgather(void *arg, const void *mine, size_t bytes, void *all)
-{
-    struct comm *c = arg;
-
-    if (bytes > INT_MAX)
-        return 1;
-    return real.Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->handle) !=
-           MPI_SUCCESS;
-}
-
 /*
  * No memory, not even what is kept.  Where the communicator may have a lease, the others wait for
  * this rank in the set-up of its team.  So the job ends.
@@ -192,7 +182,6 @@ static bool describe(struct comm *c, hud_context *context)
     struct hud_exchange exchange = {
         .rank = exchange_rank,
         .size = exchange_size,
-        .allgather = exchange_allgather,
         .world_rank = exchange_world_rank,
         .arg = c,
         .name = exchange_name,
