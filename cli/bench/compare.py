@@ -92,6 +92,7 @@ class Comparison:
         self.options, self.layout = options, layout
         self.samples, self.notes, self.left_out, self.wrong = [], [], set(), 0
         self.missing = {}  # (candidate, ranks, collective, why) -> sizes without a figure
+        self.reasons = {}  # (candidate, ranks, collective, size) -> why there is no figure
         for collective in options.collectives:
             for text in options.compare:
                 settings_of(layout, collective, text)
@@ -128,8 +129,15 @@ class Comparison:
                 self.keep(answer, (launch, ranks, bind, collective, size))
 
     def why(self, text, about):
-        """Why huddle takes no such call: what the library says of a team with these settings."""
+        """Why huddle takes no such call; asked once, as it is the same in all launches."""
         _, ranks, bind, collective, size = about
+        key = (text, ranks, collective, size)
+        if key not in self.reasons:
+            self.reasons[key] = self.reason(text, ranks, bind, collective, size)
+        return self.reasons[key]
+
+    def reason(self, text, ranks, bind, collective, size):
+        """What the library says of a team with these settings."""
         lines = settings_of(self.layout, collective, text).splitlines()
         ours = [name for name in os.environ if name.startswith("HUDDLE") and name not in KEPT]
         answer, _ = self.layout.hear(
@@ -184,6 +192,7 @@ class Comparison:
 
     def run(self, step):
         """All turns.  Returns what ended it early, or None."""
+        early = None
         try:
             for turn in self.turns():
                 try:
@@ -193,11 +202,11 @@ class Comparison:
                     self.notes.append(f"{turn[2]}, {turn[1]} ranks: {failure}")
                 step()
         except KeyboardInterrupt as interrupt:
-            return interrupt
+            early = interrupt
         self.tell_missing()
-        if not self.samples:
+        if not self.samples and not early:
             raise Trouble("bench: nothing was measured\n  " + "\n  ".join(self.notes))
-        return None
+        return early
 
 
 def check(options):

@@ -41,6 +41,7 @@ RINGS = (
     "32768:4",
     "65536:4",
 )  # fragments and buffers that the bare ring tries; the best of each size counts
+PLAIN = ["barrier", "bcast", "allreduce", "alltoall"]  # collectives that have a bare form
 
 # kind: "peer", "huddle" or BARE.  settings: those of huddle; only: the collectives that it is for.
 Variant = namedtuple("Variant", "name kind mpi parameters settings only")
@@ -145,9 +146,12 @@ def choose(options, layout, say):
             for words, more, only in forced(options, layout)
         ]
     if options.bare:
-        variants.append(
-            Variant(BARE, BARE, None, {}, {}, ["barrier", "bcast", "allreduce", "alltoall"])
-        )
+        if not set(PLAIN) & set(options.collectives):
+            named = ", ".join(options.collectives)
+            raise Trouble(
+                f"bench: --bare: no plain form of {named} (accepted: {', '.join(PLAIN)})", 2
+            )
+        variants.append(Variant(BARE, BARE, None, {}, {}, PLAIN))
     return variants, missing
 
 

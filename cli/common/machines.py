@@ -57,12 +57,13 @@ def path_of(layout, name):
     """The file of a description; None: the machine that this runs on."""
     if name == THIS:
         return None
-    if name.endswith(".toml"):
+    if name.endswith(".toml") and os.path.exists(name):
         return name
     known = files(layout)
     if name not in known:
+        missing = "no such file" if name.endswith(".toml") else "not known"
         raise Trouble(
-            f"--machine {name}: not known (accepted: {THIS}, {', '.join(known)}, or a file"
+            f"--machine {name}: {missing} (accepted: {THIS}, {', '.join(known)}, or a file"
             " NAME.toml)",
             2,
         )

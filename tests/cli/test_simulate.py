@@ -227,7 +227,7 @@ class Asked(unittest.TestCase):
             ),
             (("bcast",), "--machine this: not described yet: there is no /"),
             (("bcast", "--machine", "cray"), "--machine cray: not known (accepted: this, "),
-            (("bcast", "--machine", "/none/x.toml"), "--machine /none/x.toml: No such file"),
+            (("bcast", "--machine", "/none/x.toml"), "--machine /none/x.toml: no such file"),
             (
                 ("bcast", *there, "--ranks", "9"),
                 "--ranks 9: needs one core per rank (accepted: 2 to 8)",

@@ -194,7 +194,7 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     ask("alltoall", 1 << 20, 8, "core");
     assert_true(is_verdict_on("inline", "for other sizes"));
     ask("alltoall", 1 << 10, 100, "core");
-    assert_true(is_verdict_on("inline", "its algorithm does not take the call"));
+    assert_true(is_verdict_on("inline", "its algorithm does not support this call"));
     unsetenv("HUDDLE_MEMORY");
 }
 
@@ -279,7 +279,7 @@ static void a_setting_comes_first(void **state)
     assert_string_equal(text_at("why.by"), "setting");
     ask("bcast", 1 << 20, 4, "core");
     assert_true(json_is_null(at("serves")));
-    assert_string_equal(text_at("why.by"), "setting, but it does not take the call");
+    assert_string_equal(text_at("why.by"), "setting, but it does not support this call");
     assert_string_equal(
         json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
         "a setting comes first");

@@ -122,7 +122,7 @@ static const char *lack_of(const struct asked *a, const struct rule *r)
 
     return lack == LACK_MEMORY  ? "memory has no room for its algorithm"
            : lack == LACK_ORDER ? "its algorithm does not combine the ranks in their order"
-                                : "its algorithm does not take the call";
+                                : "its algorithm does not support this call";
 }
 
 /* *served: a rule before these does. */

@@ -32,7 +32,7 @@ enum plan_lack hud_plan_lack(const struct config *config, const struct plan *pla
 void hud_plan_lack_text(const struct config *config, const struct plan *plan, enum plan_lack lack,
                         char text[LACK_TEXT])
 {
-    bool leased = plan->max_bytes >= hud_plan_lease_bytes(config);
+    int limit = hud_plan_limit(config, plan);
 
     if (lack == LACK_DIRECT)
         snprintf(text, LACK_TEXT,
@@ -40,10 +40,9 @@ void hud_plan_lack_text(const struct config *config, const struct plan *plan, en
                  config->text[SET_CMA], config->text[SET_XPMEM]);
     else if (lack == LACK_MEMORY)
         snprintf(text, LACK_TEXT, "memory has no room for it (raise %s=%.24s)",
-                 leased ? "HUDDLE_LEASE" : "HUDDLE_MEMORY",
-                 config->text[leased ? SET_LEASE : SET_MEMORY]);
+                 hud_settings(NULL)[limit].name, config->text[limit]);
     else
         snprintf(text, LACK_TEXT, "%s",
                  lack == LACK_ORDER ? "it does not combine the ranks in their order"
-                                    : "it does not take the call");
+                                    : "it does not support this call");
 }

@@ -148,6 +148,9 @@ int hud_plan_lay_out(const struct config *config, struct plan *plan);
 /* Most that one team takes of an arena. */
 size_t hud_plan_lease_bytes(const struct config *config);
 
+/* The setting that gives such a plan more memory: SET_LEASE or SET_MEMORY. */
+int hud_plan_limit(const struct config *config, const struct plan *plan);
+
 bool hud_plan_only_equal(const struct plan_only *a, const struct plan_only *b);
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b);
 

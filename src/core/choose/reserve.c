@@ -169,6 +169,11 @@ size_t hud_plan_lease_bytes(const struct config *config)
     return config->number[SET_LEASE] < 0 ? (size_t)1536 << 10 : (size_t)config->number[SET_LEASE];
 }
 
+int hud_plan_limit(const struct config *config, const struct plan *plan)
+{
+    return plan->max_bytes >= hud_plan_lease_bytes(config) ? SET_LEASE : SET_MEMORY;
+}
+
 size_t hud_plan_only_offer(size_t arena_bytes, size_t free_bytes)
 {
     return free_bytes > arena_bytes / 2 ? free_bytes - arena_bytes / 2 : 0;

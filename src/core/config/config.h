@@ -21,7 +21,7 @@ struct setting {
     const char *doc;
 };
 
-/* The rows; *count of them.  Fixed for the life of the process. */
+/* The rows; *count of them (count may be NULL).  Fixed for the life of the process. */
 HUD_API const struct setting *hud_settings(int *count);
 
 #define SETTING(id, ...) SET_##id,

@@ -189,7 +189,8 @@ const struct setting_row *hud_settings_rows(int *count)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, build);
-    *count = row_count;
+    if (count)
+        *count = row_count;
     return rows;
 }
 

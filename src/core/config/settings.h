@@ -23,7 +23,7 @@ struct setting_row {
     int alg, param; /* -1: not an algorithm's */
 };
 
-/* The rows; *count of them.  Fixed for the life of the process. */
+/* The rows; *count of them (count may be NULL).  Fixed for the life of the process. */
 const struct setting_row *hud_settings_rows(int *count);
 
 #endif

@@ -43,8 +43,7 @@ bool hud_context_tells_memory(struct hud_context *c, int set)
 static void say_short(struct hud_context *c, const struct plan *plan)
 {
     enum { NAMES = 24 * COLL_KINDS };
-    bool leased = plan->max_bytes >= hud_plan_lease_bytes(&c->config);
-    int set = leased ? SET_LEASE : SET_MEMORY;
+    int set = hud_plan_limit(&c->config, plan);
     bool tells = hud_context_tells_memory(c, set);
     char names[NAMES] = "";
     size_t at = 0;
@@ -59,8 +58,8 @@ static void say_short(struct hud_context *c, const struct plan *plan)
         hud_log(&c->config, tells ? LOG_WARN : LOG_INFO,
                 "%s=%s has no room for all calls of %s on %d ranks; using %s's own for the others "
                 "(huddle explain)",
-                leased ? "HUDDLE_LEASE" : "HUDDLE_MEMORY", c->config.text[set], names,
-                plan->facts.ranks, c->owner);
+                hud_settings(NULL)[set].name, c->config.text[set], names, plan->facts.ranks,
+                c->owner);
 }
 
 void hud_context_say_plan(struct hud_context *c, const struct plan *plan)
