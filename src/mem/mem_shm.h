@@ -53,7 +53,7 @@ struct mem_reach {
 
 /* What the calls of a team share, and seldom need. */
 struct mem_team {
-    struct mem_habit habit;
+    struct mem_habit habit[MEM_HABITS];
     struct mem_pace pace;
     const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach
                         each other's memory */
@@ -70,6 +70,7 @@ struct mem {
     const struct mem_policy *policy;
     struct mem_team *team;
     size_t slot_offset, window_offset; /* of the running algorithm's in a slice */
+    size_t bytes;                      /* of the call; 0 in a team of several nodes */
     bool truncated;                    /* a mem_out or mem_pull of this call went past its view */
 };
 

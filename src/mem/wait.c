@@ -7,10 +7,10 @@
  *
  *   - Awake, it looks and yields by turns, or only yields where ranks outnumber processors.  To
  *     yield is best while all ranks are in the collective.
- *   - How long it stays awake is learned from the team's past waits.  Short ones, which cost
- *     nothing, are left out.  It is twice what they last while that is less than LONG_NS.  Where
- *     they last longer, it is as long as a sleep and its wake cost (SHORT_NS): a wake is then a
- *     small part of the wait.
+ *   - How long it stays awake is learned from past waits in calls of about that size (habit_of).  Short
+ *     waits, which cost nothing, are left out.  It is twice what they last while that is less than
+ *     LONG_NS.  Where they last longer, it is as long as a sleep and its wake cost (SHORT_NS): a
+ *     wake is then a small part of the wait.
  *   - A yield that takes TURN_NS means that another process used the processor, one that does not
  *     wait: another program, or a rank that computes.  Each further yield would lose a time slice,
  *     while a sleeper gets the processor back as soon as it wakes.  So the rank does not yield for
@@ -53,6 +53,15 @@ enum {
     WAITS_PER_YIELD = 16,     /* where sleeps leave nothing to learn from */
     LEARN = 4                 /* a new wait counts for a quarter */
 };
+
+/* Calls of unlike sizes teach apart.  In large ones other ranks work for a time slice on end; small
+ * ones after them would sleep for up to BUSY_MAX_NS, for nothing (docs/evidence/habits.csv). */
+static struct mem_habit *habit_of(const struct mem *m)
+{
+    enum { SMALL = 4096, MEDIUM = 65536 };
+
+    return &m->team->habit[(m->bytes > SMALL) + (m->bytes > MEDIUM)];
+}
 
 static uint32_t *low_half(_Atomic uint64_t *f)
 {
@@ -111,7 +120,7 @@ enum { PROGRESS_PER_SLEEP = 32 };
 bool hud_mem_cpu_is_shared(const struct mem *m)
 {
     return m->policy->way == MEM_ADAPTIVE && m->policy->spans_nodes &&
-           m->team->habit.yield_ns > SHARED_NS;
+           habit_of(m)->yield_ns > SHARED_NS;
 }
 
 /* In the first turn of a wait: whether it sleeps for that. */
@@ -124,7 +133,7 @@ static bool leaves(struct mem_habit *habit)
 /* What adaptive does, having waited so long. */
 static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now, unsigned n)
 {
-    struct mem_habit *habit = &m->team->habit;
+    struct mem_habit *habit = habit_of(m);
     bool oversubscribed = m->policy->polls == 0, busy = now < habit->busy_until_ns;
 
     if (hud_mem_cpu_is_shared(m) && (n > 0 || leaves(habit)))
@@ -194,7 +203,7 @@ int64_t hud_mem_yield(struct mem *m, int64_t now_ns)
 {
     sched_yield();
     int64_t after_ns = hud_mem_now_ns();
-    judge(&m->team->habit, after_ns, after_ns - now_ns);
+    judge(habit_of(m), after_ns, after_ns - now_ns);
     return after_ns;
 }
 
@@ -227,7 +236,7 @@ bool hud_mem_wait_turn(struct mem_wait *wait)
 
 void hud_mem_wait_end(struct mem_wait *wait)
 {
-    learn(&wait->m->team->habit, wait->now_ns - wait->begin_ns);
+    learn(habit_of(wait->m), wait->now_ns - wait->begin_ns);
 }
 
 void hud_mem_wait(struct mem *m, _Atomic uint64_t *f, uint64_t min, const char *file, int line)

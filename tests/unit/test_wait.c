@@ -143,16 +143,16 @@ static void no_loss_is_remembered_for_ever(void **state)
     policy.polls = 256;
     yield_ns = 90 * (int64_t)MS;
     for (int i = 0; i < 8; i++) {
-        team.habit.busy_until_ns = 0;
+        team.habit[0].busy_until_ns = 0;
         wait_for(300 * (int64_t)MS);
     }
-    assert_true(team.habit.busy_until_ns > 0 &&
-                team.habit.busy_until_ns <= now + 1000 * (int64_t)MS);
+    assert_true(team.habit[0].busy_until_ns > 0 &&
+                team.habit[0].busy_until_ns <= now + 1000 * (int64_t)MS);
     reset(state);
     policy.way = MEM_ADAPTIVE;
     yield_ns = 600000 * (int64_t)MS;
     wait_for(10 * MS);
-    assert_int_equal(team.habit.busy_until_ns, 0);
+    assert_int_equal(team.habit[0].busy_until_ns, 0);
 }
 
 /* A rank that has waited long again and again sleeps sooner. */
@@ -210,6 +210,23 @@ static void a_processor_that_does_not_come_back_is_not_given_away(void **state)
     }
 }
 
+/* In large calls the others work, and keep the processor; in small ones they wait. */
+static void large_calls_do_not_teach_small_ones_to_sleep(void **state)
+{
+    (void)state;
+    policy.way = MEM_ADAPTIVE;
+    mem.bytes = 1 << 20;
+    yield_ns = 3 * MS;
+    for (int i = 0; i < 20; i++)
+        wait_for(20 * MS);
+    assert_int_not_equal(sleeps, 0);
+    mem.bytes = 8;
+    yield_ns = US;
+    wait_for(100 * US);
+    assert_int_not_equal(yields, 0);
+    assert_int_equal(sleeps, 0);
+}
+
 /* The rank that has the processor may be the one that messages of other nodes are for. */
 static void waits_for_other_nodes_leave_a_shared_processor(void **state)
 {
@@ -246,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup(long_waits_teach_to_sleep, reset),
         cmocka_unit_test_setup(short_waits_teach_to_stay_awake, reset),
         cmocka_unit_test_setup(a_processor_that_does_not_come_back_is_not_given_away, reset),
+        cmocka_unit_test_setup(large_calls_do_not_teach_small_ones_to_sleep, reset),
         cmocka_unit_test_setup(waits_for_other_nodes_leave_a_shared_processor, reset),
     };
 
