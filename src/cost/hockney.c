@@ -89,11 +89,6 @@ double hud_cost_broadcast_ns(const struct cost_hockney *c, const struct cost_bro
                : tree->steps(b->ranks, b->degree, segments) * (c->alpha_ns + piece * c->beta_ns);
 }
 
-double hud_cost_linear_first_ns(const struct cost_hockney *c, double message_bytes)
-{
-    return c->alpha_ns + message_bytes * c->beta_ns;
-}
-
 /* k / ln k and (k - 1) / ln k: the steps, but for ln p. */
 int hud_cost_broadcast_degree(enum cost_tree tree, int max)
 {

@@ -53,10 +53,6 @@ struct cost_broadcast {
 
 double hud_cost_broadcast_ns(const struct cost_hockney *c, const struct cost_broadcast *b);
 
-/* Of the fastest rank: in a linear broadcast others are done after one message, which makes ranks
- * uneven. */
-double hud_cost_linear_first_ns(const struct cost_hockney *c, double message_bytes);
-
 /* The best k of a large tree, by trying 2 to `most` with log_k p as it is; its ceiling moves that
  * of some p (128 ranks: 14, 15, 16 steps for k = 2, 3, 4). 0: a tree without a degree. */
 int hud_cost_broadcast_degree(enum cost_tree tree, int max);

@@ -69,12 +69,3 @@ double hud_cost_doubling_ns(const struct cost_node *node)
             ns += node->level[l].line_ns;
     return ns;
 }
-
-double hud_cost_ring_ns(const struct cost_node *node, double message_bytes, double fragment_bytes)
-{
-    double through = node->memory_gbps > 0 && message_bytes > node->cache_bytes
-                         ? time_of(2 * message_bytes, node->memory_gbps)
-                         : 0;
-
-    return time_of(message_bytes + fmin(fragment_bytes, message_bytes), node->core_gbps) + through;
-}

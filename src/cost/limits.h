@@ -58,6 +58,5 @@ double hud_cost_limit_ns(const struct cost_limit *limit); /* the largest */
 double hud_cost_gather_ns(const struct cost_node *node);
 double hud_cost_release_ns(const struct cost_node *node);
 double hud_cost_doubling_ns(const struct cost_node *node);
-double hud_cost_ring_ns(const struct cost_node *node, double message_bytes, double fragment_bytes);
 
 #endif

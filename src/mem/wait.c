@@ -7,10 +7,10 @@
  *
  *   - Awake, it looks and yields by turns, or only yields where ranks outnumber processors.  To
  *     yield is best while all ranks are in the collective.
- *   - How long it stays awake is learned from past waits in calls of about that size (habit_of).  Short
- *     waits, which cost nothing, are left out.  It is twice what they last while that is less than
- *     LONG_NS.  Where they last longer, it is as long as a sleep and its wake cost (SHORT_NS): a
- *     wake is then a small part of the wait.
+ *   - How long it stays awake is learned from past waits in calls of about that size (habit_of).
+ *     Short waits, which cost nothing, are left out.  It is twice what they last while that is less
+ *     than LONG_NS.  Where they last longer, it is as long as a sleep and its wake cost (SHORT_NS):
+ *     a wake is then a small part of the wait.
  *   - A yield that takes TURN_NS means that another process used the processor, one that does not
  *     wait: another program, or a rank that computes.  Each further yield would lose a time slice,
  *     while a sleeper gets the processor back as soon as it wakes.  So the rank does not yield for

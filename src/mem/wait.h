@@ -28,7 +28,7 @@ struct mem_wait {
 typedef void mem_watch(struct mem_wait *wait, bool over, void *arg);
 enum { MEM_WATCH_NS = 50000000 };
 
-/* What this rank has learned of a team's waits in calls of some size (wait.c); all zero at first. */
+/* What this rank has learned of the waits in calls of some size (wait.c); all zero at first. */
 struct mem_habit {
     int64_t awake_ns;      /* how long a wait is worth staying awake for; 0: nothing learned yet */
     int64_t busy_until_ns; /* until then a processor given away would not come back soon */

@@ -149,7 +149,5 @@ struct shape_tree {
 int hud_shape_parent(const struct shape_tree *t, int rank);
 /* The i-th child (0, 1, ...) in the order in which to announce to them, -1: no such child. */
 int hud_shape_child(const struct shape_tree *t, int rank, int i);
-/* Edges from the root; takes as many steps. */
-int hud_shape_depth(const struct shape_tree *t, int rank);
 
 #endif

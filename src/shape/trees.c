@@ -345,12 +345,3 @@ int hud_shape_child(const struct shape_tree *t, int rank, int i)
         return rank == t->root && i == 0 ? 1 - rank : -1;
     return to_rank(t, kinds[t->kind].child(t, to_number(t, rank), i));
 }
-
-int hud_shape_depth(const struct shape_tree *t, int rank)
-{
-    int depth = 0;
-
-    while ((rank = hud_shape_parent(t, rank)) >= 0)
-        depth++;
-    return depth;
-}

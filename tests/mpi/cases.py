@@ -352,6 +352,9 @@ CASES = [
     *[Case("death", f"{collective}, ULFM", ("ompi5",), 4, ["{bin}/death", collective, "--recover"], launch=GO_ON, fails=None,
            during=until_it_says(r"(?s)(recovered: 3 survivors.*){3}"), says=[DIED.format(call=collective)],
            prints=[f"rank {r} recovered: 3 survivors" for r in (0, 2, 3)], again=collective != "alltoall") for collective in ("barrier", "bcast", "reduce", "allreduce", "alltoall")],
+    # Before a team is set up: ranks wait in its exchange.
+    Case("death", "before the first call, ULFM", ("ompi5",), 4, ["{bin}/death", "allreduce", "--recover", "--first"], launch=GO_ON, fails=None,
+         during=until_it_says(r"(?s)(recovered: 3 survivors.*){3}"), prints=[f"rank {r} recovered: 3 survivors" for r in (0, 2, 3)]),
 
     # huddle who, asked from outside while a rank is late.
     Case("who", "a rank that sleeps, and one that is stopped", BOTH, 4, ["{bin}/late"], env={"HUDDLE_ALLREDUCE": "slices", "HUDDLE_BARRIER": "groups"},

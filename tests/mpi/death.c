@@ -2,13 +2,13 @@
 /*
  * death.c - a rank's process ends in the middle of collectives, under a launcher that goes on.
  *
- *     death COLLECTIVE [--recover]
+ *     death COLLECTIVE [--recover [--first]]
  *
- * After some rounds rank 1 kills itself.  COLLECTIVE: barrier, bcast, reduce, allreduce, alltoall
- * (of 1 KB, and of 1 MB every other time).  Without ULFM the others then wait for ever, as under
- * the MPI alone: the test looks at the line that huddle prints.  --recover, with ULFM: every
- * survivor's call fails with MPI_ERR_PROC_FAILED or MPI_ERR_REVOKED; they shrink the communicator
- * and go on.
+ * After some rounds, with --first before the first one, rank 1 kills itself.  COLLECTIVE: barrier,
+ * bcast, reduce, allreduce, alltoall (of 1 KB, and of 1 MB every other time).  Without ULFM the
+ * others then wait for ever, as under the MPI alone: the test looks at the line that huddle prints.
+ * --recover, with ULFM: every survivor's call fails with MPI_ERR_PROC_FAILED or MPI_ERR_REVOKED;
+ * they shrink the communicator and go on.
  */
 #include "check.h"
 
@@ -40,12 +40,12 @@ static int call(const char *name, int count, MPI_Comm comm)
     return MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
 }
 
-static int rounds(const char *name, MPI_Comm comm, int victim)
+static int rounds(const char *name, MPI_Comm comm, int victim, int last)
 {
     int class = MPI_SUCCESS;
 
     for (int i = 0; i < 2 * ROUNDS && class == MPI_SUCCESS; i++) {
-        if (i == ROUNDS && world_rank == victim)
+        if (i == last && world_rank == victim)
             kill(getpid(), SIGKILL);
         MPI_Error_class(call(name, i % 2 ? MOST : 256, comm), &class);
     }
@@ -63,7 +63,7 @@ static int recover(const char *name)
         return 1;
     MPI_Comm_size(left, &size);
     MPI_Comm_set_name(left, "the survivors");
-    check(rounds(name, left, -1) == MPI_SUCCESS, "the survivors' %s failed", name);
+    check(rounds(name, left, -1, 0) == MPI_SUCCESS, "the survivors' %s failed", name);
     check(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, left) == MPI_SUCCESS && sum == size,
           "the survivors' sum is %d of %d", sum, size);
     printf("rank %d recovered: %d survivors\n", world_rank, size);
@@ -77,14 +77,15 @@ static int recover(const char *name)
 
 int main(int argc, char **argv)
 {
-    bool recovers = argc > 2 && strcmp(argv[2], "--recover") == 0;
+    bool recovers = argc > 2 && strcmp(argv[2], "--recover") == 0,
+         first = argc > 3 && strcmp(argv[3], "--first") == 0;
 
     if (argc < 2)
         return 2;
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (recovers)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    int class = rounds(argv[1], MPI_COMM_WORLD, 1);
+    int class = rounds(argv[1], MPI_COMM_WORLD, 1, first ? 0 : ROUNDS);
     if (recovers) {
         check(class == ERR_PROC_FAILED || class == ERR_REVOKED ||
                   (class == MPI_SUCCESS && strcmp(argv[1], "barrier") != 0),

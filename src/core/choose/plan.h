@@ -68,7 +68,7 @@ struct plan_facts {
     bool direct;  /* the ranks can reach each other's memory: algorithms that need it may serve */
     bool quick;   /* and the kernel copies quickly for each of them (core/arena/direct.h), or their
                     memory stays mapped */
-    bool intel;   /* the processors are Intel's; false where the machine is only described */
+    bool intel;   /* the processors are Intel's, here or by the machine's description */
     bool divided; /* a level of the memory hierarchy has the ranks in several units */
     char within[TOPO_NAME]; /* the lowest level that holds all ranks, or "machine" */
 };

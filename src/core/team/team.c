@@ -20,6 +20,7 @@ int hud_team_create(hud_context *context, const struct hud_exchange *exchange, h
         return HUD_ERR_ARGUMENT;
     *out = NULL;
     if (!context || !exchange || !exchange->rank || !exchange->size ||
+        !exchange->start_allgather != !exchange->test_allgather ||
         (!exchange->allgather && !exchange->start_allgather))
         return HUD_ERR_ARGUMENT;
     team = calloc(1, sizeof *team);

@@ -26,6 +26,16 @@
 
 extern HUD_API mca_coll_base_component_t mca_coll_huddle_component;
 
+/* Whether one of Open MPI's own is complete; then what it has received can be read, though another
+ * thread may have completed it. */
+static inline bool hud_request_is_over(ompi_request_t *request)
+{
+    if (!REQUEST_COMPLETE(request))
+        return false;
+    opal_atomic_rmb();
+    return true;
+}
+
 /* module.c: a module for a communicator that is not yet enabled; NULL: out of memory. */
 mca_coll_base_module_t *hud_module_create(hud_context *context, bool nonblocking);
 /* No memory for one, not even what is kept.  Where the others may have one they would wait for this

@@ -14,14 +14,22 @@
  * Cost      ceil(log2 P) rounds, of one message or two; P - 1 parts into each rank.
  * Order     Messages of a pair arrive in order, and both ends have the same order of rounds and of
  *           allgathers.  So all have one tag.
+ * Failure   With ULFM: where the communicator is revoked, or a member's process has failed, the
+ *           messages are cancelled, and the allgather fails.  Other members may have finished it;
+ *           their waits of the team end as those of any call (hud_exchange.interrupted).
  */
 #include "exchange.h"
 
 #include "ompi/mca/pml/pml.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TAG = -5 }; /* below those of programs, above those of Open MPI's collectives */
+enum {
+    TAG = -5,             /* below those of programs, above those of Open MPI's collectives */
+    TESTS_PER_LOOK = 1024 /* whether all members live takes a question about each */
+};
 
 struct parts {
     int first, count;
@@ -37,32 +45,57 @@ static void divide(int size, int first, int count, struct parts piece[2])
     piece[1] = (struct parts){ 0, count - fit };
 }
 
-/* False: it did not go out. */
-static bool begin_round(hud_module *m)
+static bool is_interrupted(const hud_module *m)
+{
+    return compat_fault_tolerant() && (compat_revoked(m->comm) || compat_has_failed(m->comm));
+}
+
+/* What is not matched yet completes by that. */
+static void cancel_round(struct hud_pending *p)
+{
+    for (int i = 0; i < 4; i++)
+        if (p->message[i] != NULL && !hud_request_is_over(p->message[i]))
+            ompi_request_cancel(p->message[i]);
+    p->failed = true;
+}
+
+/* A rank whose messages do not go out would leave the others waiting. */
+static void fail_round(hud_module *m, int code)
+{
+    if (!is_interrupted(m)) {
+        fprintf(stderr,
+                "huddle: rank %d cannot send to other ranks of a communicator (%s); aborting\n",
+                (int)OMPI_PROC_MY_NAME->vpid, opal_strerror(code));
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    cancel_round(&m->pending);
+}
+
+static void begin_round(hud_module *m)
 {
     struct hud_pending *p = &m->pending;
     ompi_datatype_t *byte = &ompi_mpi_byte.dt;
     int size = ompi_comm_size(m->comm), me = ompi_comm_rank(m->comm), k = p->distance,
         count = size - k < k ? size - k : k, from = (me + k) % size, to = (me - k + size) % size;
     struct parts received[2], sent[2];
-    bool out = true;
+    int code = OMPI_SUCCESS;
 
     divide(size, from, count, received);
     divide(size, me, count, sent);
-    for (int i = 0; i < 2 && out; i++)
-        out = received[i].count == 0 ||
-              MCA_PML_CALL(irecv(p->all + (size_t)received[i].first * p->bytes,
-                                 (size_t)received[i].count * p->bytes, byte, from, TAG, m->comm,
-                                 &p->message[i])) == OMPI_SUCCESS;
-    for (int i = 0; i < 2 && out; i++)
-        out = sent[i].count == 0 || MCA_PML_CALL(isend(p->all + (size_t)sent[i].first * p->bytes,
-                                                       (size_t)sent[i].count * p->bytes, byte, to,
-                                                       TAG, MCA_PML_BASE_SEND_STANDARD, m->comm,
-                                                       &p->message[2 + i])) == OMPI_SUCCESS;
-    return out;
+    for (int i = 0; i < 2 && code == OMPI_SUCCESS; i++)
+        if (received[i].count > 0)
+            code = MCA_PML_CALL(irecv(p->all + (size_t)received[i].first * p->bytes,
+                                      (size_t)received[i].count * p->bytes, byte, from, TAG,
+                                      m->comm, &p->message[i]));
+    for (int i = 0; i < 2 && code == OMPI_SUCCESS; i++)
+        if (sent[i].count > 0)
+            code = MCA_PML_CALL(isend(p->all + (size_t)sent[i].first * p->bytes,
+                                      (size_t)sent[i].count * p->bytes, byte, to, TAG,
+                                      MCA_PML_BASE_SEND_STANDARD, m->comm, &p->message[2 + i]));
+    if (code != OMPI_SUCCESS)
+        fail_round(m, code);
 }
 
-/* A rank whose messages do not go out would leave the others waiting. */
 int hud_exchange_start(void *arg, const void *mine, size_t bytes, void *all, void **pending)
 {
     hud_module *m = arg;
@@ -70,10 +103,9 @@ int hud_exchange_start(void *arg, const void *mine, size_t bytes, void *all, voi
     m->pending = (struct hud_pending){ .all = all, .bytes = bytes, .distance = 1 };
     *pending = &m->pending;
     memmove(m->pending.all + (size_t)ompi_comm_rank(m->comm) * bytes, mine, bytes);
-    if (ompi_comm_size(m->comm) == 1 || begin_round(m))
-        return 0;
-    hud_module_give_up(m->comm);
-    return 1;
+    if (ompi_comm_size(m->comm) > 1)
+        begin_round(m);
+    return 0;
 }
 
 /* All messages of a round are complete. */
@@ -82,7 +114,7 @@ static bool end_round(struct hud_pending *p)
     for (int i = 0; i < 4; i++) {
         if (p->message[i] == NULL)
             continue;
-        if (!REQUEST_COMPLETE(p->message[i]))
+        if (!hud_request_is_over(p->message[i]))
             return false;
         p->failed = p->failed || p->message[i]->req_status.MPI_ERROR != MPI_SUCCESS;
         ompi_request_free(&p->message[i]);
@@ -99,16 +131,15 @@ int hud_exchange_test(void *arg, void **pending, int *done)
 
     *done = 0;
     while (p->distance < size) {
+        if (!p->failed && ++p->tests % TESTS_PER_LOOK == 0 && is_interrupted(m))
+            cancel_round(p);
         if (!end_round(p)) /* also of a round that failed: the others write into `all` */
             return 0;
         if (p->failed)
             break;
         p->distance *= 2;
-        if (p->distance < size && !begin_round(m)) {
-            hud_module_give_up(m->comm);
-            p->failed = true;
-            break;
-        }
+        if (p->distance < size)
+            begin_round(m);
     }
     *done = 1;
     *pending = NULL;

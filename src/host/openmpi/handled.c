@@ -3,9 +3,9 @@
  * handled.c - the collectives that huddle handles.
  *
  * open_<name> describes a call to huddle as views and an operation.  Calls for which huddle returns
- * HUD_PASS go to the module below, with the caller's own arguments.  So do calls during the team's
- * own set-up, and operations that only Open MPI knows.  The decision is the same on every rank.  A
- * call that huddle serves by another collective is announced by its own name.
+ * HUD_PASS go to the module below, with the caller's own arguments.  So do operations that only
+ * Open MPI knows.  The decision is the same on every rank.  A call that huddle serves by another
+ * collective is announced by its own name.
  */
 #include "coll/coll.h"
 #include "host/status.h"

@@ -41,12 +41,11 @@ static int test(void *arg, void **pending, int *done, size_t *bytes)
     ompi_request_t *request = *pending;
 
     (void)arg;
-    if (!REQUEST_COMPLETE(request))
+    if (!hud_request_is_over(request))
         opal_progress();
-    *done = REQUEST_COMPLETE(request);
+    *done = hud_request_is_over(request);
     if (!*done)
         return 0;
-    opal_atomic_rmb(); /* another thread may have completed it */
     int code = request->req_status.MPI_ERROR;
     *bytes = request->req_status._ucount;
     ompi_request_free(&request);

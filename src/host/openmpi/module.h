@@ -43,13 +43,15 @@ struct per_rank {
     size_t ranks; /* that it is for; 0: none */
 };
 
-/* An allgather of the set-up that is under way (exchange.c).  One at a time: a team has one set-up,
- * whose allgathers follow each other. */
+/* An allgather of a set-up that is under way (exchange.c).  One at a time: a set-up's allgathers
+ * follow each other, and before a persistent request sets up a team of its own, all that the
+ * module's team has begun is complete (hud_team_flush). */
 struct hud_pending {
     char *all; /* part r is of rank r */
     size_t bytes;
     int distance;               /* of this round; parts that are here */
     ompi_request_t *message[4]; /* of this round; NULL: complete, or none */
+    unsigned tests;             /* so far */
     bool failed;                /* one of them, or one before */
 };
 

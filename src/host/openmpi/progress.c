@@ -121,7 +121,7 @@ static struct request *take_ended(void)
     struct request *ended = NULL;
 
     for (struct request **at = &passed, *r; (r = *at) != NULL;) {
-        if (r->state == WITH_MPI && REQUEST_COMPLETE(r->inner))
+        if (r->state == WITH_MPI && hud_request_is_over(r->inner))
             absorb_inner(r);
         if (r->state != ENDED) {
             at = &r->next;
