@@ -10,7 +10,7 @@ import random
 import statistics
 from collections import defaultdict, namedtuple
 
-from ..common.transfers import CLASSES, class_of, usable
+from ..common.transfers import ANY, CLASSES, class_of, usable
 
 DRAWS, PERCENT = 1000, 95
 BARRIERS = "barrier", "ibarrier"  # collectives whose calls have no size
@@ -23,7 +23,7 @@ Cell = namedtuple(
 )
 Ratio = namedtuple("Ratio", "value low high")
 # A line of a table.  cells: variant -> Cell; best: the best peer's name, None without one; ratios:
-# variant of huddle's -> Ratio to it.
+# variant of huddle's -> Ratio to it.  line_ns: None: it could not be measured.
 Row = namedtuple("Row", "ranks bind collective bytes line line_ns cells best ratios")
 
 
@@ -99,7 +99,7 @@ def grouped(samples):
 
 def order(key):
     ranks, bind, collective, size, line = key
-    return (ranks, bind, collective, [name for name, _ in CLASSES].index(line), size)
+    return (ranks, bind, collective, [*(name for name, _ in CLASSES), ANY].index(line), size)
 
 
 def row_of(key, variants, turns, ours, peers):
@@ -116,7 +116,7 @@ def row_of(key, variants, turns, ours, peers):
     ]
     return Row(
         *key,
-        statistics.median(lines),
+        statistics.median(lines) if lines else None,
         {name: cell_of(variants[name], turns[name]) for name in sorted(variants, key=turns.get)},
         best,
         {name: ratio_of(medians[name], medians[best]) for name in ours if best and name in medians},

@@ -2,6 +2,7 @@
 """The figures of `huddle bench` as tables of text: (title, headers, rows, columns of numbers)."""
 
 from ..common.text import bytes_text
+from ..common.transfers import ANY
 from .stats import BARE, BARRIERS, geometric_mean, panels, summaries
 
 LARGE = 64 << 10  # bytes from which on copying dominates
@@ -28,11 +29,17 @@ def ratio_text(ratio):
     )
 
 
+def line_text(ns):
+    return "" if ns is None else f"{ns:.0f}"
+
+
 def interval_text(cell):
     return "" if cell.low_ns is None else f"{us(cell.low_ns)} - {us(cell.high_ns)}"
 
 
 def setting_text(ranks, bind, line, rows):
+    if line == ANY:
+        return f"{ranks} ranks, not bound"
     lines = sorted(row.line_ns for row in rows)
     between = {
         "nearest": "threads of one core, or a small shared cache",
@@ -77,7 +84,7 @@ def side_by_side(rows):
     bare = compared and BARE in variants
     body = []
     for row in rows:
-        cells = [bytes_text(row.bytes), f"{row.line_ns:.0f}"]
+        cells = [bytes_text(row.bytes), line_text(row.line_ns)]
         cells += [
             (
                 us(row.cells[name].median_ns)
@@ -117,7 +124,7 @@ def one_below_the_other(rows):
                     us(cell.mean_ns),
                     us(cell.max_ns),
                     *([us(cell.cpu_ns)] if timed else []),
-                    f"{row.line_ns:.0f}",
+                    line_text(row.line_ns),
                     ratio_text(row.ratios.get(name)),
                     row.best if name in row.ratios else "",
                     str(cell.launches),

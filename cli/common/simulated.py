@@ -15,8 +15,8 @@ SEEDS, CLOSE = (1, 2, 3), 1.2
 MEASURED = (
     "single calls from a common start with fresh data, after all buffers and lines have been used;"
     f" the time of the slowest rank, the median of {REPETITIONS} calls, of {RING} up to 4 KB; then"
-    " the median of 3 seeds, which order events of the same time. Of several candidates only those"
-    " are measured that a single call finds within 20 % of the best"
+    " the median of 3 seeds, which order events of the same time. Of several candidates,"
+    " only those within 20 % of the best in a first call are measured"
 )
 
 

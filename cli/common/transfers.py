@@ -10,10 +10,13 @@ FACTOR = 1.5  # maximum ratio to a described line transfer
 # Name, and the upper limit of its line transfer in ns: threads of a core or a small shared cache,
 # one L3, beyond.
 CLASSES = (("nearest", 40), ("near", 150), ("far", math.inf))
+ANY = "any"  # of ranks that are not bound: no two processors' line is theirs
 
 
 def class_of(figure):
     """None: not measured, or the processors moved between before and after."""
+    if figure.get("bind") == "none":
+        return ANY
     seen = {
         next(name for name, below in CLASSES if ns < below)
         for ns in (figure["line_before_ns"], figure["line_after_ns"])

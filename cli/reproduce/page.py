@@ -40,8 +40,8 @@ AGREES = """The column *agrees* has a verdict and its criterion.
 A row without a verdict is compared with nothing, or all tried values are as good. A row with a
 verdict but no published figure is a check of our own, and is counted separately.
 """
-RANGES = f"""The column *range* has the least and the greatest figure over what nobody has measured of the
-machine: {UNMEASURED}. In a paper's picture they are lines through the points; the grey band is a
+RANGES = f"""The column *range*, where a table has one, has the minimum and the maximum over the unmeasured
+parameters of the machine: {UNMEASURED}. In a paper's picture they are lines through the points; the grey band is a
 factor of 1.5, green points agree, and what lies outside is drawn at the edge.
 """
 

@@ -62,7 +62,8 @@ WIDE_LOOPS = (
     f"{COLLECTIVES} alltoallv {PIECES} --ranks 4,8,16 --bytes 8,512,4K,32K,256K"
     " --with MPI --loop 200"
 )
-CLASSES = ("nearest", "near", "far")  # of line transfers: below 40 ns, below 150 ns, beyond
+# Of line transfers: below 40 ns, below 150 ns, beyond; any: of ranks that are not bound.
+CLASSES = ("nearest", "near", "far", "any")
 CORES = len(os.sched_getaffinity(0))
 FEW, MANY_CORES = CORES < 4, CORES >= 16
 SINGLES = (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING, NONBLOCKING_MANY)

@@ -26,7 +26,7 @@ struct mem_policy {
     bool paces;        /* long copies in may use non-temporal stores (pace.c) */
     size_t prefetch_bytes; /* the most that a processor prefetches for writing without keeping its
                               rank */
-    size_t message_bytes;  /* the least of a message that is worth it */
+    size_t message_bytes;  /* prefetch pays from messages of so many bytes on */
 };
 
 /*
@@ -70,8 +70,9 @@ struct mem {
     const struct mem_policy *policy;
     struct mem_team *team;
     size_t slot_offset, window_offset; /* of the running algorithm's in a slice */
-    size_t bytes;                      /* of the call; 0 in a team of several nodes */
-    bool truncated;                    /* a mem_out or mem_pull of this call went past its view */
+    size_t bytes; /* of the call or of the one before, which other ranks may be in: the larger; 0 in
+                     a team of several nodes */
+    bool truncated; /* a mem_out or mem_pull of this call went past its view */
 };
 
 void hud_mem_stream(void *dst, const void *src,

@@ -54,8 +54,9 @@ enum {
     LEARN = 4                 /* a new wait counts for a quarter */
 };
 
-/* Calls of unlike sizes teach apart.  In large ones other ranks work for a time slice on end; small
- * ones after them would sleep for up to BUSY_MAX_NS, for nothing (docs/evidence/habits.csv). */
+/* Calls of unlike sizes teach apart.  In and right after large ones other ranks work for a time
+ * slice on end; small ones that follow would sleep for up to BUSY_MAX_NS, for nothing
+ * (docs/evidence/habits.csv). */
 static struct mem_habit *habit_of(const struct mem *m)
 {
     enum { SMALL = 4096, MEDIUM = 65536 };

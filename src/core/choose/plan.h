@@ -131,8 +131,8 @@ void hud_plan_params(const struct config *config, const struct rule *rule, int r
  * less than the one that it names; SIZE_MAX: none. */
 size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *facts);
 
-/* Why a row of alg.def that a setting names (rule NULL), or a rule, does not serve calls of a size
- * on an axis, where the plan leaves them to the MPI.  row -1: the MPI's own. */
+/* Why an algorithm does not serve calls of that size, where the plan leaves them to the MPI.  row:
+ * of alg.def, -1: the MPI's own.  rule: that names it; NULL: a setting does. */
 enum plan_lack { LACK_DIRECT, LACK_ORDER, LACK_CALL, LACK_MEMORY };
 enum plan_lack hud_plan_lack(const struct config *config, const struct plan *plan,
                              const struct rule *rule, int row, int axis, size_t bytes);

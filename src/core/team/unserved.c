@@ -39,7 +39,7 @@ bool hud_context_tells_memory(struct hud_context *c, int set)
            strcmp(c->config.origin[set], "default") != 0;
 }
 
-/* Memory has no room for all that no setting leaves to the MPI. */
+/* Calls for which memory has no room, where no setting leaves them to the MPI. */
 static void say_short(struct hud_context *c, const struct plan *plan)
 {
     enum { NAMES = 24 * COLL_KINDS };
