@@ -97,11 +97,39 @@ static void ranks_that_count_differently_leave_all_to_the_host(void **state)
     }
 }
 
+static int start(void *arg, const void *mine, size_t bytes, void *all, void **pending)
+{
+    (void)arg, (void)mine, (void)bytes, (void)all, (void)pending;
+    return 1;
+}
+
+/* Of an allgather that does not wait, one half is of no use. */
+static void an_exchange_has_all_of_a_way(void **state)
+{
+    struct one_of_three one = { .rank = 0 };
+    const struct hud_exchange whole = three_exchange(&one);
+    struct hud_exchange none = whole, half = whole;
+    const struct hud_host host = { .world_size = RANKS, .local_ranks = RANKS };
+    hud_context *context;
+    hud_team *team;
+
+    (void)state;
+    none.allgather = NULL;
+    half.start_allgather = start;
+    hud_context_create(&host, &context);
+    assert_int_equal(hud_team_create(context, &none, &team), HUD_ERR_ARGUMENT);
+    assert_int_equal(hud_team_create(context, &half, &team), HUD_ERR_ARGUMENT);
+    assert_int_equal(hud_team_create(context, &whole, &team), HUD_OK);
+    hud_team_free(team);
+    hud_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(begins_with_its_nth_collective),
         cmocka_unit_test(ranks_that_count_differently_leave_all_to_the_host),
+        cmocka_unit_test(an_exchange_has_all_of_a_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
