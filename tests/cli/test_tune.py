@@ -454,8 +454,9 @@ class Spoilt(Scratch):
             if not rules:
                 answer, rules = self.found("--from", spoilt, *words)
         busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
-        if not rules and (busy or "the time was over" in answer.stdout):
-            self.skipTest("other programs keep the processors busy")
+        undecided = re.search("the time was over|Not decided in the final", answer.stdout)
+        if not rules and (busy or undecided):
+            self.skipTest("other programs keep the processors busy, or these move")
         self.assertEqual([("bcast", "131073-256K")], rules, answer.stdout)
         self.assertRegex(answer.stdout, r"bcast +2 +256K +[\d.]+ us +[\d.]+ us +\d\.\d\d ")
         measured = (
