@@ -30,8 +30,8 @@ static inline __attribute__((always_inline)) int carry_out(struct hud_team *team
     struct mem mem = team->mem;
     mem.slot_offset = place->slot_offset;
     mem.window_offset = place->window_offset;
-    mem.bytes = call->bytes > team->bytes_before ? call->bytes : team->bytes_before;
-    team->bytes_before = call->bytes;
+    mem.bytes = call->bytes > team->last_bytes ? call->bytes : team->last_bytes;
+    team->last_bytes = call->bytes;
     call->alg = hud_shm_algs[entry->row];
     int status = hud_guard_run(alg_run_of(call->alg, place), &mem, call);
     *truncated = mem.truncated;

@@ -11,9 +11,8 @@
  * Why all ranks get one answer: a rank is present where its key has the value of the rank that
  * asks.  All ranks that could set up a team with it ask that same question.  A rank whose put was
  * refused is absent for all, itself included.  The answer that there is no such key is one of the
- * server's.
- * A rank that gets no answer at all cannot decide as the others do, and a late answer would be read
- * by the MPI: it ends, and the job with it.
+ * server's.  A rank that gets no answer at all cannot decide as the others do, and a late answer
+ * would be read by the MPI: it ends, and the job with it.
  */
 #define _GNU_SOURCE
 #include "core/config/config.h"

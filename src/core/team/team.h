@@ -50,7 +50,7 @@ struct hud_team {
     /* Of the call that is running, or ran last: */
     const struct plan_entry *entry;
     const struct coll *call;
-    size_t bytes_before; /* of the call before it */
+    size_t last_bytes; /* its bytes, for the waits of the call after it */
     struct shape_groups groups;
     size_t cache_bytes; /* a rank's share of the largest cache that ranks share, 0: not known */
     int levels;         /* of place_name */

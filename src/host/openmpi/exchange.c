@@ -45,11 +45,6 @@ static void divide(int size, int first, int count, struct parts piece[2])
     piece[1] = (struct parts){ 0, count - fit };
 }
 
-static bool is_interrupted(const hud_module *m)
-{
-    return compat_fault_tolerant() && (compat_revoked(m->comm) || compat_has_failed(m->comm));
-}
-
 /* What is not matched yet completes by that. */
 static void cancel_round(struct hud_pending *p)
 {
@@ -62,7 +57,7 @@ static void cancel_round(struct hud_pending *p)
 /* A rank whose messages do not go out would leave the others waiting. */
 static void fail_round(hud_module *m, int code)
 {
-    if (!is_interrupted(m)) {
+    if (!hud_module_interrupted(m)) {
         fprintf(stderr,
                 "huddle: rank %d cannot send to other ranks of a communicator (%s); aborting\n",
                 (int)OMPI_PROC_MY_NAME->vpid, opal_strerror(code));
@@ -131,7 +126,7 @@ int hud_exchange_test(void *arg, void **pending, int *done)
 
     *done = 0;
     while (p->distance < size) {
-        if (!p->failed && ++p->tests % TESTS_PER_LOOK == 0 && is_interrupted(m))
+        if (!p->failed && ++p->tests % TESTS_PER_LOOK == 0 && hud_module_interrupted(m))
             cancel_round(p);
         if (!end_round(p)) /* also of a round that failed: the others write into `all` */
             return 0;

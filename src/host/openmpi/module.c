@@ -27,13 +27,14 @@ static void exchange_name(void *arg, char *name, size_t bytes)
     snprintf(name, bytes, "%s", ((hud_module *)arg)->comm->c_name);
 }
 
-/* To a collective of a communicator that was revoked, or has a process that has failed, not all
- * ranks come any more. */
+bool hud_module_interrupted(const hud_module *m)
+{
+    return compat_fault_tolerant() && (compat_revoked(m->comm) || compat_has_failed(m->comm));
+}
+
 static int exchange_interrupted(void *arg)
 {
-    ompi_communicator_t *comm = ((hud_module *)arg)->comm;
-
-    return compat_revoked(comm) || compat_has_failed(comm);
+    return hud_module_interrupted(arg);
 }
 
 /* From the group alone: names no process that Open MPI has not met yet. */

@@ -120,6 +120,10 @@ bool hud_module_make_room(hud_module *m);
 bool hud_per_rank_make(struct per_rank *room, size_t ranks); /* again, too */
 void hud_per_rank_free(struct per_rank *room);
 
+/* With ULFM: the communicator was revoked, or a process of it has failed.  Not all ranks come to a
+ * collective of it any more. */
+bool hud_module_interrupted(const hud_module *m);
+
 /* The way to the members of a team of that communicator. */
 struct hud_exchange hud_module_exchange(hud_module *m);
 
