@@ -45,12 +45,17 @@ static void divide(int size, int first, int count, struct parts piece[2])
     piece[1] = (struct parts){ 0, count - fit };
 }
 
-/* What is not matched yet completes by that. */
+/* A receive that is not matched yet completes by that.  One of a process that has failed may never
+ * take what was sent: Open MPI frees such a send when it is over. */
 static void cancel_round(struct hud_pending *p)
 {
-    for (int i = 0; i < 4; i++)
-        if (p->message[i] != NULL && !hud_request_is_over(p->message[i]))
-            ompi_request_cancel(p->message[i]);
+    for (int i = 0; i < 4; i++) {
+        if (p->message[i] == NULL || hud_request_is_over(p->message[i]))
+            continue;
+        ompi_request_cancel(p->message[i]);
+        if (i >= 2)
+            ompi_request_free(&p->message[i]);
+    }
     p->failed = true;
 }
 
