@@ -31,7 +31,7 @@ def setup(folder):
         try:
             subprocess.run([sys.executable, "-m", "venv", home], check=True, capture_output=True)
             subprocess.run(
-                [home + "/bin/pip", "install", "-q", "--no-deps", wheel],
+                [home + "/bin/pip", "install", "-q", wheel],
                 check=True,
                 capture_output=True,
                 timeout=300,
