@@ -64,21 +64,20 @@ struct hud_host {
                                     HUD_ERR_FAILED; 0: it waits, as most MPIs do */
     const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that override the
                                     environment; NULL: none */
-    /*
-     * Above 0: that rank of the job uses huddle on this node, with the same HUDDLE_CHECK as this
+    /* Above 0: that rank of the job uses huddle on this node, with the same HUDDLE_CHECK as this
      * rank; below 0: with another one.  It is called for members of teams
      * (hud_exchange.world_rank), this rank included.  All members must get the same answer about a
      * rank, at any time.  NULL: huddle uses the environment of known launchers, if one of its front
-     * ends has announced the process; otherwise all members are assumed to use huddle.
-     */
+     * ends has announced the process; otherwise all members are assumed to use huddle. */
     int (*present)(void *arg, int world_rank);
+    /* Asked for teams that span nodes, where `present` is NULL: above 0, that rank (-1: none) uses
+     * huddle on any node, as this rank does.  NULL: HUDDLE_NODES is the user's word for it. */
+    int (*present_far)(void *arg, int world_rank);
 };
 
-/*
- * Reads the settings (HUDDLE_* of the environment, then host->settings).  Allocates no shared
+/* Reads the settings (HUDDLE_* of the environment, then host->settings).  Allocates no shared
  * memory yet.  A bad setting is reported in one line; the context is created nevertheless, and its
- * teams return HUD_PASS.  HUD_ERR_MEMORY: *context is NULL.
- */
+ * teams return HUD_PASS.  HUD_ERR_MEMORY: *context is NULL. */
 HUD_API int hud_context_create(const struct hud_host *host, hud_context **context);
 
 /* Prints the statistics if requested, and unmaps everything.  Teams of the context must be freed

@@ -27,11 +27,12 @@ static bool is_unlike(const struct hud_team *team, int rank)
 static bool spans(const struct hud_team *team)
 {
     const struct hud_context *c = team->context;
-    bool all =
-        !c->host.present && c->config.number[SET_NODES] != NODES_OFF && hud_presence_known_far();
+    bool all = !c->host.present && c->config.number[SET_NODES] != NODES_OFF && c->host.present_far;
 
-    for (int r = 0; all && r < team->size; r++)
-        all = hud_presence_far(team->exchange.world_rank(team->exchange.arg, r));
+    for (int r = 0; all && r < team->size; r++) {
+        int world = team->exchange.world_rank(team->exchange.arg, r);
+        all = c->host.present_far(c->host.arg, world) > 0;
+    }
     return all;
 }
 

@@ -86,8 +86,7 @@ static bool vouches(const struct hud_context *c)
 {
     int here = 0;
 
-    if (c->config.number[SET_NODES] == NODES_OFF || !hud_presence_known() ||
-        hud_presence_known_far())
+    if (c->config.number[SET_NODES] == NODES_OFF || !hud_presence_known() || c->host.present_far)
         return false;
     for (int r = 0; r < c->host.world_size; r++)
         here += hud_presence_of(r);
@@ -176,8 +175,6 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     obtain_spare(c);
     if (!c->host.present)
         hud_presence_look(c->host.world_size);
-    if (!c->host.present && c->config.number[SET_NODES] != NODES_OFF)
-        hud_presence_look_far(c->host.world_size);
     c->vouched = !c->host.present && vouches(c);
     prepare(c);
     hud_stats_of(c);

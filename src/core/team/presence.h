@@ -50,16 +50,6 @@ bool hud_presence_of(int world_rank);
 bool hud_presence_unlike(int world_rank);
 
 /*
- * Of ranks of all nodes, for teams that span them (presence_far.c): announced before MPI_Init by
- * those with HUDDLE_NODES; looked for once, right after it.  known: the launcher has a place where
- * ranks of all nodes can announce themselves, which is so on all ranks with that setting.
- */
-HUD_API void hud_presence_announce_far(unsigned manner);
-void hud_presence_look_far(int world_size);
-bool hud_presence_known_far(void);
-bool hud_presence_far(int world_rank);
-
-/*
  * For a host that can tell, but must ask a server for each rank: a rank that has published its
  * presence there is also marked here, by a name as above, if the job has a secret.  number: of the
  * job, on this host.  May be called again.  A rank that is marked is present; of one that is not,

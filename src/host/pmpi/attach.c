@@ -3,6 +3,7 @@
 #include "core/config/config.h"
 #include "core/team/presence.h"
 #include "host/loader/front.h"
+#include "host/pmpi/far.h"
 #include "host/pmpi/nonblocking.h"
 
 #include <dlfcn.h>
@@ -56,7 +57,7 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
     unsigned manner = hud_config_manner(NULL, !hud_requests_polled(false) || hud_imports_waits());
     hud_presence_announce(manner);
     if (hud_config_spans(NULL))
-        hud_presence_announce_far(manner);
+        hud_far_announce(manner);
     if (requests) {
         ours.wrappers[tables++] = hud_nonblocking_wrappers;
         ours.wrappers[tables++] = hud_order_wrappers;

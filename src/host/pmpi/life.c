@@ -11,6 +11,7 @@
  * spawned ranks are not part of the job that the launcher named.  Both are the same on all ranks of
  * a COMM_WORLD, and all their collectives fall back to the MPI.
  */
+#include "host/pmpi/far.h"
 #include "host/pmpi/nonblocking.h"
 #include "host/pmpi/pmpi.h"
 
@@ -191,6 +192,9 @@ static hud_context *create(void)
         real.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL))
         return NULL;
     hud_op_start();
+    if (hud_life_spans)
+        hud_far_look(host.world_size);
+    host.present_far = hud_life_spans && hud_far_known() ? hud_far_present : NULL;
     hud_context_create(&host, &created);
     return created;
 }

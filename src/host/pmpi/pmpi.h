@@ -6,6 +6,7 @@
  * wrap.c      the wrappers, from host/signatures.def
  * reduce.c    reductions, from MPI's arguments to huddle's
  * exchange.c  the same for exchanges, gathers and scatters
+ * far.c       which ranks of all nodes use huddle
  * life.c      the process's context, from the first collective (or the return of MPI_Init) to
  *             MPI_Finalize
  * nonblocking.c  wrappers of the nonblocking collectives, and of MPI_Comm_idup

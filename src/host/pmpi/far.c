@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * presence_far.c - ranks of all nodes under Hydra: a key of each rank in the job's key-value space.
+ * far.c - ranks of all nodes under Hydra: a key of each rank in the job's key-value space.
  *
  * Hydra gives each process a socket to its proxy (PMI_FD), on which the MPI speaks PMI 1.1: a
  * line of key=value is answered by another one.  The MPI begins in MPI_Init, with a handshake
@@ -15,24 +15,28 @@
  * would be read by the MPI: it ends, and the job with it.
  */
 #define _GNU_SOURCE
-#include "core/config/config.h"
+#include "host/pmpi/far.h"
 #include "core/launched.h"
-#include "core/team/presence.h"
-#include "core/team/presence_way.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { LINE = 1024, SPACE = 256, ANSWER_MS = 120 * 1000 };
+enum {
+    LINE = 1024,
+    SPACE = 256,
+    ANSWER_MS = 120 * 1000,
+    RANKS = 1 << 20 /* of a job; a higher rank is absent */
+};
 
 static bool known, published;
 static char space[SPACE], own_value[16];
-static unsigned char there[PRESENCE_RANKS / 8];
+static unsigned char there[RANKS / 8];
 
 /* Of an environment variable; -1: it names no socket. */
 static int socket_of(const char *variable)
@@ -109,14 +113,14 @@ static void ask_or_end(int fd, const char *line, char answer[LINE])
     abort();
 }
 
-void hud_presence_announce_far(unsigned manner)
+void hud_far_announce(unsigned manner)
 {
     static bool once;
     int fd = find_server();
     long rank = launched_rank();
     char line[LINE], answer[LINE], rc[8];
 
-    if (once || fd < 0 || rank < 0 || rank >= PRESENCE_RANKS)
+    if (once || fd < 0 || rank < 0 || rank >= RANKS)
         return;
     once = known = true;
     snprintf(own_value, sizeof own_value, "%u", manner);
@@ -138,10 +142,10 @@ static bool has_key(int fd, int rank)
            value_of(answer, "value=", value, sizeof value) && strcmp(value, own_value) == 0;
 }
 
-void hud_presence_look_far(int world_size)
+void hud_far_look(int world_size)
 {
     static bool looked;
-    int fd = find_server(), ranks = world_size < PRESENCE_RANKS ? world_size : PRESENCE_RANKS;
+    int fd = find_server(), ranks = world_size < RANKS ? world_size : RANKS;
 
     if (looked || !published)
         return;
@@ -151,12 +155,13 @@ void hud_presence_look_far(int world_size)
             there[r / 8] |= (unsigned char)(1u << r % 8);
 }
 
-bool hud_presence_known_far(void)
+bool hud_far_known(void)
 {
     return known;
 }
 
-bool hud_presence_far(int rank)
+int hud_far_present(void *arg, int rank)
 {
-    return rank >= 0 && rank < PRESENCE_RANKS && (there[rank / 8] & 1u << rank % 8) != 0;
+    (void)arg;
+    return rank >= 0 && rank < RANKS && (there[rank / 8] & 1u << rank % 8) != 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_presence_far.c - which ranks of all nodes are present, by keys in Hydra's key-value space.
+ * test_far.c - which ranks of all nodes are present, by keys in Hydra's key-value space.
  * Each rank is a process; the test is their Hydra.
  */
 #define _GNU_SOURCE
-#include "core/team/presence.h"
+#include "host/pmpi/far.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -57,12 +57,12 @@ static _Noreturn void be(const struct rank *rank, int number, int fd)
     setenv("PMI_RANK", text, 1);
     setenv("MPI_LOCALNRANKS", "1", 1);
     if (!rank->without)
-        hud_presence_announce_far(rank->manner);
+        hud_far_announce(rank->manner);
     barrier(fd);
-    hud_presence_look_far(RANKS);
+    hud_far_look(RANKS);
     for (int r = 0; r < RANKS; r++)
-        present |= hud_presence_far(r) ? 1 << r : 0;
-    _exit(hud_presence_known_far() ? present : UNKNOWN);
+        present |= hud_far_present(NULL, r) ? 1 << r : 0;
+    _exit(hud_far_known() ? present : UNKNOWN);
 }
 
 /* ---- Hydra ---- */
