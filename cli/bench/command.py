@@ -4,11 +4,9 @@ huddle bench: how long collectives take, huddle's and its peers', in turn and un
 conditions.
 """
 
-import os
 import sys
 
 from ..common import launching, stop
-from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..common.text import heading, table
 from . import arguments, compare, report, stats
@@ -65,15 +63,6 @@ def about_of(layout, variants, missing, campaign, command):
     }
 
 
-def check_processors():
-    """Figures are compared within a class of line transfer, which is between two processors."""
-    if len(os.sched_getaffinity(0)) < 2:
-        raise Trouble(
-            "bench: one processor may be used, and the line transfer, which each figure is shown"
-            " with, is between two (accepted: 2 processors or more)"
-        )
-
-
 def prepare(options, layout):
     """(campaign, variants, MPIs that are missing)"""
     if options.compare:
@@ -89,7 +78,6 @@ def prepare(options, layout):
 def main(options, _command, layout):
     options = arguments.settle(options, known_collectives(layout))
     report.check_files(options, warn)
-    check_processors()
     campaign, variants, missing = prepare(options, layout)
     with Progress(len(campaign.turns()), "measuring") as progress:
         interrupt = campaign.run(progress.step)

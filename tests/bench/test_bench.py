@@ -451,13 +451,19 @@ class Command(unittest.TestCase):
                 if status == 1 or "no figure" not in answer.stderr:
                     self.assertEqual(status, answer.returncode, answer.stderr)
 
-    def test_one_processor_is_refused(self):
+    def test_one_processor_serves_two_ranks(self):
+        """There is no line transfer between two processors, and none is asked for."""
+        one = str(min(os.sched_getaffinity(0)))
         for more in ((), ("--compare=tree", "--compare=gather")):
-            answer = call(
-                "taskset", "-c", str(min(os.sched_getaffinity(0))), HUDDLE, "bench", "reduce", *more
-            )
-            self.assertEqual((1, ""), (answer.returncode, answer.stdout))
-            self.assertRegex(answer.stderr, r"^huddle: bench: one processor [^\n]*\n$")
+            with self.subTest(more=more), tempfile.TemporaryDirectory() as scratch:
+                file = os.path.join(scratch, "rows.json")
+                words = ("reduce", "--bytes", "1K", "--launches", "1", "--json", file, *more)
+                answer = call("taskset", "-c", one, HUDDLE, "bench", *words)
+                self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+                self.assertIn("2 ranks, not bound", answer.stdout)
+                with open(file, encoding="utf-8") as written:
+                    rows = json.load(written)["rows"]
+                self.assertEqual([(None, "any")], [(row["line_ns"], row["line"]) for row in rows])
 
     def test_what_cannot_be_compared_is_one_line(self):
         for words, said in (
