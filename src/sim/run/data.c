@@ -5,24 +5,47 @@
 #include "sim/grow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef unsigned char byte;
 
-/* Byte i of a round without its rank, which adds 31 for each. */
+enum { STRETCH = 256, STEP = 7 };
+
+/* Byte i of a round without its rank, which adds 31 for each.  From a multiple of STRETCH to the
+ * next one each is STEP more than the one before. */
 static byte common(size_t i, int round)
 {
-    return (byte)(7 * i + 3 * (i >> 8) + 11 * (i >> 16) + 5 * (size_t)round);
+    return (byte)(STEP * i + 3 * (i / STRETCH) + 11 * (i >> 16) + 5 * (size_t)round);
 }
 
-static byte own(size_t i, int round, int rank)
+/* Of so many bytes from byte i on, those up to the next multiple. */
+static size_t stretch(size_t i, size_t bytes)
 {
-    return (byte)(common(i, round) + 31 * rank);
+    size_t most = STRETCH - i % STRETCH;
+
+    return bytes < most ? bytes : most;
 }
 
-/* Of so many ranks, from rank 0 on. */
-static byte summed(int ranks, size_t i, int round)
+static void ramp(byte *to, size_t bytes, byte first, byte step)
 {
-    return (byte)(ranks * common(i, round) + 31 * (ranks * (ranks - 1) / 2));
+    for (size_t i = 0; i < bytes; i++, first = (byte)(first + step))
+        to[i] = first;
+}
+
+/* Bytes i, ... of a rank's own data. */
+static void own(byte *to, size_t i, size_t bytes, int round, int rank)
+{
+    for (size_t some; bytes > 0; to += some, i += some, bytes -= some) {
+        some = stretch(i, bytes);
+        ramp(to, some, (byte)(common(i, round) + 31 * rank), STEP);
+    }
+}
+
+/* Of the sum over so many ranks, from rank 0 on: those of one stretch. */
+static void summed(byte *to, size_t i, size_t bytes, int round, int ranks)
+{
+    ramp(to, bytes, (byte)(ranks * common(i, round) + 31 * (ranks * (ranks - 1) / 2)),
+         (byte)(ranks * STEP));
 }
 
 static size_t element_bytes(const struct request *q)
@@ -79,13 +102,16 @@ double data_bytes(const struct request *q)
 static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
                     size_t elements)
 {
-    byte *to = dst;
+    byte sum[STRETCH]; /* dst may be a source */
+    size_t bytes = elements * op->element_bytes, some;
 
-    for (size_t i = 0; i < elements * op->element_bytes; i++) {
-        byte sum = 0;
+    for (size_t i = 0; i < bytes; i += some) {
+        some = stretch(i, bytes - i);
+        memset(sum, 0, some);
         for (int s = 0; s < sources; s++)
-            sum = (byte)(sum + ((const byte *)src[s])[i]);
-        to[i] = sum;
+            for (size_t k = 0; k < some; k++)
+                sum[k] = (byte)(sum[k] + ((const byte *)src[s])[i + k]);
+        memcpy((byte *)dst + i, sum, some);
     }
 }
 
@@ -146,8 +172,7 @@ void data_call(const struct request *q, int rank, struct data *d, struct coll *c
 
 size_t data_fill(const struct request *q, int rank, int round, struct data *d)
 {
-    for (size_t i = 0; i < d->in_bytes; i++)
-        d->in[i] = own(i, round, q->root_shift ? q->root : rank);
+    own(d->in, 0, d->in_bytes, round, q->root_shift ? q->root : rank);
     return d->in_bytes;
 }
 
@@ -156,13 +181,24 @@ size_t data_fill(const struct request *q, int rank, int round, struct data *d)
 static size_t piece_wrong(int from, int sources, int round, const struct data *d,
                           const struct coll_piece *piece)
 {
-    size_t i = 0, at = piece->in_at;
+    byte right[STRETCH];
+    const byte *is = d->out + piece->out_at;
+    size_t some;
 
-    while (i < piece->bytes &&
-           d->out[piece->out_at + i] ==
-               (sources > 0 ? summed(sources, at + i, round) : own(at + i, round, from)))
-        i++;
-    return i;
+    for (size_t i = 0; i < piece->bytes; i += some) {
+        size_t at = piece->in_at + i;
+        some = stretch(at, piece->bytes - i);
+        if (sources > 0)
+            summed(right, at, some, round, sources);
+        else
+            own(right, at, some, round, from);
+        if (memcmp(is + i, right, some) == 0)
+            continue;
+        for (size_t k = 0;; k++)
+            if (is[i + k] != right[k])
+                return i + k;
+    }
+    return piece->bytes;
 }
 
 size_t data_wrong(const struct request *q, int rank, int round, const struct data *d)
