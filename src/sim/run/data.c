@@ -66,14 +66,9 @@ static size_t before(const struct request *q, int rank)
     return q->bytes / element * (size_t)rank / (size_t)q->ranks * element;
 }
 
-static int kind_of(const struct request *q)
-{
-    return hud_coll_kind(q->alg->coll);
-}
-
 static bool has(const struct request *q, unsigned flags)
 {
-    return coll_has(kind_of(q), flags);
+    return coll_has(q->kind, flags);
 }
 
 static size_t block(const void *host, int from, int to)
@@ -95,8 +90,8 @@ double data_bytes(const struct request *q)
 {
     const struct coll_args args = args_of(q);
 
-    return (double)hud_coll_in_bytes(kind_of(q), &args, q->root) +
-           (double)hud_coll_out_bytes(kind_of(q), &args, q->root);
+    return (double)hud_coll_in_bytes(q->kind, &args, q->root) +
+           (double)hud_coll_out_bytes(q->kind, &args, q->root);
 }
 
 static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
@@ -120,8 +115,8 @@ void data_create(const struct request *q, int rank, struct data *d)
     const struct coll_args args = args_of(q);
     size_t ranks = (size_t)q->ranks;
 
-    *d = (struct data){ .in_bytes = hud_coll_in_bytes(kind_of(q), &args, rank),
-                        .out_bytes = hud_coll_out_bytes(kind_of(q), &args, rank) };
+    *d = (struct data){ .in_bytes = hud_coll_in_bytes(q->kind, &args, rank),
+                        .out_bytes = hud_coll_out_bytes(q->kind, &args, rank) };
     d->out = hud_must(malloc(d->out_bytes + 1));
     if (q->root_shift)
         d->in_bytes = q->bytes;
@@ -134,8 +129,8 @@ void data_create(const struct request *q, int rank, struct data *d)
     if (has(q, COLL_VIEWS))
         d->views = hud_must(calloc(2 * ranks, sizeof *d->views));
     for (int r = 0; r < q->ranks; r++) {
-        struct coll_piece to = hud_coll_piece(kind_of(q), &args, rank, r),
-                          from = hud_coll_piece(kind_of(q), &args, r, rank);
+        struct coll_piece to = hud_coll_piece(q->kind, &args, rank, r),
+                          from = hud_coll_piece(q->kind, &args, r, rank);
         if (d->block_bytes)
             d->block_bytes[r] = to.bytes;
         if (d->views) {
@@ -164,9 +159,9 @@ void data_call(const struct request *q, int rank, struct data *d, struct coll *c
     d->whole[1] = (struct hud_view){ .base = d->out, .bytes = d->out_bytes };
     c->in = has(q, COLL_ONE_BUFFER) ? NULL : &d->whole[0];
     c->out = &d->whole[q->root_shift && rank == c->root ? 0 : 1];
-    if (coll_in_each(kind_of(q), q->root, rank))
+    if (coll_in_each(q->kind, q->root, rank))
         c->in = d->views;
-    if (coll_out_each(kind_of(q), q->root, rank))
+    if (coll_out_each(q->kind, q->root, rank))
         c->out = d->views + q->ranks;
 }
 
@@ -205,10 +200,10 @@ size_t data_wrong(const struct request *q, int rank, int round, const struct dat
 {
     const struct coll_args args = args_of(q);
     bool reduces = has(q, COLL_REDUCES);
-    int sources = reduces ? hud_coll_sources(kind_of(q), &args, rank) : 0;
+    int sources = reduces ? hud_coll_sources(q->kind, &args, rank) : 0;
 
     for (int from = 0; from < (reduces ? 1 : q->ranks); from++) {
-        struct coll_piece piece = hud_coll_piece(kind_of(q), &args, from, rank);
+        struct coll_piece piece = hud_coll_piece(q->kind, &args, from, rank);
         size_t right = piece_wrong(from, sources, round, d, &piece);
         if (right < piece.bytes)
             return piece.out_at + right;

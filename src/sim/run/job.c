@@ -140,7 +140,7 @@ static void add_part(struct job *job, const struct request *q)
 
     part->q = q;
     part->call = (struct coll){ .root = q->root, .param = q->param };
-    part->call.bytes = coll_has(hud_coll_kind(q->alg->coll), COLL_UNSIZED) ? 0 : q->bytes;
+    part->call.bytes = coll_has(q->kind, COLL_UNSIZED) ? 0 : q->bytes;
 }
 
 /* False: why not. */

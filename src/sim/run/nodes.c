@@ -32,8 +32,7 @@ static void choose_tree(const struct request *q, long *param)
 
 void request_preset(const struct request *q, long *param)
 {
-    bool lanes = q->alg->family == &hud_sim_lanes_family,
-         blocks = coll_has(hud_coll_kind(q->alg->coll), COLL_BLOCKS);
+    bool lanes = q->alg->family == &hud_sim_lanes_family, blocks = coll_has(q->kind, COLL_BLOCKS);
     size_t bytes = q->bytes * (blocks ? (size_t)q->ranks : 1);
     int count = hud_cost_lanes(bytes, q->nodes, LANES_SET_BYTES);
 

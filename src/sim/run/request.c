@@ -179,6 +179,7 @@ static bool read_algorithm(struct reader *r, struct request *q)
     int kind = coll ? hud_coll_kind(coll) : -1; /* without one, find_algorithm complains */
     json_int_t sized = kind < 0 || coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED);
 
+    q->kind = kind;
     q->alg = NULL;
     q->shared = json_is_true(json_object_get(r->json, "shared"));
     return read_size(r, "bytes", sized, sized * MAX_BYTES, sized, &q->bytes) &&
@@ -237,9 +238,8 @@ static bool read_other(struct reader *r, struct request *q)
 static bool read_root_shift(struct reader *r, struct request *q)
 {
     q->root_shift = json_is_true(json_object_get(r->json, "root_shift"));
-    return !q->root_shift ||
-                   (q->method == METHOD_LOOP && !q->other && q->warmup + q->repetitions > 1 &&
-                    coll_has(hud_coll_kind(q->alg->coll), COLL_ONE_BUFFER))
+    return !q->root_shift || (q->method == METHOD_LOOP && !q->other &&
+                              q->warmup + q->repetitions > 1 && coll_has(q->kind, COLL_ONE_BUFFER))
                ? true
                : complain(r, "root_shift: accepted is a broadcast, in a loop of two calls or more");
 }

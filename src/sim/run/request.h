@@ -49,6 +49,7 @@ extern const char *const request_placements[]; /* "on", "off"; ended by NULL */
 
 struct request {
     struct sim_machine *machine;
+    int kind;              /* of the collective */
     const struct alg *alg; /* NULL: the machine is only described */
     long param[ALG_PARAMS];
     size_t slot_bytes, bytes;
