@@ -111,6 +111,12 @@ static int take_within(struct reader *r, const char *value, int line)
     return 0;
 }
 
+/* Most names differ in their first character, and a table has many. */
+static bool is_name(const char *name, const char *text)
+{
+    return *name == *text && strcmp(name, text) == 0;
+}
+
 /* Whether a row is an algorithm of the rule's collective, and of those that the time model knows or
  * of all. */
 static bool is_choice(struct reader *r, int row, bool with_cost)
@@ -123,7 +129,7 @@ static bool is_choice(struct reader *r, int row, bool with_cost)
 static int find_row(struct reader *r, const char *value, bool with_cost)
 {
     for (int a = 0; hud_shm_algs[a]; a++)
-        if (strcmp(hud_shm_algs[a]->name, value) == 0 && is_choice(r, a, with_cost))
+        if (is_name(hud_shm_algs[a]->name, value) && is_choice(r, a, with_cost))
             return a;
     return -1;
 }
@@ -226,7 +232,7 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
 int hud_reading_take(struct reader *r, const char *key, const char *value, int line)
 {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (strcmp(lines[i].key, key) == 0)
+        if (is_name(lines[i].key, key))
             return take_line(r, &lines[i], value, line);
     return take_param(r, key, value, line);
 }

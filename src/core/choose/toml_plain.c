@@ -15,8 +15,7 @@
 enum { TABLES = 32, KEYS = 32, NAME_BYTES = 64, VALUE_BYTES = 256, DIGITS = 18 };
 
 struct span {
-    const char *at;
-    size_t bytes;
+    const char *at, *end;
 };
 
 enum kind { EMPTY, TABLE, LIST, PAIR, STRANGE };
@@ -32,22 +31,32 @@ struct seen {
     int tables, keys;
 };
 
+static size_t bytes_of(struct span a)
+{
+    return (size_t)(a.end - a.at);
+}
+
 static bool equal(struct span a, struct span b)
 {
-    return a.bytes == b.bytes && memcmp(a.at, b.at, a.bytes) == 0;
+    return bytes_of(a) == bytes_of(b) && memcmp(a.at, b.at, bytes_of(a)) == 0;
+}
+
+static bool is(struct span a, const char *text)
+{
+    return equal(a, (struct span){ text, text + strlen(text) });
 }
 
 static void skip_spaces(struct span *rest)
 {
-    while (rest->bytes > 0 && (*rest->at == ' ' || *rest->at == '\t'))
-        rest->at++, rest->bytes--;
+    while (rest->at < rest->end && (*rest->at == ' ' || *rest->at == '\t'))
+        rest->at++;
 }
 
 static bool skip(struct span *rest, char c)
 {
-    if (rest->bytes == 0 || *rest->at != c)
+    if (rest->at == rest->end || *rest->at != c)
         return false;
-    rest->at++, rest->bytes--;
+    rest->at++;
     return true;
 }
 
@@ -59,20 +68,22 @@ static bool is_of_name(char c)
 
 static struct span take_name(struct span *rest)
 {
-    struct span name = { rest->at, 0 };
+    struct span name = { rest->at, rest->at };
 
-    while (rest->bytes > 0 && is_of_name(*rest->at))
-        name.bytes++, rest->at++, rest->bytes--;
+    while (name.end < rest->end && is_of_name(*name.end))
+        name.end++;
+    rest->at = name.end;
     return name;
 }
 
 /* The characters of one text, without its quotes. */
 static bool take_text(struct span *rest, struct span *value)
 {
-    *value = (struct span){ rest->at, 0 };
-    while (rest->bytes > 0 && *rest->at != '"' && *rest->at != '\\')
-        value->bytes++, rest->at++, rest->bytes--;
-    return value->bytes < VALUE_BYTES && skip(rest, '"');
+    *value = (struct span){ rest->at, rest->at };
+    while (value->end < rest->end && *value->end != '"' && *value->end != '\\')
+        value->end++;
+    rest->at = value->end;
+    return bytes_of(*value) < VALUE_BYTES && skip(rest, '"');
 }
 
 static bool take_value(struct span *rest, struct span *value)
@@ -80,12 +91,13 @@ static bool take_value(struct span *rest, struct span *value)
     if (skip(rest, '"'))
         return take_text(rest, value);
     *value = take_name(rest);
-    if (equal(*value, (struct span){ "true", 4 }) || equal(*value, (struct span){ "false", 5 }))
+    if (is(*value, "true") || is(*value, "false"))
         return true;
-    for (size_t i = 0; i < value->bytes; i++)
-        if (value->at[i] < '0' || value->at[i] > '9')
+    for (const char *digit = value->at; digit < value->end; digit++)
+        if (*digit < '0' || *digit > '9')
             return false;
-    return value->bytes == 1 || (value->bytes > 1 && value->bytes <= DIGITS && *value->at != '0');
+    size_t digits = bytes_of(*value);
+    return digits == 1 || (digits > 1 && digits <= DIGITS && *value->at != '0');
 }
 
 static struct line parse(struct span rest)
@@ -98,7 +110,7 @@ static struct line parse(struct span rest)
         line.kind = skip(&rest, '[') ? LIST : TABLE;
         line.name = take_name(&rest);
         good = skip(&rest, ']') && (line.kind == TABLE || skip(&rest, ']'));
-    } else if (rest.bytes > 0 && *rest.at != '#') {
+    } else if (rest.at < rest.end && *rest.at != '#') {
         line.kind = PAIR;
         line.name = take_name(&rest);
         skip_spaces(&rest);
@@ -107,8 +119,8 @@ static struct line parse(struct span rest)
         good = good && take_value(&rest, &line.value);
     }
     skip_spaces(&rest);
-    good = good && (rest.bytes == 0 || *rest.at == '#') &&
-           (line.kind == EMPTY || (line.name.bytes > 0 && line.name.bytes < NAME_BYTES));
+    good = good && (rest.at == rest.end || *rest.at == '#') &&
+           (line.kind == EMPTY || (bytes_of(line.name) > 0 && bytes_of(line.name) < NAME_BYTES));
     line.kind = good ? line.kind : STRANGE;
     return line;
 }
@@ -116,12 +128,10 @@ static struct line parse(struct span rest)
 /* The next line of *text, which moves behind it. */
 static struct line next_line(struct span *text)
 {
-    const char *end = memchr(text->at, '\n', text->bytes);
-    struct span line = { text->at, end ? (size_t)(end - text->at) : text->bytes };
-    size_t used = line.bytes + (end != NULL);
+    const char *newline = memchr(text->at, '\n', bytes_of(*text));
+    struct span line = { text->at, newline ? newline : text->end };
 
-    text->at += used;
-    text->bytes -= used;
+    text->at = newline ? newline + 1 : text->end;
     return parse(line);
 }
 
@@ -155,12 +165,12 @@ static bool add_key(struct seen *seen, struct line line)
 bool hud_toml_is_plain(const char *text, size_t bytes)
 {
     struct seen seen = { .tables = 0 };
-    struct span rest = { text, bytes };
+    struct span rest = { text, text + bytes };
     bool plain = true;
 
     for (size_t i = 0; i < bytes && plain; i++)
         plain = text[i] == '\n' || text[i] == '\t' || (text[i] >= ' ' && text[i] <= '~');
-    while (rest.bytes > 0 && plain) {
+    while (rest.at < rest.end && plain) {
         struct line line = next_line(&rest);
         plain = line.kind == EMPTY ||
                 (line.kind == PAIR ? add_key(&seen, line)
@@ -169,25 +179,29 @@ bool hud_toml_is_plain(const char *text, size_t bytes)
     return plain;
 }
 
+static void put(char *text, struct span of)
+{
+    memcpy(text, of.at, bytes_of(of));
+    text[bytes_of(of)] = '\0';
+}
+
 static int visit(const struct toml_visitor *v, struct line line, int number)
 {
     char name[NAME_BYTES], value[VALUE_BYTES];
 
-    memcpy(name, line.name.at, line.name.bytes);
-    name[line.name.bytes] = '\0';
+    put(name, line.name);
     if (line.kind != PAIR)
         return v->table(v->arg, name, number);
-    memcpy(value, line.value.at, line.value.bytes);
-    value[line.value.bytes] = '\0';
+    put(value, line.value);
     return v->pair(v->arg, name, value, number);
 }
 
 int hud_toml_read_plain(const char *text, size_t bytes, const struct toml_visitor *visitor)
 {
-    struct span rest = { text, bytes };
+    struct span rest = { text, text + bytes };
     int rc = 0;
 
-    for (int number = 1; rest.bytes > 0 && rc == 0; number++) {
+    for (int number = 1; rest.at < rest.end && rc == 0; number++) {
         struct line line = next_line(&rest);
         rc = line.kind == EMPTY ? 0 : visit(visitor, line, number);
     }
