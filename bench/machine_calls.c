@@ -95,7 +95,7 @@ static int body(struct member *m, void *arg)
         hud_team_create(context, &exchange, &r.team) != HUD_OK)
         return 1;
     for (int call = 0; call < KINDS; call++) {
-        double ns = late(&r, call);
+        double ns = late(&r, (enum call)call);
         if (ns < 0)
             return 1;
         if (r.number == 1)

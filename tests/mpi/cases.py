@@ -380,7 +380,7 @@ CASES = [
     bad_setting("HUDDLE_LEVELS_OFF", "l3,l9", "numa", again=True),
     bad_setting("HUDDLE_BARIER", "auto", "HUDDLE_BARRIER"),
     bad_setting("HUDDLE_LOG", "loud", "quiet", again=True),
-    bad_setting("HUDDLE_LEASE", "1", "bytes from 4096", again=True),
+    bad_setting("HUDDLE_LEASE", "1", "from 4096 to", again=True),
     differing("HUDDLE_MEMORY", "123456", "settings differ", again=True),
     differing("HUDDLE_BCAST", "mpi", "settings differ"),
     differing("HUDDLE_FIRST", "3", "settings differ", again=True),
