@@ -27,7 +27,6 @@
 #include <string.h>
 
 enum {
-    TAG = -5,             /* below those of programs, above those of Open MPI's collectives */
     TESTS_PER_LOOK = 1024 /* whether all members live takes a question about each */
 };
 
@@ -85,12 +84,12 @@ static void begin_round(hud_module *m)
     for (int i = 0; i < 2 && code == OMPI_SUCCESS; i++)
         if (received[i].count > 0)
             code = MCA_PML_CALL(irecv(p->all + (size_t)received[i].first * p->bytes,
-                                      (size_t)received[i].count * p->bytes, byte, from, TAG,
-                                      m->comm, &p->message[i]));
+                                      (size_t)received[i].count * p->bytes, byte, from,
+                                      HUD_EXCHANGE_TAG, m->comm, &p->message[i]));
     for (int i = 0; i < 2 && code == OMPI_SUCCESS; i++)
         if (sent[i].count > 0)
             code = MCA_PML_CALL(isend(p->all + (size_t)sent[i].first * p->bytes,
-                                      (size_t)sent[i].count * p->bytes, byte, to, TAG,
+                                      (size_t)sent[i].count * p->bytes, byte, to, HUD_EXCHANGE_TAG,
                                       MCA_PML_BASE_SEND_STANDARD, m->comm, &p->message[2 + i]));
     if (code != OMPI_SUCCESS)
         fail_round(m, code);

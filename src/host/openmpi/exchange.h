@@ -5,6 +5,8 @@
 
 #include "module.h"
 
+enum { HUD_EXCHANGE_TAG = -5 }; /* messages.c has -2 to -4 */
+
 int hud_exchange_start(void *arg, const void *mine, size_t bytes, void *all, void **pending);
 int hud_exchange_test(void *arg, void **pending, int *done);
 

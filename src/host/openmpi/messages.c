@@ -2,18 +2,25 @@
 /*
  * messages.c - messages between nodes: Open MPI's own, on the communicator itself.
  *
- * Their tags are in the range of Open MPI's blocking collectives, but are those of none.  So no
- * receive of the program's takes them, not even one of any tag; where a communicator is revoked,
- * Open MPI ends them as those of a collective.  What a call that failed has left behind meets no
- * collective of Open MPI's.
+ * Their tags are below those of programs, which no receive of any tag takes, and above those of Open
+ * MPI's own messages (coll_tags.h).  So what a call that failed has left behind meets nothing else.
+ * Where a communicator is revoked, Open MPI ends them like all others.
  */
 #include "messages.h"
+#include "exchange.h"
 
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 
 static const int tags[HUD_MESSAGE_KINDS] = {
-    [HUD_MESSAGE_CALL] = -7, [HUD_MESSAGE_NETWORK] = -8, [HUD_MESSAGE_END] = -9
+    [HUD_MESSAGE_CALL] = -2, [HUD_MESSAGE_NETWORK] = -3, [HUD_MESSAGE_END] = -4
 };
+
+#ifdef OMPI_COMM_ALLGATHER_TAG /* 5.0 and later */
+_Static_assert(OMPI_COMM_ALLGATHER_TAG < HUD_EXCHANGE_TAG,
+               "no tag of Open MPI's is one of huddle's");
+#endif
+_Static_assert(MCA_COLL_BASE_TAG_ALLGATHER < HUD_EXCHANGE_TAG, "nor that of a collective");
 
 static int start_send(void *arg, int rank, int kind, const void *from, size_t bytes, void **pending)
 {
