@@ -2,6 +2,7 @@
 /* test_arena.c - the ledger of an arena. */
 #include "core/arena/arena.h"
 #include "core/arena/budget.h"
+#include "core/arena/file.h"
 #include "core/team/vacate.h"
 
 #include <setjmp.h>
@@ -60,6 +61,18 @@ static void slices_do_not_overlap_and_are_zero(void **state)
     hud_arena_release(&arena, a);
     hud_arena_release(&arena, b);
     assert_int_equal(mem_count_read(&arena.head->stats.leased_bytes), 0);
+}
+
+/* Of two ranks one may have got whole huge pages, and the other ordinary ones. */
+static void huge_pages_keep_the_alignment(void **state)
+{
+    (void)state;
+    for (size_t bytes = MB; bytes <= 160 * MB; bytes += MB / 4) {
+        size_t alignment = hud_arena_alignment(bytes), shorter = bytes / FILE_HUGE * FILE_HUGE;
+        assert_true(alignment >= bytes);
+        assert_int_equal(alignment & (alignment - 1), 0);
+        assert_int_equal(alignment, hud_arena_alignment(shorter));
+    }
 }
 
 static void full_arena_refuses(void **state)
@@ -210,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_do_not_overlap_and_are_zero),
+        cmocka_unit_test(huge_pages_keep_the_alignment),
         cmocka_unit_test(full_arena_refuses),
         cmocka_unit_test(left_slices_wait_for_all),
         cmocka_unit_test(ten_thousand_cycles_do_not_grow),
