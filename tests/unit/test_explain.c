@@ -2,6 +2,7 @@
 /* test_explain.c - which algorithm would run, and why: on a machine of 2 sockets, 4 NUMA nodes and
  * 128 cores, and on this one. */
 #define _GNU_SOURCE /* sched_setaffinity, memfd_create */
+#include "core/choose/plan.h"
 #include "huddle/huddle.h"
 #include "topo/topo.h"
 
@@ -387,7 +388,7 @@ static void what_is_known_of_this_machine_is_not_of_another(void **state)
 static void a_file_of_too_many_rules_says_so(void **state)
 {
     (void)state;
-    for (int i = 0; i < 250; i++)
+    for (int i = 0; i < PLAN_RULES; i++)
         write_tuning("[[bcast]]\nbytes = \"1\"\nalgorithm = \"queue\"\n");
     write_tuning("[[allreduce]]\nalgorithm = \"exchange\"\n");
     ask("allreduce", 1 << 20, 4, "core");

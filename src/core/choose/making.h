@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* making.h - a plan that is being made: plan.c, and second.c for second candidates.  Private to
+/* making.h - a plan that is being made: candidates.c, plan.c, and second.c for second candidates.  Private to
  * src/core/choose. */
 #ifndef HUD_MAKING_H
 #define HUD_MAKING_H
@@ -51,6 +51,18 @@ struct planner {
     unsigned next; /* of kept, to be replaced */
     unsigned made; /* plans so far */
 };
+
+/* Makes the candidates of a plan.  The plan records a tuning file that has more than there is room
+ * for, and does without it; leave_tuning: it does. */
+void hud_making_collect(struct making *k);
+void hud_making_leave_tuning(struct making *k);
+/* Its algorithm takes messages of that size, in that place. */
+bool hud_candidate_takes(const struct candidate *c, size_t bytes, const struct alg_place *place,
+                         int ranks);
+/* Sets max_bytes to the largest message up to it that it takes; false: not even the minimum. */
+bool hud_candidate_limit(struct candidate *c, const struct alg_place *place, int ranks);
+/* Calls may get second candidates. */
+bool hud_making_adapts(const struct making *k);
 
 /* Whether a candidate may serve calls of an axis. */
 bool hud_making_serves(const struct making *k, const struct candidate *c, int axis);

@@ -3,7 +3,7 @@
  * plan.c - from rules to a plan.
  *
  * 1. Candidates: rules that fit the team, in order, each with the largest message that its
- * algorithm takes.
+ * algorithm takes (candidates.c).
  * 2. The sizes at which a candidate begins or ends cut the axis of sizes; each piece goes to the
  * first candidate that covers it.
  * 3. Candidates that got a piece get slots, which layout.c places in a slice.
@@ -23,158 +23,12 @@
 
 #include <string.h>
 
-void hud_plan_params(const struct config *config, const struct rule *rule, int row,
-                     long param[ALG_PARAMS])
-{
-    for (int p = 0; p < ALG_PARAMS; p++)
-        param[p] = rule && rule->given[p] && !config->given[row][p] ? rule->param[p]
-                                                                    : config->param[row][p];
-}
-
 static bool same_shape(const struct alg *alg, const long *a, const long *b)
 {
     for (int p = 0; alg_param_at(alg, p); p++)
         if (!alg_param_at(alg, p)->per_call && a[p] != b[p])
             return false;
     return true;
-}
-
-static bool takes(const struct candidate *c, size_t bytes, const struct alg_place *place, int ranks)
-{
-    const struct coll call = { .bytes = bytes, .param = c->param, .place = place };
-
-    return alg_accepts(hud_shm_algs[c->row], &call, ranks);
-}
-
-/* The largest message up to max_bytes that it takes, by halving; false: not even the minimum. */
-static bool limit(struct candidate *c, const struct alg_place *place, int ranks)
-{
-    size_t good = c->min_bytes, bad = c->max_bytes;
-
-    if (!takes(c, good, place, ranks))
-        return false;
-    if (takes(c, bad, place, ranks))
-        return true;
-    while (bad - good > 1) {
-        size_t middle = good + (bad - good) / 2;
-        if (takes(c, middle, place, ranks))
-            good = middle;
-        else
-            bad = middle;
-    }
-    c->max_bytes = good;
-    return true;
-}
-
-/* Whether the team makes calls of that collective. */
-static bool asks(const struct making *k, int kind)
-{
-    const struct plan_only *only = &k->plan->facts.only;
-
-    return !only->is || kind == only->axis % COLL_KINDS;
-}
-
-/* Calls that are all alike need one candidate, for their size.  A rank of a wrong program may ask
- * for less than it gets: it finds that out in the same algorithm, as in a call of any size. */
-static bool narrow(const struct making *k, struct candidate *c)
-{
-    const struct plan_only *only = &k->plan->facts.only;
-
-    if (!only->is)
-        return true;
-    if (only->bytes < c->min_bytes || only->bytes > c->max_bytes)
-        return false;
-    c->min_bytes = 0;
-    c->max_bytes = only->bytes;
-    return true;
-}
-
-static void add(struct making *k, struct candidate c)
-{
-    const struct plan *plan = k->plan;
-
-    if (k->count == PLAN_RULES || plan_lacks_direct(c.row, &plan->facts))
-        return;
-    if (c.row >= 0) {
-        const struct alg *alg = hud_shm_algs[c.row];
-        hud_plan_params(k->config, c.rule, c.row, c.param);
-        const struct alg_place place =
-            alg_place_alone(alg, c.param, plan->facts.ranks, 0, plan->max_bytes);
-        if (alg_holds_data(alg) && (!plan->windows || (k->lean && !coll_has(c.kind, COLL_REDUCES))))
-            return;
-        if (!limit(&c, &place, plan->facts.ranks))
-            return;
-    }
-    if (!narrow(k, &c))
-        return;
-    k->candidate[k->count++] = c;
-}
-
-static bool adapts(const struct making *k)
-{
-    return k->config->number[SET_ADAPT] == SWITCH_ON && k->plan->windows && !k->plan->facts.only.is;
-}
-
-/* False: one that fits finds no room. */
-static bool add_rules(struct making *k, const struct rules *rules, int room)
-{
-    for (int i = 0; rules && i < rules->count; i++) {
-        const struct rule *r = &rules->rule[i];
-        if (!asks(k, r->kind))
-            continue;
-        size_t min = hud_rule_min_bytes(r, &k->plan->facts);
-        if (hud_rule_misfit(r, &k->plan->facts, min) ||
-            hud_config_forced(k->config, r->kind) != FORCED_NONE || (r->second && !adapts(k)))
-            continue;
-        if (k->count == room)
-            return false;
-        add(k, (struct candidate){ .rule = r,
-                                   .rules = rules,
-                                   .kind = r->kind,
-                                   .row = r->row,
-                                   .min_bytes = min,
-                                   .max_bytes = r->max_bytes });
-    }
-    return true;
-}
-
-static void leave_tuning(struct making *k)
-{
-    k->tuning = NULL;
-    k->plan->too_rich = true;
-}
-
-static void sort_by_kind(struct making *k)
-{
-    int at = 0;
-
-    for (int kind = 0; kind < COLL_KINDS; kind++) {
-        k->kind_at[kind] = at;
-        for (int i = 0; i < k->count; i++)
-            if (k->candidate[i].kind == kind)
-                k->of_kind[at++] = i;
-    }
-    k->kind_at[COLL_KINDS] = at;
-}
-
-static void collect(struct making *k)
-{
-    const struct rules *builtin = hud_rules_builtin();
-
-    k->count = 0;
-    for (int kind = 0; kind < COLL_KINDS; kind++) {
-        int forced = hud_config_forced(k->config, kind);
-        if (forced != FORCED_NONE && asks(k, kind))
-            add(k, (struct candidate){
-                       .kind = kind, .row = forced >= 0 ? forced : -1, .max_bytes = SIZE_MAX });
-    }
-    int before = k->count;
-    if (!add_rules(k, k->tuning, PLAN_RULES - (builtin ? builtin->count : 0))) {
-        k->count = before;
-        leave_tuning(k);
-    }
-    add_rules(k, builtin, PLAN_RULES);
-    sort_by_kind(k);
 }
 
 /* Only reductions have an axis of those that must take the ranks in order. */
@@ -313,8 +167,8 @@ static int check(const struct plan *plan)
         const struct plan_entry *entry = &plan->entry[e];
         struct candidate c = { .row = entry->slot >= 0 ? entry->row : -1 };
         memcpy(c.param, entry->param, sizeof c.param);
-        if (c.row >= 0 &&
-            !takes(&c, entry->max_bytes, &plan->slot[entry->slot].place, plan->facts.ranks))
+        if (c.row >= 0 && !hud_candidate_takes(&c, entry->max_bytes, &plan->slot[entry->slot].place,
+                                               plan->facts.ranks))
             return entry->slot;
     }
     return -1;
@@ -326,7 +180,7 @@ static void shrink(struct making *k, const struct plan_slot *slot)
     for (int i = 0; i < k->count; i++) {
         struct candidate *c = &k->candidate[i];
         if (c->row >= 0 && hud_making_share(slot, c) &&
-            !limit(c, &slot->place, k->plan->facts.ranks))
+            !hud_candidate_limit(c, &slot->place, k->plan->facts.ranks))
             c->barred = true;
     }
 }
@@ -337,7 +191,7 @@ static void settle(struct making *k)
     struct plan *plan = k->plan;
     int without = -1, small = -1; /* slots that have no room, or less than their calls need */
 
-    collect(k);
+    hud_making_collect(k);
     do {
         if (without >= 0)
             hud_room_find(k, without);
@@ -346,8 +200,8 @@ static void settle(struct making *k)
         bool whole = hud_making_cut(k);
         whole = give_slots(k) && whole;
         if (!whole && k->tuning) {
-            leave_tuning(k);
-            collect(k);
+            hud_making_leave_tuning(k);
+            hud_making_collect(k);
             hud_making_cut(k);
             give_slots(k);
         }
@@ -395,6 +249,6 @@ void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size
         k->lean = true;
         settle(k);
     }
-    if (adapts(k) && !k->lean)
+    if (hud_making_adapts(k) && !k->lean)
         settle_seconds(k);
 }
