@@ -34,7 +34,7 @@ BY_NAME = ("measured",)  # alone, on a quiet machine
 LONGEST_FIRST = ("01", "05", "own", "held-out", "02", "04", "03")
 
 NEEDS = (
-    "All together take a few minutes of two cores, most of it for 05, own and 01. The"
+    "All together take about two minutes of two cores, most of it for own. The"
     " simulator must have been built (Boost's context). Figures need matplotlib."
     " SimGrid's figures of 04 need"
     " Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun); without it"

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import tomllib
 import unittest
+import unittest.mock
 import xml.dom.minidom
 
 SOURCE, BUILD = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
@@ -25,8 +26,11 @@ PYTHON = str(VENV) if VENV.exists() else sys.executable
 
 
 sys.path.insert(0, str(FOLDER))
-series, table = importlib.import_module("series"), importlib.import_module("table")
+series, table, simulated, measured, rows = map(
+    importlib.import_module, ("series", "table", "simulated", "measured", "rows")
+)
 ALL = series.load()
+SOURCE_OF_ROWS = measured.Source(measured.algorithms(str(BUILD / "bin" / "huddle")), ALL)
 
 
 def can_draw():
@@ -154,34 +158,46 @@ class Table(unittest.TestCase):
 
     def setUp(self):
         self.text = table.TABLE.read_text(encoding="utf-8")
-        self.cells, self.data = table.load_cells(), table.read_range()
+        self.cells, self.data = simulated.load_cells(), simulated.read_range()
 
     def made(self, text, data):
-        return table.table_text(text, table.decide(self.cells, data, table.blocks_of(text)))
+        decided = table.decide(self.cells, data, rows.blocks_of(text))
+        return table.table_text(text, decided, SOURCE_OF_ROWS)
 
     def test_the_table_is_current(self):
-        self.assertEqual(0, table.main(["--check"]))
+        self.assertEqual(0, table.main(["--check", "--huddle", str(BUILD / "bin" / "huddle")]))
         self.assertEqual(len(self.cells), self.text.count("\nholds = "))
 
     def test_what_was_not_measured_is_simulated(self):
         """Nobody has measured more than four bound ranks, or 16 that no level divides."""
-        rows = [row for row in map(table.row_of, table.blocks_of(self.text)) if row]
+        every = [row for row in map(rows.row_of, rows.blocks_of(self.text)) if row]
         calls = ("ranks", "bytes")
         asking = {  # of the time model: calls of a row, which the row that it names serves, too
-            (collective, *map(row.get, calls)) for collective, row in rows if "cheaper_than" in row
+            (collective, *map(row.get, calls)) for collective, row in every if "cheaper_than" in row
         }
-        for collective, row in rows:
+        for collective, row in every:
             others = any(row.get(key) for key in ("fallback", "second", "oversubscribed"))
             if others or (collective, *map(row.get, calls)) in asking:
                 continue
             together = row.get("divided") is False
-            if table.ends(row.get("ranks", "1-"))[1] > MEASURED_RANKS[together]:
+            if measured.ends(row.get("ranks", "1-"))[1] > MEASURED_RANKS[together]:
                 self.assertIn("holds", row, (collective, row))
 
-    def test_a_spoilt_table_is_found(self):
-        spoilt = self.text.replace("flat = 15\n", "", 1)
-        self.assertFalse(self.text == spoilt)
-        self.assertFalse(spoilt == self.made(spoilt, self.data))
+    def test_a_spoilt_row_is_mended(self):
+        for row, other in (
+            (  # simulated
+                'bytes = "0-1K"\nalgorithm = "inline"\nholds = "9/9 1.00"',
+                'bytes = "0-1K"\nalgorithm = "windows"\nholds = "9/9 1.00"',
+            ),
+            (  # measured
+                'algorithm = "queue"\nevidence = "E83 E86"',
+                'algorithm = "single"\nevidence = "E83 E86"',
+            ),
+        ):
+            with self.subTest(row=row):
+                spoilt = self.text.replace(row, other, 1)
+                self.assertFalse(self.text == spoilt)
+                self.assertEqual(self.text, self.made(spoilt, self.data))
 
     def test_other_times_give_another_table(self):
         pick = "groups flat=15 release=each"
@@ -194,8 +210,8 @@ class Table(unittest.TestCase):
     def test_there_is_no_time_that_nothing_needs(self):
         needed = {
             key
-            for cell, point in itertools.product(self.cells, table.POINTS)
-            for _, keys in table.keys_of(cell, point)
+            for cell, point in itertools.product(self.cells, simulated.POINTS)
+            for _, keys in simulated.keys_of(cell, point)
             for key in keys
         }
         self.assertEqual(needed, set(self.data))
@@ -210,11 +226,11 @@ class Pick(unittest.TestCase):
         """Their times at the point where gap and serve are three times as long; 1 elsewhere."""
         data = {
             key: {"here": here, "there": there}[algorithm] if point == ("3", "3") else 1.0
-            for point in table.POINTS
-            for (_, algorithm), keys in table.keys_of(self.CELL, point)
+            for point in simulated.POINTS
+            for (_, algorithm), keys in simulated.keys_of(self.CELL, point)
             for key in keys
         }
-        return table.Verdict(self.CELL, data)
+        return simulated.Verdict(self.CELL, data)
 
     def test_the_least_regret_is_taken(self):
         verdict = self.verdict(1.5, 1.0)
@@ -227,11 +243,103 @@ class Pick(unittest.TestCase):
 
     def test_a_series_does_not_speak_of_another_algorithm(self):
         block = '[[barrier]]\nranks = "9-15"\nalgorithm = "groups"\nevidence = "E75"'
-        self.assertIn("E75", table.rewritten(block, "groups", "9/9 1.00"))
-        self.assertNotIn("E75", table.rewritten(block, "mcs", "9/9 1.00"))
+        self.assertIn("E75", rows.rewritten(block, "groups", "9/9 1.00"))
+        self.assertNotIn("E75", rows.rewritten(block, "mcs", "9/9 1.00"))
 
     def test_what_is_no_candidate_goes(self):
         self.assertEqual("here", self.verdict(1.0, 1.2).pick("mcs"))
+
+
+class Measured(unittest.TestCase):
+    """Of two algorithms, by a series of one's own."""
+
+    ROW = {"ranks": "2-4", "bytes": "1K-", "algorithm": "tree", "degree": 2, "evidence": "E0"}
+
+    def verdict(self, *lines, was_quick=True, head="", **more):
+        """lines: ranks, bytes, algorithm, us."""
+        data = [
+            dict(
+                zip(
+                    series.COLUMNS,
+                    ("reduce", ranks, "bound", size, name, us, "40", "measured", "m"),
+                )
+            )
+            for ranks, size, name, us in lines
+        ]
+        source = measured.Source(SOURCE_OF_ROWS.known, {"E0": {"quick": was_quick}})
+        with unittest.mock.patch.object(series, "read", lambda name: ([head], data)):
+            return measured.Verdict("reduce", {**self.ROW, **more}, source)
+
+    def test_the_fastest_in_the_mean_is_taken(self):
+        own, other = ("2", "1K", "tree degree=2", "3"), ("2", "1K", "gather", "1")
+        verdict = self.verdict(
+            own, other, ("4", "1K", "degree=2 tree", "4"), ("4", "1K", "gather", "6")
+        )
+        self.assertEqual({"tree degree=2", "gather"}, verdict.candidates())
+        self.assertAlmostEqual(0.5**0.5, verdict.mean("gather"))
+        self.assertEqual("gather", verdict.pick())
+        self.assertEqual([3], [round(us) for _, us, _, _ in verdict.contradictions()])
+
+    def test_what_is_as_good_stays(self):
+        verdict = self.verdict(("2", "1K", "tree degree=2", "1.04"), ("2", "1K", "gather", "1"))
+        self.assertEqual("tree degree=2", verdict.pick())
+
+    def test_what_was_not_measured_everywhere_is_no_candidate(self):
+        own = [("2", size, "tree degree=2", "9") for size in ("1K", "2K")]
+        self.assertEqual("tree degree=2", self.verdict(*own, ("2", "1K", "gather", "1")).pick())
+
+    def test_calls_of_other_rows_do_not_count(self):
+        own = ("2", "1K", "tree degree=2", "1")
+        more = [("8", "1K"), ("2", "8"), ("2-8", "1K")]
+        lines = [
+            (*call, name, us)
+            for call in more
+            for name, us in (("tree degree=2", "9"), ("gather", "1"))
+        ]
+        verdict = self.verdict(own, *lines)
+        self.assertEqual(1, len(verdict.places))
+        self.assertEqual("tree degree=2", verdict.pick())
+
+    def test_several_times_count_as_one(self):
+        lines = [("2", "1K", "tree degree=2", us) for us in ("2", "8")]
+        verdict = self.verdict(*lines, ("2", "1K", "gather", "2"))
+        self.assertAlmostEqual(0.5, verdict.mean("gather"))
+
+    def test_kernel_copies_are_those_of_the_row_and_the_series(self):
+        lines = ("2", "1K", "tree degree=2", "9"), ("2", "1K", "single", "1")
+        own, kernel = "tree degree=2", "single"
+        for was_quick, row, pick in (
+            (True, {}, kernel),
+            (True, {"quick": True}, kernel),
+            (True, {"quick": False}, own),
+            (True, {"direct": False}, own),
+            (False, {"quick": False, "direct": True}, kernel),
+            (False, {"quick": True}, own),
+        ):
+            with self.subTest(was_quick=was_quick, row=row):
+                self.assertEqual(pick, self.verdict(*lines, was_quick=was_quick, **row).pick())
+
+    def test_only_algorithms_of_the_library_are_taken(self):
+        own = ("2", "1K", "tree degree=2", "9")
+        for name in (
+            "messages",
+            "own",
+            "best of MPICH 5",
+            "gather huddle_prefetch=2K",
+            "inline x=1",
+        ):
+            with self.subTest(name=name):
+                self.assertEqual("tree degree=2", self.verdict(own, ("2", "1K", name, "1")).pick())
+
+    def test_no_measured_time_changes_nothing(self):
+        verdict = self.verdict(("2", "1K", "gather", "1"))
+        self.assertEqual("tree degree=2", verdict.pick())
+        self.assertEqual({"bound", "oversubscribed"}, verdict.lacking)
+
+    def test_transcribed_times_do_not_count(self):
+        lines = ("2", "1K", "tree degree=2", "9"), ("2", "1K", "gather", "1")
+        self.assertEqual("gather", self.verdict(*lines).pick())
+        self.assertEqual({}, self.verdict(*lines, head="# Transcribed from notes").places)
 
 
 if __name__ == "__main__":

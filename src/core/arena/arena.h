@@ -76,8 +76,8 @@ struct arena {
 };
 
 /* Address space of every arena starts at a multiple of this, for mem_home.  It is the same for an
- * arena that huge pages from the pool have made shorter, by less than one of them: only some members
- * of a team may have got them. */
+ * arena that huge pages from the pool have made shorter, by less than one of them: only some
+ * members of a team may have got them. */
 size_t hud_arena_alignment(size_t bytes);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* making.h - a plan that is being made: candidates.c, plan.c, and second.c for second candidates.  Private to
- * src/core/choose. */
+/* making.h - a plan that is being made: candidates.c, plan.c, and second.c for second candidates.
+ * Private to src/core/choose. */
 #ifndef HUD_MAKING_H
 #define HUD_MAKING_H
 

@@ -2,9 +2,9 @@
 /*
  * messages.c - messages between nodes: Open MPI's own, on the communicator itself.
  *
- * Their tags are below those of programs, which no receive of any tag takes, and above those of Open
- * MPI's own messages (coll_tags.h).  So what a call that failed has left behind meets nothing else.
- * Where a communicator is revoked, Open MPI ends them like all others.
+ * Their tags are below those of programs, which no receive of any tag takes, and above those of
+ * Open MPI's own messages (coll_tags.h).  So what a call that failed has left behind meets nothing
+ * else.  Where a communicator is revoked, Open MPI ends them like all others.
  */
 #include "messages.h"
 #include "exchange.h"
