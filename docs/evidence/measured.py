@@ -7,10 +7,9 @@ import re
 import subprocess
 
 import series
-from rows import algorithm_of, same_algorithm
+from rows import TIE, algorithm_of, same_algorithm
 
 NEAR_NS = 150  # a shorter line transfer: the ranks share a cache
-TIE = 1.05  # times the fastest one's: as good
 KERNEL = {"single"}  # parameters from which size on the kernel copies
 REGIMES = {True: "oversubscribed", False: "bound"}
 

@@ -3,6 +3,7 @@
 
 import tomllib
 
+TIE = 1.05  # times the fastest one's: as good
 CALLS = (  # keys of a row that say which calls it serves
     "ranks bytes oversubscribed direct quick intel divided within fallback second".split()
 )

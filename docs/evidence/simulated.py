@@ -14,13 +14,13 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import series
+from rows import TIE
 
 CELLS = series.HERE / "table.toml"
 RANGE = series.HERE / "range.csv"
 FACTORS = {"1/3": 1 / 3, "1": 1.0, "3": 3.0}  # of gap_ns, and of serve_ns
 POINTS = list(itertools.product(FACTORS, FACTORS))
 COLUMNS = "collective,ranks,regime,bytes,algorithm,gap,serve,us,machine".split(",")
-TIE = 1.05  # times the least: as good
 STAY = 1.15  # times the least worst regret: the row stays as it is
 
 

@@ -64,14 +64,15 @@ struct hud_host {
                                     HUD_ERR_FAILED; 0: it waits, as most MPIs do */
     const char *const *settings; /* "NAME=VALUE" strings, NULL-terminated, that override the
                                     environment; NULL: none */
-    /* Above 0: that rank of the job uses huddle on this node, with the same HUDDLE_CHECK as this
-     * rank; below 0: with another one.  It is called for members of teams
-     * (hud_exchange.world_rank), this rank included.  All members must get the same answer about a
-     * rank, at any time.  NULL: huddle uses the environment of known launchers, if one of its front
-     * ends has announced the process; otherwise all members are assumed to use huddle. */
+    /* Above 0: that rank of the job uses huddle on this node (with HUDDLE_NODES on any, where the
+     * host knows), with the same HUDDLE_CHECK as this rank; below 0: with another one.  Called for
+     * members of teams (hud_exchange.world_rank), this rank included.  All members must get the
+     * same answer about a rank, at any time.  NULL: huddle uses the environment of known launchers,
+     * if one of its front ends has announced the process; otherwise all members are assumed to use
+     * huddle. */
     int (*present)(void *arg, int world_rank);
-    /* Asked for teams that span nodes, where `present` is NULL: above 0, that rank (-1: none) uses
-     * huddle on any node, as this rank does.  NULL: HUDDLE_NODES is the user's word for it. */
+    /* The same of ranks of all nodes (-1: of none), where `present` is NULL.  NULL: with
+     * HUDDLE_NODES ranks of other nodes are assumed to use huddle. */
     int (*present_far)(void *arg, int world_rank);
 };
 

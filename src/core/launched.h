@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+enum { LAUNCHED_RANKS = 1 << 20 }; /* of a job; nobody knows whether a higher one uses huddle */
+
 /* The most specific first: a launcher of processes that each start an MPI's own launcher (Slurm)
  * leaves its variable to all of them. */
 static const char *const launched_names[] = { "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",

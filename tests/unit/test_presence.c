@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "core/config/config.h"
+#include "core/launched.h"
 #include "core/team/presence.h"
 #include "core/team/presence_way.h"
 
@@ -89,7 +90,7 @@ static void serve(const struct member *m, int in, int out)
             found |= hud_presence_unlike(r) ? 1 << UNLIKE << r : 0;
         for (int r = 0; r < RANKS; r++)
             found |= (m->mark_of != 0 ? hud_presence_marked(r) : hud_presence_of(r)) ? 1 << r : 0;
-        if (hud_presence_of(-1) || hud_presence_of(PRESENCE_RANKS) ||
+        if (hud_presence_of(-1) || hud_presence_of(LAUNCHED_RANKS) ||
             write(out, &found, sizeof found) != sizeof found)
             _exit(1);
     }

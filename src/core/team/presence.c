@@ -17,14 +17,14 @@ static bool called;
 static unsigned own;
 static const struct presence_way *way; /* NULL: none serves */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned char asked[PRESENCE_RANKS / 8], there[PRESENCE_RANKS / 8]; /* a bit per rank */
+static unsigned char asked[LAUNCHED_RANKS / 8], there[LAUNCHED_RANKS / 8]; /* a bit per rank */
 
 /* -1: no launcher says it. */
 static int launched_as(void)
 {
     long rank = process_is_elevated() ? -1 : launched_rank();
 
-    return rank < PRESENCE_RANKS ? (int)rank : -1;
+    return rank < LAUNCHED_RANKS ? (int)rank : -1;
 }
 
 void hud_presence_announce(unsigned manner)
@@ -79,7 +79,7 @@ static void ask(int first, int end)
 
 bool hud_presence_of(int rank)
 {
-    if (rank < 0 || rank >= PRESENCE_RANKS)
+    if (rank < 0 || rank >= LAUNCHED_RANKS)
         return false;
     unsigned char bit = (unsigned char)(1u << rank % 8);
     pthread_mutex_lock(&lock);
@@ -93,7 +93,7 @@ bool hud_presence_of(int rank)
 bool hud_presence_unlike(int rank)
 {
     pthread_mutex_lock(&lock);
-    bool is = way && rank >= 0 && rank < PRESENCE_RANKS && way->unlike(rank);
+    bool is = way && rank >= 0 && rank < LAUNCHED_RANKS && way->unlike(rank);
     pthread_mutex_unlock(&lock);
     return is;
 }

@@ -18,6 +18,7 @@
 #include "core/arena/descriptor.h"
 #include "core/config/config.h"
 #include "core/hash.h"
+#include "core/launched.h"
 #include "core/team/presence_way.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static const char *const socket_names[] = { "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPS
 /* Bytes of the inode: job (so that jobs which share a socket by nesting do not meet), check,
  * rank. */
 enum { RANK_BITS = 20, JOB_BITS = 40 };
-_Static_assert(PRESENCE_RANKS == 1 << RANK_BITS, "a byte per rank");
+_Static_assert(LAUNCHED_RANKS == 1 << RANK_BITS, "a byte per rank");
 
 static struct descriptor control = { .fd = -1 };
 static off_t base;

@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 
-enum { PRESENCE_RANKS = 1 << 20 }; /* of a job; a higher rank is absent */
-
 struct presence_way {
     /* Announces this process as a rank.  False: what this way needs is not here, on any rank that
      * was started as this one was. */

@@ -19,6 +19,7 @@
 #include "component.h"
 
 #include "core/config/config.h"
+#include "core/launched.h"
 #include "core/team/presence.h"
 
 #include <pthread.h>
@@ -28,9 +29,8 @@
 #include <time.h>
 
 enum {
-    RANKS_MAX = 1 << 20, /* a higher rank is absent */
-    FORM = 1,            /* of the value */
-    TRIES_MAX = 30000    /* of a millisecond and more */
+    FORM = 1,         /* of the value */
+    TRIES_MAX = 30000 /* of a millisecond and more */
 };
 
 static const char key[] = "huddle.present";
@@ -39,9 +39,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t own;   /* what this rank has published; 0: nothing */
 static bool wants_far; /* teams may span nodes */
 static bool far;       /* for all nodes, too */
-static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks;        /* then, who has published */
-static unsigned char asked[RANKS_MAX / 8], there[RANKS_MAX / 8]; /* a bit per rank */
-static unsigned char unlike[RANKS_MAX / 8]; /* the same: with another value than this rank's */
+static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks; /* then, who has published */
+static unsigned char asked[LAUNCHED_RANKS / 8], there[LAUNCHED_RANKS / 8]; /* a bit per rank */
+static unsigned char unlike[LAUNCHED_RANKS / 8]; /* the same: with another value than this rank's */
 
 bool hud_openmpi_spans(void)
 {
@@ -108,7 +108,7 @@ static bool look_far(int rank)
 int hud_openmpi_published(void *arg, int rank)
 {
     (void)arg;
-    if (rank < 0 || rank >= RANKS_MAX || own == 0)
+    if (rank < 0 || rank >= LAUNCHED_RANKS || own == 0)
         return 0;
     if (rank == (int)OMPI_PROC_MY_NAME->vpid)
         return 1;

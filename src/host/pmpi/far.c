@@ -5,14 +5,15 @@
  * Hydra gives each process a socket to its proxy (PMI_FD), on which the MPI speaks PMI 1.1: a
  * line of key=value is answered by another one.  The MPI begins in MPI_Init, with a handshake
  * that may be made twice.  Before that, this rank puts its key.  MPI_Init has a barrier of PMI,
- * after which all keys of all nodes can be read.  They are read once, as soon as MPI_Init has
- * returned: the MPI does not use the socket then.
+ * after which all keys of all nodes can be read.  They are read once, when the context is made: as
+ * soon as MPI_Init has returned, or in the first collective of a program that initialises by
+ * mpi_f08.  The MPI does not use the socket then, unless another thread spawns or publishes.
  *
  * Why all ranks get one answer: a rank is present where its key has the value of the rank that
  * asks.  All ranks that could set up a team with it ask that same question.  A rank whose put was
- * refused is absent for all, itself included.  The answer that there is no such key is one of the
- * server's.  A rank that gets no answer at all cannot decide as the others do, and a late answer
- * would be read by the MPI: it ends, and the job with it.
+ * refused is absent for all, itself included.  The server also answers that there is no such key.
+ * A rank that gets no answer at all cannot decide as the others do, and a late answer would be read
+ * by the MPI: it ends, and the job with it.
  */
 #define _GNU_SOURCE
 #include "host/pmpi/far.h"
@@ -27,16 +28,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-enum {
-    LINE = 1024,
-    SPACE = 256,
-    ANSWER_MS = 120 * 1000,
-    RANKS = 1 << 20 /* of a job; a higher rank is absent */
-};
+enum { LINE = 1024, SPACE = 256, ANSWER_MS = 120 * 1000 };
 
 static bool known, published;
 static char space[SPACE], own_value[16];
-static unsigned char there[RANKS / 8];
+static unsigned char there[LAUNCHED_RANKS / 8];
 
 /* Of an environment variable; -1: it names no socket. */
 static int socket_of(const char *variable)
@@ -120,7 +116,7 @@ void hud_far_announce(unsigned manner)
     long rank = launched_rank();
     char line[LINE], answer[LINE], rc[8];
 
-    if (once || fd < 0 || rank < 0 || rank >= RANKS)
+    if (once || fd < 0 || rank < 0 || rank >= LAUNCHED_RANKS)
         return;
     once = known = true;
     snprintf(own_value, sizeof own_value, "%u", manner);
@@ -145,7 +141,7 @@ static bool has_key(int fd, int rank)
 void hud_far_look(int world_size)
 {
     static bool looked;
-    int fd = find_server(), ranks = world_size < RANKS ? world_size : RANKS;
+    int fd = find_server(), ranks = world_size < LAUNCHED_RANKS ? world_size : LAUNCHED_RANKS;
 
     if (looked || !published)
         return;
@@ -163,5 +159,5 @@ bool hud_far_known(void)
 int hud_far_present(void *arg, int rank)
 {
     (void)arg;
-    return rank >= 0 && rank < RANKS && (there[rank / 8] & 1u << rank % 8) != 0;
+    return rank >= 0 && rank < LAUNCHED_RANKS && (there[rank / 8] & 1u << rank % 8) != 0;
 }

@@ -12,10 +12,10 @@
 /* Call before MPI_Init is entered; the first call counts.  manner: of its settings
  * (hud_config_manner).  Ranks that differ in it are absent to each other. */
 void hud_far_announce(unsigned manner);
-/* Call after MPI_Init, before the MPI uses its launcher again. */
+/* Call after MPI_Init, while the MPI does not speak with its launcher.  Does nothing where this
+ * process was not announced. */
 void hud_far_look(int world_size);
-/* This process was announced, and its launcher has a place where ranks of all nodes are: it has one
- * on all ranks that were announced. */
+/* This process was announced, under a launcher that ranks of all nodes can ask. */
 bool hud_far_known(void);
 /* hud_host.present_far. */
 int hud_far_present(void *arg, int world_rank);

@@ -192,9 +192,8 @@ static hud_context *create(void)
         real.Comm_set_attr(MPI_COMM_SELF, self_keyval, NULL))
         return NULL;
     hud_op_start();
-    if (hud_life_spans)
-        hud_far_look(host.world_size);
-    host.present_far = hud_life_spans && hud_far_known() ? hud_far_present : NULL;
+    hud_far_look(host.world_size);
+    host.present_far = hud_far_known() ? hud_far_present : NULL;
     hud_context_create(&host, &created);
     return created;
 }
