@@ -131,7 +131,7 @@ enum shape_kind hud_cost_spread_shape(const struct cost_spread *spread)
 
 long hud_cost_spread_fragment(size_t bytes, const struct cost_spread *spread)
 {
-    size_t most = (size_t)spread->segment_bytes, fragments = (bytes + most - 1) / most;
+    size_t max = (size_t)spread->segment_bytes, fragments = (bytes + max - 1) / max;
 
     return (long)((bytes + fragments - 1) / fragments);
 }

@@ -129,6 +129,6 @@ int hud_net_ended(struct net *n)
 
     if (failed != 0 || !there)
         return 0;
-    n->told = true;
+    n->gave_up = true;
     return bytes >= HUD_ERR_TRUNCATE && bytes < HUD_ERR_FAILED ? (int)bytes : HUD_ERR_FAILED;
 }

@@ -18,7 +18,7 @@ struct net {
     void *meanwhile_arg;
     enum hud_message_kind kind;         /* of those that are started */
     int64_t max_wait_ns;                /* a wait that lasts longer fails; 0: it has no end */
-    bool told;                          /* a rank of another node makes no further calls */
+    bool gave_up;                       /* a rank of another node makes no further calls */
     void (*leave)(int status);          /* leaves the call; does not return */
     uint64_t sent_messages, sent_bytes; /* so far */
 };

@@ -30,8 +30,8 @@ struct class
 
 struct resource {
     double capacity, carried;
-    const double *of_flows; /* what 1..most flows get together; NULL: the capacity */
-    int most;
+    const double *of_flows; /* what 1..max flows get together; NULL: the capacity */
+    int max;
     int flows;     /* while rates are found: of all classes */
     double taken;  /* while rates are found: by classes that are held */
     double weight; /* of the others together */
@@ -91,10 +91,10 @@ struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources)
     return f;
 }
 
-void hud_flows_limit(struct sim_flows *f, int resource, const double *of_flows, int most)
+void hud_flows_limit(struct sim_flows *f, int resource, const double *of_flows, int max)
 {
     f->resources[resource].of_flows = of_flows;
-    f->resources[resource].most = most;
+    f->resources[resource].max = max;
 }
 
 void hud_flows_free(struct sim_flows *f)
@@ -153,7 +153,7 @@ static struct flow heap_take(struct class *c)
 
 static double capacity_of(const struct resource *r)
 {
-    double capacity = r->of_flows && r->flows <= r->most ? r->of_flows[r->flows] : r->capacity;
+    double capacity = r->of_flows && r->flows <= r->max ? r->of_flows[r->flows] : r->capacity;
 
     return capacity < r->capacity ? capacity : r->capacity;
 }

@@ -35,9 +35,9 @@ struct sim_flows;
 
 /* Time is 0.  Resources 0..resources - 1, each of a capacity > 0, which may be infinite. */
 struct sim_flows *hud_flows_create(const double *capacity_gbps, int resources);
-/* What so many flows of a resource get together, of_flows[1], of_flows[2] ...; more than `most` get
+/* What so many flows of a resource get together, of_flows[1], of_flows[2] ...; more than `max` get
  * its capacity.  The array must live as long. */
-void hud_flows_limit(struct sim_flows *f, int resource, const double *of_flows, int most);
+void hud_flows_limit(struct sim_flows *f, int resource, const double *of_flows, int max);
 void hud_flows_free(struct sim_flows *f);
 
 /*

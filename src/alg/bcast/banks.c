@@ -142,8 +142,8 @@ static void bcast_banks(struct mem *m, const struct coll *c)
     uint64_t at = mem_get(m, &mine->at), header = FRAGMENT_MORE;
 
     for (size_t done = 0; header & FRAGMENT_MORE; done += fragment_bytes(header)) {
-        struct slot *told = c->param[NOTIFY] == NOTIFY_SHARED ? parent : mine;
-        mem_flag *from = &told->word[at % ring.units];
+        struct slot *announced = c->param[NOTIFY] == NOTIFY_SHARED ? parent : mine;
+        mem_flag *from = &announced->word[at % ring.units];
 
         if (above < 0) {
             header = copy_in(m, c, &ring, at, done);

@@ -103,11 +103,11 @@ static const struct ring_plan plan = { .gathers = true,
 
 static size_t longest(const struct coll *c, bool parts, int ranks)
 {
-    size_t most = 0;
+    size_t max = 0;
 
     for (int r = 0; r < ranks; r++)
-        most = rank_bytes(c, parts, r) > most ? rank_bytes(c, parts, r) : most;
-    return most;
+        max = rank_bytes(c, parts, r) > max ? rank_bytes(c, parts, r) : max;
+    return max;
 }
 
 static void run(struct mem *m, const struct coll *c, bool parts)

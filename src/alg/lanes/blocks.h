@@ -22,11 +22,11 @@ enum { BLOCKS_UNEQUAL = 4 };
 static inline int blocks_mates(const struct coll *c)
 {
     const struct net_map *map = net_map(c->net);
-    int most = 0, lanes = lanes_count(c);
+    int max = 0, lanes = lanes_count(c);
 
     for (int node = 0; node < map->nodes; node++)
-        most = net_members(map, node) > most ? net_members(map, node) : most;
-    return (most + lanes - 1) / lanes;
+        max = net_members(map, node) > max ? net_members(map, node) : max;
+    return (max + lanes - 1) / lanes;
 }
 
 /* Of a rank's block of so many bytes. */

@@ -38,9 +38,9 @@ static inline size_t chain_room(const struct coll *c)
 {
     size_t room = LANES_SETS * (size_t)c->param[LANES_SET] / chain_cells(c) / HUD_LINE * HUD_LINE,
            wanted = cut_round_up((size_t)c->param[LANES_PIECE], cut_unit(c)),
-           most = room / cut_unit(c) * cut_unit(c);
+           max = room / cut_unit(c) * cut_unit(c);
 
-    return wanted != 0 && wanted < most ? wanted : most;
+    return wanted != 0 && wanted < max ? wanted : max;
 }
 
 static inline char *chain_cell(const struct chain *o, int rank, size_t index)

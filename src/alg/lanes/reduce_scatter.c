@@ -94,11 +94,11 @@ static const struct ring_plan plan = { .reduces = true,
 
 static size_t longest(const struct coll *c, int ranks)
 {
-    size_t most = 0;
+    size_t max = 0;
 
     for (int r = 0; r < ranks; r++)
-        most = c->block_bytes[r] > most ? c->block_bytes[r] : most;
-    return most;
+        max = c->block_bytes[r] > max ? c->block_bytes[r] : max;
+    return max;
 }
 
 static void reduce_scatter_lanes(struct mem *m, const struct coll *c)

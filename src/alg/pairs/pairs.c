@@ -16,12 +16,12 @@ enum { STEPS = PAIRS_GOING / 2 };
 /* What fragment i has of a block. */
 static struct block part_of(const struct exchange *x, const struct block *block, size_t i)
 {
-    size_t most = (size_t)x->c->param[PAIRS_FRAGMENT], done = i * most;
+    size_t max = (size_t)x->c->param[PAIRS_FRAGMENT], done = i * max;
     struct block part = *block;
 
     part.at.offset_bytes += done;
     part.bytes = block_left(block->bytes, done);
-    part.bytes = part.bytes < most ? part.bytes : most;
+    part.bytes = part.bytes < max ? part.bytes : max;
     return part;
 }
 
@@ -29,12 +29,12 @@ static void exchange_with(struct exchange *x, int step, int other)
 {
     const struct net_map *map = x->map;
     const struct block out = x->out(x->c, x->self, other), in = x->in(x->c, x->self, other);
-    size_t most = out.bytes > in.bytes ? out.bytes : in.bytes,
+    size_t max = out.bytes > in.bytes ? out.bytes : in.bytes,
            fragment = (size_t)x->c->param[PAIRS_FRAGMENT];
     struct fragment p = { .other = other,
                           .local = map->node_of[other] == map->node ? map->local_of[other] : -1 };
 
-    for (size_t i = 0; i * fragment < most; i++) {
+    for (size_t i = 0; i * fragment < max; i++) {
         p.value = x->call << PAIRS_CALL_BITS | (uint64_t)step << PAIRS_STEP_BITS | (i + 1);
         p.going = part_of(x, &out, i);
         p.coming = part_of(x, &in, i);

@@ -15,11 +15,11 @@
 
 static int most_members(const struct net_map *map)
 {
-    int most = 0;
+    int max = 0;
 
     for (int node = 0; node < map->nodes; node++)
-        most = net_members(map, node) > most ? net_members(map, node) : most;
-    return most;
+        max = net_members(map, node) > max ? net_members(map, node) : max;
+    return max;
 }
 
 /* Parcels each way, at most, of a rank of a node with so many. */

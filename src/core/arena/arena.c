@@ -31,9 +31,9 @@ struct extent {
 
 size_t hud_arena_alignment(size_t bytes)
 {
-    size_t alignment = (size_t)16 << 20, most = bytes / FILE_HUGE * FILE_HUGE + FILE_HUGE;
+    size_t alignment = (size_t)16 << 20, max = bytes / FILE_HUGE * FILE_HUGE + FILE_HUGE;
 
-    while (alignment < most)
+    while (alignment < max)
         alignment *= 2;
     return alignment;
 }

@@ -70,7 +70,7 @@ bool hud_direct_may_map(void)
 
 enum { TRIED = COST_KERNEL_BYTES, TRIES = 4 };
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -86,8 +86,8 @@ static bool try_copies(char *to, const char *from)
             return false;
         uint64_t between = clock_ns();
         memcpy(to, from, TRIED);
-        kernel = least(kernel, between - start);
-        own = least(own, clock_ns() - between);
+        kernel = smaller(kernel, between - start);
+        own = smaller(own, clock_ns() - between);
     }
     return cost_kernel_is_quick((double)kernel, (double)own);
 }

@@ -112,16 +112,16 @@ static struct reserved reserve_least(struct planner *p, int ranks, const struct 
     int kind = only->axis % COLL_KINDS;
     size_t blocks = TIMES * (size_t)(coll_has(kind, COLL_BLOCKS) ? ranks : 1);
     bool sized = !coll_has(kind, COLL_UNSIZED);
-    struct reserved most = reserve(p, ranks, only, lease, true), least = most;
+    struct reserved largest = reserve(p, ranks, only, lease, true), smallest = largest;
 
     if (sized && only->bytes > lease / blocks)
-        return most;
+        return largest;
     for (size_t bytes = sized ? FIRST + blocks * only->bytes : UNSIZED; bytes < lease; bytes *= 2) {
-        least = reserve(p, ranks, only, bytes, true);
-        if (least.choices == most.choices)
-            return least;
+        smallest = reserve(p, ranks, only, bytes, true);
+        if (smallest.choices == largest.choices)
+            return smallest;
     }
-    return most;
+    return largest;
 }
 
 static const struct reserved *find(struct planner *planner, int ranks, const struct plan_only *only,

@@ -172,10 +172,11 @@ static int decide(struct hud_team *team, enum coll_kind kind, const struct plan_
 
 static void begin_sample(struct adapt *a, struct trial_times *times, int sample, uint64_t bytes)
 {
-    uint64_t least = UINT64_MAX - bytes;
+    uint64_t inverse = UINT64_MAX - bytes;
 
     times->max_bytes = bytes > times->max_bytes ? bytes : times->max_bytes;
-    times->inverse_min_bytes = least > times->inverse_min_bytes ? least : times->inverse_min_bytes;
+    times->inverse_min_bytes =
+        inverse > times->inverse_min_bytes ? inverse : times->inverse_min_bytes;
     a->end_ns = &times->end_ns[sample];
     times->begin_ns[sample] = a->clock_ns();
 }

@@ -7,16 +7,16 @@
 #include "core/team/requests.h"
 #include "core/team/span.h"
 
-static _Thread_local int told;
+static _Thread_local int reason;
 
 void hud_around_tell(enum reason why)
 {
-    told = (int)why;
+    reason = (int)why;
 }
 
 int *hud_reason_here(void)
 {
-    return &told;
+    return &reason;
 }
 
 void hud_around_report_order(struct hud_team *team, enum coll_kind kind, enum reason why)

@@ -51,10 +51,10 @@ enum reason hud_span_setup(struct hud_team *team, struct strand *strand, const u
 
 /*
  * After the second round, where span->network is to be set: as members know it, else as heads
- * measure it now.  told: the reply of this rank; reply: memory of all.  False, on all ranks alike:
+ * measure it now.  own: the reply of this rank; reply: memory of all.  False, on all ranks alike:
  * messages failed.
  */
-bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct reply *told,
+bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct reply *own,
                     struct reply *reply);
 bool hud_span_known(const struct reply *reply, int ranks, struct cost_network *network);
 /* Minimum times of rounds, in ns: of a message there and back; of `count` of them, each sent back
@@ -96,9 +96,9 @@ void hud_span_end(struct hud_team *team);
 
 /*
  * This rank's calls end with that status, unless they have already.  Returns that of the end.  The
- * ranks of its node are told by
- * their shared memory, those of other nodes by messages; they leave a call that waits.  Nobody
- * knows how far others have come, so later calls cannot be the host's own: they fail, too.
+ * ranks of its node learn it by their shared memory, those of other nodes by messages; they leave a
+ * call that waits.  Nobody knows how far others have come, so later calls cannot be the host's own:
+ * they fail, too.
  */
 int hud_span_give_up(struct hud_team *team, int status);
 

@@ -206,7 +206,7 @@ static void say_end(struct hud_team *team)
 int hud_span_give_up(struct hud_team *team, int status)
 {
     struct span *span = team->span;
-    bool first = !span->net.told && !others_gave_up(&span->node);
+    bool first = !span->net.gave_up && !others_gave_up(&span->node);
 
     if (span->ended != HUD_OK)
         return span->ended;

@@ -219,16 +219,16 @@ static void keep(struct hud_context *c, const struct cost_network *network)
 }
 
 /*
- * What is measured is told by the second round, made again; where a message failed, all ranks do
+ * What is measured goes into the second round, made again; where a message failed, all ranks do
  * without the span, and its slices stay leased.  A set-up by a request does not measure: it goes on
  * only when the program calls, so times would say nothing.  All ranks do alike, since MPI lets no
  * blocking collective meet a request.
  */
-bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct reply *told,
+bool hud_span_learn(struct hud_team *team, struct strand *strand, const struct reply *own,
                     struct reply *reply)
 {
     struct span *span = team->span;
-    struct reply mine = *told;
+    struct reply mine = *own;
     bool is_known = hud_span_known(reply, team->size, &span->network);
 
     if (!is_known && !strand) {

@@ -68,7 +68,7 @@ struct request {
     enum request_state state;
     bool complete;      /* the MPI was told, or is being told */
     bool polled;        /* by a thread */
-    bool told;          /* the error handler was called */
+    bool reported;      /* the error handler was called */
     int code;           /* its result */
     MPI_Op op;          /* a user's operation that it uses, or MPI_OP_NULL */
     MPI_Info info;      /* the same, MPI_INFO_NULL: none */

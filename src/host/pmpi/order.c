@@ -93,13 +93,13 @@ void hud_order_flush(MPI_Comm handle)
     MADE(Comm_connect, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made), \
          (port, info, root, comm, made))                                                           \
     MADE(Comm_spawn,                                                                               \
-         (const char *command, char **words, int most, MPI_Info info, int root, MPI_Comm comm,     \
-          MPI_Comm *made, int *errors),                                                            \
-         (command, words, most, info, root, comm, made, errors))                                   \
+         (const char *command, char **words, int max_procs, MPI_Info info, int root,               \
+          MPI_Comm comm, MPI_Comm *made, int *errors),                                             \
+         (command, words, max_procs, info, root, comm, made, errors))                              \
     MADE(Comm_spawn_multiple,                                                                      \
-         (int count, char **commands, char ***words, const int *most, const MPI_Info *infos,       \
+         (int count, char **commands, char ***words, const int *max_procs, const MPI_Info *infos,  \
           int root, MPI_Comm comm, MPI_Comm *made, int *errors),                                   \
-         (count, commands, words, most, infos, root, comm, made, errors))                          \
+         (count, commands, words, max_procs, infos, root, comm, made, errors))                     \
     MADE(Intercomm_create,                                                                         \
          (MPI_Comm comm, int leader, MPI_Comm peers, int other, int tag, MPI_Comm *made),          \
          (comm, leader, peers, other, tag, made))                                                  \

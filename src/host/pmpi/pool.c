@@ -83,7 +83,7 @@ struct request *hud_request_take(struct comm *comm)
     r->request = NULL;
     r->handle = r->inner = MPI_REQUEST_NULL;
     r->state = WITH_HUDDLE;
-    r->complete = r->polled = r->told = false;
+    r->complete = r->polled = r->reported = false;
     r->holder = MPI_REQUEST_NULL;
     r->code = MPI_SUCCESS;
     r->op = MPI_OP_NULL;

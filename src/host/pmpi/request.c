@@ -293,8 +293,8 @@ static int query(void *state, MPI_Status *status)
     if (r->code == MPI_SUCCESS)
         return MPI_SUCCESS;
     status->MPI_ERROR = r->code;
-    if (comm && r->inner == MPI_REQUEST_NULL && r->request && !r->told) {
-        r->told = true; /* MPICH may ask more than once */
+    if (comm && r->inner == MPI_REQUEST_NULL && r->request && !r->reported) {
+        r->reported = true; /* MPICH may ask more than once */
         real.Comm_call_errhandler(comm->handle, r->code);
     }
     if (errors_return(MPI_COMM_WORLD))

@@ -21,9 +21,9 @@ static byte common(size_t i, int round)
 /* Of so many bytes from byte i on, those up to the next multiple. */
 static size_t stretch(size_t i, size_t bytes)
 {
-    size_t most = STRETCH - i % STRETCH;
+    size_t max = STRETCH - i % STRETCH;
 
-    return bytes < most ? bytes : most;
+    return bytes < max ? bytes : max;
 }
 
 static void ramp(byte *to, size_t bytes, byte first, byte step)
