@@ -297,14 +297,18 @@ static bool allocate(struct setup *s)
 }
 
 /* Of a set-up that has ended; the team keeps what is its own. */
-static void release(struct setup *s)
+static void release(struct setup *s, enum reason reason)
 {
-    if (s->spare)
+    /* Messages of an exchange that has failed may still read what they were to carry. */
+    bool read = reason == REASON_EXCHANGE && !s->garbled;
+
+    if (!read && s->spare)
         local_release(&s->team->context->spare_used);
-    else
+    else if (!read)
         free(s->hello);
+    if (!read)
+        free(s->reply);
     free(s->card);
-    free(s->reply);
     free(s->base);
     free(s->place);
     free(s->unit);
@@ -359,7 +363,7 @@ void hud_team_setup(struct hud_team *team, struct strand *strand)
         pthread_mutex_unlock(&c->lock);
         refuse(team, reason);
     }
-    release(&s);
+    release(&s, reason);
 }
 
 void hud_team_leave(struct hud_team *team)

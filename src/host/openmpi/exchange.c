@@ -44,8 +44,8 @@ static void divide(int size, int first, int count, struct parts piece[2])
     piece[1] = (struct parts){ 0, count - fit };
 }
 
-/* A receive that is not matched yet completes by that.  One of a process that has failed may never
- * take what was sent: Open MPI frees such a send when it is over. */
+/* A receive that is not matched yet completes by that.  A process that has failed never takes what
+ * was sent: Open MPI frees such a send when it is over.  Until then it may read `all`. */
 static void cancel_round(struct hud_pending *p)
 {
     for (int i = 0; i < 4; i++) {
