@@ -105,7 +105,7 @@ struct hud_exchange {
     int (*interrupted)(void *arg); /* called in long waits; nonzero: the call fails (a revoked
                                       communicator); NULL: never */
     /* An allgather that does not wait; return as above.  Both or neither are there; `allgather` may
-     * be NULL where they are.  Requests need them.  Where one failed, `all` stays allocated. */
+     * be NULL where they are.  Requests need them.  Where one fails, `all` stays with the team. */
     int (*start_allgather)(void *arg, const void *mine, size_t bytes, void *all, void **pending);
     int (*test_allgather)(void *arg, void **pending, int *done);
     void (*released)(void *arg);         /* arg is used no more; may be NULL */

@@ -21,6 +21,12 @@ static char nowhere[] = NAME "=/dev/null";
 static char *ours[VARIABLES], **before;
 static const char *theirs; /* the user's value; NULL: none */
 
+/* What another thread finds there has been written. */
+static void publish(char **variables)
+{
+    __atomic_store_n(&environ, variables, __ATOMIC_RELEASE);
+}
+
 bool hud_no_plugins_begin(void)
 {
     size_t count = 0;
@@ -33,7 +39,7 @@ bool hud_no_plugins_begin(void)
     before = environ;
     ours[0] = nowhere;
     memcpy(ours + 1, before, (count + 1) * sizeof *ours);
-    environ = ours;
+    publish(ours);
     return true;
 }
 
@@ -62,7 +68,7 @@ void hud_no_plugins_end(void)
         bytes += sizeof *v;
     if (memcmp(before, variables, bytes) != 0) /* one changed or removed one */
         memcpy(before, variables, bytes);
-    environ = before;
+    publish(before);
     if (given)
         setenv(NAME, ours[0] + sizeof NAME, 1);
 }

@@ -218,7 +218,9 @@ void hud_config_read(const char *const *host, struct config *config)
     memset(config, 0, sizeof *config);
     for (int i = 0; i < count; i++)
         take(config, i, rows[i].shown.preset, "default");
-    for (char **e = environ; e && *e && !process_is_elevated(); e++)
+    /* while a thread asks hwloc, it is an array of topo/no_plugins.c's */
+    for (char **e = __atomic_load_n(&environ, __ATOMIC_ACQUIRE); e && *e && !process_is_elevated();
+         e++)
         if (strncmp(*e, "HUDDLE_", 7) == 0 || strncmp(*e, "HUDDLE=", 7) == 0)
             take_assignment(config, *e, "environment");
     for (; host && *host; host++)

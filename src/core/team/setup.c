@@ -299,16 +299,18 @@ static bool allocate(struct setup *s)
 /* Of a set-up that has ended; the team keeps what is its own. */
 static void release(struct setup *s, enum reason reason)
 {
-    /* Messages of an exchange that has failed may still read what they were to carry. */
-    bool read = reason == REASON_EXCHANGE && !s->garbled;
-
-    if (!read && s->spare)
+    if (reason == REASON_EXCHANGE && !s->garbled) { /* messages may still read what they carry */
+        s->team->carried[0] = s->spare ? NULL : s->hello;
+        s->team->carried[1] = s->reply;
+        s->hello = NULL;
+        s->reply = NULL;
+    } else if (s->spare) {
         local_release(&s->team->context->spare_used);
-    else if (!read)
-        free(s->hello);
-    if (!read)
-        free(s->reply);
+        s->hello = NULL;
+    }
+    free(s->hello);
     free(s->card);
+    free(s->reply);
     free(s->base);
     free(s->place);
     free(s->unit);

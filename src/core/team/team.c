@@ -55,6 +55,8 @@ void hud_team_end(struct hud_team *team)
     free(team->pids);
     free(team->mapped);
     free(team->process);
+    free(team->carried[0]);
+    free(team->carried[1]);
     hud_adapt_free(team);
     if (team->exchange.released)
         team->exchange.released(team->exchange.arg);

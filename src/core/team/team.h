@@ -41,9 +41,10 @@ struct hud_team {
         int pid;          /* in this process's PID namespace; 0: not known here */
         uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
         bool ended;
-    } * process;     /* [size] of the members */
-    int asked;       /* the member at which the next check of processes in a long wait begins */
-    uint64_t number; /* of the team, the same on all members */
+    } * process;      /* [size] of the members */
+    void *carried[2]; /* arrays of an exchange that failed: messages of it may still read them */
+    int asked;        /* the member at which the next check of processes in a long wait begins */
+    uint64_t number;  /* of the team, the same on all members */
     size_t offset, bytes;      /* of this rank's slice in its arena */
     const struct plan *plan;   /* the context's; equal teams share one */
     struct member_state *mine; /* in its own slice: the data that this member publishes */
