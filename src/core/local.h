@@ -75,6 +75,18 @@ static inline int local_count_by(atomic_int *counter, int by)
     return now;
 }
 
+/* An array of pointers that one thread replaces while others read it: what they find has been
+ * written. */
+static inline char **local_array(char ***array)
+{
+    return __atomic_load_n(array, __ATOMIC_ACQUIRE);
+}
+
+static inline void local_publish(char ***array, char **other)
+{
+    __atomic_store_n(array, other, __ATOMIC_RELEASE);
+}
+
 /* A pointer; NULL until it is set. */
 static inline void *local_get(_Atomic(void *) *pointer)
 {

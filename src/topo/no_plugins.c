@@ -8,6 +8,8 @@
 #define _GNU_SOURCE /* environ */
 #include "topo/no_plugins.h"
 
+#include "core/local.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +23,6 @@ static char nowhere[] = NAME "=/dev/null";
 static char *ours[VARIABLES], **before;
 static const char *theirs; /* the user's value; NULL: none */
 
-/* What another thread finds there has been written. */
-static void publish(char **variables)
-{
-    __atomic_store_n(&environ, variables, __ATOMIC_RELEASE);
-}
-
 bool hud_no_plugins_begin(void)
 {
     size_t count = 0;
@@ -39,7 +35,7 @@ bool hud_no_plugins_begin(void)
     before = environ;
     ours[0] = nowhere;
     memcpy(ours + 1, before, (count + 1) * sizeof *ours);
-    publish(ours);
+    local_publish(&environ, ours);
     return true;
 }
 
@@ -68,7 +64,7 @@ void hud_no_plugins_end(void)
         bytes += sizeof *v;
     if (memcmp(before, variables, bytes) != 0) /* one changed or removed one */
         memcpy(before, variables, bytes);
-    publish(before);
+    local_publish(&environ, before);
     if (given)
         setenv(NAME, ours[0] + sizeof NAME, 1);
 }

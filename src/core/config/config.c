@@ -13,6 +13,7 @@
 #include "core/config/text.h"
 #include "core/elevated.h"
 #include "core/hash.h"
+#include "core/local.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -218,9 +219,8 @@ void hud_config_read(const char *const *host, struct config *config)
     memset(config, 0, sizeof *config);
     for (int i = 0; i < count; i++)
         take(config, i, rows[i].shown.preset, "default");
-    /* while a thread asks hwloc, it is an array of topo/no_plugins.c's */
-    for (char **e = __atomic_load_n(&environ, __ATOMIC_ACQUIRE); e && *e && !process_is_elevated();
-         e++)
+    /* while a thread asks hwloc, the array is another one (topo/no_plugins.c) */
+    for (char **e = local_array(&environ); e && *e && !process_is_elevated(); e++)
         if (strncmp(*e, "HUDDLE_", 7) == 0 || strncmp(*e, "HUDDLE=", 7) == 0)
             take_assignment(config, *e, "environment");
     for (; host && *host; host++)
