@@ -14,6 +14,7 @@ ABSENT = "huddle not in use"
 UNKNOWN_TO_IT = "not supported"
 ONE_RANK, INTER = "one rank", "intercommunicator"
 UNSEEN = "not seen by huddle"
+HANDLES_PERSISTENT = "Open MPI"  # elsewhere persistent collectives are the MPI's own
 
 
 @dataclass
@@ -96,7 +97,9 @@ def why_not(rank, cell, core):
         return ONE_RANK
     if rank not in core.ranks:
         return ABSENT
-    if core.kind_of(cell.name) is None:
+    if core.kind_of(cell.name) is None or (
+        cell.name.endswith("_init") and HANDLES_PERSISTENT not in rank.mpi
+    ):
         return UNKNOWN_TO_IT
     return core.reasons[cell.reason] if cell.reason else None
 

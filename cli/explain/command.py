@@ -15,7 +15,7 @@ from ..common.sizes import number, written
 from ..common.text import bytes_text, heading, parameters_text, single_copy_text, table
 from . import choices, evidence, nodes
 
-RANKS = "N or LOW:HIGH, from 1 to 99999999, LOW at most HIGH"
+RANKS = f"N or LOW:HIGH, from 1 to {choices.MAX_TEAM}, LOW at most HIGH"
 
 
 def ranks_of(text):
@@ -25,7 +25,7 @@ def ranks_of(text):
     if not all(word.isdecimal() and len(word) < 9 for word in words):
         raise refused.argument(text, RANKS)
     first, last = map(int, words)
-    if not 1 <= first <= last:
+    if not 1 <= first <= last <= choices.MAX_TEAM:
         raise refused.argument(text, RANKS)
     return first, last
 

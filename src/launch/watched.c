@@ -66,8 +66,9 @@ const char *hud_launch_folder(void)
     if (asprintf(&folder, "%s/huddle-XXXXXX", where && *where ? where : "/tmp") < 0)
         exit(hud_launch_fail(1, "out of memory"));
     if (!mkdtemp(folder))
-        exit(hud_launch_fail(1, "no folder for statistics can be made: %s: %s", folder,
-                             strerror(errno)));
+        exit(hud_launch_fail(
+            1, "no folder for statistics can be made: %s: %s (set TMPDIR, or give --record FOLDER)",
+            folder, strerror(errno)));
     return folder;
 }
 

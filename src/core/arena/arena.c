@@ -115,7 +115,7 @@ int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char *
     *a = (struct arena){ .file.fd = -1, .page_bytes = (size_t)sysconf(_SC_PAGESIZE) };
     head_bytes = (sizeof(struct arena_head) + a->page_bytes - 1) / a->page_bytes * a->page_bytes;
     a->bytes = bytes / a->page_bytes * a->page_bytes;
-    *why = "HUDDLE_MEMORY is too small (accepted: 24K or more)";
+    *why = "that is too little (accepted: 24K or more)";
     if (a->bytes < head_bytes + a->page_bytes)
         return -1;
     *why = "the memory limit leaves no room";

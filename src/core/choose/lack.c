@@ -3,6 +3,7 @@
 #include "core/choose/plan.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Had it all the memory that it wants. */
 static bool would_take(const struct alg *alg, const long *param, int ranks, size_t bytes)
@@ -38,6 +39,9 @@ void hud_plan_lack_text(const struct config *config, const struct plan *plan, en
         snprintf(text, LACK_TEXT,
                  "the ranks cannot reach each other's memory (HUDDLE_CMA=%.8s, HUDDLE_XPMEM=%.8s)",
                  config->text[SET_CMA], config->text[SET_XPMEM]);
+    else if (lack == LACK_MEMORY && strcmp(config->text[limit], "auto") == 0)
+        snprintf(text, LACK_TEXT, "memory has no room for it (set %s to more than auto takes)",
+                 hud_settings(NULL)[limit].name);
     else if (lack == LACK_MEMORY)
         snprintf(text, LACK_TEXT, "memory has no room for it (raise %s=%.24s)",
                  hud_settings(NULL)[limit].name, config->text[limit]);

@@ -63,6 +63,7 @@ struct hud_context {
     bool announced_checks;        /* this rank, and those present to it, have HUDDLE_CHECK */
     struct lanes lanes;           /* requests that are in flight */
     bool said_forced[COLL_KINDS]; /* that the algorithm of a setting serves no call */
+    bool said_rich;               /* that the tuning file has more choices than a plan holds */
     bool said_memory;             /* that memory is short, or the first team had enough */
     struct request_pool {
         struct hud_request *all, *spare; /* of the host; and some to be used again */

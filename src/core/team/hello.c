@@ -79,7 +79,7 @@ void hud_hello_value(const union hello *hello, const struct setting *setting, ch
         }
         at += bytes + (newline != NULL);
     }
-    snprintf(text, SET_TEXT, "%s=%s", setting->name, setting->preset);
+    snprintf(text, SET_TEXT, "%s=%s", setting->name, *setting->preset ? setting->preset : "(none)");
 }
 
 void hud_hello_make(struct hud_team *team, union hello *hello)

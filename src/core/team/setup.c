@@ -243,7 +243,8 @@ static void explain(const struct setup *s, enum reason reason)
     else if (reason == REASON_DIFFER && first)
         hud_hello_describe_difference(s->hello, s->who, c->host.world_size > 0, line, sizeof line);
     else if (reason == REASON_ARENA && ours)
-        snprintf(line, sizeof line, "rank %d has no shared memory: %s", me, c->arena_why);
+        snprintf(line, sizeof line, "rank %d has no shared memory (HUDDLE_MEMORY=%s): %s", me,
+                 c->config.text[SET_MEMORY], c->arena_why);
     else if (reason == REASON_LEASE && first && !team->only.is &&
              hud_context_tells_memory(c, SET_MEMORY))
         snprintf(line, sizeof line, "HUDDLE_MEMORY=%s has no room for a team of %d ranks",

@@ -65,9 +65,11 @@ static void say_short(struct hud_context *c, const struct plan *plan)
 void hud_context_say_plan(struct hud_context *c, const struct plan *plan)
 {
     if (plan->too_rich)
-        hud_log(&c->config, LOG_WARN,
-                "%s has more choices for %d ranks than fit; the built-in table serves them",
-                c->rules.file, plan->facts.ranks);
+        hud_log(
+            &c->config, hud_context_first(c, &c->said_rich) ? LOG_WARN : LOG_INFO,
+            "%s has more choices for %d ranks than fit (accepted: fewer rules for them, or wider "
+            "ranges of bytes); the built-in table serves them",
+            c->rules.file, plan->facts.ranks);
     for (int kind = 0; kind < COLL_KINDS; kind++)
         say_forced(c, plan, kind);
     say_short(c, plan);
