@@ -401,7 +401,7 @@ class Words(unittest.TestCase):
             "held-out: A machine that no number was derived from",
             "own: From no paper: the fastest barrier",
             "Debian's libsimgrid-dev",
-            "a few minutes",
+            "two minutes",
         ):
             self.assertIn(words, said)
 
