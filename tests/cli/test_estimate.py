@@ -20,7 +20,7 @@ from cli.common import peers, times  # noqa: E402  (the path comes first)
 from cli.common.layout import Trouble  # noqa: E402
 from cli.common.records import ELSEWHERE, TOLD, UNTOLD, Cell, Comm, Rank  # noqa: E402
 from cli.common.times import Row, Times  # noqa: E402
-from cli.common.totals import Totals  # noqa: E402
+from cli.common.totals import UNKNOWN_TO_IT, Totals, why_not  # noqa: E402
 from cli.profile import estimate, page, tables  # noqa: E402
 from cli.profile.estimate import between, nearest  # noqa: E402
 from cli.tune import tuning_file  # noqa: E402
@@ -454,6 +454,23 @@ class Written(unittest.TestCase):
         self.assertEqual("/x/tuning.csv", times.place("/x/tuning.toml"))
         self.assertEqual("/x/a.b/t.csv", times.place("/x/a.b/t"))
         self.assertEqual("/x/t.csv.csv", times.place("/x/t.csv"))
+
+
+class WhyNot(unittest.TestCase):
+    def test_persistent_collectives_are_handled_in_open_mpi_only(self):
+        core = types.SimpleNamespace(kind_of=lambda name: 0, reasons=["handled"])
+        for mpi, name, why in (
+            ("Open MPI 4.1.4", "allreduce_init", None),
+            ("MPICH 4.0.2", "allreduce_init", UNKNOWN_TO_IT),
+            ("Intel MPI 2021.18", "barrier_init", UNKNOWN_TO_IT),
+            ("MPICH 4.0.2", "iallreduce", None),
+        ):
+            with self.subTest(mpi=mpi, name=name):
+                rank = types.SimpleNamespace(mpi=mpi)
+                core.ranks = [rank]
+                comm = types.SimpleNamespace(inter=False, size=2)
+                cell = types.SimpleNamespace(comm=comm, name=name, reason=0)
+                self.assertEqual(why, why_not(rank, cell, core))
 
 
 if __name__ == "__main__":
