@@ -70,12 +70,23 @@ struct net_map {
     const int *member;   /* [ranks] node by node, in the order of their numbers there */
 };
 
-/* Ranks of a node; the one of them that has that number. */
+/* Ranks of a node. */
 static inline int net_members(const struct net_map *map, int node)
 {
     return map->first[node + 1] - map->first[node];
 }
 
+/* Ranks of the node that has the most. */
+static inline int net_max_members(const struct net_map *map)
+{
+    int max = 0;
+
+    for (int node = 0; node < map->nodes; node++)
+        max = net_members(map, node) > max ? net_members(map, node) : max;
+    return max;
+}
+
+/* The rank of a node that has that number there. */
 static inline int net_member(const struct net_map *map, int node, int local)
 {
     return map->member[map->first[node] + local];

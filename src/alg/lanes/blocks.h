@@ -18,15 +18,12 @@
 
 enum { BLOCKS_UNEQUAL = 4 };
 
-/* Most ranks of a node that one lane serves. */
+/* The maximum of ranks of a node that one lane serves. */
 static inline int blocks_mates(const struct coll *c)
 {
-    const struct net_map *map = net_map(c->net);
-    int max = 0, lanes = lanes_count(c);
+    int lanes = lanes_count(c);
 
-    for (int node = 0; node < map->nodes; node++)
-        max = net_members(map, node) > max ? net_members(map, node) : max;
-    return (max + lanes - 1) / lanes;
+    return (net_max_members(net_map(c->net)) + lanes - 1) / lanes;
 }
 
 /* Of a rank's block of so many bytes. */

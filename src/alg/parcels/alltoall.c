@@ -13,15 +13,6 @@
  */
 #include "alg/parcels/parcels.h"
 
-static int most_members(const struct net_map *map)
-{
-    int max = 0;
-
-    for (int node = 0; node < map->nodes; node++)
-        max = net_members(map, node) > max ? net_members(map, node) : max;
-    return max;
-}
-
 /* Parcels each way, at most, of a rank of a node with so many. */
 static int parcels_of_rank(const struct net_map *map, int members)
 {
@@ -31,7 +22,7 @@ static int parcels_of_rank(const struct net_map *map, int members)
 /* Whole lines, so that what one rank receives is in no line of another parcel. */
 static size_t parcel_room(const struct coll *c, int members)
 {
-    return mem_lines(c->bytes * (size_t)members * (size_t)most_members(net_map(c->net)));
+    return mem_lines(c->bytes * (size_t)members * (size_t)net_max_members(net_map(c->net)));
 }
 
 /* The parcel for a node, or from it: in the window of the rank that sends and receives it. */
