@@ -330,7 +330,7 @@ class Choices(unittest.TestCase):
                     self.assertIn(least, said)
         measured = ("allreduce", "--machine", "xeon-8358", "--ranks", "4", "--bytes", "64K")
         self.assertIsNone(facts(*measured)["why"]["holds"])
-        self.assertRegex(explain(*measured).stdout, r"E23 E29: measured on AMD EPYC")
+        self.assertRegex(explain(*measured).stdout, r"E23 E29 E87: measured on AMD EPYC")
         machines = {n: s["machines"] for n, s in facts(*measured)["evidence"].items()}
         self.assertTrue(any("AMD EPYC" in name for name in machines["E23"]), machines)
 
