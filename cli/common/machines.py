@@ -80,6 +80,17 @@ def contents(path):
         return file.read()
 
 
+def kind_of(value):
+    """How a line names a value that no description has."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "a table in a table of a table"
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        return "several tables, as a tuning file has them"
+    return "an array" if isinstance(value, list) else repr(str(value)[:32])
+
+
 def said(value, name):
     """
     As JSON has it: a text of a line, or a number; one that JSON has not (nan, say) as text, which
@@ -90,7 +101,7 @@ def said(value, name):
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value if abs(value) < 1 << 63 else str(value)[:32]  # not so: nan
     raise ValueError(
-        f"{name}: {str(value)[:32]!r} (accepted: a line of text, a number, a table of them)"
+        f"{name}: {kind_of(value)} (accepted: a line of text, a number, a table of them)"
     )
 
 

@@ -360,8 +360,9 @@ class Asked(unittest.TestCase):
                 ),
                 (changed("node_gbps", "-1"), "memory.node_gbps: -1 (accepted: "),
                 (changed("hit_ns", "1979-05-27"), "lines.hit_ns: '1979-05-27' "),
-                (changed("hit_ns", "true"), "lines.hit_ns: 'True' "),
-                (changed("hit_ns", "{a.b = 1}"), "lines.hit_ns.a: "),
+                (changed("hit_ns", "true"), "lines.hit_ns: true (accepted: "),
+                (changed("hit_ns", "{a.b = 1}"), "lines.hit_ns.a: a table in "),
+                (b"[[bcast]]\nalgorithm = 'queue'\n", "bcast: several tables, as a tuning file"),
                 (changed("name", r'"a\u0000b"'), "name: "),
                 (
                     changed("topology", '"pack:99999 core:99999 pu:1"'),
