@@ -6,7 +6,7 @@ import math
 import subprocess
 
 import series
-from rows import TIE, algorithm_of, same_algorithm
+from rows import TIE, algorithm_of, same_algorithm, series_of
 
 NEAR_NS = 150  # a shorter line transfer: the ranks share a cache
 KERNEL = {"single"}  # parameters from which size on the kernel copies
@@ -78,7 +78,7 @@ class Source:
         mean: a series may have been measured on several numbers of processors.
         """
         places, own = {}, algorithm_of(row)
-        for number in row.get("evidence", "").split():
+        for number in series_of(row):
             if row.get("quick") is True and not self.was_quick(number):
                 continue
             for line in self.measured(number):

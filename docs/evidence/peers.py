@@ -2,11 +2,16 @@
 """Measures huddle against other MPIs: peers.csv and back-to-back.csv.
 
 usage: build/venv/bin/python docs/evidence/peers.py [--huddle FILE] [--launches N] [FILE...]
+           [--machine NAME,CORES] [--note TEXT]...
 
 Without files it runs `huddle bench` as the heads of both files say, --launches times (default: 4).
 That takes three minutes each, and wants the machine quiet.  Files are what such commands wrote with
---csv.  With two or three cores it measures what these can, and with 16 or more it measures up to 16
-ranks.  Then it writes peers-2-cores.csv and so on, and with 16 or more docs/figures/peers.png.
+--csv, here or on the machine that is named.  With two or three cores it measures what these can,
+and with 16 or more it measures up to 16 ranks.  Then it writes peers-2-cores.csv and so on, and
+with 16 or more docs/figures/peers.png.  A note becomes a line of both heads.
+
+A line transfer differs between launches, so each MPI's figures are of the class that its own launch
+had.  A case counts where huddle and all MPIs that it is compared with have figures of one class.
 """
 
 import argparse
@@ -64,40 +69,55 @@ WIDE_LOOPS = (
 )
 # Of line transfers: below 40 ns, below 150 ns, beyond; any: of ranks that are not bound.
 CLASSES = ("nearest", "near", "far", "any")
-CORES = len(os.sched_getaffinity(0))
-FEW, MANY_CORES = CORES < 4, CORES >= 16
 SINGLES = (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING, NONBLOCKING_MANY)
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
+DRAWN = "near"  # class of line transfer
 SHOWN = {"4": "4 ranks", "8": "8 ranks", "16": "16 ranks"}  # of the plot
 COLOURS = ("#1b9e77", "#d95f02", "#7570b3")
 
 
-def fitting(command):
-    """On so many cores: as many bound ranks as there are, and fewer unbound ones."""
-    if not FEW:
-        return command
-    bound = ",".join(str(n) for n in (2, 3, 4) if n <= CORES)
-    command = command.replace("--ranks 2,3,4", f"--ranks {bound}")
-    return command.replace("--ranks 2,4", f"--ranks {bound}").replace("--ranks 8,16", "--ranks 8")
+class Machine:
+    """The one that the figures are of; text: NAME,CORES, or None: this one."""
+
+    def __init__(self, text):
+        name, _, cores = (text or "").rpartition(",")
+        self.cores = int(cores) if text else len(os.sched_getaffinity(0))
+        self.name = name if text else processor()
+        self.few, self.many = self.cores < 4, self.cores >= 16
+
+    def fitting(self, command):
+        """On so many cores: as many bound ranks as there are, and fewer unbound ones."""
+        if not self.few:
+            return command
+        bound = ",".join(str(n) for n in (2, 3, 4) if n <= self.cores)
+        command = command.replace("--ranks 2,3,4", f"--ranks {bound}")
+        command = command.replace("--ranks 2,4", f"--ranks {bound}")
+        return command.replace("--ranks 8,16", "--ranks 8")
+
+    def file(self, name):
+        exact = not self.few and not self.many
+        return DOCS / "evidence" / (name if exact else name.replace(".", f"-{self.cores}-cores."))
+
+    def singles(self):
+        return (WIDE,) if self.many else SINGLES
+
+    def loops(self):
+        return WIDE_LOOPS if self.many else LOOPS
 
 
-def named(name):
-    return name.replace(".csv", f"-{CORES}-cores.csv") if FEW or MANY_CORES else name
-
-
-def commands(folder, launch):
+def commands(machine, folder, launch):
     """(file that it writes, words of the command)"""
     short = "--launches 1 --figure-ms 8"
-    for number, command in enumerate((WIDE,) if MANY_CORES else SINGLES):
-        yield folder / f"peers-{number}-{launch}.csv", f"{fitting(command)} {short}".split()
+    for number, command in enumerate(machine.singles()):
+        yield folder / f"peers-{number}-{launch}.csv", f"{machine.fitting(command)} {short}".split()
     for mpi in OWN:
-        loops = fitting(WIDE_LOOPS if MANY_CORES else LOOPS).replace("MPI", mpi)
+        loops = machine.fitting(machine.loops()).replace("MPI", mpi)
         yield folder / f"loops-{mpi}-{launch}.csv", f"{loops} {short}".split()
 
 
-def measure(huddle, launches, folder):
+def measure(machine, huddle, launches, folder):
     for launch in range(launches):
-        for path, words in commands(folder, launch):
+        for path, words in commands(machine, folder, launch):
             print("huddle bench", *words, flush=True)
             run = [huddle, "bench", *words, "--csv", str(path)]
             subprocess.run(run, check=False, stdout=subprocess.DEVNULL)
@@ -147,37 +167,60 @@ def lines_ns(runs):
 def processor():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         names = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
-    return f"{names[0] if names else 'unknown processor'}, {os.cpu_count()} processors"
+    return names[0] if names else "unknown processor"
 
 
-def write(name, about, runs, commands_of_it, columns, rows):
-    head = [
-        about,
-        f"Measured {datetime.date.today()} on {processor()},",
-        "by build/venv/bin/python docs/evidence/peers.py, which runs",
-        *(f"  huddle bench {fitting(command)}" for command in commands_of_it),
-        f"class: of the line transfer between the farthest two ranks; {lines_ns(runs)}.",
-        versions(runs),
-    ]
-    with open(DOCS / "evidence" / named(name), "w", encoding="utf-8", newline="") as file:
-        file.writelines(f"# {line}\n" for line in head)
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+class Table:
+    """A file that is written, or drawn."""
+
+    def __init__(self, machine, name, about, notes):
+        self.machine, self.path = machine, machine.file(name)
+        self.about, self.notes = about, notes
+
+    def write(self, runs, commands_of_it, columns, rows):
+        machine = self.machine
+        head = [
+            self.about,
+            f"Measured {datetime.date.today()} on {machine.name}, {machine.cores} processors,",
+            "by build/venv/bin/python docs/evidence/peers.py, which runs",
+            *(f"  huddle bench {machine.fitting(command)}" for command in commands_of_it),
+            *self.notes,
+            f"class: of the line transfer between the farthest two ranks; {lines_ns(runs)}.",
+            versions(runs),
+        ]
+        with open(self.path, "w", encoding="utf-8", newline="") as file:
+            file.writelines(f"# {line}\n" for line in head)
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(rows)
+
+
+def compared(runs):
+    """(ranks, bind, collective) -> the MPIs that huddle is compared with."""
+    found = defaultdict(set)
+    for rows in runs:
+        for row in rows:
+            if row["variant"] in PEERS:
+                found[row["ranks"], row["bind"], row["collective"]].add(row["variant"])
+    return found
 
 
 def single_calls(runs):
-    """peers.csv: medians of launches of huddle, and of the fastest peer."""
+    """
+    peers.csv: medians of launches of huddle, and of the fastest peer; of how many launches at least
+    any of them is.
+    """
     times = defaultdict(lambda: defaultdict(list))
     for rows in runs:
         for row in rows:
             times[cell(row)][row["variant"]].append(float(row["median_ns"]))
+    all_of = compared(runs)
     for key in sorted(times, key=order):
         of = {variant: statistics.median(values) for variant, values in times[key].items()}
         peers = {variant: ns for variant, ns in of.items() if variant in PEERS}
-        if "huddle" in of and peers:
+        if "huddle" in of and set(peers) == all_of[key[0], key[1], key[3]]:
             peer = min(peers, key=peers.get)
-            launches = len(times[key]["huddle"])
+            launches = min(map(len, times[key].values()))
             us = figure(of["huddle"] / 1000), figure(peers[peer] / 1000)
             yield [*key, *us, figure(of["huddle"] / peers[peer]), peer, launches]
 
@@ -207,12 +250,12 @@ def means(rows, key, ratio):
 
 
 def speeds(rows, collective, ranks):
-    """Sizes in bytes, and the peer's time by huddle's: the mean of the classes of line transfer."""
-    found = defaultdict(list)
-    for row in rows:
-        if row["collective"] == collective and row["ranks"] == ranks:
-            found[int(row["bytes"])].append(1 / float(row["ratio"]))
-    return [(size, statistics.geometric_mean(found[size])) for size in sorted(found)]
+    """Sizes in bytes, and the peer's time by huddle's."""
+    return sorted(
+        (int(row["bytes"]), 1 / float(row["ratio"]))
+        for row in rows
+        if (row["collective"], row["ranks"], row["class"]) == (collective, ranks, DRAWN)
+    )
 
 
 def draw_collective(axes, rows, collective):
@@ -236,8 +279,8 @@ def short(size):
     return next((f"{size // factor} {unit}" for factor, unit in UNITS if size >= factor), "0")
 
 
-def draw():
-    with open(DOCS / "evidence" / named("peers.csv"), encoding="utf-8") as file:
+def draw(table):
+    with open(table.path, encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     names = f"{COLLECTIVES} alltoallv {PIECES}".split()
     picture, axes = pyplot.subplots(4, 4, figsize=(12, 10), sharey=True, layout="constrained")
@@ -248,43 +291,47 @@ def draw():
     lines = [Line2D([], [], color=colour, marker="o") for colour in COLOURS]
     axes.flat[len(names)].legend(lines, SHOWN.values(), loc="center")
     picture.supylabel("speed compared with the fastest of five other MPIs (1: equal)")
-    picture.suptitle(f"{CORES} cores: single calls, fresh data, slowest rank", fontsize=11)
+    picture.suptitle(
+        f"{table.machine.cores} cores: single calls, fresh data, slowest rank", fontsize=11
+    )
     picture.savefig(DOCS / "figures/peers.png", dpi=100)
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(usage=__doc__.partition("usage: ")[2])
     parser.add_argument("--huddle", default=str(DOCS.parent / "build/bin/huddle"))
     parser.add_argument("--launches", type=int, default=4)
+    parser.add_argument("--machine", type=Machine, default=None)
+    parser.add_argument("--note", action="append", default=[])
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
+    machine = options.machine or Machine(None)
     with tempfile.TemporaryDirectory() as folder:
-        made = (
-            () if options.files else measure(options.huddle, options.launches, pathlib.Path(folder))
+        made = options.files or measure(
+            machine, options.huddle, options.launches, pathlib.Path(folder)
         )
-        runs = [rows_of(path) for path in options.files or made]
+        runs = [rows_of(path) for path in made]
     single = [rows for rows in runs if {row["variant"] for row in rows} - {"huddle", *OWN}]
     looped = [rows for rows in runs if rows not in single]
-    write(
-        "peers.csv",
-        "One collective: huddle under Open MPI 4.1, and the fastest peer; medians of launches.",
+    about = "One collective: huddle under Open MPI 4.1, and the fastest peer; medians of launches."
+    peers = Table(machine, "peers.csv", about, options.note)
+    peers.write(
         single,
-        (WIDE,) if MANY_CORES else SINGLES,
+        machine.singles(),
         "ranks,bind,class,collective,bytes,huddle_us,peer_us,ratio,peer,launches".split(","),
         found := list(single_calls(single)),
     )
     means(found, lambda row: (row[3], row[0], row[2]), 7)
-    write(
-        "back-to-back.csv",
-        "Calls back to back: time with huddle by the same MPI's without; medians of launches.",
+    about = "Calls back to back: time with huddle by the same MPI's without; medians of launches."
+    Table(machine, "back-to-back.csv", about, options.note).write(
         looped,
-        (WIDE_LOOPS if MANY_CORES else LOOPS,),
+        (machine.loops(),),
         "mpi,ranks,bind,class,collective,bytes,ratio,launches".split(","),
         found := list(loops(looped)),
     )
     means(found, lambda row: (row[0], row[4], row[1], row[3]), 6)
-    if MANY_CORES:
-        draw()
+    if machine.many:
+        draw(peers)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows of src/core/choose/builtin.toml, as text."""
 
+import re
 import tomllib
 
 TIE = 1.05  # times the fastest one's: as good
 CALLS = (  # keys of a row that say which calls it serves
     "ranks bytes oversubscribed direct quick intel divided within fallback second".split()
 )
-KEYS = (*CALLS, "evidence", "holds", "cheaper_than")  # all but its algorithm's
+KEYS = (*CALLS, "evidence", "like", "holds", "cheaper_than")  # all but its algorithm's
+SERIES = ("evidence", "like")  # what a row names: series of such calls, or of others
+
+
+def series_of(row):
+    """The numbers that a row names."""
+    return next((row[key] for key in SERIES if key in row), "").split()
+
+
+def naming(block, key):
+    """The block whose series are called by that one of SERIES."""
+    return re.sub(rf"(?m)^({'|'.join(SERIES)}) = ", f"{key} = ", block)
 
 
 def blocks_of(text):
@@ -42,9 +54,9 @@ def rewritten(block, algorithm, holds=None):
     """
     name, *parameters = algorithm.split()
     kept = [line for line in block.split("\n") if line.split(" = ")[0] in KEYS or line[:1] in "[#"]
-    head = [line for line in kept if not line.startswith(("evidence", "holds"))]
+    head = [line for line in kept if not line.startswith((*SERIES, "holds"))]
     same = holds is None or same_algorithm(algorithm_of(row_of(block)[1]), algorithm)
-    evidence = [line for line in kept if same and line.startswith("evidence")]
+    evidence = [line for line in kept if same and line.startswith(SERIES)]
     pairs = [parameter.split("=") for parameter in parameters]
     own = [line_of("algorithm", name), *(line_of(key, value) for key, value in pairs)]
     end = [line_of("holds", holds)] if holds else []

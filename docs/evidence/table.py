@@ -5,7 +5,8 @@ usage: build/venv/bin/python docs/evidence/table.py [OPTIONS]
 
 Writes src/core/choose/builtin.toml: of each simulated row (table.toml) the candidate with the least
 regret over the range of the machine's two assumed numbers, and `holds`; of each measured row the
-algorithm that its series show to be the fastest.  Runs no simulation: the times are in range.csv.
+algorithm that its series show to be the fastest, and `like` where they have no time of its calls.
+Runs no simulation: the times are in range.csv.
 README.md has the rules.
 
   --check        writes nothing; fails where the table is not what it would write
@@ -22,7 +23,7 @@ import sys
 import measured
 import series
 import simulated
-from rows import CALLS, algorithm_of, blocks_of, rewritten, row_of, same_algorithm
+from rows import CALLS, algorithm_of, blocks_of, naming, rewritten, row_of, same_algorithm
 
 TABLE = series.ROOT / "src" / "core" / "choose" / "builtin.toml"
 MATCHED = ("ranks", "bytes", "divided", "within", "quick")  # the same in a cell and in its row
@@ -93,6 +94,7 @@ def table_text(text, decided, source):
     for index, _, _, verdict in decide_measured(blocks, simulated_ones, source):
         if verdict.pick() != verdict.own:
             blocks[index] = rewritten(blocks[index], verdict.pick())
+        blocks[index] = naming(blocks[index], "evidence" if verdict.places else "like")
     return "\n\n".join(blocks) + end
 
 

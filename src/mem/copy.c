@@ -7,9 +7,7 @@
  * this for a message of many of them.  A store that misses reads the line first: one that streams
  * does not, and leaves the caches to the ring that the next fragment comes through.
  *
- * Measured (HUDDLE_STREAM=0 against 1, two bound ranks, 2 MB of L2, a share of 260 MB of L3, line
- * transfer 58-68 ns): broadcasts of 1 MB 63 us against 109, 4 MB 324 / 371, 16 MB 1358 / 1371, 64
- * MB 7613 / 6103, 128 MB 16165 / 14439.
+ * Broadcasts with HUDDLE_STREAM=0 and 1: docs/evidence/copies.csv.
  */
 #include "mem/mem.h"
 

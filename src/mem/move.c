@@ -3,10 +3,9 @@
  * move.c - a copy between spans: one of memory to memory where it can be, by pieces through the
  * stack from packed view to packed view.
  *
- * One that the nearest cache does not hold goes past it.  Measured (exchanges by single copy, of
- * which it is a part, two bound ranks, 2 MB of L2, line transfer 53-75 ns): blocks of 1 MB 164 us
- * so and 167 through the caches, 2 MB 326 / 392, 4 MB 700 / 779, 16 MB 5159 / 5989.  On an AMD EPYC
- * it pays from 4 times the L2 on (docs/evidence/E68.csv).
+ * One that the nearest cache does not hold goes past it: docs/evidence/copies.csv has exchanges by
+ * single copy, of which it is a part.  On an AMD EPYC it pays from 4 times the L2 on
+ * (docs/evidence/E68.csv).
  */
 #include "mem/mem.h"
 

@@ -4,9 +4,8 @@
  * there is a second destination, so that it is copied from the first while that still lies in the
  * nearest cache.
  *
- * Writing a long result with non-temporal stores, as copy.c does, was measured and left out (sums
- * of two sources, two busy cores, a share of 260 MB of L3): 4 MB 494 us against 453, 8 MB 1003 /
- * 907, 16 MB and more alike.
+ * A long result is not written with non-temporal stores, as copy.c does: it takes longer
+ * (docs/evidence/copies.csv).
  */
 #include "mem/mem.h"
 

@@ -38,11 +38,11 @@ struct mem_habit {
 };
 enum { MEM_HABITS = 3 }; /* small, medium and large calls */
 
-/* Yields, progresses, sleeps until it is there.  file, line: of the caller, for who looks at long
- * waits. */
+/* Yields, progresses, sleeps until it is there.  file, line: of the caller, for an observer of
+ * long waits. */
 void hud_mem_wait(struct mem *m, _Atomic uint64_t *f, uint64_t min, const char *file, int line);
-/* The same in parts, for who waits in place of a fiber: begins; one turn, true when it is there;
- * learns from it.  show: lets the observer of long waits look; at last, when one is over. */
+/* The same in parts, for a thread that waits in place of a fiber: begins; one turn, true when it is
+ * there; learns from it.  show: lets the observer of long waits look; at last, when one is over. */
 void hud_mem_wait_begin(struct mem_wait *wait);
 bool hud_mem_wait_turn(struct mem_wait *wait);
 void hud_mem_wait_end(struct mem_wait *wait);

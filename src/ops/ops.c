@@ -16,23 +16,8 @@
  * the result overwrites a source.  All bits are the same, except the sign and payload of a NaN that
  * sum or prod makes, and the unused bytes of a long double.
  *
- * Measured by bench-kernels: GB/s read and written; 2 sources / 8 sources of the given size each; a
- * core with 48 KB of L1, 2 MB of L2 and a share of 260 MB of L3; gcc 12.  Compared with memcpy, the
- * compiler's code for plain loops is as fast at every level, so there are no intrinsics.
- *
- *                         L1: 4 KB     L2: 64 KB    L3: 1 MB, 4 MB
- *   memcpy                327          83           29
- *   sum double   avx512   386 / 345    106 / 137    29 / 27
- *                avx2     250 / 195    106 / 132    29 / 20
- *                baseline 124 / 119     82 / 83     29 / 17
- *   max float    avx512   462 / 312    106 / 130    29 / 23
- *   prod int64   avx512   254 / 115     99 / 96     29 / 29
- *                avx2      84 / 41      88 / 41     28 / 30
- *   prod float   avx512   115 / 78      76 / 68      32 / 29
- *     complex    avx2      43 / 40      40 / 39      32 / 30
- *   maxloc double int      29 / 15      38 / 7       7 / 5    an unpredictable branch;
- *                                                             without it all are 8 / 3
- * A sum of 8 bytes of 2 sources takes 3 ns.
+ * The compiler's code for plain loops is as fast as memcpy at every level of the caches, so there
+ * are no intrinsics (docs/evidence/kernels.csv, by bench-kernels).
  *
  * Missing here, so these fall back to the MPI: Fortran's LOGICAL (its compiler defines .true.),
  * numbers of 2 bytes, numbers of 16 bytes other than long double.

@@ -263,10 +263,15 @@ void hud_lanes_drop(struct lanes *all, struct lane *lane)
         s->leave = HUD_ERR_FAILED;
         hud_fiber_resume(s->fiber);
     }
+    hud_lanes_lock_pool(all);
+    all->strands -= s != NULL; /* one that asks is left to the host */
+    hud_lanes_unlock_pool(all);
     if (s && !s->job)
         hud_strand_free(s);
-    for (; lane->first; lane->first = lane->first->next)
+    for (; lane->first; lane->first = lane->first->next) {
+        mem_count(&all->in_flight, (uint64_t)-1, all->threads);
         mem_count_put(&lane->first->in_flight, 0);
+    }
 }
 
 static int advance(struct lanes *all, bool yields)

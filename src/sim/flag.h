@@ -28,7 +28,7 @@ struct sim_flag {
     int count, room;
     int *seen; /* [ranks] the newest post that each rank has seen or made; NULL where there is a
                   clock, and the newest is what a reader sees */
-    struct sim_rank *waiting; /* who waits for it, the latest first */
+    struct sim_rank *waiting; /* ranks that wait for it, the latest first */
     struct sim_flag *next;    /* cells share their line: the next one there */
     size_t at;                /* where it lies in its arena */
 };

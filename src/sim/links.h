@@ -60,7 +60,7 @@ const struct sim_link *hud_links_get(const struct sim_links *all, int link);
 void hud_links_name(const struct sim_links *all, int link, char name[LINKS_NAME]);
 /* Lines that have come from a core of that class to another one. */
 unsigned long hud_links_lines(const struct sim_links *all, int class);
-/* Forget what has crossed so far; who waits still does. */
+/* Forget what has crossed so far; ranks that wait still do. */
 void hud_links_forget(struct sim_links *all);
 
 #endif

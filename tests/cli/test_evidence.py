@@ -26,8 +26,8 @@ PYTHON = str(VENV) if VENV.exists() else sys.executable
 
 
 sys.path.insert(0, str(FOLDER))
-series, table, simulated, measured, rows = map(
-    importlib.import_module, ("series", "table", "simulated", "measured", "rows")
+series, table, simulated, measured, rows, peers = map(
+    importlib.import_module, ("series", "table", "simulated", "measured", "rows", "peers")
 )
 ALL = series.load()
 SOURCE_OF_ROWS = measured.Source(measured.algorithms(str(BUILD / "bin" / "huddle")), ALL)
@@ -126,8 +126,8 @@ class There(unittest.TestCase):
         with open(SOURCE / "src/core/choose/builtin.toml", "rb") as file:
             table = tomllib.load(file)
         named = 0
-        for collective, rows in table.items():
-            for number in (n for row in rows for n in row.get("evidence", "").split()):
+        for collective, table_rows in table.items():
+            for number in (n for row in table_rows for n in rows.series_of(row)):
                 with self.subTest(collective=collective, number=number):
                     data = series.read(number)[1]
                     self.assertIn(collective, {row["collective"] for row in data})
@@ -190,8 +190,8 @@ class Table(unittest.TestCase):
                 'bytes = "0-1K"\nalgorithm = "windows"\nholds = "9/9 1.00"',
             ),
             (  # measured
-                'algorithm = "queue"\nevidence = "E83 E86"',
-                'algorithm = "single"\nevidence = "E83 E86"',
+                'algorithm = "queue"\nevidence = "E83 E86 E88"',
+                'algorithm = "single"\nevidence = "E83 E86 E88"',
             ),
         ):
             with self.subTest(row=row):
@@ -248,6 +248,44 @@ class Pick(unittest.TestCase):
 
     def test_what_is_no_candidate_goes(self):
         self.assertEqual("here", self.verdict(1.0, 1.2).pick("mcs"))
+
+    def test_a_row_names_series_of_other_calls_as_such(self):
+        block = '[[barrier]]\nranks = "9-15"\nalgorithm = "groups"\nevidence = "E75"'
+        other = rows.naming(block, "like")
+        self.assertEqual(block.replace("evidence", "like"), other)
+        self.assertEqual(["E75"], rows.series_of(rows.row_of(other)[1]))
+        self.assertEqual(block, rows.naming(other, "evidence"))
+
+
+class Peers(unittest.TestCase):
+    """Figures of huddle and of two peers, of launches with other line transfers."""
+
+    @staticmethod
+    def launch(**of):
+        """variant=(class, ns)"""
+        same = {"ranks": "2", "bind": "core", "collective": "bcast", "bytes": "8"}
+        return [
+            {**same, "variant": name, "class": line, "median_ns": str(ns)}
+            for name, (line, ns) in of.items()
+        ]
+
+    def test_the_fastest_is_of_all_or_there_is_no_case(self):
+        launches = [
+            self.launch(huddle=("near", 1000), ompi5=("near", 1500), mpich5=("near", 2000)),
+            self.launch(huddle=("near", 1200), ompi5=("near", 1700), mpich5=("far", 9000)),
+            self.launch(huddle=("far", 3000), ompi5=("near", 1600), mpich5=("far", 8000)),
+        ]
+        found = list(peers.single_calls(launches))
+        self.assertEqual(
+            [["2", "core", "near", "bcast", 8, "1.1", "1.6", ".688", "ompi5", 1]], found
+        )
+
+    def test_the_machine_is_this_one_or_named(self):
+        machine = peers.Machine("A processor, quick,16")
+        self.assertEqual(("A processor, quick", 16), (machine.name, machine.cores))
+        self.assertEqual("peers-16-cores.csv", machine.file("peers.csv").name)
+        self.assertEqual("peers.csv", peers.Machine("x,4").file("peers.csv").name)
+        self.assertIn("--ranks 2 ", peers.Machine("x,2").fitting(peers.SINGLE))
 
 
 class Measured(unittest.TestCase):

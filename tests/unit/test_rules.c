@@ -50,7 +50,7 @@ static void a_rule_is_read_as_a_whole(void **state)
                   "false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
                   "[[barrier]]\nranks = 64\nintel = true\ndivided = false\nalgorithm = \"mpi\"\n"
                   "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"
-                  "holds = \"6/9 1.05\"\n"));
+                  "holds = \"6/9 1.05\"\nlike = \"E7\"\n"));
     const struct rule *r = rules.rule;
     assert_int_equal(rules.count, 3);
     assert_int_equal(r[0].min_ranks, 2);
@@ -73,6 +73,8 @@ static void a_rule_is_read_as_a_whole(void **state)
     assert_int_equal(r[1].min_ranks, 64);
     assert_int_equal(r[1].max_ranks, 64);
     assert_int_equal(r[2].param[0], 8192);
+    assert_string_equal(r[2].evidence, "E7");
+    assert_true(r[2].like && !r[1].like);
     assert_int_equal(r[2].min_bytes, 1 << 20);
     assert_true(r[2].max_bytes == SIZE_MAX);
     assert_int_equal(r[1].points, 0);

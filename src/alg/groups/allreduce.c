@@ -15,7 +15,7 @@
  * Accepts   n <= 112.
  *
  * Line                     written by  read by                       value k means
- *   slot[r].arrive[level]    r           who waits for r in its group  the sum over r and all below
+ *   slot[r].arrive[level]    r           the one that awaits r         the sum over r and all below
  *                                                                      it in operation k is here
  *   slot[r].meet[k % 2]      r           members of a top that meets   the same
  *   slot[h].leave            (groups.h)

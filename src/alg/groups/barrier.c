@@ -18,7 +18,7 @@
  * Accepts   any number of ranks and groups.
  *
  * Line                    written by  read by                       value k means
- *   slot[r].arrive[level]   r           who waits for r in its group  r, and all below it, have
+ *   slot[r].arrive[level]   r           the one that awaits r         r, and all below it, have
  *                                                                     entered operation k
  *   slot[r].meet[k % 2]     r           members of a top that meets   the same
  *   slot[h].leave           (groups.h)

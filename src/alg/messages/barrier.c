@@ -15,8 +15,8 @@
  *
  * Deadlock freedom
  *   1. A rank consumes all that is sent to it in an operation before it returns from it, and at
- *      most two messages of a pair belong to one operation.  So who waits for a free cell waits for
- *      a rank that is in this operation or before it, and has all that it needs to go on.
+ *      most two messages of a pair belong to one operation.  So a rank that waits for a free cell
+ *      waits for one that is in this operation or before it, and has all that it needs to go on.
  *   2. double ring, one cell: the second message follows one that has come round, so the first has
  *      been consumed.
  */

@@ -13,7 +13,8 @@
 /* All calls that a member has begun. */
 uint64_t hud_differ_calls(const struct member_state *member);
 
-/* `mine`, who waits, and `theirs` have not made the same calls, as far as the shorter list goes. */
+/* `mine`, which waits, and `theirs` have not made the same calls, as far as the shorter list
+ * goes. */
 bool hud_differ_in_calls(const struct member_state *mine, const struct member_state *theirs);
 
 /*

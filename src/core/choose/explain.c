@@ -75,10 +75,10 @@ static json_t *why_json(const struct plan *plan, const struct config *config, in
         return json_pack("{s:s}", "by", refused);
     if (!e->rule)
         return forced_json(plan, config, axis, e, bytes);
-    return json_pack("{s:s, s:s, s:i, s:b, s:s, s:o}", "by",
+    return json_pack("{s:s, s:s, s:i, s:b, s:s, s:b, s:o}", "by",
                      e->rules == hud_rules_builtin() ? "built-in table" : "tuning file", "file",
                      e->rules->file, "line", e->rule->line, "model", e->rule->than >= 0, "evidence",
-                     e->rule->evidence, "holds", holds_json(e->rule));
+                     e->rule->evidence, "like", e->rule->like, "holds", holds_json(e->rule));
 }
 
 static json_t *pieces_json(const struct plan *plan, const struct config *config, int axis)

@@ -59,7 +59,7 @@ static int take_bytes(struct reader *r, const char *value, int line)
 }
 
 /* "E7", "E7 E12" */
-static int take_evidence(struct reader *r, const char *value, int line)
+static int take_series(struct reader *r, const char *key, const char *value, int line)
 {
     const char *c = value;
     bool good = strlen(value) < sizeof reading_last(r)->evidence;
@@ -73,10 +73,20 @@ static int take_evidence(struct reader *r, const char *value, int line)
     }
     if (!good || c == value)
         return hud_reading_complain(
-            r, line, "evidence = \"%.60s\" is not understood (accepted: \"E7\", \"E7 E12\")",
-            value);
+            r, line, "%s = \"%.60s\" is not understood (accepted: \"E7\", \"E7 E12\")", key, value);
     snprintf(reading_last(r)->evidence, sizeof reading_last(r)->evidence, "%s", value);
     return 0;
+}
+
+static int take_evidence(struct reader *r, const char *value, int line)
+{
+    return take_series(r, "evidence", value, line);
+}
+
+static int take_like(struct reader *r, const char *value, int line)
+{
+    reading_last(r)->like = true;
+    return take_series(r, "like", value, line);
 }
 
 /* "6/9 1.12"; by whole numbers, since a program's locale may have another decimal point */
@@ -187,6 +197,7 @@ static const struct line {
               { "fallback", NULL, offsetof(struct rule, fallback) },
               { "second", NULL, offsetof(struct rule, second) },
               { "evidence", take_evidence },
+              { "like", take_like },
               { "holds", take_holds },
               { "within", take_within },
               { "algorithm", take_algorithm },
@@ -223,7 +234,7 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
     return hud_reading_complain(
         r, line,
         "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
-        "quick, intel, divided, within, fallback, second, evidence, holds, algorithm, "
+        "quick, intel, divided, within, fallback, second, evidence, like, holds, algorithm, "
         "then cheaper_than and its parameters)",
         key);
 }

@@ -22,7 +22,9 @@
  *   fallback = true         for readers and tests: for calls of an earlier row whose algorithm does
  *                           not handle them
  *   second = true           never serves, but is tried against the rule that does (HUDDLE_ADAPT)
- *   evidence = "E7"         for readers: entries of docs/evidence/
+ *   evidence = "E7"         for readers: entries of docs/evidence/ that have times of such calls
+ *   like = "E7"             for readers, in its place: entries of other ranks, sizes or processors,
+ *                           from which the rule is taken over
  *   holds = "6/9 1.12"      for readers: simulated, the best at 6 of 9 points of the range of what
  *                           is assumed of machines, and at most 1.12 times the best's time
  *
@@ -59,6 +61,7 @@ struct rule {
     int fallback;                 /* 1: for calls of another row that its algorithm cannot handle */
     int second;                   /* 1: only a second candidate (core/choose/second.c) */
     char evidence[RULE_EVIDENCE]; /* "": none */
+    bool like;                    /* it is of other calls, or of other processors */
     int best, points;             /* of `holds`; 0 points: it says nothing */
     int regret_percent;
     long min_ranks, max_ranks;

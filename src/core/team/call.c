@@ -82,7 +82,7 @@ static int decline(struct hud_team *team, enum coll_kind kind, size_t bytes)
 }
 
 /* Runs a call that every rank of the team makes alike.  shape: the same on all of them, published
- * for who waits long.  strand: of a request, that it runs on. */
+ * for ranks that wait long.  strand: of a request, that it runs on. */
 static ALWAYS_INLINE int run_on(struct strand *strand, struct hud_team *team, enum coll_kind kind,
                                 struct coll *call, uint64_t shape)
 {

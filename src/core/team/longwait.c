@@ -151,7 +151,7 @@ static void withdraw(struct mem_wait *wait)
 
 /*
  * Another member's wait in the call of that number.  A roll call comes before its call is counted:
- * who waits in one has the number of the call before, which it has completed.
+ * a member that waits in one has the number of the call before, which it has completed.
  */
 static bool waits_in(const struct wait_note *note, uint64_t call)
 {

@@ -33,7 +33,7 @@ struct span {
         bool gains; /* it is not slower than the MPI's own */
     } route;
     struct alg_place place[SPAN_FAMILIES]; /* in each slice */
-    struct plan_entry entry[NET_TAGS];     /* for who looks at long waits: the slot is the tag */
+    struct plan_entry entry[NET_TAGS];     /* for observers of long waits: the slot is the tag */
 };
 
 /* Whether this rank may set a span up: the same on all ranks with the same settings. */
