@@ -74,8 +74,8 @@ def peer_of(name, found):
     known = found[base].kind if base in found else base if base in peers.NAMES else None
     if not known or (dash and (flavour not in FLAVOURS or peers.abi(known) != "openmpi")):
         raise Trouble(
-            f"--against {name}: expected {', '.join(peers.NAMES)}, or with Open MPI"
-            f" ompi4-{', -'.join(FLAVOURS)}",
+            f"--against {name}: no MPI that bench knows (accepted: {', '.join(peers.NAMES)},"
+            f" or with Open MPI ompi4-{', -'.join(FLAVOURS)})",
             2,
         )
     if base not in found:

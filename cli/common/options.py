@@ -78,7 +78,7 @@ def sizes_of(text):
         high, _, factor = rest.partition(":")
         step = number(factor) if factor else 2
         if colon and (step < 2 or number(low) > number(high)):
-            raise refused.argument(part, "LOW:HIGH or LOW:HIGH:FACTOR", "no range")
+            raise refused.argument(part, "LOW:HIGH or LOW:HIGH:FACTOR", "not a range")
         found.update(span(number(low), number(high), step) if colon else [number(low)])
     if max(found) > MAX_BYTES or len(found) > MAX_SIZES:
         raise refused.argument(text, f"at most {MAX_SIZES} sizes, each below 2G")

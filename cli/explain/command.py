@@ -107,7 +107,8 @@ class Asked:
             if self.ranks > self.processors
             else ""
         )
-        return f"{self.ranks} ranks {MAPS[self.map]}, on {self.machine}{oversubscribed}"
+        many = "rank" if self.ranks == 1 else "ranks"
+        return f"{self.ranks} {many} {MAPS[self.map]}, on {self.machine}{oversubscribed}"
 
 
 def why_text(why, rests):
@@ -254,7 +255,7 @@ def sizes_of(text):
         return None
     low, high, factor = (size(word) for word in text.split(":", 2))
     if low < 1 or high < low or factor < 2:
-        raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH:FACTOR)", 2)
+        raise Trouble(f"--bytes {text}: not a range (accepted: LOW:HIGH:FACTOR)", 2)
     found = [low]
     while found[-1] * factor <= high:
         found.append(found[-1] * factor)
@@ -276,7 +277,7 @@ def show_choices(options, asked):
     first = size(low)
     last = size(high) if high else None if colon else first
     if last is not None and last < first:
-        raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
+        raise Trouble(f"--bytes {text}: not a range (accepted: LOW:HIGH)", 2)
     choices.explain(asked, options.ranks, (first, last), options.json)
 
 
@@ -290,7 +291,7 @@ def show(options, asked):
     first, last = size(low) if text is not None else 0, size(high) if colon else None
     answer = asked.answer(first)
     if colon and last < first:
-        raise Trouble(f"--bytes {text}: no range (accepted: LOW:HIGH)", 2)
+        raise Trouble(f"--bytes {text}: not a range (accepted: LOW:HIGH)", 2)
     elif asked.unsized or (text and not colon):
         show_one(asked, answer)
     else:

@@ -103,7 +103,10 @@ class Run(unittest.TestCase):
             ("info --bind x", "--bind x: not possible (accepted: core, none)"),
             ("info --ranks x", "--ranks x: not possible (accepted: 1 to 1024)"),
             ("info --ranks 0", "--ranks 0: not possible (accepted: 1 to 1024)"),
-            ("bench --bytes 9:3", "--bytes 9:3: no range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)"),
+            (
+                "bench --bytes 9:3",
+                "--bytes 9:3: not a range (accepted: LOW:HIGH or LOW:HIGH:FACTOR)",
+            ),
             ("bench --skew 3 --late 3", "--late: not with --skew (accepted: one of the two)"),
             ("info --ranks", "--ranks: the value is missing; see huddle info --help"),
             ("info --json=3", "--json: takes no value; see huddle info --help"),

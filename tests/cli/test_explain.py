@@ -106,7 +106,7 @@ class Here(unittest.TestCase):
             (("rotate",), "rotate"),
             (("bcast", "--bytes", "1X"), "1X"),
             (("bcast", "--bytes", "9:3"), "9:3"),
-            (("bcast", "--bytes", "8:4M:1", "--ranks", "2"), "8:4M:1: no range"),
+            (("bcast", "--bytes", "8:4M:1", "--ranks", "2"), "8:4M:1: not a range"),
             (("bcast", "--bytes", "8:4M:8", "--ranks", "2:8"), "8:4M:8: of many teams"),
             (("bcast", "--bytes", ""), "--bytes ''"),
             (("barrier", "--bytes", "8"), "--bytes 8"),

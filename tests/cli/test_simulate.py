@@ -418,7 +418,7 @@ class Asked(unittest.TestCase):
             self.assertRegex(
                 said.stderr,
                 rf"huddle: {option} {re.escape(text) if text != '8,,9' else repr('')}:"
-                r" (not possible|not a size|no range) \(accepted: ",
+                r" (not possible|not a size|not a range) \(accepted: ",
             )
 
     def test_every_default_size_can_be_simulated(self):

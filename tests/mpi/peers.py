@@ -3,9 +3,11 @@
 The MPIs that the tests run under: Debian's Open MPI and MPICH, and wheels of Open MPI 5, MPICH 5
 and Intel MPI in private environments.
 
-    peers.py setup FOLDER            installs the wheels (idempotent; a wheel that cannot be had is
-    one line, and its MPI is skipped) peers.py list FOLDER             which MPIs are there peers.py
-    run FOLDER MPI RANKS COMMAND...
+    peers.py setup FOLDER                       installs the wheels
+    peers.py list FOLDER                        which MPIs are there
+    peers.py run FOLDER MPI RANKS COMMAND...    MPI: ompi4, ompi5, mpich4, mpich5, intel
+
+A wheel that cannot be had is one line, and its MPI is skipped.
 
 Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's for the others,
 which share one ABI.
