@@ -129,6 +129,21 @@ MISMATCHES = [
         for name in ("exchange", "slices", "single")
         for each in (10, 3000, 100000)
     ],
+    *[
+        Case(
+            "mismatch",
+            f"another root, {count} integers",
+            BOTH,
+            3,
+            ["{bin}/roots", str(count)],
+            fails=None,
+            seconds=40,
+            prints=[f"rank {r} is through" for r in range(3)],
+            says=[r"make different calls: rank \d calls bcast .*with root \d, rank \d calls bcast"],
+            again=count == 10,
+        )
+        for count in (10, 50000)
+    ],
     Case(
         "mismatch",
         "sent from where the result belongs, with another type",

@@ -34,7 +34,8 @@ static bool differ(void)
 {
     uint64_t shape;
 
-    return hud_differ_in_calls(&mine, &theirs) || hud_differ_in_shape(&mine, &theirs, SLOT, &shape);
+    return hud_differ_in_calls(&mine, &theirs) ||
+           hud_differ_in_shape(&mine, &theirs, SLOT, true, &shape);
 }
 
 /* Sizes 1, 2, 3...: no two calls have the same. */
@@ -112,23 +113,42 @@ static void the_same_collective_is_preferred(void **state)
 
     (void)state;
     start();
-    begin(&mine, SLOT, member_shape(2, 8), true);
-    begin(&theirs, SLOT + 2, member_shape(2, 80), true);
-    begin(&theirs, SLOT + 1, member_shape(5, 24), true);
+    begin(&mine, SLOT, member_shape(2, -1, 8), true);
+    begin(&theirs, SLOT + 2, member_shape(2, -1, 80), true);
+    begin(&theirs, SLOT + 1, member_shape(5, -1, 24), true);
     assert_int_equal(hud_differ_call(&mine, &theirs, 2, &shape), SLOT + 2);
-    assert_int_equal(shape, member_shape(2, 80));
+    assert_int_equal(shape, member_shape(2, -1, 80));
     assert_int_equal(hud_differ_call(&mine, &theirs, 3, &shape), SLOT + 1);
-    assert_int_equal(shape, member_shape(5, 24));
+    assert_int_equal(shape, member_shape(5, -1, 24));
 }
 
-static void a_shape_has_collective_and_size(void **state)
+static void another_root_is_seen_where_sizes_do_not_count(void **state)
 {
-    uint64_t shape = member_shape(14, (uint64_t)1 << 40);
+    uint64_t shape;
+
+    (void)state;
+    start();
+    begin(&mine, SLOT, member_shape(2, 0, 8), true);
+    begin(&theirs, SLOT, member_shape(2, 0, 80), true);
+    assert_true(hud_differ_in_shape(&mine, &theirs, SLOT, true, &shape));
+    assert_false(hud_differ_in_shape(&mine, &theirs, SLOT, false, &shape));
+    start();
+    begin(&mine, SLOT, member_shape(2, 0, 8), true);
+    begin(&theirs, SLOT, member_shape(2, 1, 8), true);
+    assert_true(hud_differ_in_shape(&mine, &theirs, SLOT, false, &shape));
+    assert_int_equal(member_shape_root(shape), 1);
+}
+
+static void a_shape_has_collective_root_and_size(void **state)
+{
+    uint64_t shape = member_shape(14, 32766, (uint64_t)1 << 39);
 
     (void)state;
     assert_int_equal(member_shape_kind(shape), 14);
-    assert_int_equal(member_shape_size(shape), (uint64_t)1 << 40);
-    assert_int_equal(member_shape_kind(member_shape(3, UINT64_MAX)), 3);
+    assert_int_equal(member_shape_root(shape), 32766);
+    assert_int_equal(member_shape_size(shape), (uint64_t)1 << 39);
+    assert_int_equal(member_shape_kind(member_shape(3, -1, UINT64_MAX)), 3);
+    assert_int_equal(member_shape_root(member_shape(3, -1, UINT64_MAX)), -1);
 }
 
 int main(void)
@@ -139,7 +159,8 @@ int main(void)
         cmocka_unit_test(another_slot_is_seen),
         cmocka_unit_test(the_other_call_is_known_for_a_while),
         cmocka_unit_test(the_same_collective_is_preferred),
-        cmocka_unit_test(a_shape_has_collective_and_size),
+        cmocka_unit_test(another_root_is_seen_where_sizes_do_not_count),
+        cmocka_unit_test(a_shape_has_collective_root_and_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,13 +73,14 @@ int hud_differ_call(const struct member_state *mine, const struct member_state *
 _Static_assert(MEMBER_SHAPES > 2, "the shape of a call outlives the next one");
 
 bool hud_differ_in_shape(const struct member_state *mine, const struct member_state *theirs,
-                         int slot, uint64_t *shape)
+                         int slot, bool sized, uint64_t *shape)
 {
     uint64_t call = mem_count_observe(&mine->calls[slot]),
              made = mem_count_observe(&theirs->calls[slot]);
     int at = (int)(call % MEMBER_SHAPES);
 
     *shape = mem_count_observe(&theirs->shape[slot][at]);
-    bool other = *shape != mem_count_observe(&mine->shape[slot][at]);
+    uint64_t differs = *shape ^ mem_count_observe(&mine->shape[slot][at]);
+    bool other = (sized ? differs : differs & ~MEMBER_SIZES) != 0;
     return made >= call && other && mem_count_observe(&theirs->calls[slot]) <= call + 1;
 }

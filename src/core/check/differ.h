@@ -25,8 +25,8 @@ int hud_differ_call(const struct member_state *mine, const struct member_state *
                     uint64_t *shape);
 
 /* The other member's call of that slot with the number of the one in which `mine` waits has another
- * shape, which is that one. */
+ * shape, which is that one.  sized: another size counts, too. */
 bool hud_differ_in_shape(const struct member_state *mine, const struct member_state *theirs,
-                         int slot, uint64_t *shape);
+                         int slot, bool sized, uint64_t *shape);
 
 #endif

@@ -30,7 +30,7 @@ static inline void around_fall_back(struct hud_team *team, enum coll_kind kind, 
     if (team->state == TEAM_READY)
         member_count(team->mine, MEMBER_FELL_BACK,
                      mem_count_read(&team->mine->calls[MEMBER_FELL_BACK]) + 1,
-                     member_shape((int)kind, bytes));
+                     member_shape((int)kind, -1, bytes));
 }
 
 /* In fixed order: a reduction that the MPI carries out, in an order of its own, is reported

@@ -246,7 +246,8 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
     if ((flags & COLL_VIEWS) && (flags & COLL_UNSIZED))
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
-    uint64_t shape = member_shape((int)kind, flags & COLL_COUNTS ? cut_of(flags, team, a) : bytes);
+    uint64_t shape = member_shape((int)kind, flags & COLL_ROOTED ? a->root : -1,
+                                  flags & COLL_COUNTS ? cut_of(flags, team, a) : bytes);
     return strand ? run_request(strand, team, kind, &call, shape) : run(team, kind, &call, shape);
 }
 

@@ -191,7 +191,7 @@ static bool differs(const struct hud_team *team, int rank, bool counted, bool si
             calls->own = made;
         return true;
     }
-    if (!sized || !hud_differ_in_shape(own, their, team->entry->slot, &shape))
+    if (!hud_differ_in_shape(own, their, team->entry->slot, sized, &shape))
         return false;
     calls->other = hud_unlike_of_shape(team->entry->slot, shape);
     return true;

@@ -7,10 +7,10 @@
  *   member.calls[s]     its owner    long waiters            calls that the owner has made of slot
  *                                                            s of the plan; the last slot counts
  *                                                            calls that fell back
- *   member.shape[s][c%4] its owner   long waiters            call c of slot s: its collective, and
- *                                                            its bytes (of a broadcast as this
- *                                                            member has them), or a hash of its
- *                                                            blocks' bytes (member_shape); written
+ *   member.shape[s][c%4] its owner   long waiters            call c of slot s: its collective, its
+ *                                                            root, and its bytes (of a broadcast
+ *                                                            as this member has them) or a hash of
+ *                                                            its blocks' (member_shape); written
  *                                                            before it is counted
  *   member.gave_up      its owner    long waiters            1 + status with which the owner left
  *                                                            the team's calls for good; 0: it has
@@ -38,7 +38,8 @@ enum {
     MEMBER_SLOTS = 41 /* of a plan, and calls that fell back */,
     MEMBER_FELL_BACK = MEMBER_SLOTS - 1,
     MEMBER_SHAPES = 4,    /* latest calls of a slot whose shapes are kept: differ.c */
-    MEMBER_KIND_BIT = 56, /* of a shape: bytes below, the collective from there on */
+    MEMBER_ROOT_BIT = 40, /* of a shape: bytes below, from there on the root and 1, or 0 */
+    MEMBER_KIND_BIT = 56, /* and from there on the collective */
     NOTE_MISSING = 8,
     NOTE_COUNT = 4
 };
@@ -50,10 +51,13 @@ struct member_state {
     struct mem_reach reach;
 };
 
-/* kind: enum coll_kind.  size: bytes, or a hash. */
-static inline uint64_t member_shape(int kind, uint64_t size)
+#define MEMBER_SIZES (((uint64_t)1 << MEMBER_ROOT_BIT) - 1) /* of a shape: the bits of its size */
+
+/* kind: enum coll_kind.  root: -1: none.  size: bytes, or a hash. */
+static inline uint64_t member_shape(int kind, int root, uint64_t size)
 {
-    return ((uint64_t)kind << MEMBER_KIND_BIT) | (size & (((uint64_t)1 << MEMBER_KIND_BIT) - 1));
+    return ((uint64_t)kind << MEMBER_KIND_BIT) | ((uint64_t)(root + 1) << MEMBER_ROOT_BIT) |
+           (size & MEMBER_SIZES);
 }
 
 static inline int member_shape_kind(uint64_t shape)
@@ -61,9 +65,14 @@ static inline int member_shape_kind(uint64_t shape)
     return (int)(shape >> MEMBER_KIND_BIT);
 }
 
+static inline int member_shape_root(uint64_t shape)
+{
+    return (int)(shape >> MEMBER_ROOT_BIT & 0xffff) - 1;
+}
+
 static inline uint64_t member_shape_size(uint64_t shape)
 {
-    return shape & (((uint64_t)1 << MEMBER_KIND_BIT) - 1);
+    return shape & MEMBER_SIZES;
 }
 
 /* A call of that slot begins, with that number: what it is, and then that it is. */

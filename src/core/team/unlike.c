@@ -28,7 +28,7 @@ struct unlike_call hud_unlike_of_shape(int slot, uint64_t shape)
         return (struct unlike_call){ .kind = -1, .root = -1 };
     /* (where blocks have any sizes that all ranks know, a call that is handled has their hash) */
     return (struct unlike_call){ .kind = kind,
-                                 .root = -1,
+                                 .root = member_shape_root(shape),
                                  .sized = !coll_has(kind, COLL_UNSIZED) &&
                                           (falls_back || !coll_has(kind, COLL_COUNTS)),
                                  .falls_back = falls_back,
