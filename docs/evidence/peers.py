@@ -24,12 +24,6 @@ import subprocess
 import tempfile
 from collections import defaultdict
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
-from matplotlib.lines import Line2D  # noqa: E402
-
 DOCS = pathlib.Path(__file__).resolve().parents[1]
 PEERS = ("ompi4", "ompi4-sm", "ompi5", "mpich4", "mpich5", "intel")
 OWN = {"ompi4": "ompi4", "mpich5": "mpich5"}  # with huddle, back to back
@@ -280,6 +274,12 @@ def short(size):
 
 
 def draw(table):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.lines import Line2D
+
     with open(table.path, encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     names = f"{COLLECTIVES} alltoallv {PIECES}".split()
