@@ -53,9 +53,9 @@ def kinds_of(why, series):
 
 def short_text(why, series):
     """'E7 simulated 1.12'; '' where it rests on nothing."""
-    parts = []
     if why["like"]:
         return f"as {why['evidence']}, not measured"
+    parts = []
     for kind, numbers in kinds_of(why, series).items():
         holds = short_holds(why["holds"]) if kind == "simulated" else ""
         parts.append(" ".join(word for word in (*numbers, kind, holds) if word))
@@ -88,9 +88,9 @@ def machines_text(numbers, series):
 
 def long_text(why, series):
     """'E10: measured on AMD EPYC, 4 cores; E7: simulated, holds for ...'"""
-    parts = []
     if why["like"]:
         return f"as in {why['evidence']}, which has no measured time of such a call"
+    parts = []
     for kind, numbers in kinds_of(why, series).items():
         said = f"measured on {machines_text(numbers, series)}" if kind == "measured" else kind
         said = holds_text(why["holds"]) if kind == "simulated" else said

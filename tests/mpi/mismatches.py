@@ -44,22 +44,27 @@ def different(call, *sizes):
     )
 
 
+def through(name, ranks, words, mpis=BOTH, **more):
+    """Ends in time, with an error on some ranks or none, and all ranks are through."""
+    return Case(
+        "mismatch",
+        name,
+        mpis,
+        ranks,
+        words,
+        fails=None,
+        seconds=40,
+        prints=[f"rank {r} is through" for r in range(ranks)],
+        **more,
+    )
+
+
 def mismatch(call, sent, received, mpis, others=10, **more):
-    """Ends in time, with an error on some ranks or none, and then all ranks are through."""
+    """The job ends in time; where errors are returned all ranks are through."""
     words = ["{bin}/mismatch", call, str(sent), str(received), str(others)]
     return [
         Case("mismatch", " ".join(words[1:]), mpis, 4, words, fails=None, seconds=40, **more),
-        Case(
-            "mismatch",
-            " ".join(words[1:]) + ", errors returned",
-            mpis,
-            4,
-            [*words, "--go-on"],
-            fails=None,
-            seconds=40,
-            prints=[f"rank {r} is through" for r in range(4)],
-            **more,
-        ),
+        through(" ".join(words[1:]) + ", errors returned", 4, [*words, "--go-on"], mpis, **more),
     ]
 
 
@@ -113,16 +118,11 @@ MISMATCHES = [
     *mismatch("gather", 20, 10, MPICH, says=[UNEQUAL_GATHER]),
     *mismatch("scatter", 20, 10, MPICH, says=[UNEQUAL_SCATTER]),
     *[
-        Case(
-            "mismatch",
+        through(
             f"reduce_scatter by {name}, other blocks of {each} integers",
-            BOTH,
             4,
             ["{bin}/unlike_blocks", str(each)],
-            fails=None,
-            seconds=40,
             env={"HUDDLE_REDUCE_SCATTER": name},
-            prints=[f"rank {r} is through" for r in range(4)],
             may_say=[DIFFERENT],
             again=name == "exchange",
         )
@@ -130,15 +130,10 @@ MISMATCHES = [
         for each in (10, 3000, 100000)
     ],
     *[
-        Case(
-            "mismatch",
+        through(
             f"another root, {count} integers",
-            BOTH,
             3,
             ["{bin}/roots", str(count)],
-            fails=None,
-            seconds=40,
-            prints=[f"rank {r} is through" for r in range(3)],
             says=[r"make different calls: rank \d calls bcast .*with root \d, rank \d calls bcast"],
             again=count == 10,
         )
