@@ -313,7 +313,8 @@ def main():
         runs = [rows_of(path) for path in made]
     single = [rows for rows in runs if {row["variant"] for row in rows} - {"huddle", *OWN}]
     looped = [rows for rows in runs if rows not in single]
-    about = "One collective: huddle under Open MPI 4.1, and the fastest peer; medians of launches."
+    under = next((r["mpi"] for rows in single for r in rows if r["variant"] == "huddle"), "no MPI")
+    about = f"One collective: huddle under {under}, and the fastest peer; medians of launches."
     peers = Table(machine, "peers.csv", about, options.note)
     peers.write(
         single,

@@ -41,32 +41,56 @@ static inline struct direct direct_read(struct mem *m, const uint64_t *words)
     return block;
 }
 
-/* Pushes a block into the one that a rank publishes, if that holds it; returns the bytes pushed. */
-static inline size_t direct_push(struct mem *m, int rank, const struct direct *to,
-                                 const struct block *block)
+/* Of bytes that are left, so many go by one call of the kernel; piece_bytes 0: all. */
+static inline size_t direct_piece(size_t left, size_t piece_bytes)
 {
-    bool reached = to->word[DIRECT_ADDRESS] != 0 && block->bytes != 0 &&
-                   block->bytes <= to->word[DIRECT_BYTES] && mem_expose(m, block->at.view) != 0;
-
-    return reached ? mem_push(m, &block->at, rank, to->word[DIRECT_ADDRESS],
-                              to->word[DIRECT_OFFSET], block->bytes)
-                   : 0;
+    return piece_bytes == 0 || left < piece_bytes ? left : piece_bytes;
 }
 
-/* Pulls the block that a rank publishes into another one, and drops what has no room there.
- * Returns the bytes pulled or dropped. */
+/* Pushes a block, in pieces, into the one that a rank publishes, if that holds it.  Returns the
+ * bytes pushed. */
+static inline size_t direct_push(struct mem *m, int rank, const struct direct *to,
+                                 const struct block *block, size_t piece_bytes)
+{
+    uint64_t at = to->word[DIRECT_OFFSET];
+    struct mem_span from = block->at;
+    bool reached = to->word[DIRECT_ADDRESS] != 0 && block->bytes <= to->word[DIRECT_BYTES] &&
+                   mem_expose(m, from.view) != 0;
+
+    for (size_t left = reached ? block->bytes : 0; left != 0;) {
+        size_t piece = direct_piece(left, piece_bytes),
+               moved = mem_push(m, &from, rank, to->word[DIRECT_ADDRESS], at, piece);
+        at += moved;
+        from.offset_bytes += moved;
+        left -= moved;
+        if (moved < piece)
+            break;
+    }
+    return at - to->word[DIRECT_OFFSET];
+}
+
+/* Pulls the block that a rank publishes, in pieces, into another one, and drops what has no room
+ * there.  Returns the bytes pulled or dropped. */
 static inline size_t direct_pull(struct mem *m, int rank, const struct direct *from,
-                                 const struct block *block)
+                                 const struct block *block, size_t piece_bytes)
 {
     size_t bytes = from->word[DIRECT_BYTES], fit = bytes < block->bytes ? bytes : block->bytes,
-           moved = 0;
+           done = 0;
+    struct mem_span to = block->at;
+    bool reached = from->word[DIRECT_ADDRESS] != 0 && mem_expose(m, to.view) != 0;
 
-    if (from->word[DIRECT_ADDRESS] != 0 && fit != 0 && mem_expose(m, block->at.view) != 0)
-        moved = mem_pull(m, &block->at, rank, from->word[DIRECT_ADDRESS], from->word[DIRECT_OFFSET],
-                         fit);
+    while (reached && done < fit) {
+        size_t piece = direct_piece(fit - done, piece_bytes),
+               moved = mem_pull(m, &to, rank, from->word[DIRECT_ADDRESS],
+                                from->word[DIRECT_OFFSET] + done, piece);
+        done += moved;
+        to.offset_bytes += moved;
+        if (moved < piece)
+            break;
+    }
     if (fit < bytes)
         block_truncate(m);
-    return moved == fit ? bytes : moved;
+    return done == fit ? bytes : done;
 }
 
 #endif

@@ -10,11 +10,13 @@
  * Cost      T = l + (p - 2) g + (sum of n[i]) t       ns; l one line transfer, g one more
  *           overlapped line, t per byte copied in cache; from 0.5 KB on one more copy of a tile
  *           traffic: 2 (sum of n[i]) bytes beyond in and out; the root's own goes from in to out
- *           blocks that the kernel copies: T = 2 l + max n[i] t, t of its copies: all ranks at once
+ *           blocks that the kernel copies: T = 2 l + max n[i] t, t of its copies: all ranks at
+ *           once, while the root copies out those in tiles
  * Accepts   any block, if the lease has a window.
  *
- * The root has a place for the blocks of all ranks, and they push them there.  It offers the places
- * at the beginning.  A sender that asks for one without an offer is answered that there is none.
+ * The root has a place for the blocks of all ranks, and they push them there.  At the beginning it
+ * answers all that will ask: with a place, or that there is none, for a block that is to go in
+ * tiles.  Those come from the ranks right after it, so it copies them out first.
  */
 #include "alg/one_way/blocks.h"
 
@@ -31,9 +33,9 @@ static struct block place_of(const struct gathering *g, int rank)
 }
 
 /* Where the sender's block goes, if the kernel may copy it. */
-static void offer(const struct gathering *g, int sender, const struct block *place)
+static void answer(const struct gathering *g, int sender, const struct block *place, bool direct)
 {
-    direct_publish(g->x.m, g->x.mine->taken[sender].payload, place, g->x.direct_bytes);
+    direct_publish(g->x.m, g->x.mine->taken[sender].payload, place, direct ? 0 : SIZE_MAX);
     one_way_tell(&g->x, sender, g->x.op, ANSWERED);
 }
 
@@ -48,7 +50,7 @@ static size_t push(const struct gathering *g, mem_flag *cell, const struct block
     if (one_way_await(&g->x, root, answer) != answer)
         return 0;
     const struct direct to = direct_read(g->x.m, roots->taken[g->x.me].payload);
-    return direct_push(g->x.m, root, &to, block);
+    return direct_push(g->x.m, root, &to, block, g->x.piece_bytes);
 }
 
 static void send(struct gathering *g)
@@ -62,7 +64,8 @@ static void send(struct gathering *g)
     one_way_prefetch(&g->x, one_way_cell(&g->x, g->x.me, 0, g->x.op + 1), block.bytes, began);
 }
 
-static bool offers(const struct gathering *g, const struct block *place)
+/* The sender of such a block waits for an answer, unless its own block is shorter. */
+static bool answers(const struct gathering *g, const struct block *place)
 {
     return g->x.direct_bytes != 0 && place->bytes >= g->x.direct_bytes;
 }
@@ -74,28 +77,35 @@ static void receive(const struct gathering *g, int sender)
 
     if (place.bytes == 0)
         return;
-    if (one_way_await_direct(&g->x, cell) && !offers(g, &place))
-        offer(g, sender, &place);
+    if (one_way_await_direct(&g->x, cell) && !answers(g, &place))
+        answer(g, sender, &place, false);
     one_way_receive(&g->x, sender, cell, place);
+}
+
+static void answer_all(const struct gathering *g)
+{
+    int tiled = one_way_tiled_ranks(&g->x, g->x.c->out, g->equal);
+
+    for (int k = 1; k < g->x.ranks; k++) {
+        int sender = one_way_next(&g->x, k);
+        const struct block place = place_of(g, sender);
+        if (place.bytes == 0)
+            one_way_tell(&g->x, sender, g->x.op, UINT32_MAX);
+        else if (answers(g, &place))
+            answer(g, sender, &place, k > tiled);
+    }
 }
 
 static void receive_all(const struct gathering *g)
 {
-    int me = g->x.me, ranks = g->x.ranks;
     const struct coll *c = g->x.c;
-    const struct block place = place_of(g, me),
+    const struct block place = place_of(g, g->x.me),
                        own = g->equal && coll_in_place(c) ? place : block_whole(c->in);
 
-    for (int sender = 0; sender < ranks; sender++) {
-        const struct block wanted = place_of(g, sender);
-        if (sender != me && wanted.bytes == 0)
-            one_way_tell(&g->x, sender, g->x.op, UINT32_MAX);
-        else if (sender != me && offers(g, &wanted))
-            offer(g, sender, &wanted);
-    }
+    answer_all(g);
     block_move(g->x.m, &place, &own);
-    for (int k = 1; k < ranks; k++)
-        receive(g, me + k < ranks ? me + k : me + k - ranks);
+    for (int k = 1; k < g->x.ranks; k++)
+        receive(g, one_way_next(&g->x, k));
 }
 
 static void gather(struct mem *m, const struct coll *c, bool equal)

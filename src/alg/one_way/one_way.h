@@ -9,7 +9,7 @@
  * = 2 of paper 01's sets).  A short block travels in its cell, whose first line has its flag.  What
  * is longer is cut into tiles, which lie in the sender's window in the order in which they were
  * written, as far ahead as there is room.  The kernel copies blocks of `single` bytes and more
- * (alg/direct.h); tiles carry what it does not copy.
+ * (alg/direct.h), all but some, which tiles carry meanwhile (`tiled`), as what it does not copy.
  *
  * Line                       written by  read by      value means
  *   slot[s].cell[d][k % R],  s           d            see blocks.h
@@ -52,7 +52,13 @@
 #include "alg/direct.h"
 #include "shape/tiles.h"
 
-enum one_way_param { ONE_WAY_TILE, ONE_WAY_BUDGET, ONE_WAY_SINGLE };
+enum one_way_param {
+    ONE_WAY_TILE,
+    ONE_WAY_BUDGET,
+    ONE_WAY_SINGLE,
+    ONE_WAY_PIECE,
+    ONE_WAY_TILED,
+};
 
 static const struct alg_param one_way_params[] = {
     [ONE_WAY_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0,
@@ -62,6 +68,12 @@ static const struct alg_param one_way_params[] = {
     [ONE_WAY_SINGLE] = { "single", "B",
                          "the kernel copies blocks of so many bytes or more; 0: none", 0, 1 << 30,
                          0, NULL, .per_call = true, .tune = "256K" },
+    [ONE_WAY_PIECE] = { "piece", "B", "the kernel copies so many bytes at a time; 0: a block", 0,
+                        1 << 30, 0, NULL, .per_call = true, .tune = "64K" },
+    [ONE_WAY_TILED] = { "tiled", "B",
+                        "bytes, at most, that tiles carry while the kernel copies the other "
+                        "blocks",
+                        0, 1 << 30, 0, NULL, .per_call = true, .tune = "640K" },
     { .name = NULL },
 };
 
@@ -99,6 +111,8 @@ struct one_way {
     uint64_t ahead; /* tiles, at most, that are not known to be consumed */
     size_t window_bytes, tile_bytes;
     size_t direct_bytes; /* the kernel copies blocks of so many or more; 0: none */
+    size_t piece_bytes;  /* so many at a time; 0: a block */
+    size_t tiled_bytes;  /* tiles carry so many while the kernel copies */
     uint64_t op, at, first, next;
 };
 
@@ -168,6 +182,12 @@ static inline mem_flag *one_way_cell(const struct one_way *x, int sender, int d,
                         ((uint64_t)d * x->ring + one_way_place(x, op)) * x->lines];
 }
 
+/* The k-th rank after this one. */
+static inline int one_way_next(const struct one_way *x, int k)
+{
+    return x->me + k < x->ranks ? x->me + k : x->me + k - x->ranks;
+}
+
 /* ---- receivers tell senders ---- */
 
 static inline uint64_t one_way_count(uint64_t op, uint64_t number)
@@ -233,6 +253,8 @@ static inline struct one_way one_way_begin(struct mem *m, const struct coll *c, 
     const struct one_way_rings r = one_way_rings_of(c->place->slot_bytes, x.ranks, receivers);
     x.ring = r.cells;
     x.lines = r.lines;
+    x.piece_bytes = (size_t)c->param[ONE_WAY_PIECE];
+    x.tiled_bytes = (size_t)c->param[ONE_WAY_TILED];
     x.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
     x.tile_bytes = tiles_bytes((size_t)c->param[ONE_WAY_TILE], x.window_bytes);
     x.at = mem_get(m, &x.mine->at);

@@ -10,17 +10,20 @@
  * Cost      T = (sum of n[i]) t + l + (p - 2) o       ns; l one line transfer, t per byte copied
  *           in cache, o of a block; from 0.5 KB on one more copy of a tile
  *           traffic: 2 (sum of n[i]) bytes beyond in and out; the root's own goes from in to out
- *           blocks that the kernel copies: T = 2 l + max n[i] t, t of its copies: all ranks at once
+ *           blocks that the kernel copies: T = 2 l + max n[i] t, t of its copies: all ranks at
+ *           once, while the root writes those in tiles
  * Accepts   any block, if the lease has a window.
  *
  * The root publishes where its blocks are, and the other ranks pull them from there.  It does so at
- * the beginning, and waits at the end until they have reported how much they have.
+ * the beginning, then sends the blocks that go in tiles, and waits at the end until the others have
+ * reported how much they have.
  */
 #include "alg/one_way/blocks.h"
 
 struct scattering {
     struct one_way x;
     bool equal; /* all blocks have the call's bytes */
+    int tiled;  /* the root: tiles carry the blocks of so many ranks after it */
 };
 
 static struct block block_of(const struct scattering *s, int rank)
@@ -57,13 +60,14 @@ static void finish(struct scattering *s, int rank, const struct block *block)
         one_way_send(&s->x, rank, cell_for(s, rank), block, pulled);
 }
 
-/* What the root does with each other rank, in turn. */
+/* What the root does with each other rank, the k-th after it, in turn. */
 enum phase { PUBLISH, SEND, FINISH };
 
-static void serve(struct scattering *s, enum phase phase, int rank)
+static void serve(struct scattering *s, enum phase phase, int k)
 {
+    int rank = one_way_next(&s->x, k);
     const struct block block = block_of(s, rank);
-    bool direct = one_way_is_direct(&s->x, &block);
+    bool direct = k > s->tiled && one_way_is_direct(&s->x, &block);
 
     if (phase == SEND && !direct)
         one_way_send(&s->x, rank, cell_for(s, rank), &block, 0);
@@ -81,14 +85,15 @@ static void send_all(struct scattering *s)
                        place = s->equal && coll_in_place(c) ? own : block_whole(c->out);
     uint64_t began = s->x.at;
 
+    s->tiled = one_way_tiled_ranks(&s->x, c->in, s->equal);
     for (int phase = s->x.direct_bytes != 0 ? PUBLISH : SEND; phase <= FINISH; phase++) {
         for (int k = 1; k < ranks && (phase == SEND || s->x.direct_bytes != 0); k++)
-            serve(s, (enum phase)phase, me + k < ranks ? me + k : me + k - ranks);
+            serve(s, (enum phase)phase, k);
         if (phase == SEND)
             block_move(s->x.m, &place, &own);
     }
     for (int k = 1; k < ranks && k <= PREFETCH_RINGS; k++) {
-        int rank = me + k < ranks ? me + k : me + k - ranks;
+        int rank = one_way_next(&s->x, k);
         one_way_prefetch(&s->x, one_way_cell(&s->x, me, rank, s->x.op + 1), block_of(s, rank).bytes,
                          k == 1 ? began : s->x.at);
     }
@@ -106,7 +111,7 @@ static void receive(const struct scattering *s)
     }
     if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, cell)) {
         const struct direct from = direct_read(s->x.m, cell->payload);
-        size_t pulled = direct_pull(s->x.m, root, &from, &place);
+        size_t pulled = direct_pull(s->x.m, root, &from, &place, s->x.piece_bytes);
         mem_put(s->x.m, s->x.mine->taken[root].payload, pulled);
         one_way_tell(&s->x, root, s->x.op, ANSWERED);
         if (pulled == from.word[DIRECT_BYTES])
@@ -119,7 +124,7 @@ static void scatter(struct mem *m, const struct coll *c, bool equal)
 {
     bool root = mem_rank(m) == c->root;
     struct scattering s = { one_way_begin(m, c, mem_size(m), root ? mem_size(m) : mem_rank(m)),
-                            equal };
+                            equal, 0 };
 
     if (root)
         send_all(&s);

@@ -46,7 +46,7 @@ static inline size_t exchange_pull(const struct exchange *x, int rank, const mem
     struct direct from = direct_read(x->m, &offer->payload[OFFER_ADDRESS]);
 
     from.word[DIRECT_BYTES] = offer_block_bytes(x, offer);
-    return direct_pull(x->m, rank, &from, to);
+    return direct_pull(x->m, rank, &from, to, 0);
 }
 
 static inline size_t exchange_push(const struct exchange *x, int rank, const mem_flag *offer,
@@ -55,7 +55,7 @@ static inline size_t exchange_push(const struct exchange *x, int rank, const mem
     struct direct to = direct_read(x->m, &offer->payload[OFFER_ADDRESS]);
 
     to.word[DIRECT_BYTES] = mem_get(x->m, &offer->payload[OFFER_EXPECTED]);
-    return direct_push(x->m, rank, &to, from);
+    return direct_push(x->m, rank, &to, from, 0);
 }
 
 /* Copies out a rank's block if that is small; copies by the kernel what this rank is to copy, and

@@ -62,8 +62,8 @@ static inline struct single_missing rooted_move(const struct rooted *x, int rank
     const struct direct at = { { other->in, other->out, other->bytes } };
 
     if (x->sends)
-        return (struct single_missing){ direct_push(x->m, rank, &at, own), own->bytes };
-    return (struct single_missing){ direct_pull(x->m, rank, &at, own), other->bytes };
+        return (struct single_missing){ direct_push(x->m, rank, &at, own, 0), own->bytes };
+    return (struct single_missing){ direct_pull(x->m, rank, &at, own, 0), other->bytes };
 }
 
 /* This rank copies. */
