@@ -123,6 +123,28 @@ static void all_bad_values_are_named(void **state)
     assert_int_equal(config.more_count, 0);
 }
 
+/* What was given before the room for values is full stays. */
+static void too_many_values_are_refused(void **state)
+{
+    enum { BYTES = 200, NAME = 13, FIT = (SET_GIVEN - 5) / (BYTES - NAME + 1) };
+    static char value[BYTES + 1], more[BYTES + 1];
+    const char *many[FIT + 3] = { "HUDDLE_WAIT=poll" };
+
+    (void)state;
+    memcpy(memset(value, 'x', BYTES), "HUDDLE_STATS=json:", 18);
+    memcpy(memset(more, 'y', BYTES), "HUDDLE_STATS=json:", 18);
+    for (int i = 1; i <= FIT; i++)
+        many[i] = value;
+    read_host(many);
+    assert_string_equal(config.error, "");
+    many[FIT + 1] = more;
+    read_host(many);
+    assert_memory_equal(config.error, "HUDDLE_STATS=json:yy", 20);
+    assert_non_null(strstr(config.error, "16384 bytes in all"));
+    assert_string_equal(config.text[SET_WAIT], "poll");
+    assert_string_equal(config.text[SET_STATS], value + NAME);
+}
+
 static void what_is_plain_text(void **state)
 {
     static const struct {
@@ -245,6 +267,7 @@ int main(void)
         cmocka_unit_test(an_empty_value_is_none),
         cmocka_unit_test(bad_values_are_named),
         cmocka_unit_test(all_bad_values_are_named),
+        cmocka_unit_test(too_many_values_are_refused),
         cmocka_unit_test(what_is_plain_text),
         cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
         cmocka_unit_test(what_another_setting_forbids_is_no_bad_value),

@@ -3,6 +3,7 @@
  * its algorithm and parameters. */
 #include "core/choose/model.h"
 #include "core/choose/reading.h"
+#include "core/config/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static bool parse_range(const char *text, bool bytes, long max, long range[2])
 
     if (length >= sizeof first)
         return false;
-    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    hud_text_copy(first, length + 1, text);
     if (!hud_config_number(first, bytes, 0, max, &range[0]))
         return false;
     range[1] = dash ? max : range[0];
@@ -74,7 +75,7 @@ static int take_series(struct reader *r, const char *key, const char *value, int
     if (!good || c == value)
         return hud_reading_complain(
             r, line, "%s = \"%.60s\" is not understood (accepted: \"E7\", \"E7 E12\")", key, value);
-    snprintf(reading_last(r)->evidence, sizeof reading_last(r)->evidence, "%s", value);
+    hud_text_copy(reading_last(r)->evidence, sizeof reading_last(r)->evidence, value);
     return 0;
 }
 
@@ -89,16 +90,29 @@ static int take_like(struct reader *r, const char *value, int line)
     return take_series(r, "like", value, line);
 }
 
+/* A number of at most three digits, and the character after it. */
+static bool take_digits(const char **at, char after, int *number)
+{
+    int digits = 0;
+
+    for (*number = 0; (*at)[digits] >= '0' && (*at)[digits] <= '9' && digits < 3; digits++)
+        *number = 10 * *number + (*at)[digits] - '0';
+    bool good = digits > 0 && (*at)[digits] == after;
+    *at += good ? digits + (after != '\0') : 0;
+    return good;
+}
+
 /* "6/9 1.12"; by whole numbers, since a program's locale may have another decimal point */
 static int take_holds(struct reader *r, const char *value, int line)
 {
     struct rule *rule = reading_last(r);
-    int whole, dot = 0, hundredths, end = 0, found;
+    const char *at = value;
+    int whole, hundredths;
+    bool good = take_digits(&at, '/', &rule->best) && take_digits(&at, ' ', &rule->points) &&
+                take_digits(&at, '.', &whole) && strlen(at) == 2 &&
+                take_digits(&at, '\0', &hundredths);
 
-    found = sscanf(value, "%3d/%3d %3d.%n%2d%n", &rule->best, &rule->points, &whole, &dot,
-                   &hundredths, &end);
-    if (found != 4 || end != dot + 2 || value[end] != '\0' || hundredths < 0 || whole < 1 ||
-        rule->best < 0 || rule->best > rule->points || rule->points < 1)
+    if (!good || whole < 1 || rule->best > rule->points || rule->points < 1)
         return hud_reading_complain(
             r, line, "holds = \"%.60s\" is not understood (accepted: \"6/9 1.12\")", value);
     rule->regret_percent = 100 * whole + hundredths;
@@ -117,7 +131,7 @@ static int take_within(struct reader *r, const char *value, int line)
             "within = \"%.60s\" is not understood (accepted: l2, l3, die, group, numa, "
             "socket, unit, machine)",
             value);
-    snprintf(reading_last(r)->within, sizeof reading_last(r)->within, "%s", value);
+    hud_text_copy(reading_last(r)->within, sizeof reading_last(r)->within, value);
     return 0;
 }
 

@@ -70,7 +70,8 @@ static int check_whole(struct reader *r)
 static int on_table(void *arg, const char *name, int line)
 {
     struct reader *r = arg;
-    int kind = hud_coll_kind(name);
+    bool again = r->rules->count != 0 && strcmp(name, coll_name(reading_last(r)->kind)) == 0;
+    int kind = again ? reading_last(r)->kind : hud_coll_kind(name);
 
     if (check_whole(r) != 0)
         return -1;

@@ -89,51 +89,70 @@ static void complain(struct config *config, const char *name, const char *value,
              name, value, accepted);
 }
 
-static void take(struct config *config, int i, const char *value, const char *origin)
+static bool parse(const struct setting_row *row, const char *value, long *number)
 {
-    int count;
-    const struct setting_row *row = &hud_settings_rows(&count)[i];
-    long number = 0;
-    bool fine;
-
     if (row->kind == TEXT)
-        fine = strlen(value) < SET_TEXT && hud_text_is_plain(value) && row->check(value) == NULL;
-    else
-        fine =
-            row->kind == WORD ? parse_word(row, value, &number) : parse_number(row, value, &number);
-    if (!fine) {
-        complain(config, row->shown.name, i == SET_JOB ? "(a secret)" : value, row->shown.accepted);
-        return;
-    }
+        return strlen(value) < SET_TEXT && hud_text_is_plain(value) && row->check(value) == NULL;
+    return row->kind == WORD ? parse_word(row, value, number) : parse_number(row, value, number);
+}
+
+/* A value that is fine; its text stays there. */
+static void set(struct config *config, int i, const char *value, long number, const char *origin)
+{
+    const struct setting_row *row = &hud_settings_rows(NULL)[i];
+
     if (i == SET_ON) { /* what is required is on, alike for ranks where it is not */
         config->required = number == SWITCH_REQUIRE;
         number = number == SWITCH_REQUIRE ? SWITCH_ON : number;
     }
     config->number[i] = number;
     config->origin[i] = origin;
-    snprintf(config->text[i], SET_TEXT, "%s", value);
+    config->text[i] = value;
     if (row->alg >= 0) {
         config->param[row->alg][row->param] = number;
         config->given[row->alg][row->param] = strcmp(origin, "default") != 0;
     }
-    if (row->agree) {
-        char canonical[32];
-        snprintf(canonical, sizeof canonical, "%ld", number);
+    if (row->agree)
         config->digest[i] =
-            (uint32_t)hash_text(HASH_START, row->kind == TEXT ? value : canonical) | 1;
+            (uint32_t)(row->kind == TEXT ? hash_text(HASH_START, value)
+                                         : hash_number(HASH_START, (uint64_t)number)) |
+            1;
+}
+
+/* A value that somebody gave.  The environment may change later. */
+static void take(struct config *config, int i, const char *value, const char *origin)
+{
+    const struct setting_row *row = &hud_settings_rows(NULL)[i];
+    const char *shown = i == SET_JOB ? "(a secret)" : value;
+    size_t bytes = strlen(value) + 1;
+    long number = 0;
+
+    if (!parse(row, value, &number)) {
+        complain(config, row->shown.name, shown, row->shown.accepted);
+    } else if (bytes > sizeof config->kept - config->used) {
+        complain(config, row->shown.name, shown, "values of at most 16384 bytes in all");
+    } else {
+        memcpy(config->kept + config->used, value, bytes);
+        set(config, i, config->kept + config->used, number, origin);
+        config->used += bytes;
     }
+}
+
+static void preset(struct config *config, int i)
+{
+    const struct setting_row *row = &hud_settings_rows(NULL)[i];
+    long number = 0;
+
+    parse(row, row->shown.preset, &number);
+    set(config, i, row->shown.preset, number, "default");
 }
 
 bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted)
 {
-    int count, i = SET_FIXED;
-    const struct setting_row *rows = hud_settings_rows(&count);
+    const struct setting_row *row = hud_settings_param(alg, param);
 
-    while (rows[i].alg != alg || rows[i].param != param)
-        i++;
-    *accepted = rows[i].shown.accepted;
-    return rows[i].kind == WORD ? parse_word(&rows[i], text, number)
-                                : parse_number(&rows[i], text, number);
+    *accepted = row->shown.accepted;
+    return parse(row, text, number);
 }
 
 static int find(const char *name, size_t length)
@@ -218,7 +237,7 @@ void hud_config_read(const char *const *host, struct config *config)
 
     memset(config, 0, sizeof *config);
     for (int i = 0; i < count; i++)
-        take(config, i, rows[i].shown.preset, "default");
+        preset(config, i);
     /* while a thread asks hwloc, the array is another one (topo/no_plugins.c) */
     for (char **e = local_array(&environ); e && *e && !process_is_elevated(); e++)
         if (strncmp(*e, "HUDDLE_", 7) == 0 || strncmp(*e, "HUDDLE=", 7) == 0)

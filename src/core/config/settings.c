@@ -3,6 +3,7 @@
 #include "core/config/settings.h"
 
 #include "coll/coll.h"
+#include "core/config/text.h"
 #include "topo/topo.h"
 
 #include <pthread.h>
@@ -70,6 +71,7 @@ static const struct minimum {
     { SET_LEASE, 4096 }, /* a page */
 };
 static int row_count;
+static int first_row[SET_ALGS]; /* of an algorithm's parameters */
 
 /* A copy for the life of the process, in memory that is there: the table of settings cannot fail.
  * What does not fit is cut off; a test looks. */
@@ -77,11 +79,10 @@ static char *keep(const char *text)
 {
     static char kept[SET_KEPT];
     static size_t used;
-    size_t bytes = strlen(text) + 1, room = sizeof kept - used;
     char *copy = kept + used;
 
-    snprintf(copy, room, "%s", text);
-    used += bytes < room ? bytes : room - 1; /* the last byte stays an empty text */
+    used += hud_text_copy(copy, sizeof kept - used, text);
+    used += used < sizeof kept - 1; /* the last byte stays an empty text */
     return copy;
 }
 
@@ -89,14 +90,14 @@ static char *keep(const char *text)
 static char *join(const char *const *words)
 {
     char text[SET_TEXT] = "";
+    size_t used = 0;
 
     for (int i = 0; words[i]; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s",
-                 i == 0         ? ""
-                 : words[i + 1] ? ", "
-                                : " or ",
-                 words[i]);
+        used += hud_text_copy(text + used, sizeof text - used,
+                              i == 0         ? ""
+                              : words[i + 1] ? ", "
+                                             : " or ");
+        used += hud_text_copy(text + used, sizeof text - used, words[i]);
     }
     return keep(text);
 }
@@ -113,13 +114,16 @@ static char *lower(const char *name)
 
 static void collect_choices(void)
 {
+    int count[COLL_KINDS] = { 0 };
+
     for (int kind = 0; kind < COLL_KINDS; kind++) {
-        int n = 0;
-        words_of[kind][n++] = "auto";
-        words_of[kind][n++] = "mpi";
-        for (int a = 0; hud_shm_algs[a]; a++)
-            if (hud_coll_kind(hud_shm_algs[a]->coll) == kind)
-                words_of[kind][n++] = hud_shm_algs[a]->name;
+        words_of[kind][count[kind]++] = "auto";
+        words_of[kind][count[kind]++] = "mpi";
+    }
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        int kind = hud_coll_kind(hud_shm_algs[a]->coll);
+        if (kind >= 0)
+            words_of[kind][count[kind]++] = hud_shm_algs[a]->name;
     }
 }
 
@@ -128,9 +132,12 @@ static void add_param(int alg, int param)
     const struct alg *a = hud_shm_algs[alg];
     const struct alg_param *p = alg_param_at(a, param);
     struct setting_row *row = &rows[row_count];
+    const char *const parts[] = { "HUDDLE_", a->coll, "_", a->name, "_", p->name, NULL };
     char name[SET_TEXT], preset[32];
+    size_t used = 0;
 
-    snprintf(name, sizeof name, "HUDDLE_%s_%s_%s", a->coll, a->name, p->name);
+    for (int i = 0; parts[i]; i++)
+        used += hud_text_copy(name + used, sizeof name - used, parts[i]);
     for (char *c = name; *c; c++)
         *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
     snprintf(preset, sizeof preset, "%ld", p->preset);
@@ -175,9 +182,11 @@ static void build(void)
     for (size_t i = 0; i < sizeof minima / sizeof *minima; i++)
         rows[minima[i].set].min = minima[i].value;
     row_count = SET_FIXED;
-    for (int a = 0; hud_shm_algs[a]; a++)
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        first_row[a] = row_count;
         for (int p = 0; alg_param_at(hud_shm_algs[a], p); p++)
             add_param(a, p);
+    }
     for (int i = 0; i < row_count; i++) {
         describe(&rows[i]);
         shown[i] = rows[i].shown;
@@ -192,6 +201,11 @@ const struct setting_row *hud_settings_rows(int *count)
     if (count)
         *count = row_count;
     return rows;
+}
+
+const struct setting_row *hud_settings_param(int alg, int param)
+{
+    return &hud_settings_rows(NULL)[first_row[alg] + param];
 }
 
 const struct setting *hud_settings(int *count)

@@ -25,5 +25,7 @@ struct setting_row {
 
 /* The rows; *count of them (count may be NULL).  Fixed for the life of the process. */
 const struct setting_row *hud_settings_rows(int *count);
+/* That of an algorithm's parameter. */
+const struct setting_row *hud_settings_param(int alg, int param);
 
 #endif

@@ -2,7 +2,7 @@
 /* text.c - see text.h.  Which sequences are valid: Unicode, table 3-7. */
 #include "core/config/text.h"
 
-#include <stddef.h>
+#include <string.h>
 
 /* Sequences by their first byte, and what the second may be; all further bytes are 80 to BF. */
 static const struct sequence {
@@ -28,6 +28,15 @@ static size_t plain_bytes(const unsigned char *text)
         if (text[i] < 0x80 || text[i] > 0xbf)
             return 0;
     return s->bytes;
+}
+
+size_t hud_text_copy(char *to, size_t room_bytes, const char *text)
+{
+    size_t bytes = strnlen(text, room_bytes - 1);
+
+    memcpy(to, text, bytes);
+    to[bytes] = '\0';
+    return bytes;
 }
 
 bool hud_text_is_plain(const char *text)
