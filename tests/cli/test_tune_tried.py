@@ -139,6 +139,20 @@ class Grid(unittest.TestCase):
         pairs = parameters.combinations(some)
         self.assertEqual([("budget", "fragment")], [tuple(v.name for v in c.values) for c in pairs])
 
+    def test_what_does_nothing_alone_is_tried_as_a_whole(self):
+        parameter = {"unit": "B", "tune": "", "min": 0, "max": 1 << 30, "default": 0}
+        names = ("single", "piece", "tiled")
+        row = {
+            "collective": "scatter",
+            "name": "windows",
+            "baseline": False,
+            "parameters": [{"name": name, **parameter} for name in names],
+        }
+        table = {("windows", name): {1 << 18} for name in names}
+        some = parameters.singles([row], "scatter", 4, table=table)
+        tried = [[f"{v.name}={v.word}" for v in c.values] for c in some]
+        self.assertEqual([[], ["single=256K"], ["piece=64K", "single=8K", "tiled=640K"]], tried)
+
     def test_settings(self):
         self.assertEqual(
             "HUDDLE_BCAST=queue\nHUDDLE_BCAST_QUEUE_FRAGMENT=8K",

@@ -69,11 +69,11 @@ static const struct alg_param one_way_params[] = {
                          "the kernel copies blocks of so many bytes or more; 0: none", 0, 1 << 30,
                          0, NULL, .per_call = true, .tune = "256K" },
     [ONE_WAY_PIECE] = { "piece", "B", "the kernel copies so many bytes at a time; 0: a block", 0,
-                        1 << 30, 0, NULL, .per_call = true, .tune = "64K" },
+                        1 << 30, 0, NULL, .per_call = true },
     [ONE_WAY_TILED] = { "tiled", "B",
                         "bytes, at most, that tiles carry while the kernel copies the other "
                         "blocks",
-                        0, 1 << 30, 0, NULL, .per_call = true, .tune = "640K" },
+                        0, 1 << 30, 0, NULL, .per_call = true },
     { .name = NULL },
 };
 
