@@ -6,7 +6,7 @@ conditions.
 
 import sys
 
-from ..common import launching, stop
+from ..common import launching, steady, stop
 from ..common.progress import Progress
 from ..common.text import heading, table
 from . import arguments, compare, report, stats
@@ -27,7 +27,7 @@ def warn(line):
     print(f"huddle: bench: {line}", file=sys.stderr)
 
 
-def show(rows, unlabelled, missing, options):
+def show(rows, unlabelled, others, missing, options):
     for title, headers, lines, right in tables(rows, options.details):
         heading(title)
         table(headers, lines, right)
@@ -36,6 +36,8 @@ def show(rows, unlabelled, missing, options):
         print()
     for line in lines:
         print(f"  {line}")
+    if others:
+        print(f"  {others}: times may be those of a busy machine")
     if unlabelled:
         print(
             f"  {unlabelled} figure(s) left out: the line transfer could not be measured, or"
@@ -79,11 +81,12 @@ def main(options, _command, layout):
     options = arguments.settle(options, known_collectives(layout))
     report.check_files(options, warn)
     campaign, variants, missing = prepare(options, layout)
+    others = steady.others()
     with Progress(len(campaign.turns()), "measuring") as progress:
         interrupt = campaign.run(progress.step)
     ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))
     rows, unlabelled = stats.rows_of(campaign.samples, ours, peers)
-    show(rows, unlabelled, missing, options)
+    show(rows, unlabelled, others, missing, options)
     for note in campaign.notes + ([] if rows else [NO_FIGURE]):
         warn(note)
     report.write_files(
