@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measured rows: what the series that a row names say of its algorithm and of others."""
 
+import functools
 import json
 import math
 import subprocess
@@ -35,6 +36,19 @@ def serves(row, data):
         and REGIMES.get(row.get("oversubscribed")) in (None, data["regime"])
         and row.get("intel") in (None, "Intel" in data["machine"])
         and not row.get("divided")  # nobody has measured such ranks
+    )
+
+
+@functools.cache
+def lines_of(number):
+    return series.read(number)[1]
+
+
+def speaks(collective, row, number):
+    """Whether a series has a line of calls that a row serves, on whatever machine."""
+    asked = {key: value for key, value in row.items() if key not in ("divided", "intel")}
+    return any(
+        line["collective"] == collective and serves(asked, line) for line in lines_of(number)
     )
 
 

@@ -6,6 +6,7 @@ usage: build/venv/bin/python docs/evidence/table.py [OPTIONS]
 Writes src/core/choose/builtin.toml: of each simulated row (table.toml) the candidate with the least
 regret over the range of the machine's two assumed numbers, and `holds`; of each measured row the
 algorithm that its series show to be the fastest, and `like` where they have no time of its calls.
+A series that has no line of a row's calls is no `evidence` of it.
 Runs no simulation: the times are in range.csv.
 README.md has the rules.
 
@@ -23,7 +24,16 @@ import sys
 import measured
 import series
 import simulated
-from rows import CALLS, algorithm_of, blocks_of, naming, rewritten, row_of, same_algorithm
+from rows import (
+    CALLS,
+    algorithm_of,
+    blocks_of,
+    naming,
+    rewritten,
+    row_of,
+    same_algorithm,
+    series_of,
+)
 
 TABLE = series.ROOT / "src" / "core" / "choose" / "builtin.toml"
 MATCHED = ("ranks", "bytes", "divided", "within", "quick")  # the same in a cell and in its row
@@ -81,6 +91,16 @@ def decide_measured(blocks, others, source):
 # ---- the table ----
 
 
+def founded(block):
+    """The block, without those series of its `evidence` that have no line of its calls."""
+    collective, row = row_of(block) or (None, {})
+    if "evidence" not in row:
+        return block
+    left = [number for number in series_of(row) if measured.speaks(collective, row, number)]
+    line = f'\nevidence = "{" ".join(left)}"' if left else ""
+    return re.sub(r"\nevidence = .*", line, block)
+
+
 def table_text(text, decided, source):
     blocks = blocks_of(text)
     end = "\n" if text.endswith("\n") else ""
@@ -95,7 +115,7 @@ def table_text(text, decided, source):
         if verdict.pick() != verdict.own:
             blocks[index] = rewritten(blocks[index], verdict.pick())
         blocks[index] = naming(blocks[index], "evidence" if verdict.places else "like")
-    return "\n\n".join(blocks) + end
+    return "\n\n".join(map(founded, blocks)) + end
 
 
 def about_row(collective, row):

@@ -77,10 +77,14 @@ static void make_groups(struct sequence *q)
 
 /* ---- the lease ---- */
 
+/* Little ones as often of few bytes as of many: some parameters matter only below a block's. */
 static long corner(struct sequence *q, const struct alg_param *p)
 {
-    uint64_t range = (uint64_t)(p->max - p->min), any = below(q, range + 1),
-             little = below(q, 1 + (range >> below(q, 16)));
+    uint64_t range = (uint64_t)(p->max - p->min), any = below(q, range + 1), bits = 1;
+
+    while (bits < 63 && range >> bits != 0)
+        bits++;
+    uint64_t little = below(q, 1 + (range >> below(q, bits)));
     const long corners[] = { p->preset, p->min, p->max, p->min + (long)any, p->min + (long)little };
 
     return corners[below(q, sizeof corners / sizeof *corners)];

@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,6 +244,10 @@ static void every_row_is_whole(void **state)
         assert_true(rows[i].mca[0] != '\0' && rows[i].accepted[0] != '\0'); /* all texts had room */
         assert_true(strlen(rows[i].doc) > 10);
         assert_null(strchr(rows[i].mca, '_') == rows[i].mca ? rows[i].mca : NULL);
+        char given[SET_TEXT];
+        snprintf(given, sizeof given, "%s=%s", rows[i].name, rows[i].preset);
+        READ(given);
+        assert_string_equal(config.error, "");
     }
 }
 

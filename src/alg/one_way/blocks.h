@@ -127,9 +127,10 @@ static inline bool one_way_is_direct(const struct one_way *x, const struct block
            mem_expose(x->m, block->at.view) != 0;
 }
 
-/* While the kernel copies other blocks, tiles carry those of so many ranks after the root: of up to
- * so many bytes, and three quarters of the ranks.  Copies by all ranks at once from one process, or
- * to it, wait for each other in the kernel, and the root would be idle. */
+/* While the kernel copies other blocks, tiles carry those of so many ranks right after the root:
+ * three quarters of all ranks but the root at most, and up to the first block with which they would
+ * have more than `tiled` bytes.  Copies by all ranks at once from one process, or to it, wait for
+ * each other in the kernel, and the root would be idle (docs/evidence/kernel-copies.csv). */
 static inline int one_way_tiled_ranks(const struct one_way *x, const struct hud_view *blocks,
                                       bool equal)
 {

@@ -6,7 +6,8 @@
  * Source    this project; lines by halves as in reduce/inline, after paper 01's sets (q = 2); tiles
  *           after paper 02 (data tiling).
  * Shape     p ranks, blocks of n[i] bytes.  All but the root write their blocks and are done, as
- *           far as lines and windows reach; the root copies them out, from rank r + 1 on.
+ *           far as lines and windows reach; the root copies them out, from rank r + 1 on.  A sender
+ *           whose block the kernel may copy waits for the root's answer first.
  * Cost      T = l + (p - 2) g + (sum of n[i]) t       ns; l one line transfer, g one more
  *           overlapped line, t per byte copied in cache; from 0.5 KB on one more copy of a tile
  *           traffic: 2 (sum of n[i]) bytes beyond in and out; the root's own goes from in to out
@@ -16,13 +17,16 @@
  *
  * The root has a place for the blocks of all ranks, and they push them there.  At the beginning it
  * answers all that will ask: with a place, or that there is none, for a block that is to go in
- * tiles.  Those come from the ranks right after it, so it copies them out first.
+ * tiles.  Those come from the ranks right after it, so it copies them out first.  Where all blocks
+ * have one size, their senders know that, and do not ask.
  */
 #include "alg/one_way/blocks.h"
 
 struct gathering {
     struct one_way x;
     bool equal; /* all blocks have the call's bytes */
+    int tiled;  /* tiles carry the blocks of so many ranks after the root; a sender of blocks that
+                   are not equal does not know: 0 */
 };
 
 static struct block place_of(const struct gathering *g, int rank)
@@ -50,7 +54,15 @@ static size_t push(const struct gathering *g, mem_flag *cell, const struct block
     if (one_way_await(&g->x, root, answer) != answer)
         return 0;
     const struct direct to = direct_read(g->x.m, roots->taken[g->x.me].payload);
-    return direct_push(g->x.m, root, &to, block, g->x.piece_bytes);
+    return direct_push(g->x.m, root, &to, block, one_way_piece(&g->x, block));
+}
+
+/* Of a sender, as the root counts them. */
+static int number_of(const struct gathering *g, int sender)
+{
+    int root = g->x.c->root;
+
+    return sender > root ? sender - root : sender - root + g->x.ranks;
 }
 
 static void send(struct gathering *g)
@@ -58,41 +70,42 @@ static void send(struct gathering *g)
     const struct block block = block_whole(g->x.c->in);
     mem_flag *cell = one_way_cell(&g->x, g->x.me, 0, g->x.op);
     uint64_t began = g->x.at;
-    size_t pushed = one_way_is_direct(&g->x, &block) ? push(g, cell, &block) : 0;
+    bool asks = number_of(g, g->x.me) > g->tiled && one_way_is_direct(&g->x, &block);
+    size_t pushed = asks ? push(g, cell, &block) : 0;
 
     one_way_send(&g->x, g->x.c->root, cell, &block, pushed);
     one_way_prefetch(&g->x, one_way_cell(&g->x, g->x.me, 0, g->x.op + 1), block.bytes, began);
 }
 
-/* The sender of such a block waits for an answer, unless its own block is shorter. */
-static bool answers(const struct gathering *g, const struct block *place)
+/* The k-th sender waits for an answer, unless its own block is shorter than its place. */
+static bool answers(const struct gathering *g, int k, const struct block *place)
 {
-    return g->x.direct_bytes != 0 && place->bytes >= g->x.direct_bytes;
+    return g->x.direct_bytes != 0 && place->bytes >= g->x.direct_bytes &&
+           !(g->equal && k <= g->tiled);
 }
 
-static void receive(const struct gathering *g, int sender)
+static void receive(const struct gathering *g, int k)
 {
+    int sender = one_way_next(&g->x, k);
     mem_flag *cell = one_way_cell(&g->x, sender, 0, g->x.op);
     const struct block place = place_of(g, sender);
 
     if (place.bytes == 0)
         return;
-    if (one_way_await_direct(&g->x, cell) && !answers(g, &place))
+    if (one_way_await_direct(&g->x, cell) && !answers(g, k, &place))
         answer(g, sender, &place, false);
     one_way_receive(&g->x, sender, cell, place);
 }
 
 static void answer_all(const struct gathering *g)
 {
-    int tiled = one_way_tiled_ranks(&g->x, g->x.c->out, g->equal);
-
     for (int k = 1; k < g->x.ranks; k++) {
         int sender = one_way_next(&g->x, k);
         const struct block place = place_of(g, sender);
         if (place.bytes == 0)
             one_way_tell(&g->x, sender, g->x.op, UINT32_MAX);
-        else if (answers(g, &place))
-            answer(g, sender, &place, k > tiled);
+        else if (answers(g, k, &place))
+            answer(g, sender, &place, k > g->tiled);
     }
 }
 
@@ -105,13 +118,15 @@ static void receive_all(const struct gathering *g)
     answer_all(g);
     block_move(g->x.m, &place, &own);
     for (int k = 1; k < g->x.ranks; k++)
-        receive(g, one_way_next(&g->x, k));
+        receive(g, k);
 }
 
 static void gather(struct mem *m, const struct coll *c, bool equal)
 {
-    struct gathering g = { one_way_begin(m, c, 1, c->root), equal };
+    struct gathering g = { one_way_begin(m, c, 1, c->root), equal, 0 };
 
+    if (equal || g.x.me == c->root)
+        g.tiled = one_way_tiled_ranks(&g.x, c->out, equal);
     if (g.x.me == c->root)
         receive_all(&g);
     else

@@ -4,19 +4,21 @@
  * it, through a window of their sender.  Here: what a sender may write again.  blocks.h: how a
  * block goes.  gather.c, scatter.c: who sends to whom.
  *
- * A sender does not wait for acknowledgements, so it may be operations ahead of its receivers.  It
- * has a ring of cells for each receiver of an operation, used by operation number, in two halves (q
- * = 2 of paper 01's sets).  A short block travels in its cell, whose first line has its flag.  What
- * is longer is cut into tiles, which lie in the sender's window in the order in which they were
- * written, as far ahead as there is room.  The kernel copies blocks of `single` bytes and more
- * (alg/direct.h), all but some, which tiles carry meanwhile (`tiled`), as what it does not copy.
+ * A sender of tiles does not wait for acknowledgements, so it may be operations ahead of its
+ * receivers.  It has a ring of cells for each receiver of an operation, used by operation number,
+ * in two halves (q = 2 of paper 01's sets).  A short block travels in its cell, whose first line
+ * has its flag.  What is longer is cut into tiles, which lie in the sender's window in the order in
+ * which they were written, as far ahead as there is room.  The kernel copies blocks of `single`
+ * bytes and more (alg/direct.h).  Tiles carry what it does not copy, and meanwhile some blocks of
+ * that size as well (`tiled`).
  *
  * Line                       written by  read by      value means
  *   slot[s].cell[d][k % R],  s           d            see blocks.h
  *   .more
  *   slot[d].taken[s]         d           s            (k, n): d has finished all operations before
  *                                                     k.  n = 1: where s's block of operation k
- *                                                     goes, or how much d has pulled, is here.
+ *                                                     goes (nowhere: in tiles), or how much d has
+ *                                                     pulled, is here.
  *                                                     1 + t: d has consumed t of its tiles.  All:
  *                                                     d discards the rest
  *   slot[d].done             d           senders      d has finished all operations up to k
@@ -68,8 +70,10 @@ static const struct alg_param one_way_params[] = {
     [ONE_WAY_SINGLE] = { "single", "B",
                          "the kernel copies blocks of so many bytes or more; 0: none", 0, 1 << 30,
                          0, NULL, .per_call = true, .tune = "256K" },
-    [ONE_WAY_PIECE] = { "piece", "B", "the kernel copies so many bytes at a time; 0: a block", 0,
-                        1 << 30, 0, NULL, .per_call = true },
+    [ONE_WAY_PIECE] = { "piece", "B",
+                        "the kernel copies so many bytes at a time, of blocks of less than 2 MB; "
+                        "0: a block",
+                        0, 1 << 30, 0, NULL, .per_call = true },
     [ONE_WAY_TILED] = { "tiled", "B",
                         "bytes, at most, that tiles carry while the kernel copies the other "
                         "blocks",
@@ -83,6 +87,10 @@ static const struct alg_param one_way_params[] = {
 enum { RING_MAX = 32, RING_MIN = 2, CELL_MAX = 4, LINES = 512 };
 enum { AHEAD_MAX = 128, AHEAD_MIN = 16 };
 enum { PREFETCH_MAX = 8192, PREFETCH_RINGS = 8 };
+
+/* A block of so many bytes shares no table of pages with others, but at its ends.  So copies of
+ * such blocks hardly wait for each other, and pieces would only cost more calls. */
+enum { WHOLE_MIN = 2 << 20 };
 
 enum { TELL_ALL = 64 }; /* operations after which a rank reports to all others what it finished */
 
@@ -186,6 +194,12 @@ static inline mem_flag *one_way_cell(const struct one_way *x, int sender, int d,
 static inline int one_way_next(const struct one_way *x, int k)
 {
     return x->me + k < x->ranks ? x->me + k : x->me + k - x->ranks;
+}
+
+/* The kernel copies so many bytes of a block at a time; 0: all. */
+static inline size_t one_way_piece(const struct one_way *x, const struct block *block)
+{
+    return block->bytes < WHOLE_MIN ? x->piece_bytes : 0;
 }
 
 /* ---- receivers tell senders ---- */

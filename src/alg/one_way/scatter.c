@@ -111,7 +111,7 @@ static void receive(const struct scattering *s)
     }
     if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, cell)) {
         const struct direct from = direct_read(s->x.m, cell->payload);
-        size_t pulled = direct_pull(s->x.m, root, &from, &place, s->x.piece_bytes);
+        size_t pulled = direct_pull(s->x.m, root, &from, &place, one_way_piece(&s->x, &place));
         mem_put(s->x.m, s->x.mine->taken[root].payload, pulled);
         one_way_tell(&s->x, root, s->x.op, ANSWERED);
         if (pulled == from.word[DIRECT_BYTES])

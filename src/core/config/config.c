@@ -130,7 +130,9 @@ static void take(struct config *config, int i, const char *value, const char *or
     if (!parse(row, value, &number)) {
         complain(config, row->shown.name, shown, row->shown.accepted);
     } else if (bytes > sizeof config->kept - config->used) {
-        complain(config, row->shown.name, shown, "values of at most 16384 bytes in all");
+        snprintf(next_error(config), sizeof config->error,
+                 "%s=%.100s has no room (accepted: values of at most %d bytes in all)",
+                 row->shown.name, shown, SET_GIVEN);
     } else {
         memcpy(config->kept + config->used, value, bytes);
         set(config, i, config->kept + config->used, number, origin);

@@ -40,7 +40,7 @@ enum {
 
 enum { SET_MAX = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MAX * 160 };
 enum { SET_ERRORS = 16 };      /* bad values that are reported, at most */
-enum { SET_GIVEN = 16 << 10 }; /* bytes of all values that are not presets */
+enum { SET_GIVEN = 16 << 10 }; /* bytes of all values that were given */
 
 enum config_switch { SWITCH_OFF, SWITCH_ON, SWITCH_REQUIRE }; /* the last: of HUDDLE alone */
 enum config_nodes { NODES_OFF, NODES_ON, NODES_AUTO };
@@ -60,7 +60,7 @@ enum config_choice {
 /* The row whose name is most like this one; NULL: none is like it. */
 HUD_API const struct setting *hud_setting_nearest(const char *name);
 
-/* Effective values of one context. */
+/* Effective values of one context.  A copy would point into the original. */
 struct config {
     long number[SET_MAX];                    /* WORD: index; BYTES: bytes, -1 for auto */
     const char *text[SET_MAX];               /* the values as given, for display and for TEXT */
@@ -73,8 +73,8 @@ struct config {
     char more[SET_ERRORS - 1][2 * SET_TEXT]; /* further ones, a line each */
     int more_count;
     bool required; /* HUDDLE=require: a process with an error ends; number[SET_ON] is SWITCH_ON */
-    size_t used;   /* of: */
-    char kept[SET_GIVEN]; /* what text has of values that are not presets */
+    size_t used;   /* bytes of kept */
+    char kept[SET_GIVEN]; /* the texts of values that were given */
 };
 
 /* Reads HUDDLE_* of the environment, then "NAME=VALUE" strings of the host (NULL-terminated or

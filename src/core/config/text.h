@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* Copies a text, cut off to what there is room for, at least one byte.  Returns the bytes copied,
- * without the last zero.  A start copies thousands, for which snprintf takes half a millisecond. */
+ * without the last zero.  For the thousands of texts of a start snprintf takes longer. */
 size_t hud_text_copy(char *to, size_t room_bytes, const char *text);
 
 bool hud_text_is_plain(const char *text);
