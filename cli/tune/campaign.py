@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from ..common import collectives, pictures, places
 from ..common.layout import Trouble
+from ..common.sizes import written
 from . import grid, parameters, tuning_file
 from .budget import Budget
 from .screen import Group
@@ -37,10 +38,11 @@ def asked_sizes(options):
     if options.bytes is None:
         return None
     asked = [size for size in grid.SIZES if size in options.bytes]
-    if len(asked) != len(set(options.bytes)):
+    others = sorted(set(options.bytes) - set(asked))
+    if others:
         raise Trouble(
-            "--bytes: not a size that is tried (accepted: 8, 16, 32, ... to 16M, and ranges of them"
-            " as 4K:1M)",
+            f"--bytes {written(others[0])}: not a size that is tried (accepted: 8, 16, 32, ... to"
+            " 16M, and ranges of them as 4K:1M)",
             2,
         )
     return asked

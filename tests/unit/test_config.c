@@ -104,7 +104,7 @@ static void bad_values_are_named(void **state)
     assert_true(hud_text_is_plain(config.error));
 }
 
-/* A line each, the first of them first; those beyond the room replace the last. */
+/* A line each, the first of them first; the last has the number of those beyond the room. */
 static void all_bad_values_are_named(void **state)
 {
     const char *many[2 * SET_ERRORS + 1] = { NULL };
@@ -116,10 +116,14 @@ static void all_bad_values_are_named(void **state)
     assert_memory_equal(config.more[0], "HUDDLE_BCAST=fast", 17);
     assert_memory_equal(config.more[1], "HUDDLE_NO?SUCH=1", 16);
     for (int i = 0; i < 2 * SET_ERRORS; i++)
-        many[i] = i < 2 * SET_ERRORS - 1 ? "HUDDLE_WAIT=never" : "HUDDLE_WAIT=last";
+        many[i] = i % 2 == 0 ? "HUDDLE_WAIT=never" : "HUDDLE_SUCH=1";
     read_host(many);
     assert_int_equal(config.more_count, SET_ERRORS - 1);
-    assert_memory_equal(config.more[SET_ERRORS - 2], "HUDDLE_WAIT=last", 16);
+    assert_memory_equal(config.more[SET_ERRORS - 3], "HUDDLE_WAIT=never", 17);
+    assert_memory_equal(config.more[SET_ERRORS - 2], "17 further settings", 19);
+    many[SET_ERRORS - 1] = NULL;
+    read_host(many);
+    assert_int_equal(config.more_count, SET_ERRORS - 2);
     READ("HUDDLE_MEMORY=1M");
     assert_int_equal(config.more_count, 0);
 }

@@ -73,20 +73,45 @@ static bool parse_word(const struct setting_row *row, const char *value, long *n
     return false;
 }
 
-/* Where the next line about a bad value goes; those for which there is no room share the last. */
+/* Where the next line about a bad value goes; NULL: there is no room, and it is counted. */
 static char *next_error(struct config *config)
 {
     if (config->error[0] == '\0')
         return config->error;
-    config->more_count += config->more_count < SET_ERRORS - 1;
-    return config->more[config->more_count - 1];
+    if (config->more_count < SET_ERRORS - 2)
+        return config->more[config->more_count++];
+    config->untold++;
+    return NULL;
+}
+
+/* The last line says how many others there are. */
+static void count_untold(struct config *config)
+{
+    if (config->untold > 0)
+        snprintf(
+            config->more[config->more_count++], sizeof config->error,
+            "%d further settings are not understood ('huddle settings' lists what is accepted)",
+            config->untold);
 }
 
 static void complain(struct config *config, const char *name, const char *value,
                      const char *accepted)
 {
-    snprintf(next_error(config), sizeof config->error, "%s=%.100s is not understood (accepted: %s)",
-             name, value, accepted);
+    char *line = next_error(config);
+
+    if (line)
+        snprintf(line, sizeof config->error, "%s=%.100s is not understood (accepted: %s)", name,
+                 value, accepted);
+}
+
+static void complain_full(struct config *config, const char *name, const char *value)
+{
+    char *line = next_error(config);
+
+    if (line)
+        snprintf(line, sizeof config->error,
+                 "%s=%.100s has no room (accepted: values of at most %d bytes in all)", name, value,
+                 SET_GIVEN);
 }
 
 static bool parse(const struct setting_row *row, const char *value, long *number)
@@ -130,9 +155,7 @@ static void take(struct config *config, int i, const char *value, const char *or
     if (!parse(row, value, &number)) {
         complain(config, row->shown.name, shown, row->shown.accepted);
     } else if (bytes > sizeof config->kept - config->used) {
-        snprintf(next_error(config), sizeof config->error,
-                 "%s=%.100s has no room (accepted: values of at most %d bytes in all)",
-                 row->shown.name, shown, SET_GIVEN);
+        complain_full(config, row->shown.name, shown);
     } else {
         memcpy(config->kept + config->used, value, bytes);
         set(config, i, config->kept + config->used, number, origin);
@@ -208,11 +231,13 @@ const struct setting *hud_setting_nearest(const char *name)
 
 static void complain_unknown(struct config *config, const char *assignment)
 {
-    char name[SET_TEXT];
+    char name[SET_TEXT], *line = next_error(config);
 
+    if (!line)
+        return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
     const struct setting *near = hud_setting_nearest(name);
-    snprintf(next_error(config), sizeof config->error,
+    snprintf(line, sizeof config->error,
              "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
              near ? "nearest: " : "", near ? near->name : "", near ? "; " : "");
 }
@@ -249,6 +274,7 @@ void hud_config_read(const char *const *host, struct config *config)
     if (process_is_elevated())
         config->number[SET_ON] =
             SWITCH_OFF; /* what huddle uses (hwloc) trusts the environment too */
+    count_untold(config);
     hud_text_make_plain(config->error);
     for (int i = 0; i < config->more_count; i++)
         hud_text_make_plain(config->more[i]);

@@ -72,6 +72,7 @@ struct config {
     char error[2 * SET_TEXT];                /* the first bad value, one line; "" */
     char more[SET_ERRORS - 1][2 * SET_TEXT]; /* further ones, a line each */
     int more_count;
+    int untold;    /* bad values of which the last line has only the number */
     bool required; /* HUDDLE=require: a process with an error ends; number[SET_ON] is SWITCH_ON */
     size_t used;   /* bytes of kept */
     char kept[SET_GIVEN]; /* the texts of values that were given */
