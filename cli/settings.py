@@ -19,9 +19,11 @@ This page is written by `huddle settings --markdown` from the library's table.
 
 A setting is an environment variable. Under Open MPI each one is also an MCA parameter, for example
 `mpirun --mca coll_huddle_memory 1M`; `ompi_info --param coll huddle --level 9` lists them.
-`huddle run --set NAME=VALUE -- COMMAND...` sets one for a job. A bad value or an
-unknown variable is reported in one line with the accepted values or names, the first 15 of them;
-then only their number. The program then runs with the MPI's own collectives. Open MPI itself ignores unknown MCA parameters.
+`huddle run --set NAME=VALUE -- COMMAND...` sets one for a job.
+
+A bad value or an unknown variable is reported in one line with the accepted values or names, the
+first 15 of them; then only their number. The program then runs with the MPI's own collectives. Open
+MPI itself ignores unknown MCA parameters.
 
 | variable | default | accepted | MCA parameter | what it does |
 | --- | --- | --- | --- | --- |
