@@ -41,10 +41,27 @@ static inline struct direct direct_read(struct mem *m, const uint64_t *words)
     return block;
 }
 
-/* Of bytes that are left, so many go by one call of the kernel; piece_bytes 0: all. */
-static inline size_t direct_piece(size_t left, size_t piece_bytes)
+/* Moves bytes from a span to what a rank publishes (push), or from there to the span; piece_bytes by
+ * one call of the kernel, 0: all.  Returns how many moved. */
+static inline size_t direct_move(struct mem *m, bool push, int rank, const struct direct *there,
+                                 struct mem_span here, size_t bytes, size_t piece_bytes)
 {
-    return piece_bytes == 0 || left < piece_bytes ? left : piece_bytes;
+    uint64_t address = there->word[DIRECT_ADDRESS], at = there->word[DIRECT_OFFSET];
+    size_t done = 0;
+
+    if (address == 0 || bytes == 0 || mem_expose(m, here.view) == 0)
+        return 0;
+    while (done < bytes) {
+        size_t left = bytes - done,
+               piece = piece_bytes == 0 || left < piece_bytes ? left : piece_bytes,
+               moved = push ? mem_push(m, &here, rank, address, at + done, piece)
+                            : mem_pull(m, &here, rank, address, at + done, piece);
+        done += moved;
+        here.offset_bytes += moved;
+        if (moved < piece)
+            break;
+    }
+    return done;
 }
 
 /* Pushes a block, in pieces, into the one that a rank publishes, if that holds it.  Returns the
@@ -52,21 +69,9 @@ static inline size_t direct_piece(size_t left, size_t piece_bytes)
 static inline size_t direct_push(struct mem *m, int rank, const struct direct *to,
                                  const struct block *block, size_t piece_bytes)
 {
-    uint64_t at = to->word[DIRECT_OFFSET];
-    struct mem_span from = block->at;
-    bool reached = to->word[DIRECT_ADDRESS] != 0 && block->bytes <= to->word[DIRECT_BYTES] &&
-                   mem_expose(m, from.view) != 0;
+    size_t fit = block->bytes <= to->word[DIRECT_BYTES] ? block->bytes : 0;
 
-    for (size_t left = reached ? block->bytes : 0; left != 0;) {
-        size_t piece = direct_piece(left, piece_bytes),
-               moved = mem_push(m, &from, rank, to->word[DIRECT_ADDRESS], at, piece);
-        at += moved;
-        from.offset_bytes += moved;
-        left -= moved;
-        if (moved < piece)
-            break;
-    }
-    return at - to->word[DIRECT_OFFSET];
+    return direct_move(m, true, rank, to, block->at, fit, piece_bytes);
 }
 
 /* Pulls the block that a rank publishes, in pieces, into another one, and drops what has no room
@@ -75,22 +80,11 @@ static inline size_t direct_pull(struct mem *m, int rank, const struct direct *f
                                  const struct block *block, size_t piece_bytes)
 {
     size_t bytes = from->word[DIRECT_BYTES], fit = bytes < block->bytes ? bytes : block->bytes,
-           done = 0;
-    struct mem_span to = block->at;
-    bool reached = from->word[DIRECT_ADDRESS] != 0 && mem_expose(m, to.view) != 0;
+           moved = direct_move(m, false, rank, from, block->at, fit, piece_bytes);
 
-    while (reached && done < fit) {
-        size_t piece = direct_piece(fit - done, piece_bytes),
-               moved = mem_pull(m, &to, rank, from->word[DIRECT_ADDRESS],
-                                from->word[DIRECT_OFFSET] + done, piece);
-        done += moved;
-        to.offset_bytes += moved;
-        if (moved < piece)
-            break;
-    }
     if (fit < bytes)
         block_truncate(m);
-    return done == fit ? bytes : done;
+    return moved == fit ? bytes : moved;
 }
 
 #endif
