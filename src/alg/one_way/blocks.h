@@ -120,30 +120,6 @@ static inline void one_way_send(struct one_way *x, int receiver, mem_flag *cell,
     }
 }
 
-/* The kernel copies a block. */
-static inline bool one_way_is_direct(const struct one_way *x, const struct block *block)
-{
-    return x->direct_bytes != 0 && block->bytes >= x->direct_bytes &&
-           mem_expose(x->m, block->at.view) != 0;
-}
-
-/* While the kernel copies other blocks, tiles carry those of so many ranks right after the root:
- * three quarters of all ranks but the root at most, and up to the first block with which they would
- * have more than `tiled` bytes.  Copies by all ranks at once from one process, or to it, wait for
- * each other in the kernel, and the root would be idle (docs/evidence/kernel-copies.csv). */
-static inline int one_way_tiled_ranks(const struct one_way *x, const struct hud_view *blocks,
-                                      bool equal)
-{
-    int ranks = 0;
-
-    for (size_t sum = 0; ranks < 3 * (x->ranks - 1) / 4; ranks++) {
-        sum += equal ? x->c->bytes : blocks[one_way_next(x, ranks + 1)].bytes;
-        if (sum > x->tiled_bytes)
-            break;
-    }
-    return ranks;
-}
-
 /* Asks for a place, or publishes one. */
 static inline void one_way_announce(const struct one_way *x, mem_flag *cell)
 {

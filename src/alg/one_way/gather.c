@@ -20,7 +20,7 @@
  * tiles.  Those come from the ranks right after it, so it copies them out first.  Where all blocks
  * have one size, their senders know that, and do not ask.
  */
-#include "alg/one_way/blocks.h"
+#include "alg/one_way/direct_blocks.h"
 
 struct gathering {
     struct one_way x;
@@ -36,42 +36,13 @@ static struct block place_of(const struct gathering *g, int rank)
     return g->equal ? block_number(c->out, c->bytes, rank) : block_whole(&c->out[rank]);
 }
 
-/* Where the sender's block goes, if the kernel may copy it. */
-static void answer(const struct gathering *g, int sender, const struct block *place, bool direct)
-{
-    direct_publish(g->x.m, g->x.mine->taken[sender].payload, place, direct ? 0 : SIZE_MAX);
-    one_way_tell(&g->x, sender, g->x.op, ANSWERED);
-}
-
-/* Asks for the root's place, and pushes.  Returns the bytes that are there. */
-static size_t push(const struct gathering *g, mem_flag *cell, const struct block *block)
-{
-    int root = g->x.c->root;
-    struct one_way_slot *roots = mem_slot(g->x.m, root);
-    uint64_t answer = one_way_count(g->x.op, ANSWERED);
-
-    one_way_announce(&g->x, cell);
-    if (one_way_await(&g->x, root, answer) != answer)
-        return 0;
-    const struct direct to = direct_read(g->x.m, roots->taken[g->x.me].payload);
-    return direct_push(g->x.m, root, &to, block, one_way_piece(&g->x, block));
-}
-
-/* Of a sender, as the root counts them. */
-static int number_of(const struct gathering *g, int sender)
-{
-    int root = g->x.c->root;
-
-    return sender > root ? sender - root : sender - root + g->x.ranks;
-}
-
 static void send(struct gathering *g)
 {
     const struct block block = block_whole(g->x.c->in);
     mem_flag *cell = one_way_cell(&g->x, g->x.me, 0, g->x.op);
     uint64_t began = g->x.at;
-    bool asks = number_of(g, g->x.me) > g->tiled && one_way_is_direct(&g->x, &block);
-    size_t pushed = asks ? push(g, cell, &block) : 0;
+    bool asks = one_way_number(&g->x) > g->tiled && one_way_is_direct(&g->x, &block);
+    size_t pushed = asks ? one_way_push(&g->x, g->x.c->root, cell, &block) : 0;
 
     one_way_send(&g->x, g->x.c->root, cell, &block, pushed);
     one_way_prefetch(&g->x, one_way_cell(&g->x, g->x.me, 0, g->x.op + 1), block.bytes, began);
@@ -93,7 +64,7 @@ static void receive(const struct gathering *g, int k)
     if (place.bytes == 0)
         return;
     if (one_way_await_direct(&g->x, cell) && !answers(g, k, &place))
-        answer(g, sender, &place, false);
+        one_way_answer(&g->x, sender, &place, false);
     one_way_receive(&g->x, sender, cell, place);
 }
 
@@ -105,7 +76,7 @@ static void answer_all(const struct gathering *g)
         if (place.bytes == 0)
             one_way_tell(&g->x, sender, g->x.op, UINT32_MAX);
         else if (answers(g, k, &place))
-            answer(g, sender, &place, k > g->tiled);
+            one_way_answer(&g->x, sender, &place, k > g->tiled);
     }
 }
 
@@ -157,19 +128,11 @@ static const struct alg_family family = {
 };
 
 ALG_DEFINE(gather, windows) = {
-    .coll = "gather",
-    .name = "windows",
-    .doc = "blocks go to the root by tiles, through a window of each rank, or pushed by the kernel",
-    .source = "this project, after papers 01 (sets) and 02 (tiles)",
-    .family = &family,
-    .run = gather_windows,
+    ONE_WAY_ALG(
+        gather,
+        "blocks go to the root by tiles, through a window of each rank, or pushed by the kernel"),
 };
 
 ALG_DEFINE(gatherv, windows) = {
-    .coll = "gatherv",
-    .name = "windows",
-    .doc = "blocks of any sizes go to the root by tiles, or pushed by the kernel",
-    .source = "this project, after papers 01 (sets) and 02 (tiles)",
-    .family = &family,
-    .run = gatherv_windows,
+    ONE_WAY_ALG(gatherv, "blocks of any sizes go to the root by tiles, or pushed by the kernel"),
 };

@@ -2,7 +2,7 @@
 /*
  * one_way.h - gather(v)/windows and scatter(v)/windows: blocks that go one way, to the root or from
  * it, through a window of their sender.  Here: what a sender may write again.  blocks.h: how a
- * block goes.  gather.c, scatter.c: who sends to whom.
+ * block goes.  direct_blocks.h: which the kernel copies.  gather.c, scatter.c: who sends to whom.
  *
  * A sender of tiles does not wait for acknowledgements, so it may be operations ahead of its
  * receivers.  It has a ring of cells for each receiver of an operation, used by operation number,
@@ -87,10 +87,6 @@ static const struct alg_param one_way_params[] = {
 enum { RING_MAX = 32, RING_MIN = 2, CELL_MAX = 4, LINES = 512 };
 enum { AHEAD_MAX = 128, AHEAD_MIN = 16 };
 enum { PREFETCH_MAX = 8192, PREFETCH_RINGS = 8 };
-
-/* A block of so many bytes shares no table of pages with others, but at its ends.  So copies of
- * such blocks hardly wait for each other, and pieces would only cost more calls. */
-enum { WHOLE_MIN = 2 << 20 };
 
 enum { TELL_ALL = 64 }; /* operations after which a rank reports to all others what it finished */
 
@@ -196,10 +192,10 @@ static inline int one_way_next(const struct one_way *x, int k)
     return x->me + k < x->ranks ? x->me + k : x->me + k - x->ranks;
 }
 
-/* The kernel copies so many bytes of a block at a time; 0: all. */
-static inline size_t one_way_piece(const struct one_way *x, const struct block *block)
+/* Which rank after the root this one is. */
+static inline int one_way_number(const struct one_way *x)
 {
-    return block->bytes < WHOLE_MIN ? x->piece_bytes : 0;
+    return x->me > x->c->root ? x->me - x->c->root : x->me - x->c->root + x->ranks;
 }
 
 /* ---- receivers tell senders ---- */
@@ -262,13 +258,13 @@ static inline struct one_way one_way_begin(struct mem *m, const struct coll *c, 
                          .me = mem_rank(m),
                          .ranks = mem_size(m),
                          .ahead = one_way_ahead(receivers),
-                         .direct_bytes = (size_t)c->param[ONE_WAY_SINGLE] };
+                         .direct_bytes = (size_t)c->param[ONE_WAY_SINGLE],
+                         .piece_bytes = (size_t)c->param[ONE_WAY_PIECE],
+                         .tiled_bytes = (size_t)c->param[ONE_WAY_TILED] };
 
     const struct one_way_rings r = one_way_rings_of(c->place->slot_bytes, x.ranks, receivers);
     x.ring = r.cells;
     x.lines = r.lines;
-    x.piece_bytes = (size_t)c->param[ONE_WAY_PIECE];
-    x.tiled_bytes = (size_t)c->param[ONE_WAY_TILED];
     x.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
     x.tile_bytes = tiles_bytes((size_t)c->param[ONE_WAY_TILE], x.window_bytes);
     x.at = mem_get(m, &x.mine->at);
@@ -293,5 +289,11 @@ static inline void one_way_end(const struct one_way *x)
         if (r != x->me)
             one_way_tell(x, r, x->op + 1, 0);
 }
+
+/* What the rows of gather(v) and scatter(v) have. */
+#define ONE_WAY_ALG(coll_, doc_)                                                                   \
+    .coll = #coll_, .name = "windows", .doc = doc_,                                                \
+    .source = "this project, after papers 01 (sets) and 02 (tiles)", .family = &family,            \
+    .run = coll_##_windows
 
 #endif

@@ -18,7 +18,7 @@
  * the beginning, then sends the blocks that go in tiles, and waits at the end until the others have
  * reported how much they have.
  */
-#include "alg/one_way/blocks.h"
+#include "alg/one_way/direct_blocks.h"
 
 struct scattering {
     struct one_way x;
@@ -39,27 +39,6 @@ static mem_flag *cell_for(const struct scattering *s, int rank)
     return one_way_cell(&s->x, s->x.c->root, rank, s->x.op);
 }
 
-static void publish(const struct scattering *s, int rank, const struct block *block)
-{
-    mem_flag *cell = cell_for(s, rank);
-
-    direct_publish(s->x.m, cell->payload, block, 0);
-    one_way_announce(&s->x, cell);
-}
-
-/* Waits until a rank has pulled, and sends what it could not. */
-static void finish(struct scattering *s, int rank, const struct block *block)
-{
-    struct one_way_slot *puller = mem_slot(s->x.m, rank);
-    uint64_t answer = one_way_count(s->x.op, ANSWERED);
-
-    if (one_way_await(&s->x, rank, answer) != answer) /* it discards the rest */
-        return;
-    size_t pulled = mem_get(s->x.m, puller->taken[s->x.me].payload);
-    if (pulled < block->bytes)
-        one_way_send(&s->x, rank, cell_for(s, rank), block, pulled);
-}
-
 /* What the root does with each other rank, the k-th after it, in turn. */
 enum phase { PUBLISH, SEND, FINISH };
 
@@ -72,9 +51,9 @@ static void serve(struct scattering *s, enum phase phase, int k)
     if (phase == SEND && !direct)
         one_way_send(&s->x, rank, cell_for(s, rank), &block, 0);
     else if (phase == PUBLISH && direct)
-        publish(s, rank, &block);
+        one_way_publish(&s->x, cell_for(s, rank), &block);
     else if (phase == FINISH && direct)
-        finish(s, rank, &block);
+        one_way_finish(&s->x, rank, cell_for(s, rank), &block);
 }
 
 static void send_all(struct scattering *s)
@@ -109,14 +88,9 @@ static void receive(const struct scattering *s)
         one_way_tell(&s->x, root, s->x.op, UINT32_MAX);
         return;
     }
-    if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, cell)) {
-        const struct direct from = direct_read(s->x.m, cell->payload);
-        size_t pulled = direct_pull(s->x.m, root, &from, &place, one_way_piece(&s->x, &place));
-        mem_put(s->x.m, s->x.mine->taken[root].payload, pulled);
-        one_way_tell(&s->x, root, s->x.op, ANSWERED);
-        if (pulled == from.word[DIRECT_BYTES])
-            return;
-    }
+    if (s->x.direct_bytes != 0 && one_way_await_direct(&s->x, cell) &&
+        one_way_pull(&s->x, root, cell, &place))
+        return;
     one_way_receive(&s->x, root, cell, place);
 }
 
@@ -156,19 +130,11 @@ static const struct alg_family family = {
 };
 
 ALG_DEFINE(scatter, windows) = {
-    .coll = "scatter",
-    .name = "windows",
-    .doc = "blocks come from the root by tiles, through its window, or pulled by the kernel",
-    .source = "this project, after papers 01 (sets) and 02 (tiles)",
-    .family = &family,
-    .run = scatter_windows,
+    ONE_WAY_ALG(scatter,
+                "blocks come from the root by tiles, through its window, or pulled by the kernel"),
 };
 
 ALG_DEFINE(scatterv, windows) = {
-    .coll = "scatterv",
-    .name = "windows",
-    .doc = "blocks of any sizes come from the root by tiles, or pulled by the kernel",
-    .source = "this project, after papers 01 (sets) and 02 (tiles)",
-    .family = &family,
-    .run = scatterv_windows,
+    ONE_WAY_ALG(scatterv,
+                "blocks of any sizes come from the root by tiles, or pulled by the kernel"),
 };
