@@ -34,11 +34,16 @@ def values(parameter, ranks):
 
 
 def candidates_of(layout, collective, ranks, baselines=False):
+    """All combinations, but of parameters that do nothing alone."""
     found = []
     for algorithm in layout.ask("info", "algorithms"):
         if algorithm["collective"] == collective and (baselines or not algorithm["baseline"]):
             for chosen in itertools.product(
-                *(values(parameter, ranks) for parameter in algorithm["parameters"])
+                *(
+                    values(parameter, ranks)
+                    for parameter in algorithm["parameters"]
+                    if not parameter["tune_with"]
+                )
             ):
                 found.append(
                     Candidate(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What huddle tune tries: each algorithm with its presets, with one other value of each parameter, and
-with values that do nothing alone.  Values that are good alone are tried together later.  All
-combinations at once would take most of the time for the algorithm with the most parameters.
+What huddle tune tries: each algorithm with its presets, and with one other value of each parameter,
+with those of others if it does nothing alone.  Values that are good alone are tried together later.
+All combinations at once would take most of the time for the algorithm with the most parameters.
 """
 
 from collections import defaultdict
@@ -13,9 +13,6 @@ from ..common.sizes import number, written
 # Tried as well as what a parameter lists: where memory is divided in another way than the table
 # does, a window of another size may be the better one.
 MORE = {"budget": "64K,512K,1M", "fragment": "128K", "tile": "64K"}
-
-# By the name of a parameter that does nothing alone: what is tried in place of its values.
-WHOLE = {"piece": (), "tiled": ("piece=64K single=8K tiled=640K",)}
 
 
 def built_in(layout, collective, teams):
@@ -58,16 +55,16 @@ def fits_lease(value, lease):
     return value.name != "budget" or lease is None or value.bytes <= lease
 
 
-def whole(text):
-    """The values of "NAME=BYTES NAME=BYTES"."""
-    pairs = (pair.partition("=") for pair in text.split())
-    return tuple(Value(name, word, number(word)) for name, _, word in pairs)
+def with_others(value, parameter):
+    """A value, and those of other parameters without which it does nothing."""
+    pairs = (pair.partition("=") for pair in parameter["tune_with"].split())
+    return tuple(sorted([value, *(Value(name, word, number(word)) for name, _, word in pairs)]))
 
 
 def singles(algorithms, collective, ranks, baselines=False, table=None, lease=None):
     """
-    Candidates that differ from the presets in one parameter at most, or in those of WHOLE.  table:
-    what built_in() has for the team; lease: lease_bytes().
+    Candidates that differ from the presets in one parameter at most, and in those that go with it.
+    table: what built_in() has for the team; lease: lease_bytes().
     """
     found = []
     for algorithm in algorithms:
@@ -75,16 +72,15 @@ def singles(algorithms, collective, ranks, baselines=False, table=None, lease=No
             continue
         found.append(Candidate(collective, algorithm["name"], ()))
         for parameter in algorithm["parameters"]:
-            if parameter["name"] in WHOLE:
-                texts = WHOLE[parameter["name"]]
-                found += [Candidate(collective, algorithm["name"], whole(text)) for text in texts]
-                continue
             tried = [value for value in values(parameter, ranks) if value]
             if parameter["unit"] == "B":
                 rows = (table or {}).get((algorithm["name"], parameter["name"]), ())
                 tried += more_values(parameter, rows)
                 tried = [value for value in tried if fits_lease(value, lease)]
-            found += [Candidate(collective, algorithm["name"], (value,)) for value in tried]
+            found += [
+                Candidate(collective, algorithm["name"], with_others(value, parameter))
+                for value in tried
+            ]
     return found
 
 

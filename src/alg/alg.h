@@ -64,6 +64,9 @@ struct alg_param {
     bool per_call; /* the slot is the same whatever its value, so that calls with different values
                       can share one */
     const char *tune; /* values that `huddle tune` tries besides the preset: "8K,32K"; NULL: none */
+    const char
+        *tune_with; /* it does nothing alone, so they are tried with these: "single=8K"; NULL:
+                              alone */
 };
 
 /*

@@ -41,8 +41,8 @@ static inline struct direct direct_read(struct mem *m, const uint64_t *words)
     return block;
 }
 
-/* Moves bytes from a span to what a rank publishes (push), or from there to the span; piece_bytes by
- * one call of the kernel, 0: all.  Returns how many moved. */
+/* Moves bytes from a span into what a rank publishes (push), or from there into the span, so many
+ * by one call of the kernel, 0: all.  Returns how many moved. */
 static inline size_t direct_move(struct mem *m, bool push, int rank, const struct direct *there,
                                  struct mem_span here, size_t bytes, size_t piece_bytes)
 {

@@ -73,11 +73,12 @@ static const struct alg_param one_way_params[] = {
     [ONE_WAY_PIECE] = { "piece", "B",
                         "the kernel copies so many bytes at a time, of blocks of less than 2 MB; "
                         "0: a block",
-                        0, 1 << 30, 0, NULL, .per_call = true },
+                        0, 1 << 30, 0, NULL, .per_call = true, .tune_with = "single=8K" },
     [ONE_WAY_TILED] = { "tiled", "B",
                         "bytes, at most, that tiles carry while the kernel copies the other "
                         "blocks",
-                        0, 1 << 30, 0, NULL, .per_call = true },
+                        0, 1 << 30, 0, NULL, .per_call = true, .tune = "640K",
+                        .tune_with = "single=8K piece=64K" },
     { .name = NULL },
 };
 

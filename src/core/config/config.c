@@ -16,6 +16,7 @@
 #include "core/local.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,18 +74,29 @@ static bool parse_word(const struct setting_row *row, const char *value, long *n
     return false;
 }
 
-/* Where the next line about a bad value goes; NULL: there is no room, and it is counted. */
-static char *next_error(struct config *config)
+/* For a line about a bad value; the last one says how many have none. */
+static bool has_room(const struct config *config)
 {
-    if (config->error[0] == '\0')
-        return config->error;
-    if (config->more_count < SET_ERRORS - 2)
-        return config->more[config->more_count++];
-    config->untold++;
-    return NULL;
+    return config->error[0] == '\0' || config->more_count < SET_ERRORS - 2;
 }
 
-/* The last line says how many others there are. */
+static void complain(struct config *config, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void complain(struct config *config, const char *format, ...)
+{
+    va_list args;
+
+    if (!has_room(config)) {
+        config->untold++;
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(config->error[0] == '\0' ? config->error : config->more[config->more_count++],
+              sizeof config->error, format, args);
+    va_end(args);
+}
+
 static void count_untold(struct config *config)
 {
     if (config->untold > 0)
@@ -92,26 +104,6 @@ static void count_untold(struct config *config)
             config->more[config->more_count++], sizeof config->error,
             "%d further settings are not understood ('huddle settings' lists what is accepted)",
             config->untold);
-}
-
-static void complain(struct config *config, const char *name, const char *value,
-                     const char *accepted)
-{
-    char *line = next_error(config);
-
-    if (line)
-        snprintf(line, sizeof config->error, "%s=%.100s is not understood (accepted: %s)", name,
-                 value, accepted);
-}
-
-static void complain_full(struct config *config, const char *name, const char *value)
-{
-    char *line = next_error(config);
-
-    if (line)
-        snprintf(line, sizeof config->error,
-                 "%s=%.100s has no room (accepted: values of at most %d bytes in all)", name, value,
-                 SET_GIVEN);
 }
 
 static bool parse(const struct setting_row *row, const char *value, long *number)
@@ -153,9 +145,11 @@ static void take(struct config *config, int i, const char *value, const char *or
     long number = 0;
 
     if (!parse(row, value, &number)) {
-        complain(config, row->shown.name, shown, row->shown.accepted);
+        complain(config, "%s=%.100s is not understood (accepted: %s)", row->shown.name, shown,
+                 row->shown.accepted);
     } else if (bytes > sizeof config->kept - config->used) {
-        complain_full(config, row->shown.name, shown);
+        complain(config, "%s=%.100s has no room (accepted: values of at most %d bytes in all)",
+                 row->shown.name, shown, SET_GIVEN);
     } else {
         memcpy(config->kept + config->used, value, bytes);
         set(config, i, config->kept + config->used, number, origin);
@@ -231,14 +225,11 @@ const struct setting *hud_setting_nearest(const char *name)
 
 static void complain_unknown(struct config *config, const char *assignment)
 {
-    char name[SET_TEXT], *line = next_error(config);
+    char name[SET_TEXT];
 
-    if (!line)
-        return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
-    const struct setting *near = hud_setting_nearest(name);
-    snprintf(line, sizeof config->error,
-             "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
+    const struct setting *near = has_room(config) ? hud_setting_nearest(name) : NULL;
+    complain(config, "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
              near ? "nearest: " : "", near ? near->name : "", near ? "; " : "");
 }
 

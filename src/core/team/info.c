@@ -57,10 +57,11 @@ static json_t *algorithms_json(void)
             for (int w = 0; p->words && p->words[w]; w++)
                 json_array_append_new(words, json_string(p->words[w]));
             json_array_append_new(
-                params, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s}", "name", p->name,
+                params, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:s, s:s}", "name", p->name,
                                   "unit", p->unit, "doc", p->doc, "min", (json_int_t)p->min, "max",
                                   (json_int_t)p->max, "default", (json_int_t)p->preset, "words",
-                                  words, "tune", p->tune ? p->tune : ""));
+                                  words, "tune", p->tune ? p->tune : "", "tune_with",
+                                  p->tune_with ? p->tune_with : ""));
         }
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o}", "collective",
                                               alg->coll, "name", alg->name, "doc", alg->doc,
