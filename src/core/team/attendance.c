@@ -52,6 +52,24 @@ bool hud_team_is_present(struct hud_team *team)
     return team->presence == PRESENCE_ALL;
 }
 
+/* Why another rank is absent, into line; NULL: the host does not say which rank of the job it is.
+ * Of one that differs its values are not known. */
+static const char *explain(const struct hud_team *team, int absent, char line[static SET_TEXT])
+{
+    const struct hud_context *c = team->context;
+    int world = team->exchange.world_rank(team->exchange.arg, absent);
+
+    if (is_unlike(team, absent))
+        snprintf(line, SET_TEXT,
+                 "rank %d has another value of HUDDLE_CHECK or HUDDLE_NONBLOCKING than rank %d, "
+                 "which has %s and %s (accepted: one value on all ranks)",
+                 world, c->host.world_rank, c->config.text[SET_CHECK],
+                 c->config.text[SET_NONBLOCKING]);
+    else
+        snprintf(line, SET_TEXT, "rank %d runs without huddle", world);
+    return world >= 0 ? line : NULL;
+}
+
 void hud_team_explain_absence(struct hud_team *team)
 {
     struct hud_context *c = team->context;
@@ -77,10 +95,5 @@ void hud_team_explain_absence(struct hud_team *team)
     /* (ranks that differ are absent to each other: the first that uses huddle reports it) */
     while (first < team->rank && !is_present(team, first) && !is_unlike(team, first))
         first++;
-    int world = team->exchange.world_rank(team->exchange.arg, absent);
-    snprintf(line, sizeof line, "rank %d %s", world,
-             is_unlike(team, absent) ? "has another value of HUDDLE_CHECK or HUDDLE_NONBLOCKING "
-                                       "(accepted: one value on all ranks)"
-                                     : "runs without huddle");
-    hud_context_say(c, REASON_ABSENT, world >= 0 && first == team->rank ? line : NULL);
+    hud_context_say(c, REASON_ABSENT, first == team->rank ? explain(team, absent, line) : NULL);
 }
