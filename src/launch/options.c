@@ -2,7 +2,7 @@
 /*
  * options.c - the options of huddle run.  What cannot be used is refused before anything runs.
  *
- * Names of settings are the library's: it is loaded if one is given.
+ * Names and values of settings are the library's: it is loaded if one is given.
  */
 #include "options.h"
 
@@ -61,31 +61,12 @@ static void *of_library(const char *name)
     return found;
 }
 
-static int take_set(struct run *run, const char *pair)
+static void refuse_name(const char *pair, size_t length)
 {
-    const struct setting *(*settings)(int *) =
-        (const struct setting *(*)(int *))of_library("hud_settings");
     const struct setting *(*nearest)(const char *) =
         (const struct setting *(*)(const char *))of_library("hud_setting_nearest");
-    size_t length = strcspn(pair, "=");
-    int count, at = 0;
-
-    const struct setting *rows = settings(&count);
-    while (at < count &&
-           !(strncmp(rows[at].name, pair, length) == 0 && rows[at].name[length] == '\0'))
-        at++;
-    if (at < count && pair[length] == '=') {
-        hud_launch_add(run, rows[at].name, "", pair + length + 1);
-        return 0;
-    }
-    run->bad_set = true;
-    if (at < count) {
-        hud_launch_fail(BAD_USE,
-                        "--set %s: the value is missing (accepted: %s=VALUE; see: huddle settings)",
-                        pair, pair);
-        return 0;
-    }
     char *name = strndup(pair, length);
+
     for (char *c = name; c && *c; c++)
         *c = (char)toupper((unsigned char)*c);
     const struct setting *near = name ? nearest(name) : NULL;
@@ -94,6 +75,33 @@ static int take_set(struct run *run, const char *pair)
                     "--set %s: not a setting of huddle (accepted: NAME=VALUE, for example "
                     "%s=VALUE; see: huddle settings)",
                     pair, near ? near->name : "HUDDLE_MEMORY");
+}
+
+static int take_set(struct run *run, const char *pair)
+{
+    const struct setting *(*settings)(int *) =
+        (const struct setting *(*)(int *))of_library("hud_settings");
+    bool (*takes)(int, const char *) = (bool (*)(int, const char *))of_library("hud_setting_takes");
+    size_t length = strcspn(pair, "=");
+    const char *value = pair[length] == '=' ? pair + length + 1 : NULL;
+    int count, at = 0;
+
+    const struct setting *rows = settings(&count);
+    while (at < count &&
+           !(strncmp(rows[at].name, pair, length) == 0 && rows[at].name[length] == '\0'))
+        at++;
+    run->bad_set = run->bad_set || at == count || !value || !takes(at, value);
+    if (at == count)
+        refuse_name(pair, length);
+    else if (!value)
+        hud_launch_fail(BAD_USE,
+                        "--set %s: the value is missing (accepted: %s=VALUE; see: huddle settings)",
+                        pair, pair);
+    else if (!takes(at, value))
+        hud_launch_fail(BAD_USE, "--set %s: not understood (accepted: %s)", pair,
+                        rows[at].accepted);
+    else
+        hud_launch_add(run, rows[at].name, "", value);
     return 0;
 }
 

@@ -166,6 +166,13 @@ static void preset(struct config *config, int i)
     set(config, i, row->shown.preset, number, "default");
 }
 
+bool hud_setting_takes(int at, const char *value)
+{
+    long number;
+
+    return value[0] == '\0' || parse(&hud_settings_rows(NULL)[at], value, &number);
+}
+
 bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted)
 {
     const struct setting_row *row = hud_settings_param(alg, param);

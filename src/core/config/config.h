@@ -59,6 +59,8 @@ enum config_choice {
 
 /* The row whose name is most like this one; NULL: none is like it. */
 HUD_API const struct setting *hud_setting_nearest(const char *name);
+/* hud_settings' row `at` takes the value.  The empty one counts as not given, and is taken. */
+HUD_API bool hud_setting_takes(int at, const char *value);
 
 /* Effective values of one context.  A copy would point into the original. */
 struct config {
