@@ -101,24 +101,40 @@ static int await(pid_t pid)
 {
     int status = 0;
 
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return hud_launch_fail(1, "the command cannot be waited for: %s", strerror(errno));
     return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static const int numbers[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
+static const int numbers[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGCHLD };
 enum { SIGNALS = sizeof numbers / sizeof *numbers };
 static struct sigaction before[SIGNALS];
+static sigset_t before_mask;
 
+/* They are blocked until hear_signals(): one that comes before the command has a pid waits. */
 static void listen_to_signals(void)
 {
     struct sigaction passing = { .sa_sigaction = hear, .sa_flags = SA_RESTART | SA_SIGINFO };
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t all;
 
+    sigemptyset(&all);
+    for (int i = 0; i < SIGNALS; i++)
+        sigaddset(&all, numbers[i]);
+    sigprocmask(SIG_BLOCK, &all, &before_mask);
     for (int i = 0; i < SIGNALS; i++) {
         sigaction(numbers[i], NULL, &before[i]);
-        if (asks_to_end(numbers[i]) || before[i].sa_handler != SIG_IGN)
+        if (numbers[i] == SIGCHLD) /* where it is ignored, no status comes of a child */
+            sigaction(numbers[i], &usual, NULL);
+        else if (asks_to_end(numbers[i]) || before[i].sa_handler != SIG_IGN)
             sigaction(numbers[i], &passing, NULL);
     }
+}
+
+static void hear_signals(void)
+{
+    sigprocmask(SIG_SETMASK, &before_mask, NULL);
 }
 
 /* As they were, also where they were ignored (nohup). */
@@ -126,6 +142,7 @@ static void listen_no_more(void)
 {
     for (int i = 0; i < SIGNALS; i++)
         sigaction(numbers[i], &before[i], NULL);
+    hear_signals();
 }
 
 static void report(const char *folder, const char *file, int status, char **command)
@@ -164,16 +181,21 @@ static void report(const char *folder, const char *file, int status, char **comm
 int hud_launch_watch(int (*become)(void *arg), void *arg, const char *folder, const char *file,
                      char **command)
 {
+    pid_t self = getpid();
+
     listen_to_signals();
     pid_t pid = fork();
     if (pid == 0) {
-        listen_no_more();
         /* a launcher whose statistics nobody takes ends its job */
         prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != self)
+            raise(SIGTERM);
+        listen_no_more();
         _exit(become(arg));
     }
     local_count_by(&command_pid, pid);
     signal(SIGALRM, interrupt_late); /* the command has its own */
+    hear_signals();
     int status = pid > 0 ? await(pid) : hud_launch_fail(1, "cannot fork: %s", strerror(errno));
     local_count_by(&command_pid, -pid);
     /* 126 and 127: the command did not start, of which a line has told; or they are its own */

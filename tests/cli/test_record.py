@@ -90,6 +90,16 @@ class Stats(Recorded):
         answer = huddle("run", "--stats", "--", "sh", "-c", "exit 127")
         self.assertEqual((127, ""), (answer.returncode, answer.stderr))
 
+    def test_the_status_where_signals_of_children_are_ignored(self):
+        ended = subprocess.run(
+            [HUDDLE, "run", "--stats", "--", "sh", "-c", "exit 7"],
+            env=environment(),
+            preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        self.assertEqual(7, ended.returncode)
+
     def test_a_script_that_uses_huddle_itself(self):
         for command in self.each():
             words = (HUDDLE, "run", "--", *command, "end")
