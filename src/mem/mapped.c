@@ -35,8 +35,9 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the fields below */
 static int64_t segid;
 static int offers, opened;
-static pid_t owner; /* of segid: a forked child has offered nothing */
-static struct sigaction before;
+static pid_t owner;             /* of segid: a forked child has offered nothing */
+static struct sigaction before; /* the handler that ours has replaced */
+static struct sigaction later;  /* one that came after ours, which stayed behind it; or none */
 
 static bool load(void)
 {
@@ -88,26 +89,44 @@ void hud_mapped_withdraw(void)
  * knows of no handler that reads it. */
 static __thread sigjmp_buf *volatile escape;
 
+static bool has_handler(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) ||
+           (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
 static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 {
     if (escape)
         siglongjmp(*escape, 1);
-    if (before.sa_flags & SA_SIGINFO)
-        before.sa_sigaction(signal_number, info, context);
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-        before.sa_handler(signal_number);
-    else
+    if (!has_handler(&before))
         sigaction(SIGBUS, &before, NULL); /* and again, at the same instruction */
+    else if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(signal_number, info, context);
+    else
+        before.sa_handler(signal_number);
 }
 
-/* Not blocked in the handler: a copy may be left from there again and again. */
+static bool is_ours(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_sigbus;
+}
+
+/*
+ * Not blocked in the handler: a copy may be left from there again and again.  Not in front of a
+ * handler that ours stayed behind: that one may call ours, and the two would do so for ever.
+ */
 static void install(void)
 {
-    struct sigaction ours = { .sa_sigaction = on_sigbus,
-                              .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
+    struct sigaction now,
+        ours = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
 
     sigemptyset(&ours.sa_mask);
-    sigaction(SIGBUS, &ours, &before);
+    sigaction(SIGBUS, NULL, &now);
+    if (!has_handler(&later) || now.sa_sigaction != later.sa_sigaction)
+        sigaction(SIGBUS, &ours, &before);
+    later.sa_flags = 0;
+    later.sa_handler = SIG_DFL;
 }
 
 /* Unless another handler has come after this one. */
@@ -115,9 +134,11 @@ static void uninstall(void)
 {
     struct sigaction now;
 
-    if (sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-        now.sa_sigaction == on_sigbus)
+    sigaction(SIGBUS, NULL, &now);
+    if (is_ours(&now))
         sigaction(SIGBUS, &before, NULL);
+    else
+        later = now;
 }
 
 /* False: an access was a SIGBUS. */

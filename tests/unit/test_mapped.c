@@ -267,6 +267,40 @@ static void other_signals_go_where_they_went(void **state)
     close(empty);
 }
 
+static struct sigaction replaced;
+static int calls;
+
+/* As a program's own handler calls the one that it has replaced. */
+static void pass_on(int signal_number, siginfo_t *info, void *context)
+{
+    if (++calls > 3)
+        leave(signal_number);
+    replaced.sa_sigaction(signal_number, info, context);
+}
+
+/* The program's handler comes while a peer is open, and calls huddle's; then a peer is opened
+ * anew. */
+static void handlers_do_not_call_each_other_for_ever(void **state)
+{
+    struct sigaction own = { .sa_handler = leave }, cmocka,
+                     front = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO };
+
+    (void)state;
+    sigaction(SIGBUS, &own, &cmocka);
+    begin(true);
+    sigaction(SIGBUS, &front, &replaced);
+    hud_mapped_close(self);
+    self = hud_mapped_open(offer, true);
+    assert_non_null(self);
+    calls = 0;
+    if (sigsetjmp(away, 1) == 0)
+        raise(SIGBUS);
+    sigaction(SIGBUS, &replaced, NULL);
+    end();
+    sigaction(SIGBUS, &cmocka, NULL);
+    assert_int_equal(calls, 1);
+}
+
 static void without_a_library_there_is_none(void **state)
 {
     (void)state;
@@ -288,6 +322,7 @@ int main(void)
         cmocka_unit_test(offers_are_counted),
         cmocka_unit_test(no_signal_comes_of_what_is_not_there),
         cmocka_unit_test(other_signals_go_where_they_went),
+        cmocka_unit_test(handlers_do_not_call_each_other_for_ever),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
