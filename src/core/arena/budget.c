@@ -107,9 +107,9 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t hud_budget_of(size_t whole, int cores, int local_ranks)
+size_t hud_budget_of(size_t whole, int processors, int local_ranks)
 {
-    int share = cores > local_ranks ? cores : local_ranks;
+    int share = processors > local_ranks ? processors : local_ranks;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t bytes = whole == SIZE_MAX ? BUDGET_MAX : whole / 100 / (size_t)(share > 0 ? share : 1);
 

@@ -9,11 +9,11 @@
 
 enum { BUDGET_MAX = 10 << 20 }; /* bytes of a rank's arena by default, paper 01: <= 10 MB */
 
-/* 1 % of the memory the job may use / max(cores, ranks on the node), at most BUDGET_MAX, in whole
- * pages. */
+/* 1 % of the memory the job may use / max(processors, ranks on the node), at most BUDGET_MAX, in
+ * whole pages. */
 size_t hud_budget_default(int local_ranks);
-/* The same for a machine with that much memory and that many cores. */
-size_t hud_budget_of(size_t whole_bytes, int cores, int local_ranks);
+/* The same for a machine with that much memory and that many processors. */
+size_t hud_budget_of(size_t whole_bytes, int processors, int local_ranks);
 
 /* Bytes of memory this process's cgroups (all ancestors, v1 and v2) and the machine still allow;
  * page cache that can be dropped counts as free. */

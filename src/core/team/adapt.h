@@ -5,9 +5,10 @@
  *
  * Trial     One per team, piece of the plan, and size class: sizes from a power of two to below the
  *           next.  It has two candidates: the plan's choice, and its second one
- *           (core/choose/second.c).  Sizes that only one rank knows (alltoallv) have none.  Of a
- *           broadcast a rank may name a smaller size than the root (a truncation), so a piece has
- *           one trial: ranks whose sizes are of one piece count alike, whatever the sizes.
+ *           (core/choose/second.c).  Calls of which no rank knows all sizes (alltoallv, gatherv)
+ *           have none.  Of a broadcast a rank may name a smaller size than the root (a truncation),
+ *           so a piece has one trial: ranks whose sizes are of one piece count alike, whatever the
+ *           sizes.
  * Calls     A trial takes TRIAL_CALLS calls.  A candidate makes two calls in a row.  The first one
  *           pays for the change: for the handover of the window and for cold lines.  The second one
  *           is a sample.  The order of the pairs has no period, so that it does not coincide with
