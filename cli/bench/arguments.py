@@ -205,7 +205,10 @@ def add_how(parser):
         type=positive,
         default=5,
         metavar="N",
-        help="number of launches of each variant, in turn (default: 5)",
+        help=(
+            "number of launches of each variant, in turn (default: 5; with fewer there are no"
+            " intervals)"
+        ),
     )
     parser.add_argument(
         "--figure-ms",

@@ -2,27 +2,26 @@
 """Launches of variants in turn, A B C A B C, and their figures."""
 
 import json
-import os
-import tempfile
 
 from ..common import jobs
 from ..common.layout import Trouble
-from . import variants
+from . import handled, variants
 from .arguments import call_words, program_words
-from .stats import BARE
+from .stats import BARE, BARRIERS
 
 PATIENCE = 20  # as in bench/shots.c: maximum time of a figure, as a multiple of its time
 
 
 class Campaign:
-    """samples: one per figure and launch; notes: lines for the user."""
+    """
+    samples: one per figure and launch; notes: lines for the user.
+    handled: (variant, ranks) -> {(collective, size)} that huddle handles, where these are not all.
+    """
 
     def __init__(self, options, layout, variants):
         self.options, self.layout, self.variants = options, layout, variants
         self.samples, self.notes, self.left_out, self.wrong = [], [], set(), 0
-        self.sizes = (
-            {}
-        )  # (variant, ranks) -> sizes that a forced algorithm takes, where it does not take all
+        self.handled = {}
 
     def bound(self, ranks):
         return self.options.bind == "core" and ranks <= jobs.cores()
@@ -44,7 +43,12 @@ class Campaign:
             if variant.only is None or name in variant.only
         ]
 
-    def limit_s(self, figures):
+    def sizes(self, collective):
+        return [0] if collective in BARRIERS else self.options.bytes
+
+    def limit_s(self, variant):
+        """Of a launch with all collectives and sizes of the variant."""
+        figures = sum(len(self.sizes(name)) for name in self.collectives(variant))
         if self.options.limit:
             return self.options.limit
         if self.options.shots or self.options.loop:
@@ -54,9 +58,7 @@ class Campaign:
     def launch(self, variant, ranks, words, env=None):
         command, more = variants.command_of(self.layout, variant, ranks, self.bound(ranks), words)
         try:
-            output = jobs.run(
-                command, {**more, **(env or {})}, limit_s=self.limit_s(1 + len(self.options.bytes))
-            )
+            output = jobs.run(command, {**more, **(env or {})}, limit_s=self.limit_s(variant))
         except jobs.JobFailed as failure:
             if '"wrong": ' not in failure.output:
                 raise
@@ -78,61 +80,45 @@ class Campaign:
         )
 
     def check(self, variant, ranks):
-        """
-        Checks that huddle handles the calls that are to be measured.  This is a separate launch,
-        since counting costs time.  It makes one call of each size, and another if a rank was late.
-        Open MPI counts one more call, its own.
-        """
+        """Checks that huddle handles the calls that are to be measured."""
         names = self.collectives(variant)
-        words = [
-            *call_words(self.options, names, self.options.bytes),
-            "--min",
-            "1",
-            "--max",
-            "1",
-            "--warmups",
-            "0",
-            "--figure-ms",
-            "1000",
-        ]
-        with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
-            file = os.path.join(scratch, "statistics.json")
-            self.launch(variant, ranks, words, {"HUDDLE_STATS": "json:" + file})
-            try:
-                with open(file, encoding="utf-8") as written:
-                    counts = json.load(written)["collectives"]
-            except OSError as error:
-                raise jobs.JobFailed(
-                    "huddle was not in the program: it wrote no statistics"
-                ) from error
-        counts = {name: counts[name] for name in names}
-        if not any(row["handled"] for row in counts.values()):
-            reasons = sorted({why for row in counts.values() for why in row["passed"]})
-            why = ", ".join(reasons) or "none was made"
-            raise jobs.JobFailed(f"huddle handled no call ({why})")
+        words = [*call_words(self.options, names, self.options.bytes), *handled.ONCE]
+        counts = handled.count(lambda env: self.launch(variant, ranks, words, env), names)
         if any(row["passed"] for row in counts.values()):
-            self.keep_handled(variant, ranks, words)
+            self.keep_handled(variant, ranks, words, counts)
 
-    def keep_handled(self, variant, ranks, words):
+    def keep_handled(self, variant, ranks, words, counts):
         """
-        A forced algorithm may not take every size; a team without MPI says which.  (What the MPI
+        A forced algorithm may not take every call; a team without MPI says which.  (What the MPI
         calls itself, on the way, does not matter.)
         """
         command, env = variants.asked_of_team(self.layout, variant, ranks, self.bound(ranks), words)
         figures = json.loads(jobs.run(command, env))["figures"]
-        taken = [f["bytes"] for f in figures if f["refused"] == 0 and f["collective"] != "barrier"]
-        self.sizes[variant.name, ranks] = [size for size in self.options.bytes if size in taken]
-        if len(taken) < len(self.options.bytes):
-            self.notes.append(
-                f"{variant.name}, {ranks} ranks: takes {len(taken)} of {len(self.options.bytes)}"
-                " sizes"
-            )
+        pairs = {(f["collective"], f["bytes"]) for f in figures if f["refused"] == 0}
+        pairs = {(name, size) for name, size in pairs if counts[name]["handled"]}
+        self.handled[variant.name, ranks] = pairs
+        for name in self.collectives(variant):
+            sizes = self.sizes(name)
+            some = sum((name, size) in pairs for size in sizes)
+            if some < len(sizes):
+                which = f"{some} of {len(sizes)} sizes" if some else "no call"
+                self.notes.append(f"{variant.name}, {ranks} ranks: handles {which} of {name}")
+
+    def wanted(self, variant, ranks):
+        """(collectives, sizes) of a launch: each of which huddle handles some call."""
+        names, sizes = self.collectives(variant), self.options.bytes
+        pairs = self.handled.get((variant.name, ranks))
+        if pairs is None:
+            return names, sizes
+        kept = {size for name, size in pairs if name not in BARRIERS}
+        return (
+            [name for name in names if any(name == one for one, _ in pairs)],
+            [size for size in sizes if size in kept],
+        )
 
     def measure(self, launch, variant, ranks):
-        names, sizes = self.collectives(variant), self.sizes.get(
-            (variant.name, ranks), self.options.bytes
-        )
-        if not sizes and "barrier" not in names:
+        names, sizes = self.wanted(variant, ranks)
+        if not names:
             return
         if variant.kind == BARE:
             for ring in variants.RINGS:
@@ -151,8 +137,11 @@ class Campaign:
             )
 
     def keep(self, answer, launch, variant, ranks, ring=None):
+        pairs = self.handled.get((variant.name, ranks))
         for figure in answer["figures"]:
             name = figure["collective"].removeprefix(f"{BARE}_")
+            if pairs is not None and (name, figure["bytes"]) not in pairs:
+                continue  # a launch has all sizes of all its collectives: this call was the MPI's
             figure["collective"] = f"i{name}" if self.options.way == "nonblocking" else name
             self.samples.append(
                 {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 The figures as a plot: one panel per number of ranks, class of line transfer and collective.  Above,
-time over message size, one line per variant; below, the ratio to the best peer with its interval.
+time over message size, one line per variant; below, the ratio to the best peer.  Intervals are
+drawn where there are launches enough.
 """
 
 from ..common.pictures import INK, look, png, time_text
@@ -61,8 +62,8 @@ def best_ratios(rows):
 
 
 def significant(ratio):
-    """Its interval is on one side of 1."""
-    return ratio.low is not None and (ratio.low > 1) == (ratio.high > 1)
+    """It has an interval, which is on one side of 1."""
+    return ratio.low is not None and (ratio.low > 1 or ratio.high < 1)
 
 
 def draw_ratios(axis, rows):
@@ -147,9 +148,10 @@ def draw(rows, title):
     across = min(2, len(drawn))
     down = -(-len(drawn) // across)
     figure = pyplot.figure(figsize=(6.8 * across, 5.4 * down + 0.6))
+    known = any(cell.low_ns is not None for row in rows for cell in row.cells.values())
     figure.suptitle(
-        f"{title}: slowest rank's time of one call,{chr(10) if across == 1 else ' '}median and"
-        " interval",
+        f"{title}: slowest rank's time of one call,{chr(10) if across == 1 else ' '}median"
+        f"{' and interval' if known else ''}",
         x=0.012,
         ha="left",
         fontsize=12,

@@ -53,7 +53,7 @@ td[style]{border-radius:3px}h2{font-size:1.05rem;margin:1.5rem 0 .2rem}
 img{max-width:100%;background:#fff;border-radius:4px}.s{color:var(--soft)}
 code{background:var(--code);padding:.1rem .3rem;overflow-wrap:anywhere}"""
 METHOD = """Single shots: all ranks wait for the same moment of the clock and make one call; the end of the slowest rank counts. Data is fresh in each call, and every byte is verified.
-Figures are medians of the launches' medians, with 95 % intervals by bootstrap over the launches. The line transfer between the ranks' processors is measured before and after each figure,
+Figures are medians of the launches' medians, with 95 % intervals by bootstrap over the launches where there are five or more. The line transfer between the ranks' processors is measured before and after each figure,
 and only figures of one class are compared (nearest: below 40 ns, near: below 150 ns, far)."""
 
 

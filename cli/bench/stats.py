@@ -13,11 +13,14 @@ from collections import defaultdict, namedtuple
 from ..common.transfers import ANY, CLASSES, class_of, usable
 
 DRAWS, PERCENT = 1000, 95
+# Launches that an interval needs.  The true median is beyond the extremes of n values with a chance
+# of 2^(1-n).  So an interval of 2, 3 or 4 launches covers 50, 75 or 87.5 % at most, one of 5 94 %.
+MIN_LAUNCHES = 5
 BARRIERS = "barrier", "ibarrier"  # collectives whose calls have no size
 BARE = "bare"  # the variant that is neither huddle nor a peer: the limit
 
-# One figure of a variant, over its launches.  low and high: None with a single launch.  turn: the
-# variant's position.  min, mean, max: of the calls of all launches.
+# One figure of a variant, over its launches.  low and high: None with fewer than MIN_LAUNCHES.
+# turn: the variant's position.  min, mean, max: of the calls of all launches.
 Cell = namedtuple(
     "Cell", "median_ns low_ns high_ns p99_ns min_ns mean_ns max_ns cpu_ns launches turn"
 )
@@ -43,13 +46,15 @@ def redraw(values, source):
 
 
 def median_interval(values):
-    """Bootstrap over the launches."""
-    return interval(lambda source: redraw(values, source)) if len(values) > 1 else (None, None)
+    """Bootstrap over the launches; (None, None): there are too few."""
+    if len(values) < MIN_LAUNCHES:
+        return None, None
+    return interval(lambda source: redraw(values, source))
 
 
 def ratio_of(ours, theirs):
     value = statistics.median(ours) / statistics.median(theirs)
-    if min(len(ours), len(theirs)) < 2:
+    if min(len(ours), len(theirs)) < MIN_LAUNCHES:
         return Ratio(value, None, None)
     return Ratio(value, *interval(lambda source: redraw(ours, source) / redraw(theirs, source)))
 

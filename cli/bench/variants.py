@@ -7,7 +7,7 @@ an MPI, its algorithms forced, the bare limit.
 import os
 from collections import namedtuple
 
-from ..common import launching, peers
+from ..common import launching, peers, refused
 from ..common.layout import Trouble
 from .stats import BARE
 
@@ -74,8 +74,8 @@ def peer_of(name, found):
     known = found[base].kind if base in found else base if base in peers.NAMES else None
     if not known or (dash and (flavour not in FLAVOURS or peers.abi(known) != "openmpi")):
         raise Trouble(
-            f"--against {name}: no MPI that bench knows (accepted: {', '.join(peers.NAMES)},"
-            f" or with Open MPI ompi4-{', -'.join(FLAVOURS)})",
+            f"--against {refused.shown(name)}: no MPI that bench knows (accepted:"
+            f" {', '.join(peers.NAMES)}, or with Open MPI ompi4-{', -'.join(FLAVOURS)})",
             2,
         )
     if base not in found:

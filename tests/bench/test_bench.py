@@ -375,40 +375,27 @@ class Command(unittest.TestCase):
         self.assertEqual(["mine", "mine-tree", "huddle"], [s["variant"] for s in seen["samples"]])
 
     def test_sizes_that_an_algorithm_does_not_take(self):
-        answer = call(
-            HUDDLE,
-            "bench",
-            "bcast",
-            "--algorithm",
-            "inline",
-            "--bytes",
-            "8,64K",
-            "--launches",
-            "1",
-            "--shots",
-            "4",
-            "--with",
-            "ompi4",
-            "--against",
-            "none",
-            "--details",
-        )
+        words = ("bcast", "--algorithm", "inline", "--launches", "1", "--with", "ompi4")
+        words += ("--against", "none")
+        answer = call(HUDDLE, "bench", *words, "--bytes", "8,64K", "--shots", "4", "--details")
         self.assertEqual(0, answer.returncode, answer.stderr)
-        self.assertIn("huddle inline, 2 ranks: takes 1 of 2 sizes", answer.stderr)
+        self.assertIn("huddle inline, 2 ranks: handles 1 of 2 sizes of bcast", answer.stderr)
         self.assertNotIn("64 KB", answer.stdout)
-        self.measured(
-            "bcast",
-            "--algorithm",
-            "inline",
-            "--bytes",
-            "8",
-            "--launches",
-            "1",
-            "--with",
-            "ompi4",
-            "--against",
-            "none",
-        )  # says nothing: all is taken
+        self.measured(*words, "--bytes", "8")  # says nothing: all is handled
+
+    def test_a_collective_that_falls_back_is_not_huddle_s(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            file = os.path.join(scratch, "out.json")
+            words = ("--bytes", "8", "--launches", "1", "--shots", "4", "--with", "ompi4")
+            words += ("--set", "HUDDLE_ALLTOALL=mpi", "--json", file)
+            answer = call(HUDDLE, "bench", "bcast", "alltoall", *words)
+            self.assertIn("huddle, 2 ranks: handles no call of alltoall\n", answer.stderr)
+            with open(file, encoding="utf-8") as written:
+                samples = json.load(written)["samples"]
+        self.assertEqual(
+            {("ompi4", "bcast"), ("ompi4", "alltoall"), ("huddle", "bcast")},
+            {(sample["variant"], sample["collective"]) for sample in samples},
+        )
 
     def test_candidates_on_one_team(self):
         words = ("bench", "reduce", "--bytes", "8K", "--launches", "1", "--figure-ms", "5")
@@ -546,8 +533,7 @@ class Command(unittest.TestCase):
             "ompi4",
             "--against",
             "none",
-            "--set",
-            "HUDDLE_MEMORY=nonsense",
+            HUDDLE_MEMORY="nonsense",
         )
         self.assertEqual(1, answer.returncode)
         self.assertRegex(

@@ -2,6 +2,7 @@
 """The options of `huddle bench`, IMB's and OSU's among them.  test_options.py SOURCE."""
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -12,17 +13,17 @@ sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
 from cli.bench import arguments, variants  # noqa: E402
 from cli.bench.campaign import Campaign  # noqa: E402
-from cli.common import peers  # noqa: E402
+from cli.common import jobs, peers  # noqa: E402
 from cli.common.layout import Trouble  # noqa: E402
 from cli.common.parser import Parser  # noqa: E402
 
 KNOWN = ["barrier", "bcast"]
 
 
-def settled(*words):
+def settled(*words, known=KNOWN):
     parser = Parser(allow_abbrev=False)
     arguments.add_arguments(parser)
-    return arguments.settle(parser.parse_args(words), KNOWN)
+    return arguments.settle(parser.parse_args(words), known)
 
 
 class Sizes(unittest.TestCase):
@@ -167,6 +168,113 @@ class Asked(unittest.TestCase):
             " --figure-ms 1000",
             " ".join(asked),
         )
+
+
+HUDDLE = variants.Variant("huddle", "huddle", None, {}, {}, None)
+
+
+class Launches(Campaign):
+    """
+    Without programs: `refused` are the (collective, size) that a team without MPI refuses,
+    `unhandled` the collectives of which huddle handles no call.  launched: words of each launch
+    that is measured.
+    """
+
+    def __init__(self, words, refused=(), unhandled=()):
+        options = settled(*words, known=["barrier", "bcast", "alltoall"])
+        super().__init__(options, None, [HUDDLE])
+        self.refused, self.unhandled, self.launched = set(refused), unhandled, []
+
+    def answer(self, words):
+        pairs = dict(zip(words[::2], words[1::2]))
+        sizes = [int(size) for size in pairs["--bytes"].split(",")]
+        calls = [
+            (name, size)
+            for name in pairs["--coll"].split(",")
+            for size in ([0] if name == "barrier" else sizes)
+        ]
+        figures = [
+            {"collective": name, "bytes": size, "refused": int((name, size) in self.refused)}
+            for name, size in calls
+        ]
+        return {"program": "an MPI", "wrong": 0, "figures": figures}
+
+    def launch(self, variant, ranks, words, env=None):
+        if not env:
+            self.launched.append(" ".join(words[:4]))
+            return self.answer(words)
+        none = {"handled": 0, "passed": {"setting": 2}}
+        some = {"handled": 2, "passed": {"setting": 2}}
+        counts = {n: none if n in self.unhandled else some for n in self.options.collectives}
+        with open(env["HUDDLE_STATS"].partition(":")[2], "w", encoding="utf-8") as file:
+            json.dump({"collectives": counts}, file)
+        return None
+
+    def ran(self):
+        """(calls of the samples, words of the launch, notes)"""
+        with (
+            unittest.mock.patch.object(
+                variants,
+                "asked_of_team",
+                lambda _layout, _variant, _ranks, _bind, words: (words, {}),
+            ),
+            unittest.mock.patch.object(
+                jobs, "run", lambda words, _env: json.dumps(self.answer(words))
+            ),
+        ):
+            self.run(lambda: None)
+        calls = [(sample["collective"], sample["bytes"]) for sample in self.samples]
+        return calls, self.launched, self.notes
+
+
+class Handled(unittest.TestCase):
+    """What falls back to the MPI is not shown as huddle's."""
+
+    def ran(self, *words, **more):
+        return Launches([*words, "--bytes", "8,64", "--launches", "1"], **more).ran()
+
+    def test_a_collective_that_falls_back_is_not_measured(self):
+        gone = [("alltoall", 8), ("alltoall", 64)]
+        for more in ({"refused": gone}, {"unhandled": ["alltoall"]}):
+            with self.subTest(more=more):
+                self.assertEqual(
+                    (
+                        [("bcast", 8), ("bcast", 64)],
+                        ["--coll bcast --bytes 8,64"],
+                        ["huddle, 2 ranks: handles no call of alltoall"],
+                    ),
+                    self.ran("bcast", "alltoall", **more),
+                )
+
+    def test_sizes_are_those_of_each_collective(self):
+        calls, launched, notes = self.ran(
+            "barrier", "bcast", "alltoall", refused=[("bcast", 64), ("alltoall", 8)]
+        )
+        self.assertEqual([("barrier", 0), ("bcast", 8), ("alltoall", 64)], calls)
+        self.assertEqual(["--coll barrier,bcast,alltoall --bytes 8,64"], launched)
+        self.assertEqual(
+            [f"huddle, 2 ranks: handles 1 of 2 sizes of {name}" for name in ("bcast", "alltoall")],
+            notes,
+        )
+
+    def test_a_size_that_none_handles_is_not_launched(self):
+        _, launched, notes = self.ran("barrier", "bcast", refused=[("barrier", 0), ("bcast", 64)])
+        self.assertEqual(["--coll bcast --bytes 8"], launched)
+        self.assertEqual("huddle, 2 ranks: handles no call of barrier", notes[0])
+
+    def test_where_all_is_handled_nothing_is_said(self):
+        calls, _, notes = self.ran("barrier", "alltoall")
+        self.assertEqual(([("barrier", 0), ("alltoall", 8), ("alltoall", 64)], []), (calls, notes))
+
+
+class Limit(unittest.TestCase):
+    def test_it_has_time_for_every_figure(self):
+        def limit_s(*words):
+            return Launches([*words, "--figure-ms", "1000", "--bytes", "8,64"]).limit_s(HUDDLE)
+
+        a_figure_s = limit_s("bcast") - limit_s("barrier")
+        self.assertGreater(a_figure_s, 1)
+        self.assertAlmostEqual(limit_s("barrier") + 2 * 2 * a_figure_s, limit_s())
 
 
 class Peers(unittest.TestCase):

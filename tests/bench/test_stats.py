@@ -138,9 +138,23 @@ class Ratios(unittest.TestCase):
 
 
 class Bootstrap(unittest.TestCase):
-    def test_one_launch_has_no_interval(self):
-        self.assertEqual((None, None), stats.median_interval([5]))
-        self.assertEqual((2.5, None, None), tuple(stats.ratio_of([5], [2])))
+    def test_few_launches_have_no_interval(self):
+        five = [50, 51, 52, 53, 54]
+        for count in range(1, stats.MIN_LAUNCHES):
+            with self.subTest(count=count):
+                self.assertEqual((None, None), stats.median_interval(five[:count]))
+                for ratio in (
+                    stats.ratio_of(five[:count], five),
+                    stats.ratio_of(five, five[:count]),
+                ):
+                    self.assertEqual((None, None), ratio[1:])
+                    self.assertFalse(chart.significant(ratio._replace(value=0.5)))
+
+    def test_the_fewest_cover_nearly_what_is_said(self):
+        """The extremes of 5 hold the median with a chance of 1 - 2 / 2^5."""
+        values = [50, 51, 52, 53, 54]
+        self.assertEqual((50, 54), stats.median_interval(values))
+        self.assertEqual(5, stats.MIN_LAUNCHES)
 
     def test_holds_the_median_and_is_repeatable(self):
         values = [100 + (7 * i) % 31 for i in range(31)]
@@ -207,6 +221,11 @@ class Shown(unittest.TestCase):
         self.assertEqual(4, len(details))
         shown = dict(zip(headers, details[0]))
         self.assertEqual(["0.54", "0.54", "1.63"], [shown[name] for name in ("min", "avg", "max")])
+
+    def test_without_intervals_tables_have_only_the_values(self):
+        self.assertRegex(tables.tables(self.rows)[1][2][0][-1], r"^0\.6\d$")
+        _, headers, details, _ = tables.tables(self.rows, details=True)[1]
+        self.assertEqual("", dict(zip(headers, details[0]))["95 %"])
 
     def test_columns(self):
         text = columns.text(self.rows)
@@ -276,7 +295,18 @@ class Shown(unittest.TestCase):
 
     @unittest.skipIf(pictures.missing(), "no matplotlib")
     def test_picture(self):
-        self.assertTrue(chart.draw(self.rows, "some MPI").startswith(b"\x89PNG"))
+        """Only with intervals a factor is written, and the title has the word."""
+        from matplotlib import pyplot
+
+        more = [{**sample, "launch": launch} for sample in self.samples for launch in range(5)]
+        for samples, count, title in ((self.samples, 0, "median"), (more, 2, "interval")):
+            with (
+                mock.patch.object(pyplot.Axes, "annotate") as annotate,
+                mock.patch.object(pyplot.Figure, "suptitle") as suptitle,
+            ):
+                self.assertTrue(chart.draw(rows(samples)[0], "an MPI").startswith(b"\x89PNG"))
+            self.assertEqual(count, annotate.call_count)
+            self.assertTrue(suptitle.call_args[0][0].endswith(title))
 
 
 if __name__ == "__main__":
