@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 The MPIs of this machine as they are, and huddle before and after, launch by launch in turn, in the
-programs of huddle bench.  huddle is measured before and after with the first MPI, and after with
-each other one.  Each MPI's time next to huddle's with it is kept in a file (common/times.py).
+programs of huddle bench.  huddle is measured before and after with the first MPI that it has a
+front end for, and after with each other such one.  Each MPI's time next to huddle's with it is kept
+in a file (common/times.py).
 """
 
 import json
@@ -10,8 +11,8 @@ import statistics
 import time
 from collections import defaultdict
 
-from ..bench import variants
-from ..common import jobs, launching, peers, places, records, steady, times
+from ..bench import handled, variants
+from ..common import jobs, launching, peers, places, records, refused, steady, times
 from ..common.layout import Trouble
 from . import needed, tuning_file
 from .grid import coarse_first
@@ -35,12 +36,13 @@ class Against:
     disturb.  versions: variant's name -> its MPI.
     pairs: {a peer: huddle with its MPI}.  doubt: why the figures are not reliable, or None.
     given_s: the time for launches; launch_s: of each.
+    handled: (team, variant of huddle) -> the collectives of which huddle handles calls.
     """
 
     def __init__(self, campaign):
         self.campaign, self.layout = campaign, campaign.layout
         self.figures, self.calm, self.lost = defaultdict(list), defaultdict(list), set()
-        self.versions, self.pairs = {}, {}
+        self.versions, self.pairs, self.handled = {}, {}, {}
         self.given_s, self.launch_s = 0, []
         self.variants, self.doubt = self.chosen(campaign.options.against), None
         self.place = times.place(campaign.output)
@@ -50,14 +52,16 @@ class Against:
         launching.check_launcher(self.layout)
         found = peers.find(self.layout, [], f"{self.layout.prefix}/peers")
         if not found:
-            raise Trouble(f"--against {text}: no MPI found (no mpirun or mpiexec on PATH)")
+            raise Trouble(
+                f"--against {refused.shown(text)}: no MPI found (no mpirun or mpiexec on PATH)"
+            )
         names = list(found) if text == ALL else text.split(",")
         some = [variants.peer_of(name, found) for name in names]
         for name, variant in zip(names, some):
             if isinstance(variant, str):
                 raise Trouble(f"--against {variant}", 2)
             variants.program(self.layout, variant)
-        host = found.get(names[0].partition("-")[0]) or next(iter(found.values()))
+        host = self.host(text, [peer.mpi for peer in some], found)
         own = [variants.Variant(name, "huddle", host, {}, {}, None) for name in (BEFORE, AFTER)]
         for peer in some:
             if peer.parameters or not variants.has_front_end(self.layout, peer.mpi):
@@ -67,27 +71,65 @@ class Against:
                 own.append(own[1]._replace(name=self.pairs[peer.name], mpi=peer.mpi))
         return some + own
 
+    def host(self, text, named, found):
+        """The first of the named MPIs that huddle has a front end for."""
+        good = [mpi for mpi in found.values() if variants.has_front_end(self.layout, mpi)]
+        for mpi in named:
+            if mpi in good:
+                return mpi
+        raise Trouble(
+            f"--against {text}: huddle has no front end for it (accepted: one of"
+            f" {', '.join(mpi.name for mpi in good) or 'those that huddle is built for'}, also with"
+            " others)",
+            2,
+        )
+
     def peers(self):
         return [v.name for v in self.variants if v.kind == "peer"]
 
-    def words(self, team, sizes):
+    def words(self, sizes, *how):
         names = [c.name for c in self.campaign.collectives]
-        return ["--coll", ",".join(names), "--bytes", ",".join(map(str, sizes)), *FIGURE]
+        return ["--coll", ",".join(names), "--bytes", ",".join(map(str, sizes)), *how]
 
     def settings(self, variant, after):
         if variant.name == BEFORE:
             return {"HUDDLE_TUNING": self.campaign.base or "off"}
         return {"HUDDLE_TUNING": after} if variant.kind == "huddle" else {}
 
-    def launch(self, team, variant, sizes, after):
-        left, begin_s = self.campaign.budget.left("peers"), time.monotonic()
-        variant = variant._replace(settings=self.settings(variant, after))
-        command, env = variants.command_of(
-            self.layout, variant, team.ranks, team.bind == "core", self.words(team, sizes)
+    def answer(self, team, variant, words, more=()):
+        """What a launch of the measuring program prints.  more: environment."""
+        begin_s = time.monotonic()
+        bind = team.bind == "core"
+        command, env = variants.command_of(self.layout, variant, team.ranks, bind, words)
+        output = jobs.run(
+            command, {**env, **dict(more)}, limit_s=self.campaign.budget.left("peers")
         )
+        answer = json.loads(output[output.index('{"program"') : output.rindex("}") + 1])
+        self.launch_s.append(time.monotonic() - begin_s)
+        return answer
+
+    def check(self, team, variant, sizes):
+        """
+        Checks, once for a team, that huddle handles calls.  Times of a collective that falls back
+        to the MPI would be the MPI's.
+        """
+        names = [c.name for c in self.campaign.collectives]
+        words = self.words(sizes, *handled.ONCE, "--unlabelled")
+        counts = handled.count(lambda env: self.answer(team, variant, words, env), names)
+        some = [name for name in names if counts[name]["handled"]]
+        self.handled[team, variant.name] = some
+        if len(some) < len(names):
+            self.campaign.notes.append(
+                f"{variant.name}, {team.ranks} ranks: huddle handles no call of"
+                f" {', '.join(name for name in names if name not in some)}"
+            )
+
+    def launch(self, team, variant, sizes, after):
+        variant = variant._replace(settings=self.settings(variant, after))
         try:
-            output = jobs.run(command, env, limit_s=left)
-            answer = json.loads(output[output.index('{"program"') : output.rindex("}") + 1])
+            if variant.kind == "huddle" and (team, variant.name) not in self.handled:
+                self.check(team, variant, sizes)
+            answer = self.answer(team, variant, self.words(sizes, *FIGURE))
         except (jobs.JobFailed, ValueError) as failure:
             if self.campaign.budget.left("peers") > LEAST_S:
                 self.lost.add((team, variant.name))
@@ -95,10 +137,10 @@ class Against:
                     f"{variant.name}, {team.ranks} ranks: {str(failure).splitlines()[0]}"
                 )
             return
-        self.launch_s.append(time.monotonic() - begin_s)
         self.versions[variant.name] = records.mpi_name(answer["program"])
         for figure in answer["figures"]:
-            if figure["shots"] and not figure["wrong"]:
+            own = self.handled.get((team, variant.name), [figure["collective"]])
+            if figure["shots"] and not figure["wrong"] and figure["collective"] in own:
                 cell = Cell(figure["collective"], team, figure["bytes"])
                 self.figures[cell, variant.name].append(figure["median_ns"])
                 if is_calm(team, figure):
@@ -146,7 +188,9 @@ class Against:
         return tuple(map(statistics.median, some))
 
     def best(self, cell):
-        """(name, ns); None: no peer was measured."""
+        """(name, ns); None: no peer was measured, or huddle does not handle such calls with it."""
+        if cell.collective not in self.handled.get((cell.team, AFTER), [cell.collective]):
+            return None
         there = [(self.median(cell, name), name) for name in self.peers()]
         there = [pair for pair in there if pair[0]]
         return min(there) if there else None
@@ -179,13 +223,14 @@ class Against:
         )
 
     def launches(self):
-        """Until the first sizes of each team were measured twice."""
+        """Until the first sizes of each team were measured twice, and huddle was checked once."""
         turns = [len(self.parts(team)) + 1 for team in self.campaign.teams]
-        return sum(turns) * len(self.variants)
+        checked = len(self.campaign.teams) * (len(self.variants) - len(self.peers()))
+        return sum(turns) * len(self.variants) + checked
 
     def why_no_times(self):
         if not self.pairs:
-            return "huddle has no front end for these MPIs"
+            return "these MPIs have parameters, or huddle has no front end for them"
         if self.are_twice():
             return "no two launches agree (more --minutes, a quiet machine)"
         launch_s = statistics.mean(self.launch_s or [needed.LAUNCH_S])

@@ -34,26 +34,37 @@ def is_measured(number):
     return number["note"].startswith("measured")
 
 
+def by_name(runs):
+    """
+    name -> its numbers in all runs.  The names are in the order of the runs, which have the classes
+    of a table from near to far.
+    """
+    names, found = [], {}
+    for run in runs:
+        at = 0
+        for number in run:
+            name = name_of(number)
+            if name not in found:
+                names.insert(at, name)
+            at = names.index(name) + 1
+            found.setdefault(name, []).append(number)
+    return {name: found[name] for name in names}
+
+
 def joined(runs):
     """
     The joint numbers of all runs, and for numbers that did not agree: name -> (low, high).  What
-    only one of several runs could measure is left out.
+    only one of several runs could measure is left out, or is what another run assumed.
     """
     numbers, unsteady = [], {}
-    for number in runs[0]:
-        if len(runs) > 1 and not any(
-            name_of(other) == name_of(number) for run in runs[1:] for other in run
-        ):
+    for some in by_name(runs).values():
+        if len(runs) > 1 and len(some) < 2:
             continue
-        values = [
-            other["value"]
-            for run in runs
-            for other in run
-            if name_of(other) == name_of(number) and is_measured(other)
-        ]
-        if not is_measured(number) or len(values) < 2:
-            numbers.append(number)
+        measured = [number for number in some if is_measured(number)]
+        if len(measured) < 2:
+            numbers.append(next((n for n in some if not is_measured(n)), some[0]))
             continue
+        number, values = measured[0], [one["value"] for one in measured]
         value, agree = settled(
             values, more="_gbps" in number["key"], slack=slack_of(number["key"]), ratio=RATIO
         )
@@ -68,6 +79,16 @@ def joined(runs):
         unsteady.update({} if agree else {name_of(number): (min(values), max(values))})
         numbers.append({**number, "value": value, "note": note})
     return numbers, unsteady
+
+
+def missing(runs, there):
+    """
+    What is not among `there`, numbers and words: for each name a reason.  runs: lists of what each
+    run could not measure.
+    """
+    names = {name_of(one) for one in there}
+    found = {name_of(one): one for one in itertools.chain(*runs)}
+    return [one for name, one in found.items() if name not in names]
 
 
 def disagreeing(runs):

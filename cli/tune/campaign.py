@@ -5,7 +5,7 @@ import os
 import sys
 from collections import defaultdict
 
-from ..common import collectives, pictures, places
+from ..common import collectives, pictures, places, refused
 from ..common.layout import Trouble
 from ..common.sizes import written
 from . import grid, parameters, tuning_file
@@ -21,8 +21,8 @@ def ranks_of(text):
     ranks = sorted({int(word) for word in text.split(",") if word.isdecimal() and len(word) < 9})
     if len(ranks) != len(text.split(",")) or not all(2 <= n <= grid.MAX_RANKS for n in ranks):
         raise Trouble(
-            f"--ranks {text}: not possible (accepted: numbers from 2 to {grid.MAX_RANKS},"
-            " separated by commas)",
+            f"--ranks {refused.shown(text)}: not possible (accepted: numbers from 2 to"
+            f" {grid.MAX_RANKS}, separated by commas)",
             2,
         )
     return ranks
@@ -54,8 +54,8 @@ def tunable(layout, names):
     for name in names:
         if name not in known:
             raise Trouble(
-                f"--collectives {name}: not a collective that can be tuned (accepted:"
-                f" {', '.join(sorted(known))})",
+                f"--collectives {refused.shown(name)}: not a collective that can be tuned"
+                f" (accepted: {', '.join(sorted(known))})",
                 2,
             )
     return [known[name] for name in dict.fromkeys(names or sorted(known))]
@@ -78,7 +78,7 @@ class Campaign:
     def __init__(self, options, layout):
         self.options, self.layout = options, layout
         self.minutes = minutes_of(options)
-        self.budget = Budget(60 * self.minutes, bool(options.against))
+        self.budget = Budget(60 * self.minutes, options.against is not None)
         self.output = tuning_file.place(layout, options)
         tuning_file.check_place(self.output, options.force)
         # (a tuning file that is not valid is one to write again)
@@ -89,11 +89,12 @@ class Campaign:
         self.base = base_of(options, layout)
         self.before = f"HUDDLE_TUNING={self.base or 'off'}"
         self.collectives = tunable(
-            layout, options.collectives.split(",") if options.collectives else []
+            layout, [] if options.collectives is None else options.collectives.split(",")
         )
         self.asked, self.algorithms = asked_sizes(options), layout.ask("info", "algorithms")
         self.cores = grid.cores(layout)
-        ranks = ranks_of(options.ranks) if options.ranks else grid.usual_ranks(self.cores)
+        usual = options.ranks is None
+        ranks = grid.usual_ranks(self.cores) if usual else ranks_of(options.ranks)
         self.teams = [grid.team(layout, n, self.cores) for n in ranks]
         self.ranks_texts = tuning_file.ranks_texts(self.teams)
         self.notes, self.failures, self.candidates = [], [], defaultdict(dict)
@@ -125,7 +126,7 @@ class Campaign:
 
     def place_of_plot(self):
         """None: there will be none."""
-        if self.options.plot:
+        if self.options.plot is not None:
             places.check("--plot", self.options.plot)
             why = pictures.missing()
             if why:

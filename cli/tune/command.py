@@ -13,6 +13,7 @@ import sys
 from ..common import places, stop
 from ..common.layout import Trouble
 from ..common.options import real, sizes_of
+from ..common.parser import Parser
 from ..common.progress import Progress
 from . import contest, describe, network, plot, screen, show, together, tuning_file
 from .against import Against
@@ -22,6 +23,11 @@ from .results import results
 STEPS = 100  # of the time, in the progress that is shown
 PLOT_S = 1.5  # that a plot takes, about
 TURNS, WORTHWHILE_S = 4, 4  # of looks and contests; time that is worth another one
+# Options that measure something else than choices -> what goes with them, as a message has it.
+ALONE = {
+    "--machine": ("--machine FILE", "--force"),
+    "--network": ("--network COMMAND", "--output FILE", "--site", "--force"),
+}
 
 
 def add_arguments(parser):
@@ -123,6 +129,21 @@ def add_arguments(parser):
     )
 
 
+def check_alone(options):
+    """Refuses what --machine and --network have no use for, whatever options there are."""
+    parser = Parser()
+    add_arguments(parser)
+    given = [
+        action.option_strings[-1]
+        for action in parser._actions
+        if getattr(options, action.dest, action.default) != action.default
+    ]
+    for mode, accepted in ALONE.items():
+        for name in given if mode in given else ():
+            if name not in {words.split()[0] for words in accepted}:
+                raise Trouble(f"tune: {name}: not with {mode} (accepted: {', '.join(accepted)})", 2)
+
+
 class Clock(Progress):
     """Progress in parts of the time, with what is left at most."""
 
@@ -213,6 +234,7 @@ def tell_use(campaign, timed):
 
 
 def main(options, _command, layout):
+    check_alone(options)
     if options.machine is not None:
         return describe.main(options, layout)
     if options.site and options.output:
@@ -220,7 +242,7 @@ def main(options, _command, layout):
     if options.network is not None:
         return network.main(options, layout)
     campaign = Campaign(options, layout)
-    against = Against(campaign) if options.against else None
+    against = Against(campaign) if options.against is not None else None
     begin(campaign, options)
     try:
         with Clock(campaign.budget) as progress:

@@ -35,25 +35,6 @@ def place(options):
     return os.path.abspath(options.machine)
 
 
-def check_alone(options):
-    """--machine excludes the options of tuning."""
-    for name in (
-        "output",
-        "site",
-        "collectives",
-        "ranks",
-        "quick",
-        "minutes",
-        "baselines",
-        "fresh",
-        "resume",
-    ):
-        if getattr(options, name):
-            raise Trouble(
-                f"tune: --{name}: not with --machine (accepted: --machine FILE, --force)", 2
-            )
-
-
 def measure_once(layout):
     try:
         return json.loads(jobs.run([os.path.join(layout.tools, "bench-machine")], limit_s=LIMIT_S))
@@ -66,12 +47,13 @@ def measure(layout, progress):
     As often as it takes until all numbers agree; and what did not, or cannot be, in words (None:
     nothing).
     """
-    runs, words, begin, doubt, numbers = [], [], time.monotonic(), None, []
+    runs, words, unmeasured, begin, doubt, numbers = [], [], [], time.monotonic(), None, []
     others = steady.others()
     while not steady.enough(len(runs), time.monotonic() - begin, doubt is None):
         measured = measure_once(layout)
         runs.append(measured["numbers"])
         words.append(measured.get("words", []))
+        unmeasured.append(measured.get("unmeasured", []))
         numbers, unsteady = agreement.joined(runs)
         doubt = agreement.words(
             unsteady,
@@ -81,7 +63,8 @@ def measure(layout, progress):
             + agreement.impossible(numbers),
         )
         progress.step()
-    return {**measured, "numbers": numbers}, doubt
+    unmeasured = agreement.missing(unmeasured, [*numbers, *words[-1]])
+    return {**measured, "numbers": numbers, "unmeasured": unmeasured}, doubt
 
 
 def number_text(number):
@@ -168,7 +151,6 @@ def show(measured):
 
 
 def main(options, layout):
-    check_alone(options)
     path = place(options)
     tuning_file.check_place(path, options.force, OPTION)
     with Progress(steady.MAX_RUNS, "measuring, at most so often") as progress:

@@ -12,7 +12,7 @@ import shlex
 import statistics
 import time
 
-from ..common import jobs, mpis, places
+from ..common import jobs, mpis, places, refused
 from ..common.layout import Trouble
 from ..common.network import Network, text
 from . import tuning_file
@@ -24,13 +24,23 @@ LINE = re.compile(
 PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 
 
-def program(layout, words):
-    """The program for the launcher's MPI."""
+def words_of(command):
+    """The words of a shell's command."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise Trouble(
+            f"--network {refused.shown(command)}: {error} (accepted: words as in a shell)", 2
+        ) from error
+
+
+def program(layout, command, words):
+    """The program for the launcher's MPI.  command: its words as the user gave them."""
     answer = mpis.version_of(words[0]) if words else None
     if not answer:
         raise Trouble(
-            f"--network {shlex.join(words)}: its first word is no launcher of an MPI (accepted:"
-            " mpirun, mpiexec, ... and its words)",
+            f"--network {refused.shown(command)}: its first word is no launcher of an MPI"
+            " (accepted: mpirun, mpiexec, ... and its words)",
             2,
         )
     kind = "openmpi" if answer[1].startswith("openmpi") else "mpich"
@@ -94,8 +104,8 @@ def table_text(found, command):
 
 
 def main(options, layout):
-    words = shlex.split(options.network)
-    path = program(layout, words)
+    words = words_of(options.network)
+    path = program(layout, options.network, words)
     output = tuning_file.place(layout, options)
     tuning_file.check_place(output, options.force)
     measured = [measure(layout, words, path) for _ in range(JOBS)]

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Choices from times: which candidate is better than what serves now, with which confidence, and which
-ranges of sizes share a candidate.
+Choices from times: which candidate is better than what serves now, and which ranges of sizes share
+a candidate.
 
 A launch is {"one": {label: times}, "loop": {label: times}} of one start of the processes: single
 shots, and calls back to back.  The label OWN is what serves now, measured in turn with the others.
 Launches differ more than turns within one, so only ratios within a launch count, and a candidate
 must be better in nearly all of them.
+
+A chance here is that of the shots, as if all of them were independent.  Those of a launch are not,
+so the real chance of a wrong choice is larger: docs/tuning.md has it.  There is time for few
+launches, and few allow no sharper test: a candidate that is as fast wins both of two once in four
+times.
 """
 
 import math
@@ -14,14 +19,14 @@ import statistics
 from collections import namedtuple
 
 OWN = ""
-# better: at most MARGIN of the other, and by chance seldom; level: not worse; and in neither of
-# the two ways of measuring worse than WORSE.
+# better: at most MARGIN of the other, with a chance of at most SIGNIFICANCE in one of the two ways
+# of measuring, and in neither of them worse than WORSE.  level: not worse.
 MARGIN, SIGNIFICANCE, LEVEL, WORSE = 0.95, 0.01, 1.02, 1.05
 SWITCH = -math.log(0.95)  # what another choice must gain at least, over the sizes that it serves
 PARAMETER = 0.01  # what a parameter that is not the preset must gain
 LAUNCHES = 2  # that a choice needs at least
-RARE = 1e-4  # the chance that a size is said to have lost
-DOUBT = 0.05  # the chance that is left when a candidate is given up
+RARE = 1e-4  # the chance, by its shots, of a size that is said to have lost
+DOUBT = 0.05  # the same of a candidate that is given up, and of a size that is taken out of a rule
 ENOUGH = 6  # launches after which a candidate that is not better yet is given up
 
 # Of a candidate at one size: its time and that of what serves now, which is a median over
@@ -35,8 +40,8 @@ Piece = namedtuple("Piece", "label first last")
 
 def chance(low, high):
     """
-    The probability that `low` has by chance as many pairs below `high` (the rank-sum test of Mann,
-    Whitney and Wilcoxon, normal approximation).
+    The probability that `low` has by chance as many pairs below `high`, if all of them are
+    independent (the rank-sum test of Mann, Whitney and Wilcoxon, normal approximation).
     """
     pairs = len(low) * len(high)
     below = sum(a < b for a in low for b in high) + sum(a == b for a in low for b in high) / 2
@@ -74,6 +79,7 @@ def scaled(launches, way, label):
 
 
 def unlikely_by_chance(launches, label):
+    """The shots scatter too little for it.  That launches differ is not counted."""
     for way in ("one", "loop"):
         ours, own = scaled(launches, way, label), scaled(launches, way, OWN)
         if ours and own and chance(ours, own) <= SIGNIFICANCE:
@@ -207,7 +213,7 @@ def enough(figure):
 
 
 def harmed(figure):
-    """Worse, in all launches, and hardly by chance."""
+    """Worse, in all launches, and hardly by the scatter of shots."""
     return enough(figure) and worse(figure) and figure.low > 1 and figure.chance <= DOUBT
 
 

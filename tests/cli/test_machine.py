@@ -62,19 +62,6 @@ class File(unittest.TestCase):
         self.assertTrue(any(line.startswith('shared_level = "numa" ') for line in lines))
 
 
-ALONE = (
-    "output",
-    "site",
-    "collectives",
-    "ranks",
-    "quick",
-    "minutes",
-    "baselines",
-    "fresh",
-    "resume",
-)  # options that do not go with --machine
-
-
 def numbers(note="measured: somehow", **values):
     """lines__hit_ns=1.5: of table lines, key hit_ns; two __ for the dot of a class."""
     found = []
@@ -148,6 +135,34 @@ class Steady(unittest.TestCase):
             ),
         )
 
+    def test_what_the_first_run_could_not_measure_is_of_the_others(self):
+        lacks = numbers(lines__hit_ns=1.5, lines__transfer_ns__machine=120)
+        other = numbers(
+            lines__hit_ns=1.5, lines__transfer_ns__l3=60, lines__transfer_ns__machine=120
+        )
+        joined, unsteady = agreement.joined([lacks, other, other])
+        self.assertEqual((other, {}), (joined, unsteady), "and near is before far")
+        self.assertEqual([], agreement.impossible(joined))
+        self.assertEqual(lacks, agreement.joined([lacks, other])[0], "only one has it")
+
+    def test_what_the_first_run_assumed_is_of_others_that_agree(self):
+        assumed = numbers("assumed: nothing", lines__home_ns__numa=0)
+        runs = [numbers(lines__home_ns__numa=ns) for ns in (50, 52)]
+        joined, unsteady = agreement.joined([assumed, *runs])
+        self.assertEqual(([51], {}), ([number["value"] for number in joined], unsteady))
+        for order in ([assumed, runs[0]], [runs[0], assumed]):
+            self.assertEqual(assumed, agreement.joined(order)[0], "one run does not tell")
+
+    def test_of_what_is_missing_in_the_end_a_run_has_the_reason(self):
+        def why(**notes):
+            return [{"table": "lines", "key": key, "note": note} for key, note in notes.items()]
+
+        runs = [why(hit_ns="busy", post_ns="busy"), why(home_ns="too few cores")]
+        self.assertEqual(
+            why(post_ns="busy", home_ns="too few cores"),
+            agreement.missing(runs, numbers(lines__hit_ns=1.5)),
+        )
+
     def test_what_no_machine_is_like(self):
         good = {
             "lines__hit_ns": 1.5,
@@ -196,9 +211,7 @@ class Steady(unittest.TestCase):
                 contextlib.redirect_stdout(io.StringIO()),
                 contextlib.redirect_stderr(io.StringIO()),
             ):
-                options = types.SimpleNamespace(
-                    machine=os.path.join(folder, "m.toml"), force=True, **dict.fromkeys(ALONE)
-                )
+                options = types.SimpleNamespace(machine=os.path.join(folder, "m.toml"), force=True)
                 values = iter((1, 2, 4, 8, 16))
                 self.assertEqual(
                     0,
@@ -228,7 +241,7 @@ class Steady(unittest.TestCase):
             steady.others = lambda: None
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "m.toml")
-                options = types.SimpleNamespace(machine=path, force=False, **dict.fromkeys(ALONE))
+                options = types.SimpleNamespace(machine=path, force=False)
                 values = iter((1, 2, 4, 8, 16))
                 with self.assertRaisesRegex(
                     Trouble, "copy.kernel_gbps 1 to 16; nothing was written"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle reproduce measured, briefly: rows of papers 01 and 05 by Open MPI on this machine.
+huddle reproduce measured: what it makes of `huddle bench`; and briefly as it runs, rows of papers
+01 and 05 by Open MPI on this machine.
 test_measured.py BUILD.
 """
 
@@ -10,9 +11,54 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 import unittest
+from unittest import mock
 
 BUILD = os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
+
+from huddle_cli.common.layout import Trouble  # noqa: E402
+from huddle_cli.reproduce import measured  # noqa: E402
+from huddle_cli.reproduce.command import Lab  # noqa: E402
+
+
+class Left(unittest.TestCase):
+    """What is made of a `huddle bench` of which a part failed."""
+
+    def rows(self, status, answer):
+        """(rows, notes)"""
+
+        def run(command, **_):
+            if answer:
+                with open(command[command.index("--json") + 1], "w", encoding="utf-8") as file:
+                    json.dump(answer, file)
+            return types.SimpleNamespace(returncode=status, stderr="huddle: it failed\n")
+
+        lab = Lab(types.SimpleNamespace(launcher="huddle"), brief=False)
+        with mock.patch.object(measured.subprocess, "run", run):
+            return measured.bench(lab, "bcast"), lab.notes
+
+    def test_the_rest_counts_and_what_was_left_out_is_noted(self):
+        note = "ompi4-sm, 2 ranks: left out: mpirun: status 1"
+        answer = {"rows": [1], "notes": [f"{note}\n    its last lines"], "samples": [{"wrong": 0}]}
+        self.assertEqual(([1], [f"bcast: {note}"]), self.rows(1, answer))
+        self.assertEqual(([1], []), self.rows(0, {**answer, "notes": []}))
+
+    def test_nothing_is_made_of_a_failure(self):
+        answer = {"rows": [1], "notes": [], "samples": [{"wrong": 0}]}
+        for status, found in (
+            (1, None),
+            (1, {**answer, "rows": []}),
+            (1, {**answer, "samples": [{"wrong": 8}]}),
+            (2, None),
+            (130, answer),
+        ):
+            with (
+                self.subTest(status=status),
+                self.assertRaisesRegex(Trouble, "^huddle: it failed$"),
+            ):
+                self.rows(status, found)
 
 
 @unittest.skipUnless(shutil.which("mpirun.openmpi"), "there is no Open MPI")

@@ -391,7 +391,9 @@ class Runs(Scratch):
         nowhere = os.path.join(self.folder, "nowhere")
         for words, said in (
             (("--ranks", "1"), "--ranks 1"),
+            (("--ranks", ""), "--ranks ''"),
             (("--collectives", "rotate"), "scan"),
+            (("--collectives", ""), "--collectives ''"),
             (("--minutes", "0"), "--minutes 0"),
             (("--minutes", "nan"), "--minutes nan"),
             (("--minutes", "soon"), "soon"),
@@ -400,6 +402,9 @@ class Runs(Scratch):
             (("--from", nowhere), "--from"),
             (("--from", __file__), "--from"),
             (("--against", "lam"), "--against"),
+            (("--against", ""), "--against ''"),
+            (("--plot", ""), "--plot"),
+            (("--network", "mpirun 'x"), "No closing quotation"),
             (("--plot", os.path.join(nowhere, "p.svg")), "--plot"),
             (("--output", self.folder), "cannot be written"),
             (("--output", ""), "--output"),
