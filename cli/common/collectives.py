@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The collectives, as the library describes them."""
 
+from . import refused
 from .layout import Trouble
 
 HELP = "as 'huddle settings' names them: bcast, allreduce, ... (default: bcast)"
@@ -30,6 +31,17 @@ class Collective:
         )
 
 
+# Whose entries the exit of a rank waits for: those of all ranks; of the root; of all ranks, but at
+# the root only; of the ranks before it.
+ALL, ROOT, ALL_AT_ROOT, BEFORE = "all", "root", "all at root", "before"
+
+
+def awaits(layout):
+    """{name in MPI, in lower case: whose entries it awaits}"""
+    rows = layout.ask("info", "collectives")
+    return {name: row["awaits"] for row in rows for name in (row["name"], row["also"]) if name}
+
+
 def known(layout):
     """Every collective, in the library's order."""
     return [Collective(row) for row in layout.ask("info", "collectives")]
@@ -42,7 +54,7 @@ def find(layout, name, command):
         if name in (row.name, row.also):
             return row
     raise Trouble(
-        f"{command} {name}: huddle has no such collective (accepted:"
+        f"{command} {refused.shown(name)}: huddle has no such collective (accepted:"
         f" {', '.join(sorted(row.name for row in rows))})",
         2,
     )

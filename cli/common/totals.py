@@ -7,7 +7,7 @@ Sums over the ranks of a job: calls, what became of them, times.  One row per co
 from collections import Counter
 from dataclasses import dataclass, field
 
-from . import waiting
+from . import collectives, waiting
 
 # Why huddle does not handle a call, where its core has not been asked.
 ABSENT = "huddle not in use"
@@ -110,7 +110,7 @@ class Totals:
     def __init__(self, ranks, layout):
         self.ranks = ranks
         self.core = Core(ranks, layout.ask("info", "statistics"), layout.ask("info", "collectives"))
-        self.waits = waiting.split(ranks)
+        self.waits = waiting.split(ranks, collectives.awaits(layout))
 
     def share(self, number, cell):
         found = self.waits.splits.get((waiting.key_of(cell), number))

@@ -11,9 +11,8 @@ span machines are not split.
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-FROM_ROOT = ("bcast", "scatter", "scatterv")
-TO_ROOT = ("reduce", "gather", "gatherv")
-PREFIX = ("scan", "exscan")
+from .collectives import ALL, ALL_AT_ROOT, BEFORE, ROOT
+
 NEIGHBORS = "neighbor_"
 
 
@@ -54,13 +53,13 @@ def key_of(cell):
     return (cell.comm.key, cell.name, cell.size_class, cell.caller)
 
 
-def awaited(name, root, mine, enters):
+def awaited(way, root, mine, enters):
     """The last entry that this rank needs.  mine: its number in the communicator."""
-    if name in FROM_ROOT:
+    if way == ROOT:
         return enters[root]
-    if name in TO_ROOT:
+    if way == ALL_AT_ROOT:
         return max(enters.values()) if mine == root else enters[mine]
-    if name in PREFIX:
+    if way == BEFORE:
         return max(at for rank, at in enters.items() if rank <= mine)
     return max(enters.values())
 
@@ -76,18 +75,17 @@ def calls_of(ranks):
     return calls
 
 
-def add_call(waits, ranks, members):
+def add_call(waits, ranks, members, awaits):
     rate = ranks[next(iter(members.values()))[0]].ns_per_tick
     enters = {mine: stamp.enter for mine, (_, stamp) in members.items()}
     first, last = min(enters.values()), max(enters.values())
     latest = max(enters, key=enters.get)
-    name = members[latest][1].cell.name
-    all_wait = name not in FROM_ROOT + TO_ROOT + PREFIX
+    way = awaits.get(members[latest][1].cell.name, ALL)
     waits.matched += 1
     for mine, (number, stamp) in members.items():
         if stamp.root not in enters:
             return
-        until = awaited(name, stamp.root, mine, enters)
+        until = awaited(way, stamp.root, mine, enters)
         wait = rate * max(0, min(until - stamp.enter, stamp.ticks))
         split = waits.splits[key_of(stamp.cell), number]
         split.calls += 1
@@ -95,7 +93,7 @@ def add_call(waits, ranks, members):
         split.ns += stamp.ticks * rate
         late = waits.lateness[number]
         late.waited_ns += wait
-        if all_wait:
+        if way == ALL:
             late.calls += 1
             late.last += mine == latest and last > first
             late.late_ns += rate * (stamp.enter - first)
@@ -109,10 +107,10 @@ def several_jobs(ranks):
     return len(worlds) > 1 or len({rank.world_rank for rank in many}) < len(many)
 
 
-def split(ranks):
+def split(ranks, awaits):
     """
     Waits of the ranks of a job (records.read).  Those of several jobs are not compared: a
-    communicator of one is not told from that of another.
+    communicator of one is not told from that of another.  awaits: as of collectives.awaits.
     """
     waits = Waits()
     if several_jobs(ranks):
@@ -122,5 +120,5 @@ def split(ranks):
         names = {stamp.cell.name for _, stamp in members.values()}
         hosts = {ranks[number].host for number, _ in members.values()}
         if complete and len(names) == 1 and len(hosts) == 1:
-            add_call(waits, ranks, members)
+            add_call(waits, ranks, members, awaits)
     return waits

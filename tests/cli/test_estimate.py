@@ -33,7 +33,7 @@ HEAD = "mpi,collective,ranks,oversubscribed,bytes,mpi_ns,huddle_ns,launches"
 
 
 def collective(name, **more):
-    usual = {"also": None, "moves": True, "counts": False, "views": False}
+    usual = {"also": None, "moves": True, "counts": False, "views": False, "awaits": "all"}
     return {"name": name, **usual, **more}
 
 

@@ -8,6 +8,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -146,6 +147,31 @@ def figure(ns, line_ns=50, min_ns=None):
         "line_before_ns": 50,
         "line_after_ns": line_ns,
     }
+
+
+class Descriptors(unittest.TestCase):
+    """What the library says of collectives."""
+
+    def test_whose_entries_are_awaited(self):
+        awaits = collectives.awaits(LAYOUT)
+        for way, names in (
+            (collectives.ROOT, ("bcast", "scatter", "scatterv")),
+            (collectives.ALL_AT_ROOT, ("reduce", "gather", "gatherv")),
+            (collectives.BEFORE, ("scan", "exscan")),
+            (collectives.ALL, ("barrier", "alltoallw", "reduce_scatter_block", "allgatherv")),
+        ):
+            self.assertEqual({way}, {awaits[name] for name in names}, names)
+        names = {name for row in collectives.known(LAYOUT) for name in (row.name, row.also) if name}
+        self.assertEqual(names, set(awaits))
+
+    def test_algorithms_between_nodes(self):
+        with open(os.path.join(SOURCE, "src", "alg", "spans.def"), encoding="utf-8") as file:
+            rows = re.findall(r"^SPAN_ALG\(\w+, \w+, (\w+), (\w+)\)", file.read(), re.MULTILINE)
+        spans = {about.name: about.spans for about in collectives.known(LAYOUT)}
+        said = [(name, alg) for name, algs in spans.items() for alg in algs]
+        self.assertGreater(len(rows), 20)
+        self.assertEqual(set(rows) - {("bcast", "scatter_allgather")}, set(said))  # a baseline
+        self.assertEqual([], spans["scan"] + spans["exscan"])
 
 
 class Steady(unittest.TestCase):

@@ -5,10 +5,12 @@ import os
 import random
 import sys
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
 from cli.common import waiting  # noqa: E402  (the path comes first)
+from cli.common.collectives import ALL, ALL_AT_ROOT, BEFORE, ROOT  # noqa: E402
 from cli.common.records import Cell, Comm, Rank, Stamp  # noqa: E402
 from cli.compare import ratios  # noqa: E402
 from cli.compare.command import Run, output_verdict  # noqa: E402
@@ -70,6 +72,8 @@ class Outputs(unittest.TestCase):
 class Waits(unittest.TestCase):
     """Three ranks of one machine; a tick is a nanosecond."""
 
+    AWAITS = {"allreduce": ALL, "bcast": ROOT, "reduce": ALL_AT_ROOT, "scan": BEFORE}
+
     def ranks(self, name, calls, root=0, hosts="aaa"):
         """calls: per rank (enter, ticks) of one call."""
         made = []
@@ -85,7 +89,7 @@ class Waits(unittest.TestCase):
 
     def waited(self, *args, **more):
         ranks = self.ranks(*args, **more)
-        waits = waiting.split(ranks)
+        waits = waiting.split(ranks, self.AWAITS)
         return waits, [
             waits.splits[waiting.key_of(rank.cells[0]), number].waiting_ns
             for number, rank in enumerate(ranks)
@@ -107,11 +111,26 @@ class Waits(unittest.TestCase):
         self.assertEqual([20, 0, 0], self.waited("reduce", calls)[1])
         self.assertEqual([0, 30, 0], self.waited("scan", calls)[1])
 
+    def test_whose_entries_are_awaited_is_what_the_descriptors_have(self):
+        """Names tell nothing: a collective of the same name may await others."""
+        calls = [(30, 100), (0, 100), (50, 100)]
+        for way, waited in (
+            (ROOT, [0, 30, 0]),
+            (ALL_AT_ROOT, [20, 0, 0]),
+            (BEFORE, [0, 30, 0]),
+            (ALL, [20, 50, 0]),
+        ):
+            with self.subTest(way=way), mock.patch.dict(self.AWAITS, allreduce=way):
+                waits, found = self.waited("allreduce", calls)
+                self.assertEqual(waited, found)
+                self.assertEqual(1 if way == ALL else 0, waits.lateness[2].calls)
+        self.assertEqual([20, 50, 0], self.waited("not_of_huddle", calls)[1])
+
     def test_only_calls_of_all_ranks_on_one_machine(self):
         self.assertEqual(0, self.waited("allreduce", [(0, 9)] * 3, hosts="aab")[0].matched)
         ranks = self.ranks("allreduce", [(0, 9)] * 3)
         ranks[1].stamps = []
-        self.assertEqual(0, waiting.split(ranks).matched)
+        self.assertEqual(0, waiting.split(ranks, self.AWAITS).matched)
 
 
 if __name__ == "__main__":

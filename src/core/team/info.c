@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* As a context reads them: a tuning file is part of its setting. */
 static void read_settings(struct config *config)
@@ -71,23 +72,56 @@ static json_t *algorithms_json(void)
     return list;
 }
 
+static size_t one_byte(const void *host, int from, int to)
+{
+    (void)host, (void)from, (void)to;
+    return 1;
+}
+
+/* Whose entries the exit of a rank waits for; "before": those of the ranks before it. */
+static const char *awaited(int kind)
+{
+    static const struct coll_args args = { .bytes = 1, .ranks = 2, .block = one_byte };
+    const struct coll_meaning *meaning = hud_collectives[kind].meaning;
+
+    if (coll_has(kind, COLL_ROOTED))
+        return coll_has(kind, COLL_TO_ROOT) ? "all at root" : "root";
+    return meaning->needs(&args, 1, 0) ? "all" : "before";
+}
+
+/* Its algorithms between nodes, in the order in which they are asked. */
+static json_t *spans_json(const char *collective)
+{
+    json_t *list = json_array();
+
+    for (int a = 0; hud_shm_nodes_algs[a]; a++)
+        if (strcmp(hud_shm_nodes_algs[a]->coll, collective) == 0 &&
+            !hud_shm_nodes_algs[a]->baseline)
+            json_array_append_new(list, json_string(hud_shm_nodes_algs[a]->name));
+    return list;
+}
+
+static json_t *collective_json(int kind)
+{
+    const struct hud_collective *c = &hud_collectives[kind];
+
+    return json_pack("{s:s, s:s, s:s?, s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:o}",
+                     "name", c->name, "mpi", c->mpi_name, "also", c->also, "doc", c->doc, "rooted",
+                     coll_has(kind, COLL_ROOTED), "reduces", coll_has(kind, COLL_REDUCES), "sized",
+                     !coll_has(kind, COLL_UNSIZED), "moves",
+                     coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED), "blocks",
+                     coll_has(kind, COLL_BLOCKS), "same_to_all", coll_has(kind, COLL_SAME_TO_ALL),
+                     "counts", coll_has(kind, COLL_COUNTS), "views", coll_has(kind, COLL_VIEWS),
+                     "limits", c->meaning->cost != NULL, "awaits", awaited(kind), "spans",
+                     spans_json(c->name));
+}
+
 static json_t *collectives_json(void)
 {
     json_t *list = json_array();
 
-    for (int kind = 0; kind < COLL_KINDS; kind++) {
-        const struct hud_collective *c = &hud_collectives[kind];
-        json_array_append_new(
-            list,
-            json_pack("{s:s, s:s, s:s?, s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "name",
-                      c->name, "mpi", c->mpi_name, "also", c->also, "doc", c->doc, "rooted",
-                      coll_has(kind, COLL_ROOTED), "reduces", coll_has(kind, COLL_REDUCES), "sized",
-                      !coll_has(kind, COLL_UNSIZED), "moves",
-                      coll_has(kind, COLL_BLOCKS) || !coll_has(kind, COLL_UNSIZED), "blocks",
-                      coll_has(kind, COLL_BLOCKS), "same_to_all", coll_has(kind, COLL_SAME_TO_ALL),
-                      "counts", coll_has(kind, COLL_COUNTS), "views", coll_has(kind, COLL_VIEWS),
-                      "limits", c->meaning->cost != NULL));
-    }
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        json_array_append_new(list, collective_json(kind));
     return list;
 }
 
