@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: one row per command.  Only `run --explain` comes here of `run` (src/launch)."""
 
+import argparse
 import difflib
 import importlib
 import os
@@ -70,6 +71,12 @@ def discard_output():
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def print_anything():
+    """What the encoding of standard output does not have, a file's name say, is printed escaped."""
+    if getattr(sys.stdout, "errors", None) == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def obey(arguments, layout):
     """Returns the exit status; its output may not have been written yet."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
@@ -87,7 +94,10 @@ def obey(arguments, layout):
     if not options.command:
         parser.print_help()
         return 2
-    return module_of(options.command).main(options, arguments[cut + 1 :], layout)
+    try:
+        return module_of(options.command).main(options, arguments[cut + 1 :], layout)
+    except argparse.ArgumentTypeError as error:  # of a value that a command itself reads
+        raise Trouble(f"{options.command}: {error}", 2) from error
 
 
 def main(arguments, layout):
@@ -95,6 +105,7 @@ def main(arguments, layout):
     if sys.stdout is None:  # closed
         print("huddle: standard output cannot be written: it is closed", file=sys.stderr)
         return 1
+    print_anything()
     try:
         status = obey(arguments, layout)
         sys.stdout.flush()

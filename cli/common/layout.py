@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 
+TEXT = {"encoding": "utf-8", "errors": "replace"}  # of what our programs print, in any locale
+
 
 class Trouble(Exception):
     """One line for the user; main() prints it and exits with the status."""
@@ -62,7 +64,7 @@ class Layout:
                 input=json.dumps(question),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                text=True,
+                **TEXT,
                 check=False,
             )
         except OSError as error:
@@ -102,7 +104,7 @@ class Layout:
                 [probe, *words],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                text=True,
+                **TEXT,
                 env={name: value for name, value in variables.items() if value is not None},
                 check=False,
             )

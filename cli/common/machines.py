@@ -16,6 +16,7 @@ except ImportError:  # Python before 3.11
     except ImportError:
         tomllib = None
 
+from . import refused
 from .layout import Trouble
 from .text import table
 
@@ -63,8 +64,8 @@ def path_of(layout, name):
     if name not in known:
         missing = "no such file" if name.endswith(".toml") else "not known"
         raise Trouble(
-            f"--machine {name}: {missing} (accepted: {THIS}, {', '.join(known)}, or a file"
-            " NAME.toml)",
+            f"--machine {refused.shown(name)}: {missing} (accepted: {THIS}, {', '.join(known)},"
+            " or a file NAME.toml)",
             2,
         )
     return known[name]

@@ -175,7 +175,7 @@ def read(folder):
         try:
             with open(os.path.join(folder, name), "rb") as file:
                 rank = parse(file.read())
-        except OSError:
+        except (OSError, IndexError, struct.error):  # the last two: damaged
             continue
         if rank:
             ranks.append(rank)

@@ -11,6 +11,7 @@ from ..common.options import MAPS, MAX_TEAM
 from ..common.sizes import written
 from ..common.text import heading, single_copy_text, table
 from . import evidence
+from .sizes import cut
 
 MODEL = "*"  # behind what a row rests on
 LEAST_RANKS = 64  # that the table goes up to, where nothing else is asked
@@ -75,12 +76,10 @@ def rows_of(pieces, words, low, high):
     """Of sizes from low to high; high None: no end.  words(piece): what its row holds."""
     rows = []
     for piece in pieces:
-        most = piece["max_bytes"]
-        most = high if most is None else most if high is None else min(most, high)
-        least = max(piece["min_bytes"], low)
-        if most is not None and least > most:
+        ends = cut(piece, low, high)
+        if not ends:
             continue
-        row = Row(least, most, words(piece), piece["why"])
+        row = Row(*ends, words(piece), piece["why"])
         if rows and rows[-1].words == row.words:
             rows[-1].most = row.most
             rows[-1].whys += row.whys

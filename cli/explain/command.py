@@ -4,16 +4,16 @@ The questions of huddle explain: which algorithm would serve a call, and why; on
 one that is described.
 """
 
-import argparse
 import json
 
 from ..common import machines, refused
 from ..common.collectives import HELP, find
 from ..common.layout import Trouble
 from ..common.options import MAPS, MAX_TEAM, whole, within
-from ..common.sizes import number, written
+from ..common.sizes import written
 from ..common.text import bytes_text, heading, parameters_text, single_copy_text, table
 from . import choices, evidence, nodes
+from .sizes import LISTED, ONE, cut, sizes_of
 
 RANKS = f"N or LOW:HIGH, from 1 to {choices.MAX_TEAM}, LOW at most HIGH"
 
@@ -36,8 +36,8 @@ def add_arguments(parser):
         "--bytes",
         metavar="SIZES",
         help=(
-            "of the message: 1M; several (8,4K,1M or 8:1M:8) or a range (8:1M) give a table"
-            " (default: all sizes)"
+            "of the message: 1M; several (8,4K,1M or 8:1M:8) or a range (8:1M, or 8: without an"
+            " end) give a table (default: all sizes)"
         ),
     )
     parser.add_argument(
@@ -64,7 +64,14 @@ def add_arguments(parser):
         metavar="N",
         help="of a communicator that spans N nodes instead (default of --ranks then: N)",
     )
-    parser.add_argument("--json", action="store_true", help="the answer as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help=(
+            "the answer as JSON; of several sizes a list with an answer for each, of a range with"
+            " one for the first size of each line of the table"
+        ),
+    )
 
 
 def refuse(error):
@@ -140,20 +147,14 @@ def show_one(asked, answer):
     because, *whys = why_texts(asked, [answer, *ordered], evidence.long_text)
     print(f"  because  {because}{' of ' + file_of(why) if file_of(why) else ''}")
     for piece in answer["pieces"]:
-        if (
-            piece.get("second")
-            and piece["min_bytes"] <= answer["bytes"]
-            and (piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"])
-        ):
+        if piece.get("second") and cut(piece, answer["bytes"], answer["bytes"]):
             name = choices.name_of(piece["second"])
             print(
                 f"  or       {name}, if that is faster in a team's first calls of a size"
                 " (HUDDLE_ADAPT)"
             )
     for piece, in_order in zip(ordered, whys):
-        if piece["min_bytes"] <= answer["bytes"] and (
-            piece["max_bytes"] is None or answer["bytes"] <= piece["max_bytes"]
-        ):
+        if cut(piece, answer["bytes"], answer["bytes"]):
             print(
                 f"  in order {choices.name_of(piece['serves'])}, {in_order}: of operations"
                 " that do not commute"
@@ -196,15 +197,11 @@ def range_text(least, most):
 def show_axis(asked, pieces, low, high):
     rows, files = [], set()
     for piece, because in zip(pieces, why_texts(asked, pieces)):
-        least, most = max(piece["min_bytes"], low), (
-            piece["max_bytes"]
-            if high is None
-            else high if piece["max_bytes"] is None else min(high, piece["max_bytes"])
-        )
-        if most is None or least <= most:
+        ends = cut(piece, low, high)
+        if ends:
             rows.append(
                 [
-                    range_text(least, most),
+                    range_text(*ends),
                     choices.name_of(piece["serves"]),
                     parameters_text(piece["serves"]),
                     because,
@@ -238,30 +235,6 @@ def show_sizes(asked, sizes):
     )
 
 
-def size(text):
-    try:
-        return number(text)
-    except argparse.ArgumentTypeError as error:
-        raise Trouble(
-            f"--bytes {refused.shown(text)}: not a size (accepted: 64K, 8,4K,1M, 8:1M, 8:1M:8)", 2
-        ) from error
-
-
-def sizes_of(text):
-    """Sizes one by one, as 'huddle bench' has them: 8,4K or 8:4M:8; None: one size, or a range."""
-    if "," in text:
-        return [size(word) for word in text.split(",")]
-    if text.count(":") < 2:
-        return None
-    low, high, factor = (size(word) for word in text.split(":", 2))
-    if low < 1 or high < low or factor < 2:
-        raise Trouble(f"--bytes {text}: not a range (accepted: LOW:HIGH:FACTOR)", 2)
-    found = [low]
-    while found[-1] * factor <= high:
-        found.append(found[-1] * factor)
-    return found
-
-
 def asks_for_all(options):
     """All choices of a collective, not those of one team."""
     if options.ranks is None:
@@ -269,33 +242,34 @@ def asks_for_all(options):
     return options.ranks[0] != options.ranks[1]
 
 
-def show_choices(options, asked):
-    text = "0:" if options.bytes is None else options.bytes
-    low, colon, high = text.partition(":")
-    if "," in text or text.count(":") > 1:
-        raise Trouble(f"--bytes {text}: of many teams (accepted: a size, or LOW:HIGH)", 2)
-    first = size(low)
-    last = size(high) if high else None if colon else first
-    if last is not None and last < first:
-        raise Trouble(f"--bytes {text}: not a range (accepted: LOW:HIGH)", 2)
-    choices.explain(asked, options.ranks, (first, last), options.json)
+def show_choices(options, asked, sizes):
+    if sizes.form == LISTED:
+        raise Trouble(f"--bytes {options.bytes}: of many teams (accepted: a size, or LOW:HIGH)", 2)
+    choices.explain(asked, options.ranks, (sizes.low, sizes.high), options.json)
 
 
-def show(options, asked):
-    text = options.bytes
-    low, colon, high = (text or "").partition(":")
-    sizes = sizes_of(text) if text else None
-    if sizes:
-        show_sizes(asked, sizes)
-        return
-    first, last = size(low) if text is not None else 0, size(high) if colon else None
-    answer = asked.answer(first)
-    if colon and last < first:
-        raise Trouble(f"--bytes {text}: not a range (accepted: LOW:HIGH)", 2)
-    elif asked.unsized or (text and not colon):
-        show_one(asked, answer)
+def show(asked, sizes):
+    if sizes.form == LISTED:
+        show_sizes(asked, sizes.listed)
+    elif asked.unsized or sizes.form == ONE:
+        show_one(asked, asked.answer(sizes.low))
     else:
-        show_pieces(asked, answer, first, last)
+        show_pieces(asked, asked.answer(sizes.low), sizes.low, sizes.high)
+
+
+def with_evidence(asked, answer):
+    pieces = [*answer.get("pieces", ()), *(answer.get("ordered") or ())]
+    return {**answer, "evidence": evidence.of_pieces(asked.layout, pieces)}
+
+
+def as_json(options, asked, sizes):
+    """The library's answer; of several sizes a list, of a range with one for each piece."""
+    first = asked.answer(sizes.low)
+    if options.bytes is None or sizes.form == ONE:
+        return with_evidence(asked, first)
+    ends = (cut(piece, sizes.low, sizes.high) for piece in first["pieces"])
+    wanted = sizes.listed or [least for least, _ in filter(None, ends)]
+    return [with_evidence(asked, asked.answer(one)) for one in wanted]
 
 
 def main(options, _command, layout):
@@ -305,16 +279,12 @@ def main(options, _command, layout):
     if options.nodes is not None:
         found = find(layout, options.collective, "explain")
         refuse(layout.ask("info", "settings")["error"])
-        return nodes.main(options, layout, found.name)
-    asked = Asked(options, layout)
+        return nodes.main(options, layout, found)
+    asked, sizes = Asked(options, layout), sizes_of(options.bytes)
     if asks_for_all(options):
-        show_choices(options, asked)
+        show_choices(options, asked, sizes)
     elif options.json:
-        first = ("0" if options.bytes is None else options.bytes).partition(":")[0]
-        answer = asked.answer(size(first))
-        pieces = [*answer.get("pieces", ()), *(answer.get("ordered") or ())]
-        series = evidence.of_pieces(asked.layout, pieces)
-        print(json.dumps({**answer, "evidence": series}, indent=2))
+        print(json.dumps(as_json(options, asked, sizes), indent=2))
     else:
-        show(options, asked)
+        show(asked, sizes)
     return 0

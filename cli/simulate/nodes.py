@@ -58,7 +58,7 @@ def described(machine, numbers):
 
 
 def value(text):
-    return int(text) if text.isdigit() else text
+    return int(text) if text.isdecimal() else text
 
 
 class Asked:

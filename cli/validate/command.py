@@ -155,10 +155,10 @@ def cell_json(name, ranks, measured, there):
 
 def compared(layout, options):
     """Name of the data, rows and texts."""
-    if not options.data:
+    if options.data is None:
         return here.NAME, *here.compare(layout, options)
     for option in ("algorithm", "bytes"):
-        if getattr(options, option):
+        if getattr(options, option) is not None:
             raise Trouble(f"--{option}: not with --data (accepted: COLLECTIVE, --ranks)", 2)
     data = record.read(layout, options.data)
     return data.name, *recorded(layout, data, options)

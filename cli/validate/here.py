@@ -8,6 +8,7 @@ import sys
 
 from ..common import jobs, steady
 from ..common.collectives import find, known
+from ..common.layout import Trouble
 from ..common.progress import Progress
 from ..simulate import measure
 from ..simulate.asked import asked_as
@@ -19,12 +20,13 @@ BLOCKS = "8,64,512,4K,32K,256K"  # from each rank to each
 
 def asked_of(layout, collective, ranks, options):
     """The question of huddle simulate COLLECTIVE --measure."""
-    sizes = options.bytes or (BLOCKS if collective.blocks else SIZES)
+    usual = BLOCKS if collective.blocks else SIZES
+    sizes = usual if options.bytes is None else options.bytes
     asked = asked_as(
         layout,
         collective.name,
         "--algorithm",
-        options.algorithm or "all",
+        "all" if options.algorithm is None else options.algorithm,
         "--ranks",
         str(ranks),
         "--measure",
@@ -49,8 +51,15 @@ def figures_of(asked):
 
 def compare(layout, options):
     """[(collective, ranks, measured, simulated)], and texts."""
-    teams = [options.ranks] if options.ranks else range(2, jobs.cores() + 1)
-    chosen = [find(layout, options.collective, "validate")] if options.collective else known(layout)
+    cores, asked = jobs.cores(), options.collective
+    chosen = known(layout) if asked is None else [find(layout, asked, "validate")]
+    if cores < 2:
+        raise Trouble(
+            "validate: there is one core, and teams are measured with one for each rank (accepted:"
+            " 2 cores or more, or --data NAME)",
+            2,
+        )
+    teams = [options.ranks] if options.ranks else range(2, cores + 1)
     for collective in chosen:  # what cannot be asked is refused before anything is printed
         asked_of(layout, collective, teams[0], options)
     cells = [(collective, ranks) for collective in chosen for ranks in teams]

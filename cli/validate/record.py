@@ -10,7 +10,7 @@ import csv
 import os
 from collections import namedtuple
 
-from ..common import machines
+from ..common import machines, refused
 from ..common.layout import Trouble
 from ..common.machines import names_in, recorded_folder
 from ..common.transfers import as_described, described_hops, moved_text
@@ -32,8 +32,8 @@ def path_of(layout, data):
         return data
     if data not in names(layout):
         raise Trouble(
-            f"--data {data}: not recorded (accepted: {', '.join(names(layout))}, or a file"
-            " NAME.csv next to NAME.toml)",
+            f"--data {refused.shown(data)}: not recorded (accepted: {', '.join(names(layout))}, or"
+            " a file NAME.csv next to NAME.toml)",
             2,
         )
     return os.path.join(recorded_folder(layout), data + ".csv")
@@ -61,28 +61,39 @@ def figure_of(row):
     return Figure((row["collective"], ranks), (row["algorithm"], size), us, line_ns)
 
 
-def figures_in(path):
+def rows_in(path):
+    """(number of the line below the remarks, {column: word}) of each row."""
     rows = csv.DictReader(lines_of(path))
-    if not set(COLUMNS) <= set(rows.fieldnames or ()):
-        raise Trouble(
-            f"--data {path}: no figures (accepted: a CSV file with {', '.join(COLUMNS)})", 2
-        )
-    for row in rows:
+    try:
+        if not set(COLUMNS) <= set(rows.fieldnames or ()):
+            raise Trouble(
+                f"--data {path}: no figures (accepted: a CSV file with {', '.join(COLUMNS)})", 2
+            )
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise Trouble(f"--data {path}: after line {rows.line_num}: {error}", 2) from error
+
+
+def figures_in(path):
+    for line, row in rows_in(path):
         try:
             yield figure_of(row)
         except (TypeError, ValueError):
             raise Trouble(
-                f"--data {path}: line {rows.line_num} below the remarks is not a figure (accepted:"
+                f"--data {path}: line {line} below the remarks is not a figure (accepted:"
                 f" {', '.join(COLUMNS)})",
                 2,
             ) from None
 
 
-def moved(figures, machine):
-    """Those of other line transfers than the machine's description has."""
+def moved(layout, figures, path):
+    """Those of other line transfers than the machine's description has; path: of that."""
     if not any(figure.line_ns for figure in figures):
         return []
-    described = described_hops(machines.read(machine))
+    machine = machines.read(path)
+    machines.described(layout, machine, {"machine": f"--machine {path}"})  # or it is refused
+    described = described_hops(machine)
     return [
         figure
         for figure in figures
@@ -96,7 +107,7 @@ def read(layout, data):
     machine = path[: -len(".csv")] + ".toml"
     if not os.path.isfile(machine):
         raise Trouble(f"--data {path}: there is no {machine}, which describes the machine", 2)
-    far = moved(figures, machine)
+    far = moved(layout, figures, machine)
     for figure in figures:
         if figure not in far:
             cells.setdefault(figure.cell, {})[figure.call] = figure.us

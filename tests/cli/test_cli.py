@@ -218,6 +218,7 @@ class Run(unittest.TestCase):
             (("run", "--", "no-such-command"), 127, "no-such-command"),
             (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "HUDDLE_MEMRY"),
             (("run", "--set", "HUDDLE_MEMORY", "--", "true"), 2, "HUDDLE_MEMORY=VALUE"),
+            (("run", "--set", "HUDDLE_MEMORY=x", "--", "true"), 2, "accepted: auto, or a number"),
             (("run", "--set", "--", "true"), 2, "--set"),
             (("run", "--explain=1", "--", "true"), 2, "--explain"),
             (("run", "--stats=", "--", "true"), 2, "FILE"),

@@ -7,10 +7,16 @@ import os
 import sys
 import tempfile
 import unittest
+from types import SimpleNamespace
+from unittest import mock
 
 from said import run_huddle, some
 
 SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+sys.path.insert(0, SOURCE)
+from cli.common.layout import Trouble  # noqa: E402  (the path comes first)
+from cli.common.sizes import written  # noqa: E402
+from cli.explain import nodes, sizes  # noqa: E402
 
 
 def machines_in(*folder):
@@ -65,6 +71,40 @@ class Here(unittest.TestCase):
         stepped = explain("bcast", "--bytes", "8:4K:8", "--ranks", "2").stdout.split("\n")
         self.assertEqual(["8", "64", "512", "4"], [line.split()[0] for line in stepped[2:] if line])
 
+    def test_a_range_may_have_no_end(self):
+        for ranks in ("2", "2:3"):
+            answer = explain("bcast", "--bytes", "8:", "--ranks", ranks)
+            with self.subTest(ranks=ranks):
+                self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+                self.assertRegex(answer.stdout, r"\b8-\d")
+
+    def test_json_of_one_size_is_one_answer(self):
+        for words in ((), ("--bytes", "4K")):
+            answer = facts("bcast", "--ranks", "2", *words)
+            self.assertEqual(4096 if words else 0, answer["bytes"])
+
+    def test_json_of_several_sizes_is_a_list(self):
+        for asked, found in (("8,4K", [8, 4096]), ("8:4K:8", [8, 64, 512, 4096])):
+            with self.subTest(asked=asked):
+                answers = facts("bcast", "--ranks", "2", "--bytes", asked)
+                self.assertEqual(found, [answer["bytes"] for answer in answers])
+                one = facts("bcast", "--ranks", "2", "--bytes", str(found[-1]))
+                self.assertEqual(one, answers[-1])
+
+    def test_json_of_a_range_has_an_answer_for_each_line_of_the_table(self):
+        for asked in ("8:1M", "8:"):
+            with self.subTest(asked=asked):
+                words = ("bcast", "--ranks", "2", "--bytes", asked)
+                lines = [line.split() for line in explain(*words).stdout.splitlines()[2:]]
+                answers = facts(*words)
+                self.assertGreater(len(answers), 1)
+                self.assertEqual(
+                    [line[0].split("-")[0] for line in lines],
+                    [written(answer["bytes"]) for answer in answers],
+                )
+                for line, answer in zip(lines, answers):
+                    self.assertTrue(line[1] == answer["serves"]["algorithm"], line)
+
     def test_operations_that_do_not_commute(self):
         environment = {"HUDDLE_ALLREDUCE": "tree"}
         self.assertIn(
@@ -106,6 +146,12 @@ class Here(unittest.TestCase):
             (("rotate",), "rotate"),
             (("bcast", "--bytes", "1X"), "1X"),
             (("bcast", "--bytes", "9:3"), "9:3"),
+            (("bcast", "--bytes", "8,4K,"), "--bytes ''"),
+            (("bcast", "--bytes", "9999999999G"), "--bytes 9999999999G: not possible"),
+            (("bcast", "--bytes", "foo", "--nodes", "2"), "--bytes foo: not a size"),
+            (("bcast", "--bytes", "8:", "--nodes", "2"), "--bytes 8:: has no end"),
+            (("bcast", "--bytes", "4G", "--nodes", "2"), "--bytes 4G: not possible"),
+            (("barrier", "--bytes", "8", "--nodes", "2"), "--bytes 8: a barrier has none"),
             (("bcast", "--bytes", "8:4M:1", "--ranks", "2"), "8:4M:1: not a range"),
             (("bcast", "--bytes", "8:4M:8", "--ranks", "2:8"), "8:4M:8: of many teams"),
             (("bcast", "--bytes", ""), "--bytes ''"),
@@ -141,6 +187,92 @@ class Here(unittest.TestCase):
                     self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                     self.assertRegex(answer.stderr, r"^huddle: [^\n]*: huddle handles no calls\n$")
                     self.assertIn(said, answer.stderr)
+
+
+class Sizes(unittest.TestCase):
+    """One parser for all forms of --bytes."""
+
+    def test_forms(self):
+        for text, found in (
+            (None, (sizes.RANGE, 0, None, [])),
+            ("4K", (sizes.ONE, 4096, 4096, [4096])),
+            ("8:", (sizes.RANGE, 8, None, [])),
+            ("8:1K", (sizes.RANGE, 8, 1024, [])),
+            ("1K,8", (sizes.LISTED, 8, 1024, [1024, 8])),
+            ("8:1K:8,3", (sizes.LISTED, 3, 512, [8, 64, 512, 3])),
+            ("8:32,3", (sizes.LISTED, 3, 32, [8, 16, 32, 3])),
+        ):
+            self.assertEqual(found, tuple(sizes.sizes_of(text)), text)
+
+    def test_one_by_one(self):
+        for text, found in (("8:64", [8, 16, 32, 64]), ("64,8,8", [8, 64]), ("0", [0])):
+            self.assertEqual(found, sizes.stepped(text))
+
+    def test_what_is_refused(self):
+        for text in (
+            "",
+            ",",
+            ":",
+            ":8",
+            "8,",
+            "8:4",
+            "8:4K:1",
+            "0:4K:8",
+            "8:4K:8:8",
+            "-1",
+            "9\n:3",
+        ):
+            with self.subTest(text=text), self.assertRaises(Trouble) as refused:
+                sizes.sizes_of(text)
+            self.assertNotIn("\n", str(refused.exception))
+
+    def test_a_part_of_a_piece(self):
+        for ends, low, high, found in (
+            ((8, 64), 0, None, (8, 64)),
+            ((8, 64), 16, 32, (16, 32)),
+            ((8, None), 16, None, (16, None)),
+            ((8, 64), 65, None, None),
+            ((8, None), 0, 7, None),
+        ):
+            piece = dict(zip(("min_bytes", "max_bytes"), ends))
+            self.assertEqual(found, sizes.cut(piece, low, high))
+
+
+class Nodes(unittest.TestCase):
+    """What serves is by the tables of src/alg and src/coll, not by names in the CLI."""
+
+    def verdicts(self, spans, **about):
+        """Of a collective that is called as none of huddle's; the bytes fill the network."""
+        about = {"rooted": False, "blocks": False, **about}
+        row = SimpleNamespace(name="made_up", spans=spans, **about)
+        options = SimpleNamespace(ranks=None, nodes=4)
+        points = mock.Mock(side_effect=lambda *asked: [{"gains": False, "fills": True}])
+        with mock.patch.multiple(
+            nodes, network=mock.Mock(known=lambda _: (None, "here"), broadcasts=points)
+        ):
+            ((_, serves, *_, why),) = nodes.whys(options, None, row, [100])
+        return serves, why, points.call_args.args[-1]
+
+    def test_by_the_algorithms_between_nodes(self):
+        self.assertEqual("lanes", self.verdicts(["nodes", "lanes"])[0])
+        self.assertEqual("the MPI's own", self.verdicts(["nodes"])[0])
+        self.assertEqual("the MPI's own", self.verdicts(["lanes"], rooted=True)[0])
+        self.assertIn("no algorithm between nodes", self.verdicts([])[1])
+
+    def test_bytes_of_a_block_are_of_each_rank(self):
+        self.assertEqual([100], self.verdicts(["lanes"])[2])
+        self.assertEqual([400], self.verdicts(["lanes"], blocks=True)[2])
+
+    def test_each_collective(self):
+        for collective, serves in (
+            ("bcast", "nodes"),
+            ("allreduce", "lanes"),
+            ("allgather", "lanes"),
+            ("reduce", "the MPI's own"),
+            ("scan", "the MPI's own"),
+        ):
+            (row,) = facts(collective, "--nodes", "4", "--bytes", "4M")
+            self.assertEqual((4 << 20, serves), (row["bytes"], row["serves"]))
 
 
 class Described(unittest.TestCase):

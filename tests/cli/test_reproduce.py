@@ -25,6 +25,7 @@ from huddle_cli.common import machines, simulated  # noqa: E402
 from huddle_cli.reproduce import (  # noqa: E402
     own,
     page as pages,
+    paper_03,
     paper_05,
     rows as judged,
     unmeasured,
@@ -154,6 +155,17 @@ class Simulated(unittest.TestCase):
             if what.startswith(experiment.format(words))
         ]
         self.assertEqual(["dissemination", "sense-reversing"], slowest)
+
+    def test_huddles_choice_is_that_of_the_table(self):
+        """Whatever the table has: here a barrier that is among the paper's, and the MPI's own."""
+        b, ranks = paper_03.Barriers(Lab(LAYOUT, True)), 16
+        serves = {"algorithm": "central", "parameters": {}, "slot_bytes": simulated.LEASE}
+        fastest = min(b.us(name, ranks) for name in paper_03.BARRIERS)
+        ratio = b.us("sense-reversing", ranks) / fastest
+        for choice, here in ((serves, ratio), (None, None)):
+            with mock.patch.object(simulated, "choice", return_value=choice):
+                (row,) = paper_03.over_the_papers(b, ranks)
+            self.assertEqual(here, row.here)
 
     def test_a_message_takes_an_mpis_own_work(self):
         """The tree of messages is slower by it, and nothing else is."""

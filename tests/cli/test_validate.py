@@ -120,6 +120,7 @@ class Command(unittest.TestCase):
     def here(self, home, *words):
         return validate("bcast", "--ranks", "2", *words, XDG_CONFIG_HOME=home)
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
     def test_this_machine_must_be_described(self):
         """Nothing else is printed before."""
         with tempfile.TemporaryDirectory() as home:
@@ -168,6 +169,9 @@ class Command(unittest.TestCase):
         self.assertIn("no figures (accepted: a CSV file", self.refused("a,b\n1,2\n"))
         self.assertIn("line 2", self.refused(HEAD + "bcast,2,queue,8,fast\n"))
         self.assertIn("line 3", self.refused(HEAD + "bcast,2,queue,8,1\nbcast,1,queue,8,1\n"))
+        self.assertIn("field larger", self.refused(HEAD + f"bcast,2,queue,8,{'1' * 200000}\n"))
+        lines = HEAD.replace("us", "us,line_ns") + "bcast,2,queue,8,1,50\n"
+        self.assertIn("x.toml: topology: missing", self.refused(lines))
         self.assertIn("describes the machine", self.refused(HEAD, described=False))
         self.assertIn("--bytes: not with", self.refused(HEAD, "--bytes", "8"))
         self.assertIn("sing (accepted: ", self.refused(HEAD + "sing,2,queue,8,1\n"))

@@ -443,6 +443,10 @@ class Calls(unittest.TestCase):
             ({"method": "twice"}, "method: twice (accepted: single, loop)"),
             ({"parameters": {"x": 1}}, "parameters: bcast/slots does not have all of these"),
             ({"parameters": {"fragment": 0}}, "parameters.fragment: 0 (accepted: "),
+            (
+                {"algorithm": "queue", "parameters": {"tree": "oak"}},
+                "parameters.tree: oak (accepted: ",
+            ),
             ({"levels_off": "l9"}, "levels_off: l9 (accepted: names of levels)"),
             ({"placement": "far"}, "placement: far (accepted: "),
             (

@@ -67,20 +67,28 @@ static bool read_size(struct reader *r, const char *key, json_int_t min, json_in
     return good;
 }
 
-/* One of some words; *at is its place. */
+/* A word, or what was given in its place, is none of the count that are accepted. */
+static bool complain_word(struct reader *r, const char *where, const char *key, const char *word,
+                          const char *const *words, long count)
+{
+    char accepted[160] = "";
+
+    for (long i = 0; i < count; i++)
+        snprintf(accepted + strlen(accepted), sizeof accepted - strlen(accepted), "%s%s",
+                 i ? ", " : "", words[i]);
+    return complain(r, "%s%s: %s (accepted: %s)", where, key, word ? word : "no text", accepted);
+}
+
+/* One of some words, the first one if none is given; *at is its place. */
 static bool read_word(struct reader *r, const char *key, const char *const *words, int *at)
 {
     const json_t *given = json_object_get(r->json, key);
-    const char *word = json_string_value(given);
-    char accepted[128] = "";
+    const char *word = given ? json_string_value(given) : words[0];
 
-    for (*at = 0; words[*at]; ++*at) {
-        if (given ? word && strcmp(words[*at], word) == 0 : *at == 0)
+    for (*at = 0; words[*at]; ++*at)
+        if (word && strcmp(words[*at], word) == 0)
             return true;
-        snprintf(accepted + strlen(accepted), sizeof accepted - strlen(accepted), "%s%s",
-                 *at ? ", " : "", words[*at]);
-    }
-    return complain(r, "%s: %s (accepted: %s)", key, word ? word : "no text", accepted);
+    return complain_word(r, "", key, word, words, *at);
 }
 
 static bool read_param(struct reader *r, const struct alg_param *p, const json_t *given,
@@ -90,8 +98,8 @@ static bool read_param(struct reader *r, const struct alg_param *p, const json_t
         for (*value = p->min; *value <= p->max; ++*value)
             if (strcmp(p->words[*value - p->min], json_string_value(given)) == 0)
                 return true;
-        return complain(r, "parameters.%s: %s is no word of its", p->name,
-                        json_string_value(given));
+        return complain_word(r, "parameters.", p->name, json_string_value(given), p->words,
+                             p->max - p->min + 1);
     }
     *value = (long)json_integer_value(given);
     return json_is_integer(given) && *value >= p->min && *value <= p->max
