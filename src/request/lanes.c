@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lanes.c - see lanes.h. */
 #include "request/lanes.h"
+#include "request/stand_in.h"
 
 #include <sched.h>
 
 enum { PASSES_PER_TIME = 16 }; /* looks at a flag from one question of the time to the next */
+
+static __thread char self;   /* its address is a thread's own */
+static __thread int outside; /* calls out that this thread is within */
 
 void hud_lanes_init(struct lanes *all, bool threads)
 {
@@ -35,7 +39,7 @@ void hud_lanes_lock(struct lanes *all)
 
 bool hud_lanes_try(struct lanes *all)
 {
-    if (all->threads ? pthread_mutex_trylock(&all->lock) != 0 : all->busy)
+    if (outside || (all->threads ? pthread_mutex_trylock(&all->lock) != 0 : all->busy))
         return false;
     all->busy = true;
     return true;
@@ -58,6 +62,29 @@ void hud_lanes_unlock_pool(struct lanes *all)
 {
     if (all->threads)
         pthread_mutex_unlock(&all->pool_lock);
+}
+
+static void leave(struct lanes *all)
+{
+    outside++;
+    hud_lanes_unlock(all);
+}
+
+static void come_back(struct lanes *all)
+{
+    hud_lanes_lock(all);
+    outside--;
+}
+
+/* The thread that calls the end of a task may wait, in that call, for what follows the task. */
+static bool is_others(const struct lane *lane)
+{
+    return lane->ender && lane->ender != &self;
+}
+
+bool hud_lane_is_empty(const struct lane *lane)
+{
+    return !lane->first && !is_others(lane);
 }
 
 /* ---- strands ---- */
@@ -126,6 +153,7 @@ static void unlink_lane(struct lanes *all, struct lane *lane)
     if (lane->next)
         lane->next->prev = lane->prev;
     all->count--;
+    all->removed++;
 }
 
 /* Now and then: has the wait lasted long?  True: its task must end. */
@@ -145,13 +173,26 @@ static bool look_at(struct lanes *all, struct strand *s)
     return s->leave != 0;
 }
 
-/* What the strand waits for is there, or its task must end. */
-static bool may_go_on(struct lanes *all, struct strand *s, unsigned looks)
+static bool ask(struct lanes *all, struct lane *lane)
 {
+    struct strand *s = lane->strand;
+
+    lane->asks = true;
+    leave(all);
+    bool there = s->ask(s->ask_arg);
+    come_back(all);
+    lane->asks = false;
+    return there;
+}
+
+/* What the strand waits for is there, or its task must end. */
+static bool may_go_on(struct lanes *all, struct lane *lane, unsigned looks)
+{
+    struct strand *s = lane->strand;
     bool there = false;
 
     if (s->ask)
-        return s->ask(s->ask_arg);
+        return ask(all, lane);
     if (!s->wait)
         return true;
     for (; !there && looks != 0; looks--) {
@@ -168,19 +209,26 @@ static bool may_go_on(struct lanes *all, struct strand *s, unsigned looks)
 static bool end_first(struct lanes *all, struct lane *lane)
 {
     struct lane_task *task = lane->first;
-    bool more = task->next != NULL;
+    const void *outer = lane->ender; /* this thread is within such a call, and waits */
 
     give_back(all, lane->strand);
     lane->strand = NULL;
     lane->first = task->next;
-    if (!more)
-        unlink_lane(all, lane);
-    mem_count(&all->in_flight, (uint64_t)-1, all->threads);
+    lane->ender = &self;
+    leave(all);
     task->over(task);
+    come_back(all);
+    lane->ender = outer;
+    mem_count(&all->in_flight, (uint64_t)-1, all->threads);
     mem_count_put(&task->in_flight, 0);
-    if (!more && lane->emptied)
-        lane->emptied(lane);
-    return more;
+    if (lane->first)
+        return true;
+    if (!outer) {
+        unlink_lane(all, lane);
+        if (lane->emptied)
+            lane->emptied(lane);
+    }
+    return false;
 }
 
 /*
@@ -198,7 +246,7 @@ static bool advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
     for (bool more = true; more;) {
         if (!lane->strand)
             lane->strand = take(all, lane->first);
-        if (!may_go_on(all, lane->strand, wants == POLL ? polls + 1 : 1))
+        if (!may_go_on(all, lane, wants == POLL ? polls + 1 : 1))
             break;
         moved = true;
         if (wants == POLL)
@@ -215,11 +263,18 @@ static bool advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
 static bool advance_all(struct lanes *all, enum wants wants)
 {
     bool alone = all->count == 1, moved = false;
+    uint64_t pass = ++all->passes;
 
     for (struct lane *lane = all->first, *next; lane; lane = next) {
+        uint64_t removed = all->removed;
         next = lane->next;
+        if (!lane->first || lane->pass >= pass || lane->asks || is_others(lane))
+            continue;
+        lane->pass = pass;
         if (advance_lane(all, lane, alone ? wants : GO_ON))
             moved = true;
+        if (all->removed != removed) /* while it called out, perhaps the next one */
+            next = all->first;
     }
     return moved;
 }
@@ -247,6 +302,8 @@ void hud_lanes_start(struct lanes *all, struct lane *lane, struct lane_task *tas
         return;
     }
     lane->first = lane->last = task;
+    if (lane->ender) /* it is in the list, and goes on when the call is over */
+        return;
     link_lane(all, lane);
     advance_lane(all, lane, GO_ON);
 }
@@ -300,49 +357,6 @@ int hud_lanes_poll(struct lanes *all)
 
 /* ---- waiting ---- */
 
-/* A wait of a task as the thread has it that waits in its place: the strand may go on meanwhile, by
- * another thread. */
-struct stand_in {
-    struct mem_wait wait; /* .flag NULL: there is no flag to wait for */
-    struct mem m;
-    struct mem_policy policy;
-    struct mem_team team;
-};
-
-/* Under the lock. */
-static void stand_in(const struct lanes *all, const struct lane *lane, struct stand_in *mine)
-{
-    const struct mem_wait *wait = lane->strand ? lane->strand->wait : NULL;
-    bool same = wait && wait->flag == mine->wait.flag && wait->min == mine->wait.min;
-
-    if (same)
-        return;
-    if (mine->wait.flag)
-        hud_mem_wait_end(&mine->wait);
-    mine->wait.flag = NULL;
-    if (!wait)
-        return;
-    mine->m = *wait->m;
-    mine->policy = *wait->m->policy;
-    mine->policy.polls = lane->polls;
-    mine->m.policy = &mine->policy;
-    mine->team = *wait->m->team;
-    if (all->threads)
-        mine->m.team = &mine->team;
-    mine->wait = (struct mem_wait){ .m = &mine->m, .flag = wait->flag, .min = wait->min };
-    hud_mem_wait_begin(&mine->wait);
-}
-
-static void take_turn(struct lanes *all, struct stand_in *mine)
-{
-    if (mine->wait.flag) {
-        (void)hud_mem_wait_turn(&mine->wait);
-        return;
-    }
-    all->progress(all->arg);
-    sched_yield();
-}
-
 void hud_lanes_wait(struct lanes *all, struct lane *lane, const struct lane_task *task)
 {
     struct stand_in mine;
@@ -354,7 +368,7 @@ void hud_lanes_wait(struct lanes *all, struct lane *lane, const struct lane_task
         hud_lanes_lock(all);
         advance_all(all, wants);
         wants = POLL_INSIDE;
-        over = task ? lanes_is_over(task) : !lane->first;
+        over = task ? lanes_is_over(task) : hud_lane_is_empty(lane);
         if (!over)
             stand_in(all, lane, &mine);
         hud_lanes_unlock(all);

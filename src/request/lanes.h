@@ -7,9 +7,11 @@
  * strand, the others wait without one.
  *
  * Lock      One of all lanes.  A thread that only wants to advance them gives up if the lock is
- *           taken, even by itself: its holder advances them.  What a strand asks for, and the end
- *           of a task, are called under it, on the stack of the thread that holds it.  Without
- *           threads it is only a mark.
+ *           taken: its holder advances them.  Without threads it is only a mark.
+ * Calls out What a strand asks for, and the end of a task, are called on the stack of the thread
+ *           that advances the lane, without the lock: they may be the program's functions, which
+ *           take its own locks, or wait for other lanes.  No other thread advances the lane
+ *           meanwhile.  A thread within such a call only advances lanes to wait.
  * Memory    A strand for each lane that has tasks, of those started and of those not yet started
  *           (hud_lanes_reserve).  Strands are kept until the end.
  */
@@ -32,6 +34,9 @@ struct lane_task {
 struct lane {
     struct lane_task *first, *last;
     struct strand *strand;              /* of the first; NULL: it has not begun */
+    bool asks;                          /* what its strand asks for is being called */
+    const void *ender;                  /* the thread that calls the end of a task; NULL: none */
+    uint64_t pass;                      /* over the lanes, in which it was advanced last */
     struct lane *prev, *next;           /* of the lanes with tasks */
     struct mem_policy *policy;          /* of the waits of its tasks, or NULL */
     unsigned polls;                     /* of it, while a thread may wait in a wait of a task */
@@ -42,8 +47,9 @@ struct lanes {
     pthread_mutex_t lock, pool_lock;
     bool threads, busy;
     struct lane *first;
-    int count;             /* of lanes with tasks */
-    mem_counter in_flight; /* tasks */
+    int count;                /* of lanes with tasks */
+    uint64_t passes, removed; /* over the lanes; lanes from the list */
+    mem_counter in_flight;    /* tasks */
     mem_counter waits; /* blocking waits that call the host's progress now: they yield themselves */
     struct strand *idle; /* under the pool's lock, as the next two */
     int strands, reserved;
@@ -82,6 +88,10 @@ int hud_lanes_poll(struct lanes *lanes);
 /* Waits until the task, which is in that lane, is over; NULL: until all that have been started
  * are. */
 void hud_lanes_wait(struct lanes *lanes, struct lane *lane, const struct lane_task *task);
+
+/* Under the lock: its tasks are over, for this thread: where another one calls the end of the last
+ * one, that is not over. */
+bool hud_lane_is_empty(const struct lane *lane);
 
 static inline bool lanes_is_over(const struct lane_task *task)
 {

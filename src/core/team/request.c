@@ -271,7 +271,7 @@ static bool is_free(const struct hud_request *r)
 {
     enum { LOOKED_AT = 64 };
     const struct lane_task *task = r->team->lane.first;
-    bool settled = r->args.collective == HUD_PLACE_EARLY;
+    bool settled = r->args.collective == HUD_PLACE_EARLY && !r->team->lane.ender;
 
     for (int i = 0; settled && task; task = task->next) {
         const struct hud_args *args = &((const struct hud_request *)(const void *)task)->args;
@@ -288,7 +288,7 @@ int hud_request_start(hud_request *r)
     struct hud_team *team = r->team;
     struct lanes *lanes = &r->context->lanes;
     hud_lanes_lock(lanes);
-    bool passed = team->lane.first ? is_free(r) : is_passed(r);
+    bool passed = hud_lane_is_empty(&team->lane) ? is_passed(r) : is_free(r);
     r->tested = false;
     if (!passed) {
         team->before = true;

@@ -80,7 +80,7 @@ void hud_team_free(hud_team *team)
     struct lanes *lanes = &team->context->lanes;
     hud_lanes_lock(lanes);
     team->freed = true;
-    if (!team->lane.first)
+    if (!team->lane.first && !team->lane.ender)
         hud_team_end(team);
     hud_lanes_unlock(lanes);
 }
