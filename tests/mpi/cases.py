@@ -256,6 +256,9 @@ CASES = [
     *[Case("nonblocking", f"{ranks} ranks, waits of the MPI's", ALL, ranks, ["{bin}/waits"], env={"HUDDLE_NONBLOCKING": "auto"}, bind=ranks == 2, again=ranks == 2)
       for ranks in (2, 3)],
     # (of three ranks MPICH's own exchange is not over, either, before the lock is there)
+    # (Intel's MPI_Reduce_local keeps its own lock while the operation runs)
+    Case("nonblocking", "an operation takes a lock", (*OPEN, "mpich4", "mpich5"), 2, ["{bin}/called", "operation"], env={"HUDDLE_NONBLOCKING": "on"}, seconds=60, collectives=("allreduce",)),
+    Case("nonblocking", "a copy function waits for another communicator", ALL, 2, ["{bin}/called", "attribute"], seconds=60, collectives=("bcast",)),
     Case("nonblocking", "locks of windows", ALL, 2, ["{bin}/locks"], env={"HUDDLE_NONBLOCKING": "auto"}),
     Case("nonblocking", "handled where waits advance them", ("ompi4", "ompi5", "mpich5"), 3, ["{bin}/waits"], env={"HUDDLE_NONBLOCKING": "auto"}, handled=True,
          leaves=LEFT, collectives=("allgather",), again=True),
