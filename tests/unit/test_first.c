@@ -124,12 +124,85 @@ static void an_exchange_has_all_of_a_way(void **state)
     hud_context_destroy(context);
 }
 
+/* ---- an exchange that fails for one rank ---- */
+
+static size_t offset[RANKS][2]; /* of the second team's slice, and of the third's */
+
+/* The second one, for rank 1 alone: others have what they need. */
+static int failing_allgather(void *arg, const void *mine, size_t bytes, void *all)
+{
+    struct one_of_three *one = arg;
+    int rc = three_allgather(arg, mine, bytes, all);
+
+    return one->rank == 1 && one->gathers == 2 ? 1 : rc;
+}
+
+static hud_team *join(hud_context *context, struct one_of_three *one, bool fails)
+{
+    struct hud_exchange exchange = three_exchange(one);
+    hud_team *team = NULL;
+    char byte = 0;
+
+    one->gathers = 0;
+    if (fails)
+        exchange.allgather = failing_allgather;
+    hud_team_create(context, &exchange, &team);
+    /* the root waits for nobody */
+    int status = hud_bcast(team, &(struct hud_view){ .base = &byte, .bytes = 1 }, 0);
+    assert_int_equal(status, fails && one->rank == 1 ? HUD_PASS : HUD_OK);
+    pthread_barrier_wait(&meet);
+    return team;
+}
+
+static void *outlive(void *arg)
+{
+    struct one_of_three *one = arg;
+    struct hud_host host = { .world_rank = one->rank, .world_size = RANKS, .local_ranks = RANKS };
+    hud_context *context;
+
+    hud_context_create(&host, &context);
+    hud_team *first = join(context, one, true), *second = join(context, one, false);
+    hud_team_free(first);
+    offset[one->rank][0] = second->offset;
+    if (one->rank == 1)
+        hud_team_free(second);
+    pthread_barrier_wait(&meet);
+    hud_team *third = join(context, one, false);
+    offset[one->rank][1] = third->offset;
+    if (one->rank != 1)
+        hud_team_free(second);
+    hud_team_free(third);
+    pthread_barrier_wait(&meet);
+    hud_context_destroy(context);
+    return NULL;
+}
+
+/* Those for which the first team is ready leave its slices later.  Where it failed, the slice must
+ * not be another team's then, whose members would be taken to have left. */
+static void a_slice_that_others_use_is_not_leased_again(void **state)
+{
+    struct one_of_three one[RANKS];
+    pthread_t thread[RANKS];
+
+    (void)state;
+    pthread_barrier_init(&meet, NULL, RANKS);
+    for (int r = 0; r < RANKS; r++) {
+        one[r] = (struct one_of_three){ .rank = r };
+        assert_int_equal(pthread_create(&thread[r], NULL, outlive, &one[r]), 0);
+    }
+    for (int r = 0; r < RANKS; r++)
+        pthread_join(thread[r], NULL);
+    pthread_barrier_destroy(&meet);
+    assert_int_not_equal(offset[1][0], offset[1][1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(begins_with_its_nth_collective),
         cmocka_unit_test(ranks_that_count_differently_leave_all_to_the_host),
         cmocka_unit_test(an_exchange_has_all_of_a_way),
+        cmocka_unit_test(a_slice_that_others_use_is_not_leased_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

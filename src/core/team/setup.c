@@ -360,8 +360,10 @@ void hud_team_setup(struct hud_team *team, struct strand *strand)
         team->state = TEAM_EARLY;
         team->reason = reason;
     } else {
+        /* a member that the exchange did not fail for uses the slice: then it stays leased */
+        bool unused = s.offset != 0 && (reason != REASON_EXCHANGE || s.garbled);
         pthread_mutex_lock(&c->lock);
-        if (s.offset != 0)
+        if (unused)
             hud_arena_release(&c->arena, s.offset);
         pthread_mutex_unlock(&c->lock);
         refuse(team, reason);

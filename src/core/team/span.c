@@ -264,9 +264,8 @@ enum reason hud_span_setup(struct hud_team *team, struct strand *strand, const u
     pthread_mutex_lock(&c->lock);
     mine.network = c->network;
     pthread_mutex_unlock(&c->lock);
-    reason = !hud_round_gather(team, strand, &mine, sizeof mine, reply)
-                 ? REASON_EXCHANGE
-                 : verdict(team, &p, hello, reply, who);
+    bool heard = hud_round_gather(team, strand, &mine, sizeof mine, reply);
+    reason = heard ? verdict(team, &p, hello, reply, who) : REASON_EXCHANGE;
     if (reason == REASON_NONE) {
         take_up(&p, reply);
         if (!hud_span_learn(team, strand, &mine, reply)) {
@@ -274,8 +273,9 @@ enum reason hud_span_setup(struct hud_team *team, struct strand *strand, const u
             reason = REASON_EXCHANGE;
         }
     } else {
+        /* (where the exchange failed here alone, others use the slice: it stays leased) */
         pthread_mutex_lock(&c->lock);
-        if (p.offset != 0)
+        if (p.offset != 0 && heard)
             hud_arena_release(&c->arena, p.offset);
         pthread_mutex_unlock(&c->lock);
         free_span(p.span);
