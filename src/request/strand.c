@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(FIBER_ASAN) || defined(FIBER_TSAN)
 enum { STACK_BYTES = 1 << 20 }; /* frames are larger */
 #else
 enum { STACK_BYTES = 1 << 17 };

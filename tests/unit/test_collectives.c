@@ -357,7 +357,11 @@ static void fail_after(struct rank *r)
 {
     crew_must(r, hud_barrier(r->team) == HUD_OK, "a call before the one that fails", 0);
     if (r->number == 1) {
+        char *json = NULL;
         crew_must(r, hud_team_fail(r->team) == HUD_ERR_MEMORY, "a call that one rank fails", 0);
+        crew_must(r, hud_team_json(r->team, &json) == HUD_OK, "JSON of a team given up", 0);
+        crew_must(r, json && strstr(json, "\"broken\"") && strstr(json, "\"reason\""), json, 0);
+        free(json);
         return;
     }
     while (mem_count_observe(&team_member(r->team, 1)->gave_up) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* edges.c - labels of the places where algorithms post and wait, from the table that alg/edges.py
+/* edges.c - labels of the places where algorithms post and wait, from the table that cmake/edges.py
  * extracts from the source. */
 #include "core/team/longwait.h"
 

@@ -295,14 +295,15 @@ int hud_team_json(hud_team *team, char **json)
     static const char *const states[] = { [TEAM_NEW] = "new",
                                           [TEAM_EARLY] = "early",
                                           [TEAM_READY] = "ready",
-                                          [TEAM_REFUSED] = "refused" };
+                                          [TEAM_REFUSED] = "refused",
+                                          [TEAM_BROKEN] = "broken" };
     json_t *out;
 
     if (!team || !json)
         return HUD_ERR_ARGUMENT;
     out = json_pack("{s:i, s:i, s:s}", "rank", team->rank, "ranks", team->size, "state",
                     states[team->state]);
-    if (team->state == TEAM_EARLY || team->state == TEAM_REFUSED)
+    if (team->state != TEAM_NEW && team->state != TEAM_READY)
         json_object_set_new(out, "reason", json_string(hud_reason_text[team->reason]));
     if (team->state == TEAM_READY) {
         json_object_set_new(out, "waits",

@@ -95,9 +95,9 @@ static int component_open(void)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
     hud_module_prepare();
-    hud_openmpi_publish(hud_nonblocking_find(),
-                        hud_config_manner(hud_openmpi_settings_given(), false),
-                        hud_config_spans(hud_openmpi_settings_given()));
+    const char *const *given = hud_openmpi_settings_given();
+    hud_openmpi_publish(hud_nonblocking_find(), hud_config_manner(given, false),
+                        hud_config_spans(given));
     return OMPI_SUCCESS;
 }
 

@@ -165,7 +165,8 @@ bool hud_request_keep(struct request *r, const void *object)
         return false;
     r->kept = more;
     r->kept[r->kept_count] = (opal_object_t *)(uintptr_t)object;
-    OBJ_RETAIN(r->kept[r->kept_count++]);
+    OBJ_RETAIN(r->kept[r->kept_count]); /* evaluates its argument more than once in debug builds */
+    r->kept_count++;
     return true;
 }
 
