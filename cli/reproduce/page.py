@@ -40,9 +40,16 @@ AGREES = """The column *agrees* has a verdict and its criterion.
 A row without a verdict is compared with nothing, or all tried values are as good. A row with a
 verdict but no published figure is a check of our own, and is counted separately.
 """
-RANGES = f"""The column *range*, where a table has one, has the minimum and the maximum over the unmeasured
-parameters of the machine: {UNMEASURED}. In a paper's picture they are lines through the points; the grey band is a
-factor of 1.5, green points agree, and what lies outside is drawn at the edge.
+RANGES = f"""The column *range*, where a table has one, is over the unmeasured parameters of the machine:
+{UNMEASURED}.
+It has the minimum and the maximum, or all answers of a row without a number. A row without a range
+was simulated with the described values only. In a paper's picture ranges are lines through the
+points; the grey band is a factor of 1.5, green points agree, and what lies outside is drawn at the
+edge.
+
+The verdict of a row must be the same at all ends of its range. *Not at every end* means yes with
+the described values, and no at an end. *Only at an end* means the opposite. Neither counts as a row
+that agrees.
 """
 
 
@@ -86,7 +93,7 @@ def head_of(papers, rows, brief):
         "",
     ]
     judged = [AGREES] if any(row.agrees is not None for row in rows) else []
-    ranged = [RANGES] if any(row.low is not None for row in rows) else []
+    ranged = [RANGES] if any(row.range() for row in rows) else []
     return "\n".join(lines + judged + ranged)
 
 

@@ -129,7 +129,7 @@ def barriers(f):
             SIMULATED,
         ),
     ]
-    return rows, []
+    return rows
 
 
 def one_at_a_time(f):
@@ -185,10 +185,16 @@ def reproduce(lab):
     f, rows, figures = Forms(lab), [], []
     for line in NOTES:
         lab.note(line)
-    at_ends = [barriers(Forms(lab, machine))[0] for machine in ends(f.machine)]
-    for part in (barriers, broadcasts, exchanges):
+    at_ends = [Forms(lab, machine) for machine in ends(f.machine)]
+
+    def with_range(rows_of):
+        return ranged(rows_of(f), [rows_of(end) for end in at_ends])
+
+    rows += with_range(barriers)
+    for part in (broadcasts, exchanges):
         more, drawn = part(f)
-        rows += ranged(more, at_ends) if part is barriers else more
+        rows += more
         figures += drawn
-    rows += [*one_at_a_time(f), *forms.paper_02(f), *contention(lab, f.machine)]
+    rows += [*one_at_a_time(f), *with_range(forms.table_1), *forms.exchanges(f)]
+    rows += [*with_range(forms.figure_2), *contention(lab, f.machine)]
     return Result(rows, figures)

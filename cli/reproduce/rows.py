@@ -65,14 +65,17 @@ def good_as_printed(grid, times, low, high=None):
 TIME, RATIO, GAIN = factor(1.5), same_order(1.25), factor(2)
 
 
-FIELDS = "what unit published here by agrees when low high"
+NOT_ALWAYS = "not at every end"
+FIELDS = "what unit published here by agrees when low high texts partly"
 
 
-class Row(namedtuple("Row", FIELDS, defaults=(None, "", None, None))):
+class Row(namedtuple("Row", FIELDS, defaults=(None, "", None, None, (), None))):
     """
     published and here: numbers of that unit, or texts; None: not published, or not available.
     agrees, when: whether they agree, and the criterion; None: not compared.  low, high: the range
-    of `here` over what nobody has measured (unmeasured.py); None: not known.
+    of `here` over what nobody has measured (unmeasured.py); None: not known.  texts: the same of a
+    text, all that `here` is there.  partly: what the verdict was, where it differs at an end of
+    the range, so that the row does not agree; None: it does not differ.
     """
 
     @classmethod
@@ -101,7 +104,7 @@ class Row(namedtuple("Row", FIELDS, defaults=(None, "", None, None))):
 
     def alone(self):
         """The row without its published figure, which is for other ranks or sizes."""
-        return self._replace(published=None, agrees=None, when="")
+        return self._replace(published=None, agrees=None, when="", partly=None)
 
     def deviation(self):
         """The relative deviation of numbers from the published one; None: not numbers."""
@@ -123,18 +126,22 @@ class Row(namedtuple("Row", FIELDS, defaults=(None, "", None, None))):
         )
 
     def verdict(self):
-        return "" if self.agrees is None else f"{'yes' if self.agrees else 'no'}: {self.when}"
+        if self.agrees is None:
+            return ""
+        answers = {None: "yes" if self.agrees else "no", True: NOT_ALWAYS, False: "only at an end"}
+        return f"{answers[self.partly]}: {self.when}"
 
     def range(self):
-        if self.low is None:
-            return ""
-        return f"{number_text(self.low, '')} to {number_text(self.high, '')}"
+        if self.low is not None:
+            return f"{number_text(self.low, '')} to {number_text(self.high, '')}"
+        return " or ".join(self.texts) if len(self.texts) != 1 else "the same"
 
     def words(self, ranges=False):
         """A line of the table that `headers` is the head of."""
+        in_words = isinstance(self.published, str) and not isinstance(self.here, str)  # "above 1"
         return [
             self.what,
-            number_text(self.published, self.unit),
+            number_text(self.published, "" if in_words else self.unit),
             number_text(self.here, self.unit),
             *([self.range()] if ranges else []),
             self.says(),
@@ -161,7 +168,7 @@ def headers(published, ranges):
 
 def table_of(rows, published):
     """The head of a table, and its lines.  There is a column of ranges if a row has one."""
-    ranges = any(row.low is not None for row in rows)
+    ranges = any(row.range() for row in rows)
     return headers(published, ranges), [row.words(ranges) for row in rows]
 
 
@@ -173,14 +180,17 @@ def counts(rows):
         ([row for row in judged if row.published is not None], "rows agree"),
         ([row for row in judged if row.published is None], "checks of our own hold"),
     ):
-        lines += [f"{sum(row.agrees for row in some)} of {len(some)} {words}"] if some else []
+        partly = sum(bool(row.partly) for row in some)
+        if some:
+            agree = f"{sum(row.agrees for row in some)} of {len(some)} {words}"
+            lines.append(agree + (f", {partly} more {NOT_ALWAYS} of the range" if partly else ""))
     return lines
 
 
 def summary(rows):
     """The same; and which do not, and by how much."""
     failed = [
-        f"{row.what} ({row.says() or row.words()[2]})"
+        f"{row.what} ({row.says() or row.words()[2]}{f', {NOT_ALWAYS}' if row.partly else ''})"
         for row in rows
         if row.agrees is not None and not row.agrees
     ]

@@ -47,11 +47,22 @@ def ends(machine):
 
 def ranged(rows, others):
     """
-    The rows with their ranges.  others: the same rows at the ends, a list for each.  A row whose
-    figure is a text, or is no figure at some end, has none.
+    The rows with their ranges.  others: the same rows at the ends, a list for each.  Of a number
+    the range has the least and the greatest, of a text all that differ; a row that has nothing at
+    some end has none.
+
+    A verdict that another value of an unmeasured number turns over proves nothing about the paper.
+    So a row whose verdict differs at some end does not agree.
     """
+    others = [list(at_end) for at_end in others]
     for i, row in enumerate(rows):
-        values = [row.here, *(at_end[i].here for at_end in others)]
+        at_ends = [at_end[i] for at_end in others]
+        values = [row.here, *(end.here for end in at_ends)]
+        verdicts = {row.agrees, *(end.agrees for end in at_ends)}
         if all(isinstance(value, (int, float)) for value in values):
             row = row._replace(low=min(values), high=max(values))
+        elif all(isinstance(value, str) for value in values):
+            row = row._replace(texts=tuple(dict.fromkeys(values)))
+        if verdicts >= {True, False}:
+            row = row._replace(agrees=False, partly=row.agrees)
         yield row

@@ -341,6 +341,8 @@ class Criteria(unittest.TestCase):
         row = Row.judged("what", "us", 3, 3, "simulated", judged.TIME)
         self.assertEqual("yes: within a factor of 1.5", row.verdict())
         self.assertEqual((None, ""), (row.alone().published, row.alone().verdict()))
+        self.assertEqual(["above 1", "2 times"], Row("", "times", "above 1", 2, "").words()[1:3])
+        self.assertEqual(["1-2 B", "1-3 B"], Row("", "B", "1-2", "1-3", "").words()[1:3])
 
     def test_what_does_not_come_out_is_said(self):
         rows = [
@@ -387,13 +389,59 @@ class Ranges(unittest.TestCase):
 
         one, text = unmeasured.ranged(rows(2.0, "x"), [rows(1.0, "x"), rows(3.0, "y")])
         self.assertEqual((1.0, 3.0), (one.low, one.high))
-        self.assertEqual((None, ""), (text.low, text.range()))
+        self.assertEqual((None, "x or y"), (text.low, text.range()))
+        (alike,) = unmeasured.ranged(rows("x"), [rows("x")])
+        self.assertEqual("the same", alike.range())
+        (nothing,) = unmeasured.ranged(rows(2.0), [rows(None)])
+        self.assertEqual("", nothing.range())
         self.assertEqual("1 to 3", one.range())
         self.assertEqual((0.5, 0.25, 0.75), one.ratios())
         head, lines = judged.table_of([one, text], "published")
         self.assertEqual(len(head), len(lines[0]))
         self.assertIn("range", head)
-        self.assertNotIn("range", judged.table_of([text], "published")[0])
+        self.assertIn("range", judged.table_of([text], "published")[0])
+        self.assertNotIn("range", judged.table_of([nothing], "published")[0])
+
+    def test_a_verdict_must_be_the_same_at_all_ends(self):
+        def row(here):
+            if isinstance(here, str):
+                return Row.judged("a", "", "x", here, "simulated", judged.SAME)
+            return Row.judged("a", "us", 4, here, "simulated", judged.TIME)
+
+        cases = (  # here, at the ends, agrees, verdict
+            ("x", ("x", "x"), True, "yes: the same"),
+            ("x", ("x", "y"), False, "not at every end: the same"),
+            ("y", ("x", "y"), False, "only at an end: the same"),
+            ("y", ("z", "y"), False, "no: the same"),
+            (4.0, (3.0, 5.0), True, "yes: within a factor of 1.5"),
+            (4.0, (4.0, 9.0), False, "not at every end: within a factor of 1.5"),
+            (9.0, (4.0, 9.0), False, "only at an end: within a factor of 1.5"),
+        )
+        found = []
+        for here, at_ends, agrees, verdict in cases:
+            found += unmeasured.ranged([row(here)], [[row(other)] for other in at_ends])
+            self.assertEqual((agrees, verdict), (found[-1].agrees, found[-1].verdict()))
+        self.assertEqual(
+            ["2 of 7 rows agree, 2 more not at every end of the range"], judged.counts(found)
+        )
+        self.assertIn("a (+0.0 %, not at every end)", judged.summary(found)[1])
+        self.assertEqual(("", []), (found[1].alone().verdict(), judged.counts([found[1].alone()])))
+        self.assertIn("*Not at every end* means", pages.head_of(["03"], found, False))
+
+    def test_an_order_of_barriers_has_a_range(self):
+        """Rows that are texts, of paper 03: which of them differ was not on the page."""
+        rows = {row["what"]: row for row in simulated_paper("03")["rows"]}
+        for what in ("fastest barrier without groups, 16 ranks", "slowest, 16 ranks"):
+            self.assertIn(rows[what]["here"], rows[what]["texts"])
+        for start in ("topo-NUMA over combining, 32", "fastest send/receive barrier over"):
+            (ratio,) = (row for what, row in rows.items() if what.startswith(start))
+            self.assertLess(ratio["low"], ratio["high"])
+
+    def test_counts_and_one_chip_have_a_range(self):
+        """Of paper 02."""
+        for row in simulated_paper("02")["rows"]:
+            if row["what"].startswith(("table 1", "figure 2", "barrier: ")):
+                self.assertIsNotNone(row["low"], row["what"])
 
     def test_a_gain_of_the_other_sign_has_no_ratio(self):
         self.assertIsNone(Row("a", "%", -4, 4, "simulated").ratios())
