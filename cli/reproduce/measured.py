@@ -17,7 +17,7 @@ import tempfile
 
 from ..common.layout import Trouble
 from ..common.text import bytes_text
-from .rows import Result, Row, found
+from .rows import Result, Row, at_least, found
 
 TITLE, PART = "papers 01 and 05 against Open MPI", "Measured here"
 MEASURED, MAX_RANKS = "measured", 16
@@ -72,15 +72,13 @@ def speedups(lab, collective, printed):
         if us(row, TUNED) and us(row, "huddle")
     ]
     size, best = max(rows, key=lambda row: row[1], default=(0, None))  # a launch may fail
-    least = EXPECTED.get(collective)
-    yield Row.judged(
-        f"05: {collective}, largest speedup over coll/tuned, at {bytes_text(size)}",
-        "times",
-        printed,
-        best,
-        MEASURED,
-        found(f"at least {least:g} times", best >= least) if least and best else None,
-    )
+    what = f"05: {collective}, largest speedup over coll/tuned, at {bytes_text(size)}"
+    # The paper's is of other ranks, on two sockets: it has no criterion here.
+    yield Row(what, "times", printed, best, MEASURED)
+    if collective in EXPECTED and best:
+        goal = at_least(EXPECTED[collective], "times")
+        what = f"05: {collective}, huddle's own goal over coll/tuned, at {bytes_text(size)}"
+        yield Row.own(what, "times", best, MEASURED, goal)
     yield Row(
         f"05: {collective}, speedup over coll/tuned, {SIZES}",
         "",

@@ -41,6 +41,10 @@ def at_most(limit, unit):
     return Criterion(f"at most {limit:g} {unit}".rstrip(), lambda _, here: here <= limit)
 
 
+def at_least(limit, unit):
+    return Criterion(f"at least {limit:g} {unit}".rstrip(), lambda _, here: here >= limit)
+
+
 def found(words, holds):
     """A criterion that the module itself has checked."""
     return Criterion(words, lambda *_: holds)
@@ -87,20 +91,17 @@ class Row(namedtuple("Row", FIELDS, defaults=(None, "", None, None, (), None))):
         )
 
     @classmethod
+    def own(cls, what, unit, here, by, criterion):
+        """A check of our own, which no published figure is compared with."""
+        return cls(what, unit, None, here, by, bool(criterion.holds(None, here)), criterion.words)
+
+    @classmethod
     def checked(cls, what, ratio, by, part):
         """
-        A check of our own: the ratio of two times that should be the same.  part: the allowed
-        difference.
+        The same, of two times that should be the same: their ratio.  part: the allowed difference.
         """
-        return cls(
-            what,
-            "times",
-            None,
-            ratio,
-            by,
-            bool(within(part).holds(1, ratio)),
-            f"within {100 * part:g} % of 1",
-        )
+        alike = found(f"within {100 * part:g} % of 1", within(part).holds(1, ratio))
+        return cls.own(what, "times", ratio, by, alike)
 
     def alone(self):
         """The row without its published figure, which is for other ranks or sizes."""

@@ -24,7 +24,7 @@ from huddle_cli.reproduce.command import Lab  # noqa: E402
 
 
 class Left(unittest.TestCase):
-    """What is made of a `huddle bench` of which a part failed."""
+    """What is made of a `huddle bench`, of which a part may have failed."""
 
     def rows(self, status, answer):
         """(rows, notes)"""
@@ -59,6 +59,22 @@ class Left(unittest.TestCase):
                 self.assertRaisesRegex(Trouble, "^huddle: it failed$"),
             ):
                 self.rows(status, found)
+
+    def speedups(self, ns):
+        cells = {measured.TUNED: {"median_ns": 1000 * ns}, "huddle": {"median_ns": 1000}}
+        lab = Lab(types.SimpleNamespace(), brief=False)
+        with mock.patch.object(measured, "bench", return_value=[{"bytes": 4096, "cells": cells}]):
+            return list(measured.speedups(lab, "bcast", 6.5))
+
+    def test_a_goal_is_no_figure_of_the_paper(self):
+        """What is published is of other ranks: huddle's own goal has a row of its own."""
+        for factor, holds in ((5.64, True), (3.43, False)):
+            published, goal, _ = self.speedups(factor)
+            self.assertEqual(
+                (6.5, factor, ""), (published.published, published.here, published.verdict())
+            )
+            self.assertEqual((None, holds), (goal.published, goal.agrees))
+            self.assertIn("huddle's own goal", goal.what)
 
 
 @unittest.skipUnless(shutil.which("mpirun.openmpi"), "there is no Open MPI")

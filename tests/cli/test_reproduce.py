@@ -143,6 +143,11 @@ class Simulated(unittest.TestCase):
         for row in rows:
             self.assertLess(abs(row["here"] / row["published"] - 1), 0.005, row["what"])
 
+    def test_the_inverse_of_the_papers_own_formula_is_a_check_of_our_own(self):
+        """b = f^2 t / t_w is computed here: nothing of it is printed."""
+        (row,) = (row for row in simulated_paper("01")["rows"] if "table 1" in row["what"].lower())
+        self.assertEqual((None, True), (row["published"], row["agrees"]))
+
     def test_how_busy_homes_are_decides_which_is_slowest(self):
         """As the notes say."""
         rows = {row["what"]: row["here"] for row in simulated_paper("03")["rows"]}
