@@ -23,6 +23,7 @@ sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
 
 from huddle_cli.common import machines, simulated  # noqa: E402
 from huddle_cli.reproduce import (  # noqa: E402
+    holdout,
     own,
     page as pages,
     paper_03,
@@ -453,6 +454,20 @@ class Ranges(unittest.TestCase):
         self.assertEqual((2, 1, 2), Row("a", "%", -4, -8, "simulated", low=-8, high=-4).ratios())
 
 
+class HeldOut(unittest.TestCase):
+    """What is said of the machine whose broadcasts are compared."""
+
+    def test_what_its_description_has_from_there_is_named(self):
+        with open(
+            os.path.join(LAYOUT.machines, f"{holdout.MACHINE}.toml"), encoding="utf-8"
+        ) as file:
+            keys = {line.split(".")[0] for line in file if "XHC" in line}
+        self.assertEqual({"revoke_ns", "scan_gap_ns", "cached_gbps"}, keys)
+        for key in keys:
+            self.assertIn(f"`{key}`", holdout.__doc__)
+        self.assertNotIn("no number was derived", holdout.__doc__)
+
+
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
         said = reproduce("17")
@@ -463,7 +478,8 @@ class Words(unittest.TestCase):
         said = " ".join(reproduce("--help").stdout.split())
         for words in (
             "01: Paper 01 (Kurnosov, Tokmasheva, ",
-            "held-out: A machine that no number was derived from",
+            "held-out: Broadcasts whose times gave no number of the simulator",
+            "Three other measurements of that machine are in its description",
             "own: From no paper: the fastest barrier",
             "Debian's libsimgrid-dev",
             "two minutes",
@@ -524,8 +540,12 @@ class Words(unittest.TestCase):
             pages.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own"])
         )
         self.assertIn("Paper 03: ", three)
-        for words in ("from no paper", "*function*", "*agrees*", "brief"):
+        for words in ("from no paper", "*function*", "*agrees*", "brief", "Three other"):
             self.assertNotIn(words, three)
+        self.assertIn(
+            "Three other measurements of that machine are in its description",
+            pages.head_of(["held-out"], rows, False),
+        )
         for words in (
             "Papers 01, 03: ",
             "from no paper",
