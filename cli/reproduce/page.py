@@ -16,7 +16,7 @@ from .unmeasured import WORDS as UNMEASURED
 
 FOLDER = "figures"
 OWN, HELD_OUT = "own", "held-out"  # of no paper
-MEASURED = "measured"
+MEASURED, RECORDED = "measured", "recorded"
 MEANS = {  # sources of figures, by the names that rows use
     "function": "the paper's own formulas, as `src/cost` has them",
     "simulated": (
@@ -25,6 +25,7 @@ MEANS = {  # sources of figures, by the names that rows use
         " result"
     ),
     MEASURED: "`huddle bench` on this machine, each MPI in turn",
+    RECORDED: "measured earlier by `huddle bench`, on the machine that the row names",
     "SimGrid": "send and receive of `bench/messages.c` on a simulated network",
 }
 AGREES = """The column *agrees* has a verdict and its criterion.
@@ -58,9 +59,9 @@ def head_of(papers, rows, brief):
     printed = [paper for paper in papers if paper.isdigit()]
     lines = [
         (
-            "# Published and reproduced results\n"
-            if printed
-            else "# The fastest that huddle can build\n"
+            "# The fastest that huddle can build\n"
+            if papers == [OWN]
+            else "# Published and reproduced results\n"
         )
     ]
     if printed:
@@ -79,8 +80,11 @@ def head_of(papers, rows, brief):
             " broadcast and allreduce that huddle can build on two large machines, compared with"
             " their limits."
         )
-    if not any(row.by == MEASURED for row in rows):
+    by = {row.by for row in rows}
+    if not by & {MEASURED, RECORDED}:
         lines.append("No time in the column *here* was measured.")
+    elif by - {RECORDED} and MEASURED not in by:
+        lines.append("Only the part *Measured* has measured times, of two machines.")
     if brief:
         lines.append("This is a brief page (`--brief`): fewer and smaller points than published.")
     lines += [

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from datetime import date
 from unittest import mock
@@ -28,6 +29,7 @@ from huddle_cli.reproduce import (  # noqa: E402
     page as pages,
     paper_03,
     paper_05,
+    recorded,
     rows as judged,
     unmeasured,
 )
@@ -468,6 +470,34 @@ class HeldOut(unittest.TestCase):
         self.assertNotIn("no number was derived", holdout.__doc__)
 
 
+class Recorded(unittest.TestCase):
+    """Rows that were measured, from docs/evidence."""
+
+    def test_all_that_is_kept_is_there(self):
+        rows, lines = recorded.reproduce(Lab(LAYOUT, True)).rows, 0
+        for name in recorded.FILES:
+            with open(os.path.join(LAYOUT.evidence, name), encoding="utf-8") as file:
+                lines += sum(not line.startswith("#") for line in file) - 1
+        self.assertEqual((lines, {"recorded"}), (len(rows), {row.by for row in rows}))
+        for row in rows:
+            self.assertRegex(row.what, r"^(16|2) cores of an? [\w ]+, \d+ ranks: 0[15][:,] ")
+        speedups = {(r.published, r.agrees) for r in rows if "largest speedup" in r.what}
+        self.assertEqual({(6.5, None), (3.3, None), (None, None)}, speedups)
+        goals = {(r.published, r.agrees) for r in rows if "huddle's own goal" in r.what}
+        self.assertEqual({(None, True), (None, False)}, goals)
+
+    def test_a_page_tells_measured_times_from_others(self):
+        rows = [Row("a", "us", None, 1, by) for by in ("simulated", "recorded")]
+        head = pages.head_of(["03", "recorded"], rows, False)
+        self.assertIn("Only the part *Measured* has measured times", head)
+        self.assertNotIn("No time in the column", head)
+
+    def test_evidence_that_is_not_installed_is_noted(self):
+        lab = Lab(types.SimpleNamespace(evidence="/nowhere"), True)
+        self.assertEqual([], recorded.reproduce(lab).rows)
+        self.assertEqual(len(recorded.FILES), len(lab.notes))
+
+
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
         said = reproduce("17")
@@ -480,6 +510,7 @@ class Words(unittest.TestCase):
             "01: Paper 01 (Kurnosov, Tokmasheva, ",
             "held-out: Broadcasts whose times gave no number of the simulator",
             "Three other measurements of that machine are in its description",
+            "recorded: Papers 01 and 05 measured",
             "own: From no paper: the fastest barrier",
             "Debian's libsimgrid-dev",
             "two minutes",

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Papers 01 and 05 measured: huddle against Open MPI 4.1.4's coll/tuned and coll/sm, as recorded on
+two machines.
+
+The rows are those of `docs/evidence/papers-16-cores.csv` and `papers-2-cores-epyc.csv`, whose first
+lines tell how they were measured.  The papers measured on two sockets, so that only orders can be
+compared, and their speedups have no criterion here.  huddle's own goal is a check of its own.
+`huddle reproduce measured` measures the rows again.
+"""
+
+import csv
+import os
+import re
+
+from .rows import Result, Row
+
+PART, TITLE = "Measured", "papers 01 and 05 against Open MPI"
+RECORDED = "recorded"
+FILES = ("papers-16-cores.csv", "papers-2-cores-epyc.csv")
+TIMES = re.compile(r"([0-9.]+) times")
+
+
+def value_of(cell):
+    """A number of times, a text, or None."""
+    times = TIMES.fullmatch(cell)
+    return float(times[1]) if times else cell or None
+
+
+def row_of(line):
+    answer, _, when = line["agrees"].partition(": ")
+    here = value_of(line["here"])
+    return Row(
+        f"{line['machine']}, {line['ranks']} ranks: {line['what']}",
+        "times" if isinstance(here, float) else "",
+        value_of(line["published"]),
+        here,
+        RECORDED,
+        {"yes": True, "no": False, "": None}[answer],
+        when,
+    )
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = [line for line in file if not line.startswith("#")]
+    return [row_of(line) for line in csv.DictReader(lines)]
+
+
+def reproduce(lab):
+    rows = []
+    for name in FILES:
+        path = os.path.join(lab.layout.evidence, name)
+        if os.path.exists(path):
+            rows += rows_of(path)
+        else:
+            lab.note(f"{path} is not installed: none of its rows are here")
+    return Result(rows, [])
