@@ -332,6 +332,7 @@ CASES = [
     Case("programs", "fork", ALL, 2, ["{bin}/forker"], handled=True),
     Case("programs", "truncation", ALL, 3, ["{bin}/truncate"], handled=True),
     Case("programs", "truncation, 2 ranks", BOTH, 2, ["{bin}/truncate"], handled=True, bind=True, again=True),
+    Case("programs", "erroneous types", ALL, 2, ["{bin}/erroneous"], seconds=20, handled=True, collectives=("bcast", "allreduce")),
     Case("programs", "intercommunicators", ALL, 4, ["{bin}/inter"], handled=True),
     Case("programs", "spawn", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn"]),
     *[Case("programs", f"spawn, {who} without huddle", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn", *words], env=env, again=who == "parents")

@@ -120,6 +120,7 @@ static void begin_inner(void *arg)
     struct request *r = arg;
 
     r->code = r->below(r);
+    r->reported = r->code != MPI_SUCCESS; /* by the MPI */
 }
 
 /* Where it is the MPI's, those of huddle advance, too: others may wait for what these start. */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 static int keyval = MPI_KEYVAL_INVALID;
+static MPI_Comm silent = MPI_COMM_NULL; /* of this process; its errors return */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- predefined types ---- */
@@ -239,14 +240,17 @@ static int forget(MPI_Datatype type, int key, void *attribute, void *extra)
     return MPI_SUCCESS;
 }
 
-/* MPI_Pack_size refuses what is not committed, as a collective would. */
+/*
+ * MPI_Pack_size refuses what is not committed, as a collective would.  The collective is to report
+ * it, to the handler of its own communicator.  So this call gets a communicator that reports
+ * nothing.
+ */
 static bool describe(MPI_Datatype handle, struct type *type)
 {
     MPI_Count packed, lower, true_begin, true_bytes;
     struct run run;
 
-    if (real.Pack_size_c(1, handle, MPI_COMM_SELF, &packed) ||
-        real.Type_size_c(handle, &type->bytes) ||
+    if (real.Pack_size_c(1, handle, silent, &packed) || real.Type_size_c(handle, &type->bytes) ||
         real.Type_get_extent_c(handle, &lower, &type->extent) ||
         real.Type_get_true_extent_c(handle, &true_begin, &true_bytes))
         return false;
@@ -302,12 +306,19 @@ bool hud_type_find(MPI_Datatype handle, struct type *type)
     return described;
 }
 
+/* The communicator is made now: where the MPI has no more of them, an attempt may end the job.
+ * Made by MPI_Comm_split, as a duplicate would copy the program's attributes. */
 int hud_type_start(void)
 {
-    return real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval, NULL);
+    int code = real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval, NULL);
+
+    if (code == MPI_SUCCESS)
+        code = real.Comm_split(MPI_COMM_SELF, 0, 0, &silent);
+    return code == MPI_SUCCESS ? real.Comm_set_errhandler(silent, MPI_ERRORS_RETURN) : code;
 }
 
 void hud_type_finish(void)
 {
+    real.Comm_free(&silent);
     real.Type_free_keyval(&keyval);
 }
