@@ -9,7 +9,6 @@
  *   handled.c     the collectives that huddle serves
  *   nonblocking.c their nonblocking and persistent forms
  *   request.c     the requests of these
- *   checked.c     with HUDDLE_CHECK, the other collectives
  *   view.c        a user's buffer of any datatype as a hud_view
  *   reduction.c   an operation on a datatype as a hud_op
  *   settings.c    the settings as MCA parameters coll_huddle_*

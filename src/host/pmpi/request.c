@@ -52,11 +52,6 @@ bool hud_requests_find(void *mpi)
     return start != NULL;
 }
 
-bool hud_requests_exist(void)
-{
-    return grequest_start != NULL;
-}
-
 bool hud_requests_polled(bool threads)
 {
     return async_start != NULL && !threads;
