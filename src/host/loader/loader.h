@@ -6,6 +6,7 @@
 
 #include "host/loader/front.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Looks for an MPI in the process and plugs its front end in.  Does so once: later calls, and calls
@@ -18,7 +19,20 @@ void hud_loader_initialised(void);
 void *hud_loader_next(const char *name, void *address);
 
 /*
- * narrow.c: a function whose arrays hold large counts, by `function`, the one of arrays of ints.
+ * narrow.c: a function of large counts, by the one of ints.  The counts of a call that are not
+ * arrays, NULL where it has none, and what tells whether MPI reads them at this rank.
+ */
+struct hud_narrow_call {
+    uintptr_t in, out, *count, *ins, *outs, root, comm;
+    bool rooted, from_root;
+};
+/* False: a count that MPI reads does not fit an int.  One that it does not read becomes 0 then. */
+bool hud_narrow_fit(const struct hud_narrow_call *call);
+/* Reports that to the communicator's error handler.  The call then returns this. */
+uintptr_t hud_narrow_refuse(uintptr_t comm);
+
+/*
+ * A function whose arrays hold large counts, by `function`, the one of arrays of ints.
  * The first: MPI_Alltoallv or MPI_Alltoallw; the second: MPI_Reduce_scatter; and their nonblocking
  * and persistent forms, whose further arguments come last.
  */

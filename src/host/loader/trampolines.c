@@ -14,11 +14,11 @@
  * huddle does not see the call; nothing breaks.
  */
 #define _GNU_SOURCE
+#include "coll/coll.h"
 #include "core/local.h"
 #include "host/loader/loader.h"
 #include "host/map.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,21 +60,21 @@
 #define PARAM_window uintptr_t window
 #define PARAM_flag uintptr_t flag
 
-/* A single count that no int holds. */
-#define WIDE_buffer
-#define WIDE_in
-#define WIDE_out
-#define WIDE_count || count > INT_MAX
-#define WIDE_ins || ins > INT_MAX
-#define WIDE_outs || outs > INT_MAX
-#define WIDE_type
-#define WIDE_in_type
-#define WIDE_out_type
-#define WIDE_op
-#define WIDE_root
-#define WIDE_comm
-#define WIDE_request
-#define WIDE_info
+/* What struct hud_narrow_call has of them. */
+#define COUNTED_buffer
+#define COUNTED_in .in = in,
+#define COUNTED_out .out = out,
+#define COUNTED_count .count = &count,
+#define COUNTED_ins .ins = &ins,
+#define COUNTED_outs .outs = &outs,
+#define COUNTED_type
+#define COUNTED_in_type
+#define COUNTED_out_type
+#define COUNTED_op
+#define COUNTED_root .root = root, .rooted = true,
+#define COUNTED_comm .comm = comm,
+#define COUNTED_request
+#define COUNTED_info
 
 /* ROW(name, kinds of the parameters) for names that are not collectives of signatures.def. */
 #define INITIALISERS(ROW)                                                                          \
@@ -167,8 +167,8 @@ OTHERS(DECLARE)
 
 /*
  * MPI_Bcast_c and its kin, of an MPI that has none (Open MPI 4 and 5).  A program that uses a name
- * only where it is defined (mpi4py: a weak symbol) finds ours, so it must work.  More than an int
- * counts is an error, as it would have been without the name.
+ * only where it is defined (mpi4py: a weak symbol) finds ours, so it must work.  Counts that no int
+ * holds are an error (narrow.c).
  */
 #define NARROW_alltoallv hud_narrow_exchange
 #define NARROW_alltoallw hud_narrow_exchange
@@ -178,15 +178,20 @@ OTHERS(DECLARE)
 #define NARROW_allgatherv(...) NARROW_JOIN(HUD_NARROW_ALLGATHERV, __VA_ARGS__)
 #define NARROW_gatherv(...) NARROW_JOIN(HUD_NARROW_GATHERV, __VA_ARGS__)
 #define NARROW_scatterv(...) NARROW_JOIN(HUD_NARROW_SCATTERV, __VA_ARGS__)
-#define BY_INT(name, ...)                                                                          \
+#define BY_INT(sent_from_root, name, ...)                                                          \
     static uintptr_t by_int_##name(MAP(PARAM_, __VA_ARGS__))                                       \
     {                                                                                              \
-        return 0 JOIN(WIDE_, __VA_ARGS__) ? HUD_ERR_COUNT_OF_ALL : name(__VA_ARGS__);              \
+        const struct hud_narrow_call call = { .from_root = sent_from_root,                         \
+                                              JOIN(COUNTED_, __VA_ARGS__) };                       \
+        return hud_narrow_fit(&call) ? name(__VA_ARGS__) : hud_narrow_refuse(comm);                \
     }
-#define HANDLED(Name, name, ...)                                                                   \
-    BY_INT(MPI_##Name, __VA_ARGS__)                                                                \
-    BY_INT(MPI_I##name, __VA_ARGS__, request)                                                      \
-    BY_INT(MPI_##Name##_init, __VA_ARGS__, info, request)
+#define FORMS_BY_INT(from_root, Name, name, ...)                                                   \
+    BY_INT(from_root, MPI_##Name, __VA_ARGS__)                                                     \
+    BY_INT(from_root, MPI_I##name, __VA_ARGS__, request)                                           \
+    BY_INT(from_root, MPI_##Name##_init, __VA_ARGS__, info, request)
+#define HANDLED(Name, name, ...) FORMS_BY_INT(false, Name, name, __VA_ARGS__)
+#define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
+    FORMS_BY_INT(!(COLL_FLAGS_##ID & COLL_TO_ROOT), Name, name, __VA_ARGS__)
 /* The functions for arrays take what follows the communicator, too. */
 #define HANDLED_ARRAYS(Name, name, ...)                                                            \
     static uintptr_t by_int_MPI_##Name(MAP(PARAM_, __VA_ARGS__))                                   \
@@ -209,7 +214,7 @@ OTHERS(DECLARE)
     {                                                                                              \
         return NARROW_NEIGHBORS(form, name, __VA_ARGS__);                                          \
     }
-#define BY_INT_AS_IT_IS(form, name, ...) BY_INT(name, __VA_ARGS__)
+#define BY_INT_AS_IT_IS(form, name, ...) BY_INT(false, name, __VA_ARGS__)
 #define NEIGHBORS_allgather BY_INT_AS_IT_IS, 0
 #define NEIGHBORS_alltoall BY_INT_AS_IT_IS, 0
 #define NEIGHBORS_allgatherv BY_INTS_OF_NEIGHBORS, HUD_NARROW_TO_ALL
