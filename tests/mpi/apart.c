@@ -8,12 +8,26 @@
  *   apart free         a request is freed when its collective is over
  *   apart sub          MPI_Cart_sub comes while the set-up of its parent has gone further on one
  *                      rank than on the other
+ *   apart windows      the same for windows, also by the functions for large counts
  *   apart crossed      each rank waits first for another one of the requests in flight, all of
  *                      which are the first of their communicators
  */
 #include "check.h"
 
 #include <unistd.h>
+
+#if MPI_VERSION < 4 /* huddle's loader has them; without it they are not there */
+#define WEAK __attribute__((weak))
+WEAK int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
+                          MPI_Win *made);
+WEAK int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base,
+                            MPI_Win *made);
+WEAK int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
+                                   void *base, MPI_Win *made);
+#define IS_THERE(name) (name != NULL)
+#else
+#define IS_THERE(name) true
+#endif
 
 static void sum_is_right(int sum, const char *what)
 {
@@ -90,19 +104,26 @@ static void free_when_over(void)
     MPI_Request_free(&request);
 }
 
+static void test(MPI_Request *request, int tests)
+{
+    int done = 0;
+
+    for (int i = 0; i < (world_rank == 0 ? tests : 30) && !done; i++) {
+        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+}
+
 static void sub(int tests)
 {
     int size[1] = { world_size }, around[1] = { 0 }, kept[1] = { 1 }, in = world_rank + 1, sum = 0,
-        members = 0, done = 0;
+        members = 0;
     MPI_Request request;
     MPI_Comm grid, part;
 
     MPI_Cart_create(MPI_COMM_WORLD, 1, size, around, 0, &grid);
     MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, grid, &request);
-    for (int i = 0; i < (world_rank == 0 ? tests : 30) && !done; i++) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        usleep(1000);
-    }
+    test(&request, tests);
     MPI_Cart_sub(grid, kept, &part);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_size(part, &members);
@@ -110,6 +131,64 @@ static void sub(int tests)
     sum_is_right(sum, "sub");
     MPI_Comm_free(&part);
     MPI_Comm_free(&grid);
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+enum { UNIT = sizeof(int) };
+
+static int create(MPI_Comm comm, MPI_Win *made)
+{
+    static int data;
+
+    return MPI_Win_create(&data, UNIT, UNIT, MPI_INFO_NULL, comm, made);
+}
+
+static int create_large(MPI_Comm comm, MPI_Win *made)
+{
+    static int data;
+
+    return MPI_Win_create_c(&data, UNIT, UNIT, MPI_INFO_NULL, comm, made);
+}
+
+static int allocate_large(MPI_Comm comm, MPI_Win *made)
+{
+    int *data;
+
+    return MPI_Win_allocate_c(UNIT, UNIT, MPI_INFO_NULL, comm, &data, made);
+}
+
+static int allocate_shared_large(MPI_Comm comm, MPI_Win *made)
+{
+    int *data;
+
+    return MPI_Win_allocate_shared_c(UNIT, UNIT, MPI_INFO_NULL, comm, &data, made);
+}
+
+static void windows(int tests)
+{
+    static int (*const make[])(MPI_Comm comm, MPI_Win * made) = { create, create_large,
+                                                                  allocate_large,
+                                                                  allocate_shared_large };
+    enum { WAYS = sizeof make / sizeof *make };
+
+    for (int i = 0; i < (IS_THERE(MPI_Win_create_c) ? WAYS : 1); i++) {
+        int in = world_rank + 1, sum = 0, *unit = NULL, found = 0;
+        MPI_Request request;
+        MPI_Comm comm;
+        MPI_Win window;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+        test(&request, tests);
+        int error = make[i](comm, &window);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Win_get_attr(window, MPI_WIN_DISP_UNIT, &unit, &found);
+        check(error == MPI_SUCCESS && found && *unit == UNIT, "windows: %d: error %d", i, error);
+        sum_is_right(sum, "windows");
+        MPI_Win_free(&window);
+        MPI_Comm_free(&comm);
+    }
 }
 
 static void crossed(void)
@@ -151,10 +230,12 @@ int main(int argc, char **argv)
             free_when_over();
         else if (strcmp(what, "sub") == 0)
             sub(turn);
+        else if (strcmp(what, "windows") == 0)
+            windows(turn);
         else if (strcmp(what, "crossed") == 0)
             crossed();
         else
-            check(false, "apart: '%s' is none of neighbours, disconnect, free, sub, crossed", what);
+            check(false, "apart: '%s' is none of the words above", what);
     }
     return finish("apart");
 }

@@ -75,6 +75,8 @@
 #define COUNTED_comm .comm = comm,
 #define COUNTED_request
 #define COUNTED_info
+#define COUNTED_in_bytes
+#define COUNTED_made
 
 /* ROW(name, kinds of the parameters) for names that are not collectives of signatures.def. */
 #define INITIALISERS(ROW)                                                                          \
@@ -108,6 +110,9 @@
     ROW(MPI_Win_create_dynamic, info, comm, made)                                                  \
     ROW(MPI_Win_allocate, count, type, info, comm, buffer, made)                                   \
     ROW(MPI_Win_allocate_shared, count, type, info, comm, buffer, made)                            \
+    ROW(MPI_Win_create_c, buffer, in_bytes, count, info, comm, made)                               \
+    ROW(MPI_Win_allocate_c, in_bytes, count, info, comm, buffer, made)                             \
+    ROW(MPI_Win_allocate_shared_c, in_bytes, count, info, comm, buffer, made)                      \
     ROW(MPI_File_open, comm, in, type, info, made)                                                 \
     ROW(MPI_Comm_free, freed)                                                                      \
     ROW(MPI_Comm_disconnect, freed)                                                                \
@@ -228,6 +233,11 @@ OTHERS(DECLARE)
 #define NEIGHBORS(Name, name, ...) NEIGHBORS_EXPAND(NEIGHBORS_##name, Name, name, __VA_ARGS__)
 #include "host/signatures.def"
 
+/* Their unit is an int, too. */
+BY_INT(false, MPI_Win_create, buffer, in_bytes, count, info, comm, made)
+BY_INT(false, MPI_Win_allocate, in_bytes, count, info, comm, buffer, made)
+BY_INT(false, MPI_Win_allocate_shared, in_bytes, count, info, comm, buffer, made)
+
 /* MPI 4's function, where there is MPI 3's: hints may be ignored. */
 static uintptr_t idup_without_info(uintptr_t comm, uintptr_t info, uintptr_t made,
                                    uintptr_t request)
@@ -238,6 +248,9 @@ static uintptr_t idup_without_info(uintptr_t comm, uintptr_t info, uintptr_t mad
 
 static void *const fallbacks[NAMES] = {
     [AT_MPI_Comm_idup_with_info] = (void *)idup_without_info,
+    [AT_MPI_Win_create_c] = (void *)by_int_MPI_Win_create,
+    [AT_MPI_Win_allocate_c] = (void *)by_int_MPI_Win_allocate,
+    [AT_MPI_Win_allocate_shared_c] = (void *)by_int_MPI_Win_allocate_shared,
 #define HANDLED(Name, name, ...)                                                                   \
     [AT_MPI_##Name##_c] = (void *)by_int_MPI_##Name,                                               \
     [AT_MPI_I##name##_c] = (void *)by_int_MPI_I##name,                                             \

@@ -106,12 +106,21 @@ void hud_order_flush(MPI_Comm handle)
     MADE(Win_create,                                                                               \
          (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),       \
          (base, size, unit, info, comm, made))                                                     \
+    MADE(Win_create_c,                                                                             \
+         (void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),  \
+         (base, size, unit, info, comm, made))                                                     \
     MADE(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win * made), (info, comm, made))   \
     MADE(Win_allocate,                                                                             \
          (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),       \
          (size, unit, info, comm, base, made))                                                     \
+    MADE(Win_allocate_c,                                                                           \
+         (MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),  \
+         (size, unit, info, comm, base, made))                                                     \
     MADE(Win_allocate_shared,                                                                      \
          (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),       \
+         (size, unit, info, comm, base, made))                                                     \
+    MADE(Win_allocate_shared_c,                                                                    \
+         (MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),  \
          (size, unit, info, comm, base, made))                                                     \
     MADE(File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *made),    \
          (comm, name, mode, info, made))
