@@ -271,6 +271,8 @@ CASES = [
     Case("nonblocking", "from Fortran 2008", ("mpich4", "mpich5"), 3, ["{bin}/f08"], each=built("f08"), prints=["passed"], seconds=60, handled=True, collectives=("allreduce",)),
     *[Case("nonblocking", f"{ranks} ranks, calls that return at once{with_threads}", mpis, ranks, ["{bin}/returns", *with_threads.replace(", ", "--").split()], seconds=60, handled=True, leaves=LEFT, collectives=("bcast",), again=again)
       for ranks, mpis, with_threads, again in ((2, ALL, "", False), (3, BOTH, "", True), (2, BOTH, ", threads", False))],
+    Case("nonblocking", "cancelled, and freed in flight", ALL, 2, ["{bin}/refused", "--beyond"], seconds=30, handled=True, collectives=("allreduce",)),
+    Case("nonblocking", "cancelled, and freed in flight, without huddle", ALL, 2, ["{bin}/refused"], env={"HUDDLE": "off"}, seconds=30, again=True),
     Case("nonblocking", "waits in other orders, memory for few", BOTH, 3, ["{bin}/apart", "crossed"], env={"HUDDLE_MEMORY": "24K"}, seconds=120, passed="no lease",
          says=["HUDDLE_MEMORY=24K has no room"], collectives=("allreduce",)),
     Case("nonblocking", "waits in other orders", BOTH, 3, ["{bin}/apart", "crossed"], seconds=120, handled=True, leaves=LEFT, collectives=("allreduce",)),

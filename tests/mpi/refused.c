@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * refused.c - MPI_Cancel and MPI_Request_free of a nonblocking collective in flight.  MPI forbids
+ * both; what they return is each MPI's own choice.
+ *
+ *   refused [--beyond]    --beyond: with huddle, which answers otherwise in the MPICH family
+ *
+ * The last rank comes to the collective after a message of rank 0, so it is in flight.
+ */
+#include "check.h"
+
+enum { TAG = 5 };
+
+/* MPI_ERR_LASTCODE: some other error. */
+static const struct expected {
+    const char *version;
+    int cancelled, freed;
+    bool loses;
+} own[] = {
+    { "Open MPI", MPI_ERR_REQUEST, MPI_ERR_REQUEST, false },
+    { "MPICH Version: 4", MPI_ERR_LASTCODE, MPI_ERR_LASTCODE, false },
+    { "", MPI_ERR_LASTCODE, MPI_SUCCESS, true },
+};
+static const struct expected with_huddle[] = {
+    { "Open MPI", MPI_ERR_REQUEST, MPI_ERR_REQUEST, false },
+    { "", MPI_ERR_REQUEST, MPI_SUCCESS, false },
+};
+
+static const struct expected *find(const struct expected *row)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int bytes;
+
+    MPI_Get_library_version(version, &bytes);
+    for (char *c = version; *c; c++)
+        if (*c == '\t')
+            *c = ' ';
+    while (strncmp(version, row->version, strlen(row->version)) != 0)
+        row++;
+    return row;
+}
+
+static void judge(const char *what, int code, int expected)
+{
+    int class = MPI_SUCCESS;
+
+    if (code != MPI_SUCCESS)
+        MPI_Error_class(code, &class);
+    if (expected == MPI_ERR_LASTCODE)
+        check(class != MPI_SUCCESS && class != MPI_ERR_REQUEST, "%s: class %d", what, class);
+    else
+        check(class == expected, "%s: class %d, not %d", what, class, expected);
+}
+
+static void one(MPI_Comm comm, const struct expected *expected)
+{
+    static int in, sum; /* a request that is freed may go on */
+    int last = world_size - 1, token = 0;
+    bool is_freed = false;
+    MPI_Request request;
+
+    in = world_rank + 1;
+    sum = 0;
+    if (world_rank == last)
+        MPI_Recv(&token, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+    if (world_rank != last) {
+        judge("MPI_Cancel", MPI_Cancel(&request), expected->cancelled);
+        judge("MPI_Request_free", MPI_Request_free(&request), expected->freed);
+        is_freed = request == MPI_REQUEST_NULL;
+        check(is_freed == (expected->freed == MPI_SUCCESS), "the handle of the request");
+    }
+    if (world_rank == 0)
+        MPI_Send(&token, 1, MPI_INT, last, TAG, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(comm);
+    MPI_Barrier(comm);
+    /* (of a freed one MPICH 5 and Intel MPI may leave their own undone) */
+    check((is_freed && expected->loses) || sum == world_size * (world_size + 1) / 2,
+          "the sum is %d", sum);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int turn = 0; turn < 6; turn++)
+        one(comm, find(argc > 1 ? with_huddle : own));
+    MPI_Comm_free(&comm);
+    return finish("refused");
+}
