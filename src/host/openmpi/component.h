@@ -5,10 +5,15 @@
  *   component.c   the component: opened once per process, asked once per communicator, closed in
  *                 MPI_Finalize
  *   module.c      one communicator: the team, and the modules that served its collectives before
+ *   below.c       these modules
  *   exchange.c    how the members of a team reach each other while nobody waits
  *   handled.c     the collectives that huddle serves
- *   nonblocking.c their nonblocking and persistent forms
- *   request.c     the requests of these
+ *   many.c        those with a buffer for each rank
+ *   nonblocking.c their nonblocking forms
+ *   persistent.c  their persistent forms
+ *   request.c     the requests of both
+ *   progress.c    advances them in Open MPI's own waits
+ *   messages.c    messages between nodes
  *   view.c        a user's buffer of any datatype as a hud_view
  *   reduction.c   an operation on a datatype as a hud_op
  *   settings.c    the settings as MCA parameters coll_huddle_*
