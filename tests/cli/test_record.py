@@ -289,12 +289,12 @@ class Require(Recorded):
 
     def test_without_it_each_bad_setting_is_a_line(self):
         for command in self.each():
-            words = ("--set", "HUDDLE_WAIT=never", "--", *command, "end")
-            answer = huddle("run", "--set", "HUDDLE_BCAST=fast", *words)
+            words = ("--", *command, "end")
+            answer = huddle("run", *words, HUDDLE_WAIT="never", HUDDLE_BCAST="fast")
             self.assertEqual(0, answer.returncode, answer.stderr)
             for name in ("HUDDLE_WAIT=never", "HUDDLE_BCAST=fast"):
                 self.assertEqual(1, answer.stderr.count(f"huddle: {name} is not"), answer.stderr)
-            answer = huddle("run", "--set", "HUDDLE=require", f"--stats={self.file}", *words[2:])
+            answer = huddle("run", "--set", "HUDDLE=require", f"--stats={self.file}", *words)
             self.assertEqual(0, answer.returncode, answer.stderr)
             self.assertEqual({}, self.stats()["collectives"]["allreduce"]["passed"])
 
