@@ -5,10 +5,11 @@
 
 #include <sched.h>
 
+enum { ENDS_WITHIN_ENDS = 4 }; /* at most: a stack has an end */
 enum { PASSES_PER_TIME = 16 }; /* looks at a flag from one question of the time to the next */
 
-static __thread char self;   /* its address is a thread's own */
-static __thread int outside; /* calls out that this thread is within */
+static __thread char self;            /* its address is a thread's own */
+static __thread struct calls_out out; /* that this thread is within; without threads: lanes.out */
 
 void hud_lanes_init(struct lanes *all, bool threads)
 {
@@ -34,20 +35,24 @@ void hud_lanes_lock(struct lanes *all)
 {
     if (all->threads)
         pthread_mutex_lock(&all->lock);
-    all->busy = true;
+    all->busy++;
 }
 
 bool hud_lanes_try(struct lanes *all)
 {
-    if (outside || (all->threads ? pthread_mutex_trylock(&all->lock) != 0 : all->busy))
+    const struct calls_out *within = all->threads ? &out : &all->out;
+
+    if (within->asks != 0 || within->ends == ENDS_WITHIN_ENDS)
         return false;
-    all->busy = true;
+    if (all->threads ? pthread_mutex_trylock(&all->lock) != 0 : all->busy != 0)
+        return false;
+    all->busy++;
     return true;
 }
 
 void hud_lanes_unlock(struct lanes *all)
 {
-    all->busy = false;
+    all->busy--;
     if (all->threads)
         pthread_mutex_unlock(&all->lock);
 }
@@ -64,27 +69,31 @@ void hud_lanes_unlock_pool(struct lanes *all)
         pthread_mutex_unlock(&all->pool_lock);
 }
 
-static void leave(struct lanes *all)
+/* Before a call out; which counts it. */
+static void leave(struct lanes *all, bool asks)
 {
-    outside++;
+    struct calls_out *within = all->threads ? &out : &all->out;
+
+    (*(asks ? &within->asks : &within->ends))++;
     hud_lanes_unlock(all);
 }
 
-static void come_back(struct lanes *all)
+static void come_back(struct lanes *all, bool asks)
 {
+    struct calls_out *within = all->threads ? &out : &all->out;
+
     hud_lanes_lock(all);
-    outside--;
+    (*(asks ? &within->asks : &within->ends))--;
 }
 
-/* The thread that calls the end of a task may wait, in that call, for what follows the task. */
-static bool is_others(const struct lane *lane)
+static bool is_others(const struct lanes *all, const struct lane *lane)
 {
-    return lane->ender && lane->ender != &self;
+    return lane->ender && all->threads && lane->ender != &self;
 }
 
-bool hud_lane_is_empty(const struct lane *lane)
+bool hud_lane_is_empty(const struct lanes *all, const struct lane *lane)
 {
-    return !lane->first && !is_others(lane);
+    return !lane->first && !is_others(all, lane);
 }
 
 /* ---- strands ---- */
@@ -178,9 +187,9 @@ static bool ask(struct lanes *all, struct lane *lane)
     struct strand *s = lane->strand;
 
     lane->asks = true;
-    leave(all);
+    leave(all, true);
     bool there = s->ask(s->ask_arg);
-    come_back(all);
+    come_back(all, true);
     lane->asks = false;
     return there;
 }
@@ -214,10 +223,10 @@ static bool end_first(struct lanes *all, struct lane *lane)
     give_back(all, lane->strand);
     lane->strand = NULL;
     lane->first = task->next;
-    lane->ender = &self;
-    leave(all);
+    lane->ender = all->threads ? (const void *)&self : all;
+    leave(all, false);
     task->over(task);
-    come_back(all);
+    come_back(all, false);
     lane->ender = outer;
     mem_count(&all->in_flight, (uint64_t)-1, all->threads);
     mem_count_put(&task->in_flight, 0);
@@ -260,7 +269,18 @@ static bool advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
     return moved;
 }
 
-static bool advance_all(struct lanes *all, enum wants wants)
+/*
+ * What follows a task stays behind it while its end is called.  Only a thread that waits for that
+ * lane, within that call, goes on with it: it would wait for ever.
+ */
+static bool may_advance(const struct lanes *all, const struct lane *lane,
+                        const struct lane *awaited)
+{
+    return lane->first && !lane->asks && !is_others(all, lane) && (!lane->ender || lane == awaited);
+}
+
+/* awaited: the lane that the caller waits for, or NULL. */
+static bool advance_all(struct lanes *all, enum wants wants, const struct lane *awaited)
 {
     bool alone = all->count == 1, moved = false;
     uint64_t pass = ++all->passes;
@@ -268,7 +288,7 @@ static bool advance_all(struct lanes *all, enum wants wants)
     for (struct lane *lane = all->first, *next; lane; lane = next) {
         uint64_t removed = all->removed;
         next = lane->next;
-        if (!lane->first || lane->pass >= pass || lane->asks || is_others(lane))
+        if (lane->pass >= pass || !may_advance(all, lane, awaited))
             continue;
         lane->pass = pass;
         if (advance_lane(all, lane, alone ? wants : GO_ON))
@@ -336,7 +356,7 @@ static int advance(struct lanes *all, bool yields)
     if (mem_count_read(&all->in_flight) == 0)
         return 0;
     if (hud_lanes_try(all)) {
-        bool moved = advance_all(all, GO_ON);
+        bool moved = advance_all(all, GO_ON, NULL);
         yields = yields && !moved && mem_count_read(&all->waits) == 0 && wants_yield(all);
         hud_lanes_unlock(all);
         if (yields)
@@ -366,9 +386,9 @@ void hud_lanes_wait(struct lanes *all, struct lane *lane, const struct lane_task
     mine.wait.flag = NULL;
     while (!over) {
         hud_lanes_lock(all);
-        advance_all(all, wants);
+        advance_all(all, wants, lane);
         wants = POLL_INSIDE;
-        over = task ? lanes_is_over(task) : hud_lane_is_empty(lane);
+        over = task ? lanes_is_over(task) : hud_lane_is_empty(all, lane);
         if (!over)
             stand_in(all, lane, &mine);
         hud_lanes_unlock(all);

@@ -10,8 +10,9 @@
  *           taken: its holder advances them.  Without threads it is only a mark.
  * Calls out What a strand asks for, and the end of a task, are called on the stack of the thread
  *           that advances the lane, without the lock: they may be the program's functions, which
- *           take its own locks, or wait for other lanes.  No other thread advances the lane
- *           meanwhile.  A thread within such a call only advances lanes to wait.
+ *           take its own locks, or wait for other lanes.  The lane stays where it is meanwhile.
+ *           Within what is asked for, which may be the host's progress, lanes are only advanced to
+ *           wait for them.
  * Memory    A strand for each lane that has tasks, of those started and of those not yet started
  *           (hud_lanes_reserve).  Strands are kept until the end.
  */
@@ -43,9 +44,15 @@ struct lane {
     void (*emptied)(struct lane *lane); /* after its last task is over; may free it */
 };
 
+struct calls_out {
+    int asks, ends;
+};
+
 struct lanes {
     pthread_mutex_t lock, pool_lock;
-    bool threads, busy;
+    bool threads;
+    int busy;             /* calls of hud_lanes_lock that have not ended */
+    struct calls_out out; /* without threads */
     struct lane *first;
     int count;                /* of lanes with tasks */
     uint64_t passes, removed; /* over the lanes; lanes from the list */
@@ -91,7 +98,7 @@ void hud_lanes_wait(struct lanes *lanes, struct lane *lane, const struct lane_ta
 
 /* Under the lock: its tasks are over, for this thread: where another one calls the end of the last
  * one, that is not over. */
-bool hud_lane_is_empty(const struct lane *lane);
+bool hud_lane_is_empty(const struct lanes *lanes, const struct lane *lane);
 
 static inline bool lanes_is_over(const struct lane_task *task)
 {

@@ -57,12 +57,17 @@ static void operation(void)
 static int copy(MPI_Comm old, int key, void *extra, void *in, void *out, int *keep)
 {
     int root = world_rank;
+    MPI_Request request;
 
     (void)old, (void)key, (void)extra, (void)in;
     *(void **)out = NULL;
     *keep = 0;
     MPI_Bcast(&root, 1, MPI_INT, 0, second);
     check(root == 0, "broadcast in a copy function: %d", root);
+    root = world_rank;
+    MPI_Ibcast(&root, 1, MPI_INT, 1, second, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(root == 1, "nonblocking broadcast in a copy function: %d", root);
     return MPI_SUCCESS;
 }
 

@@ -98,7 +98,7 @@ static char done[8]; /* the names of tasks, in the order of their ends */
 struct named {
     struct lane_task task;
     char name;
-    bool waits_for_other, waits_for_all;
+    enum { ONLY_ENDS, WAITS_FOR_OTHER, WAITS_FOR_ALL, POLLS_FOR_OTHER } does;
 };
 
 static void run_nothing(struct lane_task *task, struct strand *strand)
@@ -111,10 +111,12 @@ static void end_named(struct lane_task *task)
     const struct named *named = (const struct named *)(void *)task;
 
     done[strlen(done)] = named->name;
-    if (named->waits_for_other)
+    if (named->does == WAITS_FOR_OTHER || named->does == WAITS_FOR_ALL)
         hud_lanes_wait(&lanes, &other, NULL);
-    if (named->waits_for_all)
+    if (named->does == WAITS_FOR_ALL)
         hud_lanes_wait(&lanes, &one, NULL);
+    for (int i = 0; named->does == POLLS_FOR_OTHER && other.first && i < 100; i++)
+        (void)hud_lanes_poll(&lanes);
 }
 
 static void begin_lanes(bool threads)
@@ -146,12 +148,12 @@ static void progress(void *arg)
 static void the_end_of_a_task_waits(void **state)
 {
     (void)state;
-    for (int all = 0; all < 2; all++) {
+    for (int does = WAITS_FOR_OTHER; does <= POLLS_FOR_OTHER; does++) {
         struct asking first = { .task = { .run = run, .over = over } }, second = first;
-        struct named a = { { .run = run_nothing, .over = end_named }, 'a', true, all },
-                     b = { { .run = run_nothing, .over = end_named }, 'b', false, false },
-                     c = { { .run = run_nothing, .over = end_named }, 'c', false, false },
-                     d = { { .run = run_nothing, .over = end_named }, 'd', false, false };
+        struct named a = { { .run = run_nothing, .over = end_named }, 'a', does },
+                     b = { { .run = run_nothing, .over = end_named }, 'b', ONLY_ENDS },
+                     c = { { .run = run_nothing, .over = end_named }, 'c', ONLY_ENDS },
+                     d = { { .run = run_nothing, .over = end_named }, 'd', ONLY_ENDS };
         begin_lanes(false);
         lanes.progress = progress;
         start(&other, &second.task);
@@ -164,6 +166,7 @@ static void the_end_of_a_task_waits(void **state)
         assert_int_equal(hud_lanes_advance(&lanes), 0);
         assert_int_equal(strlen(done), 4);
         assert_int_equal(done[0], 'a');
+        assert_int_equal(done[1], 'd'); /* which is of the other lane */
         assert_true(strchr(done, 'b') < strchr(done, 'c'));
         assert_null(lanes.first);
         hud_lanes_destroy(&lanes);
@@ -198,7 +201,7 @@ static void *start_and_wait(void *arg)
 static void the_holder_of_a_lock_goes_on(void **state)
 {
     struct lane_task asks = { .run = run_with_lock, .over = over };
-    struct named b = { { .run = run_nothing, .over = end_named }, 'b', false, false };
+    struct named b = { { .run = run_nothing, .over = end_named }, 'b', ONLY_ENDS };
     pthread_t thread;
 
     (void)state;

@@ -288,7 +288,7 @@ int hud_request_start(hud_request *r)
     struct hud_team *team = r->team;
     struct lanes *lanes = &r->context->lanes;
     hud_lanes_lock(lanes);
-    bool passed = hud_lane_is_empty(&team->lane) ? is_passed(r) : is_free(r);
+    bool passed = hud_lane_is_empty(lanes, &team->lane) ? is_passed(r) : is_free(r);
     r->tested = false;
     if (!passed) {
         team->before = true;
