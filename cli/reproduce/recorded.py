@@ -5,7 +5,7 @@ two machines.
 
 The rows are those of `docs/evidence/papers-16-cores.csv` and `papers-2-cores-epyc.csv`, whose first
 lines tell how they were measured.  The papers measured on two sockets, so that only orders can be
-compared, and their speedups have no criterion here.  huddle's own goal is a check of its own.
+compared, and their factors have no criterion here.  huddle's own goal is a check of its own.
 `huddle reproduce measured` measures the rows again.
 """
 
