@@ -168,7 +168,8 @@ def tables(rows, details=False):
             )
             (compared if any(row.ratios for row in some) else alone).append(
                 (
-                    f"{collective}, us, {setting_text(ranks, bind, line, some)}",
+                    f"{collective}, us, {setting_text(ranks, bind, line, some)}"
+                    + ("; *: the fastest" if wide and len(variants_of(some)) > 1 else ""),
                     *(side_by_side if wide else one_below_the_other)(some),
                 )
             )

@@ -4,9 +4,10 @@ This machine, as `huddle tune --machine` has described it: every algorithm, meas
 without MPI and simulated, of all numbers of ranks up to its cores.
 """
 
+import os
 import sys
 
-from ..common import jobs, steady
+from ..common import jobs, machines, steady
 from ..common.collectives import find, known
 from ..common.layout import Trouble
 from ..common.progress import Progress
@@ -57,6 +58,12 @@ def compare(layout, options):
         raise Trouble(
             "validate: there is one core, and teams are measured with one for each rank (accepted:"
             " 2 cores or more, or --data NAME)",
+            2,
+        )
+    if not os.path.exists(machines.measured_file()):
+        raise Trouble(
+            f"validate: this machine is not described: there is no {machines.measured_file()}"
+            " (accepted: after huddle tune --machine, which writes it, or --data NAME)",
             2,
         )
     teams = [options.ranks] if options.ranks else range(2, cores + 1)

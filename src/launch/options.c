@@ -74,7 +74,7 @@ static void refuse_name(const char *pair, size_t length)
     hud_launch_fail(BAD_USE,
                     "--set %s: not a setting of huddle (accepted: NAME=VALUE, for example "
                     "%s=VALUE; see: huddle settings)",
-                    pair, near ? near->name : "HUDDLE_MEMORY");
+                    pair[0] != '\0' ? pair : "''", near ? near->name : "HUDDLE_MEMORY");
 }
 
 static int take_set(struct run *run, const char *pair)

@@ -126,7 +126,9 @@ class Command(unittest.TestCase):
         with tempfile.TemporaryDirectory() as home:
             done = self.here(home)
         self.assertEqual((2, ""), (done.returncode, done.stdout))
-        self.assertRegex(done.stderr, r"^huddle: --machine this: not described yet[^\n]*\n$")
+        self.assertRegex(
+            done.stderr, r"^huddle: validate: this machine is not described: [^\n]*--data NAME\)\n$"
+        )
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
     def test_this_machine(self):
