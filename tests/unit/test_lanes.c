@@ -95,10 +95,12 @@ static struct lanes lanes;
 static struct lane one, other;
 static char done[8]; /* the names of tasks, in the order of their ends */
 
+enum what { ONLY_ENDS, WAITS_FOR_OTHER, WAITS_FOR_ALL, POLLS_FOR_OTHER };
+
 struct named {
     struct lane_task task;
     char name;
-    enum { ONLY_ENDS, WAITS_FOR_OTHER, WAITS_FOR_ALL, POLLS_FOR_OTHER } does;
+    enum what does;
 };
 
 static void run_nothing(struct lane_task *task, struct strand *strand)
@@ -148,7 +150,7 @@ static void progress(void *arg)
 static void the_end_of_a_task_waits(void **state)
 {
     (void)state;
-    for (int does = WAITS_FOR_OTHER; does <= POLLS_FOR_OTHER; does++) {
+    for (enum what does = WAITS_FOR_OTHER; does <= POLLS_FOR_OTHER; does++) {
         struct asking first = { .task = { .run = run, .over = over } }, second = first;
         struct named a = { { .run = run_nothing, .over = end_named }, 'a', does },
                      b = { { .run = run_nothing, .over = end_named }, 'b', ONLY_ENDS },
