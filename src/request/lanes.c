@@ -8,8 +8,7 @@
 enum { ENDS_WITHIN_ENDS = 4 }; /* at most: a stack has an end */
 enum { PASSES_PER_TIME = 16 }; /* looks at a flag from one question of the time to the next */
 
-static __thread char self;            /* its address is a thread's own */
-static __thread struct calls_out out; /* that this thread is within; without threads: lanes.out */
+static __thread struct calls_out own;
 
 void hud_lanes_init(struct lanes *all, bool threads)
 {
@@ -31,6 +30,12 @@ void hud_lanes_destroy(struct lanes *all)
 
 /* ---- locks ---- */
 
+/* Those that this thread is within.  The address is its own. */
+static struct calls_out *calls_out(struct lanes *all)
+{
+    return all->threads ? &own : &all->out;
+}
+
 void hud_lanes_lock(struct lanes *all)
 {
     if (all->threads)
@@ -40,9 +45,9 @@ void hud_lanes_lock(struct lanes *all)
 
 bool hud_lanes_try(struct lanes *all)
 {
-    const struct calls_out *within = all->threads ? &out : &all->out;
+    const struct calls_out *out = calls_out(all);
 
-    if (within->asks != 0 || within->ends == ENDS_WITHIN_ENDS)
+    if (out->asks != 0 || out->ends == ENDS_WITHIN_ENDS)
         return false;
     if (all->threads ? pthread_mutex_trylock(&all->lock) != 0 : all->busy != 0)
         return false;
@@ -69,29 +74,13 @@ void hud_lanes_unlock_pool(struct lanes *all)
         pthread_mutex_unlock(&all->pool_lock);
 }
 
-/* Before a call out; which counts it. */
-static void leave(struct lanes *all, bool asks)
+/* Another thread is at the end of its last task. */
+static bool is_others(struct lanes *all, const struct lane *lane)
 {
-    struct calls_out *within = all->threads ? &out : &all->out;
-
-    (*(asks ? &within->asks : &within->ends))++;
-    hud_lanes_unlock(all);
+    return lane->ender && lane->ender != calls_out(all);
 }
 
-static void come_back(struct lanes *all, bool asks)
-{
-    struct calls_out *within = all->threads ? &out : &all->out;
-
-    hud_lanes_lock(all);
-    (*(asks ? &within->asks : &within->ends))--;
-}
-
-static bool is_others(const struct lanes *all, const struct lane *lane)
-{
-    return lane->ender && all->threads && lane->ender != &self;
-}
-
-bool hud_lane_is_empty(const struct lanes *all, const struct lane *lane)
+bool hud_lane_is_empty(struct lanes *all, const struct lane *lane)
 {
     return !lane->first && !is_others(all, lane);
 }
@@ -185,11 +174,14 @@ static bool look_at(struct lanes *all, struct strand *s)
 static bool ask(struct lanes *all, struct lane *lane)
 {
     struct strand *s = lane->strand;
+    struct calls_out *out = calls_out(all);
 
     lane->asks = true;
-    leave(all, true);
+    out->asks++;
+    hud_lanes_unlock(all);
     bool there = s->ask(s->ask_arg);
-    come_back(all, true);
+    hud_lanes_lock(all);
+    out->asks--;
     lane->asks = false;
     return there;
 }
@@ -218,15 +210,18 @@ static bool may_go_on(struct lanes *all, struct lane *lane, unsigned looks)
 static bool end_first(struct lanes *all, struct lane *lane)
 {
     struct lane_task *task = lane->first;
-    const void *outer = lane->ender; /* this thread is within such a call, and waits */
+    struct calls_out *out = calls_out(all);
+    const struct calls_out *outer = lane->ender; /* this thread is within such a call, and waits */
 
     give_back(all, lane->strand);
     lane->strand = NULL;
     lane->first = task->next;
-    lane->ender = all->threads ? (const void *)&self : all;
-    leave(all, false);
+    lane->ender = out;
+    out->ends++;
+    hud_lanes_unlock(all);
     task->over(task);
-    come_back(all, false);
+    hud_lanes_lock(all);
+    out->ends--;
     lane->ender = outer;
     mem_count(&all->in_flight, (uint64_t)-1, all->threads);
     mem_count_put(&task->in_flight, 0);
@@ -273,8 +268,7 @@ static bool advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
  * What follows a task stays behind it while its end is called.  Only a thread that waits for that
  * lane, within that call, goes on with it: it would wait for ever.
  */
-static bool may_advance(const struct lanes *all, const struct lane *lane,
-                        const struct lane *awaited)
+static bool may_advance(struct lanes *all, const struct lane *lane, const struct lane *awaited)
 {
     return lane->first && !lane->asks && !is_others(all, lane) && (!lane->ender || lane == awaited);
 }

@@ -24,6 +24,11 @@
 
 #include <pthread.h>
 
+/* Calls out that a thread is within. */
+struct calls_out {
+    int asks, ends; /* of what strands ask for, of ends of tasks */
+};
+
 struct lane_task {
     struct lane_task *next;
     mem_counter in_flight;                                      /* 1: started and not over */
@@ -36,16 +41,12 @@ struct lane {
     struct lane_task *first, *last;
     struct strand *strand;              /* of the first; NULL: it has not begun */
     bool asks;                          /* what its strand asks for is being called */
-    const void *ender;                  /* the thread that calls the end of a task; NULL: none */
+    const struct calls_out *ender;      /* of the thread that calls the end of a task, or NULL */
     uint64_t pass;                      /* over the lanes, in which it was advanced last */
     struct lane *prev, *next;           /* of the lanes with tasks */
     struct mem_policy *policy;          /* of the waits of its tasks, or NULL */
     unsigned polls;                     /* of it, while a thread may wait in a wait of a task */
     void (*emptied)(struct lane *lane); /* after its last task is over; may free it */
-};
-
-struct calls_out {
-    int asks, ends;
 };
 
 struct lanes {
@@ -98,7 +99,7 @@ void hud_lanes_wait(struct lanes *lanes, struct lane *lane, const struct lane_ta
 
 /* Under the lock: its tasks are over, for this thread: where another one calls the end of the last
  * one, that is not over. */
-bool hud_lane_is_empty(const struct lanes *lanes, const struct lane *lane);
+bool hud_lane_is_empty(struct lanes *lanes, const struct lane *lane);
 
 static inline bool lanes_is_over(const struct lane_task *task)
 {
