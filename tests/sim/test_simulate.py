@@ -17,7 +17,8 @@ from cli.common.machines import tomllib  # noqa: E402
 
 MACHINES = {
     os.path.splitext(os.path.basename(path))[0]: path
-    for path in glob.glob(os.path.join(SOURCE, "machines", "*.toml"))
+    for folder in ("", "held-out")
+    for path in glob.glob(os.path.join(SOURCE, "machines", folder, "*.toml"))
 }
 LARGE = 40008  # bytes of more than one fragment, and of whole elements
 
@@ -124,6 +125,7 @@ class Machines(unittest.TestCase):
     def test_all_seven_load(self):
         cores = {name: answer(machine=machine(name))["machine"]["cores"] for name in MACHINES}
         wanted = {
+            "ice-lake": 48,
             "kunpeng-920": 128,
             "xeon-e5-2620v4": 16,
             "xeon-e5620": 8,
