@@ -71,8 +71,8 @@ def head_of(papers, rows, brief):
         )
     if HELD_OUT in papers:
         lines.append(
-            "One part has published broadcasts whose times gave no number of the simulator. Three"
-            " other measurements of that machine are in its description."
+            "One part has published broadcasts of a machine from which no number of the simulator"
+            " was taken."
         )
     if OWN in papers:
         lines.append(
