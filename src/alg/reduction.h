@@ -104,6 +104,15 @@ static inline void contribution_prefetch(struct mem *m, const struct coll *c, co
     mem_prefetch_own(m, line, sizeof line->value + CONTRIBUTION_GAP + c->bytes);
 }
 
+/* Before the contribution at `line` is awaited: the same rank's of the next call is at `next`. */
+static inline void contribution_expect(struct mem *m, const struct coll *c, mem_flag *line,
+                                       mem_flag *next)
+{
+    size_t bytes = sizeof line->value + CONTRIBUTION_GAP + c->bytes;
+
+    mem_prefetch_next(m, line, c->op, next, c->op + 1, bytes);
+}
+
 /* ---- pieces ---- */
 
 /* A window of as many bytes as wanted (0: all) or as fit; 0: no room. */

@@ -133,6 +133,16 @@ MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes);
 MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes);
 
 /*
+ * A hint without order or effect, before this rank awaits `f`: it awaits such flags in turn, one in
+ * each call, and the next one is `next`, with so many bytes from there on.  If the rank that posts
+ * them is ahead, they are fetched now.  If it is not, its owner is about to write them, and would
+ * wait for them.  So that is tried only after several flags in a row had been posted before, and
+ * not again for a while if `next` had not.
+ */
+MEM_FN void mem_prefetch_next(struct mem *m, mem_flag *f, uint64_t min, mem_flag *next,
+                              uint64_t next_min, size_t bytes);
+
+/*
  * Single copy: straight from one rank's buffer to another's.  An exposed view is an address for the
  * other ranks, as good as a rank's own word for it: what they do there is ordered by posts and
  * awaits as on any other bytes.  0: nobody can reach it (packed, or no single copy in this team).

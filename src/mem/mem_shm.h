@@ -55,6 +55,8 @@ struct mem_reach {
 struct mem_team {
     struct mem_habit habit[MEM_HABITS];
     struct mem_pace pace;
+    int ahead; /* of mem_prefetch_next: awaits in a row whose flags had been posted before; below
+                  0: so many more must pass */
     const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach
                         each other's memory */
     struct mem_mapped *const *mapped; /* of the members, where they reach it by mappings; NULL: the
@@ -315,31 +317,7 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
     hud_mem_move(m, to, from, bytes);
 }
 
-/* The builtin means a read where the compiler may not assume the instruction. */
-static inline void mem_prefetch_write(const char *line)
-{
-#if defined(__x86_64__)
-    __asm__ volatile("prefetchw %0" : : "m"(*line));
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
-
-MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes)
-{
-    enum { STEP = 64 }; /* bytes: the shortest line */
-
-    if (bytes > m->policy->prefetch_bytes)
-        return;
-    for (size_t i = 0; i < bytes; i += STEP)
-        mem_prefetch_write((const char *)at + i);
-}
-
-MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes)
-{
-    if (bytes >= m->policy->message_bytes)
-        mem_prefetch_own(m, at, bytes);
-}
+#include "mem/prefetch.h"
 
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
 {

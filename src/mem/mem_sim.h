@@ -147,6 +147,13 @@ MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes)
         hud_sim_claim(m, at, bytes);
 }
 
+/* Not simulated: a rank alone in its call knows of no other. */
+MEM_FN void mem_prefetch_next(struct mem *m, mem_flag *f, uint64_t min, mem_flag *next,
+                              uint64_t next_min, size_t bytes)
+{
+    (void)m, (void)f, (void)min, (void)next, (void)next_min, (void)bytes;
+}
+
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
 {
     return hud_sim_expose(m, view);

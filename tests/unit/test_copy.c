@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_copy.c - the copy with non-temporal stores: every length and alignment around its blocks,
- * and no byte outside the target changes; copies between spans of all kinds. */
+ * and no byte outside the target changes; copies between spans of all kinds.  When the line of a
+ * flag's next one is prefetched. */
 #include "mem/mem.h"
 
 #include <setjmp.h>
@@ -151,13 +152,55 @@ static void spans_move(void **state)
         }
 }
 
+/* Awaits `times` flags, of which all have been posted before. */
+static void await_posted(struct mem *m, mem_flag *flag, mem_flag *next, int times)
+{
+    for (int i = 0; i < times; i++) {
+        mem_prefetch_next(m, flag, 1, next, 1, sizeof *next);
+        mem_await(m, flag, 1);
+    }
+}
+
+/* A flag's next one is prefetched once several have been posted before, and the first of these is
+ * posted, too: until one is not there in time. */
+static void a_poster_who_is_ahead_is_noticed(void **state)
+{
+    static mem_flag posted = { .value = 1 }, missing;
+    const struct mem_policy policy = { .prefetch_bytes = SIZE_MAX }, without = { .polls = 0 };
+    struct mem_team team = { .pids = NULL };
+    struct mem m = { .policy = &policy, .team = &team };
+
+    (void)state;
+    await_posted(&m, &posted, &posted, 4);
+    assert_int_equal(team.ahead, 4);
+    await_posted(&m, &posted, &posted, 1);
+    assert_int_equal(team.ahead, 5);
+    await_posted(&m, &posted, &missing, 3); /* it is not looked at again */
+    assert_int_equal(team.ahead, 5);
+    mem_prefetch_next(&m, &missing, 1, &posted, 1, sizeof posted);
+    assert_int_equal(team.ahead, 0);
+
+    await_posted(&m, &posted, &missing, 5); /* posted in time by chance, or by a common start */
+    assert_int_equal(team.ahead, -64);
+    mem_prefetch_next(&m, &missing, 1, &posted, 1, sizeof posted);
+    assert_int_equal(team.ahead, -64);
+    await_posted(&m, &posted, &posted, 69);
+    assert_int_equal(team.ahead, 5);
+
+    m.policy = &without;
+    await_posted(&m, &posted, &missing, 3);
+    mem_prefetch_next(&m, &missing, 1, &posted, 1, sizeof posted);
+    assert_int_equal(team.ahead, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
                                         cmocka_unit_test(a_view_is_filled_by_it),
                                         cmocka_unit_test(long_copies_in_are_whole),
                                         cmocka_unit_test(the_faster_stores_are_used),
-                                        cmocka_unit_test(spans_move) };
+                                        cmocka_unit_test(spans_move),
+                                        cmocka_unit_test(a_poster_who_is_ahead_is_noticed) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

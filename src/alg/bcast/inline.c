@@ -79,17 +79,17 @@ static void finish(struct mem *m, uint64_t op)
         mem_post(m, &mine->done, op); /* R2 */
 }
 
-/* The line of `owner` for this operation. */
-static mem_flag *line_of(struct mem *m, const struct coll *c, int owner)
+/* The line of `owner` for an operation. */
+static mem_flag *line_of(struct mem *m, uint64_t op, int owner)
 {
-    return &((struct slot *)mem_slot(m, owner))->ring[c->op % RING];
+    return &((struct slot *)mem_slot(m, owner))->ring[op % RING];
 }
 
 /* from: what the parent wrote; NULL at the root, which has it in its buffer. */
 static void write_line(struct mem *m, const struct coll *c, int owner, const struct packet *from,
                        size_t bytes)
 {
-    mem_flag *line = line_of(m, c, owner);
+    mem_flag *line = line_of(m, c->op, owner);
     struct packet *p = (struct packet *)line->payload;
 
     if (from) {
@@ -123,9 +123,11 @@ static void send(struct mem *m, const struct coll *c, const struct shape_tree *t
 static void receive(struct mem *m, const struct coll *c, const struct shape_tree *t)
 {
     int me = mem_rank(m), owner = c->param[LINES] == EACH ? me : hud_shape_parent(t, me);
-    mem_flag *from = line_of(m, c, owner);
+    mem_flag *from = line_of(m, c->op, owner), *next = line_of(m, c->op + 1, owner);
     const struct packet *p = (const struct packet *)from->payload;
 
+    mem_prefetch_next(m, from, c->op, next, c->op + 1,
+                      offsetof(mem_flag, payload) + sizeof p->bytes + c->out->bytes);
     mem_await(m, from, c->op); /* A1 */
     size_t bytes = mem_get(m, &p->bytes);
     if (hud_shape_child(t, me, 0) >= 0)

@@ -126,16 +126,23 @@ static inline void one_way_announce(const struct one_way *x, mem_flag *cell)
     mem_post(x->m, cell, 2 * x->op); /* R1 */
 }
 
+/* Bytes of a cell that such a block occupies, from its flag on. */
+static inline size_t one_way_cell_bytes(const struct one_way *x, size_t block_bytes)
+{
+    size_t in_cell =
+        block_bytes <= one_way_in_cell(x) ? block_bytes : HEADER_MOVED * sizeof(uint64_t);
+
+    return offsetof(mem_flag, payload[HEADER_DATA]) + in_cell;
+}
+
 /* The cell, and the bytes of the window, that the next operation writes if it is like this one;
  * `began`: its position when this one began. */
 static inline void one_way_prefetch(const struct one_way *x, mem_flag *cell, size_t block_bytes,
                                     uint64_t began)
 {
-    size_t bytes = x->at - began < PREFETCH_MAX ? x->at - began : PREFETCH_MAX,
-           in_cell =
-               block_bytes <= one_way_in_cell(x) ? block_bytes : HEADER_MOVED * sizeof(uint64_t);
+    size_t bytes = x->at - began < PREFETCH_MAX ? x->at - began : PREFETCH_MAX;
 
-    mem_prefetch_own(x->m, cell, sizeof cell->value + HEADER_DATA * sizeof(uint64_t) + in_cell);
+    mem_prefetch_own(x->m, cell, one_way_cell_bytes(x, block_bytes));
     if (bytes == 0)
         return;
     size_t place = x->at % x->window_bytes;
@@ -166,6 +173,16 @@ static inline void one_way_receive_tiles(const struct one_way *x, int sender, co
         at += mem_lines(tile);
         done += tile;
     }
+}
+
+/* Before a sender's cell, of its receiver number d, is awaited. */
+static inline void one_way_expect(const struct one_way *x, int sender, int d, size_t block_bytes)
+{
+    mem_flag *cell = one_way_cell(x, sender, d, x->op),
+             *next = one_way_cell(x, sender, d, x->op + 1);
+
+    mem_prefetch_next(x->m, cell, 2 * x->op + 1, next, 2 * x->op + 3,
+                      one_way_cell_bytes(x, block_bytes));
 }
 
 /* Waits for a sender's announcement; true: one for the kernel's copy. */

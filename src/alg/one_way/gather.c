@@ -63,6 +63,7 @@ static void receive(const struct gathering *g, int k)
 
     if (place.bytes == 0)
         return;
+    one_way_expect(&g->x, sender, 0, place.bytes);
     if (one_way_await_direct(&g->x, cell) && !answers(g, k, &place))
         one_way_answer(&g->x, sender, &place, false);
     one_way_receive(&g->x, sender, cell, place);

@@ -57,9 +57,11 @@ static void gather(struct mem *m, const struct coll *c)
 
     sources_begin(&all, m, c, &out, c->bytes);
     for (int r = 0; r < mem_size(m); r++) {
-        mem_flag *line = &((struct slot *)mem_slot(m, r))->ring[c->op % RING];
-        if (r != c->root)
+        mem_flag *ring = ((struct slot *)mem_slot(m, r))->ring, *line = &ring[c->op % RING];
+        if (r != c->root) {
+            contribution_expect(m, c, line, &ring[(c->op + 1) % RING]);
             mem_await(m, line, c->op); /* A1 */
+        }
         sources_add(&all, contribution_of(m, c, r, contribution_at(line), 0));
     }
     sources_reduce(&all, &out, NULL);

@@ -116,6 +116,7 @@ static inline void prefix_await(const struct prefix *p, int first, int step)
 {
     for (int r = first; r < p->me; r += step) {
         mem_flag *cell = prefix_cell(p, p->c->op, r);
+        contribution_expect(p->m, p->c, cell, prefix_cell(p, p->c->op + 1, r));
         mem_await(p->m, cell, p->c->op); /* A1 */
     }
 }
