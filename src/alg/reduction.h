@@ -21,7 +21,8 @@
 struct sources {
     struct mem *m;
     const struct hud_op *op;
-    struct mem_span sum; /* the result so far; of the sources only the first ones may be there */
+    /* The result so far; of the sources only the first ones may be there.  The caller's. */
+    const struct mem_span *sum;
     size_t bytes;
     int count;
     struct mem_span from[MEM_SOURCES];
@@ -33,7 +34,7 @@ static inline void sources_begin(struct sources *x, struct mem *m, const struct 
 {
     x->m = m;
     x->op = c->reduction;
-    x->sum = *sum;
+    x->sum = sum;
     x->bytes = bytes;
     x->count = 0;
 }
@@ -41,8 +42,8 @@ static inline void sources_begin(struct sources *x, struct mem *m, const struct 
 /* Makes one source, the sum, of those that have been added. */
 static inline void sources_fold(struct sources *x)
 {
-    mem_reduce(x->m, x->op, &x->sum, NULL, x->from, x->count, x->bytes);
-    x->from[0] = x->sum;
+    mem_reduce(x->m, x->op, x->sum, NULL, x->from, x->count, x->bytes);
+    x->from[0] = *x->sum;
     x->count = 1;
 }
 
@@ -50,7 +51,10 @@ static inline void sources_add(struct sources *x, struct mem_span from)
 {
     if (__builtin_expect(x->count == MEM_SOURCES, 0))
         sources_fold(x);
-    x->from[x->count++] = from;
+    struct mem_span *to = &x->from[x->count++]; /* a copy of the whole would wait for its stores */
+    to->shared = from.shared;
+    to->view = from.view;
+    to->offset_bytes = from.offset_bytes;
 }
 
 /* All that have been added, to `to`, and to `also` unless that is NULL. */

@@ -29,8 +29,11 @@ struct scattering {
 static struct block block_of(const struct scattering *s, int rank)
 {
     const struct coll *c = s->x.c;
+    const struct hud_view *view = s->equal ? c->in : &c->in[rank];
 
-    return s->equal ? block_number(c->in, c->bytes, rank) : block_whole(&c->in[rank]);
+    /* One literal: a choice of two would be copied on the stack, and wait there for its stores. */
+    return (struct block){ { .view = view, .offset_bytes = s->equal ? (size_t)rank * c->bytes : 0 },
+                           s->equal ? c->bytes : view->bytes };
 }
 
 /* The cell of this operation for a rank. */
