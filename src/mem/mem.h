@@ -133,11 +133,12 @@ MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes);
 MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes);
 
 /*
- * A hint without order or effect, before this rank awaits `f`: it awaits such flags in turn, one in
- * each call, and the next one is `next`, with so many bytes from there on.  If the rank that posts
- * them is ahead, they are fetched now.  If it is not, its owner is about to write them, and would
- * wait for them.  So that is tried only after several flags in a row had been posted before, and
- * not again for a while if `next` had not.
+ * A hint without order or effect, before this rank awaits `f`: in its next call it awaits `next`,
+ * of the same poster, and reads so many bytes from there on.  If the poster is ahead, they are
+ * fetched now.  If it is not, it has yet to write them, and this rank's copy would make its stores
+ * wait.  So the hint is followed only after several awaits in a row that found their flags posted.
+ * Whether `next` is posted is then looked at now and again: if not, the hint is ignored for a
+ * while.  If the next call has another root, the prefetch is wasted.
  */
 MEM_FN void mem_prefetch_next(struct mem *m, mem_flag *f, uint64_t min, mem_flag *next,
                               uint64_t next_min, size_t bytes);

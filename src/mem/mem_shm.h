@@ -24,8 +24,7 @@ struct mem_policy {
         stream_bytes;  /* messages from here on are copied out with non-temporal stores; 0: none */
     size_t move_bytes; /* the same of moves, which no ring in the caches feeds */
     bool paces;        /* long copies in may use non-temporal stores (pace.c) */
-    size_t prefetch_bytes; /* the most that a processor prefetches for writing without keeping its
-                              rank */
+    size_t prefetch_bytes; /* the most that a processor prefetches without keeping its rank */
     size_t message_bytes;  /* prefetch pays from messages of so many bytes on */
 };
 
@@ -55,8 +54,8 @@ struct mem_reach {
 struct mem_team {
     struct mem_habit habit[MEM_HABITS];
     struct mem_pace pace;
-    int ahead; /* of mem_prefetch_next: awaits in a row whose flags had been posted before; below
-                  0: so many more must pass */
+    int ahead; /* of mem_prefetch_next: awaits and prefetches in a row; below 0: so many awaits
+                  until it is tried again */
     const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach
                         each other's memory */
     struct mem_mapped *const *mapped; /* of the members, where they reach it by mappings; NULL: the

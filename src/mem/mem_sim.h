@@ -147,7 +147,7 @@ MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes)
         hud_sim_claim(m, at, bytes);
 }
 
-/* Not simulated: a rank alone in its call knows of no other. */
+/* Not simulated: calls back to back are simulated without it. */
 MEM_FN void mem_prefetch_next(struct mem *m, mem_flag *f, uint64_t min, mem_flag *next,
                               uint64_t next_min, size_t bytes)
 {

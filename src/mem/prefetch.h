@@ -5,6 +5,13 @@
 
 enum { PREFETCH_STEP = 64 }; /* bytes: the shortest line */
 
+/*
+ * Of mem_prefetch_next: awaits before the first look at a next flag; prefetches until the next
+ * look, a prime, so that looks are at all posters' lines in turn; calls without any after a look
+ * that found nothing, the first one or a later one.
+ */
+enum { AHEAD_TRIES = 4, AHEAD_TRUST = 17, AHEAD_PAUSE = 64, AHEAD_REST = 8 };
+
 /* The builtin means a read where the compiler may not assume the instruction. */
 static inline void mem_prefetch_write(const char *line)
 {
@@ -37,21 +44,23 @@ static inline bool mem_is_posted(mem_flag *f, uint64_t min)
 MEM_FN void mem_prefetch_next(struct mem *m, mem_flag *f, uint64_t min, mem_flag *next,
                               uint64_t next_min, size_t bytes)
 {
-    enum { TRIES = 4, PAUSE = 64 }; /* awaits */
     int *ahead = &m->team->ahead;
 
     if (bytes > m->policy->prefetch_bytes)
         return;
     if (!mem_is_posted(f, min)) {
         *ahead = *ahead < 0 ? *ahead : 0;
-    } else if (*ahead < TRIES) {
-        (*ahead)++;
-    } else {
-        for (size_t i = 0; i < bytes; i += PREFETCH_STEP)
-            __builtin_prefetch((const char *)next + i);
-        if (*ahead == TRIES)
-            *ahead = mem_is_posted(next, next_min) ? TRIES + 1 : -PAUSE;
+        return;
     }
+    if (++*ahead <= AHEAD_TRIES)
+        return;
+    for (size_t i = 0; i < bytes; i += PREFETCH_STEP)
+        __builtin_prefetch((const char *)next + i);
+    bool first = *ahead == AHEAD_TRIES + 1;
+    if (!first && *ahead != AHEAD_TRIES + 1 + AHEAD_TRUST)
+        return;
+    *ahead = mem_is_posted(next, next_min) ? AHEAD_TRIES + 1
+                                           : -(first ? AHEAD_PAUSE : AHEAD_REST) * m->size;
 }
 
 #endif
