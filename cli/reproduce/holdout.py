@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Broadcasts of a machine from which no number of the simulator was taken: those of XHC (Katevenis,
-Ploumidis, Marazakis) on 48 ranks of 2 x 24 cores of Ice Lake, as its authors print them.
+Broadcasts of XHC's paper (Katevenis, Ploumidis, Marazakis), on 48 ranks of 2 x 24 cores of Ice
+Lake, simulated with a description that has no measurement of that paper.
 
 The description (held-out/ice-lake) has its numbers of other Ice Lake processors, or by rules from
-machines that huddle has measured.  From XHC's paper it has the number of cores.  It was committed
-before it was simulated.
+machines that huddle has measured.  From the paper it has the number of cores.  It was committed
+before it was simulated.  But its author knew the times of an earlier description, which differs in
+10 of 30 numbers: they deviated by -31, -6, +57 and +42 %.
 
 XHC's algorithm is not one of huddle's.  The nearest one has its structure: up to 4 KB `inline` or
 `queue`, announced in groups by socket; beyond that `levels`, where the leader of each socket copies
 for the others.  XHC copies large messages once, out of the root's memory, where `levels` copies
 twice.  An experiment has `single` there, with processes that map each other's memory.
+
+Each range has one end more than those of other parts: a shared cache that has only what its cores
+evict (`shared_fill = "victim"`).  The description says nothing of that, so it has what they read.
 """
 
 import os
@@ -29,7 +33,7 @@ FORMS = (  # bytes, us printed, algorithm
     (64 * KB, 11.8, "levels"),
     (1024 * KB, 206, "levels"),
 )
-SHORT = 2  # of these, whose time is lines: they have a range
+SHORT = 2  # of these, whose time is lines
 AT_ONCE_NS = 0.001  # of a call that only maps
 NOTES = (
     f"the criterion is stricter than elsewhere: within 25 %; {simulated.MEASURED}",
@@ -42,9 +46,10 @@ NOTES = (
         " come out within a quarter; it was made after the rows had not come out"
     ),
     (
-        "huddle chooses by a time model that has two bandwidths of that paper (src/cost/units.h);"
-        " they decide which algorithm is simulated, and give no time"
+        "with a cache of victims both take 1.8 to 2 times the published time, so the experiment"
+        " does not decide what XHC's times come from"
     ),
+    "8 B: no experiment explains the time",
 )
 
 
@@ -72,10 +77,10 @@ def mapped(machine):
     return {**machine, "copy": copy}
 
 
-def experiments(lab, machine, ranks):
+def experiments(lab, machine, ranks, **more):
     for size, printed, _ in FORMS[SHORT:]:
         ns = simulated.measured_ns(
-            lab.layout, mapped(machine), "bcast", "single", size, ranks=ranks
+            lab.layout, mapped(machine), "bcast", "single", size, ranks=ranks, **more
         )
         what = f"experiment, memory is mapped: bcast {size} B, {ranks} ranks: single"
         yield Row(what, "us", printed, ns / 1000, SIMULATED)
@@ -93,18 +98,24 @@ def choices(lab, machine, ranks):
         )
 
 
+def with_victims(machine):
+    """An end of the range: the shared cache has only what its cores evict."""
+    return {**machine, "caches": {**machine["caches"], "shared_fill": "victim"}}
+
+
 def reproduce(lab):
     machine = lab.machine(os.path.join(lab.layout.machines, MACHINE))
     ranks = 8 if lab.brief else RANKS
     for line in NOTES:
         lab.note(line)
-    short, long = FORMS[:SHORT], [] if lab.brief else FORMS[SHORT:]
-    at_ends = [rows_of(lab, end, ranks, short, **BRIEFLY) for end in ends(machine)]
-    rows = list(ranged(rows_of(lab, machine, ranks, short), at_ends))
-    rows += rows_of(lab, machine, ranks, long)
-    if not lab.brief:
-        rows += experiments(lab, machine, ranks)
-    rows += choices(lab, machine, ranks)
+    forms = FORMS[:SHORT] if lab.brief else FORMS
+
+    def rows_with(described, **more):
+        rows = rows_of(lab, described, ranks, forms, **more)
+        return rows if lab.brief else [*rows, *experiments(lab, described, ranks, **more)]
+
+    at_ends = [rows_with(end, **BRIEFLY) for end in (*ends(machine), with_victims(machine))]
+    rows = [*ranged(rows_with(machine), at_ends), *choices(lab, machine, ranks)]
     if lab.brief:  # the published figures are for other numbers of ranks
         rows = [row.alone() for row in rows]
     return Result(rows, [])

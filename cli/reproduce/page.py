@@ -42,7 +42,7 @@ A row without a verdict is compared with nothing, or all tried values are as goo
 verdict but no published figure is a check of our own, and is counted separately.
 """
 RANGES = f"""The column *range*, where a table has one, is over the unmeasured parameters of the machine:
-{UNMEASURED}.
+{UNMEASURED}
 It has the minimum and the maximum, or all answers of a row without a number. A row without a range
 was simulated with the described values only. In a paper's picture ranges are lines through the
 points; the grey band is a factor of 1.5, green points agree, and what lies outside is drawn at the
@@ -71,8 +71,8 @@ def head_of(papers, rows, brief):
         )
     if HELD_OUT in papers:
         lines.append(
-            "One part has published broadcasts of a machine from which no number of the simulator"
-            " was taken."
+            "One part has published broadcasts, simulated with a description that has no"
+            " measurement of their paper."
         )
     if OWN in papers:
         lines.append(

@@ -13,10 +13,14 @@ ENDS = (  # keys of [lines] that change together, and what they are multiplied b
     (("home_busy_ns",), 0),
     (("home_busy_ns",), 5),
 )
-WORDS = (
-    "a third and three times `gap_ns` (with `scan_gap_ns`) and `serve_ns`, copies revoked in no"
-    " time, and homes that requests occupy not at all and five times as long, one at a time"
-)
+WORDS = """
+* a third and three times `gap_ns` (with `scan_gap_ns`);
+* a third and three times `serve_ns`;
+* `revoke_ns` of 0: copies are revoked in no time;
+* `home_busy_ns` of 0 and five times as long.
+
+One of them changes at a time.
+"""
 
 
 def scaled(value, factor):

@@ -122,7 +122,7 @@ def alternating(shared, **more):
 
 @unittest.skipIf(tomllib is None, "no tomllib here")
 class Machines(unittest.TestCase):
-    def test_all_seven_load(self):
+    def test_all_load(self):
         cores = {name: answer(machine=machine(name))["machine"]["cores"] for name in MACHINES}
         wanted = {
             "ice-lake": 48,
