@@ -7,8 +7,9 @@ enum { PREFETCH_STEP = 64 }; /* bytes: the shortest line */
 
 /*
  * Of mem_prefetch_next: awaits before the first look at a next flag; prefetches until the next
- * look, a prime, so that looks are at all posters' lines in turn; calls without any after a look
- * that found nothing, the first one or a later one.
+ * look, a prime, so that looks are at all posters' lines in turn; calls without any after a first
+ * look that found nothing.  After a later one a single poster is tried again at once: it may have
+ * been caught up with, by these prefetches.  Of several, another one would be tried: REST calls.
  */
 enum { AHEAD_TRIES = 4, AHEAD_TRUST = 17, AHEAD_PAUSE = 64, AHEAD_REST = 8 };
 
@@ -60,7 +61,8 @@ MEM_FN void mem_prefetch_next(struct mem *m, mem_flag *f, uint64_t min, mem_flag
     if (!first && *ahead != AHEAD_TRIES + 1 + AHEAD_TRUST)
         return;
     *ahead = mem_is_posted(next, next_min) ? AHEAD_TRIES + 1
-                                           : -(first ? AHEAD_PAUSE : AHEAD_REST) * m->size;
+             : first                       ? -AHEAD_PAUSE * m->size
+                                           : -AHEAD_REST * (m->size - 2);
 }
 
 #endif
