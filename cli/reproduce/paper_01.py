@@ -16,11 +16,14 @@ the last rank; t_wo, to enter a set of buffers; t_a, to leave it.  f* is the bes
 from ..common.pictures import Figure
 from ..common.text import bytes_text
 from . import forms
+from .paper_01_experiments import NOTES, experiments
 from .paper_01_buffers import (
     BROADWELL,
     KB,
     MB,
+    NEHALEM,
     SIMULATED,
+    TREES,
     Queues,
     alone,
     by_model,
@@ -32,45 +35,17 @@ from .paper_01_buffers import (
 from .rows import Result, Row, found
 
 TITLE = "shared-memory broadcast for NUMA nodes"
-NEHALEM = "xeon-e5620"  # p = 8
-NOTES = (
-    (
-        "figure 11: in the paper, readahead had put pages on the node of process 0; here all queues"
-        " on one node, with the root on the other, are compared with each queue on its owner's"
-        " node, and used queues are in the last-level caches wherever their pages are"
-    ),
-    (
-        "f*: in the model every fragment costs a whole notification down the chain, while in the"
-        " simulation, as on real machines (`huddle model --fit`), notifications overlap with"
-        " copies, so that f matters little over a wide range"
-    ),
-    (
-        "figure 10: since notifications overlap with copies, trees differ by a few per cent for"
-        " large messages"
-    ),
-    (
-        "figures 12 and 13: only the schemes of MVAPICH and coll/sm are simulated, not their other"
-        " costs (packing, a progress engine)"
-    ),
-)
 
 
 def over_trees(q):
     """Figure 10: two Broadwell nodes, p = 16, s = 64, f = 8192."""
-    trees = {
-        "flat": ("flat", 2),
-        "binary": ("kary", 2),
-        "4-ary": ("kary", 4),
-        "binomial": ("knomial", 2),
-        "chain": ("chain", 2),
-    }
     sizes = [64 * KB] if q.lab.brief else [8 * KB, 64 * KB, 512 * KB, 4 * MB]
     times = {
         (name, size): q.queue(BROADWELL, size, 16, 8 * KB, 64, *tree)
-        for name, tree in trees.items()
+        for name, tree in TREES.items()
         for size in sizes
     }
-    order = sorted(trees, key=lambda name: times[name, sizes[-1]])
+    order = sorted(TREES, key=lambda name: times[name, sizes[-1]])
     rows = alone(
         q,
         [
@@ -92,12 +67,12 @@ def over_trees(q):
             gain(times[name, sizes[-1]], times["flat", sizes[-1]]),
             SIMULATED,
         )
-        for name in trees
+        for name in TREES
         if name != "flat"
     ]
     lines = [
         (name, sizes, [times[name, size] / times["flat", size] for size in sizes], False)
-        for name in trees
+        for name in TREES
     ]
     return rows, [
         Figure(
@@ -222,4 +197,4 @@ def reproduce(lab):
         more, drawn = part(arg)
         rows += more
         figures += drawn
-    return Result(rows + forms.paper_01(q), figures)
+    return Result([*rows, *forms.paper_01(q), *experiments(q)], figures)

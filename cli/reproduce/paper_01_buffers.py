@@ -6,12 +6,20 @@ own plots, and bcast/queue simulated over f and over s.  See paper_01.py.
 
 import math
 
+from ..common import simulated
 from ..common.pictures import Figure
 from .rows import GAIN, Row, factor, found, good_as_printed, within
 
 FUNCTION, SIMULATED = "function", "simulated"
 KB, MB, PAGE = 1 << 10, 1 << 20, 4096
-BROADWELL = "xeon-e5-2620v4"  # p = 16
+BROADWELL, NEHALEM = "xeon-e5-2620v4", "xeon-e5620"  # p = 16, p = 8
+TREES = {
+    "flat": ("flat", 2),
+    "binary": ("kary", 2),
+    "4-ary": ("kary", 4),
+    "binomial": ("knomial", 2),
+    "chain": ("chain", 2),
+}
 
 PLOTS = {
     "byte_ns": 1,
@@ -23,16 +31,22 @@ FIGURE_6_MS = {1: 32.3, 2: 24.2, 8: 18.1, 32: 16.6, 256: 16.2}  # s -> ms, f = 8
 
 
 class Queues:
-    """Simulated times in us."""
+    """Simulated times in us.  changed: section of a machine's description -> its changed keys."""
 
-    def __init__(self, lab):
-        self.lab = lab
+    def __init__(self, lab, changed=()):
+        self.lab, self.changed = lab, dict(changed)
         self.calls = {"repetitions": 1, "warmup": 1, "slot_bytes": 24 * MB}
+
+    def machine(self, name):
+        found = self.lab.machine(name)
+        changed = {section: {**found[section], **keys} for section, keys in self.changed.items()}
+        return {**found, **changed}
 
     def us(self, machine, algorithm, size, ranks, placing="on", root=0, **parameters):
         return (
-            self.lab.simulate(
-                machine,
+            simulated.call_ns(
+                self.lab.layout,
+                self.machine(machine),
                 "bcast",
                 algorithm,
                 size,
@@ -49,7 +63,7 @@ class Queues:
         """The model's four times for the Broadwell machine."""
         return self.lab.model(
             "machine",
-            machine=self.lab.machine(BROADWELL),
+            machine=self.machine(BROADWELL),
             collective="bcast",
             ranks=ranks,
             map="core",
