@@ -67,11 +67,11 @@ def us(row, variant):
 def speedups(lab, collective, printed):
     """Paper 05: over coll/tuned, by size."""
     rows = [
-        (row["bytes"], us(row, TUNED) / us(row, "huddle"))
+        (us(row, TUNED) / us(row, "huddle"), row["bytes"], row["line"])
         for row in bench(lab, collective, "--bytes", SIZES, "--with", TUNED, "--against", TUNED)
         if us(row, TUNED) and us(row, "huddle")
     ]
-    size, best = max(rows, key=lambda row: row[1], default=(0, None))  # a launch may fail
+    best, size, _ = max(rows, default=(None, 0, ""))  # a launch may fail
     what = f"05: {collective}, largest speedup over coll/tuned, at {bytes_text(size)}"
     # The paper's is of other ranks, on two sockets: it has no criterion here.
     yield Row(what, "times", printed, best, MEASURED)
@@ -79,13 +79,14 @@ def speedups(lab, collective, printed):
         goal = at_least(EXPECTED[collective], "times")
         what = f"05: {collective}, huddle's own goal over coll/tuned, at {bytes_text(size)}"
         yield Row.own(what, "times", best, MEASURED, goal)
-    yield Row(
-        f"05: {collective}, speedup over coll/tuned, {SIZES}",
-        "",
-        None,
-        ", ".join(f"{factor:.2f}" for _, factor in rows),
-        MEASURED,
-    )
+    for line in dict.fromkeys(line for *_, line in rows):
+        yield Row(
+            f"05: {collective}, speedup over coll/tuned, line transfer {line}",
+            "",
+            None,
+            ", ".join(f"{bytes_text(s)}: {factor:.2f}" for factor, s, at in rows if at == line),
+            MEASURED,
+        )
 
 
 def recommended(lab, collective):
@@ -111,14 +112,16 @@ def recommended(lab, collective):
     for row in rows:
         cells = {name: row["cells"].get(f"huddle {name}") for name in names}
         found_here = [(cell["median_ns"], name) for name, cell in cells.items() if cell]
-        best[bytes_text(row["bytes"])] = min(found_here, default=(0, "-"))[1]
-    yield Row(
-        f"05: {collective}, recommended by size",
-        "",
-        "not in the text at hand",
-        ", ".join(f"{size}: {name}" for size, name in best.items()),
-        MEASURED,
-    )
+        fastest = min(found_here, default=(0, "-"))[1]
+        best.setdefault(row["line"], []).append(f"{bytes_text(row['bytes'])}: {fastest}")
+    for line, parts in best.items():
+        yield Row(
+            f"05: {collective}, recommended by size, line transfer {line}",
+            "",
+            "not in the text at hand",
+            ", ".join(parts),
+            MEASURED,
+        )
 
 
 def figure_13(lab):
@@ -132,11 +135,13 @@ def figure_13(lab):
         for row in bench(lab, "bcast", *sizes, *peer, *COLD, "--algorithm", name, *words):
             ours = next((us(row, v) for v in row["cells"] if v != SM), None)
             if ours and us(row, SM):
-                times.setdefault(name, []).append((row["bytes"], 100 * (ours / us(row, SM) - 1)))
-    for name, gains in times.items():
+                percent = 100 * (ours / us(row, SM) - 1)
+                times.setdefault((name, row["line"]), []).append((row["bytes"], percent))
+    for (name, line), gains in times.items():
         inside = [FIGURE_13[0] <= gain <= FIGURE_13[1] for _, gain in gains]
         yield Row.judged(
-            f"01, figure 13: {name} against coll/sm, root moving, out of the caches",
+            f"01, figure 13: {name} against coll/sm, root moving, out of the caches, line"
+            f" transfer {line}",
             "",
             "-20..-60 %, p = 16",
             ", ".join(f"{bytes_text(size)}: {gain:.0f} %" for size, gain in gains),
