@@ -25,30 +25,18 @@ TITLE = "barrier, broadcast and alltoall on multi-core nodes"
 MACHINE, RANKS, SIMULATED = "opteron-8347he", 16, "simulated"
 KB, MB = 1 << 10, 1 << 20
 NOTES = (
+    "the published times have MVAPICH's other costs, which are not simulated",
     (
-        "the published times are those of MVAPICH with its other costs, which are not simulated;"
-        " that counts for more in the times than in the gains from form to form"
-    ),
-    (
-        "barriers, two queues: in MVAPICH's source (shmem_coll.c) each cell is set back by who has"
-        " waited for it; with these stores the misses of table 1 come out"
-    ),
-    (
-        "barriers, one queue and three levels: in the experiment where a core has one line under"
-        " way at a time, their ratio is as published, and both times are 40 % short; misses that"
-        " overlap (gap_ns, assumed) may be too quick here"
-    ),
-    (
-        "barriers over two queues, and the misses of three levels in table 1: no experiment"
-        " explains them"
+        "barriers: with one line under way at a time, an experiment, three levels over one queue"
+        " comes out, and both times are 40 % short. No experiment explains the barriers over two"
+        " queues, nor table 1's misses of three levels"
     ),
     *BCAST_NOTES,
-    (
-        "tiles: the paper's exchange by blocks is one of messages (5.3), and so is what tiles are"
-        " compared with; its gain is half of the one here, and no experiment explains that;"
-        " exchanges of 16 MB per pair, with a published gain of -14 %, would need 8 GB of buffers"
-    ),
     *CONTENTION_NOTES,
+    (
+        "alltoall: no experiment explains the gain of tiles at 64 KB, twice the published one, nor"
+        " that isend is fastest at 8 B"
+    ),
 )
 
 
@@ -84,7 +72,10 @@ class Forms:
 
 
 def barriers(f):
-    """MVAPICH 1.1's barrier, one queue with a line for each cell, and one queue per chip."""
+    """
+    MVAPICH 1.1's barrier, one queue with a line for each cell, and one queue per chip.  In its
+    source (shmem_coll.c) each cell is set back by who has waited for it.
+    """
     two, one, three = (f.barrier_us(form) for form in forms.FORMS)
     printed = {
         "two queues": (5.7, two),
@@ -146,7 +137,8 @@ def one_at_a_time(f):
 def exchanges(f):
     """
     Tiles of a window that fits the shared cache, or blocks as a whole: of huddle's windows, so that
-    nothing published is compared with it.  The paper's comparison: forms.exchanges.
+    nothing published is compared with it.  The paper's comparison: forms.exchanges.  Its exchanges
+    of 16 MB per pair, with a gain of -14 %, would need 8 GB of buffers.
     """
     sizes = [64 * KB] if f.lab.brief else [16 * KB, 64 * KB, 256 * KB, MB]
     slot = 40 * MB

@@ -31,28 +31,16 @@ EXPERIMENTS = (  # what is otherwise, section of the description, its keys
     ("dirty lines that go to memory", "caches", {"dirty_share": "memory"}),
     ("chips that carry half as much", "links", {"mesh_gbps": {"numa": 7.5}}),
 )
-# 20 Gb/s with 8b/10b, as the paper's; others assumed
+# 20 Gb/s with 8b/10b, as the paper's; latency, 2 us, and overhead, .5 us, assumed. The paper has no
+# broadcasts between nodes.
 NETWORK = network.Network(2000, 0.5, 500, 500)
 NODES = 16  # of 16 ranks: the paper's 256 processes
 NOTES = (
     (
-        "segments on all nodes, 16 MB: the gain comes from an L3 that takes what the L2 evicts, and"
-        " not what its cores read; with an L3 that fills on reads, an experiment, there is less"
-    ),
-    (
-        "segments on all nodes, 128 KB, and 4 readers of a segment, 512 KB: with dirty lines that"
-        " go to memory when another chip reads them, an experiment, both gains come out within a"
-        " factor of 2, and with no other policy; AMD's manual says that such lines stay with their"
-        " owner, so the root's buffer may have been in memory for another reason"
-    ),
-    (
-        "4 readers of a segment, 16 MB: there is no gain, since as many read of one memory as"
-        " before; in the experiment where four ranks of four chips read one segment at a time, the"
-        " gain is within a factor of 2 of what is published"
-    ),
-    (
-        "between nodes nothing is published of broadcasts; the network's latency and overhead are"
-        " assumed, 2 and .5 us"
+        "bcast, by experiments: dirty lines that go to memory give both gains at 128 KB and 512 KB"
+        " within a factor of 2, but AMD's manual has them stay with their owner. Four readers of"
+        " four chips give that of 16 MB. With an L3 that fills on reads, segments on all nodes gain"
+        " nothing at 16 MB"
     ),
 )
 

@@ -4,7 +4,8 @@ Rows of paper 02 about figure 1 (3.2): what processes that share nothing take fr
 
 Figure 1a is STREAM of 16 processes on N nodes of S chips with C processes each, N x S x C; figure
 1b is 1 to 4 processes of one chip, each of which reads and writes a block of its own.  Here each
-core copies one half of its block to the other (src/sim/run/apart.h).
+core copies one half of its block to the other (src/sim/run/apart.h).  The published times are of
+an unknown number of passes, so that only their ratios are compared.
 """
 
 from .rows import RATIO, Row, TIME, found
@@ -17,12 +18,8 @@ SLOWER = 0.7
 LOSSES = {(4, 2): 1188, (4, 4): 13979}  # chips and processes on each -> MB/s, of 4 x 1
 NOTES = (
     (
-        "figure 1a: where a core alone has .7 of the bandwidth, an experiment, both losses come out"
-        " as published; the description's is of one thread's STREAM that others have published"
-    ),
-    (
-        "figure 1b: a block of 512 KB is as large as the L2, and has all of it here; the figure's"
-        " times are of an unknown number of passes, so that only their ratios are compared"
+        "figure 1: where a core has 0.7 of its memory rate, an experiment, both losses come out"
+        " within a factor of 1.5. No experiment explains the times of 512 KB"
     ),
 )
 

@@ -58,29 +58,30 @@ PUBLISHED_CV = {"sense-reversing-gr": 2.7, "combining": 11.9}
 
 NOTES = (
     (
-        "absolute times are about half of those printed, and of the six printed ones five are in"
-        " the range, of which serve_ns, a reader's turn at a line, makes most"
+        "absolute times are .44 to .66 of the six printed ones. Five of the six are in the range."
+        " Most of that range is that of serve_ns, the time until the next reader has a line"
     ),
     (
         "where transfers take 1.45 times as long, an experiment, combining by NUMA node and by"
-        " socket takes as long as printed within 15 %; sense-reversing-gr hardly changes, as its"
+        " socket takes as long as printed within 15 %. sense-reversing-gr hardly changes, as its"
         " rank 0 has many transfers under way at once"
     ),
     (
-        "combining: its counters belong to no rank, and lie on rank 0's node as the paper's global"
-        " counters do (2.1); on the nodes of ranks, a reading, it is as fast here, since homes are"
+        "combining: its counters belong to no rank. They lie on rank 0's node as the paper's global"
+        " counters do (2.1). On the nodes of ranks, a reading, it is as fast here, since homes are"
         " hardly occupied"
     ),
     (
         "send/receive: a message takes an MPI's own work besides copies and lines, as measured of"
-        " Open MPI 5 on another machine; without it, an experiment, the tree is half as slow as"
-        " printed; 40 % faster is read as 0.60 of the time"
+        " Open MPI 5 on another machine. Without it, an experiment, ratios are about half of"
+        " those printed. 40 % faster is read as 0.60 of the time"
     ),
     (
         "with the described values the order of barriers without groups on 64 ranks is as printed,"
-        " but not in all of the range; where a request occupies a home for no time, an experiment,"
-        " dissemination is fastest, and five times as long, slowest"
+        " but not in all of the range. Where a request occupies a home for no time, an experiment,"
+        " dissemination is fastest. Where that is as long as a spin lock's, it is slowest"
     ),
+    "no experiment explains the variations over the mappings, nor that topo-NUMA is not fastest",
 )
 
 
