@@ -6,7 +6,7 @@ two machines.
 The rows are those of `docs/evidence/papers-16-cores.csv` and `papers-2-cores-epyc.csv`, whose first
 lines tell how they were measured.  On 16 cores huddle ran under Open MPI 5.0.11.  There the MPI
 changes, too, and not only the collectives.  On 2 cores all ran under Open MPI 4.1.4.  There the
-host moved the cores meanwhile, so that the line transfer had two classes.  Each has its own rows.
+line transfer had two classes.  Each has its own rows.
 
 The papers measured on two sockets, so that only orders can be compared, and their factors have no
 criterion here.  huddle's own goal is a check of its own.  `huddle reproduce measured` measures the

@@ -484,6 +484,9 @@ class Recorded(unittest.TestCase):
         self.assertEqual((lines, {"recorded"}), (len(rows), {row.by for row in rows}))
         for row in rows:
             self.assertRegex(row.what, r"^(16|2) cores of an? [\w ]+, \d+ ranks: 0[15][:,] ")
+            sizes = re.search(r"speedup over coll/tuned, (8[\w,]*\w)", row.what)
+            values = sizes and row.here.split(", ")
+            self.assertTrue(sizes is None or len(values) == len(sizes[1].split(",")), row.what)
         speedups = {(r.published, r.agrees) for r in rows if "largest speedup" in r.what}
         self.assertEqual({(6.5, None), (3.3, None), (None, None)}, speedups)
         goals = {(r.published, r.agrees) for r in rows if "huddle's own goal" in r.what}
