@@ -38,9 +38,9 @@ NODES = 16  # of 16 ranks: the paper's 256 processes
 NOTES = (
     (
         "bcast, by experiments: dirty lines that go to memory give both gains at 128 KB and 512 KB"
-        " within a factor of 2, but AMD's manual has them stay with their owner. Four readers of"
-        " four chips give that of 16 MB. With an L3 that fills on reads, segments on all nodes gain"
-        " nothing at 16 MB"
+        " within a factor of 2. AMD's manual has such lines stay with their owner. Four readers of"
+        " four chips give the gain of 16 MB. With an L3 that fills on reads, segments on all nodes"
+        " gain nothing at 16 MB"
     ),
 )
 

@@ -38,7 +38,7 @@ NOTES = (
     ),
     (
         "a message takes an MPI's own work besides copies and lines, as measured of Open MPI 5 on"
-        " another machine, once for each fragment; the handshake of a long message is not simulated"
+        " another machine, once for each fragment. The handshake of a long message is not simulated"
     ),
     (
         "allreduce by messages is a reduce, then a broadcast; recursive doubling, which a tuned MPI"
