@@ -8,10 +8,11 @@ enum { PREFETCH_STEP = 64 }; /* bytes: the shortest line */
 /*
  * Of mem_prefetch_next: awaits before the first look at a next flag; prefetches until the next
  * look, a prime, so that looks are at all posters' lines in turn; calls without any after a first
- * look that found nothing.  After a later one a single poster is tried again at once: it may have
- * been caught up with, by these prefetches.  Of several, another one would be tried: REST calls.
+ * look that found nothing.  After a later one a single poster is tried again at once: these
+ * prefetches may have caught up with it.  Of several, another one would be tried then: a rest of
+ * so many awaits for each rank but two.
  */
-enum { AHEAD_TRIES = 4, AHEAD_TRUST = 17, AHEAD_PAUSE = 64, AHEAD_REST = 8 };
+enum { AHEAD_TRIES = 4, AHEAD_TRUST = 17, AHEAD_PAUSE = 64, AHEAD_REST = 32 };
 
 /* The builtin means a read where the compiler may not assume the instruction. */
 static inline void mem_prefetch_write(const char *line)
