@@ -26,8 +26,9 @@ PYTHON = str(VENV) if VENV.exists() else sys.executable
 
 
 sys.path.insert(0, str(FOLDER))
-series, table, simulated, measured, rows, peers = map(
-    importlib.import_module, ("series", "table", "simulated", "measured", "rows", "peers")
+series, table, simulated, measured, rows, peers, compared = map(
+    importlib.import_module,
+    ("series", "table", "simulated", "measured", "rows", "peers", "compared"),
 )
 ALL = series.load()
 SOURCE_OF_ROWS = measured.Source(measured.algorithms(str(BUILD / "bin" / "huddle")), ALL)
@@ -286,6 +287,32 @@ class Peers(unittest.TestCase):
         self.assertEqual("peers-16-cores.csv", machine.file("peers.csv").name)
         self.assertEqual("peers.csv", peers.Machine("x,4").file("peers.csv").name)
         self.assertIn("--ranks 2 ", peers.Machine("x,2").fitting(peers.SINGLE))
+
+
+class Compared(unittest.TestCase):
+    """The page of all comparisons with other MPIs."""
+
+    CASES = [
+        {"collective": "bcast", "bytes": size, "ratio": ratio, "peer": "intel", "bind": bind}
+        for size, ratio, bind in (("8", ".5", "core"), ("2048", "2", "core"), ("8", ".7", "none"))
+    ]
+
+    def test_it_is_what_the_data_say(self):
+        self.assertEqual(compared.PAGE.read_text(encoding="utf-8"), compared.page())
+        self.assertIn("**", compared.page())  # some aim is missed
+
+    def test_a_mean_is_geometric_and_the_slowest_case_is_named(self):
+        self.assertEqual(
+            ["| `bcast` | 2 | 1 | **1.00** | 2 KB: 2.00, intel |"],
+            list(compared.of_group(self.CASES[:2])),
+        )
+
+    def test_ranks_that_outnumber_cores_have_an_aim_of_their_own(self):
+        for case, text in (
+            (self.CASES[2], "**0.70**"),
+            ({**self.CASES[2], "bind": "core"}, "0.70"),
+        ):
+            self.assertIn(f" {text} |", next(compared.of_group([case])))
 
 
 class Measured(unittest.TestCase):
