@@ -63,13 +63,16 @@ class Left(unittest.TestCase):
     def speedups(self, ns):
         cells = {measured.TUNED: {"median_ns": 1000 * ns}, "huddle": {"median_ns": 1000}}
         lab = Lab(types.SimpleNamespace(), brief=False)
-        with mock.patch.object(measured, "bench", return_value=[{"bytes": 4096, "cells": cells}]):
+        rows = [{"bytes": 4096, "line": line, "cells": cells} for line in ("near", "far")]
+        with mock.patch.object(measured, "bench", return_value=rows):
             return list(measured.speedups(lab, "bcast", 6.5))
 
     def test_a_goal_is_no_figure_of_the_paper(self):
         """What is published is of other ranks: huddle's own goal has a row of its own."""
         for factor, holds in ((5.64, True), (3.43, False)):
-            published, goal, _ = self.speedups(factor)
+            published, goal, near, far = self.speedups(factor)
+            self.assertEqual(f"4 KB: {factor:.2f}", near.here)
+            self.assertTrue(near.what.endswith("near") and far.what.endswith("far"))
             self.assertEqual(
                 (6.5, factor, ""), (published.published, published.here, published.verdict())
             )
