@@ -17,6 +17,7 @@ had.  A case counts where huddle and all MPIs that it is compared with have figu
 import argparse
 import csv
 import datetime
+import itertools
 import os
 import pathlib
 import statistics
@@ -145,8 +146,14 @@ def figure(value):
 
 
 def versions(runs):
-    found = {row["variant"]: row["mpi"] for rows in runs for row in rows if row["mpi"]}
-    return "; ".join(f"{name}: {' '.join(mpi.split())}" for name, mpi in sorted(found.items()))
+    """Of the MPI of each variant; huddle may have been under several."""
+    found = defaultdict(set)
+    for row in itertools.chain.from_iterable(runs):
+        if row["mpi"]:
+            found[row["variant"]].add(" ".join(row["mpi"].split()))
+    return "; ".join(
+        f"{name}: {' and '.join(sorted(mpis))}" for name, mpis in sorted(found.items())
+    )
 
 
 def lines_ns(runs):

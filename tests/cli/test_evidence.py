@@ -281,6 +281,10 @@ class Peers(unittest.TestCase):
             [["2", "core", "near", "bcast", 8, "1.1", "1.6", ".688", "ompi5", 1]], found
         )
 
+    def test_both_mpis_that_huddle_was_under_are_named(self):
+        runs = [[{"variant": "huddle", "mpi": mpi}] for mpi in ("Open MPI  v4", "MPICH 5", "")]
+        self.assertEqual("huddle: MPICH 5 and Open MPI v4", peers.versions(runs))
+
     def test_the_machine_is_this_one_or_named(self):
         machine = peers.Machine("A processor, quick,16")
         self.assertEqual(("A processor, quick", 16), (machine.name, machine.cores))
