@@ -23,6 +23,14 @@ struct block {
     size_t bytes;
 };
 
+/* With its parts chosen by the caller: where a whole block is chosen, it is copied on the stack, and
+ * that copy waits for the stores of its parts. */
+static inline struct block block_part(const struct hud_view *view, size_t offset_bytes,
+                                      size_t bytes)
+{
+    return (struct block){ { .view = view, .offset_bytes = offset_bytes }, bytes };
+}
+
 static inline struct block block_whole(const struct hud_view *view)
 {
     return (struct block){ { .view = view }, view->bytes };
@@ -30,7 +38,7 @@ static inline struct block block_whole(const struct hud_view *view)
 
 static inline struct block block_number(const struct hud_view *view, size_t bytes, int i)
 {
-    return (struct block){ block_at(view, bytes, i), bytes };
+    return block_part(view, (size_t)i * bytes, bytes);
 }
 
 /* What is left of so many bytes. */

@@ -102,19 +102,23 @@ static inline struct mem_span contribution_of(struct mem *m, const struct coll *
                : (struct mem_span){ .shared = shared };
 }
 
+/* Bytes of a contribution, from its flag on. */
+static inline size_t contribution_bytes(const struct coll *c)
+{
+    return offsetof(mem_flag, payload) + CONTRIBUTION_GAP + c->bytes;
+}
+
 /* The line of the next contribution, if that is as long as this one. */
 static inline void contribution_prefetch(struct mem *m, const struct coll *c, const mem_flag *line)
 {
-    mem_prefetch_own(m, line, sizeof line->value + CONTRIBUTION_GAP + c->bytes);
+    mem_prefetch_own(m, line, contribution_bytes(c));
 }
 
 /* Before the contribution at `line` is awaited: the same rank's of the next call is at `next`. */
 static inline void contribution_expect(struct mem *m, const struct coll *c, mem_flag *line,
                                        mem_flag *next)
 {
-    size_t bytes = sizeof line->value + CONTRIBUTION_GAP + c->bytes;
-
-    mem_prefetch_next(m, line, c->op, next, c->op + 1, bytes);
+    mem_prefetch_next(m, line, c->op, next, c->op + 1, contribution_bytes(c));
 }
 
 /* ---- pieces ---- */

@@ -165,6 +165,7 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #else
 #define HUD_BACKEND(name) hud_shm_##name
 #include "mem/mem_shm.h"
+#include "mem/prefetch.h"
 #endif
 
 MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,

@@ -316,8 +316,6 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
     hud_mem_move(m, to, from, bytes);
 }
 
-#include "mem/prefetch.h"
-
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
 {
     return m->team->pids && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* prefetch.h - hints to real processors.  Included only by mem_shm.h. */
+/* prefetch.h - hints to real processors, behind mem_shm.h.  Included only by mem.h. */
 #ifndef HUD_PREFETCH_H
 #define HUD_PREFETCH_H
 

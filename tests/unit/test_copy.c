@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_copy.c - the copy with non-temporal stores: every length and alignment around its blocks,
- * and no byte outside the target changes; copies between spans of all kinds.  When the line of a
- * flag's next one is prefetched. */
+ * and no byte outside the target changes; copies between spans of all kinds. */
 #include "mem/mem.h"
 
 #include <setjmp.h>
@@ -152,92 +151,13 @@ static void spans_move(void **state)
         }
 }
 
-/* Awaits `times` flags, of which all have been posted before. */
-static void await_posted(struct mem *m, mem_flag *flag, mem_flag *next, int times)
-{
-    for (int i = 0; i < times; i++) {
-        mem_prefetch_next(m, flag, 1, next, 1, sizeof *next);
-        mem_await(m, flag, 1);
-    }
-}
-
-enum { LOOKED = AHEAD_TRIES + 1 }; /* the first look found the next flag */
-
-/* A flag's next one is prefetched once several have been posted before, and that one is, too. */
-static void a_poster_who_is_ahead_is_noticed(void **state)
-{
-    static mem_flag posted = { .value = 1 }, missing;
-    const struct mem_policy policy = { .prefetch_bytes = SIZE_MAX }, without = { .polls = 0 };
-    struct mem_team team = { .pids = NULL };
-    struct mem m = { .size = 2, .policy = &policy, .team = &team };
-
-    (void)state;
-    await_posted(&m, &posted, &posted, AHEAD_TRIES);
-    assert_int_equal(team.ahead, AHEAD_TRIES);
-    await_posted(&m, &posted, &posted, 1);
-    assert_int_equal(team.ahead, LOOKED);
-    await_posted(&m, &posted, &posted, 10 * AHEAD_TRUST);
-    assert_true(team.ahead >= LOOKED);
-    mem_prefetch_next(&m, &missing, 1, &posted, 1, sizeof posted);
-    assert_int_equal(team.ahead, 0);
-
-    await_posted(&m, &posted, &posted, LOOKED);
-    m.policy = &without;
-    await_posted(&m, &posted, &missing, AHEAD_TRUST);
-    assert_int_equal(team.ahead, LOOKED);
-}
-
-/* Nor is it believed for ever, of a rank that is late, nor soon again. */
-static void a_poster_who_is_not_ahead_is_left_alone(void **state)
-{
-    static mem_flag posted = { .value = 1 }, missing;
-    const struct mem_policy policy = { .prefetch_bytes = SIZE_MAX };
-    struct mem_team team = { .pids = NULL };
-    struct mem m = { .size = 3, .policy = &policy, .team = &team };
-    int prefetches = 0;
-
-    (void)state;
-    await_posted(&m, &posted, &missing, LOOKED);
-    assert_int_equal(team.ahead, -AHEAD_PAUSE * 3);
-    mem_prefetch_next(&m, &missing, 1, &posted, 1, sizeof posted);
-    assert_int_equal(team.ahead, -AHEAD_PAUSE * 3);
-    await_posted(&m, &posted, &posted, AHEAD_PAUSE * 3 + LOOKED);
-    assert_int_equal(team.ahead, LOOKED);
-    for (int i = 0; i < 10000; i++) {
-        await_posted(&m, &posted, &missing, 1);
-        prefetches += team.ahead > AHEAD_TRIES;
-    }
-    assert_in_range(prefetches, 0, AHEAD_TRUST + 1);
-}
-
-/* Of two posters, one is ahead and the other is not. */
-static void each_poster_is_looked_at(void **state)
-{
-    static mem_flag posted = { .value = 1 }, missing;
-    const struct mem_policy policy = { .prefetch_bytes = SIZE_MAX };
-    struct mem_team team = { .pids = NULL };
-    struct mem m = { .size = 3, .policy = &policy, .team = &team };
-    int prefetches = 0;
-
-    (void)state;
-    for (int i = 0; i < 1000; i++) {
-        await_posted(&m, &posted, &posted, 1);
-        await_posted(&m, &posted, &missing, 1);
-        prefetches += team.ahead > AHEAD_TRIES;
-    }
-    assert_in_range(prefetches, 0, 500);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
                                         cmocka_unit_test(a_view_is_filled_by_it),
                                         cmocka_unit_test(long_copies_in_are_whole),
                                         cmocka_unit_test(the_faster_stores_are_used),
-                                        cmocka_unit_test(spans_move),
-                                        cmocka_unit_test(a_poster_who_is_ahead_is_noticed),
-                                        cmocka_unit_test(a_poster_who_is_not_ahead_is_left_alone),
-                                        cmocka_unit_test(each_poster_is_looked_at) };
+                                        cmocka_unit_test(spans_move) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

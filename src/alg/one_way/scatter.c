@@ -14,9 +14,8 @@
  *           once, while the root writes those in tiles
  * Accepts   any block, if the lease has a window.
  *
- * The root publishes where its blocks are, and the other ranks pull them from there.  It does so at
- * the beginning, then sends the blocks that go in tiles, and waits at the end until the others have
- * reported how much they have.
+ * The root publishes where its blocks are, and the other ranks pull them from there.  Then it sends
+ * the blocks that go in tiles, and waits until the others have reported how much they have.
  */
 #include "alg/one_way/direct_blocks.h"
 
@@ -29,11 +28,9 @@ struct scattering {
 static struct block block_of(const struct scattering *s, int rank)
 {
     const struct coll *c = s->x.c;
-    const struct hud_view *view = s->equal ? c->in : &c->in[rank];
 
-    /* One literal: a choice of two would be copied on the stack, and wait there for its stores. */
-    return (struct block){ { .view = view, .offset_bytes = s->equal ? (size_t)rank * c->bytes : 0 },
-                           s->equal ? c->bytes : view->bytes };
+    return block_part(s->equal ? c->in : &c->in[rank], s->equal ? (size_t)rank * c->bytes : 0,
+                      s->equal ? c->bytes : c->in[rank].bytes);
 }
 
 /* The cell of this operation for a rank. */
