@@ -10,9 +10,11 @@ writes nothing, and fails if the page is not what the data say.
 
 import argparse
 import csv
-import math
 import pathlib
+import statistics
 import sys
+
+import peers
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parent / "compared.md"
@@ -22,7 +24,7 @@ MACHINES = {  # of the ends of names of files
     "-2-cores": "2 cores of a Xeon",
     "-2-cores-epyc": "2 cores of an EPYC",
 }
-AIM, BARRIER_AIM, CROWDED_AIM = 0.75, 0.8, 0.6  # geometric means
+AIM, BARRIER_AIM, OVERSUBSCRIBED_AIM = 0.75, 0.8, 0.6  # geometric means
 AIMED = "barrier bcast reduce allreduce reduce_scatter alltoall".split()
 HEAD = f"""# Compared with other MPIs
 
@@ -34,7 +36,7 @@ MPI's.
 * No case takes longer than with the fastest other MPI.
 * The geometric mean of a collective's ratios is at most {AIM}, of a barrier's {BARRIER_AIM}. That
   counts for {", ".join(f"`{name}`" for name in AIMED)}.
-* Where ranks outnumber cores the mean is at most {CROWDED_AIM}.
+* Where ranks outnumber cores the mean is at most {OVERSUBSCRIBED_AIM}.
 * Back to back, no case takes longer than with the same MPI without huddle.
 
 The head of each file has the commands, and the MPIs: six, or five of them where ranks are not bound
@@ -56,60 +58,59 @@ def rows_of(path):
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
-def grouped(rows, key):
+def grouped(rows, *keys):
+    """The rows that have the same values of these keys, in the order of the first of each."""
     groups = {}
     for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return groups
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return groups.values()
+
+
+def ratios(rows):
+    return [float(row["ratio"]) for row in rows]
 
 
 def mean(rows):
-    return math.exp(sum(math.log(float(row["ratio"])) for row in rows) / len(rows))
+    return statistics.geometric_mean(ratios(rows))
 
 
 def slower(rows):
-    return sum(float(row["ratio"]) > 1 for row in rows)
+    return sum(ratio > 1 for ratio in ratios(rows))
 
 
-def aim_of(collective, crowded):
-    """None: it has none, as what is nonblocking."""
-    if collective not in AIMED:
+def aim_of(row):
+    """None: the collective has no aim, as what is nonblocking."""
+    if row["collective"] not in AIMED:
         return None
-    return CROWDED_AIM if crowded else BARRIER_AIM if collective == "barrier" else AIM
+    if row["bind"] == "none":
+        return OVERSUBSCRIBED_AIM
+    return BARRIER_AIM if row["collective"] == "barrier" else AIM
 
 
-def mean_text(rows, aim):
-    text = f"{mean(rows):.2f}"
+def mean_text(rows):
+    text, aim = f"{mean(rows):.2f}", aim_of(rows[0])
     return f"**{text}**" if aim and mean(rows) > aim else text
-
-
-def size_text(size):
-    for unit, name in ((1 << 20, "MB"), (1 << 10, "KB")):
-        if size >= unit:
-            return f"{size // unit} {name}"
-    return f"{size} B"
 
 
 def slowest_text(rows):
     worst = max(rows, key=lambda row: float(row["ratio"]))
     against = f", {worst['peer']}" if "peer" in worst else ""
-    size = f"{size_text(int(worst['bytes']))}: " if int(worst["bytes"]) else ""
+    size = f"{peers.short(int(worst['bytes']))}: " if int(worst["bytes"]) else ""
     return f"{size}{float(worst['ratio']):.2f}{against}"
 
 
 def of_group(rows):
     """Lines of a table: collectives in the order of the data."""
-    for collective, cases in grouped(rows, lambda row: row["collective"]).items():
-        aim = aim_of(collective, cases[0]["bind"] == "none")
+    for cases in grouped(rows, "collective"):
         yield (
-            f"| `{collective}` | {len(cases)} | {slower(cases)} | {mean_text(cases, aim)}"
+            f"| `{cases[0]['collective']}` | {len(cases)} | {slower(cases)} | {mean_text(cases)}"
             f" | {slowest_text(cases)} |"
         )
 
 
-def heading_of(machine, row):
-    ranks = f"{row['ranks']} ranks" + (", not bound" if row["bind"] == "none" else "")
-    return f"### {machine}, {ranks}, line {row['class']}"
+def heading_of(row):
+    bound = ", not bound" if row["bind"] == "none" else ""
+    return f"### {row['machine']}, {row['ranks']} ranks{bound}, line {row['class']}"
 
 
 def of_aim(name, values, most):
@@ -119,19 +120,10 @@ def of_aim(name, values, most):
     return f"| {name} | {verdict}: {good} of {len(values)} |"
 
 
-def ratios(rows):
-    return [float(row["ratio"]) for row in rows]
-
-
-def means_of(rows, crowded):
-    """{aim: the means that have it}."""
+def means_by_aim(rows):
     found = {}
-    for group in grouped(
-        rows, lambda r: (r["machine"], r["ranks"], r["bind"], r["class"], r["collective"])
-    ).values():
-        aim = aim_of(group[0]["collective"], crowded)
-        if aim and (group[0]["bind"] == "none") == crowded:
-            found.setdefault(aim, []).append(mean(group))
+    for group in grouped(rows, "machine", "ranks", "bind", "class", "collective"):
+        found.setdefault(aim_of(group[0]), []).append(mean(group))
     return found
 
 
@@ -152,74 +144,69 @@ def of_start():
     yield of_aim(f"with at most 2 MB more memory a rank ({data})", memory, 2)
 
 
-def aims():
-    single, loops = (
-        [
-            {**row, "machine": machine}
-            for suffix, machine in MACHINES.items()
-            for row in rows_of(HERE / f"{name}{suffix}.csv")
-        ]
-        for name in ("peers", "back-to-back")
+def with_machines(name):
+    return [
+        {**row, "machine": machine}
+        for suffix, machine in MACHINES.items()
+        for row in rows_of(HERE / f"{name}{suffix}.csv")
+    ]
+
+
+def aims(single, loops):
+    blocking, nonblocking = (
+        [row for row in single if row["collective"].startswith("i") == is_nonblocking]
+        for is_nonblocking in (False, True)
     )
-    is_nonblocking = {True: [], False: []}
-    for row in single:
-        is_nonblocking[row["collective"].startswith("i")].append(row)
-    means = means_of(single, False)
-    yield "## Aims\n\n" + "\n".join(
-        (
-            "| aim | cases, means or MPIs that reach it |",
-            "| --- | --- |",
-            of_aim("no blocking case takes longer", ratios(is_nonblocking[False]), 1),
-            of_aim("no nonblocking case takes longer", ratios(is_nonblocking[True]), 1),
-            of_aim(f"means of collectives at most {AIM}", means[AIM], AIM),
-            of_aim(f"means of barriers at most {BARRIER_AIM}", means[BARRIER_AIM], BARRIER_AIM),
-            of_aim(
-                f"means at most {CROWDED_AIM} where ranks outnumber cores",
-                means_of(single, True)[CROWDED_AIM],
-                CROWDED_AIM,
-            ),
-            of_aim("no case takes longer back to back", ratios(loops), 1),
-            *of_start(),
-        )
-    ) + "\n"
+    means = means_by_aim(single)
+    outnumbered = f"means at most {OVERSUBSCRIBED_AIM} where ranks outnumber cores"
+    lines = (
+        "| aim | cases, means or MPIs that reach it |",
+        "| --- | --- |",
+        of_aim("no blocking case takes longer", ratios(blocking), 1),
+        of_aim("no nonblocking case takes longer", ratios(nonblocking), 1),
+        of_aim(f"means of collectives at most {AIM}", means[AIM], AIM),
+        of_aim(f"means of barriers at most {BARRIER_AIM}", means[BARRIER_AIM], BARRIER_AIM),
+        of_aim(outnumbered, means[OVERSUBSCRIBED_AIM], OVERSUBSCRIBED_AIM),
+        of_aim("no case takes longer back to back", ratios(loops), 1),
+        *of_start(),
+    )
+    return "\n".join(("## Aims\n", *lines, ""))
 
 
-def single_calls():
+def single_calls(single):
     yield "## Single calls\n"
-    for suffix, machine in MACHINES.items():
-        rows = rows_of(HERE / f"peers{suffix}.csv")
-        for group in grouped(rows, lambda r: (int(r["ranks"]), r["bind"], r["class"])).values():
-            yield f"{heading_of(machine, group[0])}\n\n" + "\n".join(
-                (
-                    "| collective | cases | slower | mean | slowest case |",
-                    "| --- | --- | --- | --- | --- |",
-                    *of_group(group),
-                )
-            ) + "\n"
-
-
-def back_to_back():
-    yield "## Back to back\n\n" + "\n".join(
-        (
-            "| machine | MPI | ranks | line | cases | slower | mean | slowest case |",
-            "| --- | --- | --- | --- | --- | --- | --- | --- |",
-            *(
-                f"| {machine} | {group[0]['mpi']} | {group[0]['ranks']} | {group[0]['class']}"
-                f" | {len(group)} | {slower(group)} | {mean(group):.2f}"
-                f" | `{max(group, key=lambda r: float(r['ratio']))['collective']}`"
-                f" {slowest_text(group)} |"
-                for suffix, machine in MACHINES.items()
-                for group in grouped(
-                    rows_of(HERE / f"back-to-back{suffix}.csv"),
-                    lambda r: (r["mpi"], int(r["ranks"]), r["class"]),
-                ).values()
-            ),
+    for group in grouped(single, "machine", "ranks", "bind", "class"):
+        lines = (
+            "| collective | cases | slower | mean | slowest case |",
+            "| --- | --- | --- | --- | --- |",
+            *of_group(group),
         )
-    ) + "\n"
+        yield "\n".join((f"{heading_of(group[0])}\n", *lines, ""))
+
+
+def loop_line(group):
+    row = group[0]
+    worst = max(group, key=lambda r: float(r["ratio"]))["collective"]
+    return (
+        f"| {row['machine']} | {row['mpi']} | {row['ranks']} | {row['class']} | {len(group)}"
+        f" | {slower(group)} | {mean(group):.2f} | `{worst}` {slowest_text(group)} |"
+    )
+
+
+def back_to_back(loops):
+    lines = (
+        "| machine | MPI | ranks | line | cases | slower | mean | slowest case |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        *map(loop_line, grouped(loops, "machine", "mpi", "ranks", "class")),
+    )
+    return "\n".join(("## Back to back\n", *lines, ""))
 
 
 def page():
-    return "\n".join((HEAD, *aims(), OTHERS, *single_calls(), *back_to_back()))
+    single, loops = with_machines("peers"), with_machines("back-to-back")
+    return "\n".join(
+        (HEAD, aims(single, loops), OTHERS, *single_calls(single), back_to_back(loops))
+    )
 
 
 def main():

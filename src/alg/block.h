@@ -23,8 +23,8 @@ struct block {
     size_t bytes;
 };
 
-/* With its parts chosen by the caller: where a whole block is chosen, it is copied on the stack, and
- * that copy waits for the stores of its parts. */
+/* For a caller that chooses parts: where it chooses a whole block, that is copied on the stack, and
+ * the copy waits for the stores of the parts. */
 static inline struct block block_part(const struct hud_view *view, size_t offset_bytes,
                                       size_t bytes)
 {
