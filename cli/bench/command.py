@@ -15,7 +15,10 @@ from .campaign import Campaign
 from .tables import bare_lines, missing_lines, summary_lines, tables
 from .variants import choose, program
 
-NO_FIGURE = "no figure is shown: the line transfer changed its class during each of them"
+NO_FIGURE = (
+    "no figure is shown: the line transfer changed its class during each of them"
+    " (more --launches, or --bind none, which asks for no class)"
+)
 
 
 def known_collectives(layout):

@@ -45,6 +45,7 @@ FEW = (
     "--figure-ms",
     "30000",
 )  # so many shots, however busy the machine is
+UNBOUND = ("--bind", "none")  # figures of bound ranks are left out where the line's class changes
 BARE = ("barrier", "bcast", "allreduce", "alltoall")
 FIGURE = {
     "collective",
@@ -329,7 +330,7 @@ class Command(unittest.TestCase):
         """The JSON of a run that ends well and says nothing."""
         with tempfile.TemporaryDirectory() as scratch:
             file = os.path.join(scratch, "out.json")
-            answer = call(HUDDLE, "bench", *words, "--shots", "4", "--json", file)
+            answer = call(HUDDLE, "bench", *words, *UNBOUND, "--shots", "4", "--json", file)
             self.assertEqual((0, ""), (answer.returncode, answer.stderr), answer.stdout)
             with open(file, encoding="utf-8") as written:
                 return json.load(written)
@@ -377,7 +378,8 @@ class Command(unittest.TestCase):
     def test_sizes_that_an_algorithm_does_not_take(self):
         words = ("bcast", "--algorithm", "inline", "--launches", "1", "--with", "ompi4")
         words += ("--against", "none")
-        answer = call(HUDDLE, "bench", *words, "--bytes", "8,64K", "--shots", "4", "--details")
+        more = (*UNBOUND, "--shots", "4", "--details")
+        answer = call(HUDDLE, "bench", *words, "--bytes", "8,64K", *more)
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn("huddle inline, 2 ranks: handles 1 of 2 sizes of bcast", answer.stderr)
         self.assertNotIn("64 KB", answer.stdout)
@@ -399,18 +401,15 @@ class Command(unittest.TestCase):
 
     def test_candidates_on_one_team(self):
         words = ("bench", "reduce", "--bytes", "8K", "--launches", "1", "--figure-ms", "5")
+        words += UNBOUND
         names = ("gather fragment=8K", "tree", "own huddle_prefetch=0")
         words += tuple(word for name in names for word in ("--compare", name))
         with tempfile.TemporaryDirectory() as scratch:
             path, plain = (os.path.join(scratch, name) for name in ("rows.json", "columns"))
-            for _ in range(5):  # a figure is left out where the line transfer changed meanwhile
-                answer = call(HUDDLE, *words, "--json", path, "--columns", plain)
-                with open(plain, encoding="utf-8") as file:
-                    columns = file.read()
-                self.assertEqual(0 if columns else 1, answer.returncode, answer.stderr)
-                if columns:
-                    break
-            self.assertRegex(columns, r"(?m)^8192( [0-9.]+){3}$")
+            answer = call(HUDDLE, *words, "--json", path, "--columns", plain)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            with open(plain, encoding="utf-8") as file:
+                self.assertRegex(file.read(), r"(?m)^8192( [0-9.]+){3}$")
             with open(path, encoding="utf-8") as file:
                 samples = json.load(file)["samples"]
         self.assertEqual(list(names), [sample["variant"] for sample in samples])
@@ -419,6 +418,7 @@ class Command(unittest.TestCase):
     def test_a_candidate_that_takes_no_call_is_named(self):
         """And that of another candidate is measured; inline takes no large reductions."""
         words = ("bench", "reduce", "--launches", "2", "--figure-ms", "5", "--compare=tree")
+        words += UNBOUND
         for name, sizes, status, said in (
             ("inline", "1M,2M", 1, "reduce of 1 MB, 2 MB not measured: setting, but it "),
             ("inline", "8,1M", 0, "reduce of 1 MB not measured: setting, but it "),
@@ -427,7 +427,6 @@ class Command(unittest.TestCase):
             with self.subTest(name=name, sizes=sizes), tempfile.TemporaryDirectory() as scratch:
                 file = os.path.join(scratch, "rows.json")
                 answer = call(HUDDLE, *words, f"--compare={name}", "--bytes", sizes, "--json", file)
-                # (a figure may be left out, where the line transfer changed meanwhile)
                 self.assertRegex(
                     answer.stderr, rf"^huddle: bench: {name}, 2 ranks: [^\n]*{said}[^\n]*\n"
                 )
@@ -435,8 +434,7 @@ class Command(unittest.TestCase):
                 with open(file, encoding="utf-8") as written:
                     samples = json.load(written)["samples"]
                 self.assertIn("tree", {sample["variant"] for sample in samples})
-                if status == 1 or "no figure" not in answer.stderr:
-                    self.assertEqual(status, answer.returncode, answer.stderr)
+                self.assertEqual(status, answer.returncode, answer.stderr)
 
     def test_one_processor_serves_two_ranks(self):
         """There is no line transfer between two processors, and none is asked for."""
