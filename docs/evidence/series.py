@@ -33,6 +33,8 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 COLUMNS = "collective,ranks,regime,bytes,algorithm,us,line_ns,kind,machine".split(",")
+# One launch of unbound ranks has figures whatever the processors do.
+BRIEFLY = ["--launches", "1", "--figure-ms", "5", "--bind", "none"]
 DENSE = 6  # panels of a plot, up to which points have markers
 MAPS = {
     "core": "bound",
@@ -69,7 +71,7 @@ def reduced(command):
     if "--bytes" in words:
         at = words.index("--bytes") + 1
         words[at] = words[at].split(",")[0]
-    return shlex.join(words + (["--launches", "1", "--figure-ms", "5"] if "bench" in words else []))
+    return shlex.join(words + (BRIEFLY if "bench" in words else []))
 
 
 def written(count):

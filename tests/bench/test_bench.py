@@ -480,6 +480,7 @@ class Command(unittest.TestCase):
                 f"ompi4={shutil.which('mpirun.openmpi')}",
                 "--against",
                 "ompi4,mpich4",
+                *UNBOUND,
                 PATH=path,
                 OMPI_MCA_plm="isolated",
             )
