@@ -7,7 +7,7 @@ there, without Python.  huddle run --stats: prints what the ranks have recorded.
 import sys
 
 from .common import endings, mpis, records, statistics_json
-from .common.text import heading, table
+from .common.text import count_text, heading, table
 from .common.totals import Totals
 
 
@@ -31,19 +31,19 @@ def passed_text(row):
 
 def show_memory(other):
     said(
-        f"memory         {other['leases']} leases, {other['leased_peak_bytes'] >> 10} KiB at most"
-        f" of {other['arena_bytes'] >> 10} KiB; pages on their rank's node {other['pages_home']},"
-        f" elsewhere {other['pages_elsewhere']}"
+        f"memory         {count_text(other['leases'], 'lease')},"
+        f" {other['leased_peak_bytes'] >> 10} KiB at most of {other['arena_bytes'] >> 10} KiB;"
+        f" pages on their rank's node {other['pages_home']}, elsewhere {other['pages_elsewhere']}"
     )
     if other["messages"]:
         said(
-            f"nodes          sent {other['messages']} messages, {other['message_bytes']} bytes, to"
-            " other nodes"
+            f"nodes          sent {count_text(other['messages'], 'message')},"
+            f" {other['message_bytes']} bytes, to other nodes"
         )
     if other["tried"]:
         said(
-            f"adapt          tried a second algorithm {other['tried']} times, kept it"
-            f" {other['changed']} times"
+            f"adapt          tried a second algorithm {count_text(other['tried'], 'time')}, kept"
+            f" it {count_text(other['changed'], 'time')}"
         )
 
 
@@ -51,7 +51,7 @@ def show(totals):
     """Seconds of all ranks: waiting for late ranks, moving data, and those of which neither is
     known."""
     ranks = totals.ranks
-    said(f"{ranks[0].mpi}; sums over {len(ranks)} ranks, seconds too")
+    said(f"{ranks[0].mpi}; sums over {count_text(len(ranks), 'rank')}, seconds too")
     said(
         f"{'':21} {'calls':>12} {'handled':>12} {'bytes':>16} {'seconds':>12} {'waiting':>12}"
         f" {'moving':>12}  fell back"

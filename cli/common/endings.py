@@ -8,6 +8,7 @@ import shutil
 
 from . import records
 from .mpis import version_of
+from .text import count_text
 from .waiting import several_jobs
 
 MPIS = ("Open MPI", "MPICH", "Intel MPI")
@@ -33,22 +34,33 @@ def unwritten(folder):
     if not count:
         return None
     return (
-        f"no room in {folder} for the records of {count} process(es), about 1 MB each: their calls"
-        " are not counted; name another folder (TMPDIR, or huddle run --record FOLDER)"
+        f"no room in {folder} for the records of {count_text(count, 'process')}, about 1 MB each:"
+        " their calls are not counted; name another folder (TMPDIR, or huddle run --record FOLDER)"
+    )
+
+
+def damaged(folder):
+    """The line where records cannot be read."""
+    count = records.damaged(folder)
+    if not count:
+        return None
+    return (
+        f"{count_text(count, 'record')} in {folder} cannot be read, damaged or of another version"
+        " of huddle: what is in them is not counted"
     )
 
 
 def nothing(command, folder):
     """The line where nothing was recorded."""
-    return unwritten(folder) or no_process(command)
+    return unwritten(folder) or damaged(folder) or no_process(command)
 
 
 def no_process(command):
     what = os.path.basename(command[0]) if command else "the command"
     return (
-        f"no MPI process was seen: {what} has not called MPI_Init in a process that had huddle. Is"
-        " it an MPI program, dynamically linked, of a supported MPI, and does the launcher pass"
-        " LD_PRELOAD on?"
+        f"no MPI process was seen: {what} has not completed MPI_Init in a process that had huddle."
+        " Unless MPI_Init failed: is it an MPI program, dynamically linked, of a supported MPI, and"
+        " does the launcher pass LD_PRELOAD on?"
     )
 
 
@@ -85,7 +97,7 @@ def ended_early(ranks):
         for name, who in sorted(inside.items())
     )
     return (
-        f"{len(gone)} of {len(ranks)} ranks ended before MPI_Finalize"
+        f"{len(gone)} of {count_text(len(ranks), 'rank')} ended before MPI_Finalize"
         + (f": {where}" if where else "")
         + "; counts are those until then"
     )
@@ -108,8 +120,8 @@ def absent(ranks):
     if seen >= world:
         return None
     return (
-        f"{seen} of {world} ranks left a record here; those of other nodes do where the folder is"
-        " on a shared file system (huddle run --record FOLDER)"
+        f"{seen} of {count_text(world, 'rank')} left a record here; those of other nodes do where"
+        " the folder is on a shared file system (huddle run --record FOLDER)"
     )
 
 
@@ -118,6 +130,7 @@ def lines(ranks, command, folder):
     if not ranks:
         return [nothing(command, folder)]
     found = [singletons(ranks, command), jobs(ranks), unwritten(folder) or absent(ranks)]
+    found.append(damaged(folder))
     found.append(ended_early(ranks))
     lost = sum(rank.lost for rank in ranks)
     if lost:

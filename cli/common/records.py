@@ -168,17 +168,29 @@ def without_room(folder):
     )
 
 
-def read(folder):
-    """The ranks whose files are in the folder, by their number."""
-    ranks = []
+def parsed(folder):
+    """(a Rank or None: it has not begun to record, or is damaged) of each file of a process."""
     for name in sorted(os.listdir(folder)):
+        if not name.rpartition(".")[2].isdigit():
+            continue
         try:
             with open(os.path.join(folder, name), "rb") as file:
-                rank = parse(file.read())
-        except (OSError, IndexError, struct.error):  # the last two: damaged
+                data = file.read()
+            yield data, parse(data)
+        except (IndexError, struct.error):
+            yield data, None
+        except OSError:
             continue
-        if rank:
-            ranks.append(rank)
+
+
+def damaged(folder):
+    """How many files of processes are no whole records: cut off, or of another version."""
+    return sum(bool(data[:8].strip(b"\0")) and rank is None for data, rank in parsed(folder))
+
+
+def read(folder):
+    """The ranks whose files are in the folder, by their number."""
+    ranks = [rank for _, rank in parsed(folder) if rank]
     ranks.sort(key=lambda rank: (rank.world_rank, rank.host, rank.pid))
     longest = {}
     for rank in ranks:

@@ -14,6 +14,12 @@ def bytes_text(count):
         count /= 1024
 
 
+def count_text(count, noun):
+    """1 rank, 2 ranks, 2 processes."""
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count} {noun}{ending}"
+
+
 def ranges_text(numbers):
     """[0, 1, 2, 5] -> "0-2,5"."""
     runs = []

@@ -11,7 +11,7 @@ from ..common.collectives import HELP, find
 from ..common.layout import Trouble
 from ..common.options import MAPS, MAX_TEAM, whole, within
 from ..common.sizes import written
-from ..common.text import bytes_text, heading, parameters_text, single_copy_text, table
+from ..common.text import bytes_text, count_text, heading, parameters_text, single_copy_text, table
 from . import choices, evidence, nodes
 from .sizes import LISTED, ONE, cut, sizes_of
 
@@ -114,8 +114,9 @@ class Asked:
             if self.ranks > self.processors
             else ""
         )
-        many = "rank" if self.ranks == 1 else "ranks"
-        return f"{self.ranks} {many} {MAPS[self.map]}, on {self.machine}{oversubscribed}"
+        return (
+            f"{count_text(self.ranks, 'rank')} {MAPS[self.map]}, on {self.machine}{oversubscribed}"
+        )
 
 
 def why_text(why, rests):

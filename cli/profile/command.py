@@ -43,8 +43,10 @@ def report(options, folder, command, layout, status):
     if not ranks and status in NOT_STARTED:  # the launcher has said why
         return status
     if not ranks:
-        line = endings.unwritten(folder) or (
-            f"no records in {folder}" if options.folder else endings.no_process(command)
+        line = (
+            endings.unwritten(folder)
+            or endings.damaged(folder)
+            or (f"no records in {folder}" if options.folder else endings.no_process(command))
         )
         print(f"huddle: {line}", file=sys.stderr)
         return status or 1

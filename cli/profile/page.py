@@ -3,6 +3,7 @@
 
 import html
 
+from ..common.text import count_text
 from . import plots, tables
 
 STYLE = """:root{color-scheme:light dark;--ink:#1d2330;--soft:#5b6474;--paper:#fff;--line:#dfe3ea;
@@ -79,7 +80,7 @@ def drawn(title, words, picture):
 def of(facts):
     state = "with huddle" if facts["huddle"] else "without huddle"
     head = (
-        f"{facts['mpi']}, {state}: {facts['ranks_seen']} of {facts['ranks']} ranks,"
+        f"{facts['mpi']}, {state}: {facts['ranks_seen']} of {count_text(facts['ranks'], 'rank')},"
         f" {facts['seconds']:.2f} s, {tables.share_text(facts)} of it in collectives."
     )
     late = "How long after the first rank each rank comes, on average, in calls that wait for all."

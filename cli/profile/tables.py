@@ -3,7 +3,7 @@
 
 import contextlib
 
-from ..common.text import bytes_text, heading, table
+from ..common.text import bytes_text, count_text, heading, table
 from . import plots
 
 ROWS = 12  # of a long table; the JSON and the page have all
@@ -153,8 +153,9 @@ def show(facts, stream):
     with contextlib.redirect_stdout(stream):
         state = "with huddle" if facts["huddle"] else "without huddle"
         heading(
-            f"{facts['mpi']} {state}: {facts['ranks_seen']} of {facts['ranks']} ranks,"
-            f" {facts['seconds']:.2f} s, {share_text(facts)} of it in collectives"
+            f"{facts['mpi']} {state}: {facts['ranks_seen']} of"
+            f" {count_text(facts['ranks'], 'rank')}, {facts['seconds']:.2f} s,"
+            f" {share_text(facts)} of it in collectives"
         )
         print(f"  {basis_text(facts)}")
         listed("Collectives", ["collective"], ["collective"], facts["collectives"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The text output of `huddle who`."""
 
-from ..common.text import bytes_text, ranges_text
+from ..common.text import bytes_text, count_text, ranges_text
 from .processes import HALTED, state_text
 
 ROLL_CALL = "roll call"
@@ -31,13 +31,15 @@ def call_text(call):
     """allreduce of 1 MB, root 2 (slices)"""
     if call["collective"] == ROLL_CALL:
         return f"the roll call (HUDDLE_CHECK) after call {call['call']}"
+    if not call["algorithm"]:
+        return f"its {call['collective']} after call {call['call']}"
     size = f" of {bytes_text(call['bytes'])}" if call["bytes"] else ""
     root = f", root {call['root']}" if call["root"] >= 0 else ""
     return f"call {call['call']}, {call['collective']}{size}{root} ({call['algorithm']})"
 
 
 def team_text(call):
-    return f"{plain(call['communicator'])} ({call['size']} ranks)"
+    return f"{plain(call['communicator'])} ({count_text(call['size'], 'rank')})"
 
 
 def whom_text(wait):
@@ -107,8 +109,8 @@ def show(facts):
         show_call(call)
     if not facts["calls"]:
         print(
-            f"{len(facts['ranks'])} ranks: none is waiting in a huddle collective (waits shorter"
-            " than 50 ms are not shown)"
+            f"{count_text(len(facts['ranks']), 'rank')}: none is waiting in a huddle collective"
+            " (waits shorter than 50 ms are not shown)"
         )
         return
     for name, counts in facts["handled_differently"].items():

@@ -181,18 +181,37 @@ static int take_stats(struct run *run, const char *file)
     return check_writable("--stats", run->stats_file);
 }
 
-static int take_record(struct run *run, const char *folder)
+/* A folder in which no file can be made is refused now: access() allows some of them, as /proc. */
+static int record_in(struct run *run, const char *what, const char *folder)
 {
-    struct stat about;
-    int status = make_absolute("--record FOLDER", folder, &run->record);
+    char *probe = NULL;
+    int status = make_absolute(what, folder, &run->record);
 
     if (status != 0)
         return status;
-    if (stat(run->record, &about) != 0 || !S_ISDIR(about.st_mode) ||
-        access(run->record, W_OK | X_OK) != 0)
-        return hud_launch_fail(BAD_USE, "--record: %s is not a folder that can be written",
-                               run->record);
+    if (asprintf(&probe, "%s/huddle-XXXXXX", run->record) < 0)
+        return hud_launch_fail(1, "out of memory");
+    int fd = mkostemp(probe, O_CLOEXEC);
+    if (fd < 0)
+        return hud_launch_fail(BAD_USE, "%s: no file can be made in %s: %s", what, run->record,
+                               strerror(errno));
+    close(fd);
+    unlink(probe);
+    free(probe);
     return 0;
+}
+
+int hud_launch_place_record(struct run *run)
+{
+    static const char name[] = "HUDDLE_RECORD";
+    const char *folder = value_of(run, name);
+
+    return run->record || !folder || folder[0] == '\0' ? 0 : record_in(run, name, folder);
+}
+
+static int take_record(struct run *run, const char *folder)
+{
+    return record_in(run, "--record", folder);
 }
 
 enum value { NONE, ONE, PERHAPS };

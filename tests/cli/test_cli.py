@@ -2,6 +2,7 @@
 """The command `huddle` as users call it.  test_cli.py BUILD."""
 
 import itertools
+import glob
 import json
 import os
 import shutil
@@ -142,7 +143,11 @@ class Run(unittest.TestCase):
         self.assertIn("a team of 2 processes works", answer.stdout)
 
     def test_leaves_the_job_that_is_given(self):
-        self.assertEqual(seen_by_command("--set", "HUDDLE_JOB=mine")["HUDDLE_JOB"], "mine")
+        mine = "0123456789abcdef"
+        self.assertEqual(seen_by_command("--set", f"HUDDLE_JOB={mine}")["HUDDLE_JOB"], mine)
+        answer = huddle("run", "--set", "HUDDLE_JOB=weak", "--", "true")
+        self.assertEqual((2, 1), (answer.returncode, answer.stderr.count("\n")), answer.stderr)
+        self.assertIn("(accepted: random text of 16 to 255 bytes)", answer.stderr)
         rank = {"PMI_RANK": "1"}
         self.assertEqual(seen_by_command(HUDDLE_JOB="of-all", **rank)["HUDDLE_JOB"], "of-all")
         self.assertNotIn("HUDDLE_JOB", seen_by_command(**rank))
@@ -166,11 +171,24 @@ class Run(unittest.TestCase):
             self.assertEqual("json:" + file, in_a_rank["HUDDLE_STATS"])
             kept = seen_by_command("--record", folder)
             self.assertEqual(folder, kept["HUDDLE_RECORD"])
+            for seen in (
+                seen_by_command("--set", f"HUDDLE_RECORD={folder}"),
+                seen_by_command(HUDDLE_RECORD=os.path.relpath(folder)),
+            ):
+                self.assertTrue(os.path.samefile(folder, seen["HUDDLE_RECORD"]))
+                self.assertIn("libhuddle-record.so", seen["LD_PRELOAD"])
+            self.assertEqual([file], glob.glob(os.path.join(folder, "*")))
 
     def test_statistics_that_cannot_be_written_are_refused_at_the_start(self):
         with tempfile.TemporaryDirectory() as folder:
             made = os.path.join(folder, "made")
-            for option in ("--stats=/no/such/file", f"--stats={folder}", "--record=/no/such"):
+            for option in (
+                "--stats=/no/such/file",
+                f"--stats={folder}",
+                "--record=/no/such",
+                "--record=/proc",
+                "--set=HUDDLE_RECORD=/no/such",
+            ):
                 answer = huddle("run", option, "--", "touch", made)
                 self.assertEqual(2, answer.returncode)
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")

@@ -234,9 +234,9 @@ class Teams(unittest.TestCase):
 
     def test_a_launcher_whose_ranks_are_no_descendants(self):
         with (
-            running("sleep", "1000", HUDDLE_JOB="of-this-test") as launcher,
-            running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-this-test") as job,
-            running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-another"),
+            running("sleep", "1000", HUDDLE_JOB="of-this-test-only") as launcher,
+            running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-this-test-only") as job,
+            running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB="of-another-start"),
         ):
             pids = ranks_of(job)
             told(launcher.pid, NOTHING)

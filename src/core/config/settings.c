@@ -32,6 +32,14 @@ static const char *check_any(const char *value)
     return value ? NULL : "any text in UTF-8 of at most 255 bytes";
 }
 
+/* Other users of the machine could try all short ones. */
+static const char *check_job(const char *value)
+{
+    enum { JOB_BYTES = 16 };
+
+    return value[0] == '\0' || strlen(value) >= JOB_BYTES ? NULL : "random text of 16 to 255 bytes";
+}
+
 static const char *check_levels(const char *value)
 {
     return hud_topo_names_valid(value)
@@ -164,9 +172,7 @@ static void describe(struct setting_row *row)
     if (row->kind == WORD)
         row->shown.accepted = join(row->words);
     else if (row->kind == TEXT)
-        row->shown.accepted = row->check == check_any     ? check_any(NULL)
-                              : row->check == check_stats ? check_stats("?")
-                                                          : check_levels("?");
+        row->shown.accepted = row->check(row->check == check_any ? NULL : "?");
     else {
         const char *bytes = row->alg < 0 ? "auto, or a number of bytes (K, M and G allowed)"
                                          : "bytes (K, M and G allowed)";
