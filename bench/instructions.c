@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RANKS = 2, CELL_BYTES = 2048, WARM_UP = 200, CALLS = 200 };
+enum { RANKS = 2, COUNTED = 1, CELL_BYTES = 2048, WARM_UP = 200, CALLS = 200 };
 
 static struct page {
     atomic_int arrived, left;
@@ -63,44 +63,44 @@ static int by_name[BY_NAME]; /* numbers of collectives */
 static char buffer[64], result[64];
 static struct hud_op sum;
 
-static int barrier(hud_team *team)
+static int barrier(hud_team *team, int root)
 {
+    (void)root;
     return hud_barrier(team);
 }
 
-static int bcast(hud_team *team)
+static int bcast(hud_team *team, int root)
 {
     const struct hud_view view = { .base = buffer, .bytes = 8 };
 
-    return hud_bcast(team, &view, 0);
+    return hud_bcast(team, &view, root);
 }
 
-static int allreduce(hud_team *team)
+static int allreduce(hud_team *team, int root)
 {
     const struct hud_view in = { .base = buffer, .bytes = 8 }, out = { .base = result, .bytes = 8 };
 
+    (void)root;
     return hud_allreduce(team, &in, &out, &sum);
 }
 
-/* The counted rank sends its block. */
-static int gather(hud_team *team)
+static int gather(hud_team *team, int root)
 {
     const struct hud_view in = { .base = buffer, .bytes = 8 },
                           out = { .base = result, .bytes = RANKS * 8 };
     const struct hud_args args = {
-        .collective = by_name[GATHER], .in = &in, .out = &out, .root = 0
+        .collective = by_name[GATHER], .in = &in, .out = &out, .root = root
     };
 
     return hud_call(team, &args);
 }
 
-/* The counted rank receives its block. */
-static int scatter(hud_team *team)
+static int scatter(hud_team *team, int root)
 {
     const struct hud_view in = { .base = buffer, .bytes = RANKS * 8 },
                           out = { .base = result, .bytes = 8 };
     const struct hud_args args = {
-        .collective = by_name[SCATTER], .in = &in, .out = &out, .root = 0
+        .collective = by_name[SCATTER], .in = &in, .out = &out, .root = root
     };
 
     return hud_call(team, &args);
@@ -109,19 +109,21 @@ static int scatter(hud_team *team)
 static const struct measured {
     const char *name;
     int bytes;
-    int (*call)(hud_team *team);
-} measured[] = { { "barrier", 0, barrier },
-                 { "bcast", 8, bcast },
-                 { "allreduce", 8, allreduce },
-                 { "gather", 8, gather },
-                 { "scatter", 8, scatter } };
+    int (*call)(hud_team *team, int root);
+    int root; /* COUNTED: the counted rank */
+} measured[] = {
+    { "barrier", 0, barrier, 0 },         { "bcast", 8, bcast, 0 },
+    { "bcast, root", 8, bcast, COUNTED }, { "allreduce", 8, allreduce, 0 },
+    { "gather", 8, gather, 0 },           { "gather, root", 8, gather, COUNTED },
+    { "scatter", 8, scatter, 0 },         { "scatter, root", 8, scatter, COUNTED },
+};
 
 /* ---- the ranks ---- */
 
 static void run_calls(hud_team *team, const struct measured *what, int calls)
 {
     for (int i = 0; i < calls; i++)
-        if (what->call(team) != HUD_OK)
+        if (what->call(team, what->root) != HUD_OK)
             _exit(1);
 }
 
@@ -140,10 +142,10 @@ static void rank(int number, const struct measured *what, int calls)
         hud_team_create(context, &exchange, &team) != HUD_OK)
         _exit(1);
     run_calls(team, what, WARM_UP);
-    if (number == 1)
+    if (number == COUNTED)
         raise(SIGUSR1);
     run_calls(team, what, calls);
-    if (number == 1)
+    if (number == COUNTED)
         raise(SIGUSR1);
     run_calls(team, what, 1); /* rank 0 is not gone before rank 1 has been counted */
     _exit(0);
@@ -168,20 +170,21 @@ static long count(const struct measured *what, int calls)
     for (int r = 0; r < RANKS; r++) {
         child[r] = fork();
         if (child[r] == 0) {
-            if (r == 1 && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            if (r == COUNTED && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
                 _exit(1);
             rank(r, what, calls);
         }
     }
-    bool counting = waitpid(child[1], &status, 0) == child[1] && stopped_at_mark(status);
-    while (counting && ptrace(PTRACE_SINGLESTEP, child[1], NULL, NULL) == 0 &&
-           waitpid(child[1], &status, 0) == child[1] && WIFSTOPPED(status) &&
+    bool counting =
+        waitpid(child[COUNTED], &status, 0) == child[COUNTED] && stopped_at_mark(status);
+    while (counting && ptrace(PTRACE_SINGLESTEP, child[COUNTED], NULL, NULL) == 0 &&
+           waitpid(child[COUNTED], &status, 0) == child[COUNTED] && WIFSTOPPED(status) &&
            !stopped_at_mark(status))
         steps++;
     bool fine =
-        counting && stopped_at_mark(status) && ptrace(PTRACE_CONT, child[1], NULL, NULL) == 0;
+        counting && stopped_at_mark(status) && ptrace(PTRACE_CONT, child[COUNTED], NULL, NULL) == 0;
     if (!fine)
-        kill(child[1], SIGKILL);
+        kill(child[COUNTED], SIGKILL);
     for (int r = 0; r < RANKS; r++) {
         if (!fine)
             kill(child[r], SIGKILL);
@@ -209,7 +212,7 @@ int main(int argc, char **argv)
                     measured[i].name);
             return 1;
         }
-        printf("%-10s %3d B  %6.1f\n", measured[i].name, measured[i].bytes,
+        printf("%-13s %3d B  %6.1f\n", measured[i].name, measured[i].bytes,
                (double)(all - none) / calls);
         fflush(stdout);
     }
