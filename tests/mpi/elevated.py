@@ -104,7 +104,7 @@ def run(folder, command):
         "HOME": os.path.join(folder, "home"),
         "HUDDLE_STATS": "json:" + statistics,
         "HUDDLE_LOG": "debug",
-        "HUDDLE_JOB": "x",
+        "HUDDLE_JOB": "x" * 16,
     }
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", inside, "elevated", *command],
