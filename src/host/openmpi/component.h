@@ -83,15 +83,47 @@ struct view_state {
 };
 
 /* Before the first and after the last of its views. */
-void hud_convertor_open(struct view_convertor *convertor);
-void hud_convertor_close(struct view_convertor *convertor);
+static inline void hud_convertor_open(struct view_convertor *convertor)
+{
+    convertor->serves = NULL;
+}
 
-/* The view of a buffer; state and convertor must outlive it. */
-void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type,
+void hud_convertor_end(struct view_convertor *convertor);
+
+static inline void hud_convertor_close(struct view_convertor *convertor)
+{
+    if (__builtin_expect(convertor->serves != NULL, 0))
+        hud_convertor_end(convertor);
+}
+
+void hud_view_pack(void *buffer, size_t count, const opal_datatype_t *type,
                    struct view_state *state, struct view_convertor *convertor,
                    struct hud_view *view);
+bool hud_view_end(struct hud_view *view);
+
+/* The view of a buffer; state and convertor must outlive it.  Inlined: a call of a few bytes takes
+ * as long as what opens it, once for each rank's buffer. */
+static inline void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type,
+                                 struct view_state *state, struct view_convertor *convertor,
+                                 struct hud_view *view)
+{
+    const opal_datatype_t *t = &type->super;
+
+    *view = (struct hud_view){ .bytes = count * t->size };
+    if (view->bytes == 0)
+        return; /* at no address: it may be that of other bytes, as if in place */
+    view->base = (char *)buffer + t->true_lb;
+    if (__builtin_expect(!opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) ||
+                             compat_on_device(buffer),
+                         0))
+        hud_view_pack(buffer, count, t, state, convertor, view);
+}
+
 /* Afterwards.  False: out of memory, and the buffer lacks what arrived. */
-bool hud_view_close(struct hud_view *view);
+static inline bool hud_view_close(struct hud_view *view)
+{
+    return view->host == NULL || hud_view_end(view);
+}
 
 /* Whole elements of a datatype that is not contiguous, from and to their packed form. */
 void hud_elements_unpack(const opal_datatype_t *type, size_t count, const void *packed, void *base);

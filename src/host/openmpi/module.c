@@ -55,12 +55,10 @@ int hud_module_leave(hud_module *m, int code)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-bool hud_per_rank_make(struct per_rank *r, size_t ranks)
+bool hud_per_rank_allocate(struct per_rank *r, size_t ranks)
 {
     size_t each = 2 * sizeof *r->in_states + 2 * sizeof *r->in_views + sizeof *r->block_bytes;
 
-    if (r->ranks == ranks)
-        return true;
     r->ranks = 0;
     r->in_states = grown_to(&r->memory, ranks * each);
     if (r->in_states == NULL)
@@ -78,11 +76,6 @@ void hud_per_rank_free(struct per_rank *r)
 {
     grown_free(&r->memory);
     r->ranks = 0;
-}
-
-bool hud_module_make_room(hud_module *m)
-{
-    return hud_per_rank_make(&m->room, (size_t)ompi_comm_size(m->comm));
 }
 
 /* The team may have a lease: then its calls must find room on all ranks.  Members on other nodes

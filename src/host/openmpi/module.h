@@ -114,11 +114,21 @@ void hud_handled_install(hud_module *m);
 /* nonblocking.c: the same of their nonblocking and persistent forms. */
 void hud_nonblocking_install(hud_module *m);
 
-/* Room for what calls need for each rank.  Made with the module where its team may have a lease, so
- * that no call of one can fail without it. */
-bool hud_module_make_room(hud_module *m);
-bool hud_per_rank_make(struct per_rank *room, size_t ranks); /* again, too */
+/* Room for what calls need for each rank; again, too. */
+bool hud_per_rank_allocate(struct per_rank *room, size_t ranks);
 void hud_per_rank_free(struct per_rank *room);
+
+static inline bool hud_per_rank_make(struct per_rank *room, size_t ranks)
+{
+    return room->ranks == ranks || hud_per_rank_allocate(room, ranks);
+}
+
+/* The module's.  Made with it where its team may have a lease, so that no call of one can fail
+ * without it. */
+static inline bool hud_module_make_room(hud_module *m)
+{
+    return hud_per_rank_make(&m->room, (size_t)ompi_comm_size(m->comm));
+}
 
 /* With ULFM: the communicator was revoked, or a process of it has failed.  Not all ranks come to a
  * collective of it any more. */

@@ -28,15 +28,9 @@ static void prepare(opal_convertor_t *c, enum view_use use, const opal_datatype_
                                                  c);
 }
 
-void hud_convertor_open(struct view_convertor *c)
+void hud_convertor_end(struct view_convertor *c)
 {
-    c->serves = NULL;
-}
-
-void hud_convertor_close(struct view_convertor *c)
-{
-    if (c->serves != NULL)
-        OBJ_DESTRUCT(&c->convertor);
+    OBJ_DESTRUCT(&c->convertor);
     c->serves = NULL;
 }
 
@@ -156,32 +150,23 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
         s->staged_bytes = offset_bytes + bytes;
 }
 
-void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type,
+/* It is no plain memory: the convertor reads and writes it. */
+void hud_view_pack(void *buffer, size_t count, const opal_datatype_t *type,
                    struct view_state *state, struct view_convertor *convertor,
                    struct hud_view *view)
 {
-    const opal_datatype_t *t = &type->super;
-
-    *view = (struct hud_view){ .bytes = count * t->size };
-    if (view->bytes == 0)
-        return; /* at no address: it may be that of other bytes, as if in place */
-    view->base = (char *)buffer + t->true_lb;
-    if (opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) &&
-        !compat_on_device(buffer))
-        return;
-    *state =
-        (struct view_state){ .buffer = buffer, .count = count, .type = t, .convertor = convertor };
+    *state = (struct view_state){
+        .buffer = buffer, .count = count, .type = type, .convertor = convertor
+    };
     view->pack = pack;
     view->unpack = unpack;
     view->host = state;
 }
 
-bool hud_view_close(struct hud_view *view)
+bool hud_view_end(struct hud_view *view)
 {
     struct view_state *s = view->host;
 
-    if (s == NULL)
-        return true;
     flush(s);
     free(s->stage);
     bool complete = !s->failed;
