@@ -313,7 +313,14 @@ MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
                      size_t bytes)
 {
-    hud_mem_move(m, to, from, bytes);
+    size_t past = m->policy->move_bytes;
+    bool packed = mem_span_packed(to) || mem_span_packed(from);
+
+    if (packed || to->shared || bytes >= MEM_PIECE || (past != 0 && bytes >= past) ||
+        to->offset_bytes + bytes > to->view->bytes)
+        hud_mem_move(m, to, from, bytes);
+    else
+        memcpy(mem_span_at(to), mem_span_at(from), bytes);
 }
 
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)

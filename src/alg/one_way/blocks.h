@@ -40,19 +40,35 @@ static inline size_t one_way_in_cell(const struct one_way *x)
     return x->lines * HUD_LINE - offsetof(mem_flag, payload[HEADER_DATA]);
 }
 
+static inline size_t one_way_tile_bytes(const struct one_way *x)
+{
+    return tiles_bytes((size_t)x->c->param[ONE_WAY_TILE], x->window_bytes);
+}
+
 /* ---- tiles, by their sender ---- */
+
+/* Tiles, at most, that are not known to be consumed: of two operations, up to a limit, so that a
+ * sender need not wait for receivers of its own. */
+static inline uint64_t one_way_ahead(const struct one_way *x)
+{
+    uint64_t two = 2 * (uint64_t)x->receivers;
+
+    return two < AHEAD_MIN ? AHEAD_MIN : two > AHEAD_MAX ? AHEAD_MAX : two;
+}
 
 /* So many bytes, in one run, are free at the window's position.  A sender that has too many tiles
  * out waits for half of them, so that it waits seldom. */
 static inline void one_way_make_room(struct one_way *x, size_t bytes)
 {
+    uint64_t ahead = one_way_ahead(x);
+
     x->at = tiles_run(x->at, bytes, x->window_bytes);
     while (x->first != x->next) {
         const uint64_t *oldest = x->mine->tile[x->first % AHEAD_MAX];
-        bool many = x->next - x->first == x->ahead;
+        bool many = x->next - x->first == ahead;
         if (!many && x->at + bytes - mem_get(x->m, &oldest[TILE_AT]) <= x->window_bytes)
             return;
-        for (uint64_t i = 0; i < (many ? x->ahead / 2 : 1); i++) {
+        for (uint64_t i = 0; i < (many ? ahead / 2 : 1); i++) {
             oldest = x->mine->tile[x->first++ % AHEAD_MAX];
             one_way_await(x, (int)mem_get(x->m, &oldest[TILE_RECEIVER]),
                           mem_get(x->m, &oldest[TILE_TAKEN]));
@@ -79,9 +95,10 @@ static inline void one_way_send_tiles(struct one_way *x, int receiver, mem_flag 
                                       const struct block *block)
 {
     struct mem_span from = block->at;
+    size_t tile = one_way_tile_bytes(x);
 
     for (size_t done = 0, count = 1; done < block->bytes; count++) {
-        size_t rest = block->bytes - done, bytes = rest < x->tile_bytes ? rest : x->tile_bytes;
+        size_t rest = block->bytes - done, bytes = rest < tile ? rest : tile;
         one_way_make_room(x, bytes);
         if (count == 1) {
             mem_put(x->m, &cell->payload[HEADER_AT], x->at);
@@ -161,8 +178,10 @@ static inline void one_way_receive_tiles(const struct one_way *x, int sender, co
     uint64_t at = mem_get(x->m, &cell->payload[HEADER_AT]),
              number = mem_get(x->m, &cell->payload[HEADER_NUMBER]);
 
+    size_t max = one_way_tile_bytes(x);
+
     for (size_t done = 0, count = 1; done < bytes; count++) {
-        size_t rest = bytes - done, tile = rest < x->tile_bytes ? rest : x->tile_bytes;
+        size_t rest = bytes - done, tile = rest < max ? rest : max;
         at = tiles_run(at, tile, x->window_bytes);
         if (count > 1)
             mem_await(x->m, &from->more, number + count); /* A1 */

@@ -87,7 +87,8 @@ static void receive_all(const struct gathering *g)
     const struct block place = place_of(g, g->x.me),
                        own = g->equal && coll_in_place(c) ? place : block_whole(c->in);
 
-    answer_all(g);
+    if (!g->equal || g->x.direct_bytes != 0)
+        answer_all(g);
     block_move(g->x.m, &place, &own);
     for (int k = 1; k < g->x.ranks; k++)
         receive(g, k);
@@ -97,7 +98,7 @@ static void gather(struct mem *m, const struct coll *c, bool equal)
 {
     struct gathering g = { one_way_begin(m, c, 1, c->root), equal, 0 };
 
-    if (equal || g.x.me == c->root)
+    if (g.x.direct_bytes != 0 && (equal || g.x.me == c->root))
         g.tiled = one_way_tiled_ranks(&g.x, c->out, equal);
     if (g.x.me == c->root)
         receive_all(&g);

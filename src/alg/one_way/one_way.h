@@ -113,8 +113,8 @@ struct one_way {
     int me, ranks;
     uint64_t ring;  /* cells of one, a power of two */
     uint64_t lines; /* of a cell */
-    uint64_t ahead; /* tiles, at most, that are not known to be consumed */
-    size_t window_bytes, tile_bytes;
+    int receivers;  /* of one sender */
+    size_t window_bytes;
     size_t direct_bytes; /* the kernel copies blocks of so many or more; 0: none */
     size_t piece_bytes;  /* so many at a time; 0: a block */
     size_t tiled_bytes;  /* tiles carry so many while the kernel copies */
@@ -130,22 +130,13 @@ struct one_way_rings {
 
 static inline struct one_way_rings one_way_rings(uint64_t lines, int receivers)
 {
-    struct one_way_rings r = { .cells = RING_MAX, .lines = 1 };
+    struct one_way_rings r = { .cells = RING_MAX };
 
     while (r.cells > RING_MIN && r.cells * (uint64_t)receivers > lines)
         r.cells /= 2;
-    while (r.lines < CELL_MAX && r.cells * (uint64_t)receivers * (r.lines + 1) <= lines)
-        r.lines++;
+    uint64_t each = r.cells * (uint64_t)receivers;
+    r.lines = each * CELL_MAX <= lines ? CELL_MAX : each <= lines ? lines / each : 1;
     return r;
-}
-
-/* Tiles of two operations, up to a limit, so that a sender need not wait for receivers of its own.
- */
-static inline uint64_t one_way_ahead(int receivers)
-{
-    uint64_t two = 2 * (uint64_t)receivers;
-
-    return two < AHEAD_MIN ? AHEAD_MIN : two > AHEAD_MAX ? AHEAD_MAX : two;
 }
 
 /* Half as much as the window, up to a limit. */
@@ -258,7 +249,7 @@ static inline struct one_way one_way_begin(struct mem *m, const struct coll *c, 
                          .mine = mem_slot(m, mem_rank(m)),
                          .me = mem_rank(m),
                          .ranks = mem_size(m),
-                         .ahead = one_way_ahead(receivers),
+                         .receivers = receivers,
                          .direct_bytes = (size_t)c->param[ONE_WAY_SINGLE],
                          .piece_bytes = (size_t)c->param[ONE_WAY_PIECE],
                          .tiled_bytes = (size_t)c->param[ONE_WAY_TILED] };
@@ -267,7 +258,6 @@ static inline struct one_way one_way_begin(struct mem *m, const struct coll *c, 
     x.ring = r.cells;
     x.lines = r.lines;
     x.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
-    x.tile_bytes = tiles_bytes((size_t)c->param[ONE_WAY_TILE], x.window_bytes);
     x.at = mem_get(m, &x.mine->at);
     x.first = mem_get(m, &x.mine->first);
     x.next = mem_get(m, &x.mine->next);

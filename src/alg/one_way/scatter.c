@@ -39,42 +39,43 @@ static mem_flag *cell_for(const struct scattering *s, int rank)
     return one_way_cell(&s->x, s->x.c->root, rank, s->x.op);
 }
 
-/* What the root does with each other rank, the k-th after it, in turn. */
+/* What the root does with each other rank in turn. */
 enum phase { PUBLISH, SEND, FINISH };
 
-static void serve(struct scattering *s, enum phase phase, int k)
+static inline void serve(struct scattering *s, enum phase phase)
 {
-    int rank = one_way_next(&s->x, k);
-    const struct block block = block_of(s, rank);
-    bool direct = k > s->tiled && one_way_is_direct(&s->x, &block);
-
-    if (phase == SEND && !direct)
-        one_way_send(&s->x, rank, cell_for(s, rank), &block, 0);
-    else if (phase == PUBLISH && direct)
-        one_way_publish(&s->x, cell_for(s, rank), &block);
-    else if (phase == FINISH && direct)
-        one_way_finish(&s->x, rank, cell_for(s, rank), &block);
+    for (int k = 1; k < s->x.ranks; k++) {
+        int rank = one_way_next(&s->x, k);
+        const struct block block = block_of(s, rank);
+        bool direct = k > s->tiled && one_way_is_direct(&s->x, &block);
+        if (phase == SEND && !direct)
+            one_way_send(&s->x, rank, cell_for(s, rank), &block, 0);
+        else if (phase == PUBLISH && direct)
+            one_way_publish(&s->x, cell_for(s, rank), &block);
+        else if (phase == FINISH && direct)
+            one_way_finish(&s->x, rank, cell_for(s, rank), &block);
+    }
 }
 
 static void send_all(struct scattering *s)
 {
-    int me = s->x.me, ranks = s->x.ranks;
     const struct coll *c = s->x.c;
-    const struct block own = block_of(s, me),
+    const struct block own = block_of(s, s->x.me),
                        place = s->equal && coll_in_place(c) ? own : block_whole(c->out);
     uint64_t began = s->x.at;
 
-    s->tiled = one_way_tiled_ranks(&s->x, c->in, s->equal);
-    for (int phase = s->x.direct_bytes != 0 ? PUBLISH : SEND; phase <= FINISH; phase++) {
-        for (int k = 1; k < ranks && (phase == SEND || s->x.direct_bytes != 0); k++)
-            serve(s, (enum phase)phase, k);
-        if (phase == SEND)
-            block_move(s->x.m, &place, &own);
+    if (s->x.direct_bytes != 0) {
+        s->tiled = one_way_tiled_ranks(&s->x, c->in, s->equal);
+        serve(s, PUBLISH);
     }
-    for (int k = 1; k < ranks && k <= PREFETCH_RINGS; k++) {
+    serve(s, SEND);
+    block_move(s->x.m, &place, &own);
+    if (s->x.direct_bytes != 0)
+        serve(s, FINISH);
+    for (int k = 1; k < s->x.ranks && k <= PREFETCH_RINGS; k++) {
         int rank = one_way_next(&s->x, k);
-        one_way_prefetch(&s->x, one_way_cell(&s->x, me, rank, s->x.op + 1), block_of(s, rank).bytes,
-                         k == 1 ? began : s->x.at);
+        one_way_prefetch(&s->x, one_way_cell(&s->x, c->root, rank, s->x.op + 1),
+                         block_of(s, rank).bytes, k == 1 ? began : s->x.at);
     }
 }
 
