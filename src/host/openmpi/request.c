@@ -17,7 +17,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next line */
 static struct request *pool;
-static bool threads; /* MPI_THREAD_MULTIPLE */
+static bool threads;      /* MPI_THREAD_MULTIPLE */
+static size_t base_bytes; /* of Open MPI's class of such requests */
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
@@ -52,10 +53,10 @@ bool hud_requests_begin(bool with_threads)
     threads = with_threads;
     hud_progress_begin(threads);
     const ompi_request_t *empty = &ompi_request_empty;
-    size_t bytes = ompi_coll_base_nbc_request_t_class.cls_sizeof;
 
+    base_bytes = ompi_coll_base_nbc_request_t_class.cls_sizeof;
     return ompi_request_t_class.cls_sizeof == sizeof(ompi_request_t) &&
-           bytes >= sizeof(ompi_request_t) && bytes <= offsetof(struct request, module) &&
+           base_bytes >= sizeof(ompi_request_t) && base_bytes <= offsetof(struct request, module) &&
            empty->req_type == OMPI_REQUEST_NULL && empty->req_complete == REQUEST_COMPLETED &&
            empty->req_state == OMPI_REQUEST_ACTIVE && !empty->req_persistent &&
            empty->req_mpi_object.comm == &ompi_mpi_comm_world.comm;
@@ -99,8 +100,12 @@ void hud_request_give(struct request *r)
     free(r->kept);
     OMPI_REQUEST_FINI(&r->super.super);
     /* what Open MPI keeps of the call is behind its own part of the request */
-    memset((char *)r + sizeof(ompi_request_t), 0,
-           offsetof(struct request, room) - sizeof(ompi_request_t));
+    memset(&r->super.super + 1, 0, base_bytes - sizeof(ompi_request_t));
+    /* the rest is written by the next call; to clear all of it would take as long as a call */
+    memset(&r->request, 0, offsetof(struct request, call) - offsetof(struct request, request));
+    r->call.in.convertor = r->call.out.convertor = NULL;
+    r->kept = NULL;
+    r->kept_count = 0;
     local_lock(&lock, threads);
     r->next = pool;
     pool = r;
