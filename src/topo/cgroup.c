@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cgroup.c - finds the control groups of this process by /proc/self/mounts and /proc/self/cgroup.
- * Those of the system are found once for each controller, since a start asks for them four times
- * and reading the mounts takes longest.
+ * Those of the system are found once, since a start asks for them four times and reading the mounts
+ * takes longest.
  */
 #define _GNU_SOURCE
 #include "topo/cgroup.h"
@@ -16,9 +16,11 @@
 
 enum { PATH_BYTES = 2 * PATH_MAX };
 
+static const char *const controllers[] = { "cpu", "memory" };
+
 struct group {
     struct group *next;
-    bool version_2;
+    const char *controller; /* "": all, of version 2 */
     char folder[];
 };
 
@@ -65,7 +67,7 @@ static bool find_group(const char *root, const char *controller, struct texts *t
     return found;
 }
 
-static void add(struct groups *groups, const char *folder, bool version_2)
+static void add(struct groups *groups, const char *folder, const char *controller)
 {
     size_t bytes = strlen(folder) + 1;
     struct group *g = malloc(sizeof *g + bytes);
@@ -74,27 +76,37 @@ static void add(struct groups *groups, const char *folder, bool version_2)
     if (!g)
         return;
     g->next = NULL;
-    g->version_2 = version_2;
+    g->controller = controller;
     memcpy(g->folder, folder, bytes);
     *groups->end = g;
     groups->end = &g->next;
 }
 
 /* The group and all above it, up to where they are mounted, which is t->path. */
-static void climb(struct texts *t, bool version_2, struct groups *groups)
+static void climb(struct texts *t, const char *controller, struct groups *groups)
 {
     for (;;) {
         char *slash = strrchr(t->group, '/');
 
         snprintf(t->folder, sizeof t->folder, "%s%s", t->path, t->group);
-        add(groups, t->folder, version_2);
+        add(groups, t->folder, controller);
         if (!slash)
             return;
         *slash = '\0';
     }
 }
 
-static void find(const char *root, const char *controller, struct groups *groups)
+/* Those of a mount that limit this process. */
+static void enter(const char *root, const struct mntent *mount, const char *controller,
+                  struct texts *t, struct groups *groups)
+{
+    if (!find_group(root, controller, t, &groups->complete))
+        return;
+    snprintf(t->path, sizeof t->path, "%s%s", root, mount->mnt_dir);
+    climb(t, controller, groups);
+}
+
+static void find(const char *root, struct groups *groups)
 {
     struct texts *t = malloc(sizeof *t);
     struct mntent entry;
@@ -107,25 +119,25 @@ static void find(const char *root, const char *controller, struct groups *groups
     }
     groups->complete = mounts;
     while (mounts && getmntent_r(mounts, &entry, t->mount, sizeof t->mount)) {
-        bool version_2 = !strcmp(entry.mnt_type, "cgroup2");
-        bool version_1 = !strcmp(entry.mnt_type, "cgroup") && hasmntopt(&entry, controller);
+        bool version_1 = !strcmp(entry.mnt_type, "cgroup");
 
-        if ((version_1 || version_2) &&
-            find_group(root, version_2 ? "" : controller, t, &groups->complete)) {
-            snprintf(t->path, sizeof t->path, "%s%s", root, entry.mnt_dir);
-            climb(t, version_2, groups);
-        }
+        if (!strcmp(entry.mnt_type, "cgroup2"))
+            enter(root, &entry, "", t, groups);
+        for (size_t i = 0; version_1 && i < sizeof controllers / sizeof *controllers; i++)
+            if (hasmntopt(&entry, controllers[i]))
+                enter(root, &entry, controllers[i], t, groups);
     }
     if (mounts)
         endmntent(mounts);
     free(t);
 }
 
-static void visit_all(const struct groups *groups,
+static void visit_all(const struct groups *groups, const char *controller,
                       void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
 {
     for (const struct group *g = groups->first; g; g = g->next)
-        visit(g->folder, g->version_2, arg);
+        if (!*g->controller || !strcmp(g->controller, controller))
+            visit(g->folder, !*g->controller, arg);
 }
 
 static void forget(struct groups *groups)
@@ -141,21 +153,20 @@ void hud_cgroup_visit(const char *root, const char *controller,
                       void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct groups known[2]; /* of the system: cpu, memory */
+    static struct groups known; /* of the system */
     struct groups here = { .first = NULL };
 
     if (root[0] != '\0') {
-        find(root, controller, &here);
-        visit_all(&here, visit, arg);
+        find(root, &here);
+        visit_all(&here, controller, visit, arg);
         forget(&here);
         return;
     }
     pthread_mutex_lock(&lock);
-    struct groups *groups = &known[strcmp(controller, "memory") == 0];
-    if (!groups->complete) {
-        forget(groups);
-        find(root, controller, groups);
+    if (!known.complete) {
+        forget(&known);
+        find(root, &known);
     }
-    visit_all(groups, visit, arg);
+    visit_all(&known, controller, visit, arg);
     pthread_mutex_unlock(&lock);
 }

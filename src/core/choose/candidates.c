@@ -21,7 +21,7 @@ bool hud_candidate_takes(const struct candidate *c, size_t bytes, const struct a
     return alg_accepts(hud_shm_algs[c->row], &call, ranks);
 }
 
-/* By halving. */
+/* By doubling, as limits are small, then by halving. */
 bool hud_candidate_limit(struct candidate *c, const struct alg_place *place, int ranks)
 {
     size_t good = c->min_bytes, bad = c->max_bytes;
@@ -30,6 +30,8 @@ bool hud_candidate_limit(struct candidate *c, const struct alg_place *place, int
         return false;
     if (hud_candidate_takes(c, bad, place, ranks))
         return true;
+    for (size_t next = 2 * good + 1; next < bad; next = 2 * good + 1)
+        *(hud_candidate_takes(c, next, place, ranks) ? &good : &bad) = next;
     while (bad - good > 1) {
         size_t middle = good + (bad - good) / 2;
         if (hud_candidate_takes(c, middle, place, ranks))
@@ -90,13 +92,16 @@ bool hud_making_adapts(const struct making *k)
     return k->config->number[SET_ADAPT] == SWITCH_ON && k->plan->windows && !k->plan->facts.only.is;
 }
 
-/* Whether a rule may serve calls of the team; *min_bytes: from which size on. */
+/* Whether a rule may serve calls of the team; *min_bytes: from which size on.  The time model comes
+ * last: a plan asks this of all rules, and the first team of a process makes dozens of plans. */
 static bool fits(const struct making *k, const struct rule *r, size_t *min_bytes)
 {
+    if (!asks(k, r->kind) || hud_rule_misfit_team(r, &k->plan->facts) ||
+        hud_config_forced(k->config, r->kind) != FORCED_NONE ||
+        (r->second && !hud_making_adapts(k)))
+        return false;
     *min_bytes = hud_rule_min_bytes(r, &k->plan->facts);
-    return asks(k, r->kind) && !hud_rule_misfit(r, &k->plan->facts, *min_bytes) &&
-           hud_config_forced(k->config, r->kind) == FORCED_NONE &&
-           (!r->second || hud_making_adapts(k));
+    return *min_bytes <= r->max_bytes;
 }
 
 static int fitting(const struct making *k, const struct rules *rules)
@@ -161,7 +166,8 @@ void hud_making_collect(struct making *k)
                        .kind = kind, .row = forced >= 0 ? forced : -1, .max_bytes = SIZE_MAX });
     }
     int before = k->count;
-    if (!add_rules(k, k->tuning, PLAN_RULES - fitting(k, builtin))) {
+    if (k->tuning && k->tuning->count > 0 &&
+        !add_rules(k, k->tuning, PLAN_RULES - fitting(k, builtin))) {
         k->count = before;
         hud_making_leave_tuning(k);
     }

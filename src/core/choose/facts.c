@@ -13,7 +13,7 @@ static bool is_within(const struct rule *rule, const struct plan_facts *facts)
            (strcmp(rule->within, "unit") == 0 && strcmp(facts->within, "machine") != 0);
 }
 
-const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes)
+const char *hud_rule_misfit_team(const struct rule *rule, const struct plan_facts *facts)
 {
     return facts->ranks < rule->min_ranks || facts->ranks > rule->max_ranks
                ? "for other numbers of ranks"
@@ -32,6 +32,14 @@ const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *fa
            : rule->quick == 1 && !facts->quick ? "for ranks for whom the kernel copies quickly"
            : rule->intel >= 0 && rule->intel != facts->intel
                ? rule->intel ? "for Intel's processors" : "for processors that are not Intel's"
+               : NULL;
+}
+
+const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes)
+{
+    const char *why = hud_rule_misfit_team(rule, facts);
+
+    return why                                                  ? why
            : bytes < rule->min_bytes || bytes > rule->max_bytes ? "for other sizes"
            : bytes < hud_rule_min_bytes(rule, facts) ? "another takes less, by the time model"
                                                      : NULL;

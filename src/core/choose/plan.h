@@ -118,9 +118,10 @@ struct plan {
     size_t total_bytes; /* of a slice; 0: no algorithm has a place in it */
 };
 
-/* Why a rule does not serve a team of that kind at a size, in words; NULL: it would, unless one
- * before it does. */
+/* Why a rule does not serve a team of that kind at a size, or at any, in words; NULL: it would,
+ * unless one before it does. */
 const char *hud_rule_misfit(const struct rule *rule, const struct plan_facts *facts, size_t bytes);
+const char *hud_rule_misfit_team(const struct rule *rule, const struct plan_facts *facts);
 
 /* Values for an algorithm: the user's wish, else the rule's, if there is one, else the algorithm's
  * own. */

@@ -20,6 +20,7 @@
  */
 #include "nonblocking.h"
 #include "coll/coll.h"
+#include "core/local.h"
 #include "request.h"
 
 #define TOPOLOGY(name) PMPI_##name
@@ -31,50 +32,60 @@
 
 /* ---- who calls ------------------------------------------------------------------------------- */
 
-static struct range {
-    uintptr_t from, to;
-} ranges[] = {
-#define PLAIN(Name, name, ...) { 0, 0 },
-#define HANDLED PLAIN
-#define HANDLED_ARRAYS PLAIN
-#include "host/signatures.def"
-    { 0, 0 },
-};
-
 enum {
 #define PLAIN(Name, name, ...) AT_##name,
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #include "host/signatures.def"
-    AT_REQUEST_FREE
+    AT_REQUEST_FREE,
+    FUNCTIONS
 };
 
-static bool find_function(const char *name, struct range *range)
-{
-    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
-    void *function = mpi != NULL ? dlsym(mpi, name) : NULL, *symbol = NULL;
-    Dl_info info;
-
-    if (function == NULL || !dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) || symbol == NULL)
-        return false;
-    range->from = (uintptr_t)function;
-    range->to = range->from + ((const ElfW(Sym) *)symbol)->st_size;
-    return range->to > range->from;
-}
-
-bool hud_nonblocking_find(void)
-{
-    bool found = find_function("PMPI_Request_free", &ranges[AT_REQUEST_FREE]);
-#define PLAIN(Name, name, ...) found = found && find_function("PMPI_I" #name, &ranges[AT_##name]);
+static struct function {
+    const char *name;
+    char *from;
+    _Atomic(void *) end; /* NULL: not asked for yet; from: not known */
+} functions[FUNCTIONS] = {
+#define PLAIN(Name, name, ...) { "PMPI_I" #name, NULL, NULL },
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #include "host/signatures.def"
-    return found;
+    { "PMPI_Request_free", NULL, NULL },
+};
+
+/* Asked for when a function is called: the dynamic linker looks at all symbols of Open MPI. */
+static char *end_of(struct function *f)
+{
+    void *symbol = NULL;
+    char *end = local_get(&f->end);
+    Dl_info info;
+
+    if (__builtin_expect(end == NULL, 0)) {
+        bool known = dladdr1(f->from, &info, &symbol, RTLD_DL_SYMENT) && symbol != NULL;
+        end = f->from + (known ? ((const ElfW(Sym) *)symbol)->st_size : 0);
+        local_set(&f->end, end);
+    }
+    return end;
+}
+
+/* Where one has a size, all have. */
+bool hud_nonblocking_find(void)
+{
+    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
+
+    for (int i = 0; i < FUNCTIONS; i++) {
+        functions[i].from = mpi != NULL ? dlsym(mpi, functions[i].name) : NULL;
+        if (functions[i].from == NULL)
+            return false;
+    }
+    return end_of(&functions[AT_REQUEST_FREE]) > functions[AT_REQUEST_FREE].from;
 }
 
 static bool is_users(int at, const void *caller)
 {
-    return (uintptr_t)caller > ranges[at].from && (uintptr_t)caller <= ranges[at].to;
+    struct function *f = &functions[at];
+
+    return (uintptr_t)caller > (uintptr_t)f->from && (uintptr_t)caller <= (uintptr_t)end_of(f);
 }
 
 bool hud_is_users_free(const void *caller)
