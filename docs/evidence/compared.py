@@ -24,6 +24,7 @@ MACHINES = {  # of the ends of names of files
     "-2-cores": "2 cores of a Xeon",
     "-2-cores-epyc": "2 cores of an EPYC",
 }
+STARTS = ("startup-2-cores.csv", "startup-2-cores-epyc.csv")
 AIM, BARRIER_AIM, OVERSUBSCRIBED_AIM = 0.75, 0.8, 0.6  # geometric means
 AIMED = "barrier bcast reduce allreduce reduce_scatter alltoall".split()
 HEAD = f"""# Compared with other MPIs
@@ -129,19 +130,21 @@ def means_by_aim(rows):
 
 def of_start():
     """Lines of what huddle adds to a start."""
-    figures = {
-        (r["what"], r["figure"]): float(r["median"])
-        for r in rows_of(HERE / "startup.csv")
-        if r["build"] == "huddle"
-    }
-    starts = [figures[f"{mpi}, 2 ranks", "wall"] for mpi in ("openmpi", "mpich")]
-    memory = [figures[f"{mpi}, 2 ranks", "private"] / 1024 for mpi in ("openmpi", "mpich")]
-    data = "[data](evidence/startup.csv)"
-    yield of_aim(f"`huddle run` takes at most 5 ms ({data})", [figures["huddle run", "wall"]], 5)
-    yield of_aim(
-        f"a program of 2 ranks starts at most 3 ms later, under two MPIs ({data})", starts, 3
-    )
-    yield of_aim(f"with at most 2 MB more memory a rank ({data})", memory, 2)
+    launches, starts, memory = [], [], []
+    for file in STARTS:
+        figures = {
+            (r["what"], r["figure"]): float(r["median"])
+            for r in rows_of(HERE / file)
+            if r["build"] == "huddle"
+        }
+        launches.append(figures["huddle run", "wall"])
+        for mpi in ("openmpi", "mpich"):
+            starts.append(figures[f"{mpi}, 2 ranks", "wall"])
+            memory.append(figures[f"{mpi}, 2 ranks", "private"] / 1024)
+    data = " ".join(f"[data](evidence/{file})" for file in STARTS)
+    yield of_aim(f"`huddle run` takes at most 5 ms, on two machines ({data})", launches, 5)
+    yield of_aim("a program of 2 ranks starts at most 3 ms later there, under two MPIs", starts, 3)
+    yield of_aim("with at most 2 MB more memory a rank", memory, 2)
 
 
 def with_machines(name):

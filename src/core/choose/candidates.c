@@ -30,7 +30,7 @@ bool hud_candidate_limit(struct candidate *c, const struct alg_place *place, int
         return false;
     if (hud_candidate_takes(c, bad, place, ranks))
         return true;
-    for (size_t next = 2 * good + 1; next < bad; next = 2 * good + 1)
+    for (size_t next = 2 * good + 1; next > good && next < bad; next = 2 * good + 1)
         *(hud_candidate_takes(c, next, place, ranks) ? &good : &bad) = next;
     while (bad - good > 1) {
         size_t middle = good + (bad - good) / 2;
