@@ -96,8 +96,9 @@ static void receive_all(const struct gathering *g)
 
 static void gather(struct mem *m, const struct coll *c, bool equal)
 {
-    struct gathering g = { one_way_begin(m, c, 1, c->root), equal, 0 };
+    struct gathering g = { .equal = equal };
 
+    one_way_begin(&g.x, m, c, 1, c->root);
     if (g.x.direct_bytes != 0 && (equal || g.x.me == c->root))
         g.tiled = one_way_tiled_ranks(&g.x, c->out, equal);
     if (g.x.me == c->root)

@@ -240,32 +240,31 @@ static inline void one_way_enter_half(struct one_way *x)
         x->first++;
 }
 
-/* receivers: of one sender, in an operation; to: as in the slot. */
-static inline struct one_way one_way_begin(struct mem *m, const struct coll *c, int receivers,
-                                           int to)
+/* receivers: of one sender, in an operation; to: as in the slot.  Written where it stays: a copy on
+ * the stack, by words of another width, would wait for the stores. */
+static inline void one_way_begin(struct one_way *x, struct mem *m, const struct coll *c,
+                                 int receivers, int to)
 {
-    struct one_way x = { .m = m,
-                         .c = c,
-                         .mine = mem_slot(m, mem_rank(m)),
-                         .me = mem_rank(m),
-                         .ranks = mem_size(m),
-                         .receivers = receivers,
-                         .direct_bytes = (size_t)c->param[ONE_WAY_SINGLE],
-                         .piece_bytes = (size_t)c->param[ONE_WAY_PIECE],
-                         .tiled_bytes = (size_t)c->param[ONE_WAY_TILED] };
-
-    const struct one_way_rings r = one_way_rings_of(c->place->slot_bytes, x.ranks, receivers);
-    x.ring = r.cells;
-    x.lines = r.lines;
-    x.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
-    x.at = mem_get(m, &x.mine->at);
-    x.first = mem_get(m, &x.mine->first);
-    x.next = mem_get(m, &x.mine->next);
-    x.op = mem_get(m, &x.mine->op) + 1;
-    if ((x.op & (x.ring / 2 - 1)) == 0 && x.op >= x.ring)
-        one_way_enter_half(&x);
-    mem_put(m, &x.mine->to[one_way_place(&x, x.op)], (uint64_t)to);
-    return x;
+    x->m = m;
+    x->c = c;
+    x->me = mem_rank(m);
+    x->ranks = mem_size(m);
+    x->mine = mem_slot(m, x->me);
+    x->receivers = receivers;
+    const struct one_way_rings r = one_way_rings_of(c->place->slot_bytes, x->ranks, receivers);
+    x->ring = r.cells;
+    x->lines = r.lines;
+    x->window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
+    x->direct_bytes = (size_t)c->param[ONE_WAY_SINGLE];
+    x->piece_bytes = (size_t)c->param[ONE_WAY_PIECE];
+    x->tiled_bytes = (size_t)c->param[ONE_WAY_TILED];
+    x->at = mem_get(m, &x->mine->at);
+    x->first = mem_get(m, &x->mine->first);
+    x->next = mem_get(m, &x->mine->next);
+    x->op = mem_get(m, &x->mine->op) + 1;
+    if ((x->op & (x->ring / 2 - 1)) == 0 && x->op >= x->ring)
+        one_way_enter_half(x);
+    mem_put(m, &x->mine->to[one_way_place(x, x->op)], (uint64_t)to);
 }
 
 static inline void one_way_end(const struct one_way *x)

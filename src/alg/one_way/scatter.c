@@ -98,9 +98,9 @@ static void receive(const struct scattering *s)
 static void scatter(struct mem *m, const struct coll *c, bool equal)
 {
     bool root = mem_rank(m) == c->root;
-    struct scattering s = { one_way_begin(m, c, mem_size(m), root ? mem_size(m) : mem_rank(m)),
-                            equal, 0 };
+    struct scattering s = { .equal = equal };
 
+    one_way_begin(&s.x, m, c, mem_size(m), root ? mem_size(m) : mem_rank(m));
     if (root)
         send_all(&s);
     else
