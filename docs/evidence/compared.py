@@ -143,7 +143,8 @@ def of_start():
             memory.append(figures[f"{mpi}, 2 ranks", "private"] / 1024)
     data = " ".join(f"[data](evidence/{file})" for file in STARTS)
     yield of_aim(f"`huddle run` takes at most 5 ms, on two machines ({data})", launches, 5)
-    yield of_aim("a program of 2 ranks starts at most 3 ms later there, under two MPIs", starts, 3)
+    text = "a program of 2 ranks starts at most 3 ms later on these machines, under two MPIs"
+    yield of_aim(text, starts, 3)
     yield of_aim("with at most 2 MB more memory a rank", memory, 2)
 
 
