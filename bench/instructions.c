@@ -5,10 +5,11 @@
  *
  *     bench-instructions [CALLS]
  *
- * Two forked ranks.  Rank 1 is single-stepped through CALLS calls of a collective, and then through
- * none; the difference divided by CALLS is the count of one call.  A stepped rank is so slow that
- * rank 0 has always posted before it looks, so no flag is polled twice.  To compare versions,
- * select another library by LD_LIBRARY_PATH.  Prints "COLLECTIVE BYTES INSTRUCTIONS".
+ * Two forked ranks.  Rank 1 is single-stepped through CALLS calls of a collective, and then
+ * through none; the difference divided by CALLS is the count of one call.  "root": rank 1 is its
+ * root.  A stepped rank is so slow that rank 0 has always posted before it looks, so no flag is
+ * polled twice.  To compare versions, select another library by LD_LIBRARY_PATH.  Prints
+ * "COLLECTIVE BYTES INSTRUCTIONS".
  */
 #include "huddle/huddle.h"
 
@@ -112,10 +113,10 @@ static const struct measured {
     int (*call)(hud_team *team, int root);
     int root; /* COUNTED: the counted rank */
 } measured[] = {
-    { "barrier", 0, barrier, 0 },         { "bcast", 8, bcast, 0 },
-    { "bcast, root", 8, bcast, COUNTED }, { "allreduce", 8, allreduce, 0 },
-    { "gather", 8, gather, 0 },           { "gather, root", 8, gather, COUNTED },
-    { "scatter", 8, scatter, 0 },         { "scatter, root", 8, scatter, COUNTED },
+    { "barrier", 0, barrier, 0 },        { "bcast", 8, bcast, 0 },
+    { "bcast root", 8, bcast, COUNTED }, { "allreduce", 8, allreduce, 0 },
+    { "gather", 8, gather, 0 },          { "gather root", 8, gather, COUNTED },
+    { "scatter", 8, scatter, 0 },        { "scatter root", 8, scatter, COUNTED },
 };
 
 /* ---- the ranks ---- */
@@ -147,7 +148,7 @@ static void rank(int number, const struct measured *what, int calls)
     run_calls(team, what, calls);
     if (number == COUNTED)
         raise(SIGUSR1);
-    run_calls(team, what, 1); /* rank 0 is not gone before rank 1 has been counted */
+    hud_barrier(team); /* rank 0 is not gone before rank 1 has been counted */
     _exit(0);
 }
 

@@ -39,9 +39,9 @@ def unwritten(folder):
     )
 
 
-def damaged(folder):
-    """The line where records cannot be read."""
-    count = records.damaged(folder)
+def damaged(folder, ranks=()):
+    """The line where records, besides those of the ranks, cannot be read."""
+    count = records.damaged(folder, ranks)
     if not count:
         return None
     return (
@@ -59,8 +59,8 @@ def no_process(command):
     what = os.path.basename(command[0]) if command else "the command"
     return (
         f"no MPI process was seen: {what} has not completed MPI_Init in a process that had huddle."
-        " Unless MPI_Init failed: is it an MPI program, dynamically linked, of a supported MPI, and"
-        " does the launcher pass LD_PRELOAD on?"
+        " If MPI_Init did not fail: is it an MPI program, dynamically linked, of a supported MPI,"
+        " and does the launcher pass LD_PRELOAD on?"
     )
 
 
@@ -69,16 +69,16 @@ def singletons(ranks, command):
     alone = [rank for rank in ranks if rank.world_size == 1]
     if len(alone) < 2 and not any(rank.launched_size > 1 for rank in alone):
         return None
-    mpi = alone[0].mpi
+    each, mpi = f"{count_text(len(alone), 'process')} of 1 rank each", alone[0].mpi
     launcher = launcher_of(command)
     answer = version_of(launcher) if launcher else None
     if answer and family_of(answer[0]) != family_of(alone[0].mpi):
         return (
-            f"{len(alone)} processes of 1 rank each: the launcher {launcher} is of {answer[0]}, the"
+            f"{each}: the launcher {launcher} is of {answer[0]}, the"
             f" program uses {mpi}; use the launcher of the program's MPI"
         )
     return (
-        f"{len(alone)} processes of 1 rank each: the launcher did not make one job of them (is it"
+        f"{each}: the launcher did not make one job of them (is it"
         f" of the program's MPI, {mpi}?)"
     )
 
@@ -129,10 +129,10 @@ def lines(ranks, command, folder):
     """folder: of the records."""
     if not ranks:
         return [nothing(command, folder)]
-    found = [singletons(ranks, command), jobs(ranks), unwritten(folder) or absent(ranks)]
-    found.append(damaged(folder))
+    found = [singletons(ranks, command), jobs(ranks), unwritten(folder)]
+    found.append(damaged(folder, ranks) or (None if found[-1] else absent(ranks)))
     found.append(ended_early(ranks))
     lost = sum(rank.lost for rank in ranks)
     if lost:
-        found.append(f"{lost} calls had no place in the records and are not counted")
+        found.append(f"not counted: {count_text(lost, 'call')} without a place in the records")
     return [line for line in found if line]

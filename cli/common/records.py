@@ -8,7 +8,8 @@ import os
 import struct
 from dataclasses import dataclass, field
 
-MAGIC = b"hudrec02"
+KIND = b"hudrec"
+MAGIC = KIND + b"02"
 HEAD = struct.Struct("<8s6I6i4QQ10I128s256s128s1024s")
 COMM = struct.Struct("<64sQ4i2I")
 CALLER = struct.Struct("<Q176s72s")
@@ -168,29 +169,29 @@ def without_room(folder):
     )
 
 
-def parsed(folder):
-    """(a Rank or None: it has not begun to record, or is damaged) of each file of a process."""
-    for name in sorted(os.listdir(folder)):
-        if not name.rpartition(".")[2].isdigit():
-            continue
+def damaged(folder, ranks):
+    """How many records, besides those of the ranks, cannot be read."""
+    whole, count = {f"{rank.host}.{rank.pid}" for rank in ranks}, 0
+    for name in set(os.listdir(folder)) - whole:
         try:
             with open(os.path.join(folder, name), "rb") as file:
-                data = file.read()
-            yield data, parse(data)
-        except (IndexError, struct.error):
-            yield data, None
+                count += file.read(len(KIND)) == KIND
         except OSError:
             continue
-
-
-def damaged(folder):
-    """How many files of processes are no whole records: cut off, or of another version."""
-    return sum(bool(data[:8].strip(b"\0")) and rank is None for data, rank in parsed(folder))
+    return count
 
 
 def read(folder):
     """The ranks whose files are in the folder, by their number."""
-    ranks = [rank for _, rank in parsed(folder) if rank]
+    ranks = []
+    for name in sorted(os.listdir(folder)):
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                rank = parse(file.read())
+        except (OSError, IndexError, struct.error):  # the last two: damaged
+            continue
+        if rank:
+            ranks.append(rank)
     ranks.sort(key=lambda rank: (rank.world_rank, rank.host, rank.pid))
     longest = {}
     for rank in ranks:

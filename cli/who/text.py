@@ -28,7 +28,7 @@ def duration(s):
 
 
 def call_text(call):
-    """allreduce of 1 MB, root 2 (slices)"""
+    """call 3, allreduce of 1 MB, root 2 (slices); or what is no call of an algorithm"""
     if call["collective"] == ROLL_CALL:
         return f"the roll call (HUDDLE_CHECK) after call {call['call']}"
     if not call["algorithm"]:

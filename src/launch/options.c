@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void hud_launch_add(struct run *run, const char *name, const char *before, const char *value)
@@ -182,36 +181,26 @@ static int take_stats(struct run *run, const char *file)
 }
 
 /* A folder in which no file can be made is refused now: access() allows some of them, as /proc. */
-static int record_in(struct run *run, const char *what, const char *folder)
+static int take_record(struct run *run, const char *folder)
 {
     char *probe = NULL;
-    int status = make_absolute(what, folder, &run->record);
+    int status = make_absolute("--record FOLDER", folder, &run->record);
 
     if (status != 0)
         return status;
+    if (strlen(run->record) >= SET_TEXT)
+        return hud_launch_fail(BAD_USE, "--record: %s is too long (accepted: less than %d bytes)",
+                               run->record, SET_TEXT);
     if (asprintf(&probe, "%s/huddle-XXXXXX", run->record) < 0)
         return hud_launch_fail(1, "out of memory");
     int fd = mkostemp(probe, O_CLOEXEC);
     if (fd < 0)
-        return hud_launch_fail(BAD_USE, "%s: no file can be made in %s: %s", what, run->record,
+        return hud_launch_fail(BAD_USE, "--record: no file can be made in %s: %s", run->record,
                                strerror(errno));
     close(fd);
     unlink(probe);
     free(probe);
     return 0;
-}
-
-int hud_launch_place_record(struct run *run)
-{
-    static const char name[] = "HUDDLE_RECORD";
-    const char *folder = value_of(run, name);
-
-    return run->record || !folder || folder[0] == '\0' ? 0 : record_in(run, name, folder);
-}
-
-static int take_record(struct run *run, const char *folder)
-{
-    return record_in(run, "--record", folder);
 }
 
 enum value { NONE, ONE, PERHAPS };

@@ -31,10 +31,6 @@ int hud_launch_check_stats(const struct run *run);
  * Returns 0 or the exit status. */
 int hud_launch_place_tuning(struct run *run);
 
-/* A folder that HUDDLE_RECORD names counts as that of --record, unless there is one.  Returns 0 or
- * the exit status. */
-int hud_launch_place_record(struct run *run);
-
 /* Prints the options.  Returns the exit status. */
 int hud_launch_help(void);
 

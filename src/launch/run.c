@@ -176,8 +176,7 @@ int hud_launch_run(char **words)
     if (!run.explain &&
         ((status = check_loader()) != 0 || (status = hud_launch_check_stats(&run)) != 0))
         return status;
-    if ((status = hud_launch_place_tuning(&run)) != 0 ||
-        (status = hud_launch_place_record(&run)) != 0)
+    if ((status = hud_launch_place_tuning(&run)) != 0)
         return status;
     bool asked = run.record != NULL;
     if (run.stats)

@@ -316,7 +316,7 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
     size_t past = m->policy->move_bytes;
     bool packed = mem_span_packed(to) || mem_span_packed(from);
 
-    if (packed || to->shared || bytes >= MEM_PIECE || (past != 0 && bytes >= past) ||
+    if (packed || to->shared || bytes == 0 || bytes >= MEM_PIECE || (past != 0 && bytes >= past) ||
         to->offset_bytes + bytes > to->view->bytes)
         hud_mem_move(m, to, from, bytes);
     else

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command `huddle` as users call it.  test_cli.py BUILD."""
 
-import itertools
 import glob
+import itertools
 import json
 import os
 import shutil
@@ -145,7 +145,7 @@ class Run(unittest.TestCase):
     def test_leaves_the_job_that_is_given(self):
         mine = "0123456789abcdef"
         self.assertEqual(seen_by_command("--set", f"HUDDLE_JOB={mine}")["HUDDLE_JOB"], mine)
-        answer = huddle("run", "--set", "HUDDLE_JOB=weak", "--", "true")
+        answer = huddle("run", "--set", "HUDDLE_JOB=" + mine[1:], "--", "true")
         self.assertEqual((2, 1), (answer.returncode, answer.stderr.count("\n")), answer.stderr)
         self.assertIn("(accepted: random text of 16 to 255 bytes)", answer.stderr)
         rank = {"PMI_RANK": "1"}
@@ -171,12 +171,6 @@ class Run(unittest.TestCase):
             self.assertEqual("json:" + file, in_a_rank["HUDDLE_STATS"])
             kept = seen_by_command("--record", folder)
             self.assertEqual(folder, kept["HUDDLE_RECORD"])
-            for seen in (
-                seen_by_command("--set", f"HUDDLE_RECORD={folder}"),
-                seen_by_command(HUDDLE_RECORD=os.path.relpath(folder)),
-            ):
-                self.assertTrue(os.path.samefile(folder, seen["HUDDLE_RECORD"]))
-                self.assertIn("libhuddle-record.so", seen["LD_PRELOAD"])
             self.assertEqual([file], glob.glob(os.path.join(folder, "*")))
 
     def test_statistics_that_cannot_be_written_are_refused_at_the_start(self):
@@ -187,7 +181,7 @@ class Run(unittest.TestCase):
                 f"--stats={folder}",
                 "--record=/no/such",
                 "--record=/proc",
-                "--set=HUDDLE_RECORD=/no/such",
+                f"--record={folder}{'/.' * 200}",
             ):
                 answer = huddle("run", option, "--", "touch", made)
                 self.assertEqual(2, answer.returncode)

@@ -185,7 +185,7 @@ class Odd(unittest.TestCase):
     def test_records_that_are_damaged(self):
         status, lines = self.ask("profile", "--from", os.path.join(self.folder, "records"))
         self.assertEqual((1, 1), (status, len(lines)), lines)
-        self.assertRegex(lines[0], "^huddle: [1-3] records? in .* cannot be read")
+        self.assertRegex(lines[0], "^huddle: 2 records in .* cannot be read")
 
     def test_what_an_encoding_does_not_have_is_printed(self):
         path = os.path.join(self.folder, "mu.toml")

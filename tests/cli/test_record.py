@@ -354,6 +354,7 @@ class Profile(Recorded):
             rest, answer, _ = self.profile("--from", folder)
             self.assertEqual((RANKS - 1) * (CALLS + 1), rest["collectives"][0]["calls"])
             self.assertIn("huddle: 1 record in ", answer.stderr)
+            self.assertNotIn("left a record", answer.stderr)
 
     def test_calls_that_are_timed_represent_all(self):
         """However often the clock is read at a time: calls count by how many they represent."""

@@ -18,6 +18,9 @@ import time
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from cli.who import text  # noqa: E402
+
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 TEAM = os.path.join(BUILD, "examples", "team")
 SECONDS, RANKS, FOR_EVER = 60, 3, "2000000000"
@@ -277,6 +280,16 @@ def refused(test, pid, line, status=1):
     test.assertEqual(status, answer.returncode, answer.stdout)
     test.assertRegex(answer.stderr, r"^huddle( who)?: [^\n]*\n$")
     test.assertRegex(answer.stderr, line)
+
+
+class Words(unittest.TestCase):
+    def test_what_is_no_call_of_an_algorithm(self):
+        call = {"call": 7, "bytes": 0, "root": -1, "algorithm": ""}
+        for collective, said in (
+            ("set-up", "its set-up after call 7"),
+            ("roll call", "the roll call (HUDDLE_CHECK) after call 7"),
+        ):
+            self.assertEqual(said, text.call_text({**call, "collective": collective}))
 
 
 class WrongUse(unittest.TestCase):

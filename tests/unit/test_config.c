@@ -89,6 +89,7 @@ static void bad_values_are_named(void **state)
         { "HUDDLE_BCAST=\xff", "=?", "inline" },
         { "HUDDLE_TUNING=a\nb", "a?b", "text in UTF-8" },
         { "HUDDLE_TUNING=\xc3", "=?", "text in UTF-8" },
+        { "HUDDLE_JOB=123456789abcdef", "(a secret)", "16 to 255 bytes" },
         { "HUDDLE_STATS=json:\xed\xa0\x80", "json:???", "json:FILE" },
     };
 

@@ -151,13 +151,30 @@ static void spans_move(void **state)
         }
 }
 
+/* A view of no bytes has no address. */
+static void nothing_moves(void **state)
+{
+    unsigned char byte = 7;
+    const struct mem_policy policy = { .move_bytes = 0 };
+    const struct hud_view none = { .bytes = 0 }, one = { .base = &byte, .bytes = 1 };
+    const struct mem_span to = { .view = &none }, from = { .view = &one };
+    struct mem m = { .policy = &policy };
+
+    (void)state;
+    mem_move(&m, &to, &from, 0);
+    assert_false(m.truncated);
+    mem_move(&m, &to, &from, 1);
+    assert_true(m.truncated);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
                                         cmocka_unit_test(a_view_is_filled_by_it),
                                         cmocka_unit_test(long_copies_in_are_whole),
                                         cmocka_unit_test(the_faster_stores_are_used),
-                                        cmocka_unit_test(spans_move) };
+                                        cmocka_unit_test(spans_move),
+                                        cmocka_unit_test(nothing_moves) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ void hud_handled_install(hud_module *m);
 /* nonblocking.c: the same of their nonblocking and persistent forms. */
 void hud_nonblocking_install(hud_module *m);
 
-/* Room for what calls need for each rank; again, too. */
+/* Room for what calls need for each rank.  May be called again. */
 bool hud_per_rank_allocate(struct per_rank *room, size_t ranks);
 void hud_per_rank_free(struct per_rank *room);
 

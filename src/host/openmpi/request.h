@@ -43,7 +43,8 @@ struct request {
     ompi_coll_base_nbc_request_t super;
     void *growth[GROWTH]; /* as in a module */
     hud_module *module;
-    struct request *next;  /* in the pool or in a list */
+    struct request *next; /* in the pool or in a list */
+    /* Cleared when the request is given back, up to `call`: */
     hud_request *request;  /* NULL: none */
     ompi_request_t *inner; /* Open MPI's own; NULL: not started, or persistent */
     request_below *below;  /* starts it */
@@ -51,6 +52,7 @@ struct request {
     int broken;            /* why no call of that team is handled any more */
     enum request_state state;
     unsigned shape;
+    /* Written by each call; of the first, convertors are cleared: */
     struct call call;
     struct saved saved;
     opal_object_t **kept; /* operation and types of a persistent one */

@@ -150,7 +150,7 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
         s->staged_bytes = offset_bytes + bytes;
 }
 
-/* It is no plain memory: the convertor reads and writes it. */
+/* It is not plain memory: the convertor reads and writes it. */
 void hud_view_pack(void *buffer, size_t count, const opal_datatype_t *type,
                    struct view_state *state, struct view_convertor *convertor,
                    struct hud_view *view)
