@@ -256,7 +256,7 @@ int hud_collective(const char *name)
     return name ? hud_coll_kind(name) : -1;
 }
 
-/* A call of each collective of its own: one of a few bytes takes as long as what is asked of it. */
+/* Compiled once for each collective: in a call of a few bytes, questions about its flags count. */
 int hud_call(hud_team *team, const struct hud_args *args)
 {
     switch (args ? args->collective : -1) {
