@@ -129,6 +129,9 @@ def parse(data):
     pid, world_rank, world_size, state, threads, launched = values[7:13]
     ticks0, ns0, ticks1, ns1, lost = values[13:18]
     names, comms, callers, cells, stamps, _level, core, inside = values[18:26]
+    rooms = (names_max, comms_max, callers_max, cells_max, stamps_max, core_max)
+    if any(used > room for used, room in zip((names, comms, callers, cells, stamps, core), rooms)):
+        return None
     at = HEAD.size
     words = [text_of(data[at + i * NAME_BYTES : at + (i + 1) * NAME_BYTES]) for i in range(names)]
     at += names_max * NAME_BYTES

@@ -130,6 +130,10 @@ class Odd(unittest.TestCase):
             "records/damaged.3": records.HEAD.pack(
                 records.MAGIC, *[0] * 18, 3, *[0] * 8, b"", b"", b"", b""
             ),
+            # It has more names than fit in any file.
+            "records/endless.4": records.HEAD.pack(
+                records.MAGIC, *[0] * 17, 2**32 - 1, *[0] * 9, b"", b"", b"", b""
+            ),
         }.items():
             with open(os.path.join(cls.folder, name), "wb") as file:
                 file.write(content)
@@ -185,7 +189,7 @@ class Odd(unittest.TestCase):
     def test_records_that_are_damaged(self):
         status, lines = self.ask("profile", "--from", os.path.join(self.folder, "records"))
         self.assertEqual((1, 1), (status, len(lines)), lines)
-        self.assertRegex(lines[0], "^huddle: 2 records in .* cannot be read")
+        self.assertRegex(lines[0], "^huddle: 3 records in .* cannot be read")
 
     def test_what_an_encoding_does_not_have_is_printed(self):
         path = os.path.join(self.folder, "mu.toml")
