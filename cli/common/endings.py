@@ -129,8 +129,8 @@ def lines(ranks, command, folder):
     """folder: of the records."""
     if not ranks:
         return [nothing(command, folder)]
-    found = [singletons(ranks, command), jobs(ranks), unwritten(folder)]
-    found.append(damaged(folder, ranks) or (None if found[-1] else absent(ranks)))
+    missing = unwritten(folder) or damaged(folder, ranks) or absent(ranks)
+    found = [singletons(ranks, command), jobs(ranks), missing]
     found.append(ended_early(ranks))
     lost = sum(rank.lost for rank in ranks)
     if lost:
