@@ -25,8 +25,7 @@
 struct gathering {
     struct one_way x;
     bool equal; /* all blocks have the call's bytes */
-    int tiled;  /* tiles carry the blocks of so many ranks after the root; a sender of blocks that
-                   are not equal does not know: 0 */
+    int tiled;  /* tiles carry so many ranks' blocks; senders of unequal blocks do not know: 0 */
 };
 
 static struct block place_of(const struct gathering *g, int rank)

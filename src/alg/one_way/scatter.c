@@ -33,7 +33,6 @@ static struct block block_of(const struct scattering *s, int rank)
                       s->equal ? c->bytes : c->in[rank].bytes);
 }
 
-/* The cell of this operation for a rank. */
 static mem_flag *cell_for(const struct scattering *s, int rank)
 {
     return one_way_cell(&s->x, s->x.c->root, rank, s->x.op);

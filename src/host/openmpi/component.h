@@ -101,8 +101,8 @@ void hud_view_pack(void *buffer, size_t count, const opal_datatype_t *type,
                    struct hud_view *view);
 bool hud_view_end(struct hud_view *view);
 
-/* The view of a buffer; state and convertor must outlive it.  Inlined: a call of a few bytes takes
- * as long as what opens it, once for each rank's buffer. */
+/* The view of a buffer; state and convertor must outlive it.  Inlined: in a call of a
+ * few bytes it counts, once for each rank's buffer. */
 static inline void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type,
                                  struct view_state *state, struct view_convertor *convertor,
                                  struct hud_view *view)
