@@ -66,6 +66,8 @@ static int recover(const char *name)
     check(rounds(name, left, -1, 0) == MPI_SUCCESS, "the survivors' %s failed", name);
     check(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, left) == MPI_SUCCESS && sum == size,
           "the survivors' sum is %d of %d", sum, size);
+    if (failures > 0)
+        return 1;
     printf("rank %d recovered: %d survivors\n", world_rank, size);
     fflush(stdout);
     return 0;
