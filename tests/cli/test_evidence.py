@@ -188,7 +188,7 @@ class Table(unittest.TestCase):
                 'bytes = "0-1K"\nalgorithm = "windows"\nholds = "9/9 1.00"',
             ),
             (  # measured
-                'algorithm = "queue"\nevidence = "E83 E86 E88"',
+                'algorithm = "queue"\nbudget = "64K"\nevidence = "E83 E86 E88"',
                 'algorithm = "single"\nevidence = "E83 E86 E88"',
             ),
         ):
