@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * controls.c - bcast/controls, baseline: paper 01's broadcast with its own control words and
- * counters.  bcast/queue is our form of it.  The slot: queue.h; how a set is opened and left:
- * gates.h.
+ * counters.  bcast/queue is our form of it.  The slot: queue.h; the gates of a set: gates.h.
  *
  * Source    paper 01 (Kurnosov, Tokmasheva), "Segment" and "Algorithm".  notify = child: the parent
  *           writes a control word for each child, in the child's memory.  gate = counters: shm_op
  *           opens a set, shm_nreaders counts those who have left it, both lines of process 0 for
  *           each set; an operation begins with a set of its own.  shared, lines: bcast/queue's
- *           forms: one word that all children poll, an acknowledgement of each rank.  Words that
- *           the reader resets, and a counter that the root resets, grow here.
+ *           forms.  Words that the reader resets, and a counter that the root resets, grow here.
  * Shape     p ranks, n bytes.  The root copies in, p - 1 ranks copy out of the root's queue.
  * Cost      T = ceil(n/b) (t_wo + t_a + t f) + ceil(n/f) t_w + n t    ns; see bcast.c.  child: a
  *           rank of k children posts k words for a fragment, each with one reader.  counters: p - 1
