@@ -47,9 +47,9 @@ struct hud_passed {
  * called in its turn, or hud_request_start returns HUD_PASS. */
 #define HUD_PLACE (-1)
 
-/* The same, but hud_request_start also returns HUD_PASS where requests of the team are in flight of
- * which it is known that none will be passed, as long as no member gives the team up.  If one does,
- * later members may start theirs in another order. */
+/* The same, but it does not wait for its turn where it is known of all requests before it that none
+ * will be passed: hud_request_start also returns HUD_PASS then, or passed->start is called as soon
+ * as it is known.  If a member gives the team up, later ones may start theirs in another order. */
 #define HUD_PLACE_EARLY (-2)
 
 /*

@@ -13,19 +13,14 @@ static __thread struct calls_out own;
 void hud_lanes_init(struct lanes *all, bool threads)
 {
     all->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    all->pool_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     all->threads = threads;
+    hud_strands_init(&all->pool, threads);
 }
 
 void hud_lanes_destroy(struct lanes *all)
 {
-    while (all->idle) {
-        struct strand *s = all->idle;
-        all->idle = s->next;
-        hud_strand_free(s);
-    }
+    hud_strands_destroy(&all->pool);
     pthread_mutex_destroy(&all->lock);
-    pthread_mutex_destroy(&all->pool_lock);
 }
 
 /* ---- locks ---- */
@@ -62,18 +57,6 @@ void hud_lanes_unlock(struct lanes *all)
         pthread_mutex_unlock(&all->lock);
 }
 
-void hud_lanes_lock_pool(struct lanes *all)
-{
-    if (all->threads)
-        pthread_mutex_lock(&all->pool_lock);
-}
-
-void hud_lanes_unlock_pool(struct lanes *all)
-{
-    if (all->threads)
-        pthread_mutex_unlock(&all->pool_lock);
-}
-
 /* Another thread is at the end of its last task. */
 static bool is_others(struct lanes *all, const struct lane *lane)
 {
@@ -85,26 +68,7 @@ bool hud_lane_is_empty(struct lanes *all, const struct lane *lane)
     return !lane->first && !is_others(all, lane);
 }
 
-/* ---- strands ---- */
-
-bool hud_lanes_reserve(struct lanes *all)
-{
-    if (all->reserved == all->strands) {
-        struct strand *s = hud_strand_create();
-        if (!s)
-            return false;
-        s->next = all->idle;
-        all->idle = s;
-        all->strands++;
-    }
-    all->reserved++;
-    return true;
-}
-
-void hud_lanes_release(struct lanes *all)
-{
-    all->reserved--;
-}
+/* ---- a lane, under the lock ---- */
 
 static void run_first(struct strand *s, void *arg)
 {
@@ -113,27 +77,14 @@ static void run_first(struct strand *s, void *arg)
     task->run(task, s);
 }
 
-/* One was reserved. */
-static struct strand *take(struct lanes *all, struct lane_task *task)
+static struct strand *begin_first(struct lanes *all, struct lane *lane)
 {
-    hud_lanes_lock_pool(all);
-    struct strand *s = all->idle;
-    all->idle = s->next;
-    hud_lanes_unlock_pool(all);
+    struct strand *s = hud_strands_take(&all->pool);
+
     s->job = run_first;
-    s->arg = task;
+    s->arg = lane->first;
     return s;
 }
-
-static void give_back(struct lanes *all, struct strand *s)
-{
-    hud_lanes_lock_pool(all);
-    s->next = all->idle;
-    all->idle = s;
-    hud_lanes_unlock_pool(all);
-}
-
-/* ---- a lane, under the lock ---- */
 
 static void link_lane(struct lanes *all, struct lane *lane)
 {
@@ -206,16 +157,12 @@ static bool may_go_on(struct lanes *all, struct lane *lane, unsigned looks)
     return there || look_at(all, s);
 }
 
-/* Its first task is over.  True: there is another one. */
-static bool end_first(struct lanes *all, struct lane *lane)
+/* It is out of its lane, which stays in the list meanwhile.  False: the lane is gone. */
+static bool end(struct lanes *all, struct lane *lane, struct lane_task *task)
 {
-    struct lane_task *task = lane->first;
     struct calls_out *out = calls_out(all);
     const struct calls_out *outer = lane->ender; /* this thread is within such a call, and waits */
 
-    give_back(all, lane->strand);
-    lane->strand = NULL;
-    lane->first = task->next;
     lane->ender = out;
     out->ends++;
     hud_lanes_unlock(all);
@@ -235,6 +182,35 @@ static bool end_first(struct lanes *all, struct lane *lane)
     return false;
 }
 
+/* Its first task is over.  True: there is another one. */
+static bool end_first(struct lanes *all, struct lane *lane)
+{
+    struct lane_task *task = lane->first;
+
+    hud_strands_give_back(&all->pool, lane->strand);
+    lane->strand = NULL;
+    lane->first = task->next;
+    return end(all, lane, task);
+}
+
+/* While its first task waits. */
+static bool end_early(struct lanes *all, struct lane *lane)
+{
+    struct lane_task *before, *task;
+    bool moved = false;
+
+    while (lane->early && !lane->ender && (before = lane->early(lane)) != NULL) {
+        task = before->next;
+        before->next = task->next;
+        if (lane->last == task)
+            lane->last = before;
+        moved = true;
+        if (!end(all, lane, task))
+            break;
+    }
+    return moved;
+}
+
 /*
  * As far as it can go.  A caller that has nothing else to do than to wait for it lets its waits
  * poll as those of a blocking call do; it polls in place of the first one where nobody has done
@@ -249,9 +225,9 @@ static bool advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
 
     for (bool more = true; more;) {
         if (!lane->strand)
-            lane->strand = take(all, lane->first);
+            lane->strand = begin_first(all, lane);
         if (!may_go_on(all, lane, wants == POLL ? polls + 1 : 1))
-            break;
+            return end_early(all, lane) || moved;
         moved = true;
         if (wants == POLL)
             wants = POLL_INSIDE;
@@ -334,9 +310,8 @@ void hud_lanes_drop(struct lanes *all, struct lane *lane)
         s->leave = HUD_ERR_FAILED;
         hud_fiber_resume(s->fiber);
     }
-    hud_lanes_lock_pool(all);
-    all->strands -= s != NULL; /* one that asks is left to the host */
-    hud_lanes_unlock_pool(all);
+    if (s) /* one that asks is left to the host */
+        hud_strands_forget(&all->pool);
     if (s && !s->job)
         hud_strand_free(s);
     for (; lane->first; lane->first = lane->first->next) {

@@ -13,16 +13,14 @@
  *           take its own locks, or wait for other lanes.  The lane stays where it is meanwhile.
  *           Within what is asked for, which may be the host's progress, lanes are only advanced to
  *           wait for them.
- * Memory    A strand for each lane that has tasks, of those started and of those not yet started
- *           (hud_lanes_reserve).  Strands are kept until the end.
+ * Memory    A strand for each lane that has tasks, started or not yet started: the owner reserves
+ *           it (strands.h).
  */
 #ifndef HUD_LANES_H
 #define HUD_LANES_H
 
 #include "mem/counter.h"
-#include "request/strand.h"
-
-#include <pthread.h>
+#include "request/strands.h"
 
 /* Calls out that a thread is within. */
 struct calls_out {
@@ -39,18 +37,20 @@ struct lane_task {
 
 struct lane {
     struct lane_task *first, *last;
-    struct strand *strand;              /* of the first; NULL: it has not begun */
-    bool asks;                          /* what its strand asks for is being called */
-    const struct calls_out *ender;      /* of the thread that calls the end of a task, or NULL */
-    uint64_t pass;                      /* over the lanes, in which it was advanced last */
-    struct lane *prev, *next;           /* of the lanes with tasks */
-    struct mem_policy *policy;          /* of the waits of its tasks, or NULL */
-    unsigned polls;                     /* of it, while a thread may wait in a wait of a task */
-    void (*emptied)(struct lane *lane); /* after its last task is over; may free it */
+    struct strand *strand;         /* of the first; NULL: it has not begun */
+    bool asks;                     /* what its strand asks for is being called */
+    const struct calls_out *ender; /* of the thread that calls the end of a task, or NULL */
+    uint64_t pass;                 /* over the lanes, in which it was advanced last */
+    struct lane *prev, *next;      /* of the lanes with tasks */
+    struct mem_policy *policy;     /* of the waits of its tasks, or NULL */
+    unsigned polls;                /* of it, while a thread may wait in a wait of a task */
+    struct lane_task *(*early)(struct lane *lane); /* the task behind which one is over before its
+                                                      turn, and is not run; or NULL */
+    void (*emptied)(struct lane *lane);            /* after its last task is over; may free it */
 };
 
 struct lanes {
-    pthread_mutex_t lock, pool_lock;
+    pthread_mutex_t lock;
     bool threads;
     int busy;             /* calls of hud_lanes_lock that have not ended */
     struct calls_out out; /* without threads */
@@ -59,8 +59,7 @@ struct lanes {
     uint64_t passes, removed; /* over the lanes; lanes from the list */
     mem_counter in_flight;    /* tasks */
     mem_counter waits; /* blocking waits that call the host's progress now: they yield themselves */
-    struct strand *idle; /* under the pool's lock, as the next two */
-    int strands, reserved;
+    struct strands pool;
     int (*look)(struct mem_wait *wait, bool over); /* at a long wait: 0, or the status with which
                                                       its task must end */
     void (*progress)(void *arg); /* while a thread waits and there is no flag to wait for */
@@ -74,14 +73,6 @@ void hud_lanes_destroy(struct lanes *lanes);
 void hud_lanes_lock(struct lanes *lanes);
 bool hud_lanes_try(struct lanes *lanes);
 void hud_lanes_unlock(struct lanes *lanes);
-/* For what the owner keeps in the same way as strands; no other lock is taken under it. */
-void hud_lanes_lock_pool(struct lanes *lanes);
-void hud_lanes_unlock_pool(struct lanes *lanes);
-
-/* Under the pool's lock: one more, or one less, lane may have tasks.  False: no memory. */
-bool hud_lanes_reserve(struct lanes *lanes);
-void hud_lanes_release(struct lanes *lanes);
-
 /* Under the lock: starts a task, and lets it go as far as it can. */
 void hud_lanes_start(struct lanes *lanes, struct lane *lane, struct lane_task *task);
 /* Under the lock: the tasks of a lane will not be carried out.  One that waits ends at once.  One

@@ -11,6 +11,8 @@
  *   apart windows      the same for windows, also by the functions for large counts
  *   apart crossed      each rank waits first for another one of the requests in flight, all of
  *                      which are the first of their communicators
+ *   apart copies       a communicator is copied while its set-up is over on one rank and not yet on
+ *                      another, with a request in flight that needs both
  */
 #include "check.h"
 
@@ -216,6 +218,45 @@ static void crossed(void)
     }
 }
 
+/* The last rank comes late to both requests, the second one tests the first until it is over, and
+ * rank 0 copies at once. */
+static void copies(void)
+{
+    enum { MANY = 50000 };
+    int last = world_size - 1, in = world_rank + 1, sum = 0, done = 0;
+    int *all = allocate(MANY * sizeof *all), *sums = allocate(MANY * sizeof *sums);
+    MPI_Request first, second, copied;
+    MPI_Comm comm, copy;
+
+    for (int i = 0; i < MANY; i++)
+        all[i] = world_rank + 1;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (world_rank == last)
+        pause_us(30000);
+    MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, comm, &first);
+    if (world_rank != last)
+        MPI_Iallreduce(all, sums, MANY, MPI_INT, MPI_SUM, comm, &second);
+    while (world_rank != 0 && !done)
+        MPI_Test(&first, &done, MPI_STATUS_IGNORE);
+    if (world_rank == last) {
+        pause_us(30000);
+        MPI_Iallreduce(all, sums, MANY, MPI_INT, MPI_SUM, comm, &second);
+    }
+    MPI_Comm_idup(comm, &copy, &copied);
+    MPI_Wait(&copied, MPI_STATUS_IGNORE);
+    MPI_Wait(&first, MPI_STATUS_IGNORE);
+    MPI_Wait(&second, MPI_STATUS_IGNORE);
+    MPI_Barrier(copy);
+    sum_is_right(sum, "copies");
+    for (int i = 0; i < MANY; i++)
+        if (!check(sums[i] == world_size * (world_size + 1) / 2, "copies: %d: %d", i, sums[i]))
+            break;
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&comm);
+    free(all);
+    free(sums);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -234,6 +275,8 @@ int main(int argc, char **argv)
             windows(turn);
         else if (strcmp(what, "crossed") == 0)
             crossed();
+        else if (strcmp(what, "copies") == 0)
+            copies();
         else
             check(false, "apart: '%s' is none of the words above", what);
     }

@@ -54,9 +54,9 @@ static void poll_lanes(unsigned polls, int expected)
     struct asking asking = { .task = { .run = run, .over = over } };
 
     hud_lanes_init(&all, false);
-    hud_lanes_lock_pool(&all);
-    assert_true(hud_lanes_reserve(&all));
-    hud_lanes_unlock_pool(&all);
+    hud_strands_lock(&all.pool);
+    assert_true(hud_strands_reserve(&all.pool));
+    hud_strands_unlock(&all.pool);
     hud_lanes_lock(&all);
     hud_lanes_start(&all, &lane, &asking.task);
     hud_lanes_unlock(&all);
@@ -127,10 +127,10 @@ static void begin_lanes(bool threads)
     one = other = (struct lane){ .polls = 0 };
     memset(done, 0, sizeof done);
     hud_lanes_init(&lanes, threads);
-    hud_lanes_lock_pool(&lanes);
+    hud_strands_lock(&lanes.pool);
     for (int i = 0; i < 2; i++)
-        assert_true(hud_lanes_reserve(&lanes));
-    hud_lanes_unlock_pool(&lanes);
+        assert_true(hud_strands_reserve(&lanes.pool));
+    hud_strands_unlock(&lanes.pool);
 }
 
 static void start(struct lane *lane, struct lane_task *task)

@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "core/team/team.h"
-#include "gang.h"
+#include "requested.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -17,45 +17,8 @@
 
 enum { MANY = 100 };
 
-static const char *const plain[] = { "HUDDLE_TUNING=off", "HUDDLE_LOG=quiet", NULL };
 static const char *const off[] = { "HUDDLE_NONBLOCKING=off", "HUDDLE_LOG=quiet", NULL };
 static const char *const check[] = { "HUDDLE_CHECK=1", "HUDDLE_LOG=quiet", NULL };
-
-static void on_ranks(int ranks, int teams, const char *const *settings,
-                     void (*body)(struct gang_member *m))
-{
-    struct gang g = { .ranks = ranks, .teams = teams, .body = body };
-
-    for (int r = 0; r < GANG_RANKS; r++)
-        g.settings[r] = settings;
-    gang_run(&g);
-}
-
-static void count(void *arg)
-{
-    ++*(int *)arg;
-}
-
-/* A request for a barrier, or, with a view, for a broadcast from rank 0; HUD_PLACE: a place. */
-static hud_request *create(struct gang_member *m, hud_team *team, const char *name,
-                           struct hud_view *view, int *passed)
-{
-    struct hud_args args = { .collective = name ? hud_collective(name) : HUD_PLACE, .out = view };
-    hud_request *r = NULL;
-
-    MUST(m, hud_request_create(team, &args, &(struct hud_passed){ count, passed }, &r) == HUD_OK);
-    return r;
-}
-
-static void finish(struct gang_member *m, hud_request *r, int status)
-{
-    int done = 0;
-
-    MUST(m, hud_request_wait(r) == status);
-    MUST(m, hud_request_peek(r, &done) == status && done);
-    MUST(m, hud_request_test(r, &done) == status && done);
-    hud_request_free(r);
-}
 
 static void begin_and_end(struct gang_member *m)
 {
@@ -68,7 +31,7 @@ static void begin_and_end(struct gang_member *m)
     finish(m, r, HUD_OK);
     MUST(m, team->state == TEAM_READY && passed == 0);
     MUST(m, hud_barrier(team) == HUD_OK);
-    MUST(m, m->context->lanes.reserved == 0 && m->context->lanes.strands == 1);
+    MUST(m, m->context->lanes.pool.reserved == 0 && m->context->lanes.pool.made == 1);
 }
 
 static void a_request_sets_its_team_up(void **state)
@@ -143,106 +106,6 @@ static void ranks_that_set_it_differently_pass(void **state)
         .ranks = 3, .teams = 1, .settings = { plain, off, plain }, .body = differing });
 }
 
-static void in_order(struct gang_member *m)
-{
-    hud_team *team = m->team[0].team;
-    int first = 0, second = 0, third = 0;
-    char byte = 0;
-    hud_request *one = create(m, team, "bcast", &(struct hud_view){ .base = &byte, .bytes = 1 },
-                              &first),
-                *two = create(m, team, NULL, NULL, &second),
-                *three = create(m, team, "barrier", NULL, &third);
-
-    MUST(m, hud_request_start(two) == HUD_PASS && second == 0);
-    MUST(m, hud_request_start(one) == HUD_OK);
-    gang_meet(m);
-    MUST(m, hud_request_start(two) == HUD_OK);
-    MUST(m, hud_request_start(three) == HUD_OK);
-    hud_team_flush(team);
-    MUST(m, first == 1 && second == 1 && third == 0);
-    finish(m, three, HUD_OK);
-    finish(m, two, HUD_PASS);
-    finish(m, one, HUD_PASS);
-    MUST(m, first == 1 && second == 1 && third == 0);
-}
-
-/* A place waits for its turn before the set-up, and not after it: all before it is huddle's. */
-static void early(struct gang_member *m)
-{
-    int first = 0, second = 0, done;
-    hud_request *one = create(m, m->team[0].team, "barrier", NULL, &first), *two = NULL;
-
-    hud_request_create(m->team[0].team, &(struct hud_args){ .collective = HUD_PLACE_EARLY },
-                       &(struct hud_passed){ count, &second }, &two);
-    for (int turn = 0; turn < 2; turn++) {
-        MUST(m, m->rank != 0 || hud_request_start(one) == HUD_OK);
-        MUST(m, m->rank != 0 || hud_request_start(two) == (turn == 0 ? HUD_OK : HUD_PASS));
-        MUST(m, m->rank != 0 || (hud_request_peek(one, &done) == HUD_OK && !done));
-        gang_meet(m);
-        MUST(m, m->rank == 0 || hud_request_start(one) == HUD_OK);
-        MUST(m, hud_request_wait(one) == HUD_OK);
-        hud_team_flush(m->team[0].team);
-    }
-    MUST(m, first == 0 && second == (m->rank == 0));
-}
-
-static void places_keep_their_order(void **state)
-{
-    static const char *const settings[] = { "HUDDLE_BCAST=mpi", "HUDDLE_LOG=quiet", NULL };
-
-    (void)state;
-    on_ranks(3, 1, settings, in_order);
-    on_ranks(2, 1, plain, early);
-}
-
-/* Each waits for a request of a team whose other member waits in a blocking call of another one. */
-static void crossed(struct gang_member *m)
-{
-    int passed = 0;
-    hud_request *r = NULL;
-
-    for (int i = 0; i < 20; i++) {
-        r = create(m, m->team[0].team, "barrier", NULL, &passed);
-        MUST(m, hud_request_start(r) == HUD_OK);
-        if ((i + m->rank) % 2 != 0)
-            MUST(m, hud_request_wait(r) == HUD_OK);
-        MUST(m, hud_barrier(m->team[1].team) == HUD_OK); /* at first, its set-up */
-        finish(m, r, HUD_OK);
-    }
-    MUST(m, passed == 0);
-}
-
-static void blocking_calls_advance_other_teams(void **state)
-{
-    (void)state;
-    on_ranks(4, 2, plain, crossed);
-}
-
-static void overtaken(struct gang_member *m)
-{
-    hud_team *team = m->team[0].team;
-    int passed = 0, numbers[3] = { 0 };
-    hud_request *r[3];
-
-    for (int i = 0; i < 3; i++) {
-        numbers[i] = m->rank == 0 ? i + 1 : 0;
-        r[i] = create(m, team, "bcast", &(struct hud_view){ .base = &numbers[i], .bytes = 4 },
-                      &passed);
-        MUST(m, hud_request_start(r[i]) == HUD_OK);
-    }
-    MUST(m, hud_barrier(team) == HUD_OK);
-    for (int i = 0; i < 3; i++) {
-        MUST(m, numbers[i] == i + 1); /* it came after them */
-        finish(m, r[i], HUD_OK);
-    }
-}
-
-static void a_blocking_call_comes_after_requests(void **state)
-{
-    (void)state;
-    on_ranks(4, 1, plain, overtaken);
-}
-
 static void in_flight(struct gang_member *m)
 {
     hud_request **all = calloc((size_t)m->teams * MANY, sizeof *all);
@@ -254,7 +117,7 @@ static void in_flight(struct gang_member *m)
                         &(struct hud_view){ .base = &numbers[i], .bytes = 4 }, &passed);
         MUST(m, hud_request_start(all[i]) == HUD_OK);
     }
-    MUST(m, m->context->lanes.strands == m->teams);
+    MUST(m, m->context->lanes.pool.made == m->teams);
     for (int i = 0; i < m->teams * MANY; i++) {
         int at = (i * 7919 + m->rank * 31) % (m->teams * MANY);
         finish(m, all[at], HUD_OK);
@@ -461,9 +324,6 @@ int main(void)
         cmocka_unit_test(without_such_an_exchange_a_blocking_call_does),
         cmocka_unit_test(a_setting_switches_requests_off),
         cmocka_unit_test(ranks_that_set_it_differently_pass),
-        cmocka_unit_test(places_keep_their_order),
-        cmocka_unit_test(blocking_calls_advance_other_teams),
-        cmocka_unit_test(a_blocking_call_comes_after_requests),
         cmocka_unit_test(ten_thousand_in_flight),
         cmocka_unit_test(a_team_is_freed_after_its_requests),
         cmocka_unit_test(a_context_ends_with_requests_in_flight),

@@ -55,6 +55,8 @@ static void run(struct lane_task *task, struct strand *strand)
         return;
     r->status = hud_request_carry_out(r->team, &r->args, strand);
     detach(r->team);
+    if (r->team->settled == task)
+        r->team->settled = NULL;
     if (r->status == HUD_PASS)
         hud_team_exit(r->team);
 }
@@ -148,17 +150,17 @@ static struct hud_request *enlist(struct hud_team *team, size_t room)
     struct hud_context *c = team->context;
     struct hud_request *r = NULL;
 
-    hud_lanes_lock_pool(&c->lanes);
-    if (team->requests != 0 || hud_lanes_reserve(&c->lanes)) {
+    hud_strands_lock(&c->lanes.pool);
+    if (team->requests != 0 || hud_strands_reserve(&c->lanes.pool)) {
         r = obtain(&c->pool, room);
         if (r)
             link_request(&c->pool.all, r);
         if (r)
             team->requests++;
         else if (team->requests == 0)
-            hud_lanes_release(&c->lanes);
+            hud_strands_release(&c->lanes.pool);
     }
-    hud_lanes_unlock_pool(&c->lanes);
+    hud_strands_unlock(&c->lanes.pool);
     return r;
 }
 
@@ -200,22 +202,26 @@ void hud_request_free(hud_request *r)
         return;
     struct hud_context *c = r->context;
     struct hud_team *team = r->team;
-    hud_lanes_lock_pool(&c->lanes);
+    hud_strands_lock(&c->lanes.pool);
     unlink_request(&c->pool.all, r);
     link_request(&c->pool.spare, r);
     bool last = --team->requests == 0;
     if (last)
-        hud_lanes_release(&c->lanes);
+        hud_strands_release(&c->lanes.pool);
     bool unused = last && team->ended;
-    hud_lanes_unlock_pool(&c->lanes);
+    hud_strands_unlock(&c->lanes.pool);
     if (unused)
         hud_team_drop(team);
 }
 
+static struct hud_team *team_of(struct lane *lane)
+{
+    return (struct hud_team *)(void *)((char *)lane - offsetof(struct hud_team, lane));
+}
+
 void hud_request_emptied(struct lane *lane)
 {
-    struct hud_team *team =
-        (struct hud_team *)(void *)((char *)lane - offsetof(struct hud_team, lane));
+    struct hud_team *team = team_of(lane);
 
     if (team->freed)
         hud_team_end(team);
@@ -266,19 +272,42 @@ static int pass(struct hud_request *r)
                : hud_request_decline(r->team, &r->args);
 }
 
-/* A place that need not be in the order: no request before it will be passed. */
+/* The requests at the head of its lane of which it is known that none will be passed. */
+static void settle(struct hud_team *team)
+{
+    struct lane_task *next = team->settled ? team->settled->next : team->lane.first;
+
+    if (team->state != TEAM_READY) /* given up: they may be passed after all */
+        team->settled = next = NULL;
+    for (; next; next = next->next) {
+        const struct hud_args *args = &((struct hud_request *)next)->args;
+        if (request_is_place(args->collective) || !hud_request_settled(team, args))
+            break;
+        team->settled = next;
+    }
+}
+
+/* A place that need not wait for its turn. */
 static bool is_free(const struct hud_request *r)
 {
-    enum { LOOKED_AT = 64 };
-    const struct lane_task *task = r->team->lane.first;
-    bool settled = r->args.collective == HUD_PLACE_EARLY && !r->team->lane.ender;
+    struct hud_team *team = r->team;
 
-    for (int i = 0; settled && task; task = task->next) {
-        const struct hud_args *args = &((const struct hud_request *)(const void *)task)->args;
-        settled = i++ < LOOKED_AT && !request_is_place(args->collective) &&
-                  hud_request_settled(r->team, args);
-    }
-    return settled;
+    if (r->args.collective != HUD_PLACE_EARLY || team->lane.ender)
+        return false;
+    settle(team);
+    return team->settled && team->settled == team->lane.last;
+}
+
+struct lane_task *hud_request_early(struct lane *lane)
+{
+    struct hud_team *team = team_of(lane);
+
+    settle(team);
+    struct hud_request *r = (struct hud_request *)(team->settled ? team->settled->next : NULL);
+    if (!r || r->args.collective != HUD_PLACE_EARLY)
+        return NULL;
+    r->status = HUD_PASS;
+    return team->settled;
 }
 
 int hud_request_start(hud_request *r)

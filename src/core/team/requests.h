@@ -62,7 +62,8 @@ static inline bool hud_request_handled(const struct hud_team *team)
 /* Where the team is ready: its waits suspend the strand. */
 void hud_request_attach(struct hud_team *team, struct strand *strand);
 
-/* For lane.emptied. */
+/* For lane.early and lane.emptied. */
+struct lane_task *hud_request_early(struct lane *lane);
 void hud_request_emptied(struct lane *lane);
 
 /* For mem_policy.progress: the requests of the context, then the host. */

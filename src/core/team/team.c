@@ -31,6 +31,7 @@ int hud_team_create(hud_context *context, const struct hud_exchange *exchange, h
     team->rank = exchange->rank(exchange->arg);
     team->size = exchange->size(exchange->arg);
     team->before = true;
+    team->lane.early = hud_request_early;
     team->lane.emptied = hud_request_emptied;
     *out = team;
     return HUD_OK;
@@ -60,10 +61,10 @@ void hud_team_end(struct hud_team *team)
     hud_adapt_free(team);
     if (team->exchange.released)
         team->exchange.released(team->exchange.arg);
-    hud_lanes_lock_pool(lanes);
+    hud_strands_lock(&lanes->pool);
     team->ended = true;
     bool unused = team->requests == 0;
-    hud_lanes_unlock_pool(lanes);
+    hud_strands_unlock(&lanes->pool);
     if (unused)
         hud_team_drop(team);
 }

@@ -63,10 +63,11 @@ struct hud_team {
     bool apart;        /* one of the two is there: the only question of both on the fast path */
     /* Requests (request.c): */
     struct lane lane;
-    unsigned polls; /* of the policy, for a blocking call */
-    bool freed;     /* by its owner; under the lanes' lock */
-    bool ended;     /* and what it had is released; under the pool's lock, as the next one */
-    int requests;   /* that have not been freed */
+    struct lane_task *settled; /* the last of those at its head that will not be passed, or NULL */
+    unsigned polls;            /* of the policy, for a blocking call */
+    bool freed;                /* by its owner; under the lanes' lock */
+    bool ended;   /* and what it had is released; under the pool's lock, as the next one */
+    int requests; /* that have not been freed */
     void (*kernel)(const struct hud_op *op, void *dst, const void *const *src, int sources,
                    size_t elements); /* that is known to be huddle's own */
 };

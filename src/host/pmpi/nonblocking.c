@@ -8,8 +8,8 @@
  *            may be known only later (its team is being set up).  As long as requests are in
  *            flight, a call that is the MPI's own therefore takes a place in the order of huddle's
  *            requests.  It returns at once, as MPI demands; the MPI's own starts in its turn.
- * At once    Where it is known that no request before it will be the MPI's, one that huddle never
- *            handles starts at once (HUD_PLACE_EARLY): not all MPIs of the family advance huddle's
+ * At once    As soon as it is known that no request before it will be the MPI's, one that huddle
+ *            never handles starts (HUD_PLACE_EARLY): not all MPIs of the family advance huddle's
  *            requests in every wait, and a copy of a communicator is to have the attributes of the
  *            time of the call.
  */
