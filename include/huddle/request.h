@@ -2,9 +2,10 @@
 /*
  * request.h - nonblocking and persistent calls.  Part of huddle.h, which includes it.
  *
- * A *request* is a call that is prepared once and started any number of times.  Nothing here waits,
- * but hud_request_wait and hud_team_flush.  A request advances within hud_request_start, _test and
- * _wait, within hud_progress, and within every blocking call of the context that waits.
+ * A *request* is a call that is prepared once and started any number of times.  hud_request_wait,
+ * hud_team_flush and hud_team_set_up wait; the others do not.  A request advances within
+ * hud_request_start, _test and _wait, within hud_progress, and within every blocking call of the
+ * context that waits.
  *
  * Order: all members start the requests of a team, and make its blocking calls, in the same order.
  * They are carried out in that order, one after the other, and a blocking call after all requests
@@ -34,8 +35,9 @@ typedef struct hud_request hud_request;
 /*
  * What the host does for a request that huddle does not carry out: it starts its own collective.
  * start is called at most once per start of the request, from within a call of huddle on that
- * context, in the order in which requests of the team were started, and before any later call on
- * the team begins or returns HUD_PASS.  It must not wait, and must not call huddle.
+ * context, in the order in which requests of the team were started (but see HUD_PLACE_EARLY), and
+ * before any later call on the team begins or returns HUD_PASS.  It must not wait, and must not
+ * call huddle.
  */
 struct hud_passed {
     void (*start)(void *arg);
@@ -47,9 +49,12 @@ struct hud_passed {
  * called in its turn, or hud_request_start returns HUD_PASS. */
 #define HUD_PLACE (-1)
 
-/* The same, but it does not wait for its turn where it is known of all requests before it that none
- * will be passed: hud_request_start also returns HUD_PASS then, or passed->start is called as soon
- * as it is known.  If a member gives the team up, later ones may start theirs in another order. */
+/* The same, but hud_request_start also returns HUD_PASS where it is known of all requests before it
+ * that none will be passed.  If a member gives the team up, later ones may start theirs in another
+ * order. */
+#define HUD_PLACE_NOW (-3)
+
+/* The same, and where that is known later passed->start is called then, before its turn. */
 #define HUD_PLACE_EARLY (-2)
 
 /*

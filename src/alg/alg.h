@@ -44,6 +44,14 @@ struct coll {
     struct net *net;    /* of a span; NULL: all ranks are on one node */
 };
 
+/* The tree of a call: its kind and degree are those two of the algorithm's parameters. */
+static inline struct shape_tree coll_tree(struct mem *m, const struct coll *c, int root, int kind,
+                                          int degree)
+{
+    return (struct shape_tree){ (enum shape_kind)c->param[kind], (int)c->param[degree], mem_size(m),
+                                root, c->groups };
+}
+
 /*
  * In place, what is written to `out` at an offset replaces what `in` held there.  allreduce,
  * reduce: the same offset, so an algorithm reads `in` at an offset before it writes `out` there.

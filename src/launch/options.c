@@ -124,7 +124,7 @@ static int make_absolute(const char *what, const char *file, const char **path)
 static int check_writable(const char *what, const char *file)
 {
     bool is_new = access(file, F_OK) != 0;
-    int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
 
     if (fd < 0)
         return hud_launch_fail(BAD_USE, "%s: cannot write %s: %s", what, file, strerror(errno));

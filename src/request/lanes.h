@@ -44,8 +44,8 @@ struct lane {
     struct lane *prev, *next;      /* of the lanes with tasks */
     struct mem_policy *policy;     /* of the waits of its tasks, or NULL */
     unsigned polls;                /* of it, while a thread may wait in a wait of a task */
-    struct lane_task *(*early)(struct lane *lane); /* the task behind which one is over before its
-                                                      turn, and is not run; or NULL */
+    struct lane_task *(*early)(struct lane *lane); /* the task before one that ends now, without its
+                                                      turn and without a run; or NULL */
     void (*emptied)(struct lane *lane);            /* after its last task is over; may free it */
 };
 

@@ -11,8 +11,12 @@
  *   apart windows      the same for windows, also by the functions for large counts
  *   apart crossed      each rank waits first for another one of the requests in flight, all of
  *                      which are the first of their communicators
+ *   apart behind       the same where the communicator is not set up, and the rank that is none has
+ *                      come to the first of two collectives before it
  *   apart copies       a communicator is copied while its set-up is over on one rank and not yet on
  *                      another, with a request in flight that needs both
+ *   apart ahead        one rank waits first for a copy of this or of another communicator, or for a
+ *                      broadcast there, which the others begin when the request before it is over
  */
 #include "check.h"
 
@@ -61,6 +65,36 @@ static void neighbours(bool blocking)
     MPI_Wait(&request[0], MPI_STATUS_IGNORE);
     check(got == (count ? other : -1), "neighbours: got %d", got);
     sum_is_right(sum, "neighbours");
+    MPI_Comm_free(&graph);
+}
+
+static void behind(void)
+{
+    int other = 1 - world_rank, count = world_rank < 2, one[1] = { 1 }, peer[1] = { other };
+    int in = world_rank + 1, sums[2] = { 0 }, sent = world_rank, got = -1, token = 0;
+    MPI_Request first, second, exchanged;
+    MPI_Comm graph;
+
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, count, peer, one, count, peer, one,
+                                   MPI_INFO_NULL, 0, &graph);
+    if (!count)
+        pause_us(20000);
+    MPI_Iallreduce(&in, &sums[0], 1, MPI_INT, MPI_SUM, graph, &first);
+    if (!count) {
+        MPI_Wait(&first, MPI_STATUS_IGNORE);
+        MPI_Recv(&token, 1, MPI_INT, 0, 0, graph, MPI_STATUS_IGNORE);
+    }
+    MPI_Iallreduce(&in, &sums[1], 1, MPI_INT, MPI_SUM, graph, &second);
+    MPI_Ineighbor_alltoall(&sent, 1, MPI_INT, &got, 1, MPI_INT, graph, &exchanged);
+    MPI_Wait(&exchanged, MPI_STATUS_IGNORE);
+    for (int rank = 2; world_rank == 0 && rank < world_size; rank++)
+        MPI_Send(&token, 1, MPI_INT, rank, 0, graph);
+    if (count)
+        MPI_Wait(&first, MPI_STATUS_IGNORE);
+    MPI_Wait(&second, MPI_STATUS_IGNORE);
+    check(got == (count ? other : -1), "behind: got %d", got);
+    sum_is_right(sums[0], "behind");
+    sum_is_right(sums[1], "behind");
     MPI_Comm_free(&graph);
 }
 
@@ -257,6 +291,46 @@ static void copies(void)
     free(sums);
 }
 
+static void ahead(int what, bool used)
+{
+    enum { COPY, COPY_ANOTHER, BROADCAST, MANY = 50000 };
+    int data = world_rank == 0 ? 7 : 0, *in = allocate(MANY * sizeof *in),
+        *sums = allocate(MANY * sizeof *sums);
+    MPI_Request request, last;
+    MPI_Comm comm, second, copy;
+
+    for (int i = 0; i < MANY; i++)
+        in[i] = world_rank + 1;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &second);
+    if (used)
+        MPI_Allreduce(in, sums, 1, MPI_INT, MPI_SUM, comm);
+    if (world_rank != 0)
+        pause_us(20000);
+    MPI_Iallreduce(in, sums, MANY, MPI_INT, MPI_SUM, comm, &request);
+    if (world_rank != 0)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (what == BROADCAST)
+        MPI_Ibcast(&data, 1, MPI_INT, 0, second, &last);
+    else
+        MPI_Comm_idup(what == COPY_ANOTHER ? second : comm, &copy, &last);
+    MPI_Wait(&last, MPI_STATUS_IGNORE);
+    if (world_rank == 0)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(what != BROADCAST || data == 7, "ahead: got %d", data);
+    if (what != BROADCAST) {
+        MPI_Barrier(copy);
+        MPI_Comm_free(&copy);
+    }
+    for (int i = 0; i < MANY; i++)
+        if (!check(sums[i] == world_size * (world_size + 1) / 2, "ahead: %d: %d", i, sums[i]))
+            break;
+    MPI_Comm_free(&second);
+    MPI_Comm_free(&comm);
+    free(in);
+    free(sums);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -275,8 +349,12 @@ int main(int argc, char **argv)
             windows(turn);
         else if (strcmp(what, "crossed") == 0)
             crossed();
+        else if (strcmp(what, "behind") == 0)
+            behind();
         else if (strcmp(what, "copies") == 0)
             copies();
+        else if (strcmp(what, "ahead") == 0)
+            ahead(turn % 3, turn >= 3);
         else
             check(false, "apart: '%s' is none of the words above", what);
     }

@@ -266,7 +266,10 @@ CASES = [
     *[Case("nonblocking", f"{ranks} ranks, {what}", mpis, ranks, ["{bin}/apart", word], seconds=60, handled=True, collectives=("allreduce",))
       for what, word, ranks, mpis in (("a rank that is no neighbour", "neighbours", 3, ("ompi4", "ompi5", "mpich4", "mpich5")),
                                       ("disconnected", "disconnect", 2, ("mpich4", "mpich5", "intel")),
-                                      ("freed when over", "free", 2, ("mpich5",)), ("copied meanwhile", "copies", 3, ALL), ("parts of a grid", "sub", 2, ALL), ("windows", "windows", 2, ALL))],
+                                      ("freed when over", "free", 2, ("mpich5",)), ("copied meanwhile", "copies", 3, ALL), ("a copy waited for first", "ahead", 3, ALL),
+                                      ("a rank that is no neighbour, no set-up", "behind", 3, ("ompi4", "ompi5", "mpich4", "mpich5")), ("parts of a grid", "sub", 2, ALL), ("windows", "windows", 2, ALL))],
+    Case("nonblocking", "3 ranks, one of the MPI's waited for first", ALL, 3, ["{bin}/apart", "ahead"], env={"HUDDLE_BCAST": "mpi"}, seconds=60, handled=True,
+         collectives=("allreduce",)),
     # (under Open MPI 4 alone a loop of mpi_request_get_status by mpi_f08 does not end)
     Case("nonblocking", "from Fortran 2008", ("mpich4", "mpich5"), 3, ["{bin}/f08"], each=built("f08"), prints=["passed"], seconds=60, handled=True, collectives=("allreduce",)),
     *[Case("nonblocking", f"{ranks} ranks, calls that return at once{with_threads}", mpis, ranks, ["{bin}/returns", *with_threads.replace(", ", "--").split()], seconds=60, handled=True, leaves=LEFT, collectives=("bcast",), again=again)

@@ -173,7 +173,7 @@ static void typed(MPI_Comm comm, enum form form, int root, MPI_Datatype item, si
 static void broadcasts(MPI_Comm comm, enum form form)
 {
     static const size_t pairs[][2] = {
-        { 100, 10 }, { 112, 111 }, { 70000, 60000 }, { 3 << 20, 2 << 20 }, { (3 << 20) + 5, 300001 }
+        { 100, 10 }, { 112, 111 }, { 60000, 40000 }, { 3 << 20, 2 << 20 }, { (3 << 20) + 5, 300001 }
     };
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -183,9 +183,9 @@ static void broadcasts(MPI_Comm comm, enum form form)
     }
     for (int root = 0; root < world_size; root++) {
         typed(comm, form, root, MPI_INT, sizeof(int), 2048, 16, 8);
-        typed(comm, form, root, MPI_INT, sizeof(int), 100, 400, 100);
+        typed(comm, form, root, MPI_INT, sizeof(int), 100, 400, 200);
         typed(comm, form, root, MPI_C_LONG_DOUBLE_COMPLEX, sizeof(long double _Complex), 40, 75,
-              30);
+              60);
     }
     usable(comm);
 }

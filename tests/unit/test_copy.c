@@ -47,6 +47,26 @@ static void a_view_is_filled_by_it(void **state)
     assert_true(m.truncated);
 }
 
+/* The copy of a last reader, across its blocks of a kilobyte. */
+static void a_last_reader_copies_all(void **state)
+{
+    enum { SIZE = 4096 };
+    static unsigned char from[SIZE], to[SIZE + 2], want[SIZE + 2];
+    static const size_t lengths[] = { 0, 1, 63, 64, 1023, 1024, 1025, 2047, 2049, 3000, SIZE - 3 };
+
+    (void)state;
+    for (size_t i = 0; i < SIZE; i++)
+        from[i] = (unsigned char)(i * 37 + i / 256 + 1);
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (size_t a = 0; a < 3; a++) {
+            memset(to, 0, sizeof to);
+            memset(want, 0, sizeof want);
+            memcpy(want + 1, from + a, lengths[l]);
+            hud_mem_take(to + 1, from + a, lengths[l]);
+            assert_memory_equal(to, want, sizeof to);
+        }
+}
+
 /* Long copies in, the first of which try both kinds of stores: every byte, and no byte outside. */
 static void long_copies_in_are_whole(void **state)
 {
@@ -171,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
                                         cmocka_unit_test(a_view_is_filled_by_it),
+                                        cmocka_unit_test(a_last_reader_copies_all),
                                         cmocka_unit_test(long_copies_in_are_whole),
                                         cmocka_unit_test(the_faster_stores_are_used),
                                         cmocka_unit_test(spans_move),

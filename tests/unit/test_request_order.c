@@ -55,22 +55,23 @@ static void early(struct gang_member *m)
     MUST(m, first == 0 && second == (m->rank == 0));
 }
 
-/* Nor does it wait where its turn has not come when the set-up is over: other members, which have
- * started theirs at once, may wait for it. */
+/* Nor does an early one wait where its turn has not come when the set-up is over: a member may wait
+ * for that of another one, which started at once.  One that is now or in its turn does. */
 static void passing_by(struct gang_member *m)
 {
     hud_team *team = m->team[0].team;
     int passed = 0, started = 0, done;
     hud_request *one = create(m, team, "barrier", NULL, &passed),
-                *two = create(m, team, "barrier", NULL, &passed), *places[2];
+                *two = create(m, team, "barrier", NULL, &passed), *places[3];
 
-    for (int i = 0; i < 2; i++)
-        hud_request_create(team, &(struct hud_args){ .collective = HUD_PLACE_EARLY },
-                           &(struct hud_passed){ count, &started }, &places[i]);
+    for (int i = 0; i < 3; i++)
+        hud_request_create(
+            team, &(struct hud_args){ .collective = i < 2 ? HUD_PLACE_EARLY : HUD_PLACE_NOW },
+            &(struct hud_passed){ count, &started }, &places[i]);
     if (m->rank == 0) {
         MUST(m, hud_request_start(one) == HUD_OK);
         MUST(m, hud_request_start(two) == HUD_OK);
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 3; i++)
             MUST(m, hud_request_start(places[i]) == HUD_OK);
     }
     gang_meet(m);
@@ -82,6 +83,7 @@ static void passing_by(struct gang_member *m)
             MUST(m, hud_request_wait(places[i]) == HUD_PASS);
         MUST(m, started == 2);
         MUST(m, hud_request_peek(two, &done) == HUD_OK && !done);
+        MUST(m, hud_request_start(places[0]) == HUD_OK); /* behind that one */
     }
     gang_meet(m);
     if (m->rank != 0)
@@ -89,9 +91,10 @@ static void passing_by(struct gang_member *m)
     MUST(m, hud_request_wait(two) == HUD_OK);
     finish(m, one, HUD_OK);
     finish(m, two, HUD_OK);
-    hud_request_free(places[0]);
-    hud_request_free(places[1]);
-    MUST(m, passed == 0);
+    hud_team_flush(team);
+    MUST(m, passed == 0 && started == (m->rank == 0 ? 4 : 0));
+    for (int i = 0; i < 3; i++)
+        hud_request_free(places[i]);
 }
 
 static void places_keep_their_order(void **state)

@@ -137,8 +137,7 @@ static void receive(struct mem *m, const struct coll *c, const struct shape_tree
 
 static void bcast_inline(struct mem *m, const struct coll *c)
 {
-    const struct shape_tree t = { (enum shape_kind)c->param[KIND], (int)c->param[DEGREE],
-                                  mem_size(m), c->root, c->groups };
+    const struct shape_tree t = coll_tree(m, c, c->root, KIND, DEGREE);
 
     if (mem_rank(m) == c->root)
         send(m, c, &t);

@@ -85,8 +85,7 @@ static size_t slot_bytes(const long *param, int ranks, size_t max_bytes)
  * position `min`. */
 static void gather(struct mem *m, const struct coll *c, int root, int rank, uint64_t min)
 {
-    struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m),
-                            root, c->groups };
+    struct shape_tree t = coll_tree(m, c, root, TREE, DEGREE);
 
     for (int i = 0, child; (child = hud_shape_child(&t, rank, i)) >= 0; i++) {
         struct slot *below = mem_slot(m, child);
@@ -108,8 +107,7 @@ static void copy_in(struct mem *m, const struct coll *c, struct cell *cell, size
 
 static void bcast_release(struct mem *m, const struct coll *c)
 {
-    struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m),
-                            c->root, c->groups };
+    struct shape_tree t = coll_tree(m, c, c->root, TREE, DEGREE);
     struct shape_ring ring = ring_of(c->param, c->place->slot_bytes);
     int me = mem_rank(m), above = hud_shape_parent(&t, me);
     struct slot *mine = mem_slot(m, me), *first = mem_slot(m, 0),

@@ -62,8 +62,7 @@ static const struct alg_family family = {
 ALG_INLINE struct messages messages_of(struct mem *m, const struct coll *c, int root)
 {
     const struct messages_form form = messages_form_of(c->param);
-    const struct shape_tree tree = { (enum shape_kind)c->param[MESSAGES_TREE],
-                                     (int)c->param[MESSAGES_DEGREE], mem_size(m), root, c->groups };
+    const struct shape_tree tree = coll_tree(m, c, root, MESSAGES_TREE, MESSAGES_DEGREE);
 
     return messages_begin(m, c, &form, &tree);
 }

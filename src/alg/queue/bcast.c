@@ -97,8 +97,7 @@ static void prefetch_next(struct mem *m, const struct coll *c, const struct ring
  * copied out. */
 static void bcast_queue(struct mem *m, const struct coll *c)
 {
-    struct shape_tree t = { (enum shape_kind)c->param[TREE], (int)c->param[DEGREE], mem_size(m),
-                            c->root, c->groups };
+    struct shape_tree t = coll_tree(m, c, c->root, TREE, DEGREE);
     struct shape_ring ring = queue_ring(c, c->param[SETS]);
     struct ring_wish wish = wish_of(c->param);
     int me = mem_rank(m), above = hud_shape_parent(&t, me);

@@ -98,8 +98,7 @@ static uint64_t hear(struct controls *w, int above)
 
 static void bcast_controls(struct mem *m, const struct coll *c)
 {
-    const struct shape_tree t = { (enum shape_kind)c->param[CONTROLS_TREE],
-                                  (int)c->param[CONTROLS_DEGREE], mem_size(m), c->root, c->groups };
+    const struct shape_tree t = coll_tree(m, c, c->root, CONTROLS_TREE, CONTROLS_DEGREE);
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     struct controls w = { .m = m, .c = c, .ring = queue_ring(c, c->param[CONTROLS_SETS]) };
     bool counters = gates_count(&w);

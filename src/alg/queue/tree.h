@@ -48,8 +48,7 @@ ALG_INLINE struct tree_pass tree_begin(struct mem *m, const struct coll *c, int 
         .m = m, .c = c, .mine = mem_slot(m, mem_rank(m)), .root = mem_rank(m) == root
     };
 
-    w.tree = (struct shape_tree){ (enum shape_kind)c->param[TREE_KIND], (int)c->param[TREE_DEGREE],
-                                  mem_size(m), root, c->groups };
+    w.tree = coll_tree(m, c, root, TREE_KIND, TREE_DEGREE);
     w.ring = queue_ring(c, c->param[TREE_SETS]);
     w.f = ring_units_of((uint64_t)c->param[TREE_FRAGMENT]);
     w.free_until = mem_get(m, &w.mine->free_until);

@@ -51,6 +51,7 @@ static void run(struct lane_task *task, struct strand *strand)
 
     r->strand = strand;
     r->status = HUD_PASS;
+    r->team->early -= r->args.collective == HUD_PLACE_EARLY;
     if (request_is_place(r->args.collective))
         return;
     r->status = hud_request_carry_out(r->team, &r->args, strand);
@@ -292,7 +293,8 @@ static bool is_free(const struct hud_request *r)
 {
     struct hud_team *team = r->team;
 
-    if (r->args.collective != HUD_PLACE_EARLY || team->lane.ender)
+    if (r->args.collective == HUD_PLACE || !request_is_place(r->args.collective) ||
+        team->lane.ender)
         return false;
     settle(team);
     return team->settled && team->settled == team->lane.last;
@@ -302,10 +304,13 @@ struct lane_task *hud_request_early(struct lane *lane)
 {
     struct hud_team *team = team_of(lane);
 
+    if (team->early == 0)
+        return NULL;
     settle(team);
     struct hud_request *r = (struct hud_request *)(team->settled ? team->settled->next : NULL);
     if (!r || r->args.collective != HUD_PLACE_EARLY)
         return NULL;
+    team->early--;
     r->status = HUD_PASS;
     return team->settled;
 }
@@ -321,6 +326,7 @@ int hud_request_start(hud_request *r)
     r->tested = false;
     if (!passed) {
         team->before = true;
+        team->early += r->args.collective == HUD_PLACE_EARLY;
         hud_lanes_start(lanes, &team->lane, &r->task);
     }
     hud_lanes_unlock(lanes);

@@ -50,7 +50,7 @@ bool hud_request_settled(const struct hud_team *team, const struct hud_args *arg
 
 static inline bool request_is_place(int collective)
 {
-    return collective == HUD_PLACE || collective == HUD_PLACE_EARLY;
+    return collective == HUD_PLACE || collective == HUD_PLACE_NOW || collective == HUD_PLACE_EARLY;
 }
 
 /* Whether HUDDLE_NONBLOCKING is on, which auto has become where it is the same. */

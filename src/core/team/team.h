@@ -64,6 +64,7 @@ struct hud_team {
     /* Requests (request.c): */
     struct lane lane;
     struct lane_task *settled; /* the last of those at its head that will not be passed, or NULL */
+    int early;                 /* places in it that do not wait for their turn */
     unsigned polls;            /* of the policy, for a blocking call */
     bool freed;                /* by its owner; under the lanes' lock */
     bool ended;   /* and what it had is released; under the pool's lock, as the next one */

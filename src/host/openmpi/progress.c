@@ -6,8 +6,8 @@
  * Threads     One thread at a time makes progress, and it alone touches the lists; launched
  *             requests are handed over to it.  Nothing is completed with a lock held: to complete a
  *             request may end its communicator, and with it the module.
- * Cost        a look at the oldest request of each communicator, at each persistent one, and at
- *             each that is Open MPI's own; the first two where something has ended since
+ * Cost        a look at the oldest request of each communicator, at each persistent and each early
+ *             one, and at each that is Open MPI's own; at huddle's where something has ended since
  */
 #include "request.h"
 
@@ -24,10 +24,10 @@ static atomic_int fresh_count;                           /* their number, read w
 static bool registered;
 static bool threads; /* MPI_THREAD_MULTIPLE */
 
-static atomic_bool busy;           /* guards the rest, held by a thread in progress() */
-static hud_module *carrying;       /* have requests that huddle carries out, the oldest first */
-static struct request *persistent; /* persistent ones, that have teams of their own */
-static struct request *passed;     /* of what huddle has done; Open MPI may carry them out */
+static atomic_bool busy;          /* guards the rest, held by a thread in progress() */
+static hud_module *carrying;      /* have requests that huddle carries out, the oldest first */
+static struct request *unordered; /* persistent ones, which have teams of their own; early ones */
+static struct request *passed;    /* of what huddle has done; Open MPI may carry them out */
 static hud_context *context;
 static int seen_in_flight, idle;
 static unsigned looks;
@@ -69,8 +69,8 @@ static void take_fresh(void)
         taken = r->next;
         if (r->state != WITH_HUDDLE)
             push(&passed, r);
-        else if (r->team != NULL)
-            push(&persistent, r);
+        else if (r->team != NULL || r->early)
+            push(&unordered, r);
         else
             carry(r);
     }
@@ -85,7 +85,7 @@ static bool has_ended(struct request *r)
     return done;
 }
 
-/* Those of huddle's that have ended go where Open MPI's own are.  Those of a communicator end in
+/* Those of huddle's that have ended go where Open MPI's own are.  Calls of a communicator end in
  * the order in which they were started. */
 static void look_at_carried(void)
 {
@@ -99,7 +99,7 @@ static void look_at_carried(void)
         else
             at = &m->next_carrying;
     }
-    for (struct request **at = &persistent, *r; (r = *at) != NULL;)
+    for (struct request **at = &unordered, *r; (r = *at) != NULL;)
         if (has_ended(r)) {
             *at = r->next;
             push(&passed, r);
@@ -170,7 +170,7 @@ static int progress(void)
         return 0;
     if (local_count(&fresh_count) > 0)
         take_fresh();
-    if (carrying != NULL || persistent != NULL) {
+    if (carrying != NULL || unordered != NULL) {
         int in_flight = hud_progress(context);
         if (in_flight != seen_in_flight || looks++ % LOOK_ANYWAY == 0)
             look_at_carried();
@@ -178,7 +178,7 @@ static int progress(void)
     }
     if (passed != NULL)
         ended = take_ended();
-    idle = carrying == NULL && persistent == NULL && passed == NULL ? idle + 1 : 0;
+    idle = carrying == NULL && unordered == NULL && passed == NULL ? idle + 1 : 0;
     if (idle > IDLE_MAX)
         rest();
     local_leave(&busy);

@@ -196,6 +196,7 @@ int hud_request_make(struct request *r, const struct hud_args *args)
 {
     const struct hud_passed passed_on = { begin_inner, r };
 
+    r->early = args->collective == HUD_PLACE_EARLY;
     return hud_request_create(r->module->team, args, &passed_on, &r->request);
 }
 

@@ -49,6 +49,7 @@ struct request {
     ompi_request_t *inner; /* Open MPI's own; NULL: not started, or persistent */
     request_below *below;  /* starts it */
     hud_team *team;        /* of a persistent one alone; NULL: the module's */
+    bool early;            /* may end before those that were launched before it */
     int broken;            /* why no call of that team is handled any more */
     enum request_state state;
     unsigned shape;

@@ -36,6 +36,7 @@ static MPI_Request never; /* a request that is completed by nothing but us: test
                              MPI's pending messages */
 bool hud_life_threaded = true;
 bool hud_life_one_order = true;
+bool hud_life_adopts;
 bool hud_life_spans;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
 
@@ -182,6 +183,8 @@ static hud_context *create(void)
     hud_life_threaded = level == MPI_THREAD_MULTIPLE;
     host.threads = hud_life_threaded;
     host.waits_alone = !hud_requests_polled(hud_life_threaded) || hud_imports_waits();
+    hud_life_adopts = host.waits_alone && getenv("HUDDLE_NONBLOCKING") &&
+                      (hud_config_manner(NULL, true) & MANNER_REQUESTS);
     real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
     real.Comm_size(MPI_COMM_WORLD, &host.world_size);
     local_ranks = host.local_ranks > 0 ? host.local_ranks : host.world_size;

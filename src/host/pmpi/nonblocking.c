@@ -8,10 +8,11 @@
  *            may be known only later (its team is being set up).  As long as requests are in
  *            flight, a call that is the MPI's own therefore takes a place in the order of huddle's
  *            requests.  It returns at once, as MPI demands; the MPI's own starts in its turn.
- * At once    As soon as it is known that no request before it will be the MPI's, one that huddle
- *            never handles starts (HUD_PLACE_EARLY): not all MPIs of the family advance huddle's
- *            requests in every wait, and a copy of a communicator is to have the attributes of the
- *            time of the call.
+ * At once    Where it is known that no request before it will be the MPI's, one that huddle never
+ *            handles need not wait for its turn.  A collective of neighbours starts as soon as that
+ *            is known (HUD_PLACE_EARLY): a rank that is no neighbour need not come.  A copy of a
+ *            communicator starts at once, with the attributes of that time, or in its turn
+ *            (HUD_PLACE_NOW): the program's functions that copy attributes may wait.
  */
 #include "host/pmpi/nonblocking.h"
 
@@ -99,6 +100,14 @@ static int launch(struct request *r, int status, MPI_Request *request)
     return status;
 }
 
+/* The MPI's own has started. */
+static int started(struct comm *comm, int code, MPI_Request *request)
+{
+    if (hud_life_adopts && code == MPI_SUCCESS && comm && comm->team)
+        hud_request_adopt(comm, request);
+    return code;
+}
+
 /* Requests of it are in flight: what is the MPI's own takes a place among them. */
 static struct comm *find_busy(MPI_Comm handle)
 {
@@ -109,10 +118,11 @@ static struct comm *find_busy(MPI_Comm handle)
 
 /* A call that huddle handles on no rank.  False: the MPI's own is to be started; without memory for
  * the request, after those that come before it. */
-static bool place(const struct comm *comm, struct request *r, bool held, MPI_Request *request)
+static bool place(const struct comm *comm, struct request *r, int where, bool held,
+                  MPI_Request *request)
 {
-    static const struct hud_args early = { .collective = HUD_PLACE_EARLY };
-    int status = r && held ? hud_request_launch(r, &early, request) : HUD_ERR_MEMORY;
+    const struct hud_args args = { .collective = where };
+    int status = r && held ? hud_request_launch(r, &args, request) : HUD_ERR_MEMORY;
 
     if (status == HUD_OK)
         return true;
@@ -145,7 +155,7 @@ static bool place(const struct comm *comm, struct request *r, bool held, MPI_Req
         if (status == HUD_ERR_MEMORY)                                                              \
             status = hud_request_fail(ours->team);                                                 \
         if (status == HUD_PASS)                                                                    \
-            return real.I##Inner(__VA_ARGS__, request);                                            \
+            return started(ours, real.I##Inner(__VA_ARGS__, request), request);                    \
         return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
     }
 
@@ -162,10 +172,10 @@ static bool place(const struct comm *comm, struct request *r, bool held, MPI_Req
                 r->below = begin_Neighbor_##name;                                                  \
                 held = hold_Neighbor_##name(r, sent, got);                                         \
             }                                                                                      \
-            if (place(busy, r, held, request))                                                     \
+            if (place(busy, r, HUD_PLACE_EARLY, held, request))                                    \
                 return MPI_SUCCESS;                                                                \
         }                                                                                          \
-        return real.Ineighbor_##name(__VA_ARGS__, request);                                        \
+        return started(hud_comm_find(comm), real.Ineighbor_##name(__VA_ARGS__, request), request); \
     }
 
 #define COUNT int
@@ -211,8 +221,9 @@ static int wrap_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
         r->saved.duplicate.made = made;
         r->below = begin_idup;
     }
-    return busy && place(busy, r, true, request) ? MPI_SUCCESS
-                                                 : real.Comm_idup(comm, made, request);
+    if (busy && place(busy, r, HUD_PLACE_NOW, true, request))
+        return MPI_SUCCESS;
+    return started(hud_comm_find(comm), real.Comm_idup(comm, made, request), request);
 }
 
 static int wrap_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made,
@@ -228,9 +239,10 @@ static int wrap_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
         r->below = begin_idup_with_info;
         held = info == MPI_INFO_NULL || real.Info_dup(info, &r->info) == MPI_SUCCESS;
     }
-    return busy && place(busy, r, held, request)
-               ? MPI_SUCCESS
-               : real.Comm_idup_with_info(comm, info, made, request);
+    if (busy && place(busy, r, HUD_PLACE_NOW, held, request))
+        return MPI_SUCCESS;
+    return started(hud_comm_find(comm), real.Comm_idup_with_info(comm, info, made, request),
+                   request);
 }
 
 /* ---- mpi_f08: these do not pass through C; a handle is a structure of one integer ---- */

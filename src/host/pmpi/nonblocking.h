@@ -4,6 +4,7 @@
  *
  * nonblocking.c  the wrappers
  * request.c      a request of huddle as a generalized request of the MPI
+ * outcome.c      what the MPI learns of one that is over
  * pool.c         requests that are not in use, and what those in use keep
  * order.c        wrappers of blocking calls that have a place in the MPI's order of nonblocking
  *                ones, and of what frees what a request still uses
@@ -97,6 +98,8 @@ bool hud_requests_polled(bool threads);
 /* Makes and starts it, for those arguments: r->call's, or a place's.  HUD_OK: *request is the
  * user's. */
 int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Request *request);
+/* Makes a request of the MPI's own, which has started, one of ours; comm has a team. */
+void hud_request_adopt(struct comm *comm, MPI_Request *request);
 /* A communicator that the program frees lasts until its requests are complete. */
 void hud_requests_hold(struct comm *comm, MPI_Comm handle);
 /* Waits until its requests are complete; they need it no more. */
@@ -105,6 +108,10 @@ void hud_requests_end(struct comm *comm);
 bool hud_requests_fly(void);
 /* The request of a user's handle, to be polled; false: not one of ours. */
 bool hud_request_poll(MPI_Request handle);
+
+/* ---- outcome.c: functions of a generalized request ---- */
+int hud_request_query(void *state, MPI_Status *status);
+int hud_request_cancel(void *state, int complete); /* a collective cannot be cancelled */
 
 /* ---- imports.c ---- */
 /* The program may wait where this MPI does not advance requests.  Asked once. */

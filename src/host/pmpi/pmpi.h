@@ -123,6 +123,9 @@ extern bool hud_life_threaded;
 /* The MPI's blocking collectives of a neighbourhood have numbers of its order of nonblocking ones
  * (Intel MPI).  MPICH's have numbers of their own. */
 extern bool hud_life_one_order;
+/* HUDDLE_NONBLOCKING=on, though waits of the MPI's do not advance such collectives.  Settled then,
+ * too. */
+extern bool hud_life_adopts;
 /* Teams may span nodes.  Settled then, too. */
 extern bool hud_life_spans;
 /* Ranks of the job on this node, or of the whole job where the launcher does not tell. */

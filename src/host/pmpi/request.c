@@ -9,9 +9,9 @@
  * MPIs of the family requests advance when requests of huddle are completed or tested, and when a
  * blocking collective of huddle waits.
  *
- * Errors     A generalized request knows no communicator.  So the communicator's error handler is
- *            called here.  The error is in the status; MPI_Wait returns it where MPI_COMM_WORLD's
- *            errors return, as the MPI would otherwise end the job.
+ * Adopted    With HUDDLE_NONBLOCKING=on in such an MPI, a nonblocking collective that is the MPI's
+ *            own gets a generalized request, too: a wait for it advances huddle's, on which other
+ *            ranks may depend before they come to it.
  * Persistent collectives are the MPI's own: MPI_Start refuses generalized requests.  Wrappers of it
  * would need wrappers of all functions that complete requests, for every message of every program.
  */
@@ -257,61 +257,10 @@ static int poll_all(int count, void **states, double seconds, MPI_Status *status
     return MPI_SUCCESS;
 }
 
-static bool errors_return(MPI_Comm comm)
-{
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-
-    if (real.Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
-        return false;
-    bool returns = handler == MPI_ERRORS_RETURN;
-    real.Errhandler_free(&handler);
-    return returns;
-}
-
-/* The MPI would end the job, since a generalized request has no communicator but MPI_COMM_WORLD. */
-static void say_lost(void)
-{
-    static atomic_flag once = ATOMIC_FLAG_INIT;
-
-    if (local_claim(&once))
-        fprintf(stderr, "huddle: a nonblocking collective failed, and MPI_Wait does not return the "
-                        "error: MPI_COMM_WORLD does not have MPI_ERRORS_RETURN\n");
-}
-
-static int query(void *state, MPI_Status *status)
-{
-    struct request *r = state;
-    const struct comm *comm = r->comm; /* NULL: disconnected */
-
-    real.Status_set_elements(status, MPI_BYTE, 0);
-    real.Status_set_cancelled(status, 0);
-    status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
-    if (r->code == MPI_SUCCESS)
-        return MPI_SUCCESS;
-    status->MPI_ERROR = r->code;
-    if (comm && r->inner == MPI_REQUEST_NULL && r->request && !r->reported) {
-        r->reported = true; /* MPICH may ask more than once */
-        real.Comm_call_errhandler(comm->handle, r->code);
-    }
-    if (errors_return(MPI_COMM_WORLD))
-        return r->code;
-    if (comm && errors_return(comm->handle))
-        say_lost();
-    return MPI_SUCCESS;
-}
-
 static int release(void *state)
 {
     land(state);
     return MPI_SUCCESS;
-}
-
-/* A collective cannot be cancelled. */
-static int cancel(void *state, int complete)
-{
-    (void)state;
-    (void)complete;
-    return MPI_ERR_REQUEST;
 }
 
 /* ---- progress of others ---------------------------------------------------------------------- */
@@ -369,6 +318,18 @@ static void take_off(struct request *r)
         async_start(poll_context, NULL, STREAM_NULL);
 }
 
+static void give_handle(struct request *r, MPI_Request *request)
+{
+    take_off(r);
+    if (grequest_start(hud_request_query, release, hud_request_cancel, poll_one, poll_all, r,
+                       &r->handle) != MPI_SUCCESS) {
+        fprintf(stderr, "huddle: no memory left for a request; aborting\n");
+        real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    *request = r->handle;
+    poll_one(r, MPI_STATUS_IGNORE);
+}
+
 int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Request *request)
 {
     const struct hud_passed passed = { begin_inner, r };
@@ -376,14 +337,18 @@ int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Reque
 
     if (status == HUD_OK)
         status = hud_request_start(r->request);
-    if (status != HUD_OK)
-        return status;
-    take_off(r);
-    if (grequest_start(query, release, cancel, poll_one, poll_all, r, &r->handle) != MPI_SUCCESS) {
-        fprintf(stderr, "huddle: no memory left for a request; aborting\n");
-        real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    }
-    *request = r->handle;
-    poll_one(r, MPI_STATUS_IGNORE);
-    return HUD_OK;
+    if (status == HUD_OK)
+        give_handle(r, request);
+    return status;
+}
+
+void hud_request_adopt(struct comm *comm, MPI_Request *request)
+{
+    struct request *r = *request != MPI_REQUEST_NULL ? hud_request_take(comm) : NULL;
+
+    if (!r) /* without memory it stays the MPI's */
+        return;
+    r->inner = *request;
+    r->state = WITH_MPI;
+    give_handle(r, request);
 }
