@@ -252,18 +252,34 @@ static void crossed(void)
     }
 }
 
+/* Long enough that an allreduce of them needs several looks of every rank. */
+enum { MANY = 50000 };
+
+static int *numbers(void)
+{
+    int *made = allocate(MANY * sizeof *made);
+
+    for (int i = 0; i < MANY; i++)
+        made[i] = world_rank + 1;
+    return made;
+}
+
+static void sums_are_right(const int *sums, const char *what)
+{
+    for (int i = 0; i < MANY; i++)
+        if (!check(sums[i] == world_size * (world_size + 1) / 2, "%s: %d: %d", what, i, sums[i]))
+            break;
+}
+
 /* The last rank comes late to both requests, the second one tests the first until it is over, and
  * rank 0 copies at once. */
 static void copies(void)
 {
-    enum { MANY = 50000 };
     int last = world_size - 1, in = world_rank + 1, sum = 0, done = 0;
-    int *all = allocate(MANY * sizeof *all), *sums = allocate(MANY * sizeof *sums);
+    int *all = numbers(), *sums = allocate(MANY * sizeof *sums);
     MPI_Request first, second, copied;
     MPI_Comm comm, copy;
 
-    for (int i = 0; i < MANY; i++)
-        all[i] = world_rank + 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     if (world_rank == last)
         pause_us(30000);
@@ -282,9 +298,7 @@ static void copies(void)
     MPI_Wait(&second, MPI_STATUS_IGNORE);
     MPI_Barrier(copy);
     sum_is_right(sum, "copies");
-    for (int i = 0; i < MANY; i++)
-        if (!check(sums[i] == world_size * (world_size + 1) / 2, "copies: %d: %d", i, sums[i]))
-            break;
+    sums_are_right(sums, "copies");
     MPI_Comm_free(&copy);
     MPI_Comm_free(&comm);
     free(all);
@@ -293,14 +307,11 @@ static void copies(void)
 
 static void ahead(int what, bool used)
 {
-    enum { COPY, COPY_ANOTHER, BROADCAST, MANY = 50000 };
-    int data = world_rank == 0 ? 7 : 0, *in = allocate(MANY * sizeof *in),
-        *sums = allocate(MANY * sizeof *sums);
+    enum { COPY, COPY_ANOTHER, BROADCAST };
+    int data = world_rank == 0 ? 7 : 0, *in = numbers(), *sums = allocate(MANY * sizeof *sums);
     MPI_Request request, last;
     MPI_Comm comm, second, copy;
 
-    for (int i = 0; i < MANY; i++)
-        in[i] = world_rank + 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_dup(MPI_COMM_WORLD, &second);
     if (used)
@@ -322,9 +333,7 @@ static void ahead(int what, bool used)
         MPI_Barrier(copy);
         MPI_Comm_free(&copy);
     }
-    for (int i = 0; i < MANY; i++)
-        if (!check(sums[i] == world_size * (world_size + 1) / 2, "ahead: %d: %d", i, sums[i]))
-            break;
+    sums_are_right(sums, "ahead");
     MPI_Comm_free(&second);
     MPI_Comm_free(&comm);
     free(in);
