@@ -52,10 +52,10 @@ struct hud_passed {
 /* The same, but hud_request_start also returns HUD_PASS where it is known of all requests before it
  * that none will be passed.  If a member gives the team up, later ones may start theirs in another
  * order. */
-#define HUD_PLACE_NOW (-3)
+#define HUD_PLACE_NOW (-2)
 
 /* The same, and where that is known later passed->start is called then, before its turn. */
-#define HUD_PLACE_EARLY (-2)
+#define HUD_PLACE_EARLY (-3)
 
 /*
  * Prepares a call.  Copies args and the arrays in it (views, block_bytes, op), and passed; what

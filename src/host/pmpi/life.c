@@ -183,6 +183,7 @@ static hud_context *create(void)
     hud_life_threaded = level == MPI_THREAD_MULTIPLE;
     host.threads = hud_life_threaded;
     host.waits_alone = !hud_requests_polled(hud_life_threaded) || hud_imports_waits();
+    /* (settings are read for it only where that one is given: reading them takes time) */
     hud_life_adopts = host.waits_alone && getenv("HUDDLE_NONBLOCKING") &&
                       (hud_config_manner(NULL, true) & MANNER_REQUESTS);
     real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
