@@ -7,6 +7,8 @@
 
 struct reader {
     struct rules *rules;
+    struct rule *rule; /* of rules; room for so many */
+    int room;
     bool machine, bare; /* within [machine]; in a rule that has no algorithm yet */
     int network;        /* line of [network], while it is read */
     char cpu[SET_TEXT]; /* of this machine, once it was asked for */
@@ -16,7 +18,7 @@ struct reader {
 
 static inline struct rule *reading_last(struct reader *r)
 {
-    return &r->rules->rule[r->rules->count - 1];
+    return &r->rule[r->rules->count - 1];
 }
 
 /* Writes the error, "FILE:LINE: what is wrong".  Returns -1. */

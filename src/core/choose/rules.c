@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules.c - reads tables of choices. */
 #define _GNU_SOURCE
+#include "core/choose/compiled.h"
 #include "core/choose/network.h"
 #include "core/choose/reading.h"
 #include "core/choose/toml.h"
@@ -84,13 +85,13 @@ static int on_table(void *arg, const char *name, int line)
         return 0;
     if (kind < 0)
         return on_strange(arg, name, line);
-    if (r->rules->count == r->rules->room) {
-        int room = 2 * r->rules->room + 16;
-        struct rule *more = realloc(r->rules->rule, (size_t)room * sizeof *more);
+    if (r->rules->count == r->room) {
+        int room = 2 * r->room + 16;
+        struct rule *more = realloc(r->rule, (size_t)room * sizeof *more);
         if (!more)
             return hud_reading_complain(r, line, "out of memory");
-        r->rules->rule = more;
-        r->rules->room = room;
+        r->rules->rule = r->rule = more;
+        r->room = room;
     }
     r->rules->count++;
     *reading_last(r) = (struct rule){ .kind = kind,
@@ -121,7 +122,7 @@ static int on_pair(void *arg, const char *key, const char *value, int line)
     return hud_reading_take(r, key, value, line);
 }
 
-/* By words: every rank makes that of the built-in table when it starts. */
+/* By words: a table has a hundred thousand characters. */
 static uint64_t digest_of(const char *text, size_t bytes)
 {
     uint64_t digest = hash_number(HASH_START, bytes), word = 0;
@@ -162,7 +163,7 @@ bool hud_rules_read(struct rules *rules, const char *file, const char *text, siz
 
 void hud_rules_free(struct rules *rules)
 {
-    free(rules->rule);
+    free((void *)(uintptr_t)rules->rule);
     *rules = (struct rules){ .rule = NULL };
 }
 
@@ -170,17 +171,30 @@ void hud_rules_free(struct rules *rules)
 
 extern const char hud_builtin_toml[];
 
+static bool take_builtin(struct rules *builtin)
+{
+    static const char name[] = "built-in table";
+    char error[SET_TEXT];
+
+    if (!hud_compiled.rule)
+        return read_with(hud_toml_read_plain, builtin, name, hud_builtin_toml,
+                         strlen(hud_builtin_toml), error, sizeof error);
+    builtin->rule = hud_compiled.rule;
+    builtin->count = hud_compiled.count;
+    builtin->digest = hud_compiled.digest;
+    memcpy(builtin->file, name, sizeof name);
+    return true;
+}
+
 const struct rules *hud_rules_builtin(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct rules builtin;
     static bool known;
-    char error[SET_TEXT];
 
     pthread_mutex_lock(&lock);
     if (!known)
-        known = read_with(hud_toml_read_plain, &builtin, "built-in table", hud_builtin_toml,
-                          strlen(hud_builtin_toml), error, sizeof error);
+        known = take_builtin(&builtin);
     bool there = known;
     pthread_mutex_unlock(&lock);
     return there ? &builtin : NULL;

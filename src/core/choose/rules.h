@@ -72,8 +72,8 @@ struct rule {
 };
 
 struct rules {
-    struct rule *rule;
-    int count, room;
+    const struct rule *rule;
+    int count;
     char file[PATH_MAX];         /* "": there is none */
     uint64_t digest;             /* of the text */
     bool elsewhere;              /* measured on another machine */
@@ -94,7 +94,8 @@ void hud_rules_free(struct rules *rules);
 bool hud_rules_find(struct rules *rules, const char *setting, char *error, size_t error_bytes);
 
 /* The table that serves where no tuning file does.  It is part of the library and cannot be wrong.
- * NULL: no memory to read it into; once read, it stays. */
+ * NULL: it is not compiled (compiled.h), and there is no memory to read it into; once read, it
+ * stays. */
 const struct rules *hud_rules_builtin(void);
 /* Of its text. */
 uint64_t hud_rules_builtin_digest(void);
