@@ -53,6 +53,38 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
         }
 }
 
+/* A planner passes over teams whose plan it has seen: what it reserves is still the largest plan of
+ * all places, and it makes fewer plans. */
+static void what_is_reserved_is_the_largest_plan_of_all_places(void **state)
+{
+    static const char *const within[] = { "machine", "numa", "l3", "l2", "socket", "die", "group" };
+    enum { PLACES = sizeof within / sizeof *within, WAYS = 24 };
+
+    (void)state;
+    for (int ranks = 2; ranks <= 64; ranks += ranks < 5 ? 1 : ranks)
+        for (int windows = 0; windows < 2; windows++) {
+            struct planner *planner = hud_planner_create(&plans.config, &plans.tuning);
+            size_t most = 0;
+            bool reaches = false;
+            for (int i = 0; i < WAYS * PLACES; i++) {
+                struct plan_facts facts = { .ranks = ranks,
+                                            .oversubscribed = i % 2,
+                                            .intel = i / 2 % 2,
+                                            .divided = i / 4 % 2,
+                                            .direct = i / 8 % 3 > 0,
+                                            .quick = i / 8 % 3 > 1 };
+                strcpy(facts.within, within[i / WAYS]);
+                hud_plan_make(planner, &facts, MB, windows, &plans.plan);
+                if (plans.plan.total_bytes > most)
+                    most = plans.plan.total_bytes;
+            }
+            unsigned made = hud_planner_made(planner);
+            assert_int_equal(hud_plan_bytes(planner, ranks, MB, windows, &reaches), most);
+            assert_true(hud_planner_made(planner) - made < WAYS * PLACES / 2);
+            hud_planner_free(planner);
+        }
+}
+
 static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
 {
     size_t control = hud_plan_bytes(plans.planner, 8, SIZE_MAX / 2, false, &plans.direct);
@@ -155,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(rules_share_a_slot_unless_it_has_another_shape, plans_reset),
         cmocka_unit_test_setup(whatever_the_place_the_plan_fits_what_was_reserved, plans_reset),
+        cmocka_unit_test_setup(what_is_reserved_is_the_largest_plan_of_all_places, plans_reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, plans_reset),
         cmocka_unit_test_setup(what_is_kept_is_what_would_be_computed, plans_reset),
         cmocka_unit_test_setup(fixed_order_holds_where_memory_is_short, plans_reset),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* making.h - a plan that is being made: candidates.c, plan.c, and second.c for second candidates.
- * Private to src/core/choose. */
+/* making.h - a plan that is being made: candidates.c, plan.c, and second.c for second candidates;
+ * and a planner, reserve.c with alike.c.  Private to src/core/choose. */
 #ifndef HUD_MAKING_H
 #define HUD_MAKING_H
 
@@ -40,13 +40,35 @@ struct reserved {
     uint64_t choices; /* a hash: what takes those calls in each plan */
 };
 
+/* Teams of as many ranks, by the rules that may serve them (alike.c). */
+enum { ALIKE_KINDS = 64 };
+
+struct alike {
+    const struct rule *rule[PLAN_RULES]; /* for so many ranks, wherever they are */
+    int count;
+    bool full; /* there are more */
+    struct alike_kind {
+        uint64_t serves[PLAN_RULES / 64]; /* a bit of each of these rules */
+        uint64_t direct;                  /* of the facts, which forced algorithms need, too */
+    } kind[ALIKE_KINDS];
+    int kinds;
+};
+
+/* Forgets all teams.  Later ones have the ranks of these facts, and their calls if these are all
+ * alike. */
+void hud_alike_begin(struct alike *a, const struct rules *tuning, const struct plan_facts *facts);
+/* Whether a team since then has the same plan for certain, with as many bytes.  False: remembers
+ * this one. */
+bool hud_alike_seen(struct alike *a, const struct plan_facts *facts);
+
 enum { RESERVED_KEPT = 32 };
 
 struct planner {
     const struct config *config;
     const struct rules *tuning;
     struct making making;
-    struct plan plan; /* of those that hud_plan_bytes makes */
+    struct plan plan;   /* of those that hud_plan_bytes makes */
+    struct alike alike; /* of their teams */
     struct reserved kept[RESERVED_KEPT];
     unsigned next; /* of kept, to be replaced */
     unsigned made; /* plans so far */

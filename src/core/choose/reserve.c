@@ -75,7 +75,7 @@ static uint64_t add_choice(uint64_t h, const struct plan_entry *e)
     return h;
 }
 
-/* Makes every plan that such a team may have. */
+/* Makes every plan that such a team may have, those that are alike once. */
 static struct reserved reserve(struct planner *p, int ranks, const struct plan_only *only,
                                size_t max_bytes, bool windows)
 {
@@ -85,6 +85,7 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
         .ranks = ranks, .only = *only, .windows = windows, .max_bytes = max_bytes
     };
 
+    hud_alike_begin(&p->alike, p->tuning, &(struct plan_facts){ .ranks = ranks, .only = *only });
     for (int i = 0; i < KINDS * count; i++) {
         struct plan_facts facts = { .ranks = ranks,
                                     .only = *only,
@@ -94,6 +95,8 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_o
                                     .direct = i / 8 % 3 > 0,
                                     .quick = i / 8 % 3 > 1 };
         memcpy(facts.within, names[i / KINDS], TOPO_NAME);
+        if (hud_alike_seen(&p->alike, &facts))
+            continue;
         hud_plan_make(p, &facts, max_bytes, windows, &p->plan);
         all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;
         all.direct = all.direct || uses_direct(&p->plan);
