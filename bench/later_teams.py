@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What setting up a team adds to a communicator that is made, used once and freed, after others.
+"""What setting up a team costs: the first one of a process, and later ones.
 
     python3 bench/later_teams.py [--build build | --build NAME=FOLDER...] [--mpi openmpi,mpich]
     [--ranks 2,4,8] [--launches 9] [--csv FILE]
 
-The launches without huddle and with each build that is named take turns.  A launch counts with its
-median time of MPI_Comm_dup, MPI_Allreduce of 8 bytes and MPI_Comm_free together, in us; and with
-the time that a tenth of them are below, the figure to trust on a machine that has other work.
+The launches without huddle and with each build that is named take turns.  "first" is the process's
+first collective, an MPI_Allreduce of 8 bytes after ranks have met by messages.  For later teams a
+launch counts with its median time of MPI_Comm_dup, MPI_Allreduce and MPI_Comm_free together, in us;
+and with the time that a tenth of them are below, the figure to trust on a machine that has other
+work.  "allgathers": of two MPI_Allgather of the MPI's own in their place, of what a set-up
+exchanges.
 """
 
 import argparse
@@ -18,18 +21,23 @@ from pathlib import Path
 
 import startup
 
+ALLGATHERS = "allgathers"
+
 
 def measure(build, command):
+    """{figure: us} of a launch."""
     lines = startup.run(startup.with_huddle(build, command)).splitlines()
-    words = next(line.split()[1:] for line in lines if line.startswith("later_teams "))
-    return dict(zip(("median", "lowest tenth"), map(float, words)))
+    words = dict(line.split(maxsplit=1) for line in lines if line.startswith(("first ", "later ")))
+    median, tenth = map(float, words["later"].split())
+    return {"first": float(words["first"].split()[0]), "median": median, "lowest tenth": tenth}
 
 
 def rows(mpi, ranks, program, builds, launches):
-    found = {name: [] for name in builds}
+    found = {name: [] for name in [*builds, ALLGATHERS]}
     for _ in range(launches):
-        for name, build in builds.items():
-            found[name].append(measure(build, [*startup.LAUNCHERS[mpi], ranks, program]))
+        for name, build in [*builds.items(), (ALLGATHERS, None)]:
+            words = [ALLGATHERS] if name == ALLGATHERS else []
+            found[name].append(measure(build, [*startup.LAUNCHERS[mpi], ranks, program, *words]))
     for name, values in found.items():
         for figure in values[0]:
             low, middle, high = statistics.quantiles([v[figure] for v in values], n=4)
