@@ -13,6 +13,7 @@ ARENA = "/memfd:huddle (deleted)"  # the target of a link to the shared memory o
 PARTS = ("libhuddle", "mca_coll_huddle")
 MPI = ("libmpi.so", "libmpich.so", "libmpi_cxx.so")
 ENDING_S = 2
+SHOWN = 4  # ranks that a line names
 
 
 def a_pid(text):
@@ -110,6 +111,13 @@ def explain_none(table, memory, pid, family):
     return f"{whom} neither huddle nor an MPI: is it the launcher, or a rank, and on this node?"
 
 
+def others_text(table, memory):
+    """Ranks that could have been meant: '; ranks that use huddle here: 4711 (app), ...'."""
+    ranks = [f"{one} ({plain(table[one].name)})" for one in sorted(memory.open)]
+    more = [f"{len(ranks) - SHOWN} more"] if len(ranks) > SHOWN else []
+    return f"; ranks that use huddle here: {', '.join(ranks[:SHOWN] + more)}" if ranks else ""
+
+
 def job_of(table, memory, pid):
     """The processes that have arenas and belong to the job."""
     family = processes.family(table, pid)
@@ -118,7 +126,7 @@ def job_of(table, memory, pid):
     if run:  # a launcher whose ranks are not its descendants, such as srun
         job = {one for one in memory.open if processes.variable(one, "HUDDLE_JOB") == run}
     if not job:
-        raise Trouble(explain_none(table, memory, pid, family))
+        raise Trouble(explain_none(table, memory, pid, family) + others_text(table, memory))
     ahead = list(job)
     while ahead:
         seen = seen_by(ahead.pop())

@@ -318,6 +318,10 @@ class WrongUse(unittest.TestCase):
     def test_without_huddle(self):
         with running("sleep", "1000") as job:
             refused(self, job.pid, rf"process {job.pid} \(sleep\) has neither huddle nor an MPI")
+            with running(TEAM, str(RANKS), FOR_EVER) as team:
+                ranks_of(team)
+                told(team.pid, NOTHING)
+                refused(self, job.pid, r"nor an MPI: .*; ranks that use huddle here: \d+ \(\w+\)")
 
     def test_huddle_without_memory(self):
         with running(HUDDLE, "run", "--", "sleep", "1000") as job:
