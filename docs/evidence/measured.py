@@ -52,6 +52,14 @@ def speaks(collective, row, number):
     )
 
 
+def tried(collective, row, number):
+    """Whether a series has a line of a row's algorithm, of whatever calls and parameters."""
+    return any(
+        line["collective"] == collective and line["algorithm"].split()[0] == row["algorithm"]
+        for line in lines_of(number)
+    )
+
+
 def apart(line_ns):
     """Only times of one class are compared: a line transfer may take 40 ns, or 210."""
     return ("near" if series.span(line_ns)[0] < NEAR_NS else "far") if line_ns else "not known"

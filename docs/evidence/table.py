@@ -92,13 +92,17 @@ def decide_measured(blocks, others, source):
 
 
 def founded(block):
-    """The block, without those series of its `evidence` that have no line of its calls."""
+    """
+    The block, without those series of its `evidence` that have no line of its calls, and those of
+    its `like` that have none of its algorithm.
+    """
     collective, row = row_of(block) or (None, {})
-    if "evidence" not in row:
-        return block
-    left = [number for number in series_of(row) if measured.speaks(collective, row, number)]
-    line = f'\nevidence = "{" ".join(left)}"' if left else ""
-    return re.sub(r"\nevidence = .*", line, block)
+    for key, says in (("evidence", measured.speaks), ("like", measured.tried)):
+        if key in row:
+            left = [number for number in series_of(row) if says(collective, row, number)]
+            line = f'\n{key} = "{" ".join(left)}"' if left else ""
+            block = re.sub(rf"\n{key} = .*", line, block)
+    return block
 
 
 def table_text(text, decided, source):

@@ -191,6 +191,10 @@ class Table(unittest.TestCase):
                 'algorithm = "queue"\nbudget = "64K"\nevidence = "E83 E86 E88"',
                 'algorithm = "single"\nevidence = "E83 E86 E88"',
             ),
+            (  # as other calls: E73 has none of its algorithm
+                'budget = "512K"\nlike = "E72"',
+                'budget = "512K"\nlike = "E72 E73"',
+            ),
         ):
             with self.subTest(row=row):
                 spoilt = self.text.replace(row, other, 1)

@@ -73,6 +73,20 @@ class Command(unittest.TestCase):
                 self.assertTrue(0.2 < cell["bias"] < 5, cell)
                 self.assertTrue(all(call["simulated_us"] > 0 for call in cell["calls"]))
 
+    def test_the_page_has_what_is_simulated_now(self):
+        """docs/simulated.md, its first table: an algorithm or the simulator may have changed."""
+        with open(os.path.join(SOURCE, "docs", "simulated.md"), encoding="utf-8") as file:
+            page = file.read().partition("\n## A recorded machine")[2].partition("\n## ")[0]
+        rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("| ")][2:]
+        said = {(row[0].strip(), int(row[1])): [float(cell) for cell in row[5:8]] for row in rows}
+        answer = json.loads(validate("--data", "xeon-4-cores", "--json").stdout)
+        for cell in answer["cells"]:
+            bias, error, order = said.pop((cell["collective"], cell["ranks"]))
+            self.assertAlmostEqual(bias, cell["bias"], delta=0.05, msg=cell["collective"])
+            self.assertAlmostEqual(error, cell["error"], delta=0.05, msg=cell["collective"])
+            self.assertAlmostEqual(order, cell["tau"], delta=0.1, msg=cell["collective"])
+        self.assertEqual({}, said)
+
     def test_a_file_and_one_number_of_ranks(self):
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, "mine.csv")
