@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * compile_rules.c - the program `compile_rules`, which only the build runs: prints the built-in
- * table as C, for core/choose/compiled.h.  A rank would need a third of its start to read the text.
+ * table as C, for core/choose/compiled.h.
  *
  * Proof: tests/unit/test_compiled.c.
  */
@@ -38,8 +38,10 @@ int main(void)
 {
     const struct rules *builtin = hud_rules_builtin();
 
-    if (!builtin)
+    if (!builtin || builtin->network.alpha_ns != 0 || builtin->elsewhere) {
+        fprintf(stderr, "compile_rules: the built-in table has [network] or [machine]\n");
         return 1;
+    }
     printf("/* Written by the build, by src/tools/compile_rules.c. */\n"
            "#include \"core/choose/compiled.h\"\n\n"
            "static const struct rule rules[] = {\n");
