@@ -2,19 +2,21 @@
 """What setting up a team costs: the first one of a process, and later ones.
 
     python3 bench/later_teams.py [--build build | --build NAME=FOLDER...] [--mpi openmpi,mpich]
-    [--ranks 2,4,8] [--launches 9] [--csv FILE]
+    [--ranks 2,4,8] [--launches 9] [--busy N] [--csv FILE]
 
 The launches without huddle and with each build that is named take turns.  "first" is the process's
 first collective, an MPI_Allreduce of 8 bytes after ranks have met by messages.  For later teams a
 launch counts with its median time of MPI_Comm_dup, MPI_Allreduce and MPI_Comm_free together, in us;
 and with the time that a tenth of them are below, the figure to trust on a machine that has other
 work.  "allgathers": of two MPI_Allgather of the MPI's own in their place, of what a set-up
-exchanges.
+exchanges.  --busy: so many other processes compute meanwhile.
 """
 
 import argparse
+import contextlib
 import csv
 import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -45,6 +47,18 @@ def rows(mpi, ranks, program, builds, launches):
             yield [mpi, ranks, name, figure, *shown, launches]
 
 
+@contextlib.contextmanager
+def busy(count):
+    """So many processes that compute, until the end of the block."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
 def show(row):
     print("  ".join(f"{cell!s:12}" for cell in row).rstrip(), flush=True)
 
@@ -55,6 +69,7 @@ def parse():
     parser.add_argument("--mpi", default="openmpi,mpich")
     parser.add_argument("--ranks", default="2,4,8")
     parser.add_argument("--launches", default=9, type=int)
+    parser.add_argument("--busy", default=0, type=int)
     parser.add_argument("--csv", type=Path)
     options = parser.parse_args()
     if options.launches < 2:
@@ -67,7 +82,7 @@ def main():
     builds = {"without": None, **dict(startup.build_of(b) for b in options.build or ["build"])}
     table = [["mpi", "ranks", "build", "figure", "median", "quartile_1", "quartile_3", "launches"]]
     show(table[0])
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, busy(options.busy):
         for mpi in options.mpi.split(","):
             program = startup.compile_with(f"mpicc.{mpi}", "later_teams", folder)
             for ranks in options.ranks.split(","):

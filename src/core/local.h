@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* True for exactly one caller. */
 static inline int local_claim(atomic_flag *flag)
@@ -48,6 +49,17 @@ static inline bool local_enter(atomic_bool *mark, bool threads)
 static inline void local_leave(atomic_bool *mark)
 {
     atomic_store_explicit(mark, false, memory_order_release);
+}
+
+/* A time that threads tell each other; an older one does no harm. */
+static inline uint64_t local_time(_Atomic uint64_t *time)
+{
+    return atomic_load_explicit(time, memory_order_relaxed);
+}
+
+static inline void local_tell(_Atomic uint64_t *time, uint64_t ns)
+{
+    atomic_store_explicit(time, ns, memory_order_relaxed);
 }
 
 /* A counter that many read and few raise. */

@@ -58,7 +58,8 @@ struct hud_context {
     struct stats early;      /* counts of other threads while the arena is created; added when
                                 statistics are printed */
     struct watch watch;      /* of its teams' calls, with HUDDLE_CHECK */
-    bool timed;              /* statistics are requested: measure times */
+    _Atomic uint64_t no_yield_until_ns; /* in waits of set-ups: other processes take time slices */
+    bool timed;                         /* statistics are requested: measure times */
     bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle: so do the others */
     bool announced_checks;        /* this rank, and those present to it, have HUDDLE_CHECK */
     struct lanes lanes;           /* requests that are in flight */
