@@ -52,6 +52,23 @@ const char *hud_launch_path(const char *folder, const char *file)
     return path;
 }
 
+/* A script that is there and may be run: what cannot be run is the interpreter that its first line
+ * names. */
+static int fail_to_run(const char *cli, int why)
+{
+    char line[PATH_MAX] = "";
+    FILE *file = fopen(cli, "re");
+
+    if (file && access(cli, X_OK) == 0 && fgets(line, sizeof line, file))
+        line[strcspn(line, "\n")] = '\0';
+    if (file)
+        fclose(file);
+    if (strncmp(line, "#!", 2) == 0)
+        return hud_launch_fail(1, "cannot run %s: its interpreter %s: %s", cli, line + 2,
+                               strerror(why));
+    return hud_launch_fail(1, "cannot run %s: %s", cli, strerror(why));
+}
+
 int hud_launch_cli(char **words)
 {
     const char *cli = hud_launch_path(HUD_TOOL_DIR, "cli");
@@ -67,7 +84,7 @@ int hud_launch_cli(char **words)
     execv(cli, all);
     int why = errno;
     free(all);
-    return hud_launch_fail(1, "cannot run %s: %s", cli, strerror(why));
+    return fail_to_run(cli, why);
 }
 
 int main(int count, char **words)

@@ -262,6 +262,15 @@ class Run(unittest.TestCase):
             answer = answer_to("settings")
             self.assertEqual(1, answer.returncode)
             self.assertRegex(answer.stderr, r"^huddle: cannot run [^\n]*cli: [^\n]*\n$")
+            cli = os.path.join(prefix, "libexec", "huddle", "cli")
+            os.makedirs(os.path.dirname(cli))
+            with open(cli, "w", encoding="utf-8") as file:
+                file.write("#!/there/is/no/python3\n")
+            os.chmod(cli, 0o755)
+            self.assertRegex(
+                answer_to("settings").stderr,
+                r"^huddle: cannot run [^\n]*cli: its interpreter /there/is/no/python3: [^\n]*\n$",
+            )
 
     def test_options_as_they_may_be_written(self):
         seen = seen_by_command("--set=HUDDLE_MEMORY=1M", "--set", "HUDDLE_MEMORY=2")
