@@ -112,10 +112,10 @@ def explain_none(table, memory, pid, family):
 
 
 def others_text(table, memory):
-    """Ranks that could have been meant: '; ranks that use huddle here: 4711 (app), ...'."""
+    """Ranks that could have been meant: ' Ranks that use huddle here: 4711 (app), ...'."""
     ranks = [f"{one} ({plain(table[one].name)})" for one in sorted(memory.open)]
     more = [f"{len(ranks) - SHOWN} more"] if len(ranks) > SHOWN else []
-    return f"; ranks that use huddle here: {', '.join(ranks[:SHOWN] + more)}" if ranks else ""
+    return f" Ranks that use huddle here: {', '.join(ranks[:SHOWN] + more)}" if ranks else ""
 
 
 def job_of(table, memory, pid):

@@ -15,6 +15,7 @@ import itertools
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections import defaultdict
 
@@ -31,7 +32,9 @@ def launch(huddle, collective, parameter, size, value):
         words = f"{collective} --ranks 2 --bytes {size} --with ompi4 --against none --launches 1"
         words += f" --figure-ms 20 --set {setting} --csv {path}"
         subprocess.run([huddle, "bench", *words.split()], check=False, stdout=subprocess.DEVNULL)
-        rows = peers.rows_of(path) if path.exists() else []
+        if not path.exists():
+            sys.exit(f"fresh.py: no figures of huddle bench {words}")
+        rows = peers.rows_of(path)
     return [(row["class"], float(row["median_ns"]) / 1000) for row in rows]
 
 

@@ -321,7 +321,7 @@ class WrongUse(unittest.TestCase):
             with running(TEAM, str(RANKS), FOR_EVER) as team:
                 ranks_of(team)
                 told(team.pid, NOTHING)
-                refused(self, job.pid, r"nor an MPI: .*; ranks that use huddle here: \d+ \(\w+\)")
+                refused(self, job.pid, r"on this node\? Ranks that use huddle here: \d+ \(\w+\)")
 
     def test_huddle_without_memory(self):
         with running(HUDDLE, "run", "--", "sleep", "1000") as job:

@@ -3,6 +3,7 @@
 #include "plans.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Slots of different shapes stand side by side; what differs only from call to call shares one. */
@@ -53,36 +54,76 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
         }
 }
 
-/* A planner passes over teams whose plan it has seen: what it reserves is still the largest plan of
- * all places, and it makes fewer plans. */
-static void what_is_reserved_is_the_largest_plan_of_all_places(void **state)
+static const char *const places[] = { "machine", "numa", "l3", "l2", "socket", "die", "group" };
+enum { PLACES = sizeof places / sizeof *places, WAYS = 24 };
+
+static bool reaches_into_others(const struct plan *plan)
 {
-    static const char *const within[] = { "machine", "numa", "l3", "l2", "socket", "die", "group" };
-    enum { PLACES = sizeof within / sizeof *within, WAYS = 24 };
+    bool reaches = false;
+
+    for (int s = 0; s < plan->slots; s++)
+        reaches = reaches || hud_shm_algs[plan->slot[s].row]->family->direct;
+    return reaches;
+}
+
+/* What is reserved is the largest plan of all places.  Returns how many plans that took. */
+static unsigned reserved_is_the_largest(int ranks, bool windows)
+{
+    struct planner *planner = hud_planner_create(&plans.config, &plans.tuning);
+    size_t most = 0;
+    bool reaches = false, said;
+
+    for (int i = 0; i < WAYS * PLACES; i++) {
+        struct plan_facts facts = { .ranks = ranks,
+                                    .oversubscribed = i % 2,
+                                    .intel = i / 2 % 2,
+                                    .divided = i / 4 % 2,
+                                    .direct = i / 8 % 3 > 0,
+                                    .quick = i / 8 % 3 > 1 };
+        strcpy(facts.within, places[i / WAYS]);
+        hud_plan_make(planner, &facts, MB, windows, &plans.plan);
+        if (plans.plan.total_bytes > most)
+            most = plans.plan.total_bytes;
+        reaches = reaches || reaches_into_others(&plans.plan);
+    }
+    unsigned made = hud_planner_made(planner);
+    assert_int_equal(hud_plan_bytes(planner, ranks, MB, windows, &said), most);
+    assert_true(said == reaches);
+    made = hud_planner_made(planner) - made;
+    hud_planner_free(planner);
+    return made;
+}
+
+/* A planner passes over teams whose plan it has seen. */
+static void plans_that_are_alike_are_made_once(void **state)
+{
+    static const char *const settings[] = { "HUDDLE_LEASE=1M", "HUDDLE_BCAST=single",
+                                            "HUDDLE_ADAPT=on", "HUDDLE_REDUCE_ORDER=fixed" };
 
     (void)state;
-    for (int ranks = 2; ranks <= 64; ranks += ranks < 5 ? 1 : ranks)
-        for (int windows = 0; windows < 2; windows++) {
-            struct planner *planner = hud_planner_create(&plans.config, &plans.tuning);
-            size_t most = 0;
-            bool reaches = false;
-            for (int i = 0; i < WAYS * PLACES; i++) {
-                struct plan_facts facts = { .ranks = ranks,
-                                            .oversubscribed = i % 2,
-                                            .intel = i / 2 % 2,
-                                            .divided = i / 4 % 2,
-                                            .direct = i / 8 % 3 > 0,
-                                            .quick = i / 8 % 3 > 1 };
-                strcpy(facts.within, within[i / WAYS]);
-                hud_plan_make(planner, &facts, MB, windows, &plans.plan);
-                if (plans.plan.total_bytes > most)
-                    most = plans.plan.total_bytes;
-            }
-            unsigned made = hud_planner_made(planner);
-            assert_int_equal(hud_plan_bytes(planner, ranks, MB, windows, &reaches), most);
-            assert_true(hud_planner_made(planner) - made < WAYS * PLACES / 2);
-            hud_planner_free(planner);
-        }
+    for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
+        PLANS_SETTINGS(settings[s]);
+        for (int ranks = 2; ranks <= 64; ranks += ranks < 5 ? 1 : ranks)
+            for (int windows = 0; windows < 2; windows++)
+                assert_true(reserved_is_the_largest(ranks, windows) < WAYS * PLACES / 2);
+    }
+}
+
+/* More rows than are compared: every plan is made. */
+static void plans_of_a_long_table_are_all_made(void **state)
+{
+    enum { ROWS = PLAN_RULES + 8, ROW = 64 };
+    char *text = calloc(ROWS, ROW);
+
+    (void)state;
+    assert_non_null(text);
+    for (int i = 0; i < ROWS; i++)
+        sprintf(text + strlen(text),
+                "[[bcast]]\nbytes = \"%d\"\nwithin = \"l3\"\nalgorithm = \"%s\"\n", i,
+                i % 2 != 0 ? "mpi" : "queue");
+    plans_tune(text);
+    free(text);
+    assert_true(reserved_is_the_largest(4, true) >= WAYS);
 }
 
 static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
@@ -187,7 +228,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(rules_share_a_slot_unless_it_has_another_shape, plans_reset),
         cmocka_unit_test_setup(whatever_the_place_the_plan_fits_what_was_reserved, plans_reset),
-        cmocka_unit_test_setup(what_is_reserved_is_the_largest_plan_of_all_places, plans_reset),
+        cmocka_unit_test_setup(plans_that_are_alike_are_made_once, plans_reset),
+        cmocka_unit_test_setup(plans_of_a_long_table_are_all_made, plans_reset),
         cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, plans_reset),
         cmocka_unit_test_setup(what_is_kept_is_what_would_be_computed, plans_reset),
         cmocka_unit_test_setup(fixed_order_holds_where_memory_is_short, plans_reset),

@@ -42,7 +42,7 @@ bool hud_alike_seen(struct alike *a, const struct plan_facts *facts)
 {
     struct alike_kind kind = { .direct = facts->direct };
 
-    if (a->full || a->kinds == ALIKE_KINDS)
+    if (a->full)
         return false;
     for (int i = 0; i < a->count; i++)
         if (!hud_rule_misfit_team(a->rule[i], facts))
@@ -50,6 +50,7 @@ bool hud_alike_seen(struct alike *a, const struct plan_facts *facts)
     for (int i = 0; i < a->kinds; i++)
         if (memcmp(&a->kind[i], &kind, sizeof kind) == 0)
             return true;
-    a->kind[a->kinds++] = kind;
+    if (a->kinds < ALIKE_KINDS)
+        a->kind[a->kinds++] = kind;
     return false;
 }

@@ -57,8 +57,8 @@ struct alike {
 /* Forgets all teams.  Later ones have the ranks of these facts, and their calls if these are all
  * alike. */
 void hud_alike_begin(struct alike *a, const struct rules *tuning, const struct plan_facts *facts);
-/* Whether a team since then has the same plan for certain, with as many bytes.  False: remembers
- * this one. */
+/* Whether a team since then has the same plan for certain, with as many bytes.  False: not known;
+ * remembers this one, if there is room. */
 bool hud_alike_seen(struct alike *a, const struct plan_facts *facts);
 
 enum { RESERVED_KEPT = 32 };
