@@ -67,7 +67,9 @@ def base_of(options, layout):
         return None
     base = os.path.abspath(options.base)
     if not options.base or not os.path.isfile(base):
-        raise Trouble(f"--from {options.base}: there is no such file", 2)
+        raise Trouble(
+            f"--from {options.base}: not a file that is there (accepted: a tuning file)", 2
+        )
     error = layout.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=base)["error"]
     if error:
         raise Trouble(f"--from {options.base}: {error.removeprefix('HUDDLE_TUNING=')}", 2)

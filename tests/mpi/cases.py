@@ -410,7 +410,7 @@ CASES = [
     Case("settings", "levels off", BOTH, 4, env={"HUDDLE_LEVELS_OFF": "l2,l3,numa,socket"}, handled=True, again=True),
     Case("settings", "communicators that begin late", BOTH, 3, env={"HUDDLE_FIRST": "3"}, handled=True, passed="before HUDDLE_FIRST", also_passed=("one rank",)),
     *[Case("settings", f"waits that {way}", BOTH, 4, env={"HUDDLE_WAIT": way}, handled=True, again=way == "yield") for way in ("yield", "sleep")],
-    Case("settings", "statistics that cannot be written", BOTH, 2, each=on_ranks("-ge 0", "env", "HUDDLE_STATS=json:/nonexistent/file"), says=["HUDDLE_STATS.*/nonexistent/file"]),  # (huddle run would refuse it)
+    Case("settings", "statistics that cannot be written", BOTH, 2, each=on_ranks("-ge 0", "env", "HUDDLE_STATS=json:/dev/null/file"), says=["HUDDLE_STATS.*/dev/null/file"]),  # (huddle run would refuse it)
 
     # HUDDLE_CHECK: ranks that make other calls than the rest.
     unlike("kind", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\)$"),

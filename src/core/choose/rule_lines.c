@@ -249,7 +249,7 @@ static int take_param(struct reader *r, const char *key, const char *value, int 
         r, line,
         "%.60s is no line of a rule (accepted: ranks, bytes, oversubscribed, direct, "
         "quick, intel, divided, within, fallback, second, evidence, like, holds, algorithm, "
-        "then cheaper_than and its parameters)",
+        "and after it cheaper_than and the algorithm's parameters)",
         key);
 }
 
