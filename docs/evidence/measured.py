@@ -16,7 +16,10 @@ REGIMES = {True: "oversubscribed", False: "bound"}
 
 def algorithms(huddle):
     """(collective, name) -> what the library tells of an algorithm."""
-    done = subprocess.run([huddle, "info", "--json"], stdout=subprocess.PIPE, check=True)
+    try:
+        done = subprocess.run([huddle, "info", "--json"], stdout=subprocess.PIPE, check=True)
+    except FileNotFoundError:
+        raise SystemExit(f"{huddle}: not there (./quickstart builds it)") from None
     return {(a["collective"], a["name"]): a for a in json.loads(done.stdout)["algorithms"]}
 
 

@@ -10,6 +10,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+_Static_assert(sizeof(struct rule) == 216,
+               "print a new field here, and compare it in tests/unit/test_compiled.c");
+
 static void print_params(const struct rule *r)
 {
     for (int p = 0; p < ALG_PARAMS; p++)
