@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * object.h - the dynamic tables of the ELF objects in this process: what they define, and what
+ * they refer to.
+ *
+ * dlsym cannot serve here: it finds names of this library itself, it needs a path for each object,
+ * and it may not be called while the dynamic linker binds names.  Only the process's own memory is
+ * read.
+ */
+#ifndef HUD_HOST_OBJECT_H
+#define HUD_HOST_OBJECT_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct object {
+    ElfW(Addr) base;
+    const char *path, *soname; /* soname: NULL if it has none */
+    const ElfW(Sym) * symbols;
+    const char *names;
+    const uint32_t *gnu_hash, *sysv_hash; /* either may be NULL */
+    struct object_relocations {
+        const ElfW(Rela) * first;
+        size_t count;
+    } data, calls;
+    size_t relative;                    /* at the beginning of `data`, without a symbol */
+    uintptr_t read_only, read_only_end; /* made read-only after relocation */
+};
+
+/* Reads an object's tables.  Returns false if it has none. */
+bool hud_object_read(const struct dl_phdr_info *info, struct object *object);
+
+/* Finds the object in which an address lies.  Returns false if there is none. */
+bool hud_object_at(const void *address, struct object *object);
+
+/* Returns the object's own global definition of a function or datum, or NULL. */
+const ElfW(Sym) * hud_object_defines(const struct object *object, const char *name);
+
+/* Returns the address of that definition, or NULL; NULL too for one that is found by a call. */
+static inline void *hud_object_address(const struct object *object, const char *name)
+{
+    const ElfW(Sym) *symbol = hud_object_defines(object, name);
+
+    return symbol && ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC
+               ? (void *)(object->base + symbol->st_value)
+               : NULL;
+}
+
+/* Returns the first definition of a name in the process, in the order of its objects; or NULL. */
+void *hud_object_find(const char *name);
+/* Returns the first definition in an object behind this one, or NULL.  Calls no other function, and
+ * takes no lock: for a process whose libraries are not initialised yet. */
+void *hud_object_early(const char *name);
+/* Finds the object with a name of its own (DT_SONAME).  Returns false if there is none. */
+bool hud_object_named(const char *soname, struct object *object);
+
+/* Returns the number of the object's dynamic symbols; 0 if that is unknown. */
+size_t hud_object_symbols(const struct object *object);
+
+/*
+ * Calls visit for each relocation of the object that names a symbol, until it returns true.
+ * Returns whether it did.
+ */
+typedef bool hud_object_visit(const struct object *object, const ElfW(Rela) * relocation,
+                              const ElfW(Sym) * symbol, void *arg);
+bool hud_object_references(const struct object *object, hud_object_visit *visit, void *arg);
+
+#endif
