@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launched.h - where launchers tell a process its rank, before its MPI knows it. */
+/* launched.h - where launchers tell a process its rank and its job's size, before its MPI knows. */
 #ifndef HUD_LAUNCHED_H
 #define HUD_LAUNCHED_H
 
@@ -24,6 +24,18 @@ static inline long launched_rank(void)
             return rank;
     }
     return -1;
+}
+
+/* Returns how many processes the launcher has started in this one's job; 0 if it does not say. */
+static inline long launched_size(void)
+{
+    static const char *const names[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS",
+                                         "SLURM_NTASKS" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (getenv(names[i]))
+            return strtol(getenv(names[i]), NULL, 10);
+    return 0;
 }
 
 #endif

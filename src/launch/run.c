@@ -65,18 +65,14 @@ static bool can_watch(void)
            access(hud_launch_path(HUD_TOOL_DIR, "cli"), X_OK) == 0;
 }
 
-/* The recorder comes first: it counts calls before huddle handles them.  One that is preloaded
- * already is that of a command around this one. */
 static int add_loader(struct run *run)
 {
     const char *loader = hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-loader.so"),
                *before = getenv("LD_PRELOAD");
+    bool is_more = before && before[0] != '\0';
     char *all = NULL;
 
-    bool is_more = before && before[0] != '\0',
-         records = run->record || (is_more && strstr(before, recorder()));
-    if (asprintf(&all, "%s%s%s%s%s", records ? recorder() : "", records ? ":" : "", loader,
-                 is_more ? ":" : "", is_more ? before : "") < 0)
+    if (asprintf(&all, "%s%s%s", loader, is_more ? ":" : "", is_more ? before : "") < 0)
         return hud_launch_fail(1, "out of memory");
     if (run->record)
         hud_launch_add(run, "HUDDLE_RECORD", "", run->record);

@@ -1,46 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * front.h - the interface between the loader and the front ends.  No front end is linked to the
- * loader: the loader finds it by file name and calls one exported function.
+ * front.h - the interface between the loader and what it plugs into a process: a front end and the
+ * recorder.  None is linked to the loader: the loader finds it by file name and calls one exported
+ * function, which returns NULL, or why it cannot serve.
  *
- * Open MPI's component:  int huddle_openmpi_inject(void);
- *     Returns 0 on success; otherwise it has printed the reason.
- * Wrappers over PMPI_*:  const char *huddle_mpich_attach(void *mpi, const char *version, const
- * struct hud_front **front);
- *     mpi is dlopen's handle of the MPI's library, version the text of MPI_Get_library_version.
- *     Returns NULL on success, else the reason.
+ * Open MPI's component:  const char *huddle_openmpi_inject(const char *version);
+ * Wrappers over PMPI_*:  const char *huddle_mpich_attach(void *mpi, const char *version,
+ *                                                        const struct hud_front **front);
+ * The recorder:          const char *huddle_record_attach(const struct object *mpi,
+ *                                                         const struct hud_front **front);
+ *     mpi is the MPI's library: dlopen's handle of it, or its tables (host/object.h).  version is
+ *     the text of MPI_Get_library_version.
  *
- * They are called at most once, before the MPI initialises.
+ * They are called at most once, before the MPI initialises.  They change nothing but their own
+ * data, or the MPI's list of components.
+ *
+ * A front end may also export  void huddle_look_again(void);  It is called when the program may
+ * have opened another library.
  */
 #ifndef HUD_FRONT_H
 #define HUD_FRONT_H
 
-/* One MPI_* function that a front end wraps.  Its type is the MPI's. */
+/* A function that stands in front of a function of MPI.  Its type is the MPI's. */
 struct hud_wrapper {
     const char *name;
     void (*function)(void);
+    void **next; /* what the name leads to without this function, set by the loader before a call;
+                    NULL: not wanted, and MPI_X stands in front of PMPI_X, too */
 };
 
-/* A function that does something first, and then calls the one that its caller would have found. */
-struct hud_detour {
-    const char *name;
-    void (*function)(void);
-    void **next; /* set by the loader; a name that has no next definition is left alone */
-};
-
-/* A front end made of wrappers.  Lives as long as the process. */
+/* Lives as long as the process. */
 struct hud_front {
     /* Tables, each ends with a NULL name.  NULL: none.  The loader forwards only names that it
      * exports itself. */
     const struct hud_wrapper *wrappers[4];
-    const struct hud_detour *detours; /* the same */
-    void (*initialised)(void);        /* the MPI's own initialisation has returned, well or not */
+    void (*starting)(void);    /* the MPI's own initialisation follows; may be NULL */
+    void (*initialised)(void); /* it has returned, well or not */
 };
 
 #define HUD_OPENMPI_ENTRY "huddle_openmpi_inject"
 #define HUD_MPICH_ENTRY "huddle_mpich_attach"
+#define HUD_RECORD_ENTRY "huddle_record_attach"
+#define HUD_LOOK_AGAIN "huddle_look_again"
 
-typedef int hud_openmpi_entry(void);
+typedef const char *hud_openmpi_entry(const char *version);
 typedef const char *hud_mpich_entry(void *mpi, const char *version, const struct hud_front **front);
+struct object;
+typedef const char *hud_record_entry(const struct object *mpi, const struct hud_front **front);
+typedef void hud_look_again(void);
 
 #endif

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loader.c - the one library to preload: finds the MPI in the process and loads the front end that
- * was built for it.
+ * loader.c - the one library to preload: finds the MPI that the program initialises, and loads the
+ * front end that was built for it.
  *
  * It depends on no MPI, so it is harmless in every process of a job: shells, launchers,
- * interpreters.  It searches when it is loaded: an MPI that the program links is already mapped
- * then, in any order of constructors.  It searches again when MPI_Init is called, for an MPI that
- * was loaded later by dlopen, as mpi4py does.  If an MPI has no front end, huddle does nothing, and
- * rank 0 reports it in one line.
+ * interpreters, programs that are linked to an MPI and never call it.  When it is loaded it only
+ * hides its names (scope.c).  All else begins in MPI_Init, whichever library it is in.  If that MPI
+ * has no front end, huddle does nothing, and rank 0 reports it in one line.
  *
- * With HUDDLE=off nothing is searched and nothing loaded; the functions in trampolines.c pass calls
- * on.  The same holds in a process with elevated privileges, if /etc/ld.so.preload or a trusted
- * directory brings this library into it; there not even that variable is read.
+ * With HUDDLE=off no front end is loaded; the functions in trampolines.S pass calls on.  The same
+ * holds in a process with elevated privileges, if /etc/ld.so.preload or a trusted directory brings
+ * this library into it; there not even that variable is read.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
@@ -23,9 +22,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +29,16 @@
 
 enum { VERSION_BYTES = 8192 }; /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the largest */
 
-static const char *plug_component(void *end, void *mpi, const char *version);
-static const char *plug_wrappers(void *end, void *mpi, const char *version);
+struct front_end;
+struct mpi;
+static const char *plug_component(const struct front_end *row, struct mpi *mpi);
+static const char *plug_wrappers(const struct front_end *row, struct mpi *mpi);
 
 /* The MPIs that have a front end: library, how its version begins, the front end's file
  * in this library's directory, how it is plugged in. */
 static const struct front_end {
     const char *soname, *version, *file;
-    const char *(*plug)(void *end, void *mpi, const char *version); /* NULL, or why not */
+    const char *(*plug)(const struct front_end *row, struct mpi *mpi); /* NULL, or why not */
 } front_ends[] = {
     { "libmpi.so.40", "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
     { "libmpi.so.40", "Open MPI v5.0.", "openmpi-5.0/mca_coll_huddle.so", plug_component },
@@ -51,14 +49,25 @@ static const struct front_end {
 };
 enum { FRONT_ENDS = sizeof front_ends / sizeof front_ends[0] };
 
-/* Libraries an MPI may be in; the last has handles of its own (MPI 5's standard ABI), so no front
- * end. */
-static const char *const sonames[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12",
-                                       "libmpi_abi.so.1" };
-
-static atomic_flag attached = ATOMIC_FLAG_INIT;
-static _Atomic(void *) mpi_found;  /* dlopen's handle; kept for the life of the process */
-static _Atomic(void *) front_used; /* const struct hud_front * */
+/* An MPI of this process that was looked at. */
+struct mpi {
+    struct object object;
+    void *handle;
+    char version[VERSION_BYTES];
+    const char *why; /* huddle does not serve it; NULL: it does */
+    char unknown[128];
+    bool reported;
+};
+static struct mpi served, other;   /* `other`: the last one that is not served */
+static bool served_runs;           /* its initialisation has returned */
+static _Atomic(void *) is_serving; /* &served, once it is */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plugged {
+    const struct hud_front *front;
+    ElfW(Addr) base; /* of its library */
+    bool started, initialised;
+} plugged[HUD_LAYERS];
+static _Atomic(void *) look_again; /* hud_look_again * */
 
 static bool setting_is(const char *name, const char *value)
 {
@@ -67,7 +76,14 @@ static bool setting_is(const char *name, const char *value)
     return set && strcmp(set, value) == 0;
 }
 
-/* "huddle: <first words of the version>: <why>; <what follows>" */
+static bool is_off(void)
+{
+    return setting_is("HUDDLE", "off") || setting_is("HUDDLE", "0");
+}
+
+/* ---- lines ---- */
+
+/* Prints "huddle: <first words of the version>: <why>; <what follows>". */
 static void report(const char *version, const char *why, bool ends)
 {
     char name[80], line[512];
@@ -97,7 +113,7 @@ static void report_the_end(const void *arg)
     report(trouble->version, trouble->why, true);
 }
 
-static void left_alone(const char *version, const char *why)
+static void leave_alone(const char *version, const char *why)
 {
     if (setting_is("HUDDLE", "require"))
         required_end(launched_rank() < 0, report_the_end, &(struct trouble){ version, why });
@@ -105,147 +121,239 @@ static void left_alone(const char *version, const char *why)
         report(version, why, false);
 }
 
-static const char *plug_component(void *end, void *mpi, const char *version)
-{
-    hud_openmpi_entry *inject = (hud_openmpi_entry *)dlsym(end, HUD_OPENMPI_ENTRY);
+/* ---- objects ---- */
 
-    (void)mpi;
-    (void)version;
-    if (!inject)
-        return "its component is not huddle's";
-    inject(); /* says itself why it cannot */
-    return NULL;
+void *hud_loader_handle(const struct object *object)
+{
+    bool is_program = !object->path || object->path[0] == '\0';
+
+    return hud_real_dlopen(is_program ? NULL : object->path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-static const char *plug_wrappers(void *end, void *mpi, const char *version)
+bool hud_loader_mpi_of(const void *definition, struct object *found)
 {
-    hud_mpich_entry *attach = (hud_mpich_entry *)dlsym(end, HUD_MPICH_ENTRY);
-    const struct hud_front *front = NULL;
+    struct object own;
 
-    const char *why = attach ? attach(mpi, version, &front) : "its front end is not huddle's";
-    if (!why) {
-        for (size_t i = 0; i < sizeof front->wrappers / sizeof *front->wrappers; i++)
-            if (front->wrappers[i])
-                hud_trampolines_divert(front->wrappers[i]);
-        if (front->detours)
-            hud_trampolines_detour(front->detours);
-        local_set(&front_used, (void *)(uintptr_t)front);
+    if (!hud_object_at(definition, &own))
+        return false;
+    void *init = hud_object_address(&own, "PMPI_Init");
+    if (init) {
+        *found = own;
+        return true;
     }
+    void *handle = hud_loader_handle(&own);
+    init = handle ? hud_real_dlsym(handle, "PMPI_Init") : NULL;
+    if (init && hud_scope_index(init) >= 0) /* the program's own handle finds the loader's */
+        init = hud_real_dlsym(RTLD_NEXT, "PMPI_Init");
+    return init && hud_object_at(init, found);
+}
+
+bool hud_loader_serves(const struct object *object)
+{
+    return local_get(&is_serving) && object->base == served.object.base;
+}
+
+bool hud_loader_is_own(const void *caller)
+{
+    struct object from;
+    bool is = false;
+
+    if (!hud_object_at(caller, &from))
+        return false;
+    for (int i = 0; i < HUD_LAYERS; i++)
+        is = is || (plugged[i].base && plugged[i].base == from.base);
+    return is;
+}
+
+/* ---- plugging in ---- */
+
+/* Opens a file in this library's directory and returns its entry, or NULL and why not. */
+static void *open_beside(const char *file, const char *entry, enum hud_layer layer,
+                         const char **why)
+{
+    char path[PATH_MAX];
+    struct object self, opened;
+
+    *why = "its front end cannot be found";
+    if (!hud_object_at(front_ends, &self) || !self.path)
+        return NULL;
+    const char *slash = strrchr(self.path, '/');
+    int folder = slash ? (int)(slash - self.path) + 1 : 0;
+    if (snprintf(path, sizeof path, "%.*s%s", folder, self.path, file) >= (int)sizeof path)
+        return NULL;
+    *why = "huddle was built without a front end for it";
+    if (access(path, R_OK) != 0)
+        return NULL;
+    void *library = hud_real_dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *why = library ? "its front end is not huddle's" : hud_real_dlerror();
+    void *found = library ? hud_real_dlsym(library, entry) : NULL;
+    if (found && hud_object_at(found, &opened))
+        plugged[layer].base = opened.base;
+    if (found && layer == HUD_FRONT_END)
+        local_set(&look_again, hud_real_dlsym(library, HUD_LOOK_AGAIN));
+    return found;
+}
+
+static void add(enum hud_layer layer, const struct hud_front *front)
+{
+    plugged[layer].front = front;
+    for (size_t i = 0; i < sizeof front->wrappers / sizeof *front->wrappers; i++)
+        if (front->wrappers[i])
+            hud_names_add(layer, front->wrappers[i]);
+}
+
+static const char *plug_component(const struct front_end *row, struct mpi *m)
+{
+    const char *why;
+    void *entry = open_beside(row->file, HUD_OPENMPI_ENTRY, HUD_FRONT_END, &why);
+
+    return entry ? ((hud_openmpi_entry *)entry)(m->version) : why;
+}
+
+static const char *plug_wrappers(const struct front_end *row, struct mpi *m)
+{
+    const char *why;
+    const struct hud_front *front = NULL;
+    void *entry = open_beside(row->file, HUD_MPICH_ENTRY, HUD_FRONT_END, &why);
+
+    if (entry)
+        why = ((hud_mpich_entry *)entry)(m->handle, m->version, &front);
+    if (!why)
+        add(HUD_FRONT_END, front);
     return why;
 }
 
-/* Load the front end from this library's directory. */
-static void load(const struct front_end *row, void *mpi, const char *version)
+/* Returns the row of an MPI, or NULL and why it has none. */
+static const struct front_end *find_front_end(struct mpi *m)
 {
-    char path[PATH_MAX];
-    Dl_info self;
+    const char *slash = m->object.path ? strrchr(m->object.path, '/') : NULL,
+               *soname = m->object.soname ? m->object.soname
+                         : slash          ? slash + 1
+                                          : "an MPI";
+    int bytes = 0;
+    int (*get_version)(char *, int *) =
+        (int (*)(char *, int *))hud_object_address(&m->object, "PMPI_Get_library_version");
 
-    if (!dladdr((const void *)front_ends, &self) || !self.dli_fname)
-        return;
-    const char *slash = strrchr(self.dli_fname, '/');
-    int folder = slash ? (int)(slash - self.dli_fname) + 1 : 0;
-    if (snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, row->file) >=
-        (int)sizeof path)
-        return;
-    if (access(path, R_OK) != 0) {
-        left_alone(version, "huddle was built without a front end for it");
-        return;
-    }
-    void *end = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const char *error = end ? row->plug(end, mpi, version) : dlerror();
-    if (error)
-        left_alone(version, error);
-}
-
-static int is_mpi(struct dl_phdr_info *object, size_t bytes, void *arg)
-{
-    const char *slash = object->dlpi_name ? strrchr(object->dlpi_name, '/') : NULL;
-
-    (void)bytes;
-    (void)arg;
-    return slash && strncmp(slash + 1, "libmpi", 6) == 0;
-}
-
-/* Most processes have none, and are told so without a look at the file system, which dlopen takes
- * even with RTLD_NOLOAD. */
-static void *find_mpi(const char **soname)
-{
-    if (!dl_iterate_phdr(is_mpi, NULL))
-        return NULL;
-    for (size_t i = 0; i < sizeof sonames / sizeof sonames[0]; i++) {
-        void *mpi = dlopen(sonames[i], RTLD_LAZY | RTLD_NOLOAD);
-        *soname = sonames[i];
-        if (mpi)
-            return mpi;
-    }
+    if (!get_version || get_version(m->version, &bytes) != 0)
+        snprintf(m->version, sizeof m->version, "%s, of unknown version", soname);
+    m->why = m->unknown;
+    snprintf(m->unknown, sizeof m->unknown, "no front end for %s%s", soname,
+             strncmp(soname, "libmpi_abi.", strlen("libmpi_abi.")) == 0 ? ", MPI's standard ABI"
+                                                                        : "");
+    for (int i = 0; i < FRONT_ENDS; i++)
+        if (strcmp(soname, front_ends[i].soname) == 0 &&
+            strncmp(m->version, front_ends[i].version, strlen(front_ends[i].version)) == 0)
+            return &front_ends[i];
     return NULL;
 }
 
-void hud_loader_attach(void)
+static void load(const struct object *object)
 {
-    static char version[VERSION_BYTES]; /* of the one that gets this far; a stack may be small */
-    const char *soname;
-    int bytes = 0;
+    struct mpi *m = &other;
 
-    if (process_is_elevated() || local_get(&mpi_found) || setting_is("HUDDLE", "off") ||
-        setting_is("HUDDLE", "0"))
+    *m = (struct mpi){ .object = *object, .handle = hud_loader_handle(object) };
+    const struct front_end *row = find_front_end(m);
+    if (local_get(&is_serving))
+        m->why = "huddle serves another MPI of this process";
+    else if (row && m->handle)
+        m->why = row->plug(row, m);
+    if (m->why)
         return;
-    void *mpi = find_mpi(&soname);
-    if (!mpi || !local_claim(&attached))
-        return;
-    local_set(&mpi_found, mpi);
-    int (*get_version)(char *, int *) =
-        (int (*)(char *, int *))dlsym(mpi, "PMPI_Get_library_version");
-    if (!get_version || get_version(version, &bytes) != 0)
-        snprintf(version, sizeof version, "%s, of unknown version", soname);
-    for (int i = 0; i < FRONT_ENDS; i++)
-        if (strcmp(soname, front_ends[i].soname) == 0 &&
-            strncmp(version, front_ends[i].version, strlen(front_ends[i].version)) == 0) {
-            load(&front_ends[i], mpi, version);
-            return;
+    served = *m;
+    local_set(&is_serving, &served);
+}
+
+void hud_loader_load(const struct object *object)
+{
+    pthread_mutex_lock(&lock);
+    if (!hud_loader_serves(object) && object->base != other.object.base && !process_is_elevated() &&
+        !is_off())
+        load(object);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The recorder is plugged in for the first MPI that the program initialises. */
+static void load_recorder(const struct object *object)
+{
+    const char *folder = process_is_elevated() ? NULL : getenv("HUDDLE_RECORD"), *why;
+    const struct hud_front *front = NULL;
+
+    pthread_mutex_lock(&lock);
+    if (folder && folder[0] != '\0' && object->soname && !plugged[HUD_RECORDER].base) {
+        hud_record_entry *attach = (hud_record_entry *)open_beside(
+            "libhuddle-record.so", HUD_RECORD_ENTRY, HUD_RECORDER, &why);
+        if (attach && !attach(object, &front))
+            add(HUD_RECORDER, front);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- initialising ---- */
+
+static void start(void)
+{
+    for (int i = 0; i < HUD_LAYERS; i++) {
+        struct plugged *p = &plugged[i];
+        if (p->front && p->front->starting && !p->started)
+            p->front->starting();
+        p->started = true;
+    }
+}
+
+static void initialised(void)
+{
+    for (int i = 0; i < HUD_LAYERS; i++) {
+        struct plugged *p = &plugged[i];
+        if (p->front && p->front->initialised && !p->initialised) {
+            p->initialised = true;
+            p->front->initialised();
         }
-    left_alone(version, strcmp(soname, "libmpi_abi.so.1") == 0
-                            ? "no front end for MPI's standard ABI"
-                            : "no front end for it");
+    }
 }
 
-void hud_loader_initialised(void)
+/* An MPI that is not served is reported when its initialisation has returned: a translator has
+ * initialised another one by then, which is. */
+static void judge(const struct object *object, bool served_ran)
 {
-    const struct hud_front *front = local_get(&front_used);
-
-    if (front)
-        front->initialised();
+    if (hud_loader_serves(object))
+        served_runs = true;
+    else if (other.object.base == object->base && other.why && !other.reported &&
+             served_ran == served_runs) {
+        other.reported = true;
+        leave_alone(other.version, other.why);
+    }
 }
 
-/* The definition that the caller's own libraries hold; NULL too if the caller is this library, or
- * wraps the name itself, before this one does. */
-static void *next_of_caller(const char *name, void *address)
+uintptr_t hud_loader_initialise(const char *name, void *function, const uintptr_t a[4])
 {
-    void *map = NULL;
-    Dl_info caller, self;
+    struct object object;
+    bool is_known = hud_loader_mpi_of(function, &object), served_ran = served_runs;
 
-    if (!dladdr1(address, &caller, &map, RTLD_DL_LINKMAP) || !map ||
-        !dladdr((const void *)front_ends, &self) || caller.dli_fbase == self.dli_fbase)
-        return NULL;
-    const char *path = ((struct link_map *)map)->l_name;
-    void *own = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    void *next = own ? dlsym(own, name) : NULL;
-    return next == dlsym(RTLD_DEFAULT, name) ? NULL : next;
+    if (!function)
+        hud_names_missing(name);
+    if (is_known) {
+        load_recorder(&object);
+        hud_loader_load(&object);
+        start();
+    }
+    uintptr_t result = ((uintptr_t(*)(uintptr_t, uintptr_t, uintptr_t, uintptr_t))function)(
+        a[0], a[1], a[2], a[3]);
+    if (!strstr(name, "ession_") && !strstr(name, "MPI_T_"))
+        initialised();
+    if (is_known)
+        judge(&object, served_ran);
+    return result;
 }
 
-/* The next in the order of libraries; else of the MPI found (its names may be local, as under
- * Python); else of the caller's own libraries. */
-void *hud_loader_next(const char *name, void *address)
+void hud_loader_opened(void)
 {
-    void *mpi = local_get(&mpi_found), *next = dlsym(RTLD_NEXT, name);
-    const char *soname;
+    hud_look_again *look = (hud_look_again *)local_get(&look_again);
 
-    if (!next && (mpi || (mpi = find_mpi(&soname))))
-        next = dlsym(mpi, name);
-    return next ? next : next_of_caller(name, address);
+    if (look)
+        look();
 }
 
-__attribute__((constructor)) static void look_when_loaded(void)
+__attribute__((constructor)) static void settle(void)
 {
-    hud_loader_attach();
+    hud_scope_settle();
 }

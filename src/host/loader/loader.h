@@ -1,65 +1,83 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loader.h - the interface between the two halves of the loader: finding the MPI (loader.c), and
- * the MPI functions that it exports (trampolines.c). */
+/*
+ * loader.h - the interface between the parts of the loader.
+ *
+ * scope.c        which names are defined in this process, and by whom
+ * trampolines.S  the functions that the loader exports
+ * names.c        where each of them leads to
+ * loader.c       which MPI runs, and its front end
+ * hooks.c        functions of the C library and of sanitizers that the loader stands in front of
+ */
 #ifndef HUD_LOADER_H
 #define HUD_LOADER_H
 
 #include "host/loader/front.h"
+#include "host/object.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Looks for an MPI in the process and plugs its front end in.  Does so once: later calls, and calls
- * that find no MPI, cost little. */
-void hud_loader_attach(void);
-/* The MPI has been initialised. */
-void hud_loader_initialised(void);
-/* The next definition of an MPI function after the loader's own, as its caller at `address` would
- * have found it; NULL: none. */
-void *hud_loader_next(const char *name, void *address);
+/* ---- scope.c ---- */
 
-/*
- * narrow.c: a function of large counts, by the one of ints.  The counts of a call that are not
- * arrays, NULL where it has none, and what tells whether MPI reads them at this rank.
- */
-struct hud_narrow_call {
-    uintptr_t in, out, *count, *ins, *outs, root, comm;
-    bool rooted, from_root;
-};
-/* False: a count that MPI reads does not fit an int.  One that it does not read becomes 0 then. */
-bool hud_narrow_fit(const struct hud_narrow_call *call);
-/* Reports that to the communicator's error handler.  The call then returns this. */
-uintptr_t hud_narrow_refuse(uintptr_t comm);
+/* Returns the number of the name whose trampoline is at an address, or -1. */
+int hud_scope_index(const void *address);
+/* Returns the trampoline of a name. */
+void *hud_scope_entry(int name);
+/* Returns the number of a name, or -1 if the loader does not export it. */
+int hud_scope_named(const char *name);
+/* Returns the first definition of a name in an object behind the loader, in any other object; or
+ * NULL. */
+void *hud_scope_next(const char *name);
+void *hud_scope_any(const char *name);
+/* Returns the number of other objects that define a name. */
+int hud_scope_count(const char *name);
+/* Hides the loader's names wherever no other object defines them.  Called once, by the loader's
+ * constructor. */
+void hud_scope_settle(void);
 
-/*
- * A function whose arrays hold large counts, by `function`, the one of arrays of ints.
- * The first: MPI_Alltoallv or MPI_Alltoallw; the second: MPI_Reduce_scatter; and their nonblocking
- * and persistent forms, whose further arguments come last.
- */
-enum {
-    HUD_ERR_COUNT_OF_ALL = 2
-}; /* MPI_ERR_COUNT; the same number in Open MPI, MPICH and MPI 5's standard ABI */
-uintptr_t hud_narrow_exchange(void (*function)(void), uintptr_t a, uintptr_t b, uintptr_t c,
-                              uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h,
-                              uintptr_t i, uintptr_t j, uintptr_t k);
-uintptr_t hud_narrow_reduction(void (*function)(void), uintptr_t a, uintptr_t b, uintptr_t c,
-                               uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h);
-/* One block at this rank, and arrays for all.  Arrays that count at the root alone are not looked
- * at elsewhere. */
-enum hud_narrow_form { HUD_NARROW_ALLGATHERV, HUD_NARROW_GATHERV, HUD_NARROW_SCATTERV };
-enum { HUD_NARROW_MAX = 11 }; /* arguments, with those after the communicator */
-uintptr_t hud_narrow_join(void (*function)(void), enum hud_narrow_form form,
-                          const uintptr_t given[HUD_NARROW_MAX]);
+/* ---- names.c ---- */
 
-/* Of a neighbourhood: arrays for those from which this rank gets, and for those to which it sends.
- */
-enum hud_narrow_neighbors { HUD_NARROW_TO_ALL, HUD_NARROW_EXCHANGE, HUD_NARROW_EXCHANGE_BYTES };
-uintptr_t hud_narrow_neighbors(void (*function)(void), enum hud_narrow_neighbors form,
-                               const uintptr_t given[HUD_NARROW_MAX]);
+/* What the loader puts in front of definitions: the front end's functions, then the recorder's. */
+enum hud_layer { HUD_FRONT_END, HUD_RECORDER, HUD_LAYERS };
+/* Adds a layer.  Every name is looked up again at its next call. */
+void hud_names_add(enum hud_layer layer, const struct hud_wrapper *wrappers);
+/* Returns the text of a name. */
+const char *hud_names_text(int name);
+/* Returns the next definition of a name behind the loader, as its caller would have found it
+ * without the loader; or NULL. */
+void *hud_names_next(const char *name, const void *caller);
+/* Returns what dlsym(handle, name) is to return for a definition that was found in an object. */
+void *hud_names_handed(int name, void *definition, const void *caller);
 
-/* From now on the trampolines of these names lead to the wrappers. */
-void hud_trampolines_divert(const struct hud_wrapper *wrappers);
-/* The same, with the next definition of each. */
-void hud_trampolines_detour(const struct hud_detour *detours);
+/* Ends the process, as the dynamic linker would have done: no MPI defines the name. */
+void *hud_names_missing(const char *name);
+
+/* ---- loader.c ---- */
+
+/* Finds the object that is the MPI of a definition: the one that defines PMPI_Init, itself or for a
+ * binding or tool that is linked to it.  Returns false if there is none. */
+bool hud_loader_mpi_of(const void *definition, struct object *mpi);
+/* Returns whether that MPI is the one that the front end serves. */
+bool hud_loader_serves(const struct object *mpi);
+/* Loads the front end of an MPI, unless another MPI has one. */
+void hud_loader_load(const struct object *mpi);
+/* Calls an initialising function of an MPI, and what belongs before and after it. */
+uintptr_t hud_loader_initialise(const char *name, void *function, const uintptr_t arguments[4]);
+/* Returns a handle of an object for dlsym, or NULL. */
+void *hud_loader_handle(const struct object *object);
+/* Returns whether an address is in a library that the loader has plugged in. */
+bool hud_loader_is_own(const void *caller);
+/* Tells the front end that the program may have opened a library. */
+void hud_loader_opened(void);
+
+/* ---- hooks.c ---- */
+
+/* The C library's functions, or the next ones of another tool.  They return NULL where the process
+ * has none: before glibc 2.34 they are in a library of their own. */
+void *hud_real_dlsym(void *handle, const char *name);
+void *hud_real_dlopen(const char *path, int flags);
+const char *hud_real_dlerror(void);
+/* Returns the function to which a call of dlsym goes on. */
+void *hud_hook_dlsym(void *handle, const char *name, const void *caller);
 
 #endif

@@ -21,6 +21,18 @@ static const struct found {
 #undef CALL
 };
 
+/* Publishes this rank's presence before MPI_Init, which synchronises.  Not earlier: a process that
+ * is linked to the MPI but never initialises it is no rank, though it may have a rank's
+ * environment. */
+static void starting(void)
+{
+    unsigned manner = hud_config_manner(NULL, !hud_requests_polled(false) || hud_imports_waits());
+
+    hud_presence_announce(manner);
+    if (hud_config_spans(NULL))
+        hud_far_announce(manner);
+}
+
 /* MPI_Init has returned: the context is created now, so that its attribute of COMM_SELF is the
  * first and goes last (life.c). */
 static void initialised(void)
@@ -41,8 +53,7 @@ HUD_API hud_mpich_entry huddle_mpich_attach;
 HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
                                         const struct hud_front **front)
 {
-    static struct hud_front ours = { { hud_wrappers }, NULL, initialised };
-    int tables = 1;
+    static struct hud_front ours = { { hud_wrappers }, starting, initialised };
 
     if (fault_tolerant())
         return "fault tolerance is on";
@@ -53,15 +64,10 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
         memcpy((char *)&real + calls[i].offset, &found, sizeof found);
     }
     hud_life_name(version);
-    bool requests = hud_requests_find(mpi);
-    unsigned manner = hud_config_manner(NULL, !hud_requests_polled(false) || hud_imports_waits());
-    hud_presence_announce(manner);
-    if (hud_config_spans(NULL))
-        hud_far_announce(manner);
-    if (requests) {
-        ours.wrappers[tables++] = hud_nonblocking_wrappers;
-        ours.wrappers[tables++] = hud_order_wrappers;
-        ours.detours = hud_fortran_detours;
+    if (hud_requests_find(mpi)) {
+        ours.wrappers[1] = hud_nonblocking_wrappers;
+        ours.wrappers[2] = hud_order_wrappers;
+        ours.wrappers[3] = hud_fortran_wrappers;
     }
     *front = &ours;
     return NULL;

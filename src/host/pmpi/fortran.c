@@ -54,9 +54,9 @@ static void before_mpi_request_get_status_f08_(const void *request, const void *
     call_next_mpi_request_get_status_f08_(request, flag, out, error);
 }
 
-#define DETOUR(name) { #name, (void (*)(void))before_##name, &next_##name },
-#define F08(name, ...) DETOUR(name)
-const struct hud_detour hud_fortran_detours[] = {
+#define WRAPPER(name) { #name, (void (*)(void))before_##name, &next_##name },
+#define F08(name, ...) WRAPPER(name)
+const struct hud_wrapper hud_fortran_wrappers[] = {
 #include "host/f08.def"
-    DETOUR(mpi_request_get_status_f08_){ NULL, NULL, NULL },
+    WRAPPER(mpi_request_get_status_f08_){ NULL, NULL, NULL },
 };

@@ -121,7 +121,7 @@ bool hud_imports_waits(void);
 extern const struct hud_wrapper hud_nonblocking_wrappers[];
 
 /* ---- fortran.c ---- */
-extern const struct hud_detour hud_fortran_detours[];
+extern const struct hud_wrapper hud_fortran_wrappers[];
 
 /* ---- order.c ---- */
 extern const struct hud_wrapper hud_order_wrappers[];

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include "host/record/record.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,6 @@ static const struct abi {
              { "libmpi.so.12", false, UINTPTR_MAX, 1 } };
 enum { MPICH_WORLD = 0x44000000, ATTRIBUTE_NULL = 0 };
 
-static void *library;
 static const struct abi *abi;
 static int keyval = -1;
 static handle world, world_group;
@@ -67,41 +65,27 @@ static const struct found {
 #undef CALL
 };
 
-bool hud_record_find_mpi(void)
+static bool find_calls(const struct object *library)
 {
-    for (size_t i = 0; i < sizeof abis / sizeof *abis && !library; i++) {
-        library = dlopen(abis[i].soname, RTLD_LAZY | RTLD_NOLOAD);
-        abi = &abis[i];
-    }
-    for (size_t i = 0; library && i < sizeof calls / sizeof *calls; i++) {
-        void *found = dlsym(library, calls[i].name);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        void *found = hud_object_address(library, calls[i].name);
         if (!found)
             return false;
         memcpy((char *)&mpi + calls[i].offset, &found, sizeof found);
     }
-    if (!library)
-        return false;
-    /* A program that is no PIE has a copy of the object, which its libraries use, too. */
-    void *object = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
-    if (!object)
-        object = dlsym(library, "ompi_mpi_comm_world");
-    world = abi->pointers ? (handle)object : (handle)MPICH_WORLD;
-    return world != 0;
+    return true;
 }
 
-void *hud_record_next(const char *name)
+bool hud_record_find_mpi(const struct object *library)
 {
-    void *next = dlsym(RTLD_NEXT, name);
-
-    for (size_t i = 0; i < sizeof abis / sizeof *abis && !next; i++) {
-        void *one = dlopen(abis[i].soname, RTLD_LAZY | RTLD_NOLOAD);
-        next = one ? dlsym(one, name) : NULL;
-    }
-    if (!next) {
-        fprintf(stderr, "huddle: %s is called, and no MPI in this process defines it\n", name);
-        abort(); /* without us the dynamic linker would have ended it */
-    }
-    return next;
+    for (size_t i = 0; i < sizeof abis / sizeof *abis && !abi; i++)
+        if (strcmp(abis[i].soname, library->soname) == 0)
+            abi = &abis[i];
+    if (!abi || !find_calls(library))
+        return false;
+    /* A program that is no PIE has a copy of the object, which its libraries use, too. */
+    world = abi->pointers ? (handle)hud_object_find("ompi_mpi_comm_world") : (handle)MPICH_WORLD;
+    return world != 0;
 }
 
 bool hud_record_is_pointer_abi(void)

@@ -133,6 +133,8 @@ static uint8_t class_of(uint64_t bytes)
 static uint16_t find_caller(const void *address)
 {
     struct record *r = hud_record;
+    int (*look_up)(const void *, Dl_info *) =
+        (int (*)(const void *, Dl_info *))hud_object_find("dladdr");
     Dl_info info;
     uint32_t i = 0;
 
@@ -143,7 +145,7 @@ static uint16_t find_caller(const void *address)
     if (i == RECORD_CALLERS)
         return RECORD_CALLERS - 1;
     struct record_caller *made = &r->caller[i];
-    if (dladdr(address, &info) != 0) {
+    if (look_up && look_up(address, &info) != 0) {
         made->offset = (uint64_t)((const char *)address - (const char *)info.dli_fbase);
         snprintf(made->file, sizeof made->file, "%s", info.dli_fname ? info.dli_fname : "");
         snprintf(made->function, sizeof made->function, "%s", info.dli_sname ? info.dli_sname : "");

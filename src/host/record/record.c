@@ -3,10 +3,9 @@
 #define _GNU_SOURCE
 #include "host/record/quick.h"
 
-#include "core/elevated.h"
+#include "core/launched.h"
 #include "core/local.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,7 +25,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 bool hud_record_threads, hud_record_steady;
 unsigned hud_record_level, hud_record_calls;
 uint64_t hud_record_mask;
-static bool tried;
+static const char *record_folder; /* HUDDLE_RECORD */
 static double ns_per_tick;
 static uint64_t next_snapshot, look_ticks; /* ticks */
 static unsigned look_calls;
@@ -73,16 +72,6 @@ static struct record *open_file(const char *folder)
     return at != MAP_FAILED ? at : NULL;
 }
 
-static long launched_size(void)
-{
-    static const char *const names[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS" };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return strtol(getenv(names[i]), NULL, 10);
-    return 0;
-}
-
 static void look_at_clocks(uint64_t *ticks, uint64_t *ns)
 {
     *ns = clock_ns();
@@ -122,13 +111,13 @@ static struct record *create(const char *folder)
 
 static void find_core(void)
 {
-    void *core = local_get(&core_reason) ? NULL : dlopen("libhuddle.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    struct object core;
 
-    if (!core)
+    if (local_get(&core_reason) || !hud_object_named("libhuddle.so.0", &core))
         return;
-    core_statistics = (int (*)(uint64_t *, int))dlsym(core, "hud_statistics_here");
-    core_tuning = (int (*)(char *, int))dlsym(core, "hud_tuning_here");
-    local_set(&core_reason, dlsym(core, "hud_reason_here"));
+    core_statistics = (int (*)(uint64_t *, int))hud_object_address(&core, "hud_statistics_here");
+    core_tuning = (int (*)(char *, int))hud_object_address(&core, "hud_tuning_here");
+    local_set(&core_reason, hud_object_address(&core, "hud_reason_here"));
 }
 
 static void snapshot(void)
@@ -163,28 +152,31 @@ static uint8_t take_reason(void)
 
 /* ---- begin and end ---- */
 
+/* MPI_Init has returned. */
 static void start(void)
 {
-    const char *folder = process_is_elevated() ? NULL : getenv("HUDDLE_RECORD");
-
-    if (tried || !folder || folder[0] == '\0' || !hud_record_find_mpi())
-        return;
-    tried = true;
-    struct record *r = create(folder);
-    if (!r) {
-        fprintf(stderr, "huddle: calls are not recorded: no file can be made in %s: %s\n", folder,
-                strerror(errno));
-        return;
-    }
-    hud_record = r;
-    snapshot();
+    pthread_mutex_lock(&lock);
+    hud_record = create(record_folder);
+    if (hud_record)
+        snapshot();
+    else
+        fprintf(stderr, "huddle: calls are not recorded: no file can be made in %s: %s\n",
+                record_folder, strerror(errno));
+    pthread_mutex_unlock(&lock);
 }
 
-void hud_record_start(void)
+hud_record_entry huddle_record_attach __attribute__((visibility("default")));
+
+const char *huddle_record_attach(const struct object *mpi, const struct hud_front **front)
 {
-    pthread_mutex_lock(&lock);
-    start();
-    pthread_mutex_unlock(&lock);
+    static const struct hud_front ours = { .wrappers = { hud_record_wrappers },
+                                           .initialised = start };
+
+    record_folder = getenv("HUDDLE_RECORD");
+    if (!record_folder || !hud_record_find_mpi(mpi))
+        return "its handles are not known";
+    *front = &ours;
+    return NULL;
 }
 
 void hud_record_finish(void)
@@ -203,13 +195,8 @@ void hud_record_enter(struct record_visit *v, const struct record_about *about,
                       const struct record_args *args, const void *caller)
 {
     v->cell = NULL;
-    if (__builtin_expect(!hud_record, 0)) {
-        if (tried)
-            return;
-        hud_record_start();
-        if (!hud_record)
-            return;
-    }
+    if (__builtin_expect(!hud_record, 0))
+        return;
     local_lock(&lock, hud_record_threads);
     v->cell = hud_record_cell(about, args, caller, &v->comm, &v->bytes);
     if (v->cell)

@@ -2,10 +2,10 @@
 /*
  * record.h - what a rank records about its collectives, and where.
  *
- * Use        `huddle run --stats`, `huddle profile` and `huddle compare` preload this library
- *            before the loader and name a folder in HUDDLE_RECORD.  Each process that initialises
- *            an MPI maps one file there.  The command reads the files after the job, so they hold
- *            however its processes have ended.
+ * Use        `huddle run --stats`, `huddle profile` and `huddle compare` name a folder in
+ *            HUDDLE_RECORD.  The loader plugs this library into each process that initialises an
+ *            MPI, in front of the front end, and the process maps one file there.  The command
+ *            reads the files after the job, so they hold however its processes have ended.
  * Knows      no MPI: handles are passed on as they come.  abi.c knows the two sizes of handles.
  * Writes     counts, bytes and times per cell: (communicator, collective, size class, caller,
  *            reason why huddle did not handle it).  Stamps of single calls, by which the reader
@@ -18,6 +18,9 @@
  */
 #ifndef HUD_RECORD_H
 #define HUD_RECORD_H
+
+#include "host/loader/front.h"
+#include "host/object.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -102,7 +105,6 @@ struct record_visit {
 
 /* ---- record.c ---- */
 extern struct record *hud_record; /* NULL: nothing is recorded */
-void hud_record_start(void);      /* MPI_Init has returned, or a collective comes */
 void hud_record_finish(void);     /* MPI_Finalize comes */
 void hud_record_enter(struct record_visit *visit, const struct record_about *about,
                       const struct record_args *args, const void *caller);
@@ -116,8 +118,8 @@ struct record_cell *hud_record_cell(const struct record_about *about,
 struct record_cell *hud_record_cell_because(struct record_cell *cell, uint8_t reason);
 
 /* ---- abi.c ---- */
-bool hud_record_find_mpi(void); /* false: none that is known */
-void *hud_record_next(const char *name);
+/* Finds the functions of an MPI.  Returns false if its handles are not known. */
+bool hud_record_find_mpi(const struct object *library);
 uintptr_t hud_record_world(void);
 uintptr_t hud_record_handle(uintptr_t given); /* without the bits that no int has */
 uintptr_t hud_record_handle_at(uintptr_t array, int index);
@@ -134,7 +136,8 @@ void hud_record_freed(int index);
 void hud_record_about_process(struct record *out);
 bool hud_record_is_pointer_abi(void);
 
-/* ---- names.c ---- */
+/* ---- wrappers.c ---- */
+extern const struct hud_wrapper hud_record_wrappers[];
 void hud_record_write_names(struct record *out);
 
 #endif

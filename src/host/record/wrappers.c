@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wrappers.c - the functions that the recorder exports.
+ * wrappers.c - the functions that the recorder puts in front of MPI's.
  *
  * MPI_<name> is what C programs and most Fortran bindings call.  PMPI_<name> is what the Fortran
  * bindings of Open MPI call.  mpi_<name>_ and its kin only remember their caller, which would
  * otherwise be the binding.  All arguments are integers or pointers, and are passed on unchanged.
+ * The loader sets next_<name> before a function is called.
  */
 #define _GNU_SOURCE
-#include "core/local.h"
 #include "host/map.h"
 #include "host/record/quick.h"
 
@@ -63,7 +63,6 @@
 #define SET_request
 #define SET_info
 
-#define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
 #define JUMP(at, ...) ((uintptr_t(*)(MAP(PARAM_, __VA_ARGS__)))(at))(__VA_ARGS__)
 
@@ -92,17 +91,6 @@ void hud_record_write_names(struct record *out)
     out->names = NAMES;
 }
 
-INLINE void *next_of(_Atomic(void *) *kept, const char *name)
-{
-    void *next = local_get(kept);
-
-    if (__builtin_expect(!next, 0)) {
-        next = hud_record_next(name);
-        local_set(kept, next);
-    }
-    return next;
-}
-
 /* The blocks of a scatter are counted where they arrive. */
 #define FROM_ROOT(name)                                                                            \
     (((int)(name) >= (int)NAME_Scatter && (int)(name) <= (int)NAME_Scatter_init) ||                \
@@ -112,15 +100,14 @@ INLINE void *next_of(_Atomic(void *) *kept, const char *name)
 #define BLOCKING true
 #define STARTING false
 #define RECORD(symbol, NAME, is_blocking, is_large, ...)                                           \
-    EXPORT uintptr_t symbol(MAP(PARAM_, __VA_ARGS__));                                             \
-    uintptr_t symbol(MAP(PARAM_, __VA_ARGS__))                                                     \
+    static void *next_##symbol;                                                                    \
+    static uintptr_t record_##symbol(MAP(PARAM_, __VA_ARGS__))                                     \
     {                                                                                              \
         static const struct record_about about = { .name = NAME,                                   \
                                                    .blocking = (is_blocking),                      \
                                                    .large = (is_large),                            \
                                                    .from_root = FROM_ROOT(NAME) };                 \
-        static _Atomic(void *) kept;                                                               \
-        void *next = next_of(&kept, #symbol);                                                      \
+        void *next = next_##symbol;                                                                \
         if (depth > 0)                                                                             \
             return JUMP(next, __VA_ARGS__);                                                        \
         const struct record_args peek = { JOIN(SET_, __VA_ARGS__) };                               \
@@ -160,11 +147,10 @@ INLINE void *next_of(_Atomic(void *) *kept, const char *name)
 
 /* A Fortran binding.  `error` is its last argument. */
 #define BINDING(symbol, ...)                                                                       \
-    EXPORT uintptr_t symbol(MAP(PARAM_, __VA_ARGS__));                                             \
-    uintptr_t symbol(MAP(PARAM_, __VA_ARGS__))                                                     \
+    static void *next_##symbol;                                                                    \
+    static uintptr_t record_##symbol(MAP(PARAM_, __VA_ARGS__))                                     \
     {                                                                                              \
-        static _Atomic(void *) kept;                                                               \
-        void *next = next_of(&kept, #symbol);                                                      \
+        void *next = next_##symbol;                                                                \
         const void *before = outer;                                                                \
         outer = before ? before : CALLER;                                                          \
         uintptr_t result = JUMP(next, __VA_ARGS__);                                                \
@@ -189,13 +175,12 @@ INLINE void *next_of(_Atomic(void *) *kept, const char *name)
 
 /* The barrier of mpi_f08 does not pass through C in MPICH.  Its communicator is a structure of one
  * handle of Fortran, which is MPICH's handle in C, too. */
-EXPORT uintptr_t mpi_barrier_f08_(const uint32_t *comm, int *error);
-uintptr_t mpi_barrier_f08_(const uint32_t *comm, int *error)
+static void *next_mpi_barrier_f08_;
+static uintptr_t record_mpi_barrier_f08_(const uint32_t *comm, int *error)
 {
     static const struct record_about about = { .name = NAME_Barrier, .blocking = true };
-    static _Atomic(void *) kept;
     uintptr_t (*next)(const uint32_t *, int *) =
-        (uintptr_t(*)(const uint32_t *, int *))next_of(&kept, "mpi_barrier_f08_");
+        (uintptr_t(*)(const uint32_t *, int *))next_mpi_barrier_f08_;
     const void *before = outer;
     struct record_visit visit;
     bool here = depth == 0 && !hud_record_is_pointer_abi();
@@ -216,34 +201,45 @@ uintptr_t mpi_barrier_f08_(const uint32_t *comm, int *error)
     return result;
 }
 
-/* ---- begin and end ---- */
+/* ---- the end ---- */
 
-#define AROUND(symbol, before, after, ...)                                                         \
-    EXPORT uintptr_t symbol(MAP(PARAM_, __VA_ARGS__));                                             \
-    uintptr_t symbol(MAP(PARAM_, __VA_ARGS__))                                                     \
+#define AT_END(symbol, ...)                                                                        \
+    static void *next_##symbol;                                                                    \
+    static uintptr_t record_##symbol(MAP(PARAM_, __VA_ARGS__))                                     \
     {                                                                                              \
-        static _Atomic(void *) kept;                                                               \
-        void *next = next_of(&kept, #symbol);                                                      \
-        before;                                                                                    \
-        uintptr_t result = JUMP(next, __VA_ARGS__);                                                \
-        after;                                                                                     \
-        return result;                                                                             \
+        hud_record_finish();                                                                       \
+        return JUMP(next_##symbol, __VA_ARGS__);                                                   \
     }
-AROUND(MPI_Init, (void)0, hud_record_start(), count, words)
-AROUND(MPI_Init_thread, (void)0, hud_record_start(), count, words, ins, outs)
-AROUND(mpi_init_, (void)0, hud_record_start(), error)
-AROUND(mpi_init_thread_, (void)0, hud_record_start(), ins, outs, error)
-AROUND(mpi_init_f08_, (void)0, hud_record_start(), error)
-AROUND(mpi_init_thread_f08_, (void)0, hud_record_start(), ins, outs, error)
-AROUND(mpi_finalize_, hud_record_finish(), (void)0, error)
-AROUND(mpi_finalize_f08_, hud_record_finish(), (void)0, error)
+AT_END(mpi_finalize_, error)
+AT_END(mpi_finalize_f08_, error)
 
-EXPORT int MPI_Finalize(void);
-int MPI_Finalize(void)
-{
-    static _Atomic(void *) kept;
-    int (*next)(void) = (int (*)(void))next_of(&kept, "MPI_Finalize");
+/* A profiling tool calls PMPI_Finalize. */
+#define AT_END_IN_C(symbol)                                                                        \
+    static void *next_##symbol;                                                                    \
+    static int record_##symbol(void)                                                               \
+    {                                                                                              \
+        hud_record_finish();                                                                       \
+        return ((int (*)(void))next_##symbol)();                                                   \
+    }
+AT_END_IN_C(MPI_Finalize)
+AT_END_IN_C(PMPI_Finalize)
 
-    hud_record_finish();
-    return next();
-}
+/* ---- the table ---- */
+
+#define WRAPPER(symbol) { #symbol, (void (*)(void))record_##symbol, &next_##symbol },
+#undef BINDING
+#define BINDING(symbol, ...) WRAPPER(symbol)
+const struct hud_wrapper hud_record_wrappers[] = {
+    WRAPPER(mpi_barrier_f08_) WRAPPER(mpi_finalize_) WRAPPER(mpi_finalize_f08_)
+        WRAPPER(MPI_Finalize) WRAPPER(PMPI_Finalize)
+#define FORM(function, ...) WRAPPER(MPI_##function) WRAPPER(PMPI_##function)
+#define LARGE FORM
+#include "host/record/names.def"
+#define PLAIN(Name, name, ...)                                                                     \
+    BINDING(mpi_##name##_) BINDING(mpi_i##name##_) BINDING(mpi_i##name##_f08_)
+#define HANDLED(Name, name, ...) BINDINGS(name, 0)
+#define HANDLED_ARRAYS HANDLED
+#define NEIGHBORS(Name, name, ...) BINDINGS(neighbor_##name, 0)
+#include "host/signatures.def"
+            { NULL, NULL, NULL },
+};

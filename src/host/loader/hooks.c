@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hooks.c - functions that are not MPI's, and that the loader stands in front of.
+ *
+ * dlsym    A program may open its MPI and ask for its functions by a handle (Julia, numba,
+ *          P/Invoke, ctypes).  It gets the trampolines, as if it were linked to the MPI.  Calls
+ *          with another name, or without a handle, go on unchanged: the C library looks at its
+ *          caller's address (trampolines.S).
+ * dladdr   Programs ask which library MPI_Init is in, to open it again.  For a trampoline the
+ *          answer is where it leads to.
+ * __asan_default_options
+ *          AddressSanitizer ends a program whose first library is not its own.  The loader stands
+ *          in front of no function that it intercepts, so the order does not matter.
+ */
+#define _GNU_SOURCE
+#include "host/loader/loader.h"
+
+#include "core/local.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static void *next_of(_Atomic(void *) *kept, const char *name)
+{
+    void *next = local_get(kept);
+
+    if (!next) {
+        next = hud_scope_next(name);
+        local_set(kept, next);
+    }
+    return next;
+}
+
+/* ---- dlsym ---- */
+
+/* The C library looks at the address to which its function returns: so none is called by a jump
+ * (CMakeLists.txt). */
+
+typedef void *search(void *handle, const char *name);
+
+/* Sanitizers call dlsym while they start, when their own versions of most functions do not work. */
+static search *real_dlsym(void)
+{
+    static _Atomic(void *) kept;
+    void *next = local_get(&kept);
+
+    if (!next) {
+        next = hud_object_early("dlsym");
+        local_set(&kept, next ? next : hud_scope_next("dlsym"));
+    }
+    return (search *)local_get(&kept);
+}
+
+void *hud_real_dlsym(void *handle, const char *name)
+{
+    search *next = real_dlsym();
+
+    return next ? next(handle, name) : NULL;
+}
+
+void *hud_real_dlopen(const char *path, int flags)
+{
+    static _Atomic(void *) kept;
+    void *(*next)(const char *, int) = (void *(*)(const char *, int))next_of(&kept, "dlopen");
+
+    return next ? next(path, flags) : NULL;
+}
+
+const char *hud_real_dlerror(void)
+{
+    static _Atomic(void *) kept;
+    const char *(*next)(void) = (const char *(*)(void))next_of(&kept, "dlerror");
+
+    return next ? next() : "no dynamic linker";
+}
+
+/* Called in place of dlsym, for a name of MPI and a handle. */
+static void *handed(void *handle, const char *name)
+{
+    return hud_names_handed(hud_scope_named(name), hud_real_dlsym(handle, name),
+                            __builtin_return_address(0));
+}
+
+/* Called in place of dlsym, for a name that only the loader has.  The C library, asked for it in a
+ * library of its own, finds nothing and makes the text of dlerror: programs rely on that. */
+static void *undefined(void *handle, const char *name)
+{
+    (void)handle;
+    return hud_real_dlsym(hud_real_dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), name);
+}
+
+void *hud_hook_dlsym(void *handle, const char *name, const void *caller)
+{
+    hud_loader_opened();
+    if (!name || hud_scope_named(name) < 0)
+        return (void *)real_dlsym();
+    if (!hud_scope_any(name))
+        return (void *)undefined;
+    return handle != RTLD_DEFAULT && handle != RTLD_NEXT && !hud_loader_is_own(caller)
+               ? (void *)handed
+               : (void *)real_dlsym();
+}
+
+/* ---- dladdr ---- */
+
+static const void *beyond(const void *address)
+{
+    int name = hud_scope_index(address);
+    void *next = name < 0 ? NULL : hud_names_next(hud_names_text(name), NULL);
+
+    return next ? next : address;
+}
+
+EXPORT int dladdr(const void *address, Dl_info *info)
+{
+    static _Atomic(void *) kept;
+    int (*next)(const void *, Dl_info *) =
+        (int (*)(const void *, Dl_info *))next_of(&kept, "dladdr");
+
+    return next ? next(beyond(address), info) : 0;
+}
+
+EXPORT int dladdr1(const void *address, Dl_info *info, void **extra, int flags)
+{
+    static _Atomic(void *) kept;
+    int (*next)(const void *, Dl_info *, void **, int) =
+        (int (*)(const void *, Dl_info *, void **, int))next_of(&kept, "dladdr1");
+
+    return next ? next(beyond(address), info, extra, flags) : 0;
+}
+
+/* ---- AddressSanitizer ---- */
+
+EXPORT const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "verify_asan_link_order=0";
+}

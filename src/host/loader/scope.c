@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * scope.c - keeps the loader's names out of sight where no MPI defines them.
+ *
+ * A library that is built for serial and parallel programs asks by a weak symbol, or by dlsym,
+ * whether an MPI is there.  The loader's name must not be the answer.  So once the program is
+ * loaded:
+ *
+ * 1. References that were bound to a name that nobody else defines are bound to nothing again, if
+ *    they are weak, as the dynamic linker would have left them.
+ * 2. The names become symbols of type IFUNC in the loader's own table.  From then on the dynamic
+ *    linker calls hud_loader_resolve for each reference of an object that is opened later, and for
+ *    each dlsym.  It returns NULL, or the name's trampoline if another object defines the name.
+ *
+ * They cannot be of that type in the file.  Objects that are relocated before the loader would call
+ * into code that is not relocated, and glibc warns about it.  musl knows no IFUNC: it finds none of
+ * these names after step 2, and huddle does nothing there.
+ */
+#define _GNU_SOURCE
+#include "host/loader/loader.h"
+#include "host/object.h"
+
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern const char hud_resolvers[] __attribute__((visibility("hidden")));
+extern const char hud_names[] __attribute__((visibility("hidden")));
+extern const char hud_names_end[] __attribute__((visibility("hidden")));
+
+enum { ENTRY_BYTES = 16 }; /* trampolines.S */
+
+/* ---- the loader's own names ---- */
+
+int hud_scope_index(const void *address)
+{
+    uintptr_t at = (uintptr_t)address - (uintptr_t)hud_names;
+
+    return at < (uintptr_t)(hud_names_end - hud_names) ? (int)(at / ENTRY_BYTES) : -1;
+}
+
+void *hud_scope_entry(int name)
+{
+    return (void *)(uintptr_t)(hud_names + name * ENTRY_BYTES);
+}
+
+static bool is_own(const struct object *o)
+{
+    static ElfW(Addr) own;
+    struct object self;
+
+    if (!own && hud_object_at(hud_names, &self))
+        own = self.base;
+    return o->base == own;
+}
+
+/* strncmp may be a sanitizer's, which is not ready yet (hooks.c). */
+static bool begins_with(const char *name, const char *beginning)
+{
+    while (*beginning && *name == *beginning)
+        name++, beginning++;
+    return !*beginning;
+}
+
+int hud_scope_named(const char *name)
+{
+    static struct object self;
+
+    if (!begins_with(name, "MPI_") && !begins_with(name, "PMPI_") && !begins_with(name, "mpi_"))
+        return -1;
+    if (!self.symbols && !hud_object_at(hud_names, &self))
+        return -1;
+    const ElfW(Sym) *symbol = hud_object_defines(&self, name);
+    if (!symbol)
+        return -1;
+    /* by the trampoline before the symbol became an IFUNC, by the resolver after it */
+    const char *at = (const char *)self.base + symbol->st_value;
+    return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC
+               ? (int)((at - hud_resolvers) / ENTRY_BYTES)
+               : hud_scope_index(at);
+}
+
+/* ---- other objects ---- */
+
+struct search {
+    const char *name;
+    bool behind; /* only objects that come after this one */
+    void *found;
+    int count;
+    bool passed;
+};
+
+static int look_for(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+    struct search *search = arg;
+    struct object o;
+
+    (void)bytes;
+    if (!hud_object_read(info, &o))
+        return 0;
+    if (is_own(&o)) {
+        search->passed = true;
+        return 0;
+    }
+    if (search->behind && !search->passed)
+        return 0;
+    const ElfW(Sym) *symbol = hud_object_defines(&o, search->name);
+    if (!symbol)
+        return 0;
+    search->count++;
+    if (!search->found)
+        search->found = (void *)(o.base + symbol->st_value);
+    return 0;
+}
+
+void *hud_scope_next(const char *name)
+{
+    struct search search = { .name = name, .behind = true };
+
+    dl_iterate_phdr(look_for, &search);
+    return search.found;
+}
+
+void *hud_scope_any(const char *name)
+{
+    struct search search = { .name = name };
+
+    dl_iterate_phdr(look_for, &search);
+    return search.found;
+}
+
+int hud_scope_count(const char *name)
+{
+    struct search search = { .name = name };
+
+    dl_iterate_phdr(look_for, &search);
+    return search.count;
+}
+
+/* ---- settling ---- */
+
+static bool protect(uintptr_t from, uintptr_t end, int how)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = from / page * page;
+
+    return mprotect((void *)first, end - first, how) == 0;
+}
+
+/* Writes one word, which may be in a part that was made read-only after relocation. */
+static void write_word(const struct object *o, uintptr_t *at, uintptr_t value)
+{
+    uintptr_t here = (uintptr_t)at;
+    bool locked = here >= o->read_only && here < o->read_only_end;
+
+    if (locked && !protect(here, here + sizeof *at, PROT_READ | PROT_WRITE))
+        return;
+    *at = value;
+    if (locked)
+        protect(here, here + sizeof *at, PROT_READ);
+}
+
+static bool is_address(uint64_t type)
+{
+#if defined(__x86_64__)
+    return type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT || type == R_X86_64_64;
+#else
+    return type == R_AARCH64_GLOB_DAT || type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_ABS64;
+#endif
+}
+
+static bool unbind(const struct object *o, const ElfW(Rela) * relocation, const ElfW(Sym) * symbol,
+                   void *arg)
+{
+    uintptr_t *at = (uintptr_t *)(o->base + relocation->r_offset);
+
+    (void)arg;
+    if (ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
+        is_address(ELF64_R_TYPE(relocation->r_info)) && hud_scope_index((void *)*at) >= 0 &&
+        !hud_scope_any(o->names + symbol->st_name))
+        write_word(o, at, 0);
+    return false;
+}
+
+static int unbind_object(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+    struct object o;
+
+    (void)bytes;
+    if (hud_object_read(info, &o) && !is_own(&o))
+        hud_object_references(&o, unbind, arg);
+    return 0;
+}
+
+/* Makes symbols of the loader's own table into IFUNCs.  The table lies in a segment without code
+ * (CMakeLists.txt has the linker see to that). */
+static void resolve_later(void)
+{
+    struct object self;
+
+    if (!hud_object_at(hud_names, &self))
+        return;
+    size_t count = hud_object_symbols(&self);
+    uintptr_t first = (uintptr_t)self.symbols, end = (uintptr_t)(self.symbols + count);
+    if (!protect(first, end, PROT_READ | PROT_WRITE))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        ElfW(Sym) *symbol = (ElfW(Sym) *)first + i;
+        int name = symbol->st_shndx == SHN_UNDEF
+                       ? -1
+                       : hud_scope_index((const void *)(self.base + symbol->st_value));
+        if (name < 0)
+            continue;
+        symbol->st_value = (ElfW(Addr))(hud_resolvers + name * ENTRY_BYTES) - self.base;
+        symbol->st_info =
+            (unsigned char)ELF64_ST_INFO(ELF64_ST_BIND(symbol->st_info), STT_GNU_IFUNC);
+    }
+    protect(first, end, PROT_READ);
+}
+
+void hud_scope_settle(void)
+{
+    dl_iterate_phdr(unbind_object, NULL);
+    resolve_later();
+}
