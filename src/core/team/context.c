@@ -6,8 +6,10 @@
 #include "core/arena/direct.h"
 #include "core/check/check.h"
 #include "core/config/log.h"
+#include "core/elevated.h"
 #include "core/hash.h"
 #include "core/kept.h"
+#include "core/launched.h"
 #include "core/required.h"
 #include "core/team/presence.h"
 #include "core/team/requests.h"
@@ -93,6 +95,30 @@ static bool vouches(const struct hud_context *c)
     return here == c->host.local_ranks;
 }
 
+static long launched_as(void)
+{
+    return process_is_elevated() ? -1 : launched_rank();
+}
+
+/* Reports a job of one rank.  A program that another MPI's launcher has started runs as several such
+ * jobs, each of which believes that all is well. */
+static void look_for_launcher(struct hud_context *c)
+{
+    long started = process_is_elevated() ? 0 : launched_size();
+
+    if (c->host.world_size != 1 || c->config.error[0] != '\0')
+        return;
+    if (started > 1)
+        snprintf(c->config.error, sizeof c->config.error,
+                 "MPI_COMM_WORLD has one rank, though the launcher has started %ld: it belongs to "
+                 "another MPI than %s",
+                 started, c->host.name);
+    else if (started == 0) /* (a rank without a launcher may find a number of Open MPI's own) */
+        hud_log(&c->config, LOG_WARN,
+                "MPI_COMM_WORLD has one rank, and no launcher is known to have started it: huddle "
+                "has nothing to do");
+}
+
 /* The further bad values, a line each. */
 static void say_more(const struct hud_context *c)
 {
@@ -114,7 +140,7 @@ static void say_why_it_ends(const void *context)
 static int end_required(struct hud_context *c)
 {
     if (c->host.world_size > 0)
-        required_end(c->host.world_size == 1, say_why_it_ends, c);
+        required_end(launched_as() < 0, say_why_it_ends, c);
     hud_context_say(c, REASON_SETTING, c->config.error);
     hud_planner_free(c->planner);
     hud_rules_free(&c->rules);
@@ -165,9 +191,11 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     c->planner = hud_planner_create(&c->config, &c->rules);
     const char *stats = c->config.text[SET_STATS];
     c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
+    look_for_launcher(c);
     if (c->config.error[0] != '\0' && c->config.required)
         return end_required(c);
-    if (c->config.error[0] != '\0' && c->host.world_rank == 0)
+    if (c->config.error[0] != '\0' && c->host.world_rank == 0 &&
+        (c->host.world_size > 1 || launched_as() <= 0))
         hud_context_say(c, REASON_SETTING, c->config.error);
     identify_node(c);
     c->version = hud_hello_version();
