@@ -53,6 +53,7 @@ MPI_ALLOWED = (
     "examples/pi.c",
     "src/host/",
     "tests/mpi/",
+    "tests/loader/",
     "tests/bench/",
     "tests/additions/",
     "bench/",

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * asks.c - a program, or with -DLIBRARY a library, that works with an MPI and without: asks by weak
+ * symbols and by dlsym whether there is one.  Without arguments it prints what it sees; with the
+ * path of such a library it opens that one and lets it print.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+
+extern int MPI_Init(int *, char ***) __attribute__((weak));
+extern int MPI_Barrier(void *) __attribute__((weak));
+extern int PMPI_Allreduce(void) __attribute__((weak));
+extern int MPI_Bcast_c(void) __attribute__((weak));
+extern void mpi_init_(int *) __attribute__((weak));
+
+void ask(const char *who);
+
+void ask(const char *who)
+{
+    printf("%s: %d%d%d%d%d %d%d\n", who, MPI_Init != NULL, MPI_Barrier != NULL,
+           PMPI_Allreduce != NULL, MPI_Bcast_c != NULL, mpi_init_ != NULL,
+           dlsym(RTLD_DEFAULT, "MPI_Init") != NULL, dlsym(RTLD_DEFAULT, "MPI_Scan_c") != NULL);
+}
+
+#ifndef LIBRARY
+int main(int count, char **words)
+{
+    ask("program");
+    if (count > 1) {
+        void *library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
+        void (*its)(const char *) = library ? (void (*)(const char *))dlsym(library, "ask") : NULL;
+        if (!its) {
+            puts(dlerror());
+            return 1;
+        }
+        its("library");
+    }
+    if (MPI_Init)
+        MPI_Init(NULL, NULL);
+    return 0;
+}
+#endif

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+The loader in processes of all kinds: those without an MPI run as without it, the MPI that a program
+initialises is served, another one is left alone and reported in one line.  test_loader.py SOURCE
+BUILD.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+HERE = os.path.join(SOURCE, "tests", "loader")
+HUDDLE = os.path.join(BUILD, "bin", "huddle")
+(LOADER,) = glob.glob(os.path.join(BUILD, "lib*", "huddle", "libhuddle-loader.so"))
+RECORDER = os.path.join(os.path.dirname(LOADER), "libhuddle-record.so")
+AS_ROOT = {
+    f"{base}_ALLOW_RUN_AS_ROOT{end}": "1" for base in ("OMPI", "PRTE") for end in ("", "_CONFIRM")
+}
+SERVED = r"allreduce +200 +200 "
+LIMIT_S = 60
+MPIS = [
+    (compiler, launcher, library)
+    for compiler, launcher, library in (
+        ("mpicc.openmpi", ("mpirun.openmpi", "--oversubscribe", "-np"), "libmpi.so.40"),
+        ("mpicc.mpich", ("mpiexec.mpich", "-n"), "libmpich.so.12"),
+    )
+    if shutil.which(compiler) and shutil.which(launcher[0])
+]
+
+
+def environment(more):
+    kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("HUDDLE", "LD_", "PMI", "OMPI"))
+    }
+    return {**kept, **AS_ROOT, **more}
+
+
+def run(*words, **more):
+    return subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        env=environment(more),
+        timeout=LIMIT_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def huddle(*words, **more):
+    return run(HUDDLE, "run", *words, **more)
+
+
+def lines(answer):
+    """What huddle said."""
+    return [line for line in answer.stderr.splitlines() if line.startswith("huddle: ")]
+
+
+class Built(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def at(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def build(self, name, source, *words, compiler="cc"):
+        path = self.at(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if ".so" in name:
+            words = ("-shared", f"-Wl,-soname,{os.path.basename(name)}", *words)
+        subprocess.run(
+            [
+                compiler,
+                "-w",
+                "-O1",
+                "-fPIC",
+                "-o",
+                path,
+                os.path.join(HERE, source),
+                *words,
+                "-ldl",
+            ],
+            check=True,
+        )
+        return path
+
+    def alike(self, *command, **more):
+        """The command, with huddle as without it; returns what it printed."""
+        alone, served = run(*command, **more), huddle(*command, **more)
+        self.assertEqual(
+            (alone.returncode, alone.stdout, alone.stderr),
+            (served.returncode, served.stdout, served.stderr),
+        )
+        return alone.stdout
+
+
+class WithoutMpi(Built):
+    def test_a_program_that_asks_for_an_mpi_finds_none(self):
+        library = self.build("libasks.so", "asks.c", "-DLIBRARY")
+        for name, words in (("pie", ()), ("fixed", ("-no-pie",)), ("now", ("-Wl,-z,now",))):
+            program = self.build(name, "asks.c", *words)
+            self.assertEqual("program: 00000 00\n", self.alike(program))
+            found = self.alike(program, library)
+            self.assertEqual("program: 00000 00\nlibrary: 00000 00\n", found)
+
+    def test_one_that_is_linked_to_a_library_that_asks(self):
+        library = self.build("libasks.so", "asks.c", "-DLIBRARY", "-Wl,-z,now")
+        main = self.at("main.c")
+        with open(main, "w", encoding="utf-8") as file:
+            file.write('void ask(const char *); int main(void) { ask("library"); return 0; }\n')
+        program = self.build("main", main, library, f"-Wl,-rpath,{self.folder}")
+        self.assertEqual("library: 00000 00\n", self.alike(program))
+
+    def test_with_statistics(self):
+        program = self.build("program", "asks.c")
+        answer = huddle("--stats", "--", program)
+        self.assertEqual((0, "program: 00000 00\n"), (answer.returncode, answer.stdout))
+
+    def test_what_scripts_start(self):
+        self.alike("sh", "-c", "echo out; echo error >&2; ls /proc/self/fd | wc -l; exit 4")
+        self.alike("env", "-i", "/bin/echo", "nothing set")
+        self.alike(
+            sys.executable, "-c", "import ctypes, sys; print(ctypes.CDLL(None).getpid() > 0)"
+        )
+        self.alike(
+            sys.executable,
+            "-c",
+            "import ctypes\ntry: ctypes.CDLL(None).MPI_Init\nexcept AttributeError: print('none')",
+        )
+
+    def test_who_calls_dlopen_and_dlsym_is_seen(self):
+        self.build("own/libmine.so", self.source("int mine(void) { return 1; }"))
+        library = self.build(
+            "libopens.so", "opens.c", "-DLIBRARY", "-Wl,-rpath,$ORIGIN/own,--enable-new-dtags"
+        )
+        program = self.build(
+            "opens", "opens.c", "-fno-builtin", library, f"-Wl,-rpath,{self.folder}"
+        )
+        self.assertEqual("1 1005 no error\n", self.alike(program))
+
+    def source(self, text):
+        path = self.at(f"made{len(os.listdir(self.folder))}.c")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        return path
+
+    def test_sanitizers_start(self):
+        for sanitizer in ("address", "undefined", "thread"):
+            program = self.at(sanitizer)
+            made = subprocess.run(
+                [
+                    "cc",
+                    f"-fsanitize={sanitizer}",
+                    "-o",
+                    program,
+                    self.source("int main(void) { return 3; }"),
+                ],
+                capture_output=True,
+                check=False,
+            )
+            if made.returncode == 0:
+                with self.subTest(sanitizer=sanitizer):
+                    self.alike(program)
+
+    def test_old_c_libraries_have_every_symbol(self):
+        """Of glibc 2.17, and none that has moved from one library to another since."""
+        for library in (LOADER, RECORDER):
+            said = run("objdump", "-T", library)
+            self.assertEqual(0, said.returncode, said.stderr)
+            wanted = re.findall(r"\*UND\*\s+\S+\s+\(?(?:GLIBC_([\d.]+)\)?)\s+(\w+)", said.stdout)
+            self.assertGreater(len(wanted), 10)
+            for version, name in wanted:
+                with self.subTest(library=os.path.basename(library), name=name):
+                    self.assertLessEqual([int(n) for n in version.split(".")], [2, 17])
+                    self.assertNotRegex(name, "^dl(open|sym|vsym|error|addr1?|close)$")
+            needed = run("objdump", "-p", library).stdout
+            self.assertEqual({"libc.so.6"}, set(re.findall(r"NEEDED\s+(\S+)", needed)))
+
+
+class MadeUpMpis(Built):
+    """No front end serves these."""
+
+    def mpi(self, name, *words):
+        text = os.path.basename(name).split(".")[0]
+        return self.build(name, "made_up.c", f'-DNAME="{text}"', *words)
+
+    def test_any_name_gets_a_line_and_require_holds(self):
+        names = ("libmpi_cray.so.12", "libmpi.so.0", "libmpi.so", "libmpi_ibm.so.3", "libodd.so.7")
+        for name in names:
+            with self.subTest(name=name):
+                library = self.mpi(name)
+                program = self.build(
+                    f"calls-{names.index(name)}",
+                    "calls.c",
+                    "-DLINKED",
+                    library,
+                    f"-Wl,-rpath,{self.folder}",
+                )
+                alone, served = run(program), huddle(program)
+                self.assertEqual((alone.returncode, alone.stdout), (0, served.stdout))
+                self.assertEqual(1, len(lines(served)), served.stderr)
+                self.assertIn(f"no front end for {name}", served.stderr)
+                self.assertEqual("", huddle(program, HUDDLE="off").stderr)
+                ended = huddle(program, HUDDLE="require")
+                self.assertNotEqual(0, ended.returncode)
+                self.assertNotIn("sum", ended.stdout)
+                self.assertIn("HUDDLE=require ends", ended.stderr)
+
+    def test_the_standard_abi_under_each_name(self):
+        for number in ("0", "1", "12"):
+            library = self.mpi(f"libmpi_abi.so.{number}")
+            program = self.build(
+                f"calls{number}", "calls.c", "-DLINKED", library, f"-Wl,-rpath,{self.folder}"
+            )
+            answer = huddle(program)
+            self.assertEqual(1, len(lines(answer)), answer.stderr)
+            self.assertIn("standard ABI", answer.stderr)
+
+    def test_a_version_that_is_long(self):
+        library = self.mpi("libmpi.so.40")
+        program = self.build("calls", "calls.c", "-DLINKED", library, f"-Wl,-rpath,{self.folder}")
+        for options in ((), ("--stats",)):
+            answer = huddle(*options, "--", program)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            self.assertIn("sum 1", answer.stdout)
+            self.assertRegex(answer.stderr, "huddle: libmpi 1.2: no front end")
+
+    def test_two_mpis_of_libraries_that_are_opened(self):
+        """Each calls its own, also where both are there before either is called."""
+        parts = []
+        for name in ("first", "second"):
+            mpi = self.mpi(f"lib{name}.so.1")
+            parts.append(
+                self.build(
+                    f"{name}-part.so", "calls.c", "-DLIBRARY", mpi, f"-Wl,-rpath,{self.folder}"
+                )
+            )
+        program = self.build("program", "calls.c")
+        for order in (parts, parts[::-1], parts + parts):
+            alone, served = run(program, *order), huddle(program, *order)
+            self.assertEqual((0, alone.stdout), (served.returncode, served.stdout), served.stderr)
+
+    def test_an_mpi_besides_the_one_that_the_program_is_linked_to(self):
+        linked, other = self.mpi("liblinked.so.1"), self.mpi("libother.so.1")
+        path = f"-Wl,-rpath,{self.folder}"
+        program = self.build("program", "calls.c", "-DLINKED", linked, path)
+        part = self.build("part.so", "calls.c", "-DLIBRARY", other, path)
+        for words in ((), (part,)):
+            alone, served = run(program, *words), huddle(program, *words)
+            self.assertEqual((0, alone.stdout), (served.returncode, served.stdout), served.stderr)
+
+
+class RealMpis(Built):
+    def setUp(self):
+        super().setUp()
+        self.assertTrue(MPIS, "no MPI here")
+
+    def each(self, name, source, *words):
+        for compiler, launcher, library in MPIS:
+            program = self.build(f"{name}-{compiler}", source, *words, compiler=compiler)
+            yield [*launcher, "2"], program, library
+
+    def serves(self, answer, said="sum 3"):
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        self.assertIn(said, answer.stdout)
+        self.assertRegex(answer.stderr + answer.stdout, SERVED)
+
+    def test_a_linked_one_with_both_kinds_of_statistics(self):
+        for launch, program, _ in self.each("sums", "sums.c"):
+            self.serves(huddle("--stats", "--", *launch, program))
+            self.serves(huddle(*launch, program, HUDDLE_STATS="1"))
+
+    def test_one_that_the_program_opens(self):
+        program = self.build("opens", "sums.c", "-DOPENS")
+        for _, launcher, library in MPIS:
+            for flags in range(8):
+                with self.subTest(library=library, flags=flags):
+                    if flags & 4 and not flags & 1:
+                        continue
+                    words = (*launcher, "2", program, library, str(flags))
+                    self.serves(huddle("--stats", "--", *words, HUDDLE="require"))
+
+    def test_which_library_an_mpi_is_in(self):
+        for launch, program, library in self.each("asks", "sums.c", "-DASKS"):
+            said = huddle(*launch, program).stdout
+            self.assertRegex(said, rf"in {library}[\d.]*, P?MPI_Init\n")
+            self.assertEqual(run(*launch, program).stdout, said)
+
+    def test_profiling_tools_see_every_call_and_huddle_too(self):
+        for compiler, launcher, _ in MPIS:
+            tool = self.build(f"libtool-{compiler}.so", "tool.c", compiler=compiler)
+            plain = self.build(f"plain-{compiler}", "sums.c", compiler=compiler)
+            linked = self.build(
+                f"linked-{compiler}",
+                "sums.c",
+                "-Wl,--no-as-needed",
+                tool,
+                f"-Wl,-rpath,{self.folder}",
+                compiler=compiler,
+            )
+            for program, order in ((linked, ""), (plain, "{0}:{1}"), (plain, "{1}:{0}")):
+                for options in ((), ("--stats",)):
+                    preload = ("env", "LD_PRELOAD=" + order.format(tool, LOADER)) if order else ()
+                    with self.subTest(mpi=compiler, order=order, options=options):
+                        words = ("--", *launcher, "2", *preload, program)
+                        answer = huddle(*options, *words, HUDDLE_STATS="" if options else "1")
+                        self.serves(answer)
+                        self.assertIn("tool: 100\n", answer.stdout)
+
+    def test_a_translator_is_served_through_the_mpi_that_it_opens(self):
+        if not shutil.which("mpiexec.mpich"):
+            self.skipTest("no MPICH here")
+        library = self.build(
+            "libmpi_abi.so.1", "made_up.c", '-DNAME="translator"', '-DLOWER="libmpich.so.12"'
+        )
+        program = self.build("calls", "calls.c", "-DLINKED", library, f"-Wl,-rpath,{self.folder}")
+        answer = huddle("mpiexec.mpich", "-n", "2", program, HUDDLE_STATS="1", HUDDLE="require")
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        self.assertEqual(2, answer.stdout.count("sum 2\n"), answer.stdout)
+        self.assertRegex(answer.stderr + answer.stdout, r"allreduce +6 +6 ")
+
+    def test_a_process_that_does_not_initialise_its_mpi_is_no_rank(self):
+        for launch, program, _ in self.each("sums", "sums.c"):
+            compiler = os.path.basename(program)[len("sums-") :]
+            idle = self.build(f"idle-{compiler}", "idle.c", compiler=compiler)
+            rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+            for script in (
+                f"{idle}; exec {program}",
+                f"{idle} 3 & exec {program}",
+                f"{idle} 3 & sleep .3; [ {rank} = 1 ] && unset LD_PRELOAD; exec {program}",
+            ):
+                answer = huddle(*launch, "sh", "-c", script, HUDDLE_STATS="1")
+                self.assertEqual(0, answer.returncode, answer.stderr)
+                self.assertIn("sum 3", answer.stdout)
+                if "unset" not in script:
+                    self.serves(answer)
+
+    def test_a_rank_of_another_mpis_launcher(self):
+        if len(MPIS) < 2:
+            self.skipTest("one MPI here")
+        for (compiler, _, _), (_, launcher, _) in zip(MPIS, MPIS[::-1]):
+            program = self.build(f"sums-{compiler}", "sums.c", compiler=compiler)
+            words = (*launcher, "2", program)
+            if "sum 1" not in run(*words).stdout:
+                continue  # this pair works, or fails without huddle
+            with self.subTest(program=compiler):
+                answer = huddle(*words)
+                self.assertEqual(1, len(lines(answer)), answer.stderr)
+                self.assertIn("the launcher has started 2", answer.stderr)
+                ended = huddle(*words, HUDDLE="require")
+                self.assertNotEqual(0, ended.returncode)
+                self.assertNotIn("sum", ended.stdout)
+
+    def test_a_program_without_a_launcher(self):
+        for _, program, _ in self.each("sums", "sums.c"):
+            answer = huddle(program)
+            self.assertEqual((0, "sum 1\n"), (answer.returncode, answer.stdout), answer.stderr)
+            self.assertEqual(1, len(lines(answer)), answer.stderr)
+            self.assertIn("MPI_COMM_WORLD has one rank", answer.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
