@@ -100,8 +100,8 @@ static long launched_as(void)
     return process_is_elevated() ? -1 : launched_rank();
 }
 
-/* Reports a job of one rank.  A program that another MPI's launcher has started runs as several such
- * jobs, each of which believes that all is well. */
+/* Reports a job of one rank.  A program that another MPI's launcher has started runs as several
+ * such jobs, each of which believes that all is well. */
 static void look_for_launcher(struct hud_context *c)
 {
     long started = process_is_elevated() ? 0 : launched_size();
