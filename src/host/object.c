@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* object.c - reads ELF objects where they are mapped. */
+#ifndef _GNU_SOURCE /* one of the rooms that have this file defines it for all of its own */
 #define _GNU_SOURCE
+#endif
 #include "host/object.h"
 
 #include <elf.h>

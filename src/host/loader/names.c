@@ -8,7 +8,7 @@
  * again as PMPI_*, and functions of another MPI in the same process are left alone.
  *
  * The first call of a name looks this up, later ones are a jump.  Where several MPIs are in the
- * process every call is looked up, since the answer depends on the caller.
+ * process the answer depends on the caller.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
@@ -50,6 +50,7 @@ static struct layer {
 } layers[HUD_LAYERS][NAMES];
 static struct object given; /* the MPI whose functions the program got from dlsym */
 static bool has_given, several;
+static _Atomic uint64_t answers_of; /* what is kept for callers is of so many changes of objects */
 
 /* ---- the next definition ---- */
 
@@ -113,6 +114,7 @@ static const struct initialiser {
 
 static void forget_targets(void)
 {
+    local_tell(&answers_of, 0);
     for (int i = 0; i < NAMES; i++)
         local_set(&hud_targets[i], (void *)(uintptr_t)(hud_firsts + i * FIRST_BYTES));
 }
@@ -169,6 +171,55 @@ static void *put_layers(int name, void *definition)
     return target;
 }
 
+/* ---- answers for each caller ---- */
+
+/* Where several MPIs are in the process, targets are kept for each caller, as long as no object
+ * comes or goes: another one may get the address of one that is gone.  An answer is never changed,
+ * so threads may read it without a lock; those of earlier objects are not freed. */
+enum { ANSWERS = 1024 };
+struct answer {
+    const void *caller;
+    int name;
+    void *target;
+};
+static _Atomic(void *) answers[ANSWERS]; /* const struct answer * */
+
+static int count_changes(struct dl_phdr_info *info, size_t bytes, void *changes)
+{
+    (void)bytes;
+    *(uint64_t *)changes = info->dlpi_adds + info->dlpi_subs;
+    return 1;
+}
+
+static _Atomic(void *) *answer_for(int name, const void *caller)
+{
+    return &answers[((uintptr_t)caller ^ (uintptr_t)caller >> 10 ^ (uintptr_t)name) % ANSWERS];
+}
+
+static void *find_answer(int name, const void *caller)
+{
+    uint64_t changes = 0;
+
+    dl_iterate_phdr(count_changes, &changes);
+    if (changes != local_time(&answers_of)) {
+        for (int i = 0; i < ANSWERS; i++)
+            local_set(&answers[i], NULL);
+        local_tell(&answers_of, changes);
+    }
+    const struct answer *answer = local_get(answer_for(name, caller));
+    return answer && answer->caller == caller && answer->name == name ? answer->target : NULL;
+}
+
+static void keep_answer(int name, const void *caller, void *target)
+{
+    struct answer *made = local_get(answer_for(name, caller)) ? NULL : malloc(sizeof *made);
+
+    if (!made)
+        return;
+    *made = (struct answer){ caller, name, target };
+    local_set(answer_for(name, caller), made);
+}
+
 /* ---- looking up ---- */
 
 static void count_mpis(void)
@@ -194,12 +245,17 @@ void *hud_loader_look_up(unsigned long name, const void *caller, void *first, co
     if (at == NAMES)
         return hud_hook_dlsym(first, second, caller);
     count_mpis();
-    void *target = initialisers[at].start;
+    void *target = several ? find_answer(at, caller) : NULL;
+    if (target)
+        return target;
+    target = initialisers[at].start;
     if (!target) {
         void *next = hud_names_next(names[at], caller);
         target = next ? put_layers(at, next) : hud_names_missing(names[at]);
     }
-    if (!several)
+    if (several)
+        keep_answer(at, caller, target);
+    else
         local_set(&hud_targets[at], target);
     return target;
 }

@@ -26,6 +26,7 @@
 #include "core/config/config.h"
 #include "core/elevated.h"
 #include "core/launched.h"
+#include "core/required.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -60,6 +61,25 @@ void hud_openmpi_warn(const char *format, ...)
     fprintf(stderr, "huddle: %s\n", line);
 }
 
+static void print_line(const void *line)
+{
+    fprintf(stderr, "huddle: HUDDLE=require ends the job: %s\n", (const char *)line);
+}
+
+void hud_openmpi_refuse(const char *format, ...)
+{
+    const char *setting = getenv("HUDDLE");
+    char line[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (setting != NULL && strcmp(setting, "require") == 0)
+        required_end(launched_rank() < 0, print_line, line);
+    hud_openmpi_warn("%s", line);
+}
+
 static int component_register(void)
 {
     const mca_base_component_t *self = &mca_coll_huddle_component.collm_version;
@@ -88,9 +108,9 @@ static int component_open(void)
         return OPAL_ERR_NOT_AVAILABLE; /* a line would depend on variables of a user with fewer
                                           rights */
     if (misfit != NULL)
-        hud_openmpi_warn(MISFIT_TEXT, misfit);
+        hud_openmpi_refuse(MISFIT_TEXT, misfit);
     else if (reason != NULL)
-        hud_openmpi_warn("%s; not used", reason);
+        hud_openmpi_refuse("%s; not used", reason);
     if (misfit != NULL || reason != NULL)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
@@ -126,7 +146,7 @@ static void progress(void *arg)
 static void abort_job(void *arg)
 {
     (void)arg;
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    OWN(Abort)(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 /* "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ..." */
@@ -135,7 +155,7 @@ static void name_library(char name[64])
     char text[MPI_MAX_LIBRARY_VERSION_STRING], version[32];
     int length;
 
-    if (MPI_Get_library_version(text, &length) == MPI_SUCCESS &&
+    if (OWN(Get_library_version)(text, &length) == MPI_SUCCESS &&
         sscanf(text, "Open MPI v%31[^, ]", version) == 1)
         snprintf(name, 64, "Open MPI %s", version);
     else
@@ -179,7 +199,7 @@ static hud_context *context_for(ompi_communicator_t *comm)
         const char *misfit = hud_openmpi_misfit_of(comm);
         layout = misfit == NULL ? FITS : MISFIT;
         if (misfit != NULL)
-            hud_openmpi_warn(MISFIT_TEXT, misfit);
+            hud_openmpi_refuse(MISFIT_TEXT, misfit);
         else
             prepare();
     }

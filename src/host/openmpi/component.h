@@ -170,7 +170,14 @@ bool hud_openmpi_spans(void); /* with `nodes` */
 const char *hud_openmpi_misfit(void); /* before any communicator exists */
 const char *hud_openmpi_misfit_of(const ompi_communicator_t *comm); /* of an intra-communicator */
 
+/* own.c: returns this Open MPI's function of a name, or `by_symbol` if it cannot be found. */
+void *hud_openmpi_function(const char *name, void *by_symbol);
+#define OWN(name)                                                                                  \
+    ((__typeof__(&PMPI_##name))hud_openmpi_function("PMPI_" #name, (void *)(uintptr_t)PMPI_##name))
+
 /* "huddle: ..." on rank 0's standard error, unless HUDDLE_LOG says quiet or error. */
 void hud_openmpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for a reason for which huddle handles no call of the job: HUDDLE=require ends it. */
+void hud_openmpi_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

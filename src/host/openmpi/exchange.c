@@ -65,7 +65,7 @@ static void fail_round(hud_module *m, int code)
         fprintf(stderr,
                 "huddle: rank %d cannot send to other ranks of a communicator (%s); aborting\n",
                 (int)OMPI_PROC_MY_NAME->vpid, opal_strerror(code));
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        OWN(Abort)(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     cancel_round(&m->pending);
 }

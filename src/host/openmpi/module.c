@@ -129,7 +129,7 @@ void hud_module_give_up(ompi_communicator_t *comm)
         return;
     fprintf(stderr, "huddle: rank %d has no memory left for a communicator; aborting\n",
             (int)OMPI_PROC_MY_NAME->vpid);
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    OWN(Abort)(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 /* The class of super has zeroed its own part, in the length that the running release gives it. */

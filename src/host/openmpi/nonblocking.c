@@ -23,7 +23,7 @@
 #include "core/local.h"
 #include "request.h"
 
-#define TOPOLOGY(name) PMPI_##name
+#define TOPOLOGY(name) OWN(name)
 #include "host/topology.h"
 
 #include <dlfcn.h>

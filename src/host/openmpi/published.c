@@ -83,7 +83,7 @@ static bool look(int rank, bool elsewhere)
         if (tries == TRIES_MAX) { /* it cannot know what the others do, so it cannot go on */
             hud_openmpi_warn("the launcher does not answer whether rank %d uses huddle; aborting",
                              rank);
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+            OWN(Abort)(MPI_COMM_WORLD, EXIT_FAILURE);
         }
         nanosleep(&pause, NULL);
         rc = ask(rank, elsewhere, &value);

@@ -84,9 +84,11 @@ static const struct {
 };
 
 static struct hud_op kernels[OPERATIONS][TYPES]; /* combine NULL: none */
+static __typeof__(&PMPI_Reduce_local) reduce_local;
 
 void hud_reduction_prepare(void)
 {
+    reduce_local = OWN(Reduce_local);
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const ompi_datatype_t *type = &types[t].type->dt;
         for (int o = OMPI_OP_MAX; o < OPERATIONS; o++) {
@@ -140,7 +142,7 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
         lay_out(r, (const char *)src[0] + at, n, base[0]);
         for (int i = 1; i < sources; i++) {
             lay_out(r, (const char *)src[i] + at, n, base[i % 2]);
-            PMPI_Reduce_local(base[(i - 1) % 2], base[i % 2], (int)n, r->type, r->apply);
+            reduce_local(base[(i - 1) % 2], base[i % 2], (int)n, r->type, r->apply);
         }
         gather_up(r, base[(sources - 1) % 2], n, (char *)dst + at);
     }
