@@ -2,9 +2,6 @@
 /*
  * large.c - the functions for large counts, as a program calls them that was built for MPIs with
  * and without them: if the name is there, it works.
- *
- * huddle's loader gives the names to every MPI, and to one that lacks them by the functions of int;
- * a count that no int holds is an error then.
  */
 #include "check.h"
 
@@ -187,35 +184,6 @@ static void neighbors(void)
     MPI_Comm_free(&ring);
 }
 
-#if MPI_VERSION < 4
-static void too_many(void)
-{
-    large many[2] = { (large)1 << 31, 1 };
-    MPI_Aint from[2] = { 0, 1 };
-    int size = world_size, open = 0;
-    MPI_Comm line;
-
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &open, 0, &line);
-    check(MPI_Neighbor_allgatherv_c(sent, 1, MPI_INT, got, many, from, MPI_INT, line) !=
-              MPI_SUCCESS,
-          "counts beyond an int pass");
-    MPI_Comm_free(&line);
-    describe(1);
-    counts[0][0] = (large)1 << 31;
-    check(MPI_Reduce_scatter_c(sent, got, counts[0], MPI_INT, MPI_MAX, MPI_COMM_WORLD) !=
-              MPI_SUCCESS,
-          "counts beyond an int pass");
-    check(MPI_Alltoallv_c(sent, counts[0], places[0], MPI_INT, got, counts[1], places[1], MPI_INT,
-                          MPI_COMM_WORLD) != MPI_SUCCESS,
-          "counts beyond an int pass");
-}
-#else
-static void too_many(void)
-{
-}
-#endif
-
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
@@ -231,6 +199,5 @@ int main(int argc, char **argv)
     exchange_in_place();
     reduce();
     neighbors();
-    too_many();
     return finish("large");
 }

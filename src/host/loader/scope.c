@@ -66,7 +66,7 @@ int hud_scope_named(const char *name)
 {
     static struct object self;
 
-    if (!begins_with(name, "MPI_") && !begins_with(name, "PMPI_") && !begins_with(name, "mpi_"))
+    if (!begins_with(name, "MPI") && !begins_with(name, "PMPI") && !begins_with(name, "mpi_"))
         return -1;
     if (!self.symbols && !hud_object_at(hud_names, &self))
         return -1;

@@ -140,6 +140,10 @@ void hud_record_write_names(struct record *out)
 #define FORM(function, text, blocking, ...)                                                        \
     RECORD(MPI_##function, NAME_##function, blocking, false, __VA_ARGS__)                          \
     RECORD(PMPI_##function, NAME_##function, blocking, false, __VA_ARGS__)
+#define PERSISTENT(function, text, blocking, ...)                                                  \
+    FORM(function, text, blocking, __VA_ARGS__)                                                    \
+    RECORD(MPIX_##function, NAME_##function, blocking, false, __VA_ARGS__)                         \
+    RECORD(PMPIX_##function, NAME_##function, blocking, false, __VA_ARGS__)
 #define LARGE(function, narrow, blocking, ...)                                                     \
     RECORD(MPI_##function, NAME_##narrow, blocking, true, __VA_ARGS__)                             \
     RECORD(PMPI_##function, NAME_##narrow, blocking, true, __VA_ARGS__)
@@ -233,6 +237,7 @@ const struct hud_wrapper hud_record_wrappers[] = {
     WRAPPER(mpi_barrier_f08_) WRAPPER(mpi_finalize_) WRAPPER(mpi_finalize_f08_)
         WRAPPER(MPI_Finalize) WRAPPER(PMPI_Finalize)
 #define FORM(function, ...) WRAPPER(MPI_##function) WRAPPER(PMPI_##function)
+#define PERSISTENT(function, ...) FORM(function) WRAPPER(MPIX_##function) WRAPPER(PMPIX_##function)
 #define LARGE FORM
 #include "host/record/names.def"
 #define PLAIN(Name, name, ...)                                                                     \
