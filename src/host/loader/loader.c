@@ -223,6 +223,18 @@ static const char *plug_wrappers(const struct front_end *row, struct mpi *m)
     return why;
 }
 
+/* Returns the function that tells the version: as the program finds it, if that is one of this MPI
+ * (a vendor's library may stand in front of another one), else the MPI's own. */
+static void *version_function(const struct object *object)
+{
+    struct object mpi;
+    void *found = hud_names_next("MPI_Get_library_version", NULL);
+
+    return found && hud_loader_mpi_of(found, &mpi) && mpi.base == object->base
+               ? found
+               : hud_object_address(object, "PMPI_Get_library_version");
+}
+
 /* Returns the row of an MPI, or NULL and why it has none. */
 static const struct front_end *find_front_end(struct mpi *m)
 {
@@ -231,8 +243,7 @@ static const struct front_end *find_front_end(struct mpi *m)
                          : slash          ? slash + 1
                                           : "an MPI";
     int bytes = 0;
-    int (*get_version)(char *, int *) =
-        (int (*)(char *, int *))hud_object_address(&m->object, "PMPI_Get_library_version");
+    int (*get_version)(char *, int *) = (int (*)(char *, int *))version_function(&m->object);
 
     if (!get_version || get_version(m->version, &bytes) != 0)
         snprintf(m->version, sizeof m->version, "%s, of unknown version", soname);
