@@ -11,10 +11,10 @@
  * (hud_mem_close).
  */
 #define _GNU_SOURCE
+#include "mem/kept_errno.h"
 #include "mem/mapped.h"
 #include "mem/mem.h"
 
-#include <errno.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -26,6 +26,7 @@ static size_t move(move_fn *call, int pid, uint64_t there, uint64_t here, size_t
 {
     size_t done = 0;
 
+    KEEP_ERRNO();
     while (done < bytes) {
         struct iovec local = { (void *)(uintptr_t)(here + done), bytes - done },
                      remote = { (void *)(uintptr_t)(there + done), bytes - done };

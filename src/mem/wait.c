@@ -30,6 +30,7 @@
  * it elsewhere).
  */
 #define _GNU_SOURCE
+#include "mem/kept_errno.h"
 #include "mem/mem.h"
 
 #include <limits.h>
@@ -86,6 +87,7 @@ static void sleep_on(struct mem *m, _Atomic uint64_t *f, uint64_t min)
     struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
     struct timespec max = { .tv_sec = 0, .tv_nsec = (long)m->policy->sleep_ns };
 
+    KEEP_ERRNO(); /* the value has changed, or the time is over */
     atomic_fetch_add_explicit(&home->sleepers, 1, memory_order_seq_cst);
     uint64_t seen = mem_peek_word(f);
     if ((int64_t)(seen - min) < 0)
@@ -248,6 +250,7 @@ void hud_mem_wait(struct mem *m, _Atomic uint64_t *f, uint64_t min, const char *
         m->policy->suspend(&wait, m->policy->suspend_arg);
         return;
     }
+    KEEP_ERRNO(); /* the host's progress */
     hud_mem_wait_begin(&wait);
     while (!hud_mem_wait_turn(&wait))
         if (__builtin_expect(wait.now_ns >= wait.due_ns, 0))

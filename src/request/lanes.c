@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lanes.c - see lanes.h. */
 #include "request/lanes.h"
+#include "mem/kept_errno.h"
 #include "request/stand_in.h"
 
 #include <sched.h>
@@ -127,6 +128,7 @@ static bool ask(struct lanes *all, struct lane *lane)
     struct strand *s = lane->strand;
     struct calls_out *out = calls_out(all);
 
+    KEEP_ERRNO();
     lane->asks = true;
     out->asks++;
     hud_lanes_unlock(all);
@@ -211,6 +213,13 @@ static bool end_early(struct lanes *all, struct lane *lane)
     return moved;
 }
 
+/* Resumes a task that the set-up of its team precedes, which opens files and maps memory. */
+static void resume_early(const struct lane *lane)
+{
+    KEEP_ERRNO();
+    hud_fiber_resume(lane->strand->fiber);
+}
+
 /*
  * As far as it can go.  A caller that has nothing else to do than to wait for it lets its waits
  * poll as those of a blocking call do; it polls in place of the first one where nobody has done
@@ -231,9 +240,12 @@ static bool advance_lane(struct lanes *all, struct lane *lane, enum wants wants)
         moved = true;
         if (wants == POLL)
             wants = POLL_INSIDE;
-        if (lane->policy)
+        if (lane->policy) {
             lane->policy->polls = polls;
-        hud_fiber_resume(lane->strand->fiber);
+            hud_fiber_resume(lane->strand->fiber);
+        } else {
+            resume_early(lane);
+        }
         if (!lane->strand->job)
             more = end_first(all, lane);
     }
@@ -352,6 +364,7 @@ void hud_lanes_wait(struct lanes *all, struct lane *lane, const struct lane_task
     enum wants wants = POLL;
     bool over = false;
 
+    KEEP_ERRNO();
     mine.wait.flag = NULL;
     while (!over) {
         hud_lanes_lock(all);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log.c - lines for users, each in one write so that ranks do not mix their lines. */
 #include "core/config/log.h"
+#include "mem/kept_errno.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@ void hud_log(const struct config *config, enum config_log level, const char *for
 
     if (level > (enum config_log)config->number[SET_LOG])
         return;
+    KEEP_ERRNO();
     int head = snprintf(line, sizeof line, "huddle: ");
     va_start(args, format);
     int body = vsnprintf(line + head, sizeof line - (size_t)head - 1, format, args);

@@ -6,6 +6,7 @@
 #include "core/team/longwait.h"
 #include "core/team/requests.h"
 #include "core/team/span.h"
+#include "mem/kept_errno.h"
 
 static _Thread_local int reason;
 
@@ -52,14 +53,17 @@ enum reason hud_around_unhandled(const struct hud_team *team, enum coll_kind kin
 
 void hud_around_precede(struct hud_team *team, struct strand *strand)
 {
-    if (!strand)
-        hud_team_flush(team);
-    if (team->state <= TEAM_EARLY)
-        hud_team_setup(team, strand);
-    if (!strand)
-        team->before = team->state <= TEAM_EARLY;
-    else
+    if (strand) {
+        if (team->state <= TEAM_EARLY)
+            hud_team_setup(team, strand);
         hud_request_attach(team, strand);
+        return;
+    }
+    KEEP_ERRNO();
+    hud_team_flush(team);
+    if (team->state <= TEAM_EARLY)
+        hud_team_setup(team, NULL);
+    team->before = team->state <= TEAM_EARLY;
 }
 
 int hud_around_give_up(struct hud_team *team, int status)
@@ -124,6 +128,7 @@ int hud_team_enter(hud_team *team, const struct hud_announced *call)
 {
     if (!team || !call || !call->name)
         return HUD_ERR_ARGUMENT;
+    KEEP_ERRNO();
     hud_team_flush(team);
     int kind = hud_coll_kind(call->unasked ? call->unasked : call->name);
     if (kind >= 0 && call->bytes != 0 && call->bytes != HUD_ANY_BYTES) {

@@ -2,6 +2,7 @@
 /* attendance.c - do all members of a team use huddle?  Asked before its set-up, not by message. */
 #include "core/team/presence.h"
 #include "core/team/setup.h"
+#include "mem/kept_errno.h"
 
 #include <stdio.h>
 
@@ -43,6 +44,7 @@ bool hud_team_is_present(struct hud_team *team)
     int absent = 0;
 
     if (team->presence == PRESENCE_UNKNOWN) {
+        KEEP_ERRNO();
         while (team->exchange.world_rank && absent < team->size && is_present(team, absent))
             absent++;
         team->presence = !team->exchange.world_rank || absent == team->size || spans(team)

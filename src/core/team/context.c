@@ -14,6 +14,7 @@
 #include "core/team/presence.h"
 #include "core/team/requests.h"
 #include "core/team/setup.h"
+#include "mem/kept_errno.h"
 #include "late/late.h"
 
 #include <stdio.h>
@@ -156,6 +157,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     if (!out)
         return HUD_ERR_ARGUMENT;
     *out = NULL;
+    KEEP_ERRNO();
     c = aligned_alloc(HUD_LINE, (sizeof *c + HUD_LINE - 1) / HUD_LINE * HUD_LINE);
     if (!c && (c = kept_take(&kept_context)) == NULL)
         return HUD_ERR_MEMORY;
@@ -240,6 +242,7 @@ void hud_context_destroy(hud_context *c)
 {
     if (!c || c->pid != getpid())
         return;
+    KEEP_ERRNO();
     if (c->timed && (c->host.world_rank == 0 || c->host.world_size == 0))
         hud_stats_print(c);
     hud_stats_of(NULL);

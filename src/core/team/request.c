@@ -4,6 +4,7 @@
 #include "core/team/args.h"
 #include "core/team/guard.h"
 #include "core/team/requests.h"
+#include "mem/kept_errno.h"
 
 #include <stdlib.h>
 
@@ -79,6 +80,7 @@ static void look(void *arg)
 {
     struct looking *l = arg;
 
+    KEEP_ERRNO();
     hud_mem_wait_show(l->wait, l->over);
 }
 
@@ -95,6 +97,7 @@ void hud_request_progress(void *context)
     hud_lanes_advance(&c->lanes);
     if (!c->host.progress)
         return;
+    KEEP_ERRNO();
     mem_count(&c->lanes.waits, 1, c->lanes.threads);
     c->host.progress(c->host.arg);
     mem_count(&c->lanes.waits, (uint64_t)-1, c->lanes.threads);

@@ -5,6 +5,7 @@
 #include "core/team/adapt.h"
 #include "core/team/requests.h"
 #include "core/team/span.h"
+#include "mem/kept_errno.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,6 +48,7 @@ void hud_team_end(struct hud_team *team)
 {
     struct lanes *lanes = &team->context->lanes;
 
+    KEEP_ERRNO();
     hud_check_free(team);
     if (team->state == TEAM_READY || team->state == TEAM_BROKEN)
         hud_team_leave(team);

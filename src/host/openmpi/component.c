@@ -27,6 +27,7 @@
 #include "core/elevated.h"
 #include "core/launched.h"
 #include "core/required.h"
+#include "mem/kept_errno.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -84,6 +85,7 @@ static int component_register(void)
 {
     const mca_base_component_t *self = &mca_coll_huddle_component.collm_version;
 
+    KEEP_ERRNO();
     mca_base_component_var_register(self, "priority", "Priority of the component, 0 to 100",
                                     MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_6,
                                     MCA_BASE_VAR_SCOPE_READONLY, &priority);
@@ -104,6 +106,7 @@ static int component_open(void)
 {
     const char *misfit = hud_openmpi_misfit(), *reason = reason_to_stay_out();
 
+    KEEP_ERRNO();
     if (process_is_elevated())
         return OPAL_ERR_NOT_AVAILABLE; /* a line would depend on variables of a user with fewer
                                           rights */
@@ -123,6 +126,7 @@ static int component_open(void)
 
 static int component_close(void)
 {
+    KEEP_ERRNO();
     hud_module_finish();
     hud_requests_end();
     hud_context_destroy(context);
@@ -213,6 +217,7 @@ static hud_context *context_for(ompi_communicator_t *comm)
 static mca_coll_base_module_t *comm_query(struct ompi_communicator_t *comm, int *of)
 {
     *of = priority;
+    KEEP_ERRNO();
     pthread_mutex_lock(&lock);
     hud_context *ours = context_for(comm);
     mca_coll_base_module_t *module = ours == NULL ? NULL : hud_module_create(ours, nonblocking);

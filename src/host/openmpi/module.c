@@ -6,6 +6,8 @@
 #include "exchange.h"
 #include "messages.h"
 
+#include "mem/kept_errno.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +111,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (table->coll_allgather == NULL)
         return OMPI_ERROR; /* no way to set a team up; the same on every rank */
     m->comm = comm;
+    KEEP_ERRNO();
     if (hud_team_create(m->context, &exchange, &m->team) != HUD_OK) {
         hud_module_give_up(comm);
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -141,6 +144,7 @@ static void construct(hud_module *m)
 
 static void destruct(hud_module *m)
 {
+    KEEP_ERRNO();
     hud_team_free(m->team);
     hud_below_release(m);
     hud_per_rank_free(&m->room);

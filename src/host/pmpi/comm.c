@@ -17,6 +17,7 @@
 #include "core/kept.h"
 #include "core/local.h"
 #include "host/status.h"
+#include "mem/kept_errno.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -167,6 +168,7 @@ static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
     (void)handle;
     (void)key;
     (void)extra;
+    KEEP_ERRNO();
     local_raise(&generation);
     pthread_mutex_lock(&list_lock);
     c->prev->next = c->next;
@@ -241,6 +243,7 @@ static struct comm *look_up(MPI_Comm handle, struct entry *last)
     void *attribute;
     int found;
 
+    KEEP_ERRNO();
     if (!context || real.Comm_get_attr(handle, keyval, &attribute, &found) != MPI_SUCCESS)
         return NULL;
     struct comm *c = found ? attribute : create(handle, context);

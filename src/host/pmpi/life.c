@@ -17,6 +17,7 @@
 
 #include "core/config/config.h"
 #include "core/local.h"
+#include "mem/kept_errno.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -117,6 +118,7 @@ static int finish(MPI_Comm self, int key, void *attribute, void *extra)
     (void)key;
     (void)attribute;
     (void)extra;
+    KEEP_ERRNO();
     pthread_mutex_lock(&lock);
     hud_context *ending = local_get(&context);
     local_set(&context, NULL);
@@ -226,6 +228,7 @@ hud_context *hud_life_context(void)
 
     if (here)
         return here;
+    KEEP_ERRNO();
     pthread_mutex_lock(&lock);
     here = local_get(&context);
     if (!here)
