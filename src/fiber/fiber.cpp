@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fiber.cpp - Boost.Context's jump between stacks, with a guard page; announces jumps to the
- * sanitizers.
+ * sanitizer that the process has, and stacks to Valgrind.
  *
  * It uses the raw jump and not boost::context::fiber, which unwinds an unfinished stack with an
  * exception: the frames here are C.
  */
 #include "fiber/fiber.h"
+#include "fiber/sanitizers.h"
+#include "fiber/valgrind.h"
 
 #include <boost/context/detail/fcontext.hpp>
+#include <cstdint>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#ifdef FIBER_ASAN
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#include <sanitizer/lsan_interface.h>
-#endif
-#ifdef FIBER_TSAN
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace context = boost::context::detail;
 
@@ -31,47 +25,94 @@ struct fiber {
     void *arg;
     context::fcontext_t inside, outside; /* where to go on */
     bool returned;
-#ifdef FIBER_ASAN
+    bool watched; /* a sanitizer wants to know of each jump */
+    uintptr_t valgrind;
+    /* Of AddressSanitizer: */
     const void *outside_stack;
     size_t outside_bytes;
     void *fake_inside, *fake_outside;
-#endif
-#ifdef FIBER_TSAN
+    /* Of ThreadSanitizer: */
     void *tsan_inside, *tsan_outside;
-#endif
 };
 
 namespace
 {
 
+/* ---- jumps, as sanitizers are told of them ---- */
+
+void announce_entry(fiber *f)
+{
+    if (__sanitizer_start_switch_fiber)
+        __sanitizer_start_switch_fiber(&f->fake_outside, f->map + f->guard_bytes,
+                                       f->map_bytes - f->guard_bytes);
+    if (__tsan_switch_to_fiber) {
+        f->tsan_outside = __tsan_get_current_fiber();
+        __tsan_switch_to_fiber(f->tsan_inside, 0);
+    }
+}
+
 void left_outside(fiber *f)
 {
-#ifdef FIBER_ASAN
-    __sanitizer_finish_switch_fiber(f->fake_inside, &f->outside_stack, &f->outside_bytes);
-#else
-    (void)f;
-#endif
+    if (__sanitizer_finish_switch_fiber)
+        __sanitizer_finish_switch_fiber(f->fake_inside, &f->outside_stack, &f->outside_bytes);
 }
+
+/* The fake frames of a fiber that has returned are freed. */
+void announce_exit(fiber *f, bool for_good)
+{
+    if (__sanitizer_start_switch_fiber)
+        __sanitizer_start_switch_fiber(for_good ? nullptr : &f->fake_inside, f->outside_stack,
+                                       f->outside_bytes);
+    if (__tsan_switch_to_fiber)
+        __tsan_switch_to_fiber(f->tsan_outside, 0);
+}
+
+void left_inside(fiber *f)
+{
+    if (__sanitizer_finish_switch_fiber)
+        __sanitizer_finish_switch_fiber(f->fake_outside, nullptr, nullptr);
+}
+
+/* What a suspended fiber holds is no leak, though it may never be resumed. */
+void announce_life(fiber *f)
+{
+    f->watched = hud_fiber_watched();
+    if (__lsan_register_root_region)
+        __lsan_register_root_region(f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
+    if (__tsan_create_fiber)
+        f->tsan_inside = __tsan_create_fiber(0);
+    f->valgrind = valgrind_add_stack(f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
+}
+
+/* Frames that were never left are still poisoned. */
+void announce_death(fiber *f)
+{
+    valgrind_drop_stack(f->valgrind);
+    if (__tsan_destroy_fiber)
+        __tsan_destroy_fiber(f->tsan_inside);
+    if (__lsan_unregister_root_region)
+        __lsan_unregister_root_region(f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
+    if (__asan_unpoison_memory_region)
+        __asan_unpoison_memory_region(f->map, f->map_bytes);
+}
+
+/* ---- jumps ---- */
 
 void leave_inside(fiber *f, bool for_good)
 {
-#ifdef FIBER_ASAN
-    __sanitizer_start_switch_fiber(for_good ? nullptr : &f->fake_inside, f->outside_stack,
-                                   f->outside_bytes);
-#endif
-#ifdef FIBER_TSAN
-    __tsan_switch_to_fiber(f->tsan_outside, 0);
-#endif
-    (void)for_good;
+    if (f->watched)
+        announce_exit(f, for_good);
     f->outside = context::jump_fcontext(f->outside, f).fctx;
-    left_outside(f);
+    if (f->watched)
+        left_outside(f);
 }
 
 void enter(context::transfer_t from)
 {
     fiber *f = static_cast<fiber *>(from.data);
 
-    left_outside(f);
+    if (f->watched)
+        left_outside(f);
     f->outside = from.fctx;
     f->main(f->arg);
     f->returned = true;
@@ -79,6 +120,11 @@ void enter(context::transfer_t from)
 }
 
 } // namespace
+
+bool hud_fiber_watched(void)
+{
+    return __sanitizer_start_switch_fiber || __tsan_switch_to_fiber;
+}
 
 fiber *hud_fiber_create(size_t stack_bytes, void (*main)(void *arg), void *arg)
 {
@@ -101,13 +147,7 @@ fiber *hud_fiber_create(size_t stack_bytes, void (*main)(void *arg), void *arg)
     f->main = main;
     f->arg = arg;
     f->inside = context::make_fcontext(f->map + f->map_bytes, f->map_bytes - f->guard_bytes, enter);
-#ifdef FIBER_ASAN
-    // What a suspended fiber holds is no leak, though it may never be resumed.
-    __lsan_register_root_region(f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
-#endif
-#ifdef FIBER_TSAN
-    f->tsan_inside = __tsan_create_fiber(0);
-#endif
+    announce_life(f);
     return f;
 }
 
@@ -115,13 +155,7 @@ void hud_fiber_free(fiber *f)
 {
     if (!f)
         return;
-#ifdef FIBER_TSAN
-    __tsan_destroy_fiber(f->tsan_inside);
-#endif
-#ifdef FIBER_ASAN
-    __lsan_unregister_root_region(f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
-    __asan_unpoison_memory_region(f->map, f->map_bytes); // frames that were never left
-#endif
+    announce_death(f);
     munmap(f->map, f->map_bytes);
     delete f;
 }
@@ -130,18 +164,11 @@ bool hud_fiber_resume(fiber *f)
 {
     if (f->returned)
         return false;
-#ifdef FIBER_ASAN
-    __sanitizer_start_switch_fiber(&f->fake_outside, f->map + f->guard_bytes,
-                                   f->map_bytes - f->guard_bytes);
-#endif
-#ifdef FIBER_TSAN
-    f->tsan_outside = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(f->tsan_inside, 0);
-#endif
+    if (f->watched)
+        announce_entry(f);
     f->inside = context::jump_fcontext(f->inside, f).fctx;
-#ifdef FIBER_ASAN
-    __sanitizer_finish_switch_fiber(f->fake_outside, nullptr, nullptr);
-#endif
+    if (f->watched)
+        left_inside(f);
     return !f->returned;
 }
 

@@ -6,24 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* GCC defines names where a sanitizer is in use, clang has features. */
-#if defined(__has_feature)
-#define FIBER_HAS(feature) __has_feature(feature)
-#else
-#define FIBER_HAS(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || FIBER_HAS(address_sanitizer)
-#define FIBER_ASAN 1
-#endif
-#if defined(__SANITIZE_THREAD__) || FIBER_HAS(thread_sanitizer)
-#define FIBER_TSAN 1
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct fiber;
+
+/* Tells whether the process has a sanitizer, whose functions need stacks of more than a few pages. */
+bool hud_fiber_watched(void);
 
 /* The stack has an inaccessible page below it.  main(arg) begins at the first resume.  NULL: out of
  * memory. */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* strand.c - see strand.h. */
 #include "request/strand.h"
+#include "mem/kept_errno.h"
 
 #include <stdlib.h>
 
-#if defined(FIBER_ASAN) || defined(FIBER_TSAN)
-enum { STACK_BYTES = 1 << 20 }; /* frames are larger */
-#else
-enum { STACK_BYTES = 1 << 17 };
-#endif
+enum { STACK_BYTES = 1 << 17, WATCHED_BYTES = 1 << 20 }; /* with a sanitizer frames are larger */
 
 static void work(void *arg)
 {
@@ -23,9 +20,11 @@ static void work(void *arg)
 
 struct strand *hud_strand_create(void)
 {
+    size_t stack_bytes = hud_fiber_watched() ? WATCHED_BYTES : STACK_BYTES;
     struct strand *s = calloc(1, sizeof *s);
 
-    if (s && (s->fiber = hud_fiber_create(STACK_BYTES, work, s)) == NULL) {
+    KEEP_ERRNO();
+    if (s && (s->fiber = hud_fiber_create(stack_bytes, work, s)) == NULL) {
         free(s);
         return NULL;
     }
