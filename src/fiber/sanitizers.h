@@ -31,7 +31,29 @@ RUNTIME void *__tsan_create_fiber(unsigned flags);
 RUNTIME void __tsan_destroy_fiber(void *fiber);
 RUNTIME void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 
+/* ThreadSanitizer: what this thread or fiber reads and writes in between is not looked at. */
+RUNTIME void AnnotateIgnoreReadsBegin(const char *file, int line);
+RUNTIME void AnnotateIgnoreReadsEnd(const char *file, int line);
+RUNTIME void AnnotateIgnoreWritesBegin(const char *file, int line);
+RUNTIME void AnnotateIgnoreWritesEnd(const char *file, int line);
+
 #undef RUNTIME
+
+static inline void sanitizer_look_away(void)
+{
+    if (AnnotateIgnoreReadsBegin && AnnotateIgnoreWritesBegin) {
+        AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+        AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    }
+}
+
+static inline void sanitizer_look_again(void)
+{
+    if (AnnotateIgnoreReadsEnd && AnnotateIgnoreWritesEnd) {
+        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+        AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    }
+}
 
 #ifdef __cplusplus
 }
