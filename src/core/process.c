@@ -3,6 +3,7 @@
  * it is the same process. */
 #define _GNU_SOURCE
 #include "core/process.h"
+#include "fiber/valgrind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,10 +56,13 @@ uint64_t hud_process_started(int pid)
     return read_stat(pid).started;
 }
 
-/* -1: the kernel has no pidfd (before Linux 5.3, or a filter), or no descriptor is left. */
+/* -1: the kernel has no pidfd (before Linux 5.3, or a filter), or no descriptor is left; or
+ * Valgrind would print that it does not know the call. */
 static int ended_by_pidfd(int pid)
 {
 #ifdef SYS_pidfd_open
+    if (valgrind_is_running())
+        return -1;
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return errno == ESRCH ? 1 : -1;

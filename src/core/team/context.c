@@ -14,6 +14,7 @@
 #include "core/team/presence.h"
 #include "core/team/requests.h"
 #include "core/team/setup.h"
+#include "fiber/valgrind.h"
 #include "mem/kept_errno.h"
 #include "late/late.h"
 
@@ -278,8 +279,14 @@ bool hud_context_huge(const struct hud_context *c)
            c->config.number[SET_PLACEMENT] == SWITCH_ON;
 }
 
+/*
+ * Valgrind does not see that another process writes to this one's memory: what single copy brings
+ * would stay undefined for memcheck.  A rank that refuses refuses for its team.
+ */
 unsigned hud_context_ways(const struct hud_context *c)
 {
+    if (valgrind_is_running())
+        return 0;
     return (c->config.number[SET_CMA] != SINGLE_COPY_OFF ? DIRECT_CALLS : 0) |
            (c->config.number[SET_XPMEM] != XPMEM_OFF ? DIRECT_MAPPED : 0);
 }
