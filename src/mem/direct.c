@@ -9,6 +9,15 @@
  * namespace, a page that is not there.  The caller has heard from that process within the same
  * operation; but its call may have failed since, then its buffers are no longer huddle's to touch
  * (hud_mem_close).
+ *
+ * A pid may come to mean another process: the member's has ended, or this process was restarted
+ * from a checkpoint, and the pids that it knows are old.  The job that was checkpointed may even run
+ * still, with the same contents at the same addresses.  So a copy goes by a pid only if that
+ * process was seen to map this team's memory within PROVEN_NS: this rank writes a number that no
+ * other job has into the member's slice, and reads it back through the process.  Neither a restart
+ * nor the reuse of a pid takes less time, and a clock that was set back is noticed, too.  A copy thus
+ * costs a look at the clock, 22 ns of 1500 ns or more.  A restart between that look and the system
+ * call would not be noticed.
  */
 #define _GNU_SOURCE
 #include "mem/kept_errno.h"
@@ -17,6 +26,11 @@
 
 #include <sys/uio.h>
 #include <time.h>
+
+enum {
+    PROVEN_NS = 1000000,
+    PROOFS = 64 /* tries while other members write their numbers */
+};
 
 /* The C library's for either direction. */
 typedef ssize_t move_fn(pid_t pid, const struct iovec *local, unsigned long locals,
@@ -49,11 +63,56 @@ static struct mem_reach *reach_of(const struct mem *m, int rank)
     return (struct mem_reach *)(void *)(m->slices[rank] + m->team->reach);
 }
 
+/* Asks whether the process with a member's pid maps the member's slice.  Other members may write
+ * their numbers meanwhile; what both mappings have is in one place. */
+static bool prove(struct mem *m, int rank, uint64_t now_ns)
+{
+    const struct mem_peer *peer = &m->team->peers[rank];
+    _Atomic uint64_t *proof = &reach_of(m, rank)->proof;
+    uint64_t here = (uint64_t)(uintptr_t)m->slices[rank] & m->home_mask;
+    uint64_t there = peer->arena + ((uint64_t)(uintptr_t)proof - here);
+    uint64_t mine = now_ns ^ (uint64_t)(m->rank + 1) << 48, seen;
+
+    for (int i = 0; i < PROOFS; i++) {
+        atomic_store_explicit(proof, mine, memory_order_seq_cst);
+        if (hud_mem_read(peer->pid, there, &seen, sizeof seen) != sizeof seen)
+            return false;
+        if (seen == mine || seen == atomic_load_explicit(proof, memory_order_seq_cst))
+            return true;
+    }
+    return false;
+}
+
+static bool is_peer(struct mem *m, int rank)
+{
+    struct mem_peer *peer = &m->team->peers[rank];
+    int64_t now_ns = hud_mem_now_ns();
+
+    if ((uint64_t)now_ns - (uint64_t)peer->proven_ns < PROVEN_NS)
+        return true;
+    if (!prove(m, rank, (uint64_t)now_ns))
+        return false;
+    peer->proven_ns = now_ns;
+    return true;
+}
+
+static size_t kernel_read(struct mem *m, int rank, uint64_t from, void *to, size_t bytes)
+{
+    return is_peer(m, rank) ? hud_mem_read(m->team->peers[rank].pid, from, to, bytes) : 0;
+}
+
+static size_t kernel_write(struct mem *m, int rank, uint64_t to, const void *from, size_t bytes)
+{
+    return is_peer(m, rank) ? move(process_vm_writev, m->team->peers[rank].pid, to,
+                                   (uint64_t)(uintptr_t)from, bytes)
+                            : 0;
+}
+
 /* What was read may be anything if the owner closed its memory meanwhile. */
 size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t bytes)
 {
     size_t moved = m->team->mapped ? hud_mapped_read(m->team->mapped[rank], from, to, bytes)
-                                   : hud_mem_read(m->team->pids[rank], from, to, bytes);
+                                   : kernel_read(m, rank, from, to, bytes);
 
     atomic_thread_fence(memory_order_seq_cst);
     return atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_relaxed) == 0 ? moved : 0;
@@ -69,8 +128,7 @@ size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size
     atomic_store_explicit(&mine->writes, (uint64_t)rank + 1, memory_order_seq_cst);
     if (atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_seq_cst) == 0)
         moved = m->team->mapped ? hud_mapped_write(m->team->mapped[rank], to, from, bytes)
-                                : move(process_vm_writev, m->team->pids[rank], to,
-                                       (uint64_t)(uintptr_t)from, bytes);
+                                : kernel_write(m, rank, to, from, bytes);
     atomic_store_explicit(&mine->writes, 0, memory_order_release);
     return moved;
 }

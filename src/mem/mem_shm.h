@@ -48,6 +48,14 @@ struct mem_reach {
         writes; /* 1 + the rank whose memory the owner writes to now; 0: none */
     _Alignas(HUD_LINE) _Atomic uint64_t
         closed; /* nonzero: nobody may read or write the owner's memory any more */
+    _Atomic uint64_t proof; /* written by any member, and read back through the owner's process */
+};
+
+/* A member's process, which the kernel copies from or to. */
+struct mem_peer {
+    int pid;           /* in this process's PID namespace */
+    uint64_t arena;    /* where that process maps its own arena */
+    int64_t proven_ns; /* when it last had that memory there; 0: not yet */
 };
 
 /* What the calls of a team share, and seldom need. */
@@ -56,8 +64,7 @@ struct mem_team {
     struct mem_pace pace;
     int ahead; /* of mem_prefetch_next: awaits and prefetches in a row; below 0: so many awaits
                   until it is tried again */
-    const int *pids; /* of the members, in this process's PID namespace; NULL: they cannot reach
-                        each other's memory */
+    struct mem_peer *peers; /* of the members; NULL: they cannot reach each other's memory */
     struct mem_mapped *const *mapped; /* of the members, where they reach it by mappings; NULL: the
                                          kernel copies (mapped.h) */
     size_t reach;                     /* where in each member's slice its struct mem_reach is */
@@ -325,7 +332,7 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
 
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
 {
-    return m->team->pids && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;
+    return m->team->peers && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;
 }
 
 /* Of `bytes` bytes those that the span's view has room for. */

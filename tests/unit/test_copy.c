@@ -73,7 +73,7 @@ static void long_copies_in_are_whole(void **state)
     enum { SIZE = 3 * MEM_PACE_MIN };
     static unsigned char from[SIZE], to[SIZE + 2 * PLACES], want[SIZE + 2 * PLACES];
     const struct mem_policy policy = { .paces = true };
-    struct mem_team team = { .pids = NULL };
+    struct mem_team team = { .peers = NULL };
     struct mem m = { .policy = &policy, .team = &team };
     struct hud_view view = { .base = from, .bytes = SIZE };
 

@@ -223,11 +223,11 @@ static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
         usleep(100);
     if (hud_peers_map(&peers, &own, cards, 2, me, NULL, NULL, base) != 0)
         return 3;
-    int pids[2];
+    struct mem_peer reached[2];
     struct mem_mapped *mapped[2];
     unsigned direct =
-        hud_peers_direct(&peers, cards, 2, me, DIRECT_CALLS | DIRECT_MAPPED, pids, mapped);
-    if (pids[me] != (int)getpid() || pids[1 - me] == pids[me] ||
+        hud_peers_direct(&peers, cards, 2, me, DIRECT_CALLS | DIRECT_MAPPED, reached, mapped);
+    if (reached[me].pid != (int)getpid() || reached[1 - me].pid == reached[me].pid ||
         direct != (hud_direct_likely() ? DIRECT_CALLS : 0U))
         return 5;
     int rc = base[1 - me][offset] == (char)(40 + 1 - me) && base[me] == (char *)own.head ? 0 : 4;

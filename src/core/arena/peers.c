@@ -334,10 +334,11 @@ static unsigned ways_to(struct peers *p, const struct peer_card *own, const stru
 }
 
 unsigned hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me,
-                          unsigned ways, int *pids, struct mem_mapped **mapped)
+                          unsigned ways, struct mem_peer *reached,
+                          struct mem_mapped **mapped)
 {
     for (int r = 0; r < ranks; r++) {
-        pids[r] = cards[r].pid;
+        reached[r] = (struct mem_peer){ .pid = cards[r].pid, .arena = cards[r].address };
         mapped[r] = NULL;
         if (r != me && ways != 0)
             ways &= ways_to(p, &cards[me], &cards[r], ways, &mapped[r]);

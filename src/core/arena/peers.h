@@ -100,11 +100,12 @@ int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_ca
 
 /*
  * Which of those ways (enum direct_way, a set) reach the memory of every other member; after
- * hud_peers_map.  Each member is tried once in the life of the context.  pids, mapped: of all
+ * hud_peers_map.  Each member is tried once in the life of the context.  reached, mapped: of all
  * members; mapped is NULL for this one, and where that way does not work.
  */
 unsigned hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me,
-                          unsigned ways, int *pids, struct mem_mapped **mapped);
+                          unsigned ways, struct mem_peer *reached,
+                          struct mem_mapped **mapped);
 
 /* ---- between peers.c and arrivals.c ---- */
 

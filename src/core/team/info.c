@@ -314,7 +314,7 @@ int hud_team_json(hud_team *team, char **json)
         json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
         json_object_set_new(out, "single_copy",
                             json_string(team->mem_team.mapped ? "mapped by XPMEM"
-                                        : team->mem_team.pids ? "by the kernel"
+                                        : team->mem_team.peers ? "by the kernel"
                                                               : "no"));
         json_object_set_new(out, "quick", json_boolean(team->plan->facts.quick));
         json_object_set_new(out, "intel", json_boolean(team->plan->facts.intel));

@@ -353,6 +353,6 @@ void hud_longwait_give_up(struct hud_team *team, int status)
 {
     /* first: the others leave while this one waits */
     mem_count_put(&team_member(team, team->rank)->gave_up, 1 + (uint64_t)status);
-    if (team->mem_team.pids)
+    if (team->mem_team.peers)
         hud_mem_close(&team->mem, has_ended, team);
 }

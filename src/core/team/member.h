@@ -21,6 +21,7 @@
  *                                                            about calls that differ has been
  *                                                            printed
  *   member.reach.*      its owner    direct copiers          see mem_shm.h
+ *   member.reach.proof  any          any                     see mem/direct.c
  *   head.note[i]        its owner    long waiters,           struct wait_note: a wait of one of the
  *                                                            owner's threads
  *                                    huddle who

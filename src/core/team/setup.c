@@ -107,7 +107,7 @@ static enum reason prepare(struct setup *s)
     pthread_mutex_unlock(&c->lock);
     if (reaches)
         s->direct = hud_peers_direct(&c->peers, s->card, team->size, team->rank,
-                                     hud_context_ways(c), team->pids, team->mapped);
+                                     hud_context_ways(c), team->peers, team->mapped);
     s->quick = (s->direct & DIRECT_CALLS) &&
                (c->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
     if (team->bytes == 0)
@@ -166,7 +166,7 @@ static void take_up(struct setup *s)
                               .home_mask = mask,
                               .policy = &team->policy,
                               .team = &team->mem_team };
-    team->mem_team.pids = s->direct != 0 ? team->pids : NULL;
+    team->mem_team.peers = s->direct != 0 ? team->peers : NULL;
     team->mem_team.mapped = s->direct & DIRECT_MAPPED ? team->mapped : NULL;
     team->mem_team.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);
     if (team->check)
@@ -280,8 +280,8 @@ static bool allocate(struct setup *s)
     s->plan = malloc(sizeof *s->plan);
     free(s->team->slices); /* of an early round */
     s->team->slices = calloc(ranks, sizeof *s->team->slices);
-    free(s->team->pids);
-    s->team->pids = calloc(ranks, sizeof *s->team->pids);
+    free(s->team->peers);
+    s->team->peers = calloc(ranks, sizeof *s->team->peers);
     free(s->team->mapped);
     s->team->mapped = calloc(ranks, sizeof *s->team->mapped);
     free(s->team->process);
@@ -289,7 +289,7 @@ static bool allocate(struct setup *s)
     s->team->check = hud_checks(c) ? hud_check_create(s->team) : NULL;
     bool checked = (s->team->check || !hud_checks(c)) && c->planner && hud_rules_builtin();
     if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
-        s->team->slices && s->team->pids && s->team->mapped && s->team->process && checked &&
+        s->team->slices && s->team->peers && s->team->mapped && s->team->process && checked &&
         hud_adapt_create(s->team))
         return true;
     s->no_memory = true;

@@ -72,7 +72,7 @@ static void free_span(struct span *span)
     if (!span)
         return;
     free(span->node.slices);
-    free(span->node.pids);
+    free(span->node.peers);
     free(span->node.mapped);
     free(span->node.process);
     free(span->net.message);
@@ -124,7 +124,7 @@ static bool allocate(struct hud_team *whole, const union hello *hello, struct pa
                                .name = name_node,
                                .interrupted = whole->exchange.interrupted ? interrupted : NULL };
     node->slices = calloc(ranks, sizeof *node->slices);
-    node->pids = calloc(ranks, sizeof *node->pids);
+    node->peers = calloc(ranks, sizeof *node->peers);
     node->mapped = calloc(ranks, sizeof *node->mapped);
     node->process = calloc(ranks, sizeof *node->process);
     connect_net(span);
@@ -133,7 +133,7 @@ static bool allocate(struct hud_team *whole, const union hello *hello, struct pa
     p->hello = calloc(ranks, sizeof *p->hello);
     p->card = calloc(ranks, sizeof *p->card);
     p->base = calloc(ranks, sizeof *p->base);
-    return node->slices && node->pids && node->mapped && node->process && span->net.message &&
+    return node->slices && node->peers && node->mapped && node->process && span->net.message &&
            p->hello && p->card && p->base;
 }
 

@@ -55,7 +55,7 @@ void hud_team_end(struct hud_team *team)
     hud_span_end(team);
     hud_shape_groups_free(&team->groups);
     free(team->slices);
-    free(team->pids);
+    free(team->peers);
     free(team->mapped);
     free(team->process);
     free(team->carried[0]);

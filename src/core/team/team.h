@@ -35,7 +35,7 @@ struct hud_team {
     struct mem_policy policy;
     struct mem_team mem_team;
     char **slices;              /* [size] where this process maps them */
-    int *pids;                  /* [size] */
+    struct mem_peer *peers;     /* [size] */
     struct mem_mapped **mapped; /* [size] the peers'; see hud_peers_direct */
     struct team_process {
         int pid;          /* in this process's PID namespace; 0: not known here */
