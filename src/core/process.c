@@ -3,6 +3,7 @@
  * it is the same process. */
 #define _GNU_SOURCE
 #include "core/process.h"
+#include "core/local.h"
 #include "fiber/valgrind.h"
 
 #include <errno.h>
@@ -26,12 +27,12 @@ struct stat_line {
     uint64_t started;
 };
 
-static struct stat_line read_stat(int pid)
+static struct stat_line read_stat_of(const char *name)
 {
     char path[32], text[STAT_BYTES];
     struct stat_line line = { .state = 0 };
 
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    snprintf(path, sizeof path, "/proc/%s/stat", name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return line;
@@ -49,6 +50,37 @@ static struct stat_line read_stat(int pid)
     }
     line.started = at ? strtoull(at, NULL, 10) : 0;
     return line;
+}
+
+static struct stat_line read_stat(int pid)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%d", pid);
+    return read_stat_of(name);
+}
+
+/* This process when it was noted; a forked one has another pid. */
+static struct {
+    _Atomic uint64_t pid, started;
+} noted;
+
+void hud_process_note(void)
+{
+    if (local_time(&noted.pid) == (uint64_t)getpid())
+        return;
+    local_tell(&noted.started, read_stat_of("self").started);
+    local_tell(&noted.pid, (uint64_t)getpid());
+}
+
+static bool was_restarted(void)
+{
+    uint64_t then = local_time(&noted.started);
+
+    if (then == 0 || local_time(&noted.pid) != (uint64_t)getpid())
+        return false;
+    uint64_t now = read_stat_of("self").started;
+    return now != 0 && now != then;
 }
 
 uint64_t hud_process_started(int pid)
@@ -76,10 +108,8 @@ static int ended_by_pidfd(int pid)
 #endif
 }
 
-bool hud_process_ended(int pid, uint64_t started)
+static bool is_gone(int pid, uint64_t started)
 {
-    if (pid <= 0)
-        return false;
     int ended = ended_by_pidfd(pid);
     bool unknown = ended < 0;
     if (unknown)
@@ -89,4 +119,9 @@ bool hud_process_ended(int pid, uint64_t started)
     struct stat_line now = read_stat(pid);
     bool dead = now.state == 'Z' || now.state == 'X' || now.state == 'x'; /* not reaped */
     return dead || (started != 0 && now.started != started && now.started != 0);
+}
+
+bool hud_process_ended(int pid, uint64_t started)
+{
+    return pid > 0 && is_gone(pid, started) && !was_restarted();
 }

@@ -11,8 +11,12 @@
  * hidden or ended). */
 uint64_t hud_process_started(int pid);
 
+/* Notes when this process started, for the time after a restart from a checkpoint: then others have
+ * other pids and other start times, and none of them has ended for that.  Once in a process. */
+void hud_process_note(void);
+
 /* The process has ended, reaped by its parent or not.  started: as above, 0 if not known.  False
- * for pid 0, and if the kernel cannot tell. */
+ * for pid 0, if the kernel cannot tell, and after a restart. */
 bool hud_process_ended(int pid, uint64_t started);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_process.c - whether a process has ended: one that runs, a zombie, another with its number;
- * with and without pidfd. */
+ * with and without pidfd, and after a restart. */
 #define _GNU_SOURCE
 #include "../mpi/forbid.h"
 #include "core/process.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -75,11 +76,59 @@ static void without_pidfd(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+enum { CANNOT_SEPARATE = 99 };
+
+/* Goes on in a child that has this process's number, in a PID namespace of its own: the same memory
+ * in a process that started later, as after a restart.  Returns the child's exit status. */
+static int go_on_in_child(int (*rest)(void))
+{
+    int status;
+
+    if (unshare(CLONE_NEWPID) != 0)
+        return CANNOT_SEPARATE;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(rest());
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+enum { NOBODY = 4000000 };
+
+static int after_restart(void)
+{
+    return hud_process_ended(NOBODY, 1) ? 3 : 0;
+}
+
+static int before_restart(void)
+{
+    hud_process_note();
+    if (!hud_process_ended(NOBODY, 1))
+        return 2;
+    usleep(50000); /* start times are counted in hundredths of a second */
+    return go_on_in_child(after_restart);
+}
+
+static void nobody_has_ended_for_a_restart(void **state)
+{
+    int status;
+    pid_t pid = fork(); /* whose children are in other namespaces */
+
+    (void)state;
+    if (pid == 0)
+        _exit(go_on_in_child(before_restart));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == CANNOT_SEPARATE)
+        skip(); /* only root may */
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_pidfd),
         cmocka_unit_test(without_pidfd),
+        cmocka_unit_test(nobody_has_ended_for_a_restart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

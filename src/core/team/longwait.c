@@ -45,6 +45,7 @@ void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, ui
 {
     uint64_t number = hash_number(HASH_START, offset);
 
+    hud_process_note();
     for (size_t i = 0; i < ARENA_NONCE; i++)
         number = hash_number(number, cards[0].nonce[i]);
     team->number = number;
