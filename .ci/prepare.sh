@@ -4,7 +4,7 @@
 
 HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjansson-dev libtomlplusplus-dev libcmocka-dev libboost-context-dev
     openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps python3 python3-venv"
-HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace libsimgrid-dev iproute2 mandoc fish zsh environment-modules"
+HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace valgrind libsimgrid-dev iproute2 mandoc fish zsh environment-modules"
 HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"
 # What only ./test --full and packaging/ need.
 HUD_PACKAGERS="debhelper lintian mmdebstrap rpm rpmlint cpio binutils"

@@ -12,7 +12,7 @@ extern "C" {
 
 struct fiber;
 
-/* Tells whether the process has a sanitizer, whose functions need stacks of more than a few pages. */
+/* Tells whether the process has a sanitizer, whose functions need larger stacks. */
 bool hud_fiber_watched(void);
 
 /* The stack has an inaccessible page below it.  main(arg) begins at the first resume.  NULL: out of

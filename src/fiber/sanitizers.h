@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sanitizers.h - the functions of a sanitizer's runtime that huddle calls where the process has one.
+ * sanitizers.h - functions of a sanitizer's runtime that huddle calls where the process has one.
  *
  * The program may be compiled with a sanitizer though huddle is not.  Weak references find its
  * runtime when the library is loaded; without one they are null, and nothing is called.
@@ -19,7 +19,7 @@ extern "C" {
 /* AddressSanitizer: the stack that the thread is on, and the fake frames that belong to it. */
 RUNTIME void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t bytes);
 RUNTIME void __sanitizer_finish_switch_fiber(void *fake_stack, const void **bottom, size_t *bytes);
-RUNTIME void __asan_unpoison_memory_region(const volatile void *at, size_t bytes);
+RUNTIME void __asan_unpoison_memory_region(const void *at, size_t bytes);
 
 /* LeakSanitizer: memory that it searches for pointers. */
 RUNTIME void __lsan_register_root_region(const void *at, size_t bytes);

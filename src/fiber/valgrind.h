@@ -24,7 +24,7 @@ enum {
 /* Makes a request.  Returns 0 if the process does not run on Valgrind. */
 static inline uintptr_t valgrind_ask(uintptr_t request, uintptr_t first, uintptr_t second)
 {
-    volatile uintptr_t words[] = { request, first, second, 0, 0, 0 };
+    const uintptr_t words[] = { request, first, second, 0, 0, 0 };
     uintptr_t answer = 0;
 
 #if defined(__x86_64__)
@@ -35,7 +35,7 @@ static inline uintptr_t valgrind_ask(uintptr_t request, uintptr_t first, uintptr
                      : "cc", "memory");
 #elif defined(__aarch64__)
     register uintptr_t result __asm__("x3") = answer;
-    register volatile uintptr_t *at __asm__("x4") = words;
+    register const uintptr_t *at __asm__("x4") = words;
     __asm__ volatile("ror x12, x12, #3; ror x12, x12, #13; ror x12, x12, #51; ror x12, x12, #61\n\t"
                      "orr x10, x10, x10"
                      : "+r"(result)

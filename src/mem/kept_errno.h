@@ -2,11 +2,11 @@
 /*
  * kept_errno.h - leaves errno as the caller had it.
  *
- * A program may look at errno after a call of the MPI that succeeds.  What huddle tries in vain, and
- * does without, must not change it: a file that is not there, a wait that is over before it begins.
+ * A program may look at errno after a call of the MPI that succeeds.  What huddle tries in vain
+ * must not change it: to open a file that is not there, to wait for what has come already.
  *
- * Not around code that a fiber suspends: another call, in another thread perhaps, has an errno of its
- * own meanwhile.  What runs on a fiber is kept where the fiber is resumed.
+ * Code that a fiber suspends must not keep errno, as another call uses it meanwhile, perhaps that
+ * of another thread.  The function that resumes the fiber keeps it.
  */
 #ifndef HUD_KEPT_ERRNO_H
 #define HUD_KEPT_ERRNO_H

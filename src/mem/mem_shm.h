@@ -47,7 +47,7 @@ struct mem_reach {
     _Alignas(HUD_LINE) _Atomic uint64_t
         writes; /* 1 + the rank whose memory the owner writes to now; 0: none */
     _Alignas(HUD_LINE) _Atomic uint64_t
-        closed; /* nonzero: nobody may read or write the owner's memory any more */
+        closed;             /* nonzero: nobody may read or write the owner's memory any more */
     _Atomic uint64_t proof; /* written by any member, and read back through the owner's process */
 };
 

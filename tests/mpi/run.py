@@ -31,6 +31,7 @@ import peers
 from cases import CASES, DIFFERENTIAL, Case, NotHere
 from forced import forced
 from mismatches import MISMATCHES
+from watched import WATCHED
 
 MARK = "MPI_TEST_CASE"  # in the environment of every process of a case
 
@@ -266,7 +267,7 @@ def run_case(setting, case, mpi):
 
 def all_cases(setting):
     if setting.plain:
-        return [*CASES, *MISMATCHES]
+        return [*CASES, *MISMATCHES, *WATCHED]
     facts = subprocess.run(
         [setting.huddle, "info", "--json"], capture_output=True, check=True, text=True
     )
@@ -276,6 +277,7 @@ def all_cases(setting):
     return [
         *CASES,
         *MISMATCHES,
+        *WATCHED,
         *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["direct"]),
     ]
 

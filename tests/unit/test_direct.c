@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_direct.c - the kernel's copies go to a member's process, and to no other that has its pid. */
+/* test_direct.c - the kernel's copies go to a member's process, not to another with its pid. */
 #define _GNU_SOURCE
 #include "mem/mem.h"
 
@@ -24,11 +24,9 @@ static char buffer[BYTES]; /* of each process */
 static struct mem_peer peers[RANKS];
 static struct mem_team team = { .peers = peers, .reach = REACH };
 static char *slices[RANKS];
-static struct mem m = { .rank = 0,
-                        .size = RANKS,
-                        .slices = slices,
-                        .home_mask = ~(uintptr_t)(ARENA - 1),
-                        .team = &team };
+static struct mem m = {
+    .rank = 0, .size = RANKS, .slices = slices, .home_mask = ~(uintptr_t)(ARENA - 1), .team = &team
+};
 
 static struct mem_reach *reach(int rank)
 {
@@ -43,8 +41,8 @@ static void replace_arenas(void)
     if (!kept)
         _exit(2);
     memcpy(kept, arenas, RANKS * ARENA);
-    if (mmap(arenas, RANKS * ARENA, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (mmap(arenas, RANKS * ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+             -1, 0) == MAP_FAILED)
         _exit(2);
     memcpy(arenas, kept, RANKS * ARENA);
 }
@@ -204,8 +202,8 @@ static void members_prove_at_the_same_time(void **state)
 static int map_arenas(void **state)
 {
     char own = 'x', got = 0;
-    char *space = mmap(NULL, (RANKS + 1) * ARENA, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *space =
+        mmap(NULL, (RANKS + 1) * ARENA, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     (void)state;
     if (space == MAP_FAILED)

@@ -334,8 +334,7 @@ static unsigned ways_to(struct peers *p, const struct peer_card *own, const stru
 }
 
 unsigned hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me,
-                          unsigned ways, struct mem_peer *reached,
-                          struct mem_mapped **mapped)
+                          unsigned ways, struct mem_peer *reached, struct mem_mapped **mapped)
 {
     for (int r = 0; r < ranks; r++) {
         reached[r] = (struct mem_peer){ .pid = cards[r].pid, .arena = cards[r].address };

@@ -104,8 +104,7 @@ int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_ca
  * members; mapped is NULL for this one, and where that way does not work.
  */
 unsigned hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me,
-                          unsigned ways, struct mem_peer *reached,
-                          struct mem_mapped **mapped);
+                          unsigned ways, struct mem_peer *reached, struct mem_mapped **mapped);
 
 /* ---- between peers.c and arrivals.c ---- */
 

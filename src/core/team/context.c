@@ -15,8 +15,8 @@
 #include "core/team/requests.h"
 #include "core/team/setup.h"
 #include "fiber/valgrind.h"
-#include "mem/kept_errno.h"
 #include "late/late.h"
+#include "mem/kept_errno.h"
 
 #include <stdio.h>
 #include <stdlib.h>

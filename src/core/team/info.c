@@ -313,9 +313,9 @@ int hud_team_json(hud_team *team, char **json)
         json_object_set_new(out, "oversubscribed", json_boolean(team->plan->facts.oversubscribed));
         json_object_set_new(out, "direct", json_boolean(team->plan->facts.direct));
         json_object_set_new(out, "single_copy",
-                            json_string(team->mem_team.mapped ? "mapped by XPMEM"
+                            json_string(team->mem_team.mapped  ? "mapped by XPMEM"
                                         : team->mem_team.peers ? "by the kernel"
-                                                              : "no"));
+                                                               : "no"));
         json_object_set_new(out, "quick", json_boolean(team->plan->facts.quick));
         json_object_set_new(out, "intel", json_boolean(team->plan->facts.intel));
         json_object_set_new(out, "divided", json_boolean(team->plan->facts.divided));
