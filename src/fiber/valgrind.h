@@ -3,9 +3,8 @@
  * valgrind.h - requests to Valgrind, for a process that runs on it.
  *
  * A request is a sequence of instructions without effect that Valgrind recognises.  The sequences
- * and the numbers are those of valgrind/valgrind.h and valgrind/memcheck.h, which never change them
- * for the sake of programs that are compiled already.  They are repeated here so that neither the
- * build nor a package depends on Valgrind.
+ * and the numbers are those of valgrind/valgrind.h, which keeps them for programs that are compiled
+ * already.  They are repeated here so that neither the build nor a package depends on Valgrind.
  */
 #ifndef HUD_VALGRIND_H
 #define HUD_VALGRIND_H
@@ -17,8 +16,7 @@
 enum {
     VALGRIND_RUNNING = 0x1001,
     VALGRIND_STACK_REGISTER = 0x1501,
-    VALGRIND_STACK_DEREGISTER = 0x1502,
-    VALGRIND_MAKE_DEFINED = 'M' << 24 | 'C' << 16 | 2
+    VALGRIND_STACK_DEREGISTER = 0x1502
 };
 
 /* Makes a request.  Returns 0 if the process does not run on Valgrind. */
@@ -62,12 +60,6 @@ static inline uintptr_t valgrind_add_stack(const char *lowest, size_t bytes)
 static inline void valgrind_drop_stack(uintptr_t number)
 {
     (void)valgrind_ask(VALGRIND_STACK_DEREGISTER, number, 0);
-}
-
-/* Tells memcheck that other processes have written these bytes, or may have. */
-static inline void valgrind_define(const void *at, size_t bytes)
-{
-    (void)valgrind_ask(VALGRIND_MAKE_DEFINED, (uintptr_t)at, bytes);
 }
 
 #endif

@@ -13,10 +13,10 @@
  * A pid may come to mean another process.  The member's may have ended.  Or this process was
  * restarted from a checkpoint, and knows old pids; the job that was checkpointed may still run,
  * with the same contents at the same addresses.  So a copy goes by a pid only if its process was
- * seen to map this team's memory within PROVEN_NS: this rank writes a number that no other job has into the
- * member's slice, and reads it back through that process.  Neither a restart nor the reuse of a pid
- * takes less time, and a clock that was set back is noticed, too.  So a copy costs a look at the
- * clock.  A restart between that look and the system call would not be noticed.
+ * seen to map this team's memory within PROVEN_NS: this rank writes a number that no other job
+ * has into the member's slice, and reads it back through that process.  Neither a restart nor the
+ * reuse of a pid takes less time, and a clock that was set back is noticed, too.  So a copy costs
+ * a look at the clock.  A restart between that look and the system call would not be noticed.
  */
 #define _GNU_SOURCE
 #include "mem/kept_errno.h"
