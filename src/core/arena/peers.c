@@ -154,6 +154,7 @@ void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *
     else if (!descriptor_is_ours(&p->sock))
         p->sock = hud_handover_open(p->card.socket);
     p->card_known = true;
+    p->card.pid = (int32_t)getpid(); /* another one after a restart from a checkpoint */
     *card = p->card;
     card->by_proc = card->by_proc && !p->proc_failed;
     pthread_mutex_unlock(&p->lock);
