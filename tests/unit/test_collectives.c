@@ -12,6 +12,7 @@
 #include "core/arena/direct.h"
 #include "core/team/guard.h"
 #include "core/team/longwait.h"
+#include "core/team/team.h"
 
 #include <ctype.h>
 #include <sched.h>
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -65,6 +67,16 @@ static void forced(struct rank *r)
                 call_one(r, forced_kind, sizes[s], o, (s + o + (size_t)place) % 2 != 0);
 }
 
+/* The setting that forces an algorithm. */
+static void force(const struct alg *alg, char *setting, size_t bytes)
+{
+    int used = snprintf(setting, bytes, "HUDDLE_%s=%s", alg->coll, alg->name);
+
+    for (char *c = setting; c < setting + used && *c != '='; c++)
+        *c = (char)toupper((unsigned char)*c);
+    forced_kind = hud_coll_kind(alg->coll);
+}
+
 /* more: a setting, or NULL; only_direct: algorithms of single copy, which is possible without the
  * kernel's copies. */
 static void in_turn(const char *more, bool only_direct)
@@ -76,10 +88,7 @@ static void in_turn(const char *more, bool only_direct)
                                          only_direct ? "HUDDLE_CMA=off" : NULL, NULL };
         if (only_direct && !alg->family->direct)
             continue;
-        int used = snprintf(setting, sizeof setting, "HUDDLE_%s=%s", alg->coll, alg->name);
-        for (char *c = setting; c < setting + used && *c != '='; c++)
-            *c = (char)toupper((unsigned char)*c);
-        forced_kind = hud_coll_kind(alg->coll);
+        force(alg, setting, sizeof setting);
         for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
             if (crew_run(ranks, settings, forced) == 0 && (only_direct || !alg->family->direct))
                 fail_msg("%s, %d ranks: no call was taken", setting, ranks);
@@ -97,6 +106,34 @@ static void single_copy_by_mappings(void **state)
     (void)state;
     in_turn("HUDDLE_XPMEM=keep", true);
     in_turn("HUDDLE_XPMEM=copy", true);
+}
+
+/* After the set-up odd ranks have pids of another process, as after a restart from a checkpoint. */
+static void forced_by_old_pids(struct rank *r)
+{
+    call_one(r, forced_kind, 100, 0, false);
+    for (int i = 0; i < r->ranks && r->number % 2 != 0; i++) {
+        r->team->peers[i].pid = (int)getppid();
+        r->team->peers[i].proven_ns = 0;
+    }
+    forced(r);
+}
+
+static void single_copy_by_old_pids(void **state)
+{
+    char setting[64];
+    const char *const settings[] = { setting, "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    if (!hud_direct_likely())
+        skip();
+    for (int a = 0; hud_shm_algs[a]; a++) {
+        if (!hud_shm_algs[a]->family->direct)
+            continue;
+        force(hud_shm_algs[a], setting, sizeof setting);
+        for (int ranks = 2; ranks <= CREW_MAX; ranks += 3)
+            assert_true(crew_run(ranks, settings, forced_by_old_pids) > 0);
+    }
 }
 
 /* All collectives, one after the other, on one team. */
@@ -386,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_in_turn),
         cmocka_unit_test(single_copy_by_mappings),
+        cmocka_unit_test(single_copy_by_old_pids),
         cmocka_unit_test(every_collective_is_taken),
         cmocka_unit_test(little_memory),
         cmocka_unit_test(nothing_is_enough_and_large_elements_are_too_much),
