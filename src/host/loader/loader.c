@@ -19,6 +19,7 @@
 #include "core/launched.h"
 #include "core/local.h"
 #include "core/required.h"
+#include "mem/kept_errno.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -335,24 +336,39 @@ static void judge(const struct object *object, bool served_ran)
     }
 }
 
+/* Does what comes before an MPI's initialisation.  Returns false if the function is no MPI's. */
+static bool begin(const void *function, struct object *object)
+{
+    KEEP_ERRNO();
+    if (!hud_loader_mpi_of(function, object))
+        return false;
+    load_recorder(object);
+    hud_loader_load(object);
+    start();
+    return true;
+}
+
+/* Does what comes after it.  Sessions and tools do not make an MPI_COMM_WORLD. */
+static void end(const char *name, const struct object *object, bool served_ran)
+{
+    KEEP_ERRNO();
+    if (!strstr(name, "ession_") && !strstr(name, "MPI_T_"))
+        initialised();
+    if (object)
+        judge(object, served_ran);
+}
+
 uintptr_t hud_loader_initialise(const char *name, void *function, const uintptr_t a[4])
 {
     struct object object;
-    bool is_known = hud_loader_mpi_of(function, &object), served_ran = served_runs;
+    bool served_ran = served_runs;
 
     if (!function)
         hud_names_missing(name);
-    if (is_known) {
-        load_recorder(&object);
-        hud_loader_load(&object);
-        start();
-    }
+    bool is_known = begin(function, &object);
     uintptr_t result = ((uintptr_t(*)(uintptr_t, uintptr_t, uintptr_t, uintptr_t))function)(
         a[0], a[1], a[2], a[3]);
-    if (!strstr(name, "ession_") && !strstr(name, "MPI_T_"))
-        initialised();
-    if (is_known)
-        judge(&object, served_ran);
+    end(name, is_known ? &object : NULL, served_ran);
     return result;
 }
 

@@ -14,6 +14,7 @@
 #include "host/loader/loader.h"
 
 #include "core/local.h"
+#include "mem/kept_errno.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -244,6 +245,7 @@ void *hud_loader_look_up(unsigned long name, const void *caller, void *first, co
 
     if (at == NAMES)
         return hud_hook_dlsym(first, second, caller);
+    KEEP_ERRNO();
     count_mpis();
     void *target = several ? find_answer(at, caller) : NULL;
     if (target)
