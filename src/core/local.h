@@ -110,4 +110,32 @@ static inline void local_set(_Atomic(void *) *pointer, void *value)
     atomic_store_explicit(pointer, value, memory_order_release);
 }
 
+/* Numbers that threads set and read in one order: each sees what others have set before. */
+static inline uintptr_t local_word(const _Atomic(uintptr_t) *word)
+{
+    return atomic_load_explicit(word, memory_order_seq_cst);
+}
+
+static inline void local_set_word(_Atomic(uintptr_t) *word, uintptr_t value)
+{
+    atomic_store_explicit(word, value, memory_order_seq_cst);
+}
+
+/* Reads such a number where an older one does no harm. */
+static inline uintptr_t local_glance(const _Atomic(uintptr_t) *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* Users of an object; the thread for which local_part returns 0 is the last one. */
+static inline void local_join(atomic_int *users)
+{
+    atomic_fetch_add_explicit(users, 1, memory_order_relaxed);
+}
+
+static inline int local_part(atomic_int *users)
+{
+    return atomic_fetch_sub_explicit(users, 1, memory_order_acq_rel) - 1;
+}
+
 #endif

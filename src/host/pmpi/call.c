@@ -8,22 +8,28 @@ void hud_call_announce(const struct call *c)
         hud_team_enter(c->comm->team, &c->about);
 }
 
-static void settle_side(struct message *messages, int count)
+static bool settle_side(struct message *messages, int count)
 {
+    bool good = true;
+
     for (int r = 0; r < count; r++)
-        hud_message_close(&messages[r]);
+        good = hud_message_close(&messages[r]) && good;
+    return good;
 }
 
-void hud_call_settle(struct call *c)
+int hud_call_settle(struct call *c, int status)
 {
+    bool good = true;
+
     if (c->opened & OPENED_FROM)
-        hud_message_close(&c->from);
+        good = hud_message_close(&c->from) && good;
     if (c->opened & OPENED_TO)
-        hud_message_close(&c->to);
+        good = hud_message_close(&c->to) && good;
     if (c->opened & OPENED_IN)
-        settle_side(c->in, c->comm->size);
+        good = settle_side(c->in, c->comm->size) && good;
     if (c->opened & OPENED_OUT)
-        settle_side(c->out, c->comm->size);
+        good = settle_side(c->out, c->comm->size) && good;
+    return good || status != HUD_OK ? status : HUD_ERR_DEVICE;
 }
 
 int hud_open_barrier(struct call *c)

@@ -42,19 +42,21 @@ static inline void call_begin(struct call *c, struct comm *comm, struct grown *s
 /* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around
  * it.  hud_team_exit is to follow. */
 void hud_call_announce(const struct call *c);
-/* Gives the data back to the user.  The operation and the scratch stay. */
-void hud_call_settle(struct call *c);
+/* Gives the data back to the user.  Returns the status of the call, which is an error if a copy of
+ * a device has failed.  The operation and the scratch stay. */
+int hud_call_settle(struct call *c, int status);
 
-static inline void call_close(struct call *c)
+static inline int call_close(struct call *c, int status)
 {
-    unsigned with_stage = (c->opened & OPENED_FROM && c->from.stage ? OPENED_FROM : 0) |
-                          (c->opened & OPENED_TO && c->to.stage ? OPENED_TO : 0) |
-                          (c->opened & (OPENED_IN | OPENED_OUT));
+    unsigned closing = (c->opened & OPENED_FROM && c->from.closes ? OPENED_FROM : 0) |
+                       (c->opened & OPENED_TO && c->to.closes ? OPENED_TO : 0) |
+                       (c->opened & (OPENED_IN | OPENED_OUT));
 
-    if (__builtin_expect(with_stage != 0, 0))
-        hud_call_settle(c);
+    if (__builtin_expect(closing != 0, 0))
+        status = hud_call_settle(c, status);
     if (c->opened & OPENED_OP)
         hud_op_close(&c->local);
+    return status;
 }
 
 /*

@@ -232,6 +232,7 @@ static struct comm *create(MPI_Comm handle, hud_context *context)
     c->prev = &list;
     c->next->prev = list.next = c;
     pthread_mutex_unlock(&list_lock);
+    huddle_look_again();
     return c;
 }
 
@@ -262,6 +263,34 @@ struct comm *hud_comm_find(MPI_Comm handle)
     return last->handle == handle && last->generation == local_read(&generation)
                ? last->comm
                : look_up(handle, last);
+}
+
+/* MPI 4.1: the value lists kinds of memory, as "system,mpi" or "cuda:device,system". */
+static bool asserts_no_devices(MPI_Comm handle)
+{
+    static const char *const kinds[] = { "cuda", "rocm", "level_zero" };
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    MPI_Info info;
+    int given = 0;
+
+    if (real.Comm_get_info(handle, &info) != MPI_SUCCESS)
+        return false;
+    real.Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, value, &given);
+    real.Info_free(&info);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        given = given && !strstr(value, kinds[i]);
+    return given && value[0];
+}
+
+bool hud_comm_has_no_devices(MPI_Comm handle)
+{
+    struct comm *c = hud_comm_find(handle);
+
+    if (!c)
+        return false;
+    if (c->devices == DEVICES_UNKNOWN)
+        c->devices = asserts_no_devices(handle) ? DEVICES_NONE : DEVICES_MAYBE;
+    return c->devices == DEVICES_NONE;
 }
 
 int hud_comm_start(void)

@@ -162,7 +162,7 @@ static int open_block(const struct comm *c, const struct blocks *b, int r, MPI_C
 
     if (count == 0) {
         message->view = (struct hud_view){ .bytes = 0 };
-        message->stage = NULL;
+        message->closes = false;
         return HUD_OK;
     }
     if (!b->places.at)

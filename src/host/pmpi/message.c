@@ -8,6 +8,9 @@
  * cut from a packed copy of it.  It is written by packing the present element, replacing the piece,
  * and unpacking.  Elements that are too large for that are staged: the whole message is packed in
  * private memory, which is allocated before shared memory is touched.
+ *
+ * Memory of a device is copied by its runtime, run by run (host/device): the MPI may not know
+ * devices, and its packed form would be wanted in memory of the host.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -115,7 +118,7 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset, 
 
 void hud_message_fill(struct message *m)
 {
-    if (m->stage && !m->packed) {
+    if (m->closes && m->stage && !m->packed) {
         pack_elements(m, 0, (size_t)m->count, m->stage);
         m->packed = true;
     }
@@ -141,14 +144,10 @@ static void unpack_staged(const struct hud_view *view, const void *src, size_t o
 }
 
 /* The view of what is not one run of memory. */
-static int open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_Comm comm,
-                       size_t bytes, struct message *m)
+static int open_packed(size_t bytes, struct message *m)
 {
-    m->first = buffer;
-    m->count = count;
-    m->handle = handle;
-    m->comm = comm;
     m->stage = m->type.staged ? malloc(bytes) : NULL;
+    m->closes = m->stage != NULL;
     m->filled = 0;
     m->packed = false;
     /* the address of its first byte, by which huddle tells whether a call is in place */
@@ -158,36 +157,92 @@ static int open_packed(void *buffer, MPI_Count count, MPI_Datatype handle, MPI_C
     return !m->type.staged || m->stage ? HUD_OK : HUD_ERR_MEMORY;
 }
 
+/* ---- memory of a device ---------------------------------------------------------------------- */
+
+static size_t pack_device(const struct hud_view *view, void *dst, size_t offset, size_t max)
+{
+    struct message *m = view->host;
+
+    return hud_device_pack(&m->device, dst, offset, smaller(max, view->bytes - offset));
+}
+
+static void unpack_device(const struct hud_view *view, const void *src, size_t offset, size_t bytes)
+{
+    struct message *m = view->host;
+
+    hud_device_unpack(&m->device, src, offset, bytes);
+}
+
+/* Returns true if the message is on a device, in whole or in part. */
+static bool is_on_device(struct message *m, bool one_run)
+{
+    MPI_Count far = (m->count - 1) * m->type.extent;
+    char *low = m->first + m->type.begin;
+    const struct hud_device_span span = { low, one_run ? low : low + far + m->type.reach - 1,
+                                          m->first == NULL && !one_run };
+
+    return hud_device_present() && !hud_comm_has_no_devices(m->comm) &&
+           hud_device_view_ask(&m->device, &span);
+}
+
+static int open_device(bool one_run, struct message *m)
+{
+    m->stage = NULL;
+    m->closes = true;
+    m->device.first = one_run ? m->first + m->type.begin : m->first;
+    m->device.extent = m->type.extent;
+    m->device.runs = one_run ? NULL : hud_type_runs(m->handle);
+    m->view.base = m->first + m->type.begin;
+    m->view.pack = pack_device;
+    m->view.unpack = unpack_device;
+    m->view.host = m;
+    return one_run || m->device.runs ? HUD_OK : HUD_ERR_MEMORY;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
 int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI_Comm comm,
                      struct message *m)
 {
     void *buffer = (void *)(uintptr_t)user; /* read or written, as the collective says */
     MPI_Count bytes;
 
-    m->stage = NULL;
+    m->closes = false;
     if (count < 0 || buffer == MPI_IN_PLACE || !hud_type_find(handle, &m->type))
         return HUD_PASS;
     if (__builtin_mul_overflow(count, m->type.bytes, &bytes) || bytes < 0)
         return HUD_PASS;
     m->view = (struct hud_view){
-        .bytes = 0
+        .bytes = (size_t)bytes
     }; /* said as no element or as empty ones; at no address, which may be that of other bytes */
     if (bytes == 0)
         return HUD_OK;
-    char *first_byte = (char *)buffer + m->type.begin;
-    if (first_byte == NULL)
+    m->first = buffer;
+    m->count = count;
+    m->handle = handle;
+    m->comm = comm;
+    if ((uintptr_t)buffer + (uintptr_t)m->type.begin == 0)
         return HUD_PASS; /* a null buffer: the MPI's own check answers */
-    if (!m->type.run || (count > 1 && m->type.extent != m->type.bytes))
-        return open_packed(buffer, count, handle, comm, (size_t)bytes, m);
-    m->view = (struct hud_view){ .base = first_byte, .bytes = (size_t)bytes };
+    bool one_run = m->type.run && (count == 1 || m->type.extent == m->type.bytes);
+    if (is_on_device(m, one_run))
+        return open_device(one_run, m);
+    if (!one_run)
+        return open_packed((size_t)bytes, m);
+    m->view.base = m->first + m->type.begin;
     return HUD_OK;
 }
 
-void hud_message_close(struct message *m)
+bool hud_message_close(struct message *m)
 {
-    if (!m->stage)
-        return;
+    if (!m->closes)
+        return true;
+    m->closes = false;
+    if (!m->stage) {
+        hud_runs_drop(m->device.runs);
+        return !m->device.failed;
+    }
     if (m->filled > 0)
         unpack_elements(m, 0, m->filled / (size_t)m->type.bytes, m->stage);
     free(m->stage);
+    return true;
 }

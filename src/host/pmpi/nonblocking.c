@@ -95,7 +95,7 @@ static int launch(struct request *r, int status, MPI_Request *request)
     if (status == HUD_OK)
         return HUD_OK;
     if (r->call.opened)
-        hud_call_settle(&r->call);
+        (void)hud_call_settle(&r->call, status);
     hud_request_give(r);
     return status;
 }

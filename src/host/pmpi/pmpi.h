@@ -17,6 +17,7 @@
  * comm.c      huddle's data about a communicator
  * type.c      huddle's data about a datatype
  * message.c   a user's buffer as a huddle view
+ * runs.c      the runs of memory of a datatype, for buffers on a device
  * op.c        an MPI operation as a huddle operation
  * local.c     operations that the MPI carries out
  * messages.c  messages between nodes
@@ -30,6 +31,7 @@
 
 #include "coll/coll.h"
 #include "core/local.h"
+#include "host/device/device.h"
 #include "host/grown.h"
 #include "host/loader/front.h"
 #include "host/map.h"
@@ -145,6 +147,7 @@ struct comm {
     MPI_Request exchange; /* of the team's set-up */
     MPI_Comm between;     /* for messages to other nodes; MPI_COMM_NULL: not made */
     bool spoilt;          /* messages that nobody takes may be on it */
+    enum { DEVICES_UNKNOWN, DEVICES_MAYBE, DEVICES_NONE } devices; /* what its info asserts */
     atomic_int in_flight; /* requests that huddle has and that are not complete */
     MPI_Request holder;   /* keeps a communicator that the user has freed; MPI_REQUEST_NULL: none */
     struct comm *prev, *next; /* all of the process */
@@ -153,6 +156,8 @@ struct comm {
 /* NULL: not a communicator, or huddle is not on.  Valid until the communicator is freed; the usual
  * case costs a few ns. */
 struct comm *hud_comm_find(MPI_Comm handle);
+/* Returns true if the program has asserted that no buffer of its calls is on a device. */
+bool hud_comm_has_no_devices(MPI_Comm handle);
 /* What huddle itself found wrong goes to the error handler.  Returns MPI's code for it. */
 int hud_comm_fail(struct comm *comm, int status);
 /* Two moments of the process's life: 0 or an MPI error. */
@@ -166,6 +171,7 @@ extern const struct hud_messages hud_pmpi_messages;
 struct type {
     MPI_Count bytes;         /* of one element's signature */
     MPI_Count extent, begin; /* from element to element; of the first byte in the element */
+    MPI_Count reach;         /* from the element's first byte to the end of its last */
     bool run;                /* an element's bytes are one run of memory, in order */
     bool staged;             /* an element is so large that messages are packed as a whole */
 };
@@ -183,8 +189,19 @@ static inline MPI_Count hud_type_plain(MPI_Datatype handle)
 
 /* False: not a type, or not one to communicate with: the MPI reports it. */
 bool hud_type_find(MPI_Datatype handle, struct type *type);
+/* Returns the runs of an element, for the caller to drop; NULL without memory. */
+struct hud_runs *hud_type_runs(MPI_Datatype handle);
+/* Returns true if an element's bytes are certainly one run of memory, in order. */
+bool hud_type_is_run(MPI_Datatype handle);
+/* Frees what MPI_Type_get_contents has returned. */
+void hud_type_release(MPI_Datatype *types, MPI_Count count);
 int hud_type_start(void);
 void hud_type_finish(void);
+
+/* ---- runs.c ---- */
+/* Adds the runs of a type's element.  Returns false without memory, or for a type that MPI has not
+ * had when this was written. */
+bool hud_type_flatten(MPI_Datatype handle, struct hud_runs *runs);
 
 /* ---- message.c ---- */
 struct message {
@@ -192,11 +209,14 @@ struct message {
     struct type type;
     MPI_Datatype handle;
     MPI_Comm comm;
+    bool closes;     /* there is something to do when it is closed; the rest is set only then, or
+                        where a view is packed */
     char *first;     /* element 0, as MPI counts */
     MPI_Count count; /* elements */
     char *stage;     /* packed form of the whole message; NULL: packed piece by piece */
     size_t filled;   /* end of what has been unpacked into the stage */
     bool packed;     /* the stage holds the sender's bytes */
+    struct hud_device_view device; /* of memory on a device */
 };
 
 /*
@@ -209,8 +229,8 @@ int hud_message_open(const void *buffer, MPI_Count count, MPI_Datatype handle, M
 /* A message that is read and written in place: what is staged holds the user's bytes from now
  * on. */
 void hud_message_fill(struct message *message);
-/* Moves what is staged into the user's buffer. */
-void hud_message_close(struct message *message);
+/* Moves what is staged into the user's buffer.  Returns false if a copy of a device has failed. */
+bool hud_message_close(struct message *message);
 /* Elements from and to their packed form of so many bytes; the first may be at a null address
  * (MPI_BOTTOM). */
 void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm,
@@ -218,18 +238,26 @@ void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI
 void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle,
                          MPI_Comm comm, char *first);
 
-/* hud_message_open, quickly for what most messages are. */
-static inline int message_open(const void *buffer, MPI_Count count, MPI_Datatype handle,
-                               MPI_Comm comm, struct message *message)
+/* Returns true for what most messages are: the view is set, and there is nothing to close. */
+static inline bool message_is_plain(const void *buffer, MPI_Count count, MPI_Datatype handle,
+                                    struct message *message)
 {
     MPI_Count element = hud_type_plain(handle);
 
-    if (element == 0 || count <= 0 || count >= 1 << 30 || !buffer || buffer == MPI_IN_PLACE)
-        return hud_message_open(buffer, count, handle, comm, message);
+    if (element == 0 || count <= 0 || count >= 1 << 30 || !hud_device_is_plain(buffer))
+        return false; /* (a null buffer and MPI_IN_PLACE are not plain, either) */
     message->view = (struct hud_view){ .base = (void *)(uintptr_t)buffer,
                                        .bytes = (size_t)count * (size_t)element };
-    message->stage = NULL;
-    return HUD_OK;
+    message->closes = false;
+    return true;
+}
+
+static inline int message_open(const void *buffer, MPI_Count count, MPI_Datatype handle,
+                               MPI_Comm comm, struct message *message)
+{
+    return message_is_plain(buffer, count, handle, message)
+               ? HUD_OK
+               : hud_message_open(buffer, count, handle, comm, message);
 }
 
 /* ---- op.c ---- */

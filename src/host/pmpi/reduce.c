@@ -3,19 +3,40 @@
  * reduce.c - reductions: MPI's arguments as huddle's views and operation.
  *
  * Elements that huddle handles are never staged (hud_op_open refuses larger ones, on all ranks
- * alike), so no view has to be closed.
+ * alike), so only views of memory on a device have to be closed.
  */
 #include "host/pmpi/call.h"
+
+/* Opens what is not plain.  Separate, so that plain buffers set no bits of c->opened. */
+static __attribute__((noinline)) int open_other(struct call *c, enum opened side,
+                                                const void *buffer, MPI_Count count,
+                                                MPI_Datatype type)
+{
+    struct message *message = side == OPENED_FROM ? &c->from : &c->to;
+    int status = hud_message_open(buffer, count, type, c->comm->handle, message);
+
+    if (status == HUD_OK && message->closes)
+        c->opened |= side;
+    return status;
+}
+
+static inline int open_buffer(struct call *c, enum opened side, const void *buffer, MPI_Count count,
+                              MPI_Datatype type)
+{
+    return message_is_plain(buffer, count, type, side == OPENED_FROM ? &c->from : &c->to)
+               ? HUD_OK
+               : open_other(c, side, buffer, count, type);
+}
 
 /* Buffers that are one without MPI_IN_PLACE are an error, which the MPI will name. */
 static int open_both(const void *in, void *out, MPI_Count count, MPI_Datatype type, struct call *c)
 {
-    int status = message_open(out, count, type, c->comm->handle, &c->to);
+    int status = open_buffer(c, OPENED_TO, out, count, type);
 
     c->args.in = in == MPI_IN_PLACE ? &c->to.view : &c->from.view;
     if (status != HUD_OK || in == MPI_IN_PLACE)
         return status;
-    status = message_open(in, count, type, c->comm->handle, &c->from);
+    status = open_buffer(c, OPENED_FROM, in, count, type);
     return status == HUD_OK && c->from.view.base == c->to.view.base && c->args.in->bytes > 0
                ? HUD_PASS
                : status;
@@ -41,10 +62,14 @@ static int decline(struct call *c, int status, const char *name, const char *kin
 /* The status of a call whose operation is open. */
 static inline int finish(struct call *c, int status)
 {
-    if (__builtin_expect(status == HUD_OK, 1))
-        c->opened = OPENED_OP;
-    else
-        hud_op_close(&c->local);
+    if (__builtin_expect(status == HUD_OK, 1)) {
+        c->opened |= OPENED_OP;
+        return status;
+    }
+    if (c->opened)
+        (void)hud_call_settle(c, status);
+    c->opened = 0;
+    hud_op_close(&c->local);
     return status;
 }
 
@@ -75,7 +100,7 @@ static int open_prefix(int kind, const char *name, const void *in, void *out, MP
     c->args.in = &c->from.view;
     c->args.out = receives ? &c->to.view : NULL;
     return finish(c, receives ? open_both(in, out, count, type, c)
-                              : message_open(read, count, type, c->comm->handle, &c->from));
+                              : open_buffer(c, OPENED_FROM, read, count, type));
 }
 
 int hud_open_scan(const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -105,7 +130,7 @@ int hud_open_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype typ
     c->args.in = &c->from.view;
     c->args.out = receives ? &c->to.view : NULL;
     return finish(c, receives ? open_both(in, out, count, type, c)
-                              : message_open(in, count, type, c->comm->handle, &c->from));
+                              : open_buffer(c, OPENED_FROM, in, count, type));
 }
 
 /* The bytes of each member's block, and the elements of all.  False: they are not to be counted. */
@@ -130,14 +155,13 @@ static bool size_blocks(const struct comm *c, struct many counts, MPI_Count elem
 static int open_scatter(struct call *c, const void *in, void *out, MPI_Count own, MPI_Count total,
                         MPI_Datatype type, const size_t *block_bytes)
 {
-    MPI_Comm handle = c->comm->handle;
-    int status = message_open(in == MPI_IN_PLACE ? out : in, total, type, handle, &c->from);
+    int status = open_buffer(c, OPENED_FROM, in == MPI_IN_PLACE ? out : in, total, type);
 
     if (status != HUD_OK)
         return status;
     c->to.view = c->from.view;
     if (in != MPI_IN_PLACE) {
-        status = message_open(out, own, type, handle, &c->to);
+        status = open_buffer(c, OPENED_TO, out, own, type);
         if (status != HUD_OK)
             return status;
         if (c->from.view.base == c->to.view.base && c->to.view.bytes > 0)

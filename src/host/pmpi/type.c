@@ -176,14 +176,14 @@ static bool is_basic(int combiner)
 }
 
 /* The types inside are new handles, to be freed unless predefined. */
-static void release(const struct parts *p)
+void hud_type_release(MPI_Datatype *types, MPI_Count count)
 {
-    for (MPI_Count i = 0; i < p->types_count; i++) {
-        MPI_Count integers, addresses, large, types;
+    for (MPI_Count i = 0; i < count; i++) {
+        MPI_Count integers, addresses, large, inner;
         int combiner = MPI_COMBINER_NAMED;
-        real.Type_get_envelope_c(p->types[i], &integers, &addresses, &large, &types, &combiner);
+        real.Type_get_envelope_c(types[i], &integers, &addresses, &large, &inner, &combiner);
         if (!is_basic(combiner))
-            real.Type_free(&p->types[i]);
+            real.Type_free(&types[i]);
     }
 }
 
@@ -199,7 +199,7 @@ static bool take_apart(MPI_Datatype type, const struct decoder *decoder, struct 
         real.Type_get_contents_c(type, p->integers_count, p->addresses_count, 0, p->types_count,
                                  p->integers, p->addresses, NULL, p->types) == MPI_SUCCESS) {
         one = decoder->decode(p, run);
-        release(p);
+        hud_type_release(p->types, p->types_count);
     }
     free(p->integers);
     free(p->addresses);
@@ -229,13 +229,27 @@ static bool run_of(MPI_Datatype type, struct run *run)
     return false;
 }
 
+bool hud_type_is_run(MPI_Datatype handle)
+{
+    struct run run;
+
+    return run_of(handle, &run);
+}
+
 /* ---- finding ---- */
+
+/* The attribute.  Only `runs` changes, under the lock. */
+struct known {
+    struct type type;
+    struct hud_runs *runs; /* of an element, where they were needed; else NULL */
+};
 
 static int forget(MPI_Datatype type, int key, void *attribute, void *extra)
 {
     (void)type;
     (void)key;
     (void)extra;
+    hud_runs_drop(((struct known *)attribute)->runs);
     free(attribute);
     return MPI_SUCCESS;
 }
@@ -257,6 +271,7 @@ static bool describe(MPI_Datatype handle, struct type *type)
     type->run = run_of(handle, &run) && run.bytes == type->bytes && run.begin == true_begin &&
                 run.bytes == true_bytes;
     type->begin = true_begin;
+    type->reach = true_bytes;
     type->staged = type->bytes > ELEMENT_MAX;
     return true;
 }
@@ -265,19 +280,19 @@ static bool describe(MPI_Datatype handle, struct type *type)
  * it in, it is found anew each time. */
 static bool create(MPI_Datatype handle, struct type *type)
 {
-    struct type *known = NULL;
+    struct known *known = NULL;
     int found;
 
     if (real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS ||
         (!found && !describe(handle, type)))
         return false;
     if (found) {
-        *type = *known;
+        *type = known->type;
         return true;
     }
     known = malloc(sizeof *known);
     if (known)
-        *known = *type;
+        *known = (struct known){ .type = *type };
     if (known && real.Type_set_attr(handle, keyval, known) != MPI_SUCCESS)
         free(known);
     return true;
@@ -286,24 +301,55 @@ static bool create(MPI_Datatype handle, struct type *type)
 bool hud_type_find(MPI_Datatype handle, struct type *type)
 {
     MPI_Count plain = hud_type_plain(handle);
-    struct type *known = NULL;
+    struct known *known = NULL;
     int found;
 
     if (plain > 0) {
-        *type = (struct type){ .bytes = plain, .extent = plain, .run = true };
+        *type =
+            (struct type){ .bytes = plain, .extent = plain, .reach = plain, .run = true };
         return true;
     }
     if (!handle_is_type(handle) ||
         real.Type_get_attr(handle, keyval, &known, &found) != MPI_SUCCESS)
         return false;
     if (found) {
-        *type = *known;
+        *type = known->type;
         return true;
     }
     pthread_mutex_lock(&lock);
     bool described = create(handle, type);
     pthread_mutex_unlock(&lock);
     return described;
+}
+
+/* Under the lock.  The list is shared with the attribute, if there is one. */
+static struct hud_runs *find_runs(MPI_Datatype handle)
+{
+    struct known *known = NULL;
+    int found = 0;
+
+    if (real.Type_get_attr(handle, keyval, &known, &found) == MPI_SUCCESS && found && known->runs) {
+        hud_runs_share(known->runs);
+        return known->runs;
+    }
+    struct hud_runs *runs = hud_runs_create();
+    if (!runs || !hud_type_flatten(handle, runs)) {
+        hud_runs_drop(runs);
+        return NULL;
+    }
+    if (found) {
+        known->runs = runs;
+        hud_runs_share(runs);
+    }
+    return runs;
+}
+
+struct hud_runs *hud_type_runs(MPI_Datatype handle)
+{
+    pthread_mutex_lock(&lock);
+    struct hud_runs *runs = find_runs(handle);
+    pthread_mutex_unlock(&lock);
+    return runs;
 }
 
 /* The communicator is made now: where the MPI has no more of them, an attempt may end the job.

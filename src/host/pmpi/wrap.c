@@ -85,7 +85,7 @@ static int unopened(struct call *c, int status)
 
 static int closed(struct call *c, int status)
 {
-    call_close(c);
+    status = call_close(c, status);
     if (__builtin_expect(c->named, 0))
         hud_team_exit(c->comm->team);
     return status;

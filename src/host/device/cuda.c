@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cuda.c - memory of CUDA, by the functions of its driver (libcuda.so.1).
+ *
+ * Copies are made in the context of the memory, whatever is current in the calling thread, and on a
+ * stream of huddle's own: it does not wait for kernels of the program, as the default stream does.
+ * A copy to a device returns early if it is from pageable memory, so the stream is waited for.  A
+ * driver without streams copies by cuMemcpy.
+ *
+ * CUDA Driver API, "Unified Addressing", "Memory Management", "Stream Management".
+ */
+#include "host/device/device.h"
+#include "host/device/symbols.h"
+
+#include <pthread.h>
+
+/* From cuda.h. */
+enum { POINTER_CONTEXT = 1, POINTER_MEMORY_TYPE = 2, POINTER_IS_MANAGED = 8, POINTER_ORDINAL = 9 };
+enum { MEMORY_IS_DEVICE = 2, STREAM_NON_BLOCKING = 1 };
+enum {
+    CUDA_ERROR_INVALID_CONTEXT = 201,
+    CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_CONTEXT_IS_DESTROYED = 709
+};
+
+static struct {
+    int (*get_attributes)(unsigned count, int *attributes, void **data, uint64_t pointer);
+    int (*get_attribute)(void *data, int attribute, uint64_t pointer);
+    int (*copy)(uint64_t dst, uint64_t src, size_t bytes);
+    int (*copy_async)(uint64_t dst, uint64_t src, size_t bytes, void *stream);
+    int (*create_stream)(void **stream, unsigned flags);
+    int (*wait_for_stream)(void *stream);
+    int (*push)(void *context);
+    int (*pop)(void **context);
+    int (*get_current)(void **context);
+    int (*get_id)(void *context, unsigned long long *id);
+    int (*retain_primary)(void **context, int device);
+} driver;
+
+static const struct hud_symbol symbols[] = {
+    { "cuPointerGetAttribute", (void **)&driver.get_attribute, true },
+    { "cuMemcpy", (void **)&driver.copy, true },
+    { "cuPointerGetAttributes", (void **)&driver.get_attributes, false },
+    { "cuMemcpyAsync", (void **)&driver.copy_async, false },
+    { "cuStreamCreate", (void **)&driver.create_stream, false },
+    { "cuStreamSynchronize", (void **)&driver.wait_for_stream, false },
+    { "cuCtxPushCurrent_v2", (void **)&driver.push, false },
+    { "cuCtxPopCurrent_v2", (void **)&driver.pop, false },
+    { "cuCtxGetCurrent", (void **)&driver.get_current, false },
+    { "cuCtxGetId", (void **)&driver.get_id, false },
+    { "cuDevicePrimaryCtxRetain", (void **)&driver.retain_primary, false },
+    { NULL, NULL, false },
+};
+
+static bool find(void *library)
+{
+    return hud_symbols_find(library, symbols);
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+/* (the driver writes 4 or 8 bytes of each) */
+struct answers {
+    uint64_t type, managed, ordinal, context;
+};
+
+static void ask_each(uint64_t pointer, struct answers *a)
+{
+    if (driver.get_attribute(&a->type, POINTER_MEMORY_TYPE, pointer) != 0) {
+        a->type = 0;
+        return;
+    }
+    (void)driver.get_attribute(&a->managed, POINTER_IS_MANAGED, pointer);
+    (void)driver.get_attribute(&a->ordinal, POINTER_ORDINAL, pointer);
+    (void)driver.get_attribute(&a->context, POINTER_CONTEXT, pointer);
+}
+
+/* One call costs less than the first of several.  It has no error for memory of the host. */
+static void ask_all(uint64_t pointer, struct answers *a)
+{
+    int attributes[] = { POINTER_MEMORY_TYPE, POINTER_IS_MANAGED, POINTER_ORDINAL,
+                         POINTER_CONTEXT };
+    void *data[] = { &a->type, &a->managed, &a->ordinal, &a->context };
+
+    if (driver.get_attributes(4, attributes, data, pointer) != 0)
+        *a = (struct answers){ .type = 0 };
+}
+
+static bool ask(const void *address, struct hud_device_place *place)
+{
+    struct answers a = { .type = 0 };
+
+    (driver.get_attributes ? ask_all : ask_each)((uintptr_t)address, &a);
+    place->managed = (a.managed & 0xff) != 0;
+    place->device = (int)a.ordinal;
+    place->context = (void *)(uintptr_t)a.context; /* NULL: memory of a pool */
+    return place->managed || (unsigned)a.type == MEMORY_IS_DEVICE;
+}
+
+/* ---- streams: one in each context ------------------------------------------------------------ */
+
+enum { STREAMS = 64 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
+static struct stream {
+    void *context, *stream;
+    unsigned long long id; /* of the context: its address may be used again */
+} streams[STREAMS];
+static int used;
+
+static unsigned long long id_of(void *context)
+{
+    unsigned long long id = 0;
+
+    return driver.get_id && driver.get_id(context, &id) == 0 ? id : 0;
+}
+
+/* Returns the entry of a context, or a new one, whose stream is NULL; NULL if there are too many. */
+static struct stream *entry_of(void *context)
+{
+    unsigned long long id = id_of(context);
+
+    for (int i = 0; i < used; i++)
+        if (streams[i].context == context && streams[i].id == id)
+            return &streams[i];
+    if (used == STREAMS)
+        return NULL;
+    streams[used] = (struct stream){ context, NULL, id };
+    return &streams[used++];
+}
+
+/* Finds the stream of the current context.  anew: the one that was used is no more. */
+static int stream_of(void *context, bool anew, void **stream)
+{
+    int error = 0;
+
+    pthread_mutex_lock(&lock);
+    struct stream *entry = entry_of(context);
+    if (entry && (anew || !entry->stream)) {
+        entry->stream = NULL;
+        error = driver.create_stream(&entry->stream, STREAM_NON_BLOCKING);
+    }
+    *stream = entry ? entry->stream : NULL; /* the default stream */
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static int copy_on(void *context, bool anew, const struct hud_device_copy *c, size_t count,
+                   bool to_device, const char **function)
+{
+    void *stream;
+    int error = stream_of(context, anew, &stream);
+
+    *function = "cuStreamCreate";
+    for (size_t i = 0; i < count && error == 0; i++) {
+        uint64_t device = (uintptr_t)c[i].device, host = (uintptr_t)c[i].host;
+        *function = "cuMemcpyAsync";
+        error = driver.copy_async(to_device ? device : host, to_device ? host : device, c[i].bytes,
+                                  stream);
+    }
+    if (error == 0) {
+        *function = "cuStreamSynchronize";
+        error = driver.wait_for_stream(stream);
+    }
+    return error;
+}
+
+/* A program may destroy a context, and so a stream in it, and make another one. */
+static bool is_stale(int error)
+{
+    return error == CUDA_ERROR_INVALID_CONTEXT || error == CUDA_ERROR_INVALID_HANDLE ||
+           error == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+static int copy_by_streams(void *context, const struct hud_device_copy *c, size_t count,
+                           bool to_device, const char **function)
+{
+    int error = copy_on(context, false, c, count, to_device, function);
+
+    return is_stale(error) ? copy_on(context, true, c, count, to_device, function) : error;
+}
+
+static int copy_plainly(const struct hud_device_copy *c, size_t count, bool to_device,
+                        const char **function)
+{
+    int error = 0;
+
+    *function = "cuMemcpy";
+    for (size_t i = 0; i < count && error == 0; i++) {
+        uint64_t device = (uintptr_t)c[i].device, host = (uintptr_t)c[i].host;
+        error = driver.copy(to_device ? device : host, to_device ? host : device, c[i].bytes);
+    }
+    return error;
+}
+
+/* Returns the context in which memory is copied: its own; for memory of a pool the current one, or
+ * the one that the device's runtime shares.  It is retained for the life of the process. */
+static void *context_for(const struct hud_device_place *place)
+{
+    void *context = place->context;
+
+    if (!context && driver.get_current && driver.get_current(&context) != 0)
+        context = NULL;
+    if (!context && driver.retain_primary && driver.retain_primary(&context, place->device) != 0)
+        context = NULL;
+    return context;
+}
+
+static int copy(const struct hud_device_place *place, const struct hud_device_copy *copies,
+                size_t count, bool to_device, const char **function)
+{
+    void *context = context_for(place), *popped;
+    bool pushes = context && driver.push && driver.pop;
+    bool has_streams = driver.copy_async && driver.create_stream && driver.wait_for_stream;
+
+    if (pushes && driver.push(context) != 0)
+        pushes = false; /* the copy reports what is wrong */
+    int error = context && has_streams
+                    ? copy_by_streams(context, copies, count, to_device, function)
+                    : copy_plainly(copies, count, to_device, function);
+    if (pushes)
+        (void)driver.pop(&popped);
+    return error;
+}
+
+const struct hud_device_runtime hud_device_cuda = { "CUDA", "libcuda.so", find, ask, copy };

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * device.c - the runtimes that are in the process, and questions to them.
+ *
+ * A runtime may be loaded at any time, for example when Python imports a module.  The loader calls
+ * huddle_look_again when the program asks for a symbol, which follows each load; so do the front
+ * ends at their start and for each new communicator.  The next buffer then has the list of loaded
+ * libraries looked at, if it has grown.  A runtime that was found stays in the process: its handle
+ * is kept, so that dlclose does not unmap functions that huddle calls.
+ *
+ * A process that forks goes on with what is known.  The child may not use a runtime of its parent,
+ * by the rules of the runtimes, so it has no buffers of a device either.
+ */
+#define _GNU_SOURCE
+#include "host/device/device.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct hud_device_runtime *const runtimes[] = { &hud_device_cuda, &hud_device_hip,
+                                                             &hud_device_ze };
+enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0] };
+
+#define NONE_HERE (UINTPTR_MAX - 1) /* every address but NULL and (void *)-1 is plain */
+
+_Atomic(uintptr_t) hud_device_limit; /* 0 at first: the first buffer looks */
+
+static _Atomic(uintptr_t) looks_wanted = 1; /* a library may have been loaded since the last look */
+static _Atomic(uintptr_t) rest = NONE_HERE; /* the limit while no runtime is here */
+static _Atomic(uintptr_t) found_here;       /* a bit for each runtime that is */
+static _Atomic(uintptr_t) off;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next lines */
+static unsigned long long loaded;                        /* libraries, at the last look */
+static unsigned tried; /* a bit for each runtime whose library was found */
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+struct search {
+    unsigned long long loaded; /* libraries, since the process began */
+    unsigned wanted;           /* a bit for each runtime that is looked for */
+    char path[RUNTIMES][PATH_MAX];
+};
+
+static int count_loads(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+    (void)bytes;
+    *(unsigned long long *)arg = info->dlpi_adds;
+    return 1;
+}
+
+static int note_path(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+    struct search *s = arg;
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+
+    (void)bytes;
+    for (int i = 0; i < RUNTIMES; i++)
+        if (s->wanted >> i & 1 &&
+            strncmp(name, runtimes[i]->library, strlen(runtimes[i]->library)) == 0)
+            snprintf(s->path[i], sizeof s->path[i], "%s", info->dlpi_name);
+    return 0;
+}
+
+/* Finds the runtimes that have not been found before.  (dlopen may not be called from within the
+ * list of libraries.) */
+static __attribute__((noinline)) void search(void)
+{
+    static struct search s; /* under the lock */
+
+    memset(&s, 0, sizeof s);
+    s.wanted = ~tried;
+    dl_iterate_phdr(note_path, &s);
+    for (int i = 0; i < RUNTIMES; i++) {
+        void *library = s.path[i][0] ? dlopen(s.path[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        if (!library)
+            continue;
+        tried |= 1u << i;
+        if (runtimes[i]->find(library))
+            local_set_word(&found_here, local_word(&found_here) | 1u << i);
+    }
+}
+
+/* Sets the limit by what is here.  A library that is loaded meanwhile sets it to 0 again. */
+static void settle(void)
+{
+    if (local_word(&found_here))
+        return;
+    local_set_word(&hud_device_limit, local_word(&rest));
+    if (local_word(&looks_wanted))
+        local_set_word(&hud_device_limit, 0);
+}
+
+static void look(void)
+{
+    unsigned long long now = 0;
+
+    pthread_mutex_lock(&lock);
+    local_set_word(&looks_wanted, 0);
+    dl_iterate_phdr(count_loads, &now);
+    if (now != loaded)
+        search();
+    loaded = now;
+    settle();
+    pthread_mutex_unlock(&lock);
+}
+
+void huddle_look_again(void)
+{
+    if (local_word(&off))
+        return;
+    local_set_word(&looks_wanted, 1);
+    local_set_word(&hud_device_limit, 0);
+}
+
+void hud_device_switch_off(void)
+{
+    local_set_word(&off, 1);
+    local_set_word(&hud_device_limit, local_word(&rest));
+}
+
+void hud_device_ask_always(void)
+{
+    local_set_word(&rest, 0);
+    local_set_word(&hud_device_limit, 0);
+}
+
+/* ---- questions and copies -------------------------------------------------------------------- */
+
+bool hud_device_present(void)
+{
+    if (local_word(&off))
+        return false;
+    if (local_word(&looks_wanted))
+        look();
+    return local_word(&found_here) != 0;
+}
+
+bool hud_device_ask(const void *address, struct hud_device_place *place)
+{
+    *place = (struct hud_device_place){ .runtime = NULL };
+    if (!hud_device_present())
+        return false;
+    uintptr_t here = local_word(&found_here);
+    for (int i = 0; i < RUNTIMES; i++) {
+        *place = (struct hud_device_place){ .runtime = runtimes[i] };
+        if (here >> i & 1 && runtimes[i]->ask(address, place))
+            return true;
+    }
+    *place = (struct hud_device_place){ .runtime = NULL };
+    return false;
+}
+
+static void copy_here(const struct hud_device_copy *copies, size_t count, bool to_device)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(to_device ? copies[i].device : copies[i].host,
+               to_device ? copies[i].host : copies[i].device, copies[i].bytes);
+}
+
+bool hud_device_copy(const struct hud_device_place *place, const struct hud_device_copy *copies,
+                     size_t count, bool to_device)
+{
+    const char *function = "";
+
+    if (!place->runtime || place->managed) {
+        copy_here(copies, count, to_device);
+        return true;
+    }
+    int error = place->runtime->copy(place, copies, count, to_device, &function);
+    if (error != 0)
+        fprintf(stderr,
+                "huddle: %s's %s fails with error %d (0x%x) for a copy %s device %d; the "
+                "collective fails\n",
+                place->runtime->name, function, error, (unsigned)error, to_device ? "to" : "from",
+                place->device);
+    return error == 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hip.c - memory of HIP, by its runtime (libamdhip64.so): AMD's GPUs.
+ *
+ * The numbers of kinds of memory changed with HIP 6, and what memory of the host is: an error
+ * before, a kind of its own since.  An error stays with the thread until the program asks for it,
+ * so one of huddle's own question is taken away again.
+ */
+#include "host/device/device.h"
+#include "host/device/symbols.h"
+
+/* From hip_runtime_api.h. */
+enum { OLD_DEVICE = 1, OLD_MANAGED = 3 };        /* and above: unified, managed */
+enum { NEW_DEVICE = 2, NEW_MANAGED = 3, NEW_UNIFIED = 11 };
+enum { NEW_NUMBERS = 60000000, COPY_TO_DEVICE = 1, COPY_TO_HOST = 2 };
+
+struct attributes {
+    int kind, device;
+    void *device_pointer, *host_pointer;
+    int is_managed;
+    unsigned flags;
+    char later[64]; /* what a later version may add */
+};
+
+static struct {
+    int (*get_attributes)(struct attributes *attributes, const void *pointer);
+    int (*copy)(void *dst, const void *src, size_t bytes, int direction);
+    int (*get_version)(int *version);
+    int (*peek_error)(void);
+    int (*take_error)(void);
+    int (*get_device)(int *device);
+    int (*set_device)(int device);
+} runtime;
+
+static const struct hud_symbol symbols[] = {
+    { "hipPointerGetAttributes", (void **)&runtime.get_attributes, true },
+    { "hipMemcpy", (void **)&runtime.copy, true },
+    { "hipRuntimeGetVersion", (void **)&runtime.get_version, true },
+    { "hipPeekAtLastError", (void **)&runtime.peek_error, false },
+    { "hipGetLastError", (void **)&runtime.take_error, false },
+    { "hipGetDevice", (void **)&runtime.get_device, false },
+    { "hipSetDevice", (void **)&runtime.set_device, false },
+    { NULL, NULL, false },
+};
+
+static bool find(void *library)
+{
+    return hud_symbols_find(library, symbols);
+}
+
+static bool has_new_numbers(void)
+{
+    static _Atomic(uintptr_t) version; /* 0: not asked yet; asking may start the runtime */
+    int now = 0;
+
+    if (local_word(&version) == 0)
+        local_set_word(&version, runtime.get_version(&now) == 0 && now > 0 ? (uintptr_t)now : 1);
+    return local_word(&version) >= NEW_NUMBERS;
+}
+
+/* Asks without an effect on the program's last error.  Returns false for memory unknown to HIP. */
+static bool get_attributes(const void *address, struct attributes *a)
+{
+    int before = runtime.peek_error ? runtime.peek_error() : 0;
+    bool known = runtime.get_attributes(a, address) == 0;
+
+    if (!known && before == 0 && runtime.take_error)
+        (void)runtime.take_error();
+    return known;
+}
+
+static bool ask(const void *address, struct hud_device_place *place)
+{
+    struct attributes a = { .kind = 0 };
+
+    if (!get_attributes(address, &a))
+        return false;
+    bool newer = has_new_numbers();
+    place->device = a.device;
+    place->managed = a.is_managed != 0 || (newer ? a.kind == NEW_MANAGED || a.kind == NEW_UNIFIED
+                                                 : a.kind >= OLD_MANAGED);
+    return place->managed || a.kind == (newer ? NEW_DEVICE : OLD_DEVICE);
+}
+
+static int copy(const struct hud_device_place *place, const struct hud_device_copy *c, size_t count,
+                bool to_device, const char **function)
+{
+    int before = -1, error = 0;
+    bool selects = runtime.get_device && runtime.set_device && runtime.get_device(&before) == 0 &&
+                   before != place->device;
+
+    *function = "hipSetDevice"; /* else the copy would start the thread's device, too */
+    if (selects)
+        error = runtime.set_device(place->device);
+    for (size_t i = 0; i < count && error == 0; i++) {
+        *function = "hipMemcpy";
+        error = to_device ? runtime.copy(c[i].device, c[i].host, c[i].bytes, COPY_TO_DEVICE)
+                          : runtime.copy(c[i].host, c[i].device, c[i].bytes, COPY_TO_HOST);
+    }
+    if (selects)
+        (void)runtime.set_device(before);
+    return error;
+}
+
+const struct hud_device_runtime hud_device_hip = { "HIP", "libamdhip64", find, ask, copy };

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * view.c - memory of a device as a hud_view: each rank's own matter, so that one with a buffer on a
+ * device and one with a buffer of the host take part in the same collective.
+ *
+ * Runs of an element are copied by the runtime, several at a time.  Bytes between them are never
+ * written.  A copy that fails leaves the call going, so that no rank waits for this one: what it
+ * should have sent is zero, and its call returns an error in the end.
+ */
+#include "host/device/device.h"
+
+#include <string.h>
+
+enum { COPIES = 64 };
+
+/* Copies that wait to be made, all of one place. */
+struct batch {
+    struct hud_device_view *view;
+    struct hud_device_place place;
+    bool to_device;
+    size_t count;
+    struct hud_device_copy copies[COPIES];
+};
+
+/* ---- which memory ---------------------------------------------------------------------------- */
+
+static bool is_same(const struct hud_device_place *a, const struct hud_device_place *b)
+{
+    return a->runtime == b->runtime && a->context == b->context && a->device == b->device &&
+           a->managed == b->managed;
+}
+
+bool hud_device_view_ask(struct hud_device_view *view, const struct hud_device_span *span)
+{
+    struct hud_device_place other;
+
+    if (!hud_device_present())
+        return false;
+    view->failed = false;
+    view->mixed = span->absolute;
+    if (span->absolute)
+        return true;
+    bool here = hud_device_ask(span->first, &view->place);
+    if (span->last == span->first)
+        return here;
+    bool there = hud_device_ask(span->last, &other);
+    view->mixed = here != there || (here && !is_same(&view->place, &other));
+    return here || there;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static void flush(struct batch *b)
+{
+    if (b->count > 0 && !b->view->failed &&
+        !hud_device_copy(&b->place, b->copies, b->count, b->to_device))
+        b->view->failed = true;
+    b->count = 0;
+}
+
+static void add(struct batch *b, char *memory, char *host, size_t bytes)
+{
+    struct hud_device_place place = b->view->place;
+
+    if (b->view->mixed)
+        hud_device_ask(memory, &place);
+    if (b->count == COPIES || (b->count > 0 && !is_same(&place, &b->place)))
+        flush(b);
+    b->place = place;
+    b->copies[b->count++] = (struct hud_device_copy){ memory, host, bytes };
+}
+
+/* Adds what packed bytes [offset, offset + bytes) are in memory. */
+static void add_runs(struct batch *b, char *host, size_t offset, size_t bytes)
+{
+    const struct hud_device_view *v = b->view;
+    size_t element = offset / v->runs->bytes, inside = offset % v->runs->bytes;
+    const struct hud_run *run = hud_runs_find(v->runs, inside),
+                         *end = v->runs->run + v->runs->count;
+
+    for (size_t done = 0, n; done < bytes; done += n, inside += n) {
+        size_t left = run->from + run->bytes - inside;
+        n = left < bytes - done ? left : bytes - done;
+        add(b, v->first + (ptrdiff_t)element * v->extent + run->at + (inside - run->from),
+            host + done, n);
+        if (n == left && ++run == end) {
+            run = v->runs->run;
+            element++;
+            inside -= v->runs->bytes;
+        }
+    }
+}
+
+static void copy(struct hud_device_view *view, char *host, size_t offset, size_t bytes,
+                 bool to_device)
+{
+    struct batch b;
+
+    b.view = view;
+    b.to_device = to_device;
+    b.count = 0;
+    if (view->runs)
+        add_runs(&b, host, offset, bytes);
+    else
+        add(&b, view->first + offset, host, bytes);
+    flush(&b);
+}
+
+size_t hud_device_pack(struct hud_device_view *view, void *dst, size_t offset, size_t bytes)
+{
+    copy(view, dst, offset, bytes, false);
+    if (view->failed)
+        memset(dst, 0, bytes);
+    return bytes;
+}
+
+void hud_device_unpack(struct hud_device_view *view, const void *src, size_t offset, size_t bytes)
+{
+    copy(view, (char *)(uintptr_t)src, offset, bytes, true);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ze.c - memory of Level Zero, by its loader (libze_loader.so): Intel's GPUs.
+ *
+ * Questions and copies need a context of the memory's driver; that of the program is not known, so
+ * each driver has one of huddle's own, and each device a command list whose commands are complete
+ * when they have been added.  Threads may not share one, so copies to a device are made one at a
+ * time.  Before the program starts Level Zero there are no drivers and no memory, and huddle does
+ * not start it.
+ */
+#include "host/device/device.h"
+#include "host/device/symbols.h"
+
+#include <pthread.h>
+
+/* From ze_api.h. */
+enum { CONTEXT_DESCRIPTION = 0xd, QUEUE_DESCRIPTION = 0xe, ALLOCATION_PROPERTIES = 0x17 };
+enum { MEMORY_IS_DEVICE = 2, MEMORY_IS_SHARED = 3, QUEUE_IS_SYNCHRONOUS = 1 };
+
+struct context_description {
+    int kind;
+    const void *next;
+    uint32_t flags;
+};
+
+struct queue_description {
+    int kind;
+    const void *next;
+    uint32_t ordinal, index, flags;
+    int mode, priority;
+};
+
+struct allocation {
+    int kind;
+    void *next;
+    int type;
+    uint64_t id, page_bytes;
+};
+
+static struct {
+    int (*get_drivers)(uint32_t *count, void **drivers);
+    int (*create_context)(void *driver, const struct context_description *description,
+                          void **context);
+    int (*get_allocation)(void *context, const void *pointer, struct allocation *allocation,
+                          void **device);
+    int (*create_list)(void *context, void *device, const struct queue_description *description,
+                       void **list);
+    int (*append_copy)(void *list, void *dst, const void *src, size_t bytes, void *signal,
+                       uint32_t waits, void **wait_for);
+} loader;
+
+static const struct hud_symbol symbols[] = {
+    { "zeDriverGet", (void **)&loader.get_drivers, true },
+    { "zeContextCreate", (void **)&loader.create_context, true },
+    { "zeMemGetAllocProperties", (void **)&loader.get_allocation, true },
+    { "zeCommandListCreateImmediate", (void **)&loader.create_list, true },
+    { "zeCommandListAppendMemoryCopy", (void **)&loader.append_copy, true },
+    { NULL, NULL, false },
+};
+
+enum { DRIVERS = 8, DEVICES = 64 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what is written below */
+static void *contexts[DRIVERS];                          /* one of each driver */
+static _Atomic(uintptr_t) drivers;                       /* of them */
+static struct device {
+    void *device, *context, *list;
+} devices[DEVICES];
+static int used;
+
+static bool find(void *library)
+{
+    return hud_symbols_find(library, symbols);
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+/* Makes contexts as soon as the program has started Level Zero. */
+static void create_contexts(void)
+{
+    const struct context_description description = { .kind = CONTEXT_DESCRIPTION };
+    void *found[DRIVERS];
+    uint32_t count = DRIVERS, made = 0;
+
+    pthread_mutex_lock(&lock);
+    if (local_word(&drivers) == 0 && loader.get_drivers(&count, found) == 0)
+        for (uint32_t i = 0; i < count && i < DRIVERS; i++)
+            made += loader.create_context(found[i], &description, &contexts[made]) == 0;
+    if (made > 0)
+        local_set_word(&drivers, made);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Returns the number of a device, which is known from then on; -1 if there are too many. */
+static int number_of(void *device, void *context)
+{
+    int i = 0;
+
+    pthread_mutex_lock(&lock);
+    while (i < used && devices[i].device != device)
+        i++;
+    if (i == used && used < DEVICES)
+        devices[used++] = (struct device){ .device = device, .context = context };
+    pthread_mutex_unlock(&lock);
+    return i < DEVICES ? i : -1;
+}
+
+static bool ask(const void *address, struct hud_device_place *place)
+{
+    if (local_word(&drivers) == 0)
+        create_contexts();
+    for (uintptr_t i = 0; i < local_word(&drivers); i++) {
+        struct allocation allocation = { .kind = ALLOCATION_PROPERTIES };
+        void *device = NULL;
+        if (loader.get_allocation(contexts[i], address, &allocation, &device) != 0)
+            continue;
+        place->managed = allocation.type == MEMORY_IS_SHARED;
+        if (allocation.type == MEMORY_IS_DEVICE)
+            place->device = number_of(device, contexts[i]);
+        if (place->managed || allocation.type == MEMORY_IS_DEVICE)
+            return true;
+    }
+    return false;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Under the lock. */
+static int copy_by(struct device *d, const struct hud_device_copy *c, size_t count, bool to_device,
+                   const char **function)
+{
+    const struct queue_description description = { .kind = QUEUE_DESCRIPTION,
+                                                   .mode = QUEUE_IS_SYNCHRONOUS };
+    int error = 0;
+
+    *function = "zeCommandListCreateImmediate";
+    if (!d->list)
+        error = loader.create_list(d->context, d->device, &description, &d->list);
+    for (size_t i = 0; i < count && error == 0; i++) {
+        *function = "zeCommandListAppendMemoryCopy";
+        error = loader.append_copy(d->list, to_device ? c[i].device : c[i].host,
+                                   to_device ? c[i].host : c[i].device, c[i].bytes, NULL, 0, NULL);
+    }
+    return error;
+}
+
+static int copy(const struct hud_device_place *place, const struct hud_device_copy *copies,
+                size_t count, bool to_device, const char **function)
+{
+    if (place->device < 0) {
+        *function = "number of devices";
+        return DEVICES;
+    }
+    pthread_mutex_lock(&lock);
+    int error = copy_by(&devices[place->device], copies, count, to_device, function);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+const struct hud_device_runtime hud_device_ze = { "Level Zero", "libze_loader.so", find, ask,
+                                                  copy };
