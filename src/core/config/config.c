@@ -314,6 +314,19 @@ bool hud_config_spans(const char *const *host)
     return on;
 }
 
+bool hud_config_asks_devices(const char *const *host)
+{
+    struct config *config = malloc(sizeof *config);
+    bool on = true;
+
+    if (config) {
+        hud_config_read(host, config);
+        on = config->number[SET_DEVICES] != DEVICES_OFF;
+    }
+    free(config);
+    return on;
+}
+
 const char *hud_config_choice(int coll_kind)
 {
     int count;

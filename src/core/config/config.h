@@ -43,6 +43,7 @@ enum { SET_ERRORS = 16 };      /* bad values that are reported, at most */
 enum { SET_GIVEN = 16 << 10 }; /* bytes of all values that were given */
 
 enum config_switch { SWITCH_OFF, SWITCH_ON, SWITCH_REQUIRE }; /* the last: of HUDDLE alone */
+enum config_devices { DEVICES_AUTO, DEVICES_OFF };
 enum config_nodes { NODES_OFF, NODES_ON, NODES_AUTO };
 enum config_single_copy { SINGLE_COPY_OFF, SINGLE_COPY_ON, SINGLE_COPY_AUTO };
 enum config_nonblocking { NONBLOCKING_OFF, NONBLOCKING_ON, NONBLOCKING_AUTO };
@@ -94,6 +95,8 @@ enum config_manner { MANNER_CHECKED = 1, MANNER_REQUESTS = 2, MANNERS = 4 };
 HUD_API unsigned hud_config_manner(const char *const *host, bool waits_alone);
 /* Whether HUDDLE_NODES is not off by those settings. */
 HUD_API bool hud_config_spans(const char *const *host);
+/* Whether HUDDLE_DEVICES is not off by those settings. */
+HUD_API bool hud_config_asks_devices(const char *const *host);
 
 /* Parses a number from min (>= 0) to max, with K, M or G if it is bytes.  False: not valid. */
 bool hud_config_number(const char *text, bool bytes, long min, long max, long *number);

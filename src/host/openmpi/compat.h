@@ -35,9 +35,14 @@
 /* Present only in an Open MPI that was built for CUDA. */
 extern bool opal_cuda_check_bufs(char *one, char *other) __attribute__((weak));
 
+static inline bool compat_knows_devices(void)
+{
+    return opal_cuda_check_bufs != NULL;
+}
+
 static inline bool compat_on_device(const void *buffer)
 {
-    return opal_cuda_check_bufs != NULL &&
+    return compat_knows_devices() &&
            opal_cuda_check_bufs((char *)(uintptr_t)buffer, (char *)(uintptr_t)buffer);
 }
 
@@ -133,6 +138,7 @@ static inline bool compat_look_all(int ranks, uint32_t value)
 
 #include "ompi/runtime/ompi_rte.h"
 #include "opal/mca/accelerator/accelerator.h"
+#include "opal/mca/accelerator/base/base.h"
 #include "opal/mca/pmix/pmix-internal.h"
 
 #include <dlfcn.h>
@@ -142,12 +148,19 @@ static inline bool compat_look_all(int ranks, uint32_t value)
 #define COMPAT_ERR_PROC_FAILED MPI_ERR_PROC_FAILED
 #define COMPAT_ERR_REVOKED MPI_ERR_REVOKED
 
+/* Its component "null" knows none. */
+static inline bool compat_knows_devices(void)
+{
+    const char *name = opal_accelerator_base_selected_component.base_version.mca_component_name;
+
+    return opal_accelerator.check_addr != NULL && strcmp(name, "null") != 0;
+}
+
 static inline bool compat_on_device(const void *buffer)
 {
     int device;
     uint64_t flags;
-    return opal_accelerator.check_addr != NULL &&
-           opal_accelerator.check_addr(buffer, &device, &flags) > 0;
+    return compat_knows_devices() && opal_accelerator.check_addr(buffer, &device, &flags) > 0;
 }
 
 /* Absent where Open MPI was built without ULFM. */

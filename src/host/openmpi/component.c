@@ -119,6 +119,10 @@ static int component_open(void)
     layout = UNKNOWN;
     hud_module_prepare();
     const char *const *given = hud_openmpi_settings_given();
+    if (compat_knows_devices())
+        hud_device_ask_always();
+    if (!hud_config_asks_devices(given))
+        hud_device_switch_off();
     hud_openmpi_publish(hud_nonblocking_find(), hud_config_manner(given, false),
                         hud_config_spans(given));
     return OMPI_SUCCESS;

@@ -24,6 +24,7 @@
 #ifndef HUD_OPENMPI_COMPONENT_H
 #define HUD_OPENMPI_COMPONENT_H
 
+#include "host/device/device.h"
 #include "huddle/huddle.h"
 
 #include "compat.h"
@@ -79,7 +80,10 @@ struct view_state {
         stage; /* packed bytes [0, staged_bytes) that wait to be unpacked; NULL: they do not wait */
     size_t staged_bytes;
     bool filled; /* something has arrived */
-    bool failed; /* no memory for a stage: what arrived was dropped */
+    bool one_run; /* the buffer is contiguous */
+    bool failed; /* no memory for a stage or for runs: what arrived was dropped */
+    struct hud_device_view device; /* of memory that Open MPI does not know; its runs are made by
+                                      the first copy */
 };
 
 /* Before the first and after the last of its views. */
@@ -96,16 +100,18 @@ static inline void hud_convertor_close(struct view_convertor *convertor)
         hud_convertor_end(convertor);
 }
 
-void hud_view_pack(void *buffer, size_t count, const opal_datatype_t *type,
-                   struct view_state *state, struct view_convertor *convertor,
-                   struct hud_view *view);
-bool hud_view_end(struct hud_view *view);
+struct hud_module;
 
-/* The view of a buffer; state and convertor must outlive it.  Inlined: in a call of a
- * few bytes it counts, once for each rank's buffer. */
+void hud_view_open_other(void *buffer, size_t count, const opal_datatype_t *type,
+                         struct view_state *state, struct view_convertor *convertor,
+                         struct hud_module *module, struct hud_view *view);
+int hud_view_end(struct hud_view *view, int status);
+
+/* The view of a buffer of a call of that module's; state and convertor must outlive it.  Inlined:
+ * in a call of a few bytes it counts, once for each rank's buffer. */
 static inline void hud_view_open(void *buffer, size_t count, const ompi_datatype_t *type,
                                  struct view_state *state, struct view_convertor *convertor,
-                                 struct hud_view *view)
+                                 struct hud_module *module, struct hud_view *view)
 {
     const opal_datatype_t *t = &type->super;
 
@@ -114,15 +120,16 @@ static inline void hud_view_open(void *buffer, size_t count, const ompi_datatype
         return; /* at no address: it may be that of other bytes, as if in place */
     view->base = (char *)buffer + t->true_lb;
     if (__builtin_expect(!opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) ||
-                             compat_on_device(buffer),
+                             !hud_device_is_plain(view->base),
                          0))
-        hud_view_pack(buffer, count, t, state, convertor, view);
+        hud_view_open_other(buffer, count, t, state, convertor, module, view);
 }
 
-/* Afterwards.  False: out of memory, and the buffer lacks what arrived. */
-static inline bool hud_view_close(struct hud_view *view)
+/* Afterwards.  Returns the status of the call: an error if there was no memory, or if a copy of a
+ * device has failed, and the buffer lacks what arrived. */
+static inline int hud_view_close(struct hud_view *view, int status)
 {
-    return view->host == NULL || hud_view_end(view);
+    return view->host == NULL ? status : hud_view_end(view, status);
 }
 
 /* Whole elements of a datatype that is not contiguous, from and to their packed form. */

@@ -32,8 +32,8 @@ static ALWAYS_INLINE int open_barrier(struct call *c, COMM *comm, MODULE *module
 static ALWAYS_INLINE int open_bcast(struct call *c, void *buffer, int count, TYPE *type, int root,
                                     COMM *comm, MODULE *module)
 {
-    (void)comm, (void)module;
-    open_side(&c->out, buffer, (size_t)count, type);
+    (void)comm;
+    open_side(&c->out, buffer, (size_t)count, type, module);
     c->args.collective = COLL_BCAST;
     c->args.root = root;
     c->args.out = &c->out.view;
@@ -45,7 +45,7 @@ static ALWAYS_INLINE int open_bcast(struct call *c, void *buffer, int count, TYP
 /* Buffers, counts of elements of both, operation.  about: the call as it is announced. */
 static ALWAYS_INLINE int open_reduction(struct call *c, int kind, const void *in, int64_t ins,
                                         void *out, int64_t outs, TYPE *type, OP *op,
-                                        struct hud_announced about)
+                                        MODULE *module, struct hud_announced about)
 {
     int status = hud_reduction_open(op, type, &c->own, &c->args.op);
 
@@ -55,8 +55,8 @@ static ALWAYS_INLINE int open_reduction(struct call *c, int kind, const void *in
         c->about = about;
         return status;
     }
-    open_side(&c->in, in == MPI_IN_PLACE ? out : in, (size_t)ins, type);
-    open_side(&c->out, out, (size_t)outs, type);
+    open_side(&c->in, in == MPI_IN_PLACE ? out : in, (size_t)ins, type, module);
+    open_side(&c->out, out, (size_t)outs, type, module);
     c->args.collective = kind;
     c->args.in = &c->in.view;
     c->args.out = &c->out.view;
@@ -66,17 +66,16 @@ static ALWAYS_INLINE int open_reduction(struct call *c, int kind, const void *in
 static ALWAYS_INLINE int open_reduce(struct call *c, const void *in, void *out, int count,
                                      TYPE *type, OP *op, int root, COMM *comm, MODULE *module)
 {
-    (void)module;
     c->args.root = root;
     return open_reduction(c, COLL_REDUCE, in, count, out, ompi_comm_rank(comm) == root ? count : 0,
-                          type, op, (struct hud_announced){ .name = "reduce", .root = root });
+                          type, op, module, (struct hud_announced){ .name = "reduce", .root = root });
 }
 
 static ALWAYS_INLINE int open_allreduce(struct call *c, const void *in, void *out, int count,
                                         TYPE *type, OP *op, COMM *comm, MODULE *module)
 {
-    (void)comm, (void)module;
-    return open_reduction(c, COLL_ALLREDUCE, in, count, out, count, type, op,
+    (void)comm;
+    return open_reduction(c, COLL_ALLREDUCE, in, count, out, count, type, op, module,
                           (struct hud_announced){ .name = "allreduce", .root = -1 });
 }
 
@@ -84,29 +83,27 @@ static ALWAYS_INLINE int open_allreduce(struct call *c, const void *in, void *ou
 static ALWAYS_INLINE int open_scan(struct call *c, const void *in, void *out, int count, TYPE *type,
                                    OP *op, COMM *comm, MODULE *module)
 {
-    (void)comm, (void)module;
-    return open_reduction(c, COLL_SCAN, in, count, out, count, type, op,
+    (void)comm;
+    return open_reduction(c, COLL_SCAN, in, count, out, count, type, op, module,
                           (struct hud_announced){ .name = "scan", .root = -1 });
 }
 
 static ALWAYS_INLINE int open_exscan(struct call *c, const void *in, void *out, int count,
                                      TYPE *type, OP *op, COMM *comm, MODULE *module)
 {
-    (void)module;
     return open_reduction(c, COLL_EXSCAN, in, count, out, ompi_comm_rank(comm) != 0 ? count : 0,
-                          type, op, (struct hud_announced){ .name = "exscan", .root = -1 });
+                          type, op, module, (struct hud_announced){ .name = "exscan", .root = -1 });
 }
 
 static ALWAYS_INLINE int open_reduce_scatter(struct call *c, const void *in, void *out,
                                              const int *outs, TYPE *type, OP *op, COMM *comm,
                                              MODULE *module)
 {
-    (void)module;
     for (int i = 0; i < ompi_comm_size(comm); i++)
         c->room->block_bytes[i] = bytes_of(outs[i], type);
     c->args.block_bytes = c->room->block_bytes;
     return open_reduction(c, COLL_REDUCE_SCATTER, in, sum_of(outs, comm), out,
-                          outs[ompi_comm_rank(comm)], type, op,
+                          outs[ompi_comm_rank(comm)], type, op, module,
                           (struct hud_announced){ .name = "reduce_scatter", .root = -1 });
 }
 
@@ -119,11 +116,11 @@ static ALWAYS_INLINE int open_reduce_scatter_block(struct call *c, const void *i
                                    .root = -1,
                                    .unasked = "reduce_scatter" };
 
-    (void)module;
     for (int i = 0; i < ompi_comm_size(comm); i++)
         c->room->block_bytes[i] = bytes_of(count, type);
     c->args.block_bytes = c->room->block_bytes;
-    int status = open_reduction(c, COLL_REDUCE_SCATTER, in, n, out, count, type, op, about);
+    int status = open_reduction(c, COLL_REDUCE_SCATTER, in, n, out, count, type, op, module,
+                                about);
     if (status == HUD_OK) {
         about.unasked = NULL;
         about.bytes = bytes_of(n, type);
@@ -138,14 +135,14 @@ static ALWAYS_INLINE int open_reduce_scatter_block(struct call *c, const void *i
 /* A block for each rank, or the same for all: in place, that lies where its own copy belongs. */
 static ALWAYS_INLINE int open_blocks(struct call *c, int kind, unsigned flags, const void *in,
                                      int ins, TYPE *in_type, void *out, int outs, TYPE *out_type,
-                                     COMM *comm)
+                                     COMM *comm, MODULE *module)
 {
     bool in_place = in == MPI_IN_PLACE;
     size_t ranks = (size_t)ompi_comm_size(comm), sent = flags & COLL_SAME_TO_ALL ? 1 : ranks;
 
     open_side(&c->in, in_place ? out : in, in_place ? (size_t)outs * ranks : (size_t)ins * sent,
-              in_place ? out_type : in_type);
-    open_side(&c->out, out, (size_t)outs * ranks, out_type);
+              in_place ? out_type : in_type, module);
+    open_side(&c->out, out, (size_t)outs * ranks, out_type, module);
     c->args.collective = kind;
     c->args.in = &c->in.view;
     c->args.out = &c->out.view;
@@ -156,7 +153,7 @@ static ALWAYS_INLINE int open_blocks(struct call *c, int kind, unsigned flags, c
  * not to be looked at. */
 static ALWAYS_INLINE int open_rooted(struct call *c, int kind, unsigned flags, const void *in,
                                      int ins, TYPE *in_type, void *out, int outs, TYPE *out_type,
-                                     int root, COMM *comm)
+                                     int root, COMM *comm, MODULE *module)
 {
     bool is_root = ompi_comm_rank(comm) == root, to_root = flags & COLL_TO_ROOT,
          in_place = is_root && (to_root ? in : out) == MPI_IN_PLACE;
@@ -164,9 +161,9 @@ static ALWAYS_INLINE int open_rooted(struct call *c, int kind, unsigned flags, c
     size_t ranks = is_root ? (size_t)ompi_comm_size(comm) : 0;
 
     open_side_or_none(is_root, all, to_root ? out : in, (size_t)(to_root ? outs : ins) * ranks,
-                      to_root ? out_type : in_type);
+                      to_root ? out_type : in_type, module);
     open_side_or_none(!in_place, one, to_root ? in : out, (size_t)(to_root ? ins : outs),
-                      to_root ? in_type : out_type);
+                      to_root ? in_type : out_type, module);
     c->args.collective = kind;
     c->args.root = root;
     c->args.in = in_place ? &all->view : &c->in.view;
@@ -177,14 +174,12 @@ static ALWAYS_INLINE int open_rooted(struct call *c, int kind, unsigned flags, c
 #define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
     static ALWAYS_INLINE int open_##name(struct call *c, MAP(PARAM_, __VA_ARGS__))                 \
     {                                                                                              \
-        (void)module;                                                                              \
-        return open_blocks(c, COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__);                            \
+        return open_blocks(c, COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__, module);                    \
     }
 #define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
     static ALWAYS_INLINE int open_##name(struct call *c, MAP(PARAM_, __VA_ARGS__))                 \
     {                                                                                              \
-        (void)module;                                                                              \
-        return open_rooted(c, COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__);                            \
+        return open_rooted(c, COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__, module);                    \
     }
 #include "host/signatures.def"
 
@@ -195,8 +190,7 @@ static ALWAYS_INLINE int open_alltoallv(struct call *c, const void *in, const in
     const struct blocks source = { in, ins, from, in_type, NULL },
                         target = { out, outs, at, out_type, NULL };
 
-    (void)module;
-    return hud_many_exchange(c, &source, &target, comm);
+    return hud_many_exchange(c, &source, &target, comm, module);
 }
 
 static ALWAYS_INLINE int open_alltoallw(struct call *c, const void *in, const int *ins,
@@ -207,9 +201,8 @@ static ALWAYS_INLINE int open_alltoallw(struct call *c, const void *in, const in
     const struct blocks source = { in, ins, from, NULL, in_types },
                         target = { out, outs, at, NULL, out_types };
 
-    (void)module;
     c->about = (struct hud_announced){ .name = "alltoallw", .root = -1, .bytes = HUD_ANY_BYTES };
-    return hud_many_exchange(c, &source, &target, comm);
+    return hud_many_exchange(c, &source, &target, comm, module);
 }
 
 static ALWAYS_INLINE int open_allgatherv(struct call *c, const void *in, int ins, TYPE *in_type,
@@ -218,9 +211,8 @@ static ALWAYS_INLINE int open_allgatherv(struct call *c, const void *in, int ins
 {
     const struct blocks all = { out, outs, at, out_type, NULL };
 
-    (void)module;
     c->args.collective = COLL_ALLGATHERV;
-    return hud_many_gather(c, in, ins, in_type, &all, comm);
+    return hud_many_gather(c, in, ins, in_type, &all, comm, module);
 }
 
 static ALWAYS_INLINE int open_gatherv(struct call *c, const void *in, int ins, TYPE *in_type,
@@ -229,10 +221,10 @@ static ALWAYS_INLINE int open_gatherv(struct call *c, const void *in, int ins, T
 {
     const struct blocks all = { out, outs, at, out_type, NULL };
 
-    (void)module;
     c->args.collective = COLL_GATHERV;
     c->args.root = root;
-    return hud_many_gather(c, in, ins, in_type, ompi_comm_rank(comm) == root ? &all : NULL, comm);
+    return hud_many_gather(c, in, ins, in_type, ompi_comm_rank(comm) == root ? &all : NULL, comm,
+                           module);
 }
 
 static ALWAYS_INLINE int open_scatterv(struct call *c, const void *in, const int *ins,
@@ -241,11 +233,10 @@ static ALWAYS_INLINE int open_scatterv(struct call *c, const void *in, const int
 {
     const struct blocks all = { in, ins, at, in_type, NULL };
 
-    (void)module;
     c->args.collective = COLL_SCATTERV;
     c->args.root = root;
     return hud_many_scatter(c, ompi_comm_rank(comm) == root ? &all : NULL, out, outs, out_type,
-                            comm);
+                            comm, module);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */

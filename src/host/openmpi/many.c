@@ -4,21 +4,21 @@
 #include "side.h"
 
 static void open_views(const struct blocks *b, int ranks, struct side *side,
-                       struct view_state *states, struct hud_view *views)
+                       struct view_state *states, MODULE *module, struct hud_view *views)
 {
     begin_side(side);
     for (int i = 0; i < ranks; i++) {
         const TYPE *type = b->types != NULL ? b->types[i] : b->type;
         ptrdiff_t unit = b->types != NULL ? 1 : type->super.ub - type->super.lb;
         hud_view_open((char *)(uintptr_t)b->base + b->at[i] * unit, (size_t)b->counts[i], type,
-                      &states[i], side->convertor, &views[i]);
+                      &states[i], side->convertor, (struct hud_module *)module, &views[i]);
     }
 }
 
 static int close_views(struct side *side, int ranks, struct hud_view *views, int status)
 {
     for (int i = 0; i < ranks; i++)
-        status = hud_view_close(&views[i]) ? status : HUD_ERR_MEMORY;
+        status = hud_view_close(&views[i], status);
     end_side(side);
     return status;
 }
@@ -32,13 +32,14 @@ int hud_many_close(struct call *c, unsigned shape, int status)
     return status;
 }
 
-int hud_many_exchange(struct call *c, const struct blocks *in, const struct blocks *out, COMM *comm)
+int hud_many_exchange(struct call *c, const struct blocks *in, const struct blocks *out, COMM *comm,
+                      MODULE *module)
 {
     int ranks = ompi_comm_size(comm);
 
-    open_views(in->base == MPI_IN_PLACE ? out : in, ranks, &c->in, c->room->in_states,
+    open_views(in->base == MPI_IN_PLACE ? out : in, ranks, &c->in, c->room->in_states, module,
                c->room->in_views);
-    open_views(out, ranks, &c->out, c->room->out_states, c->room->out_views);
+    open_views(out, ranks, &c->out, c->room->out_states, module, c->room->out_views);
     c->ranks = ranks;
     c->args.collective = COLL_ALLTOALLV;
     c->args.in = c->room->in_views;
@@ -48,36 +49,38 @@ int hud_many_exchange(struct call *c, const struct blocks *in, const struct bloc
 
 /* The view of one block; in place, that is its own of all, which are open. */
 static const struct hud_view *open_one(struct side *s, const void *buffer, int count,
-                                       const TYPE *type, const struct hud_view *own_of_all)
+                                       const TYPE *type, MODULE *module,
+                                       const struct hud_view *own_of_all)
 {
     bool in_place = buffer == MPI_IN_PLACE && own_of_all != NULL;
 
-    open_side_or_none(!in_place, s, buffer, (size_t)count, type);
+    open_side_or_none(!in_place, s, buffer, (size_t)count, type, module);
     return in_place ? own_of_all : &s->view;
 }
 
 int hud_many_gather(struct call *c, const void *in, int ins, const TYPE *in_type,
-                    const struct blocks *out, COMM *comm)
+                    const struct blocks *out, COMM *comm,
+                      MODULE *module)
 {
     struct hud_view *views = c->room->out_views;
 
     c->ranks = out != NULL ? ompi_comm_size(comm) : 0;
-    open_views(out, c->ranks, &c->out, c->room->out_states, views);
+    open_views(out, c->ranks, &c->out, c->room->out_states, module, views);
     c->args.in =
-        open_one(&c->in, in, ins, in_type, out != NULL ? &views[ompi_comm_rank(comm)] : NULL);
+        open_one(&c->in, in, ins, in_type, module, out != NULL ? &views[ompi_comm_rank(comm)] : NULL);
     c->args.out = views;
     return HUD_OK;
 }
 
 int hud_many_scatter(struct call *c, const struct blocks *in, void *out, int outs,
-                     const TYPE *out_type, COMM *comm)
+                     const TYPE *out_type, COMM *comm, MODULE *module)
 {
     struct hud_view *views = c->room->in_views;
 
     c->ranks = in != NULL ? ompi_comm_size(comm) : 0;
-    open_views(in, c->ranks, &c->in, c->room->in_states, views);
+    open_views(in, c->ranks, &c->in, c->room->in_states, module, views);
     c->args.in = views;
     c->args.out =
-        open_one(&c->out, out, outs, out_type, in != NULL ? &views[ompi_comm_rank(comm)] : NULL);
+        open_one(&c->out, out, outs, out_type, module, in != NULL ? &views[ompi_comm_rank(comm)] : NULL);
     return HUD_OK;
 }

@@ -39,6 +39,30 @@ static int exchange_interrupted(void *arg)
     return hud_module_interrupted(arg);
 }
 
+/* MPI 4.1: the value lists kinds of memory, as "system,mpi" or "cuda:device,system". */
+static bool asserts_no_devices(ompi_communicator_t *comm)
+{
+    static const char *const kinds[] = { "cuda", "rocm", "level_zero" };
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    MPI_Info info;
+    int given = 0;
+
+    if (PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
+        return false;
+    PMPI_Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, value, &given);
+    PMPI_Info_free(&info);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        given = given && strstr(value, kinds[i]) == NULL;
+    return given && value[0] != '\0';
+}
+
+bool hud_module_has_no_devices(hud_module *m)
+{
+    if (m->devices == DEVICES_UNKNOWN)
+        m->devices = asserts_no_devices(m->comm) ? DEVICES_NONE : DEVICES_MAYBE;
+    return m->devices == DEVICES_NONE;
+}
+
 /* From the group alone: names no process that Open MPI has not met yet. */
 static int exchange_world_rank(void *arg, int rank)
 {
@@ -119,6 +143,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     if (may_be_near(comm) && !hud_module_make_room(m))
         hud_team_decline(
             m->team); /* a module that is missing on one rank only would leave the others waiting */
+    huddle_look_again();
     hud_below_keep(m);
     hud_handled_install(m);
     if (m->nonblocking)

@@ -69,6 +69,7 @@ typedef struct hud_module {
     struct below below;
     struct per_rank room; /* for the duration of a blocking call, see hud_module_make_room */
     struct hud_pending pending;
+    enum { DEVICES_UNKNOWN, DEVICES_MAYBE, DEVICES_NONE } devices; /* what its info asserts */
 } hud_module;
 
 typedef ompi_communicator_t COMM;
@@ -133,6 +134,9 @@ static inline bool hud_module_make_room(hud_module *m)
 /* With ULFM: the communicator was revoked, or a process of it has failed.  Not all ranks come to a
  * collective of it any more. */
 bool hud_module_interrupted(const hud_module *m);
+
+/* Returns true if the program has asserted that no buffer of its calls is on a device. */
+bool hud_module_has_no_devices(hud_module *m);
 
 /* The way to the members of a team of that communicator. */
 struct hud_exchange hud_module_exchange(hud_module *m);

@@ -20,26 +20,26 @@ static ALWAYS_INLINE void end_side(struct side *s)
 }
 
 static ALWAYS_INLINE void open_side(struct side *s, const void *base, size_t count,
-                                    const TYPE *type)
+                                    const TYPE *type, MODULE *module)
 {
     begin_side(s);
-    hud_view_open((void *)(uintptr_t)base, count, type, &s->state, s->convertor, &s->view);
+    hud_view_open((void *)(uintptr_t)base, count, type, &s->state, s->convertor,
+                  (struct hud_module *)module, &s->view);
 }
 
 static ALWAYS_INLINE int close_side(struct side *s, int status)
 {
-    bool complete = hud_view_close(&s->view);
-
+    status = hud_view_close(&s->view, status);
     end_side(s);
-    return complete ? status : HUD_ERR_MEMORY;
+    return status;
 }
 
 /* A side that this rank may not have: then it is of no bytes, and arguments are not looked at. */
 static ALWAYS_INLINE void open_side_or_none(bool has, struct side *s, const void *base,
-                                            size_t count, const TYPE *type)
+                                            size_t count, const TYPE *type, MODULE *module)
 {
     if (has) {
-        open_side(s, base, count, type);
+        open_side(s, base, count, type, module);
     } else {
         begin_side(s);
         s->view = (struct hud_view){ .bytes = 0 };

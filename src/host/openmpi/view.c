@@ -3,15 +3,16 @@
  * view.c - a user's buffer of any datatype as a hud_view.
  *
  * If the buffer is contiguous and in host memory, the view is the memory.  Otherwise Open MPI's
- * convertor packs and unpacks it: gaps, permuted structures, and device memory (CUDA; ROCm in 5.0),
- * which the convertor copies with the device's own functions.  So a rank with a device buffer and
- * one with a host buffer can take part in the same collective without an agreement.  Device memory
- * that Open MPI does not recognise, huddle does not recognise either.
+ * convertor packs and unpacks it: gaps, permuted structures, and device memory that Open MPI knows
+ * (CUDA; ROCm and Level Zero in 5.0), which the convertor copies with the device's own functions.
+ * Device memory that Open MPI does not know is copied by the device's runtime (host/device), in the
+ * runs that the convertor names.  So a rank with a device buffer and one with a host buffer can
+ * take part in the same collective without an agreement.
  *
  * Views may share a convertor: it serves one of them at a time.  Its position is set each time,
  * which costs nothing while bytes come in order.
  */
-#include "component.h"
+#include "module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,30 +151,115 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
         s->staged_bytes = offset_bytes + bytes;
 }
 
-/* It is not plain memory: the convertor reads and writes it. */
-void hud_view_pack(void *buffer, size_t count, const opal_datatype_t *type,
-                   struct view_state *state, struct view_convertor *convertor,
-                   struct hud_view *view)
+/* ---- device memory that Open MPI does not know ---- */
+
+/* The runs of an element of that address.  NULL: out of memory. */
+static struct hud_runs *flatten(const opal_datatype_t *type, const void *element)
 {
+    struct hud_runs *runs = hud_runs_create();
+    bool good = runs != NULL;
+    int32_t complete = 0;
+    struct view_convertor c;
+
+    prepare(&c.convertor, VIEW_PACKS, type, 1, element);
+    while (good && !complete) {
+        struct iovec run[32];
+        uint32_t count = 32;
+        size_t bytes;
+        complete = opal_convertor_raw(&c.convertor, run, &count, &bytes);
+        for (uint32_t i = 0; i < count && good; i++)
+            good = hud_runs_add(runs, (ptrdiff_t)((uintptr_t)run[i].iov_base - (uintptr_t)element),
+                                run[i].iov_len);
+    }
+    OBJ_DESTRUCT(&c.convertor);
+    if (good)
+        return runs;
+    hud_runs_drop(runs);
+    return NULL;
+}
+
+static bool has_runs(struct view_state *s)
+{
+    if (!s->one_run && s->device.runs == NULL)
+        s->device.runs = flatten(s->type, s->buffer);
+    s->failed = s->failed || (!s->one_run && s->device.runs == NULL);
+    return !s->failed;
+}
+
+static size_t pack_device(const struct hud_view *view, void *dst, size_t offset_bytes,
+                          size_t max_bytes)
+{
+    struct view_state *s = view->host;
+    size_t left = view->bytes - offset_bytes, bytes = left < max_bytes ? left : max_bytes;
+
+    if (has_runs(s))
+        return hud_device_pack(&s->device, dst, offset_bytes, bytes);
+    memset(dst, 0, bytes);
+    return bytes;
+}
+
+static void unpack_device(const struct hud_view *view, const void *src, size_t offset_bytes,
+                          size_t bytes)
+{
+    struct view_state *s = view->host;
+
+    if (has_runs(s))
+        hud_device_unpack(&s->device, src, offset_bytes, bytes);
+}
+
+/* True: the buffer is on a device, in whole or in part. */
+static bool is_on_device(struct view_state *s, bool contiguous, struct hud_module *module)
+{
+    const opal_datatype_t *t = s->type;
+    ptrdiff_t extent = t->ub - t->lb, far = (ptrdiff_t)(s->count - 1) * extent;
+    char *low = (char *)(uintptr_t)s->buffer + t->true_lb;
+    const struct hud_device_span span = { low,
+                                          contiguous ? low : low + far + t->true_ub - t->true_lb - 1,
+                                          s->buffer == NULL && !contiguous };
+
+    return hud_device_present() && !hud_module_has_no_devices(module) &&
+           hud_device_view_ask(&s->device, &span);
+}
+
+/* ---- opening and closing ---- */
+
+/* It is not plain memory, or not known to be. */
+void hud_view_open_other(void *buffer, size_t count, const opal_datatype_t *type,
+                         struct view_state *state, struct view_convertor *convertor,
+                         struct hud_module *module, struct hud_view *view)
+{
+    bool contiguous = opal_datatype_is_contiguous_memory_layout(type, count == 1 ? 1 : 2);
+
     *state = (struct view_state){
         .buffer = buffer, .count = count, .type = type, .convertor = convertor
     };
-    view->pack = pack;
-    view->unpack = unpack;
+    bool known = compat_on_device(buffer), device = !known && is_on_device(state, contiguous, module);
+    if (contiguous && !known && !device)
+        return;
+    state->device.first = contiguous ? view->base : buffer;
+    state->device.extent = type->ub - type->lb;
+    state->one_run = contiguous;
+    view->pack = device ? pack_device : pack;
+    view->unpack = device ? unpack_device : unpack;
     view->host = state;
 }
 
-bool hud_view_end(struct hud_view *view)
+int hud_view_end(struct hud_view *view, int status)
 {
     struct view_state *s = view->host;
 
     flush(s);
     free(s->stage);
-    bool complete = !s->failed;
+    hud_runs_drop(s->device.runs);
+    if (s->failed)
+        status = HUD_ERR_MEMORY;
+    else if (s->device.failed && status == HUD_OK)
+        status = HUD_ERR_DEVICE;
     s->stage = NULL;
     s->staged_bytes = 0;
-    s->filled = s->failed = false; /* the view of a persistent request is used again */
-    return complete;
+    s->device.runs = NULL;
+    s->filled = s->failed = s->device.failed = false; /* that of a persistent request is used again */
+    return status;
 }
 
 /* ---- elements outside of views ---- */

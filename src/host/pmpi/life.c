@@ -181,6 +181,8 @@ static hud_context *create(void)
     int level;
 
     hud_life_spans = hud_config_spans(NULL);
+    if (getenv("HUDDLE_DEVICES") && !hud_config_asks_devices(NULL)) /* (reading takes time) */
+        hud_device_switch_off();
     real.Query_thread(&level);
     hud_life_threaded = level == MPI_THREAD_MULTIPLE;
     host.threads = hud_life_threaded;
