@@ -161,6 +161,20 @@ static void copy_here(const struct hud_device_copy *copies, size_t count, bool t
                to_device ? copies[i].host : copies[i].device, copies[i].bytes);
 }
 
+/* One line for a process: what fails once fails again, and each of these calls returns an error. */
+static void report(const struct hud_device_place *place, const char *function, int error,
+                   bool to_device)
+{
+    static atomic_flag reported = ATOMIC_FLAG_INIT;
+
+    if (local_claim(&reported))
+        fprintf(stderr,
+                "huddle: %s's %s fails with error %d (0x%x) for a copy %s device %d; the "
+                "collective fails\n",
+                place->runtime->name, function, error, (unsigned)error, to_device ? "to" : "from",
+                place->device);
+}
+
 bool hud_device_copy(const struct hud_device_place *place, const struct hud_device_copy *copies,
                      size_t count, bool to_device)
 {
@@ -172,10 +186,6 @@ bool hud_device_copy(const struct hud_device_place *place, const struct hud_devi
     }
     int error = place->runtime->copy(place, copies, count, to_device, &function);
     if (error != 0)
-        fprintf(stderr,
-                "huddle: %s's %s fails with error %d (0x%x) for a copy %s device %d; the "
-                "collective fails\n",
-                place->runtime->name, function, error, (unsigned)error, to_device ? "to" : "from",
-                place->device);
+        report(place, function, error, to_device);
     return error == 0;
 }

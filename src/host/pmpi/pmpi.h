@@ -178,13 +178,19 @@ struct type {
 
 enum { ELEMENT_MAX = 4096 }; /* bytes of an element that is packed by itself */
 
-/* The predefined types of one run, by the low byte of the handle; the next byte is the size. */
+/* The predefined types of one run, by the low byte of the handle; the next byte is the size, which
+ * is never 0. */
 extern const MPI_Datatype hud_type_predefined[256];
 
-/* Bytes of a predefined type of one run; 0: another type. */
-static inline MPI_Count hud_type_plain(MPI_Datatype handle)
+static inline bool hud_type_is_plain(MPI_Datatype handle)
 {
-    return hud_type_predefined[handle & 0xff] == handle ? handle >> 8 & 0xff : 0;
+    return hud_type_predefined[handle & 0xff] == handle;
+}
+
+/* Bytes of a predefined type of one run. */
+static inline MPI_Count hud_type_plain_bytes(MPI_Datatype handle)
+{
+    return handle >> 8 & 0xff;
 }
 
 /* False: not a type, or not one to communicate with: the MPI reports it. */
@@ -242,12 +248,12 @@ void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Dat
 static inline bool message_is_plain(const void *buffer, MPI_Count count, MPI_Datatype handle,
                                     struct message *message)
 {
-    MPI_Count element = hud_type_plain(handle);
-
-    if (element == 0 || count <= 0 || count >= 1 << 30 || !hud_device_is_plain(buffer))
+    if (!hud_type_is_plain(handle) || count <= 0 || count >= 1 << 30 ||
+        !hud_device_is_plain(buffer))
         return false; /* (a null buffer and MPI_IN_PLACE are not plain, either) */
-    message->view = (struct hud_view){ .base = (void *)(uintptr_t)buffer,
-                                       .bytes = (size_t)count * (size_t)element };
+    message->view =
+        (struct hud_view){ .base = (void *)(uintptr_t)buffer,
+                           .bytes = (size_t)count * (size_t)hud_type_plain_bytes(handle) };
     message->closes = false;
     return true;
 }

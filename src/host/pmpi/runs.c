@@ -244,7 +244,7 @@ static bool add_type(MPI_Datatype handle, struct hud_runs *runs)
         return false;
     if (s.bytes == 0)
         return true;
-    if (s.bytes == s.span && (hud_type_plain(handle) || hud_type_is_run(handle)))
+    if (s.bytes == s.span && (hud_type_is_plain(handle) || hud_type_is_run(handle)))
         return hud_runs_add(runs, s.begin, (size_t)s.bytes);
     if (s.span > IMAGE_LITTLE && (form_of(p.combiner) || p.combiner == MPI_COMBINER_SUBARRAY))
         return add_by_parts(handle, &p, runs);

@@ -72,6 +72,7 @@ const MPI_Datatype hud_type_predefined[256] = {
     T(MPI_AINT),
     T(MPI_OFFSET),
     T(MPI_COUNT),
+    [0] = -1, /* neither 0 nor MPI_DATATYPE_NULL is a type */
 };
 #undef T
 
@@ -300,11 +301,11 @@ static bool create(MPI_Datatype handle, struct type *type)
 
 bool hud_type_find(MPI_Datatype handle, struct type *type)
 {
-    MPI_Count plain = hud_type_plain(handle);
     struct known *known = NULL;
     int found;
 
-    if (plain > 0) {
+    if (hud_type_is_plain(handle)) {
+        MPI_Count plain = hud_type_plain_bytes(handle);
         *type =
             (struct type){ .bytes = plain, .extent = plain, .reach = plain, .run = true };
         return true;

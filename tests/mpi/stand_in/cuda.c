@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cuda.c - a stand-in of libcuda.so.1.  Memory belongs to one of two contexts, or to a pool; copies
+ * must be made in its context, and are carried out when their stream is waited for.  PLAIN: a
+ * driver that has no streams and contexts.
+ */
+#include "memory.h"
+
+typedef uint64_t pointer;
+
+enum { INVALID_VALUE = 1, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, LAUNCH_FAILED = 719 };
+enum { CONTEXT = 1, MEMORY_TYPE = 2, IS_MANAGED = 8, ORDINAL = 9 };
+
+EXPORT int cuPointerGetAttribute(void *data, int attribute, pointer p);
+EXPORT int cuMemcpy(pointer dst, pointer src, size_t bytes);
+
+static char contexts[2];
+
+/* NULL: of a pool. */
+static void *context_of(const struct memory *m)
+{
+    return m->number % 3 < 2 ? &contexts[m->number % 3] : NULL;
+}
+
+int cuPointerGetAttribute(void *data, int attribute, pointer p)
+{
+    struct memory m;
+
+    if (!find_memory((void *)(uintptr_t)p, &m))
+        return INVALID_VALUE;
+    if (attribute == MEMORY_TYPE)
+        *(unsigned *)data = 2;
+    else if (attribute == IS_MANAGED)
+        *(unsigned *)data = m.managed;
+    else if (attribute == ORDINAL)
+        *(int *)data = 0;
+    else if (attribute == CONTEXT)
+        *(void **)data = context_of(&m);
+    return 0;
+}
+
+int cuMemcpy(pointer dst, pointer src, size_t bytes)
+{
+    if (failing)
+        return LAUNCH_FAILED;
+    copy_memory((void *)(uintptr_t)dst, (void *)(uintptr_t)src, bytes);
+    return 0;
+}
+
+#ifndef PLAIN
+EXPORT int cuPointerGetAttributes(unsigned count, int *attributes, void **data, pointer p);
+EXPORT int cuCtxPushCurrent_v2(void *context);
+EXPORT int cuCtxPopCurrent_v2(void **context);
+EXPORT int cuCtxGetCurrent(void **context);
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int device);
+EXPORT int cuStreamCreate(void **stream, unsigned flags);
+EXPORT int cuMemcpyAsync(pointer dst, pointer src, size_t bytes, void *stream);
+EXPORT int cuStreamSynchronize(void *stream);
+
+enum { DEEPEST = 8, QUEUE = 256 };
+static _Thread_local void *stack[DEEPEST];
+static _Thread_local int depth;
+
+struct stream {
+    void *context;
+    int count;
+    struct {
+        pointer dst, src;
+        size_t bytes;
+    } queue[QUEUE];
+};
+static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int cuPointerGetAttributes(unsigned count, int *attributes, void **data, pointer p)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (cuPointerGetAttribute(data[i], attributes[i], p) != 0)
+            *(unsigned *)data[i] = 0;
+    return 0;
+}
+
+int cuCtxPushCurrent_v2(void *context)
+{
+    if (depth == DEEPEST || !context)
+        return INVALID_CONTEXT;
+    stack[depth++] = context;
+    return 0;
+}
+
+int cuCtxPopCurrent_v2(void **context)
+{
+    if (depth == 0)
+        return INVALID_CONTEXT;
+    *context = stack[--depth];
+    return 0;
+}
+
+int cuCtxGetCurrent(void **context)
+{
+    *context = depth > 0 ? stack[depth - 1] : NULL;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+    (void)device;
+    *context = &contexts[0];
+    return 0;
+}
+
+int cuStreamCreate(void **stream, unsigned flags)
+{
+    struct stream *s = calloc(1, sizeof *s);
+
+    (void)flags;
+    if (!s || cuCtxGetCurrent(&s->context) != 0 || !s->context)
+        return INVALID_CONTEXT;
+    *stream = s;
+    return 0;
+}
+
+/* Both ends must be of the current context, which must be the stream's. */
+static bool may_copy(pointer address, const struct stream *s)
+{
+    struct memory m;
+    void *current;
+
+    cuCtxGetCurrent(&current);
+    return current == s->context && (!find_memory((void *)(uintptr_t)address, &m) ||
+                                     !context_of(&m) || context_of(&m) == current);
+}
+
+int cuMemcpyAsync(pointer dst, pointer src, size_t bytes, void *stream)
+{
+    struct stream *s = stream;
+    int error = s && may_copy(dst, s) && may_copy(src, s) ? 0 : INVALID_HANDLE;
+
+    pthread_mutex_lock(&stream_lock);
+    if (error == 0 && s->count == QUEUE)
+        error = INVALID_HANDLE;
+    if (error == 0) {
+        s->queue[s->count].dst = dst;
+        s->queue[s->count].src = src;
+        s->queue[s->count++].bytes = bytes;
+    }
+    pthread_mutex_unlock(&stream_lock);
+    return error;
+}
+
+int cuStreamSynchronize(void *stream)
+{
+    struct stream *s = stream;
+    int error = 0;
+
+    pthread_mutex_lock(&stream_lock);
+    for (int i = 0; i < s->count && error == 0; i++)
+        error = cuMemcpy(s->queue[i].dst, s->queue[i].src, s->queue[i].bytes);
+    s->count = 0;
+    pthread_mutex_unlock(&stream_lock);
+    return error;
+}
+#endif
