@@ -163,12 +163,6 @@ def unlike(word, difference, mpis=ALL, call="139 of MPI_COMM_WORLD", **more):
     return Case("check", word, mpis, 4, ["{bin}/unlike", word], env=DIFFERENCES, fails=None, says=[rf"check: call {call} \(4 ranks\): " + difference], **more)
 
 
-def devices(name, mpis, ranks, library, line, *words, **more):
-    """One copy of rank 1 fails, on purpose."""
-    return Case("devices", name, mpis, ranks, ["{bin}/devices", "{fake}/" + library, *words], handled=True, collectives=list(collectives()), leaves=LEFT,
-                says=[line], seconds=200, **more)
-
-
 KILLED = r"rank \d of .* \(\d ranks\), process \d+ on \S+, has ended; rank \d has waited in \w+ for [0-9.]+ s"
 DIED = r"rank 1 of MPI_COMM_WORLD \(4 ranks\), process \d+ on \S+, has ended; rank \d has waited in {call} for [0-9.]+ s"
 # Launchers that go on when a rank is killed.
@@ -307,17 +301,6 @@ CASES = [
     Case("nonblocking", "10,000 in flight on 100 communicators, memory for some", OPEN, 3, ["{bin}/flight", "--requests", "10000", "--comms", "100", "--bounded"],
          env={"HUDDLE_MEMORY": "32M"}, passed="no lease", collectives=("allreduce",), handled=True, seconds=400, full=True,
          may_say=[r"HUDDLE_MEMORY=32M has no room for a team of 3 ranks"]),
-
-    # Buffers on devices, by stand-ins of the devices' runtimes.
-    *[devices(f"{what}, {ranks} ranks", mpis, ranks, library, fails, *words, env=env)
-      for what, mpis, ranks, library, fails, words, env in (
-          ("CUDA", ALL, 3, "cuda/libcuda.so.1", "cuStreamSynchronize fails with error 719", (), {}),
-          ("CUDA without streams", BOTH, 2, "cuda_plain/libcuda.so.1", "cuMemcpy fails with error 719", ("--brief",), {}),
-          ("HIP 6", ALL, 2, "hip_6/libamdhip64.so.6", "hipMemcpy fails with error 999", ("--brief",), {}),
-          ("HIP 5", BOTH, 2, "hip_5/libamdhip64.so.5", "hipMemcpy fails with error 999", ("--brief",), {}),
-          ("Level Zero", ALL, 2, "ze/libze_loader.so.1", "zeCommandListAppendMemoryCopy fails with error 1879048193", ("--brief",), {}),
-          ("loaded late", ALL, 2, "cuda/libcuda.so.1", "cuStreamSynchronize fails", ("--brief", "--late"), {}),
-          ("copies by the kernel", BOTH, 3, "cuda/libcuda.so.1", "cuStreamSynchronize fails", (), {"HUDDLE_CMA": "on", "STAND_IN_DECOY": "1"}))],
 
     # Persistent ones, started in an order that differs from rank to rank.
     *[Case("nonblocking", f"starts, {ranks} ranks", mpis, ranks, ["{bin}/starts", "--beyond"], bind=ranks == 2, seconds=200, again=ranks == 3, **NONBLOCKING)

@@ -152,9 +152,9 @@ static void each(MPI_Comm comm)
                 for (int turn = 0; turn < (is_brief ? (sizes[s].turns + 3) / 4 : sizes[s].turns);
                      turn++) {
                     uint64_t id = ++calls;
-                    struct piece *p = piece_make((enum kind_of_call)what, comm, (int)(id % 64),
-                                                 sizes[s].units, turn % 2, (int)(mix(id) % 96),
-                                                 composition, id);
+                    struct piece *p =
+                        piece_make((enum kind_of_call)what, comm, (int)(id % 64), sizes[s].units,
+                                   turn % 2, (int)(mix(id) % 96), composition, id);
                     run(p, (enum form)form, (int)(id % WAYS));
                 }
 }
@@ -281,7 +281,8 @@ static MPI_Datatype make_face(int kind)
                                  MPI_SHORT, &type);
     } else {
         MPI_Type_vector(FACE, 2, EDGE, MPI_SHORT, &row);
-        MPI_Type_create_hvector(EDGE / 2, 1, 2 * EDGE * EDGE * (MPI_Aint)sizeof(short), row, &plane);
+        MPI_Type_create_hvector(EDGE / 2, 1, 2 * EDGE * EDGE * (MPI_Aint)sizeof(short), row,
+                                &plane);
         MPI_Type_create_hindexed_block(2, 1, (MPI_Aint[]){ 4000, 0 }, plane, &type);
         MPI_Type_free(&row);
         MPI_Type_free(&plane);

@@ -29,6 +29,7 @@ from dataclasses import replace
 
 import peers
 from cases import CASES, DIFFERENTIAL, Case, NotHere
+from devices import DEVICES
 from forced import forced
 from mismatches import MISMATCHES
 from watched import WATCHED
@@ -278,6 +279,7 @@ def all_cases(setting):
         *CASES,
         *MISMATCHES,
         *WATCHED,
+        *DEVICES,
         *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["direct"]),
     ]
 

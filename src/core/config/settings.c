@@ -14,7 +14,7 @@ static const char *const words_switch[] = { "off", "on", NULL };
 /* As enum config_switch. */
 static const char *const words_on[] = { "off", "on", "require", NULL };
 static const char *const words_single_copy[] = { "off", "on", "auto", NULL };
-static const char *const words_devices[] = { "auto", "off", NULL }; /* as enum config_devices */
+static const char *const words_devices[] = { "auto", "off", NULL };     /* as enum config_devices */
 static const char *const words_nodes[] = { "off", "on", "auto", NULL }; /* as enum config_nodes */
 static const char *const words_nonblocking[] = { "off", "on", "auto", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",

@@ -114,7 +114,7 @@ static unsigned long long id_of(void *context)
     return driver.get_id && driver.get_id(context, &id) == 0 ? id : 0;
 }
 
-/* Returns the entry of a context, or a new one, whose stream is NULL; NULL if there are too many. */
+/* Returns the entry of a context, or a new one, whose stream is NULL.  NULL: there are too many. */
 static struct stream *entry_of(void *context)
 {
     unsigned long long id = id_of(context);

@@ -13,6 +13,7 @@
  */
 #define _GNU_SOURCE
 #include "host/device/device.h"
+#include "core/local.h"
 
 #include <dlfcn.h>
 #include <limits.h>

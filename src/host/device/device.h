@@ -115,12 +115,12 @@ enum { HUD_ERR_DEVICE = HUD_ERR_UNLIKE };
 
 /* A buffer that has memory of a device. */
 struct hud_device_view {
-    char *first;            /* element 0; if contiguous, its first byte */
-    ptrdiff_t extent;       /* from element to element */
-    struct hud_runs *runs;  /* NULL: contiguous */
+    char *first;           /* element 0; if contiguous, its first byte */
+    ptrdiff_t extent;      /* from element to element */
+    struct hud_runs *runs; /* NULL: contiguous */
     struct hud_device_place place;
-    bool mixed;             /* parts are elsewhere: each run is asked for */
-    bool failed;            /* a copy has */
+    bool mixed;  /* parts are elsewhere: each run is asked for */
+    bool failed; /* a copy has */
 };
 
 /* The bytes of a buffer that are asked for, since the others are of the same array. */

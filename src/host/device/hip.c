@@ -6,11 +6,12 @@
  * before, a kind of its own since.  An error stays with the thread until the program asks for it,
  * so one of huddle's own question is taken away again.
  */
+#include "core/local.h"
 #include "host/device/device.h"
 #include "host/device/symbols.h"
 
 /* From hip_runtime_api.h. */
-enum { OLD_DEVICE = 1, OLD_MANAGED = 3 };        /* and above: unified, managed */
+enum { OLD_DEVICE = 1, OLD_MANAGED = 3 }; /* and above: unified, managed */
 enum { NEW_DEVICE = 2, NEW_MANAGED = 3, NEW_UNIFIED = 11 };
 enum { NEW_NUMBERS = 60000000, COPY_TO_DEVICE = 1, COPY_TO_HOST = 2 };
 

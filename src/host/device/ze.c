@@ -8,6 +8,7 @@
  * time.  Before the program starts Level Zero there are no drivers and no memory, and huddle does
  * not start it.
  */
+#include "core/local.h"
 #include "host/device/device.h"
 #include "host/device/symbols.h"
 

@@ -75,8 +75,8 @@ struct blocks {
 
 /* many.c: calls of SHAPE_MANY, opened and closed.  The last two: one block of this rank's, and all
  * blocks; NULL: this rank does not have them. */
-int hud_many_exchange(struct call *c, const struct blocks *in, const struct blocks *out,
-                      COMM *comm, MODULE *module);
+int hud_many_exchange(struct call *c, const struct blocks *in, const struct blocks *out, COMM *comm,
+                      MODULE *module);
 int hud_many_gather(struct call *c, const void *in, int ins, const TYPE *in_type,
                     const struct blocks *out, COMM *comm, MODULE *module);
 int hud_many_scatter(struct call *c, const struct blocks *in, void *out, int outs,

@@ -79,9 +79,9 @@ struct view_state {
     char *
         stage; /* packed bytes [0, staged_bytes) that wait to be unpacked; NULL: they do not wait */
     size_t staged_bytes;
-    bool filled; /* something has arrived */
-    bool one_run; /* the buffer is contiguous */
-    bool failed; /* no memory for a stage or for runs: what arrived was dropped */
+    bool filled;                   /* something has arrived */
+    bool one_run;                  /* the buffer is contiguous */
+    bool failed;                   /* no memory for a stage or for runs: what arrived was dropped */
     struct hud_device_view device; /* of memory that Open MPI does not know; its runs are made by
                                       the first copy */
 };

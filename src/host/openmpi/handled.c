@@ -44,8 +44,8 @@ static ALWAYS_INLINE int open_bcast(struct call *c, void *buffer, int count, TYP
 
 /* Buffers, counts of elements of both, operation.  about: the call as it is announced. */
 static ALWAYS_INLINE int open_reduction(struct call *c, int kind, const void *in, int64_t ins,
-                                        void *out, int64_t outs, TYPE *type, OP *op,
-                                        MODULE *module, struct hud_announced about)
+                                        void *out, int64_t outs, TYPE *type, OP *op, MODULE *module,
+                                        struct hud_announced about)
 {
     int status = hud_reduction_open(op, type, &c->own, &c->args.op);
 
@@ -68,7 +68,8 @@ static ALWAYS_INLINE int open_reduce(struct call *c, const void *in, void *out, 
 {
     c->args.root = root;
     return open_reduction(c, COLL_REDUCE, in, count, out, ompi_comm_rank(comm) == root ? count : 0,
-                          type, op, module, (struct hud_announced){ .name = "reduce", .root = root });
+                          type, op, module,
+                          (struct hud_announced){ .name = "reduce", .root = root });
 }
 
 static ALWAYS_INLINE int open_allreduce(struct call *c, const void *in, void *out, int count,
@@ -119,8 +120,7 @@ static ALWAYS_INLINE int open_reduce_scatter_block(struct call *c, const void *i
     for (int i = 0; i < ompi_comm_size(comm); i++)
         c->room->block_bytes[i] = bytes_of(count, type);
     c->args.block_bytes = c->room->block_bytes;
-    int status = open_reduction(c, COLL_REDUCE_SCATTER, in, n, out, count, type, op, module,
-                                about);
+    int status = open_reduction(c, COLL_REDUCE_SCATTER, in, n, out, count, type, op, module, about);
     if (status == HUD_OK) {
         about.unasked = NULL;
         about.bytes = bytes_of(n, type);

@@ -59,15 +59,14 @@ static const struct hud_view *open_one(struct side *s, const void *buffer, int c
 }
 
 int hud_many_gather(struct call *c, const void *in, int ins, const TYPE *in_type,
-                    const struct blocks *out, COMM *comm,
-                      MODULE *module)
+                    const struct blocks *out, COMM *comm, MODULE *module)
 {
     struct hud_view *views = c->room->out_views;
 
     c->ranks = out != NULL ? ompi_comm_size(comm) : 0;
     open_views(out, c->ranks, &c->out, c->room->out_states, module, views);
-    c->args.in =
-        open_one(&c->in, in, ins, in_type, module, out != NULL ? &views[ompi_comm_rank(comm)] : NULL);
+    c->args.in = open_one(&c->in, in, ins, in_type, module,
+                          out != NULL ? &views[ompi_comm_rank(comm)] : NULL);
     c->args.out = views;
     return HUD_OK;
 }
@@ -80,7 +79,7 @@ int hud_many_scatter(struct call *c, const struct blocks *in, void *out, int out
     c->ranks = in != NULL ? ompi_comm_size(comm) : 0;
     open_views(in, c->ranks, &c->in, c->room->in_states, module, views);
     c->args.in = views;
-    c->args.out =
-        open_one(&c->out, out, outs, out_type, module, in != NULL ? &views[ompi_comm_rank(comm)] : NULL);
+    c->args.out = open_one(&c->out, out, outs, out_type, module,
+                           in != NULL ? &views[ompi_comm_rank(comm)] : NULL);
     return HUD_OK;
 }

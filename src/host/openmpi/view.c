@@ -214,7 +214,8 @@ static bool is_on_device(struct view_state *s, bool contiguous, struct hud_modul
     ptrdiff_t extent = t->ub - t->lb, far = (ptrdiff_t)(s->count - 1) * extent;
     char *low = (char *)(uintptr_t)s->buffer + t->true_lb;
     const struct hud_device_span span = { low,
-                                          contiguous ? low : low + far + t->true_ub - t->true_lb - 1,
+                                          contiguous ? low
+                                                     : low + far + t->true_ub - t->true_lb - 1,
                                           s->buffer == NULL && !contiguous };
 
     return hud_device_present() && !hud_module_has_no_devices(module) &&
@@ -233,7 +234,8 @@ void hud_view_open_other(void *buffer, size_t count, const opal_datatype_t *type
     *state = (struct view_state){
         .buffer = buffer, .count = count, .type = type, .convertor = convertor
     };
-    bool known = compat_on_device(buffer), device = !known && is_on_device(state, contiguous, module);
+    bool known = compat_on_device(buffer),
+         device = !known && is_on_device(state, contiguous, module);
     if (contiguous && !known && !device)
         return;
     state->device.first = contiguous ? view->base : buffer;
@@ -258,7 +260,8 @@ int hud_view_end(struct hud_view *view, int status)
     s->stage = NULL;
     s->staged_bytes = 0;
     s->device.runs = NULL;
-    s->filled = s->failed = s->device.failed = false; /* that of a persistent request is used again */
+    s->filled = s->failed = s->device.failed =
+        false; /* that of a persistent request is used again */
     return status;
 }
 

@@ -8,9 +8,8 @@
 #include "host/pmpi/call.h"
 
 /* Opens what is not plain.  Separate, so that plain buffers set no bits of c->opened. */
-static __attribute__((noinline)) int open_other(struct call *c, enum opened side,
-                                                const void *buffer, MPI_Count count,
-                                                MPI_Datatype type)
+static __attribute__((noinline)) int
+open_other(struct call *c, enum opened side, const void *buffer, MPI_Count count, MPI_Datatype type)
 {
     struct message *message = side == OPENED_FROM ? &c->from : &c->to;
     int status = hud_message_open(buffer, count, type, c->comm->handle, message);

@@ -43,8 +43,8 @@ static bool make_packable(MPI_Datatype handle, MPI_Count begin, MPI_Datatype *ma
 }
 
 /* Adds digit number `digit` of the place of each packed byte. */
-static void read_digit(MPI_Datatype packable, const struct shape *s, int digit, unsigned char *image,
-                       unsigned char *packed, uint32_t *places)
+static void read_digit(MPI_Datatype packable, const struct shape *s, int digit,
+                       unsigned char *image, unsigned char *packed, uint32_t *places)
 {
     MPI_Count position = 0;
 
@@ -155,8 +155,8 @@ static bool add_blocks(const struct parts *p, const struct form *form, struct hu
             hud_runs_drop(element);
             element = runs_of_part(p->types[each ? i : 0], &extent);
         }
-        good = element && repeat(element, b.length, extent,
-                                 form->in_bytes ? b.place : b.place * extent, runs);
+        good = element &&
+               repeat(element, b.length, extent, form->in_bytes ? b.place : b.place * extent, runs);
     }
     hud_runs_drop(element);
     return good;
@@ -200,10 +200,9 @@ static bool read_contents(MPI_Datatype handle, struct parts *p)
     int *integers = calloc((size_t)p->integers + 1, sizeof *integers);
     MPI_Aint *addresses = calloc((size_t)p->addresses + 1, sizeof *addresses);
     bool good = integers && addresses && p->number && p->types &&
-                real.Type_get_contents_c(handle, p->integers, p->addresses, p->large, p->count,
-                                         integers, addresses,
-                                         p->number + p->integers + p->addresses,
-                                         p->types) == MPI_SUCCESS;
+                real.Type_get_contents_c(
+                    handle, p->integers, p->addresses, p->large, p->count, integers, addresses,
+                    p->number + p->integers + p->addresses, p->types) == MPI_SUCCESS;
 
     for (MPI_Count i = 0; i < p->integers && good; i++)
         p->number[i] = integers[i];

@@ -306,8 +306,7 @@ bool hud_type_find(MPI_Datatype handle, struct type *type)
 
     if (hud_type_is_plain(handle)) {
         MPI_Count plain = hud_type_plain_bytes(handle);
-        *type =
-            (struct type){ .bytes = plain, .extent = plain, .reach = plain, .run = true };
+        *type = (struct type){ .bytes = plain, .extent = plain, .reach = plain, .run = true };
         return true;
     }
     if (!handle_is_type(handle) ||

@@ -74,8 +74,9 @@ void *stand_in_allocate(size_t bytes, int managed, void **alias)
     m->alias = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     m->device = m->alias;
     if (!managed)
-        m->device = decoy ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                          : mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
+        m->device =
+            decoy ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                  : mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
     if (m->alias == MAP_FAILED || m->device == MAP_FAILED)
         abort();
     if (!managed && decoy)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cases of buffers on devices, by stand-ins of the devices' runtimes (stand_in/)."""
+
+from cases import ALL, BOTH, LEFT, Case, collectives
+
+BRIEF = ("--brief",)
+LATE = ("--brief", "--late")
+# The kernel would copy what the processor finds at the address of the device's memory: garbage.
+KERNEL = {"HUDDLE_CMA": "on", "STAND_IN_DECOY": "1"}
+
+CUDA = ("cuda/libcuda.so.1", "CUDA's cuStreamSynchronize fails with error 719")
+PLAIN = ("cuda_plain/libcuda.so.1", "CUDA's cuMemcpy fails with error 719")
+HIP_5 = ("hip_5/libamdhip64.so.5", "HIP's hipMemcpy fails with error 999")
+HIP_6 = ("hip_6/libamdhip64.so.6", "HIP's hipMemcpy fails with error 999")
+ZE = (
+    "ze/libze_loader.so.1",
+    "Level Zero's zeCommandListAppendMemoryCopy fails with error 1879048193",
+)
+
+
+def on_devices(name, mpis, ranks, library, words=(), env=None):
+    """
+    All calls are handled.  In the last ones the copies of rank 1 fail on purpose: its calls return
+    an error, and one line reports it.
+    """
+    path, line = library
+    return Case(
+        "devices",
+        f"{name}, {ranks} ranks",
+        mpis,
+        ranks,
+        ["{bin}/devices", "{fake}/" + path, *words],
+        env=env or {},
+        handled=True,
+        collectives=list(collectives()),
+        leaves=LEFT,
+        says=[line],
+        seconds=200,
+    )
+
+
+DEVICES = [
+    on_devices("CUDA", ALL, 3, CUDA),
+    on_devices("CUDA without streams", BOTH, 2, PLAIN, BRIEF),
+    on_devices("HIP 6", ALL, 2, HIP_6, BRIEF),
+    on_devices("HIP 5", BOTH, 2, HIP_5, BRIEF),
+    on_devices("Level Zero", ALL, 2, ZE, BRIEF),
+    on_devices("loaded late", ALL, 2, CUDA, LATE),
+    on_devices("copies by the kernel", BOTH, 3, CUDA, env=KERNEL),
+]
