@@ -16,11 +16,26 @@
 
 /* From cuda.h. */
 enum { POINTER_CONTEXT = 1, POINTER_MEMORY_TYPE = 2, POINTER_IS_MANAGED = 8, POINTER_ORDINAL = 9 };
-enum { MEMORY_IS_DEVICE = 2, STREAM_NON_BLOCKING = 1 };
+enum { MEMORY_IS_HOST = 1, MEMORY_IS_DEVICE = 2, STREAM_NON_BLOCKING = 1 };
 enum {
     CUDA_ERROR_INVALID_CONTEXT = 201,
     CUDA_ERROR_INVALID_HANDLE = 400,
     CUDA_ERROR_CONTEXT_IS_DESTROYED = 709
+};
+
+/* One side of a copy of a plane, and a copy. */
+struct side {
+    size_t x, y;
+    int memory;
+    const void *host;
+    uint64_t device;
+    void *array;
+    size_t pitch;
+};
+
+struct plane {
+    struct side from, to;
+    size_t width, height;
 };
 
 static struct {
@@ -28,6 +43,7 @@ static struct {
     int (*get_attribute)(void *data, int attribute, uint64_t pointer);
     int (*copy)(uint64_t dst, uint64_t src, size_t bytes);
     int (*copy_async)(uint64_t dst, uint64_t src, size_t bytes, void *stream);
+    int (*copy_plane)(const struct plane *plane, void *stream);
     int (*create_stream)(void **stream, unsigned flags);
     int (*wait_for_stream)(void *stream);
     int (*push)(void *context);
@@ -42,6 +58,7 @@ static const struct hud_symbol symbols[] = {
     { "cuMemcpy", (void **)&driver.copy, true },
     { "cuPointerGetAttributes", (void **)&driver.get_attributes, false },
     { "cuMemcpyAsync", (void **)&driver.copy_async, false },
+    { "cuMemcpy2DAsync_v2", (void **)&driver.copy_plane, false },
     { "cuStreamCreate", (void **)&driver.create_stream, false },
     { "cuStreamSynchronize", (void **)&driver.wait_for_stream, false },
     { "cuCtxPushCurrent_v2", (void **)&driver.push, false },
@@ -146,6 +163,31 @@ static int stream_of(void *context, bool anew, void **stream)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+static int start_plane(const struct hud_device_copy *c, bool to_device, void *stream)
+{
+    const struct side device = { .memory = MEMORY_IS_DEVICE,
+                                 .device = (uintptr_t)c->device,
+                                 .pitch = (size_t)c->stride },
+                      host = { .memory = MEMORY_IS_HOST, .host = c->host, .pitch = c->bytes };
+    const struct plane plane = { to_device ? host : device, to_device ? device : host, c->bytes,
+                                 c->rows };
+
+    return driver.copy_plane(&plane, stream);
+}
+
+static int start_rows(const struct hud_device_copy *c, bool to_device, void *stream)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < c->rows && error == 0; i++) {
+        struct hud_device_copy row = hud_device_row(c, i);
+        uint64_t device = (uintptr_t)row.device, host = (uintptr_t)row.host;
+        error = driver.copy_async(to_device ? device : host, to_device ? host : device, row.bytes,
+                                  stream);
+    }
+    return error;
+}
+
 static int copy_on(void *context, bool anew, const struct hud_device_copy *c, size_t count,
                    bool to_device, const char **function)
 {
@@ -154,10 +196,9 @@ static int copy_on(void *context, bool anew, const struct hud_device_copy *c, si
 
     *function = "cuStreamCreate";
     for (size_t i = 0; i < count && error == 0; i++) {
-        uint64_t device = (uintptr_t)c[i].device, host = (uintptr_t)c[i].host;
-        *function = "cuMemcpyAsync";
-        error = driver.copy_async(to_device ? device : host, to_device ? host : device, c[i].bytes,
-                                  stream);
+        bool is_plane = driver.copy_plane && hud_device_is_plane(&c[i]);
+        *function = is_plane ? "cuMemcpy2DAsync" : "cuMemcpyAsync";
+        error = (is_plane ? start_plane : start_rows)(&c[i], to_device, stream);
     }
     if (error == 0) {
         *function = "cuStreamSynchronize";
@@ -187,10 +228,12 @@ static int copy_plainly(const struct hud_device_copy *c, size_t count, bool to_d
     int error = 0;
 
     *function = "cuMemcpy";
-    for (size_t i = 0; i < count && error == 0; i++) {
-        uint64_t device = (uintptr_t)c[i].device, host = (uintptr_t)c[i].host;
-        error = driver.copy(to_device ? device : host, to_device ? host : device, c[i].bytes);
-    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t row = 0; row < c[i].rows && error == 0; row++) {
+            struct hud_device_copy one = hud_device_row(&c[i], row);
+            uint64_t device = (uintptr_t)one.device, host = (uintptr_t)one.host;
+            error = driver.copy(to_device ? device : host, to_device ? host : device, one.bytes);
+        }
     return error;
 }
 

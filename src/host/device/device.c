@@ -158,8 +158,10 @@ bool hud_device_ask(const void *address, struct hud_device_place *place)
 static void copy_here(const struct hud_device_copy *copies, size_t count, bool to_device)
 {
     for (size_t i = 0; i < count; i++)
-        memcpy(to_device ? copies[i].device : copies[i].host,
-               to_device ? copies[i].host : copies[i].device, copies[i].bytes);
+        for (size_t row = 0; row < copies[i].rows; row++) {
+            struct hud_device_copy c = hud_device_row(&copies[i], row);
+            memcpy(to_device ? c.device : c.host, to_device ? c.host : c.device, c.bytes);
+        }
 }
 
 /* One line for a process: what fails once fails again, and each of these calls returns an error. */

@@ -27,10 +27,12 @@
 
 /* ---- device.c -------------------------------------------------------------------------------- */
 
-/* One piece of a copy between a device and the host. */
+/* One piece of a copy between a device and the host: rows that follow each other in memory of the
+ * host, and have `stride` bytes from one to the next on the device. */
 struct hud_device_copy {
     char *device, *host;
-    size_t bytes;
+    size_t bytes, rows; /* bytes of a row */
+    ptrdiff_t stride;   /* 0 where there is one row */
 };
 
 /* The memory at an address. */
@@ -53,6 +55,21 @@ struct hud_device_runtime {
     int (*copy)(const struct hud_device_place *place, const struct hud_device_copy *copies,
                 size_t count, bool to_device, const char **function);
 };
+
+/* Several rows that a runtime can copy by one call: its functions for planes take no stride that is
+ * negative, long or less than a row. */
+static inline bool hud_device_is_plane(const struct hud_device_copy *c)
+{
+    return c->rows > 1 && c->stride >= (ptrdiff_t)c->bytes && c->stride < INT32_MAX &&
+           c->rows < INT32_MAX;
+}
+
+/* Returns row number `row` as a copy of its own. */
+static inline struct hud_device_copy hud_device_row(const struct hud_device_copy *c, size_t row)
+{
+    return (struct hud_device_copy){ c->device + (ptrdiff_t)row * c->stride,
+                                     c->host + row * c->bytes, c->bytes, 1, 0 };
+}
 
 extern const struct hud_device_runtime hud_device_cuda, hud_device_hip, hud_device_ze;
 

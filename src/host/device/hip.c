@@ -26,6 +26,8 @@ struct attributes {
 static struct {
     int (*get_attributes)(struct attributes *attributes, const void *pointer);
     int (*copy)(void *dst, const void *src, size_t bytes, int direction);
+    int (*copy_plane)(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                      size_t height, int direction);
     int (*get_version)(int *version);
     int (*peek_error)(void);
     int (*take_error)(void);
@@ -36,6 +38,7 @@ static struct {
 static const struct hud_symbol symbols[] = {
     { "hipPointerGetAttributes", (void **)&runtime.get_attributes, true },
     { "hipMemcpy", (void **)&runtime.copy, true },
+    { "hipMemcpy2D", (void **)&runtime.copy_plane, false },
     { "hipRuntimeGetVersion", (void **)&runtime.get_version, true },
     { "hipPeekAtLastError", (void **)&runtime.peek_error, false },
     { "hipGetLastError", (void **)&runtime.take_error, false },
@@ -83,6 +86,28 @@ static bool ask(const void *address, struct hud_device_place *place)
     return place->managed || a.kind == (newer ? NEW_DEVICE : OLD_DEVICE);
 }
 
+static int copy_plane(const struct hud_device_copy *c, bool to_device)
+{
+    size_t pitch = (size_t)c->stride;
+
+    return to_device ? runtime.copy_plane(c->device, pitch, c->host, c->bytes, c->bytes, c->rows,
+                                          COPY_TO_DEVICE)
+                     : runtime.copy_plane(c->host, c->bytes, c->device, pitch, c->bytes, c->rows,
+                                          COPY_TO_HOST);
+}
+
+static int copy_rows(const struct hud_device_copy *c, bool to_device)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < c->rows && error == 0; i++) {
+        struct hud_device_copy row = hud_device_row(c, i);
+        error = to_device ? runtime.copy(row.device, row.host, row.bytes, COPY_TO_DEVICE)
+                          : runtime.copy(row.host, row.device, row.bytes, COPY_TO_HOST);
+    }
+    return error;
+}
+
 static int copy(const struct hud_device_place *place, const struct hud_device_copy *c, size_t count,
                 bool to_device, const char **function)
 {
@@ -94,9 +119,9 @@ static int copy(const struct hud_device_place *place, const struct hud_device_co
     if (selects)
         error = runtime.set_device(place->device);
     for (size_t i = 0; i < count && error == 0; i++) {
-        *function = "hipMemcpy";
-        error = to_device ? runtime.copy(c[i].device, c[i].host, c[i].bytes, COPY_TO_DEVICE)
-                          : runtime.copy(c[i].host, c[i].device, c[i].bytes, COPY_TO_HOST);
+        bool is_plane = runtime.copy_plane && hud_device_is_plane(&c[i]);
+        *function = is_plane ? "hipMemcpy2D" : "hipMemcpy";
+        error = (is_plane ? copy_plane : copy_rows)(&c[i], to_device);
     }
     if (selects)
         (void)runtime.set_device(before);

@@ -58,16 +58,35 @@ static void flush(struct batch *b)
     b->count = 0;
 }
 
+/* Returns true if it continues a plane of rows: one call copies many runs of a few bytes. */
+static bool add_row(struct hud_device_copy *last, const char *memory, const char *host,
+                    size_t bytes)
+{
+    ptrdiff_t stride = memory - last->device;
+
+    if (last->rows > 1)
+        stride -= (ptrdiff_t)(last->rows - 1) * last->stride;
+    if (bytes != last->bytes || host != last->host + last->rows * bytes ||
+        (last->rows > 1 && stride != last->stride))
+        return false;
+    last->stride = stride;
+    last->rows++;
+    return true;
+}
+
 static void add(struct batch *b, char *memory, char *host, size_t bytes)
 {
     struct hud_device_place place = b->view->place;
 
     if (b->view->mixed)
         hud_device_ask(memory, &place);
-    if (b->count == COPIES || (b->count > 0 && !is_same(&place, &b->place)))
+    bool same = b->count > 0 && is_same(&place, &b->place);
+    if (same && add_row(&b->copies[b->count - 1], memory, host, bytes))
+        return;
+    if (b->count == COPIES || !same)
         flush(b);
     b->place = place;
-    b->copies[b->count++] = (struct hud_device_copy){ memory, host, bytes };
+    b->copies[b->count++] = (struct hud_device_copy){ memory, host, bytes, 1, 0 };
 }
 
 /* Adds what packed bytes [offset, offset + bytes) are in memory. */

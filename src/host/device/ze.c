@@ -38,6 +38,10 @@ struct allocation {
     uint64_t id, page_bytes;
 };
 
+struct region {
+    uint32_t x, y, z, width, height, depth;
+};
+
 static struct {
     int (*get_drivers)(uint32_t *count, void **drivers);
     int (*create_context)(void *driver, const struct context_description *description,
@@ -48,6 +52,10 @@ static struct {
                        void **list);
     int (*append_copy)(void *list, void *dst, const void *src, size_t bytes, void *signal,
                        uint32_t waits, void **wait_for);
+    int (*append_plane)(void *list, void *dst, const struct region *dst_region, uint32_t dst_pitch,
+                        uint32_t dst_slice, const void *src, const struct region *src_region,
+                        uint32_t src_pitch, uint32_t src_slice, void *signal, uint32_t waits,
+                        void **wait_for);
 } loader;
 
 static const struct hud_symbol symbols[] = {
@@ -56,6 +64,7 @@ static const struct hud_symbol symbols[] = {
     { "zeMemGetAllocProperties", (void **)&loader.get_allocation, true },
     { "zeCommandListCreateImmediate", (void **)&loader.create_list, true },
     { "zeCommandListAppendMemoryCopy", (void **)&loader.append_copy, true },
+    { "zeCommandListAppendMemoryCopyRegion", (void **)&loader.append_plane, false },
     { NULL, NULL, false },
 };
 
@@ -125,6 +134,30 @@ static bool ask(const void *address, struct hud_device_place *place)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+static int append_plane(void *list, const struct hud_device_copy *c, bool to_device)
+{
+    const struct region region = { .width = (uint32_t)c->bytes,
+                                   .height = (uint32_t)c->rows,
+                                   .depth = 0 }; /* of two dimensions */
+    uint32_t device = (uint32_t)c->stride, host = (uint32_t)c->bytes;
+
+    return loader.append_plane(list, to_device ? c->device : c->host, &region,
+                               to_device ? device : host, 0, to_device ? c->host : c->device,
+                               &region, to_device ? host : device, 0, NULL, 0, NULL);
+}
+
+static int append_rows(void *list, const struct hud_device_copy *c, bool to_device)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < c->rows && error == 0; i++) {
+        struct hud_device_copy row = hud_device_row(c, i);
+        error = loader.append_copy(list, to_device ? row.device : row.host,
+                                   to_device ? row.host : row.device, row.bytes, NULL, 0, NULL);
+    }
+    return error;
+}
+
 /* Under the lock. */
 static int copy_by(struct device *d, const struct hud_device_copy *c, size_t count, bool to_device,
                    const char **function)
@@ -137,9 +170,10 @@ static int copy_by(struct device *d, const struct hud_device_copy *c, size_t cou
     if (!d->list)
         error = loader.create_list(d->context, d->device, &description, &d->list);
     for (size_t i = 0; i < count && error == 0; i++) {
-        *function = "zeCommandListAppendMemoryCopy";
-        error = loader.append_copy(d->list, to_device ? c[i].device : c[i].host,
-                                   to_device ? c[i].host : c[i].device, c[i].bytes, NULL, 0, NULL);
+        bool is_plane = loader.append_plane && hud_device_is_plane(&c[i]);
+        *function =
+            is_plane ? "zeCommandListAppendMemoryCopyRegion" : "zeCommandListAppendMemoryCopy";
+        error = (is_plane ? append_plane : append_rows)(d->list, &c[i], to_device);
     }
     return error;
 }

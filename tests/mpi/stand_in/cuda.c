@@ -56,6 +56,19 @@ EXPORT int cuDevicePrimaryCtxRetain(void **context, int device);
 EXPORT int cuStreamCreate(void **stream, unsigned flags);
 EXPORT int cuMemcpyAsync(pointer dst, pointer src, size_t bytes, void *stream);
 EXPORT int cuStreamSynchronize(void *stream);
+struct side {
+    size_t x, y;
+    int memory;
+    void *host;
+    pointer device;
+    void *array;
+    size_t pitch;
+};
+struct plane {
+    struct side from, to;
+    size_t width, height;
+};
+EXPORT int cuMemcpy2DAsync_v2(const struct plane *plane, void *stream);
 
 enum { DEEPEST = 8, QUEUE = 256 };
 static _Thread_local void *stack[DEEPEST];
@@ -130,6 +143,17 @@ static bool may_copy(pointer address, const struct stream *s)
                                      !context_of(&m) || context_of(&m) == current);
 }
 
+/* Under the lock. */
+static int carry_out(struct stream *s)
+{
+    int error = 0;
+
+    for (int i = 0; i < s->count && error == 0; i++)
+        error = cuMemcpy(s->queue[i].dst, s->queue[i].src, s->queue[i].bytes);
+    s->count = 0;
+    return error;
+}
+
 int cuMemcpyAsync(pointer dst, pointer src, size_t bytes, void *stream)
 {
     struct stream *s = stream;
@@ -137,7 +161,7 @@ int cuMemcpyAsync(pointer dst, pointer src, size_t bytes, void *stream)
 
     pthread_mutex_lock(&stream_lock);
     if (error == 0 && s->count == QUEUE)
-        error = INVALID_HANDLE;
+        error = carry_out(s);
     if (error == 0) {
         s->queue[s->count].dst = dst;
         s->queue[s->count].src = src;
@@ -147,15 +171,25 @@ int cuMemcpyAsync(pointer dst, pointer src, size_t bytes, void *stream)
     return error;
 }
 
+static pointer start_of(const struct side *side)
+{
+    return side->memory == 2 ? side->device : (uintptr_t)side->host;
+}
+
+int cuMemcpy2DAsync_v2(const struct plane *p, void *stream)
+{
+    int error = p->from.pitch >= p->width && p->to.pitch >= p->width ? 0 : INVALID_VALUE;
+
+    for (size_t row = 0; row < p->height && error == 0; row++)
+        error = cuMemcpyAsync(start_of(&p->to) + row * p->to.pitch,
+                              start_of(&p->from) + row * p->from.pitch, p->width, stream);
+    return error;
+}
+
 int cuStreamSynchronize(void *stream)
 {
-    struct stream *s = stream;
-    int error = 0;
-
     pthread_mutex_lock(&stream_lock);
-    for (int i = 0; i < s->count && error == 0; i++)
-        error = cuMemcpy(s->queue[i].dst, s->queue[i].src, s->queue[i].bytes);
-    s->count = 0;
+    int error = carry_out(stream);
     pthread_mutex_unlock(&stream_lock);
     return error;
 }

@@ -19,6 +19,8 @@ enum { KIND_DEVICE = VERSION >= 6 ? 2 : 1, KIND_MANAGED = VERSION >= 6 ? 3 : 1 }
 
 EXPORT int hipPointerGetAttributes(struct attributes *attributes, const void *pointer);
 EXPORT int hipMemcpy(void *dst, const void *src, size_t bytes, int direction);
+EXPORT int hipMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                       size_t height, int direction);
 EXPORT int hipRuntimeGetVersion(int *version);
 EXPORT int hipPeekAtLastError(void);
 EXPORT int hipGetLastError(void);
@@ -61,6 +63,17 @@ int hipMemcpy(void *dst, const void *src, size_t bytes, int direction)
         return report(INVALID_DEVICE);
     copy_memory(dst, src, bytes);
     return 0;
+}
+
+int hipMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                size_t height, int direction)
+{
+    int error = dst_pitch >= width && src_pitch >= width ? 0 : report(INVALID_VALUE);
+
+    for (size_t row = 0; row < height && error == 0; row++)
+        error = hipMemcpy((char *)dst + row * dst_pitch, (const char *)src + row * src_pitch, width,
+                          direction);
+    return error;
 }
 
 int hipRuntimeGetVersion(int *version)

@@ -23,6 +23,10 @@ struct allocation {
     uint64_t id, page_bytes;
 };
 
+struct region {
+    uint32_t x, y, z, width, height, depth;
+};
+
 struct list {
     void *device;
     int busy;
@@ -38,6 +42,30 @@ EXPORT int zeCommandListCreateImmediate(void *context, void *device,
                                         const struct description *description, void **list);
 EXPORT int zeCommandListAppendMemoryCopy(void *list, void *dst, const void *src, size_t bytes,
                                          void *signal, uint32_t waits, void **wait_for);
+
+EXPORT int zeCommandListAppendMemoryCopyRegion(void *list, void *dst, const struct region *to,
+                                               uint32_t dst_pitch, uint32_t dst_slice,
+                                               const void *src, const struct region *from,
+                                               uint32_t src_pitch, uint32_t src_slice, void *signal,
+                                               uint32_t waits, void **wait_for);
+
+int zeCommandListAppendMemoryCopyRegion(void *list, void *dst, const struct region *to,
+                                        uint32_t dst_pitch, uint32_t dst_slice, const void *src,
+                                        const struct region *from, uint32_t src_pitch,
+                                        uint32_t src_slice, void *signal, uint32_t waits,
+                                        void **wait_for)
+{
+    bool good = to->width == from->width && to->height == from->height && to->depth == 0 &&
+                from->depth == 0 && dst_pitch >= to->width && src_pitch >= to->width &&
+                to->x + to->y + to->z + from->x + from->y + from->z + dst_slice + src_slice == 0;
+    int error = good ? 0 : INVALID_ARGUMENT;
+
+    for (size_t row = 0; row < to->height && error == 0; row++)
+        error = zeCommandListAppendMemoryCopy(list, (char *)dst + row * dst_pitch,
+                                              (const char *)src + row * src_pitch, to->width,
+                                              signal, waits, wait_for);
+    return error;
+}
 
 int zeDriverGet(uint32_t *count, void **found)
 {
