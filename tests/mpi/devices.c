@@ -3,12 +3,14 @@
  * devices.c - collectives with buffers in memory of a device, by stand-ins of CUDA, HIP and Level
  * Zero (stand_in/), byte by byte.  The MPI knows no devices, so huddle must handle every call.
  *
- *     devices LIBRARY [--late] [--brief]
+ *     devices LIBRARY [--late] [--off] [--threads] [--brief]
  *
  * Sections: each collective in each form, with buffers that are on a device, managed or the host's,
  * as each rank draws for itself; elements with runs on a device and others of the host, by absolute
- * addresses; exchanges with some blocks on a device; threads; a copy that fails on one rank.
- * --late: the library is loaded after the first collectives.
+ * addresses; exchanges with some blocks on a device; types that span much; a communicator that is
+ * said to have no device's buffers; threads; a copy that fails on one rank.
+ * --late: the library is loaded after the first collectives.  --off: HUDDLE_DEVICES=off is set, and
+ * all buffers are the host's.
  */
 #include "pieces.h"
 #include "ways.h"
@@ -21,11 +23,11 @@ static struct {
     void *(*allocate)(size_t bytes, int managed, void **alias);
     void (*release)(void *device);
     void (*fail)(int fail);
-    long (*copies)(void);
+    long (*copies)(void), (*questions)(void);
 } device;
 
 static MPI_Op composition;
-static bool is_brief;
+static bool is_late, is_off, is_brief, has_threads;
 static uint64_t calls;
 
 /* ---- the library ----------------------------------------------------------------------------- */
@@ -49,6 +51,7 @@ static void load(const char *path)
     find(library, "stand_in_free", &device.release);
     find(library, "stand_in_fail", &device.fail);
     find(library, "stand_in_copies", &device.copies);
+    find(library, "stand_in_questions", &device.questions);
 }
 
 static int look(struct dl_phdr_info *info, size_t bytes, void *arg)
@@ -325,6 +328,44 @@ static void face(int kind)
     free(got);
 }
 
+/* ---- no devices ------------------------------------------------------------------------------ */
+
+static void host_only(MPI_Comm comm)
+{
+    for (int what = 0; what < CALLS; what++) {
+        struct piece *p =
+            piece_make((enum kind_of_call)what, comm, 0, 20, false, what, composition, ++calls);
+        complete(p, BLOCKING, 0, start(p, BLOCKING));
+        piece_free(p);
+    }
+}
+
+/* Where the MPI keeps the assertion, no buffer of the communicator is asked for. */
+static void assertion(void)
+{
+    static const char key[] = "mpi_assert_memory_alloc_kinds";
+    MPI_Info info;
+    MPI_Comm comm;
+    char value[64] = "";
+    int given = 0;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, "system,mpi");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get(info, key, sizeof value - 1, value, &given);
+    MPI_Info_free(&info);
+    host_only(comm);
+    long before = device.questions();
+    host_only(comm);
+    long after = device.questions();
+    check(!given || before == after, "%ld questions in spite of the assertion", after - before);
+    check(given || before < after, "no buffer is asked for");
+    MPI_Comm_free(&comm);
+    section("assertion");
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static void *sum_up(void *arg)
@@ -398,52 +439,58 @@ static void failing(void)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Before there is a device. */
-static void host_only(void)
+/* The library is there after the first calls: a new communicator finds it, and MPI_COMM_WORLD when
+ * it looks again. */
+static void load_late(const char *path)
 {
-    for (int what = 0; what < CALLS; what++) {
-        struct piece *p = piece_make((enum kind_of_call)what, MPI_COMM_WORLD, 0, 20, false, what,
-                                     composition, ++calls);
-        complete(p, BLOCKING, 0, start(p, BLOCKING));
-        piece_free(p);
-    }
-    section("host only");
-}
-
-int main(int argc, char **argv)
-{
-    bool late = false;
     MPI_Comm other;
 
-    if (argc < 2)
-        return 2;
-    for (int i = 2; i < argc; i++) {
-        late = late || strcmp(argv[i], "--late") == 0;
-        is_brief = is_brief || strcmp(argv[i], "--brief") == 0;
-    }
-    if (!late)
-        load(argv[1]);
-    begin(&argc, &argv, MPI_THREAD_MULTIPLE);
-    hard_pieces = true;
-    MPI_Op_create(compose, 0, &composition);
-    host_only();
-    if (late) {
-        load(argv[1]);
-        MPI_Comm_dup(MPI_COMM_WORLD, &other); /* where a front end looks by itself */
-        each(other);
-        section("another");
-        MPI_Comm_free(&other);
-        dl_iterate_phdr(look, NULL);
-    }
+    load(path);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    each(other);
+    section("another");
+    MPI_Comm_free(&other);
+    dl_iterate_phdr(look, NULL);
+}
+
+static void on_device(void)
+{
     each(MPI_COMM_WORLD);
     section("each");
     absolute();
     for (int kind = 0; kind < 3; kind++)
         face(kind);
     section("faces");
-    threads();
+    assertion();
+    if (has_threads)
+        threads();
     check(device.copies() > 0, "the device has made no copy");
     failing();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    for (int i = 2; i < argc; i++) {
+        is_late = is_late || strcmp(argv[i], "--late") == 0;
+        is_off = is_off || strcmp(argv[i], "--off") == 0;
+        is_brief = is_brief || strcmp(argv[i], "--brief") == 0;
+        has_threads = has_threads || strcmp(argv[i], "--threads") == 0;
+    }
+    if (!is_late)
+        load(argv[1]);
+    begin(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
+    hard_pieces = true;
+    MPI_Op_create(compose, 0, &composition);
+    host_only(MPI_COMM_WORLD);
+    section("host only");
+    if (is_late)
+        load_late(argv[1]);
+    if (is_off)
+        check(device.questions() == 0, "%ld questions", device.questions());
+    else
+        on_device();
     MPI_Op_free(&composition);
     return finish("devices");
 }

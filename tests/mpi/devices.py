@@ -24,6 +24,7 @@ def on_devices(name, mpis, ranks, library, words=(), env=None):
     an error, and one line reports it.
     """
     path, line = library
+    off = "--off" in words
     return Case(
         "devices",
         f"{name}, {ranks} ranks",
@@ -34,13 +35,15 @@ def on_devices(name, mpis, ranks, library, words=(), env=None):
         handled=True,
         collectives=list(collectives()),
         leaves=LEFT,
-        says=[line],
+        says=[] if off else [line],
         seconds=200,
     )
 
 
 DEVICES = [
     on_devices("CUDA", ALL, 3, CUDA),
+    on_devices("CUDA, threads", BOTH, 2, CUDA, ("--brief", "--threads")),
+    on_devices("said to be none", BOTH, 2, CUDA, ("--off",), {"HUDDLE_DEVICES": "off"}),
     on_devices("CUDA without streams", BOTH, 2, PLAIN, BRIEF),
     on_devices("HIP 6", ALL, 2, HIP_6, BRIEF),
     on_devices("HIP 5", BOTH, 2, HIP_5, BRIEF),

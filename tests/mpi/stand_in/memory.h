@@ -33,19 +33,21 @@ EXPORT void *stand_in_allocate(size_t bytes, int managed, void **alias);
 EXPORT void stand_in_free(void *device);
 /* The next copies of this process fail. */
 EXPORT void stand_in_fail(int fail);
-/* Copies so far. */
+/* Copies, and questions about addresses, so far. */
 EXPORT long stand_in_copies(void);
+EXPORT long stand_in_questions(void);
 
 enum { MEMORIES = 4096 };
 static struct memory memories[MEMORIES];
 static int highest, made, failing; /* highest: places that were ever used */
-static long copies;
+static long copies, questions;
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool find_memory(const void *address, struct memory *found)
 {
     bool there = false;
 
+    __atomic_add_fetch(&questions, 1, __ATOMIC_RELAXED);
     pthread_mutex_lock(&memory_lock);
     for (int i = 0; i < highest && !there; i++) {
         there = memories[i].device && (const char *)address >= memories[i].device &&
@@ -114,6 +116,11 @@ void stand_in_fail(int fail)
 long stand_in_copies(void)
 {
     return __atomic_load_n(&copies, __ATOMIC_RELAXED);
+}
+
+long stand_in_questions(void)
+{
+    return __atomic_load_n(&questions, __ATOMIC_RELAXED);
 }
 
 /* Where the processor finds it. */
