@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_device.c - memory of devices: when buffers are asked for, the runs of an element, and copies
+ * of any part of a buffer by a stand-in of CUDA (tests/mpi/stand_in). */
+#include "host/device/device.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void *(*allocate)(size_t bytes, int managed, void **alias);
+
+static void load(void)
+{
+    void *library = dlopen(HUD_STAND_IN, RTLD_NOW);
+    void *found = library ? dlsym(library, "stand_in_allocate") : NULL;
+
+    assert_non_null(found);
+    memcpy(&allocate, &found, sizeof found);
+}
+
+/* ---- when buffers are asked for -------------------------------------------------------------- */
+
+static void nothing_is_asked_without_a_runtime(void **state)
+{
+    struct hud_device_place place;
+    char byte;
+
+    (void)state;
+    assert_false(hud_device_is_plain(&byte)); /* the first buffer looks */
+    assert_false(hud_device_ask(&byte, &place));
+    assert_true(hud_device_is_plain(&byte));
+    assert_true(hud_device_is_plain((void *)1));
+    assert_false(hud_device_is_plain(NULL));
+    assert_false(hud_device_is_plain((void *)-1));
+    huddle_look_again();
+    assert_false(hud_device_is_plain(&byte));
+    assert_false(hud_device_present());
+    assert_true(hud_device_is_plain(&byte));
+}
+
+static void a_runtime_is_found_when_it_is_looked_for(void **state)
+{
+    struct hud_device_place place;
+    void *alias;
+    char byte;
+
+    (void)state;
+    load();
+    assert_true(hud_device_is_plain(&byte));
+    huddle_look_again();
+    assert_true(hud_device_present());
+    assert_false(hud_device_is_plain(&byte));
+    assert_false(hud_device_ask(&byte, &place));
+    assert_null(place.runtime);
+    char *device = allocate(100, 0, &alias);
+    assert_true(hud_device_ask(device + 99, &place));
+    assert_ptr_equal(place.runtime, &hud_device_cuda);
+    assert_false(place.managed);
+    assert_true(hud_device_ask(allocate(100, 1, &alias), &place));
+    assert_true(place.managed);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static void runs_that_touch_are_one(void **state)
+{
+    struct hud_runs *runs = hud_runs_create();
+
+    (void)state;
+    assert_true(hud_runs_add(runs, 8, 4));
+    assert_true(hud_runs_add(runs, 12, 4));
+    assert_true(hud_runs_add(runs, 0, 2));
+    assert_true(hud_runs_add(runs, 50, 0));
+    assert_true(hud_runs_add(runs, 4, 4)); /* before another, and so not one with it */
+    assert_int_equal(runs->count, 3);
+    assert_int_equal(runs->bytes, 14);
+    assert_int_equal(hud_runs_find(runs, 7)->at, 8);
+    assert_int_equal(hud_runs_find(runs, 8)->at, 0);
+    assert_int_equal(hud_runs_find(runs, 10)->from, 10);
+    assert_int_equal(hud_runs_find(runs, 13)->at, 4);
+    hud_runs_share(runs);
+    hud_runs_drop(runs);
+    assert_int_equal(runs->count, 3);
+    hud_runs_drop(runs);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+enum { ELEMENTS = 40, EXTENT = 100, ROWS = 12, PACKED = 3 * ROWS + 8 };
+
+/* Rows of 3 bytes with 5 from one to the next, backwards, and 8 bytes in a row. */
+static struct hud_runs *make_runs(void)
+{
+    struct hud_runs *runs = hud_runs_create();
+
+    for (int i = 0; i < ROWS; i++)
+        assert_true(hud_runs_add(runs, i < ROWS / 2 ? 5 * i : 5 * (3 * ROWS / 2 - 1 - i), 3));
+    assert_true(hud_runs_add(runs, 70, 8));
+    return runs;
+}
+
+/* Packs what the view has by a loop over its runs. */
+static void pack_slowly(const struct hud_device_view *v, const unsigned char *memory,
+                        unsigned char *packed)
+{
+    for (size_t element = 0; element < ELEMENTS; element++)
+        for (size_t r = 0; r < v->runs->count; r++) {
+            memcpy(packed, memory + element * EXTENT + v->runs->run[r].at, v->runs->run[r].bytes);
+            packed += v->runs->run[r].bytes;
+        }
+}
+
+static void any_part_is_copied(void **state)
+{
+    static unsigned char want[ELEMENTS * PACKED], got[sizeof want], before[ELEMENTS * EXTENT];
+    void *alias;
+    struct hud_device_view v = { .first = allocate(sizeof before, 0, &alias), .extent = EXTENT };
+    const struct hud_device_span span = { v.first, v.first + sizeof before - 1, false };
+    unsigned char *memory = alias;
+
+    (void)state;
+    assert_true(hud_device_view_ask(&v, &span));
+    assert_false(v.mixed);
+    v.runs = make_runs();
+    for (size_t i = 0; i < sizeof before; i++)
+        memory[i] = before[i] = (unsigned char)(i * 37 + i / 256 + 1);
+    pack_slowly(&v, memory, want);
+    for (size_t at = 0; at < sizeof want; at += 7)
+        for (size_t bytes = 1; bytes <= sizeof want - at; bytes = 2 * bytes + 5) {
+            assert_int_equal(hud_device_pack(&v, got, at, bytes), bytes);
+            assert_memory_equal(got, want + at, bytes);
+        }
+    for (size_t i = 0; i < sizeof got; i++)
+        got[i] = (unsigned char)~want[i];
+    for (size_t at = 0, bytes = 1; at < sizeof want; at += bytes, bytes = bytes * 2 % 301 + 1)
+        hud_device_unpack(&v, got + at, at, bytes < sizeof want - at ? bytes : sizeof want - at);
+    pack_slowly(&v, memory, want);
+    assert_memory_equal(got, want, sizeof want);
+    hud_device_unpack(&v, got, 0, 0);
+    for (size_t i = 0, same = 0; i < sizeof before; i++) { /* what is written, and no more */
+        same += memory[i] == before[i];
+        if (i == sizeof before - 1)
+            assert_int_equal(same, sizeof before - sizeof want);
+    }
+    assert_false(v.failed);
+    hud_runs_drop(v.runs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_asked_without_a_runtime),
+        cmocka_unit_test(a_runtime_is_found_when_it_is_looked_for),
+        cmocka_unit_test(runs_that_touch_are_one),
+        cmocka_unit_test(any_part_is_copied),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
