@@ -121,7 +121,8 @@ static int component_open(void)
     const char *const *given = hud_openmpi_settings_given();
     if (compat_knows_devices())
         hud_device_ask_always();
-    if (!hud_config_asks_devices(given))
+    bool may_be_off = getenv("HUDDLE_DEVICES") != NULL || (given != NULL && given[0] != NULL);
+    if (may_be_off && !hud_config_asks_devices(given)) /* (reading takes time) */
         hud_device_switch_off();
     hud_openmpi_publish(hud_nonblocking_find(), hud_config_manner(given, false),
                         hud_config_spans(given));

@@ -102,9 +102,10 @@ static inline void hud_convertor_close(struct view_convertor *convertor)
 
 struct hud_module;
 
+/* Of a state that has its convertor.  (More arguments would be passed on the stack.) */
 void hud_view_open_other(void *buffer, size_t count, const opal_datatype_t *type,
-                         struct view_state *state, struct view_convertor *convertor,
-                         struct hud_module *module, struct hud_view *view);
+                         struct view_state *state, struct hud_module *module,
+                         struct hud_view *view);
 int hud_view_end(struct hud_view *view, int status);
 
 /* The view of a buffer of a call of that module's; state and convertor must outlive it.  Inlined:
@@ -121,8 +122,10 @@ static inline void hud_view_open(void *buffer, size_t count, const ompi_datatype
     view->base = (char *)buffer + t->true_lb;
     if (__builtin_expect(!opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) ||
                              !hud_device_is_plain(view->base),
-                         0))
-        hud_view_open_other(buffer, count, t, state, convertor, module, view);
+                         0)) {
+        state->convertor = convertor;
+        hud_view_open_other(buffer, count, t, state, module, view);
+    }
 }
 
 /* Afterwards.  Returns the status of the call: an error if there was no memory, or if a copy of a

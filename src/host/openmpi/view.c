@@ -226,13 +226,12 @@ static bool is_on_device(struct view_state *s, bool contiguous, struct hud_modul
 
 /* It is not plain memory, or not known to be. */
 void hud_view_open_other(void *buffer, size_t count, const opal_datatype_t *type,
-                         struct view_state *state, struct view_convertor *convertor,
-                         struct hud_module *module, struct hud_view *view)
+                         struct view_state *state, struct hud_module *module, struct hud_view *view)
 {
     bool contiguous = opal_datatype_is_contiguous_memory_layout(type, count == 1 ? 1 : 2);
 
     *state = (struct view_state){
-        .buffer = buffer, .count = count, .type = type, .convertor = convertor
+        .buffer = buffer, .count = count, .type = type, .convertor = state->convertor
     };
     bool known = compat_on_device(buffer),
          device = !known && is_on_device(state, contiguous, module);

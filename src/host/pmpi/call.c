@@ -13,7 +13,8 @@ static bool settle_side(struct message *messages, int count)
     bool good = true;
 
     for (int r = 0; r < count; r++)
-        good = hud_message_close(&messages[r]) && good;
+        if (messages[r].closes && !hud_message_close(&messages[r]))
+            good = false;
     return good;
 }
 

@@ -46,7 +46,7 @@ void hud_call_announce(const struct call *c);
  * a device has failed.  The operation and the scratch stay. */
 int hud_call_settle(struct call *c, int status);
 
-static inline int call_close(struct call *c, int status)
+static inline __attribute__((always_inline)) int call_close(struct call *c, int status)
 {
     unsigned closing = (c->opened & OPENED_FROM && c->from.closes ? OPENED_FROM : 0) |
                        (c->opened & OPENED_TO && c->to.closes ? OPENED_TO : 0) |
