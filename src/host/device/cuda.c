@@ -116,7 +116,7 @@ static bool ask(const void *address, struct hud_device_place *place)
 
 /* ---- streams: one in each context ------------------------------------------------------------ */
 
-enum { STREAMS = 64 };
+enum { STREAMS = 64, DEVICES = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
 static struct stream {
     void *context, *stream;
@@ -237,15 +237,30 @@ static int copy_plainly(const struct hud_device_copy *c, size_t count, bool to_d
     return error;
 }
 
-/* Returns the context in which memory is copied: its own; for memory of a pool the current one, or
- * the one that the device's runtime shares.  It is retained for the life of the process. */
+/* Returns the context of a device that its runtime shares, or NULL.  It is retained once, for the
+ * life of the process. */
+static void *primary_of(int device)
+{
+    static void *contexts[DEVICES];
+    void *context = NULL;
+
+    if (!driver.retain_primary || device < 0 || device >= DEVICES)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    if (!contexts[device] && driver.retain_primary(&context, device) == 0)
+        contexts[device] = context;
+    context = contexts[device];
+    pthread_mutex_unlock(&lock);
+    return context;
+}
+
+/* Returns the context in which memory is copied: its own.  Memory of a pool has none, and can be
+ * used in each context of its device. */
 static void *context_for(const struct hud_device_place *place)
 {
-    void *context = place->context;
+    void *context = place->context ? place->context : primary_of(place->device);
 
     if (!context && driver.get_current && driver.get_current(&context) != 0)
-        context = NULL;
-    if (!context && driver.retain_primary && driver.retain_primary(&context, place->device) != 0)
         context = NULL;
     return context;
 }
