@@ -15,97 +15,13 @@
 #include "pieces.h"
 #include "ways.h"
 
-#include <errno.h>
-#include <link.h>
-#include <pthread.h>
+#include "device.h"
 
-static struct {
-    void *(*allocate)(size_t bytes, int managed, void **alias);
-    void (*release)(void *device);
-    void (*fail)(int fail);
-    long (*copies)(void), (*questions)(void);
-} device;
+#include <pthread.h>
 
 static MPI_Op composition;
 static bool is_late, is_off, is_brief, has_threads;
 static uint64_t calls;
-
-/* ---- the library ----------------------------------------------------------------------------- */
-
-static void find(void *library, const char *name, void *function)
-{
-    void *found = dlsym(library, name);
-
-    if (!check(found != NULL, "no %s in the library", name))
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    memcpy(function, &found, sizeof found);
-}
-
-static void load(const char *path)
-{
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-    if (!check(library != NULL, "%s: %s", path, library ? "" : dlerror()))
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    find(library, "stand_in_allocate", &device.allocate);
-    find(library, "stand_in_free", &device.release);
-    find(library, "stand_in_fail", &device.fail);
-    find(library, "stand_in_copies", &device.copies);
-    find(library, "stand_in_questions", &device.questions);
-}
-
-static int look(struct dl_phdr_info *info, size_t bytes, void *arg)
-{
-    void (*look_again)(void);
-
-    (void)bytes, (void)arg;
-    if (!strstr(info->dlpi_name, "libhuddle-mpich.so") &&
-        !strstr(info->dlpi_name, "mca_coll_huddle.so"))
-        return 0;
-    void *front = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    void *found = front ? dlsym(front, "huddle_look_again") : NULL;
-    memcpy(&look_again, &found, sizeof found);
-    if (found)
-        look_again();
-    return 1;
-}
-
-/* ---- a buffer of a piece --------------------------------------------------------------------- */
-
-enum where { HOST, ON_DEVICE, MANAGED };
-
-/* Moves the area's memory, of which the test sees the alias.  *given is what MPI is given, if that
- * is in the area. */
-struct moved {
-    void *device;
-    unsigned char *host;
-};
-
-static struct moved move(struct area *area, enum where where, const void **given)
-{
-    struct moved m = { NULL, area->memory };
-    void *alias;
-
-    if (where == HOST || !area->memory)
-        return m;
-    m.device = device.allocate(area->bytes, where == MANAGED, &alias);
-    memcpy(alias, area->memory, area->bytes);
-    if (given && *given == area->base)
-        *given = (char *)m.device + (area->base - area->memory);
-    area->base = (unsigned char *)alias + (area->base - area->memory);
-    area->memory = alias;
-    return m;
-}
-
-static void move_back(struct area *area, const struct moved *m)
-{
-    if (!m->device)
-        return;
-    memcpy(m->host, area->memory, area->bytes);
-    area->base = m->host + (area->base - area->memory);
-    area->memory = m->host;
-    device.release(m->device);
-}
 
 /* ---- each collective ------------------------------------------------------------------------- */
 

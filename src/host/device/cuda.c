@@ -51,6 +51,8 @@ static struct {
     int (*get_current)(void **context);
     int (*get_id)(void *context, unsigned long long *id);
     int (*retain_primary)(void **context, int device);
+    int (*get_state)(int device, unsigned *flags, int *active);
+    int (*count_devices)(int *count);
 } driver;
 
 static const struct hud_symbol symbols[] = {
@@ -66,12 +68,62 @@ static const struct hud_symbol symbols[] = {
     { "cuCtxGetCurrent", (void **)&driver.get_current, false },
     { "cuCtxGetId", (void **)&driver.get_id, false },
     { "cuDevicePrimaryCtxRetain", (void **)&driver.retain_primary, false },
+    { "cuDevicePrimaryCtxGetState", (void **)&driver.get_state, false },
+    { "cuDeviceGetCount", (void **)&driver.count_devices, false },
     { NULL, NULL, false },
 };
 
 static bool find(void *library)
 {
     return hud_symbols_find(library, symbols);
+}
+
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+enum { DEVICES = 64 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards contexts and streams */
+
+/* Returns the context of a device that its runtime shares, or NULL.  It is retained once, for the
+ * life of the process. */
+static void *primary_of(int device)
+{
+    static void *contexts[DEVICES];
+    void *context = NULL;
+
+    if (!driver.retain_primary || device < 0 || device >= DEVICES)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    if (!contexts[device] && driver.retain_primary(&context, device) == 0)
+        contexts[device] = context;
+    context = contexts[device];
+    pthread_mutex_unlock(&lock);
+    return context;
+}
+
+/* Returns a context that the program's runtime uses, or NULL. */
+static void *active_context(void)
+{
+    int count = 0, active = 0;
+    unsigned flags;
+
+    if (!driver.count_devices || !driver.get_state || driver.count_devices(&count) != 0)
+        return NULL;
+    for (int i = 0; i < count; i++)
+        if (driver.get_state(i, &flags, &active) == 0 && active)
+            return primary_of(i);
+    return NULL;
+}
+
+static bool push(void *context)
+{
+    return context && driver.push && driver.pop && driver.push(context) == 0;
+}
+
+static void pop(void)
+{
+    void *popped;
+
+    (void)driver.pop(&popped);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -81,33 +133,47 @@ struct answers {
     uint64_t type, managed, ordinal, context;
 };
 
-static void ask_each(uint64_t pointer, struct answers *a)
+static int ask_each(uint64_t pointer, struct answers *a)
 {
-    if (driver.get_attribute(&a->type, POINTER_MEMORY_TYPE, pointer) != 0) {
-        a->type = 0;
-        return;
+    int error = driver.get_attribute(&a->type, POINTER_MEMORY_TYPE, pointer);
+
+    if (error == 0) {
+        (void)driver.get_attribute(&a->managed, POINTER_IS_MANAGED, pointer);
+        (void)driver.get_attribute(&a->ordinal, POINTER_ORDINAL, pointer);
+        (void)driver.get_attribute(&a->context, POINTER_CONTEXT, pointer);
     }
-    (void)driver.get_attribute(&a->managed, POINTER_IS_MANAGED, pointer);
-    (void)driver.get_attribute(&a->ordinal, POINTER_ORDINAL, pointer);
-    (void)driver.get_attribute(&a->context, POINTER_CONTEXT, pointer);
+    return error;
 }
 
 /* One call costs less than the first of several.  It has no error for memory of the host. */
-static void ask_all(uint64_t pointer, struct answers *a)
+static int ask_all(uint64_t pointer, struct answers *a)
 {
     int attributes[] = { POINTER_MEMORY_TYPE, POINTER_IS_MANAGED, POINTER_ORDINAL,
                          POINTER_CONTEXT };
     void *data[] = { &a->type, &a->managed, &a->ordinal, &a->context };
 
-    if (driver.get_attributes(4, attributes, data, pointer) != 0)
-        *a = (struct answers){ .type = 0 };
+    return driver.get_attributes(4, attributes, data, pointer);
+}
+
+/* A thread may have no current context, and drivers may want one even for a question. */
+static int ask_driver(uint64_t pointer, struct answers *a)
+{
+    int (*const question)(uint64_t, struct answers *) = driver.get_attributes ? ask_all : ask_each;
+    int error = question(pointer, a);
+
+    if (error != CUDA_ERROR_INVALID_CONTEXT || !push(active_context()))
+        return error;
+    error = question(pointer, a);
+    pop();
+    return error;
 }
 
 static bool ask(const void *address, struct hud_device_place *place)
 {
     struct answers a = { .type = 0 };
 
-    (driver.get_attributes ? ask_all : ask_each)((uintptr_t)address, &a);
+    if (ask_driver((uintptr_t)address, &a) != 0)
+        return false;
     place->managed = (a.managed & 0xff) != 0;
     place->device = (int)a.ordinal;
     place->context = (void *)(uintptr_t)a.context; /* NULL: memory of a pool */
@@ -116,8 +182,7 @@ static bool ask(const void *address, struct hud_device_place *place)
 
 /* ---- streams: one in each context ------------------------------------------------------------ */
 
-enum { STREAMS = 64, DEVICES = 64 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
+enum { STREAMS = 64 };
 static struct stream {
     void *context, *stream;
     unsigned long long id; /* of the context: its address may be used again */
@@ -237,23 +302,6 @@ static int copy_plainly(const struct hud_device_copy *c, size_t count, bool to_d
     return error;
 }
 
-/* Returns the context of a device that its runtime shares, or NULL.  It is retained once, for the
- * life of the process. */
-static void *primary_of(int device)
-{
-    static void *contexts[DEVICES];
-    void *context = NULL;
-
-    if (!driver.retain_primary || device < 0 || device >= DEVICES)
-        return NULL;
-    pthread_mutex_lock(&lock);
-    if (!contexts[device] && driver.retain_primary(&context, device) == 0)
-        contexts[device] = context;
-    context = contexts[device];
-    pthread_mutex_unlock(&lock);
-    return context;
-}
-
 /* Returns the context in which memory is copied: its own.  Memory of a pool has none, and can be
  * used in each context of its device. */
 static void *context_for(const struct hud_device_place *place)
@@ -268,18 +316,17 @@ static void *context_for(const struct hud_device_place *place)
 static int copy(const struct hud_device_place *place, const struct hud_device_copy *copies,
                 size_t count, bool to_device, const char **function)
 {
-    void *context = context_for(place), *popped;
-    bool pushes = context && driver.push && driver.pop;
+    void *context = context_for(place);
     bool has_streams = driver.copy_async && driver.create_stream && driver.wait_for_stream;
-
-    if (pushes && driver.push(context) != 0)
-        pushes = false; /* the copy reports what is wrong */
+    bool pushed = push(context); /* if not, the copy reports what is wrong */
     int error = context && has_streams
                     ? copy_by_streams(context, copies, count, to_device, function)
                     : copy_plainly(copies, count, to_device, function);
-    if (pushes)
-        (void)driver.pop(&popped);
+    if (pushed)
+        pop();
     return error;
 }
 
-const struct hud_device_runtime hud_device_cuda = { "CUDA", "libcuda.so", find, ask, copy };
+const struct hud_device_runtime hud_device_cuda = {
+    "CUDA", { "libcuda.so", NULL }, find, ask, copy
+};

@@ -24,7 +24,7 @@
 
 static const struct hud_device_runtime *const runtimes[] = { &hud_device_cuda, &hud_device_hip,
                                                              &hud_device_ze };
-enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0] };
+enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0], LIBRARIES = 2 };
 
 #define NONE_HERE (UINTPTR_MAX - 1) /* every address but NULL and (void *)-1 is plain */
 
@@ -43,7 +43,7 @@ static unsigned tried; /* a bit for each runtime whose library was found */
 struct search {
     unsigned long long loaded; /* libraries, since the process began */
     unsigned wanted;           /* a bit for each runtime that is looked for */
-    char path[RUNTIMES][PATH_MAX];
+    char path[RUNTIMES][LIBRARIES][PATH_MAX];
 };
 
 static int count_loads(struct dl_phdr_info *info, size_t bytes, void *arg)
@@ -53,6 +53,11 @@ static int count_loads(struct dl_phdr_info *info, size_t bytes, void *arg)
     return 1;
 }
 
+static bool begins_with(const char *name, const char *beginning)
+{
+    return beginning && strncmp(name, beginning, strlen(beginning)) == 0;
+}
+
 static int note_path(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
     struct search *s = arg;
@@ -60,9 +65,9 @@ static int note_path(struct dl_phdr_info *info, size_t bytes, void *arg)
 
     (void)bytes;
     for (int i = 0; i < RUNTIMES; i++)
-        if (s->wanted >> i & 1 &&
-            strncmp(name, runtimes[i]->library, strlen(runtimes[i]->library)) == 0)
-            snprintf(s->path[i], sizeof s->path[i], "%s", info->dlpi_name);
+        for (int l = 0; l < LIBRARIES; l++)
+            if (s->wanted >> i & 1 && begins_with(name, runtimes[i]->libraries[l]))
+                snprintf(s->path[i][l], sizeof s->path[i][l], "%s", info->dlpi_name);
     return 0;
 }
 
@@ -76,7 +81,8 @@ static __attribute__((noinline)) void search(void)
     s.wanted = ~tried;
     dl_iterate_phdr(note_path, &s);
     for (int i = 0; i < RUNTIMES; i++) {
-        void *library = s.path[i][0] ? dlopen(s.path[i], RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        const char *path = s.path[i][s.path[i][0][0] ? 0 : 1];
+        void *library = path[0] ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
         if (!library)
             continue;
         tried |= 1u << i;

@@ -45,7 +45,8 @@ struct hud_device_place {
 
 /* What is known of a runtime's library. */
 struct hud_device_runtime {
-    const char *name, *library; /* its file's name begins with the latter */
+    const char *name;
+    const char *libraries[2]; /* a file whose name begins so; the first is preferred, NULL: none */
     /* Finds the functions in the library.  Returns false if one that is needed is missing. */
     bool (*find)(void *library);
     /* Returns true if the address is in memory of a device, or managed. */

@@ -128,4 +128,6 @@ static int copy(const struct hud_device_place *place, const struct hud_device_co
     return error;
 }
 
-const struct hud_device_runtime hud_device_hip = { "HIP", "libamdhip64", find, ask, copy };
+const struct hud_device_runtime hud_device_hip = {
+    "HIP", { "libamdhip64", NULL }, find, ask, copy
+};

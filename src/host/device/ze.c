@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ze.c - memory of Level Zero, by its loader (libze_loader.so): Intel's GPUs.
+ * ze.c - memory of Level Zero, by its loader (libze_loader.so): Intel's GPUs.  A program may have
+ * the loader linked in; then the driver itself has the functions.
  *
  * Questions and copies need a context of the memory's driver; that of the program is not known, so
  * each driver has one of huddle's own, and each device a command list whose commands are complete
@@ -191,5 +192,6 @@ static int copy(const struct hud_device_place *place, const struct hud_device_co
     return error;
 }
 
-const struct hud_device_runtime hud_device_ze = { "Level Zero", "libze_loader.so", find, ask,
-                                                  copy };
+const struct hud_device_runtime hud_device_ze = {
+    "Level Zero", { "libze_loader.so", "libze_intel_gpu.so" }, find, ask, copy
+};

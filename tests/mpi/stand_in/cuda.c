@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cuda.c - a stand-in of libcuda.so.1.  Memory belongs to one of two contexts, or to a pool; copies
- * must be made in its context, and are carried out when their stream is waited for.  PLAIN: a
+ * cuda.c - a stand-in of libcuda.so.1.  Memory belongs to one of two contexts, or to a pool.  There
+ * is no answer without a current context.  Copies must be made in the memory's context, and are
+ * carried out when their stream is waited for.  PLAIN: a
  * driver that has no streams and contexts.
  */
 #include "memory.h"
@@ -22,10 +23,27 @@ static void *context_of(const struct memory *m)
     return m->number % 3 < 2 ? &contexts[m->number % 3] : NULL;
 }
 
+#ifndef PLAIN
+enum { DEEPEST = 8, QUEUE = 256 };
+static _Thread_local void *stack[DEEPEST];
+static _Thread_local int depth;
+#endif
+
+static bool may_ask(void)
+{
+#ifdef PLAIN
+    return true;
+#else
+    return depth > 0;
+#endif
+}
+
 int cuPointerGetAttribute(void *data, int attribute, pointer p)
 {
     struct memory m;
 
+    if (!may_ask())
+        return INVALID_CONTEXT;
     if (!find_memory((void *)(uintptr_t)p, &m))
         return INVALID_VALUE;
     if (attribute == MEMORY_TYPE)
@@ -53,6 +71,8 @@ EXPORT int cuCtxPushCurrent_v2(void *context);
 EXPORT int cuCtxPopCurrent_v2(void **context);
 EXPORT int cuCtxGetCurrent(void **context);
 EXPORT int cuDevicePrimaryCtxRetain(void **context, int device);
+EXPORT int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
+EXPORT int cuDeviceGetCount(int *count);
 EXPORT int cuStreamCreate(void **stream, unsigned flags);
 EXPORT int cuMemcpyAsync(pointer dst, pointer src, size_t bytes, void *stream);
 EXPORT int cuStreamSynchronize(void *stream);
@@ -70,10 +90,6 @@ struct plane {
 };
 EXPORT int cuMemcpy2DAsync_v2(const struct plane *plane, void *stream);
 
-enum { DEEPEST = 8, QUEUE = 256 };
-static _Thread_local void *stack[DEEPEST];
-static _Thread_local int depth;
-
 struct stream {
     void *context;
     int count;
@@ -86,6 +102,8 @@ static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 
 int cuPointerGetAttributes(unsigned count, int *attributes, void **data, pointer p)
 {
+    if (!may_ask())
+        return INVALID_CONTEXT;
     for (unsigned i = 0; i < count; i++)
         if (cuPointerGetAttribute(data[i], attributes[i], p) != 0)
             *(unsigned *)data[i] = 0;
@@ -118,6 +136,19 @@ int cuDevicePrimaryCtxRetain(void **context, int device)
 {
     (void)device;
     *context = &contexts[0];
+    return 0;
+}
+
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{
+    *flags = 0;
+    *active = device == 1;
+    return 0;
+}
+
+int cuDeviceGetCount(int *count)
+{
+    *count = 2;
     return 0;
 }
 
