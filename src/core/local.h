@@ -121,6 +121,11 @@ static inline void local_set_word(_Atomic(uintptr_t) *word, uintptr_t value)
     atomic_store_explicit(word, value, memory_order_seq_cst);
 }
 
+static inline void local_raise_word(_Atomic(uintptr_t) *word)
+{
+    atomic_fetch_add_explicit(word, 1, memory_order_seq_cst);
+}
+
 /* Reads such a number where an older one does no harm. */
 static inline uintptr_t local_glance(const _Atomic(uintptr_t) *word)
 {

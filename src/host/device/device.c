@@ -30,7 +30,8 @@ enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0], LIBRARIES = 2 };
 
 _Atomic(uintptr_t) hud_device_limit; /* 0 at first: the first buffer looks */
 
-static _Atomic(uintptr_t) looks_wanted = 1; /* a library may have been loaded since the last look */
+static _Atomic(uintptr_t) wanted = 1;       /* how often a look was asked for */
+static _Atomic(uintptr_t) looked;           /* the same, of the looks that are done */
 static _Atomic(uintptr_t) rest = NONE_HERE; /* the limit while no runtime is here */
 static _Atomic(uintptr_t) found_here;       /* a bit for each runtime that is */
 static _Atomic(uintptr_t) off;
@@ -91,26 +92,33 @@ static __attribute__((noinline)) void search(void)
     }
 }
 
+static bool must_look(void)
+{
+    return local_word(&looked) != local_word(&wanted);
+}
+
 /* Sets the limit by what is here.  A library that is loaded meanwhile sets it to 0 again. */
 static void settle(void)
 {
     if (local_word(&found_here))
         return;
     local_set_word(&hud_device_limit, local_word(&rest));
-    if (local_word(&looks_wanted))
+    if (must_look())
         local_set_word(&hud_device_limit, 0);
 }
 
+/* Other threads wait until it is done: what they ask for may be of the library that it finds. */
 static void look(void)
 {
     unsigned long long now = 0;
 
     pthread_mutex_lock(&lock);
-    local_set_word(&looks_wanted, 0);
+    uintptr_t asked_for = local_word(&wanted);
     dl_iterate_phdr(count_loads, &now);
     if (now != loaded)
         search();
     loaded = now;
+    local_set_word(&looked, asked_for);
     settle();
     pthread_mutex_unlock(&lock);
 }
@@ -119,7 +127,7 @@ void huddle_look_again(void)
 {
     if (local_word(&off))
         return;
-    local_set_word(&looks_wanted, 1);
+    local_raise_word(&wanted);
     local_set_word(&hud_device_limit, 0);
 }
 
@@ -141,7 +149,7 @@ bool hud_device_present(void)
 {
     if (local_word(&off))
         return false;
-    if (local_word(&looks_wanted))
+    if (must_look())
         look();
     return local_word(&found_here) != 0;
 }

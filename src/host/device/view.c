@@ -115,6 +115,8 @@ static void copy(struct hud_device_view *view, char *host, size_t offset, size_t
 {
     struct batch b;
 
+    if (bytes == 0)
+        return;
     b.view = view;
     b.to_device = to_device;
     b.count = 0;

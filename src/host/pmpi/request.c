@@ -103,10 +103,9 @@ void hud_requests_hold(struct comm *comm, MPI_Comm handle)
 
 static void absorb(struct request *r, int status)
 {
-    if (status != HUD_PASS) {
-        status = hud_call_settle(&r->call, status);
+    status = hud_call_settle(&r->call, status);
+    if (status != HUD_PASS)
         r->code = status_code(status, MPI_ERR_OTHER);
-    }
     r->state = status == HUD_PASS && r->code == MPI_SUCCESS ? WITH_MPI : ENDED;
 }
 
