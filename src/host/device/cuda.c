@@ -253,6 +253,7 @@ static int start_rows(const struct hud_device_copy *c, bool to_device, void *str
     return error;
 }
 
+/* Waits also after an error: what was started before it uses memory of the caller. */
 static int copy_on(void *context, bool anew, const struct hud_device_copy *c, size_t count,
                    bool to_device, const char **function)
 {
@@ -260,16 +261,18 @@ static int copy_on(void *context, bool anew, const struct hud_device_copy *c, si
     int error = stream_of(context, anew, &stream);
 
     *function = "cuStreamCreate";
+    if (error != 0)
+        return error;
     for (size_t i = 0; i < count && error == 0; i++) {
         bool is_plane = driver.copy_plane && hud_device_is_plane(&c[i]);
         *function = is_plane ? "cuMemcpy2DAsync" : "cuMemcpyAsync";
         error = (is_plane ? start_plane : start_rows)(&c[i], to_device, stream);
     }
-    if (error == 0) {
-        *function = "cuStreamSynchronize";
-        error = driver.wait_for_stream(stream);
-    }
-    return error;
+    int waited = driver.wait_for_stream(stream);
+    if (error != 0)
+        return error;
+    *function = "cuStreamSynchronize";
+    return waited;
 }
 
 /* A program may destroy a context, and so a stream in it, and make another one. */
