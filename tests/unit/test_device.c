@@ -63,6 +63,15 @@ static void a_runtime_is_found_when_it_is_looked_for(void **state)
     assert_true(place.managed);
 }
 
+static void kinds_of_memory_may_exclude_devices(void **state)
+{
+    (void)state;
+    assert_true(hud_device_is_excluded("system,mpi"));
+    assert_false(hud_device_is_excluded("system,cuda:device"));
+    assert_false(hud_device_is_excluded("rocm"));
+    assert_false(hud_device_is_excluded(""));
+}
+
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 static void runs_that_touch_are_one(void **state)
@@ -154,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_asked_without_a_runtime),
         cmocka_unit_test(a_runtime_is_found_when_it_is_looked_for),
+        cmocka_unit_test(kinds_of_memory_may_exclude_devices),
         cmocka_unit_test(runs_that_touch_are_one),
         cmocka_unit_test(any_part_is_copied),
     };

@@ -131,6 +131,16 @@ void huddle_look_again(void)
     local_set_word(&hud_device_limit, 0);
 }
 
+bool hud_device_is_excluded(const char *kinds)
+{
+    static const char *const devices[] = { "cuda", "rocm", "level_zero" };
+    bool named = false;
+
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
+        named = named || strstr(kinds, devices[i]);
+    return kinds[0] != '\0' && !named;
+}
+
 void hud_device_switch_off(void)
 {
     local_set_word(&off, 1);

@@ -92,6 +92,9 @@ bool hud_device_ask(const void *address, struct hud_device_place *place);
 /* Makes copies, of one place.  Returns false if the runtime failed, after a line about it. */
 bool hud_device_copy(const struct hud_device_place *place, const struct hud_device_copy *copies,
                      size_t count, bool to_device);
+/* Returns true if a list of kinds of memory has none of a device: MPI 4.1's info
+ * mpi_assert_memory_alloc_kinds, as "system,mpi" or "cuda:device,system". */
+bool hud_device_is_excluded(const char *kinds);
 /* HUDDLE_DEVICES=off: no address is asked for. */
 void hud_device_switch_off(void);
 /* The front end has more questions about buffers: none is plain by the limit. */

@@ -39,21 +39,17 @@ static int exchange_interrupted(void *arg)
     return hud_module_interrupted(arg);
 }
 
-/* MPI 4.1: the value lists kinds of memory, as "system,mpi" or "cuda:device,system". */
 static bool asserts_no_devices(ompi_communicator_t *comm)
 {
-    static const char *const kinds[] = { "cuda", "rocm", "level_zero" };
-    char value[MPI_MAX_INFO_VAL + 1] = "";
+    char kinds[MPI_MAX_INFO_VAL + 1] = "";
     MPI_Info info;
     int given = 0;
 
     if (PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
         return false;
-    PMPI_Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, value, &given);
+    PMPI_Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, kinds, &given);
     PMPI_Info_free(&info);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        given = given && strstr(value, kinds[i]) == NULL;
-    return given && value[0] != '\0';
+    return given && hud_device_is_excluded(kinds);
 }
 
 bool hud_module_has_no_devices(hud_module *m)

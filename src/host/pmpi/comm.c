@@ -265,21 +265,17 @@ struct comm *hud_comm_find(MPI_Comm handle)
                : look_up(handle, last);
 }
 
-/* MPI 4.1: the value lists kinds of memory, as "system,mpi" or "cuda:device,system". */
 static bool asserts_no_devices(MPI_Comm handle)
 {
-    static const char *const kinds[] = { "cuda", "rocm", "level_zero" };
-    char value[MPI_MAX_INFO_VAL + 1] = "";
+    char kinds[MPI_MAX_INFO_VAL + 1] = "";
     MPI_Info info;
     int given = 0;
 
     if (real.Comm_get_info(handle, &info) != MPI_SUCCESS)
         return false;
-    real.Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, value, &given);
+    real.Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, kinds, &given);
     real.Info_free(&info);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        given = given && !strstr(value, kinds[i]);
-    return given && value[0];
+    return given && hud_device_is_excluded(kinds);
 }
 
 bool hud_comm_has_no_devices(MPI_Comm handle)
