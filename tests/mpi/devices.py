@@ -7,6 +7,18 @@ BRIEF = ("--brief",)
 LATE = ("--brief", "--late")
 # The kernel would copy what the processor finds at the address of the device's memory: garbage.
 KERNEL = {"HUDDLE_CMA": "on", "STAND_IN_DECOY": "1"}
+READS = ("bcast", "reduce", "allreduce", "reduce_scatter")
+BOTH_WAYS = ("allgather", "allgatherv", "gather", "gatherv", "scatter", "scatterv", "alltoall")
+
+
+def by_kernel(way):
+    """Each collective by the algorithm that lets the kernel read, or write, the user's memory."""
+    return {
+        **KERNEL,
+        **{f"HUDDLE_{name.upper()}": "single" for name in READS},
+        **{f"HUDDLE_{name.upper()}": way for name in (*BOTH_WAYS, "alltoallv")},
+    }
+
 
 CUDA = ("cuda/libcuda.so.1", "CUDA's cuStreamSynchronize fails with error 719")
 PLAIN = ("cuda_plain/libcuda.so.1", "CUDA's cuMemcpy fails with error 719")
@@ -49,5 +61,7 @@ DEVICES = [
     on_devices("HIP 5", BOTH, 2, HIP_5, BRIEF),
     on_devices("Level Zero", ALL, 2, ZE, BRIEF),
     on_devices("loaded late", ALL, 2, CUDA, LATE),
-    on_devices("copies by the kernel", BOTH, 3, CUDA, env=KERNEL),
+    on_devices("where the kernel copies", BOTH, 3, CUDA, env=KERNEL),
+    on_devices("where the kernel reads", BOTH, 3, CUDA, BRIEF, by_kernel("single")),
+    on_devices("where the kernel writes", BOTH, 3, CUDA, BRIEF, by_kernel("push")),
 ]
