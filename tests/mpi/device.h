@@ -6,7 +6,6 @@
 #include "layout.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 static struct {
     void *(*allocate)(size_t bytes, int managed, void **alias);
@@ -37,22 +36,6 @@ static void load(const char *path)
     find(library, "stand_in_fail", &device.fail);
     find(library, "stand_in_copies", &device.copies);
     find(library, "stand_in_questions", &device.questions);
-}
-
-static int look(struct dl_phdr_info *info, size_t bytes, void *arg)
-{
-    void (*look_again)(void);
-
-    (void)bytes, (void)arg;
-    if (!strstr(info->dlpi_name, "libhuddle-mpich.so") &&
-        !strstr(info->dlpi_name, "mca_coll_huddle.so"))
-        return 0;
-    void *front = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    void *found = front ? dlsym(front, "huddle_look_again") : NULL;
-    memcpy(&look_again, &found, sizeof found);
-    if (found)
-        look_again();
-    return 1;
 }
 
 /* ---- a buffer of a piece --------------------------------------------------------------------- */

@@ -117,8 +117,7 @@ static void look_for_launcher(struct hud_context *c)
                  started, c->host.name);
     else if (started == 0) /* (a rank without a launcher may find a number of Open MPI's own) */
         hud_log(&c->config, LOG_WARN,
-                "MPI_COMM_WORLD has one rank, and no launcher is known to have started it: huddle "
-                "has nothing to do");
+                "MPI_COMM_WORLD has one rank, and no launcher is known to have started it");
 }
 
 /* The further bad values, a line each. */
@@ -148,6 +147,14 @@ static int end_required(struct hud_context *c)
     hud_rules_free(&c->rules);
     kept_free(&kept_context, c);
     return HUD_ERR_ARGUMENT;
+}
+
+/* Reports what is wrong with the settings or the job, by one rank. */
+static void report_trouble(struct hud_context *c)
+{
+    if (c->config.error[0] != '\0' && c->host.world_rank == 0 &&
+        (c->host.world_size > 1 || launched_as() <= 0))
+        hud_context_say(c, REASON_SETTING, c->config.error);
 }
 
 int hud_context_create(const struct hud_host *host, hud_context **out)
@@ -197,9 +204,7 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     look_for_launcher(c);
     if (c->config.error[0] != '\0' && c->config.required)
         return end_required(c);
-    if (c->config.error[0] != '\0' && c->host.world_rank == 0 &&
-        (c->host.world_size > 1 || launched_as() <= 0))
-        hud_context_say(c, REASON_SETTING, c->config.error);
+    report_trouble(c);
     identify_node(c);
     c->version = hud_hello_version();
     c->quota = hud_topo_cpu_quota();
