@@ -126,10 +126,11 @@ static inline void local_raise_word(_Atomic(uintptr_t) *word)
     atomic_fetch_add_explicit(word, 1, memory_order_seq_cst);
 }
 
-/* Reads such a number where an older one does no harm. */
+/* Reads such a number where an older one does no harm.  A plain load: compilers make it part of a
+ * comparison, an atomic one they do not. */
 static inline uintptr_t local_glance(const _Atomic(uintptr_t) *word)
 {
-    return atomic_load_explicit(word, memory_order_relaxed);
+    return *(const uintptr_t *)(uintptr_t)word;
 }
 
 /* Users of an object; the thread for which local_part returns 0 is the last one. */
