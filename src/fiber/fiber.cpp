@@ -27,11 +27,11 @@ struct fiber {
     bool returned;
     bool watched; /* a sanitizer wants to know of each jump */
     uintptr_t valgrind;
-    /* Of AddressSanitizer: */
+    /* for AddressSanitizer: */
     const void *outside_stack;
     size_t outside_bytes;
     void *fake_inside, *fake_outside;
-    /* Of ThreadSanitizer: */
+    /* for ThreadSanitizer: */
     void *tsan_inside, *tsan_outside;
 };
 
@@ -73,7 +73,8 @@ void left_inside(fiber *f)
         __sanitizer_finish_switch_fiber(f->fake_outside, nullptr, nullptr);
 }
 
-/* What a suspended fiber holds is no leak, though it may never be resumed. */
+/* Announces the stack.  Memory that a suspended fiber holds is no leak, though the fiber may never
+ * be resumed. */
 void announce_life(fiber *f)
 {
     f->watched = hud_fiber_watched();

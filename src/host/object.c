@@ -9,8 +9,8 @@
 
 /* ---- tables ---- */
 
-/* The C library makes addresses of a dynamic section absolute; musl does not, nor the kernel in its
- * own object. */
+/* Returns the address in an entry.  glibc has made it absolute; musl does not, nor does the kernel
+ * in its own object. */
 static const void *address_of(ElfW(Addr) base, const ElfW(Dyn) * entry)
 {
     ElfW(Addr) at = entry->d_un.d_ptr;
@@ -112,7 +112,7 @@ bool hud_object_at(const void *address, struct object *object)
 
 /* ---- definitions ---- */
 
-/* strcmp may be a sanitizer's, which is not ready yet (hud_object_early). */
+/* Compares two names.  strcmp may be a sanitizer's, which is not ready yet (hud_object_early). */
 static bool is_same(const char *a, const char *b)
 {
     while (*a && *a == *b)
@@ -120,7 +120,7 @@ static bool is_same(const char *a, const char *b)
     return *a == *b;
 }
 
-/* What the header of a GNU hash table says. */
+/* The header of a GNU hash table. */
 struct table {
     uint32_t buckets_count, first, filter_count, shift;
     const ElfW(Addr) * filter;

@@ -34,7 +34,7 @@ static void *below(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
-/* As some do, it looks its functions up before it is called. */
+/* Looks its functions up before it is called, as some translators do. */
 static int (*init)(int *, char ***), (*finalize)(void);
 static int (*allreduce)(const void *, void *, int, void *, void *, void *);
 

@@ -256,7 +256,7 @@ static void host_only(MPI_Comm comm)
     }
 }
 
-/* Where the MPI keeps the assertion, no buffer of the communicator is asked for. */
+/* Checks that no buffer of the communicator is asked for, if the MPI keeps the assertion. */
 static void assertion(void)
 {
     static const char key[] = "mpi_assert_memory_alloc_kinds";

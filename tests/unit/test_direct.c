@@ -110,7 +110,7 @@ static size_t push(const char *from)
     return hud_mem_push(&m, 1, (uint64_t)(uintptr_t)buffer, from, BYTES);
 }
 
-/* What a process has in its buffer, everywhere. */
+/* The bytes that a process has in its whole buffer. */
 static char letter_of(int pid)
 {
     char there[BYTES];

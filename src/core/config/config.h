@@ -95,7 +95,7 @@ enum config_manner { MANNER_CHECKED = 1, MANNER_REQUESTS = 2, MANNERS = 4 };
 HUD_API unsigned hud_config_manner(const char *const *host, bool waits_alone);
 /* Whether HUDDLE_NODES is not off by those settings. */
 HUD_API bool hud_config_spans(const char *const *host);
-/* Whether HUDDLE_DEVICES is not off by those settings. */
+/* Returns false if those settings have HUDDLE_DEVICES=off. */
 HUD_API bool hud_config_asks_devices(const char *const *host);
 
 /* Parses a number from min (>= 0) to max, with K, M or G if it is bytes.  False: not valid. */

@@ -43,7 +43,7 @@ struct hud_device_place {
     bool managed; /* the processor can use it, but the kernel may not copy it */
 };
 
-/* What is known of a runtime's library. */
+/* A runtime: its library and its functions. */
 struct hud_device_runtime {
     const char *name;
     const char *libraries[2]; /* a file whose name begins so; the first is preferred, NULL: none */

@@ -35,12 +35,13 @@ static void *next_of(_Atomic(void *) *kept, const char *name)
 
 /* ---- dlsym ---- */
 
-/* The C library looks at the address to which its function returns: so none is called by a jump
- * (CMakeLists.txt). */
+/* The C library takes the address to which dlsym returns as its caller's.  So it is never called by
+ * a jump from here (CMakeLists.txt). */
 
 typedef void *search(void *handle, const char *name);
 
-/* Sanitizers call dlsym while they start, when their own versions of most functions do not work. */
+/* Returns the next dlsym.  Sanitizers call it while they start, when their own versions of most
+ * functions do not work yet. */
 static search *real_dlsym(void)
 {
     static _Atomic(void *) kept;
@@ -76,14 +77,14 @@ const char *hud_real_dlerror(void)
     return next ? next() : "no dynamic linker";
 }
 
-/* Called in place of dlsym, for a name of MPI and a handle. */
+/* Takes the place of dlsym for a name of MPI and a handle. */
 static void *handed(void *handle, const char *name)
 {
     return hud_names_handed(hud_scope_named(name), hud_real_dlsym(handle, name),
                             __builtin_return_address(0));
 }
 
-/* Called in place of dlsym, for a name that only the loader has.  The C library, asked for it in a
+/* Takes the place of dlsym for a name that only the loader has.  The C library, asked for it in a
  * library of its own, finds nothing and makes the text of dlerror: programs rely on that. */
 static void *undefined(void *handle, const char *name)
 {

@@ -284,7 +284,7 @@ void hud_loader_load(const struct object *object)
     pthread_mutex_unlock(&lock);
 }
 
-/* The recorder is plugged in for the first MPI that the program initialises. */
+/* Plugs the recorder in, for the first MPI that the program initialises. */
 static void load_recorder(const struct object *object)
 {
     const char *folder = process_is_elevated() ? NULL : getenv("HUDDLE_RECORD"), *why;
@@ -323,8 +323,8 @@ static void initialised(void)
     }
 }
 
-/* An MPI that is not served is reported when its initialisation has returned: a translator has
- * initialised another one by then, which is. */
+/* Reports an MPI that is not served, when its initialisation has returned: a translator has
+ * initialised another one by then, which is served. */
 static void judge(const struct object *object, bool served_ran)
 {
     if (hud_loader_serves(object))

@@ -37,7 +37,7 @@ void hud_scope_settle(void);
 
 /* ---- names.c ---- */
 
-/* What the loader puts in front of definitions: the front end's functions, then the recorder's. */
+/* Functions that the loader puts in front of definitions: the front end's, then the recorder's. */
 enum hud_layer { HUD_FRONT_END, HUD_RECORDER, HUD_LAYERS };
 /* Adds a layer.  Every name is looked up again at its next call. */
 void hud_names_add(enum hud_layer layer, const struct hud_wrapper *wrappers);

@@ -67,8 +67,8 @@ static void *defined_in(const struct object *object, const char *name)
     return handle ? other(hud_real_dlsym(handle, name)) : NULL;
 }
 
-/* The dynamic linker searches the global scope first, then the caller's own libraries.  A caller
- * that is linked to no MPI has its functions from dlsym. */
+/* Searches as the dynamic linker does: the global scope first, then the caller's own libraries.  A
+ * caller that is linked to no MPI has its functions from dlsym. */
 void *hud_names_next(const char *name, const void *caller)
 {
     struct object from;
@@ -174,9 +174,9 @@ static void *put_layers(int name, void *definition)
 
 /* ---- answers for each caller ---- */
 
-/* Where several MPIs are in the process, targets are kept for each caller, as long as no object
- * comes or goes: another one may get the address of one that is gone.  An answer is never changed,
- * so threads may read it without a lock; those of earlier objects are not freed. */
+/* Targets for each caller, if several MPIs are in the process.  They hold as long as no object comes
+ * or goes, since a new object may get the address of one that is gone.  An answer is never changed,
+ * so threads read it without a lock; old answers are not freed. */
 enum { ANSWERS = 1024 };
 struct answer {
     const void *caller;
@@ -237,8 +237,8 @@ void *hud_names_missing(const char *name)
     abort(); /* without us the dynamic linker would have ended it */
 }
 
-/* Called by a trampoline that does not know its target yet, and for dlsym (number NAMES, with its
- * arguments). */
+/* Returns the target of a name for a caller.  Called by a trampoline that does not know it yet, and
+ * for dlsym (number NAMES, with its arguments). */
 void *hud_loader_look_up(unsigned long name, const void *caller, void *first, const char *second)
 {
     int at = (int)name;
@@ -262,7 +262,7 @@ void *hud_loader_look_up(unsigned long name, const void *caller, void *first, co
     return target;
 }
 
-/* Called by the dynamic linker for a reference to a name. */
+/* Returns what the dynamic linker binds a reference to a name to. */
 void *hud_loader_resolve(unsigned long name)
 {
     count_mpis();

@@ -54,7 +54,7 @@ static bool is_own(const struct object *o)
     return o->base == own;
 }
 
-/* strncmp may be a sanitizer's, which is not ready yet (hooks.c). */
+/* Compares a beginning.  strncmp may be a sanitizer's, which is not ready yet (hooks.c). */
 static bool begins_with(const char *name, const char *beginning)
 {
     while (*beginning && *name == *beginning)

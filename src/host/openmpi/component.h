@@ -102,7 +102,8 @@ static inline void hud_convertor_close(struct view_convertor *convertor)
 
 struct hud_module;
 
-/* Of a state that has its convertor.  (More arguments would be passed on the stack.) */
+/* Opens any other buffer; the state has its convertor already.  (More arguments would be passed on
+ * the stack.) */
 void hud_view_open_other(void *buffer, size_t count, const opal_datatype_t *type,
                          struct view_state *state, struct hud_module *module,
                          struct hud_view *view);

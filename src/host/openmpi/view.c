@@ -207,7 +207,7 @@ static void unpack_device(const struct hud_view *view, const void *src, size_t o
         hud_device_unpack(&s->device, src, offset_bytes, bytes);
 }
 
-/* True: the buffer is on a device, in whole or in part. */
+/* Returns true if the buffer is on a device, in whole or in part. */
 static bool is_on_device(struct view_state *s, bool contiguous, struct hud_module *module)
 {
     const opal_datatype_t *t = s->type;

@@ -14,7 +14,7 @@
 
 enum { IMAGE_LITTLE = 64 << 10, IMAGE_MAX = 1 << 30 }; /* bytes */
 
-/* What is known of a type from its handle alone. */
+/* Facts about a type that its handle alone tells. */
 struct shape {
     MPI_Count bytes, lower, extent, begin, span;
 };

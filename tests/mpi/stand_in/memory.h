@@ -123,7 +123,7 @@ long stand_in_questions(void)
     return __atomic_load_n(&questions, __ATOMIC_RELAXED);
 }
 
-/* Where the processor finds it. */
+/* Returns the address at which the processor can use it. */
 static char *seen(const void *address)
 {
     struct memory m;
