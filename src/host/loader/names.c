@@ -174,9 +174,9 @@ static void *put_layers(int name, void *definition)
 
 /* ---- answers for each caller ---- */
 
-/* Targets for each caller, if several MPIs are in the process.  They hold as long as no object comes
- * or goes, since a new object may get the address of one that is gone.  An answer is never changed,
- * so threads read it without a lock; old answers are not freed. */
+/* Targets for each caller, if several MPIs are in the process.  They hold as long as no object
+ * comes or goes, since a new object may get the address of one that is gone.  An answer is never
+ * changed, so threads read it without a lock; old answers are not freed. */
 enum { ANSWERS = 1024 };
 struct answer {
     const void *caller;
