@@ -62,6 +62,7 @@ class Conditions(unittest.TestCase):
                 *choices,
                 "HUDDLE_TUNING",
                 "HUDDLE_ADAPT",
+                "HUDDLE_DEVICES",
                 "HUDDLE_FIRST",
                 "HUDDLE_NONBLOCKING",
                 "HUDDLE_ON_DEATH",
