@@ -29,8 +29,9 @@ static inline long launched_rank(void)
 /* Returns how many processes the launcher has started in this one's job; 0 if it does not say. */
 static inline long launched_size(void)
 {
-    static const char *const names[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS",
-                                         "SLURM_NTASKS" };
+    /* (not SLURM_NTASKS: a batch script's own shell has it, too) */
+    static const char *const names[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                         "SLURM_STEP_NUM_TASKS" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (getenv(names[i]))

@@ -99,6 +99,13 @@ static inline void local_publish(char ***array, char **other)
     __atomic_store_n(array, other, __ATOMIC_RELEASE);
 }
 
+/* Replaces a pointer, if it is still `from`. */
+static inline bool local_replace(_Atomic(void *) *pointer, void *from, void *to)
+{
+    return atomic_compare_exchange_strong_explicit(pointer, &from, to, memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
+
 /* A pointer; NULL until it is set. */
 static inline void *local_get(_Atomic(void *) *pointer)
 {

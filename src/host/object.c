@@ -6,6 +6,7 @@
 #include "host/object.h"
 
 #include <elf.h>
+#include <unistd.h>
 
 /* ---- tables ---- */
 
@@ -60,6 +61,7 @@ static bool read_entries(struct object *o, const ElfW(Dyn) * entry)
 {
     size_t soname = 0;
 
+    o->dynamic = entry;
     for (; entry && entry->d_tag != DT_NULL; entry++)
         read_entry(o, entry, &soname);
     if (o->names && soname)
@@ -76,12 +78,18 @@ bool hud_object_read(const struct dl_phdr_info *info, struct object *o)
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type == PT_DYNAMIC)
             entry = (const void *)(info->dlpi_addr + part->p_vaddr);
-        if (part->p_type == PT_GNU_RELRO) {
-            o->read_only = info->dlpi_addr + part->p_vaddr;
-            o->read_only_end = o->read_only + part->p_memsz;
+        if (part->p_type == PT_GNU_RELRO) { /* as the C library does: whole pages only */
+            uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = info->dlpi_addr + part->p_vaddr;
+            o->read_only = at / page * page;
+            o->read_only_end = (at + part->p_memsz) / page * page;
         }
     }
     return read_entries(o, entry);
+}
+
+bool hud_object_is_own(const struct object *o)
+{
+    return o->dynamic == _DYNAMIC;
 }
 
 struct place {

@@ -17,6 +17,7 @@
 
 struct object {
     ElfW(Addr) base;
+    const ElfW(Dyn) * dynamic;
     const char *path, *soname; /* soname: NULL if it has none */
     const ElfW(Sym) * symbols;
     const char *names;
@@ -26,7 +27,7 @@ struct object {
         size_t count;
     } data, calls;
     size_t relative;                    /* at the beginning of `data`, without a symbol */
-    uintptr_t read_only, read_only_end; /* made read-only after relocation */
+    uintptr_t read_only, read_only_end; /* pages that are made read-only after relocation */
 };
 
 /* Reads an object's tables.  Returns false if it has none. */
@@ -34,6 +35,9 @@ bool hud_object_read(const struct dl_phdr_info *info, struct object *object);
 
 /* Finds the object in which an address lies.  Returns false if there is none. */
 bool hud_object_at(const void *address, struct object *object);
+
+/* Returns true for the object that this file is in. */
+bool hud_object_is_own(const struct object *object);
 
 /* Returns the object's own global definition of a function or datum, or NULL. */
 const ElfW(Sym) * hud_object_defines(const struct object *object, const char *name);

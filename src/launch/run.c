@@ -65,6 +65,24 @@ static bool can_watch(void)
            access(hud_launch_path(HUD_TOOL_DIR, "cli"), X_OK) == 0;
 }
 
+/* Switches off AddressSanitizer's check that its own library is the first one.  The loader does the
+ * same by a function of that name, but a program may have one of its own. */
+static int add_sanitizer(struct run *run)
+{
+    static const char option[] = "verify_asan_link_order=0";
+    const char *before = getenv("ASAN_OPTIONS");
+    bool is_more = before && before[0] != '\0';
+    char *all = NULL;
+
+    if (is_set(run, "ASAN_OPTIONS") || (is_more && strstr(before, "verify_asan_link_order")))
+        return 0;
+    if (asprintf(&all, "%s%s%s", is_more ? before : "", is_more ? ":" : "", option) < 0)
+        return hud_launch_fail(1, "out of memory");
+    hud_launch_add(run, "ASAN_OPTIONS", "", all);
+    free(all);
+    return 0;
+}
+
 static int add_loader(struct run *run)
 {
     const char *loader = hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-loader.so"),
@@ -78,7 +96,7 @@ static int add_loader(struct run *run)
         hud_launch_add(run, "HUDDLE_RECORD", "", run->record);
     hud_launch_add(run, "LD_PRELOAD", "", all);
     free(all);
-    return add_secret(run);
+    return add_sanitizer(run) != 0 ? 1 : add_secret(run);
 }
 
 static int check_loader(void)
@@ -152,7 +170,7 @@ static void place_stats(struct run *run)
 
 int hud_launch_run(char **words)
 {
-    enum { OWN = 5 };      /* statistics, loader, secret, record, tuning file */
+    enum { OWN = 6 };      /* statistics, loader, sanitizer, secret, record, tuning file */
     static struct run run; /* to the end of the process: the environment keeps its variables */
     size_t count = 0;
 

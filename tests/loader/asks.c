@@ -23,6 +23,15 @@ void ask(const char *who)
            dlsym(RTLD_DEFAULT, "MPI_Init") != NULL, dlsym(RTLD_DEFAULT, "MPI_Scan_c") != NULL);
 }
 
+#ifdef CONSTRUCTOR
+__attribute__((constructor)) static void ask_early(void)
+{
+    ask("constructor");
+    if (MPI_Barrier)
+        MPI_Barrier(NULL);
+}
+#endif
+
 #ifndef LIBRARY
 int main(int count, char **words)
 {

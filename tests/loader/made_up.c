@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * made_up.c - an MPI that nobody has heard of: prints which library is called (NAME).  LOWER: the
- * path of another library whose functions it finds by dlsym, as a translator does.
+ * path of another library whose functions it finds by dlsym, as a translator does, in a constructor
+ * or (LAZY) in MPI_Init.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -38,7 +39,11 @@ static void *below(const char *name)
 static int (*init)(int *, char ***), (*finalize)(void);
 static int (*allreduce)(const void *, void *, int, void *, void *, void *);
 
-__attribute__((constructor)) static void look_up(void)
+#ifndef LAZY
+__attribute__((constructor))
+#endif
+static void
+look_up(void)
 {
     init = (int (*)(int *, char ***))below("MPI_Init");
     finalize = (int (*)(void))below("MPI_Finalize");
@@ -50,6 +55,8 @@ int PMPI_Init(int *count, char ***words)
 {
     puts(NAME " MPI_Init");
 #ifdef LOWER
+    if (!init)
+        look_up();
     return init(count, words);
 #else
     (void)count, (void)words;

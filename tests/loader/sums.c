@@ -3,7 +3,8 @@
  * sums.c - an MPI program of two ranks that makes 100 sums.  Without arguments it is linked to its
  * MPI.  With -DOPENS it opens the library of its first argument with the flags of the second one
  * (1: global, 2: with its own names first) and finds the functions by dlsym: from the library, or
- * with flag 4 from the process.  With -DASKS it also asks which library MPI_Init is in.
+ * with flag 4 from the process.  With -DASKS it also asks which library MPI_Init is in.  With
+ * -DLOOKS it first looks whether another MPI has MPI_Init, and does not call it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -59,6 +60,9 @@ int main(int count, char **words)
 {
     int rank, mine, sum = 0;
 
+#ifdef LOOKS
+    printf("%d\n", dlsym(dlopen(words[1], RTLD_NOW | RTLD_LOCAL), "MPI_Init") != NULL);
+#endif
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     mine = rank + 1;

@@ -118,6 +118,18 @@ class WithoutMpi(Built):
         program = self.build("main", main, library, f"-Wl,-rpath,{self.folder}")
         self.assertEqual("library: 00000 00\n", self.alike(program))
 
+    def test_a_constructor_that_asks(self):
+        library = self.build("libasks.so", "asks.c", "-DLIBRARY", "-DCONSTRUCTOR")
+        with open(self.at("main.c"), "w", encoding="utf-8") as file:
+            file.write("int main(void) { return 0; }\n")
+        words = ("-Wl,--no-as-needed", library, f"-Wl,-rpath,{self.folder}")
+        program = self.build("main", self.at("main.c"), *words)
+        self.assertEqual("constructor: 00000 00\n", self.alike(program))
+
+    def test_errors_of_dlsym(self):
+        program = self.build("handles", "handles.c", "-pthread")
+        self.assertEqual("1 1 1\n", self.alike(program, "error", "libm.so.6"))
+
     def test_with_statistics(self):
         program = self.build("program", "asks.c")
         answer = huddle("--stats", "--", program)
@@ -152,22 +164,22 @@ class WithoutMpi(Built):
         return path
 
     def test_sanitizers_start(self):
-        for sanitizer in ("address", "undefined", "thread"):
-            program = self.at(sanitizer)
-            made = subprocess.run(
-                [
-                    "cc",
-                    f"-fsanitize={sanitizer}",
-                    "-o",
-                    program,
-                    self.source("int main(void) { return 3; }"),
-                ],
-                capture_output=True,
-                check=False,
-            )
-            if made.returncode == 0:
-                with self.subTest(sanitizer=sanitizer):
-                    self.alike(program)
+        own = 'const char *__asan_default_options(void) { return "detect_leaks=0"; }\n'
+        main = "int main(void) { return 3; }"
+        for sanitizer, text in (
+            ("address", main),
+            ("address", own + main),
+            ("undefined", main),
+            ("thread", main),
+        ):
+            with self.subTest(sanitizer=sanitizer, text=text):
+                source = self.source(text)
+                program = source.removesuffix(".c")
+                words = ("cc", f"-fsanitize={sanitizer}", "-o", program, source)
+                made = subprocess.run(words, capture_output=True, check=False)
+                if made.returncode != 0:
+                    self.skipTest(f"cc has no -fsanitize={sanitizer} here")
+                self.assertEqual("", self.alike(program))
 
     def test_old_c_libraries_have_every_symbol(self):
         """Of glibc 2.17, and none that has moved from one library to another since."""
@@ -231,6 +243,21 @@ class MadeUpMpis(Built):
             self.assertEqual(0, answer.returncode, answer.stderr)
             self.assertIn("sum 1", answer.stdout)
             self.assertRegex(answer.stderr, "huddle: libmpi 1.2: no front end")
+
+    def test_handles(self):
+        first, second = self.mpi("libfirst.so.1"), self.mpi("libsecond.so.1")
+        program = self.build("handles", "handles.c", "-pthread")
+        plugin = self.build("plugin.so", "calls.c", "-DLIBRARY", first, f"-Wl,-rpath,{self.folder}")
+        for words in (
+            ("closed", first, second),
+            ("closed", first, first),
+            ("namespace", first),
+            ("unloaded", plugin),
+        ):
+            alone, served = run(program, *words), huddle(program, *words)
+            self.assertEqual((0, alone.stdout), (served.returncode, served.stdout), words)
+        for _ in range(50):
+            self.assertEqual("1\n", huddle(program, "threads", first).stdout)
 
     def test_two_mpis_of_libraries_that_are_opened(self):
         """Each calls its own, also where both are there before either is called."""
@@ -305,9 +332,20 @@ class RealMpis(Built):
                 f"-Wl,-rpath,{self.folder}",
                 compiler=compiler,
             )
-            for program, order in ((linked, ""), (plain, "{0}:{1}"), (plain, "{1}:{0}")):
+            unlinked = self.build(f"libnext-{compiler}.so", "tool_next.c")
+            for program, order in (
+                (linked, ""),
+                (plain, "{0}:{1}"),
+                (plain, "{1}:{0}"),
+                (plain, "{1}:{2}"),
+                (plain, "{2}:{1}"),
+            ):
                 for options in ((), ("--stats",)):
-                    preload = ("env", "LD_PRELOAD=" + order.format(tool, LOADER)) if order else ()
+                    preload = (
+                        ("env", "LD_PRELOAD=" + order.format(tool, LOADER, unlinked))
+                        if order
+                        else ()
+                    )
                     with self.subTest(mpi=compiler, order=order, options=options):
                         words = ("--", *launcher, "2", *preload, program)
                         answer = huddle(*options, *words, HUDDLE_STATS="" if options else "1")
@@ -317,14 +355,46 @@ class RealMpis(Built):
     def test_a_translator_is_served_through_the_mpi_that_it_opens(self):
         if not shutil.which("mpiexec.mpich"):
             self.skipTest("no MPICH here")
-        library = self.build(
-            "libmpi_abi.so.1", "made_up.c", '-DNAME="translator"', '-DLOWER="libmpich.so.12"'
-        )
-        program = self.build("calls", "calls.c", "-DLINKED", library, f"-Wl,-rpath,{self.folder}")
-        answer = huddle("mpiexec.mpich", "-n", "2", program, HUDDLE_STATS="1", HUDDLE="require")
-        self.assertEqual(0, answer.returncode, answer.stderr)
-        self.assertEqual(2, answer.stdout.count("sum 2\n"), answer.stdout)
-        self.assertRegex(answer.stderr + answer.stdout, r"allreduce +6 +6 ")
+        for number, lazy in enumerate(((), ("-DLAZY",))):
+            library = self.build(
+                f"libmpi_abi.so.{number}",
+                "made_up.c",
+                '-DNAME="translator"',
+                '-DLOWER="libmpich.so.12"',
+                *lazy,
+            )
+            program = self.build(
+                f"calls{number}", "calls.c", "-DLINKED", library, f"-Wl,-rpath,{self.folder}"
+            )
+            words = ("mpiexec.mpich", "-n", "2", program)
+            for options, more in (((), {"HUDDLE_STATS": "1"}), (("--stats",), {})):
+                answer = huddle(*options, "--", *words, HUDDLE="require", **more)
+                self.assertEqual(0, answer.returncode, answer.stderr)
+                self.assertEqual(2, answer.stdout.count("sum 2\n"), answer.stdout)
+                self.assertRegex(answer.stderr + answer.stdout, r"allreduce +6 +6 ")
+            # a rank without huddle is known to the others
+            rank = f"[ $PMI_RANK = 1 ] && unset LD_PRELOAD; exec {program}"
+            answer = huddle(*words[:3], "sh", "-c", rank)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            self.assertEqual(2, answer.stdout.count("sum 2\n"), answer.stdout)
+
+    def test_looking_at_another_mpi_decides_nothing(self):
+        if len(MPIS) < 2:
+            self.skipTest("one MPI here")
+        for (compiler, launcher, _), (_, _, other) in zip(MPIS, MPIS[::-1]):
+            program = self.build(f"looks-{compiler}", "sums.c", "-DLOOKS", compiler=compiler)
+            words = (*launcher, "2", program, other)
+            self.serves(huddle("--stats", "--", *words, HUDDLE="require"))
+
+    def test_an_open_mpi_that_leaves_the_component_out(self):
+        if not shutil.which("mpirun.openmpi"):
+            self.skipTest("no Open MPI here")
+        program = self.build("sums", "sums.c", compiler="mpicc.openmpi")
+        words = ("mpirun.openmpi", "--oversubscribe", "--mca", "coll", "^huddle", "-np", "2")
+        answer = huddle(*words, program)
+        self.assertEqual(1, len(lines(answer)), answer.stderr)
+        self.assertIn("sum 3", answer.stdout)
+        self.assertNotEqual(0, huddle(*words, program, HUDDLE="require").returncode)
 
     def test_a_process_that_does_not_initialise_its_mpi_is_no_rank(self):
         for launch, program, _ in self.each("sums", "sums.c"):
@@ -335,6 +405,7 @@ class RealMpis(Built):
                 f"{idle}; exec {program}",
                 f"{idle} 3 & exec {program}",
                 f"{idle} 3 & sleep .3; [ {rank} = 1 ] && unset LD_PRELOAD; exec {program}",
+                f"{idle} 3 t & sleep .3; [ {rank} = 1 ] && unset LD_PRELOAD; exec {program}",
             ):
                 answer = huddle(*launch, "sh", "-c", script, HUDDLE_STATS="1")
                 self.assertEqual(0, answer.returncode, answer.stderr)
@@ -345,11 +416,13 @@ class RealMpis(Built):
     def test_a_rank_of_another_mpis_launcher(self):
         if len(MPIS) < 2:
             self.skipTest("one MPI here")
+        tried = 0
         for (compiler, _, _), (_, launcher, _) in zip(MPIS, MPIS[::-1]):
             program = self.build(f"sums-{compiler}", "sums.c", compiler=compiler)
             words = (*launcher, "2", program)
             if "sum 1" not in run(*words).stdout:
                 continue  # this pair works, or fails without huddle
+            tried += 1
             with self.subTest(program=compiler):
                 answer = huddle(*words)
                 self.assertEqual(1, len(lines(answer)), answer.stderr)
@@ -357,6 +430,7 @@ class RealMpis(Built):
                 ended = huddle(*words, HUDDLE="require")
                 self.assertNotEqual(0, ended.returncode)
                 self.assertNotIn("sum", ended.stdout)
+        self.assertGreater(tried, 0, "no pair starts jobs of one rank")
 
     def test_a_program_without_a_launcher(self):
         for _, program, _ in self.each("sums", "sums.c"):
@@ -364,6 +438,9 @@ class RealMpis(Built):
             self.assertEqual((0, "sum 1\n"), (answer.returncode, answer.stdout), answer.stderr)
             self.assertEqual(1, len(lines(answer)), answer.stderr)
             self.assertIn("MPI_COMM_WORLD has one rank", answer.stderr)
+            # a batch script's shell has this variable
+            answer = huddle(program, SLURM_NTASKS="64", HUDDLE="require")
+            self.assertEqual((0, "sum 1\n"), (answer.returncode, answer.stdout), answer.stderr)
 
 
 if __name__ == "__main__":

@@ -161,6 +161,8 @@ bool hud_device_present(void)
         return false;
     if (must_look())
         look();
+    else if (local_word(&hud_device_limit) == 0)
+        settle(); /* a wish for a look, and the look, have crossed */
     return local_word(&found_here) != 0;
 }
 

@@ -4,13 +4,15 @@
  * recorder.  None is linked to the loader: the loader finds it by file name and calls one exported
  * function, which returns NULL, or why it cannot serve.
  *
- * Open MPI's component:  const char *huddle_openmpi_inject(const char *version);
- * Wrappers over PMPI_*:  const char *huddle_mpich_attach(void *mpi, const char *version,
+ * Open MPI's component:  const char *huddle_openmpi_inject(const char *version,
+ *                                                          const struct hud_front **front);
+ * Wrappers over PMPI_*:  const char *huddle_mpich_attach(const struct object *mpi,
+ *                                                        const char *version,
  *                                                        const struct hud_front **front);
  * The recorder:          const char *huddle_record_attach(const struct object *mpi,
  *                                                         const struct hud_front **front);
- *     mpi is the MPI's library: dlopen's handle of it, or its tables (host/object.h).  version is
- *     the text of MPI_Get_library_version.
+ *     mpi has the tables of the MPI's library: dlsym would go through the loader, or through that
+ *     of another huddle.  version is the text of MPI_Get_library_version.
  *
  * They are called at most once, before the MPI initialises.  They change nothing but their own
  * data, or the MPI's list of components.
@@ -38,14 +40,16 @@ struct hud_front {
     void (*initialised)(void); /* it has returned, well or not */
 };
 
+struct object;
+
 #define HUD_OPENMPI_ENTRY "huddle_openmpi_inject"
 #define HUD_MPICH_ENTRY "huddle_mpich_attach"
 #define HUD_RECORD_ENTRY "huddle_record_attach"
 #define HUD_LOOK_AGAIN "huddle_look_again"
 
-typedef const char *hud_openmpi_entry(const char *version);
-typedef const char *hud_mpich_entry(void *mpi, const char *version, const struct hud_front **front);
-struct object;
+typedef const char *hud_openmpi_entry(const char *version, const struct hud_front **front);
+typedef const char *hud_mpich_entry(const struct object *mpi, const char *version,
+                                    const struct hud_front **front);
 typedef const char *hud_record_entry(const struct object *mpi, const struct hud_front **front);
 typedef void hud_look_again(void);
 

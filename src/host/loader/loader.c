@@ -31,15 +31,17 @@
 enum { VERSION_BYTES = 8192 }; /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the largest */
 
 struct front_end;
-struct mpi;
-static const char *plug_component(const struct front_end *row, struct mpi *mpi);
-static const char *plug_wrappers(const struct front_end *row, struct mpi *mpi);
+static const char *plug_component(const struct front_end *row, const struct object *mpi,
+                                  const char *version);
+static const char *plug_wrappers(const struct front_end *row, const struct object *mpi,
+                                 const char *version);
 
 /* The MPIs that have a front end: library, how its version begins, the front end's file
  * in this library's directory, how it is plugged in. */
 static const struct front_end {
     const char *soname, *version, *file;
-    const char *(*plug)(const struct front_end *row, struct mpi *mpi); /* NULL, or why not */
+    /* Returns NULL, or why not. */
+    const char *(*plug)(const struct front_end *row, const struct object *mpi, const char *version);
 } front_ends[] = {
     { "libmpi.so.40", "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
     { "libmpi.so.40", "Open MPI v5.0.", "openmpi-5.0/mca_coll_huddle.so", plug_component },
@@ -50,24 +52,22 @@ static const struct front_end {
 };
 enum { FRONT_ENDS = sizeof front_ends / sizeof front_ends[0] };
 
-/* An MPI of this process that was looked at. */
-struct mpi {
-    struct object object;
-    void *handle;
-    char version[VERSION_BYTES];
-    const char *why; /* huddle does not serve it; NULL: it does */
-    char unknown[128];
-    bool reported;
+/* What was found about an MPI that the program initialises. */
+struct verdict {
+    char version[80]; /* its first words */
+    char why[160];    /* huddle does not serve it; empty: it does, or has nothing to say */
 };
-static struct mpi served, other;   /* `other`: the last one that is not served */
-static bool served_runs;           /* its initialisation has returned */
-static _Atomic(void *) is_serving; /* &served, once it is */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct object served; /* valid once is_serving is not NULL */
+static _Atomic(void *) is_serving;
+static bool served_runs;                    /* its initialisation has returned */
+static atomic_flag busy = ATOMIC_FLAG_INIT; /* never waited for: see begin() */
 static struct plugged {
     const struct hud_front *front;
     ElfW(Addr) base; /* of its library */
     bool started, initialised;
 } plugged[HUD_LAYERS];
+static struct object recorded;     /* the recorder's MPI */
 static _Atomic(void *) look_again; /* hud_look_again * */
 
 static bool setting_is(const char *name, const char *value)
@@ -84,23 +84,29 @@ static bool is_off(void)
 
 /* ---- lines ---- */
 
-/* Prints "huddle: <first words of the version>: <why>; <what follows>". */
+/* Prints "huddle: <version>: <why>; <what follows>". */
 static void report(const char *version, const char *why, bool ends)
 {
-    char name[80], line[512];
-    size_t used = 0;
+    char line[512];
 
     if (setting_is("HUDDLE_LOG", "quiet") || (setting_is("HUDDLE_LOG", "error") && !ends))
         return;
-    for (const char *c = version; *c && !strchr("\n,", *c) && used < sizeof name - 1; c++)
-        if (!strchr(" \t", *c) || (used > 0 && name[used - 1] != ' '))
-            name[used++] = *c == '\t' ? ' ' : *c;
-    name[used] = '\0';
-    int bytes = snprintf(line, sizeof line, "huddle: %s: %s; %s\n", name, why,
+    int bytes = snprintf(line, sizeof line, "huddle: %s: %s; %s\n", version, why,
                          ends ? "HUDDLE=require ends the job" : "its own collectives are used");
     ssize_t written = write(STDERR_FILENO, line,
                             (size_t)(bytes < (int)sizeof line ? bytes : (int)sizeof line - 1));
     (void)written;
+}
+
+/* Copies the first words of a version's text. */
+static void take_words(const char *text, char words[80])
+{
+    size_t used = 0;
+
+    for (const char *c = text; *c && !strchr("\n,", *c) && used < 79; c++)
+        if (!strchr(" \t", *c) || (used > 0 && words[used - 1] != ' '))
+            words[used++] = *c == '\t' ? ' ' : *c;
+    words[used] = '\0';
 }
 
 struct trouble {
@@ -122,36 +128,14 @@ static void leave_alone(const char *version, const char *why)
         report(version, why, false);
 }
 
-/* ---- objects ---- */
-
-void *hud_loader_handle(const struct object *object)
-{
-    bool is_program = !object->path || object->path[0] == '\0';
-
-    return hud_real_dlopen(is_program ? NULL : object->path, RTLD_LAZY | RTLD_NOLOAD);
-}
-
-bool hud_loader_mpi_of(const void *definition, struct object *found)
-{
-    struct object own;
-
-    if (!hud_object_at(definition, &own))
-        return false;
-    void *init = hud_object_address(&own, "PMPI_Init");
-    if (init) {
-        *found = own;
-        return true;
-    }
-    void *handle = hud_loader_handle(&own);
-    init = handle ? hud_real_dlsym(handle, "PMPI_Init") : NULL;
-    if (init && hud_scope_index(init) >= 0) /* the program's own handle finds the loader's */
-        init = hud_real_dlsym(RTLD_NEXT, "PMPI_Init");
-    return init && hud_object_at(init, found);
-}
-
 bool hud_loader_serves(const struct object *object)
 {
-    return local_get(&is_serving) && object->base == served.object.base;
+    return local_get(&is_serving) && object->base == served.base;
+}
+
+bool hud_loader_records(const struct object *mpi)
+{
+    return plugged[HUD_RECORDER].front && (!mpi || mpi->base == recorded.base);
 }
 
 bool hud_loader_is_own(const void *caller)
@@ -203,22 +187,30 @@ static void add(enum hud_layer layer, const struct hud_front *front)
             hud_names_add(layer, front->wrappers[i]);
 }
 
-static const char *plug_component(const struct front_end *row, struct mpi *m)
+static const char *plug_component(const struct front_end *row, const struct object *mpi,
+                                  const char *version)
 {
     const char *why;
+    const struct hud_front *front = NULL;
     void *entry = open_beside(row->file, HUD_OPENMPI_ENTRY, HUD_FRONT_END, &why);
 
-    return entry ? ((hud_openmpi_entry *)entry)(m->version) : why;
+    (void)mpi;
+    if (entry)
+        why = ((hud_openmpi_entry *)entry)(version, &front);
+    if (!why)
+        add(HUD_FRONT_END, front);
+    return why;
 }
 
-static const char *plug_wrappers(const struct front_end *row, struct mpi *m)
+static const char *plug_wrappers(const struct front_end *row, const struct object *mpi,
+                                 const char *version)
 {
     const char *why;
     const struct hud_front *front = NULL;
     void *entry = open_beside(row->file, HUD_MPICH_ENTRY, HUD_FRONT_END, &why);
 
     if (entry)
-        why = ((hud_mpich_entry *)entry)(m->handle, m->version, &front);
+        why = ((hud_mpich_entry *)entry)(mpi, version, &front);
     if (!why)
         add(HUD_FRONT_END, front);
     return why;
@@ -236,79 +228,84 @@ static void *version_function(const struct object *object)
                : hud_object_address(object, "PMPI_Get_library_version");
 }
 
-/* Returns the row of an MPI, or NULL and why it has none. */
-static const struct front_end *find_front_end(struct mpi *m)
+/* Fills the version's text.  Returns the row of an MPI, or NULL and why it has none. */
+static const struct front_end *find_front_end(const struct object *object,
+                                              char version[VERSION_BYTES], char why[160])
 {
-    const char *slash = m->object.path ? strrchr(m->object.path, '/') : NULL,
-               *soname = m->object.soname ? m->object.soname
-                         : slash          ? slash + 1
-                                          : "an MPI";
+    const char *slash = object->path ? strrchr(object->path, '/') : NULL,
+               *soname = object->soname ? object->soname
+                         : slash        ? slash + 1
+                                        : "an MPI";
     int bytes = 0;
-    int (*get_version)(char *, int *) = (int (*)(char *, int *))version_function(&m->object);
+    int (*get_version)(char *, int *) = (int (*)(char *, int *))version_function(object);
 
-    if (!get_version || get_version(m->version, &bytes) != 0)
-        snprintf(m->version, sizeof m->version, "%s, of unknown version", soname);
-    m->why = m->unknown;
-    snprintf(m->unknown, sizeof m->unknown, "no front end for %s%s", soname,
+    if (!get_version || get_version(version, &bytes) != 0)
+        snprintf(version, VERSION_BYTES, "%s, of unknown version", soname);
+    snprintf(why, 160, "no front end for %s%s", soname,
              strncmp(soname, "libmpi_abi.", strlen("libmpi_abi.")) == 0 ? ", MPI's standard ABI"
                                                                         : "");
     for (int i = 0; i < FRONT_ENDS; i++)
         if (strcmp(soname, front_ends[i].soname) == 0 &&
-            strncmp(m->version, front_ends[i].version, strlen(front_ends[i].version)) == 0)
+            strncmp(version, front_ends[i].version, strlen(front_ends[i].version)) == 0)
             return &front_ends[i];
     return NULL;
 }
 
-static void load(const struct object *object)
+/* Plugs the front end of an MPI in, or fills why it cannot. */
+static void load(const struct object *object, struct verdict *verdict)
 {
-    struct mpi *m = &other;
+    static char version[VERSION_BYTES]; /* (one thread at a time: begin) */
+    const struct front_end *row = find_front_end(object, version, verdict->why);
+    const char *why = verdict->why;
 
-    *m = (struct mpi){ .object = *object, .handle = hud_loader_handle(object) };
-    const struct front_end *row = find_front_end(m);
+    take_words(version, verdict->version);
     if (local_get(&is_serving))
-        m->why = "huddle serves another MPI of this process";
-    else if (row && m->handle)
-        m->why = row->plug(row, m);
-    if (m->why)
+        why = "huddle serves another MPI of this process";
+    else if (row)
+        why = row->plug(row, object, version);
+    if (why && why != verdict->why)
+        snprintf(verdict->why, sizeof verdict->why, "%s", why);
+    if (why)
         return;
-    served = *m;
+    verdict->why[0] = '\0';
+    served = *object;
+    hud_loader_pin(hud_object_address(object, "PMPI_Init"));
     local_set(&is_serving, &served);
 }
 
-void hud_loader_load(const struct object *object)
-{
-    pthread_mutex_lock(&lock);
-    if (!hud_loader_serves(object) && object->base != other.object.base && !process_is_elevated() &&
-        !is_off())
-        load(object);
-    pthread_mutex_unlock(&lock);
-}
-
-/* Plugs the recorder in, for the first MPI that the program initialises. */
+/* Plugs the recorder in, for the first MPI that it knows. */
 static void load_recorder(const struct object *object)
 {
     const char *folder = process_is_elevated() ? NULL : getenv("HUDDLE_RECORD"), *why;
     const struct hud_front *front = NULL;
 
-    pthread_mutex_lock(&lock);
-    if (folder && folder[0] != '\0' && object->soname && !plugged[HUD_RECORDER].base) {
-        hud_record_entry *attach = (hud_record_entry *)open_beside(
-            "libhuddle-record.so", HUD_RECORD_ENTRY, HUD_RECORDER, &why);
-        if (attach && !attach(object, &front))
-            add(HUD_RECORDER, front);
-    }
-    pthread_mutex_unlock(&lock);
+    if (!folder || folder[0] == '\0' || !object->soname || plugged[HUD_RECORDER].front)
+        return;
+    hud_record_entry *attach = (hud_record_entry *)open_beside(
+        "libhuddle-record.so", HUD_RECORD_ENTRY, HUD_RECORDER, &why);
+    if (!attach || attach(object, &front))
+        return;
+    recorded = *object;
+    add(HUD_RECORDER, front);
 }
 
 /* ---- initialising ---- */
+
+/* Returns true for functions that make an MPI_COMM_WORLD: sessions and tools do not. */
+static bool makes_world(const char *name)
+{
+    return !strstr(name, "ession_") && !strstr(name, "MPI_T_");
+}
 
 static void start(void)
 {
     for (int i = 0; i < HUD_LAYERS; i++) {
         struct plugged *p = &plugged[i];
-        if (p->front && p->front->starting && !p->started)
-            p->front->starting();
+        if (!p->front || p->started)
+            continue;
         p->started = true;
+        if (p->front->starting)
+            p->front->starting();
     }
 }
 
@@ -316,59 +313,67 @@ static void initialised(void)
 {
     for (int i = 0; i < HUD_LAYERS; i++) {
         struct plugged *p = &plugged[i];
-        if (p->front && p->front->initialised && !p->initialised) {
-            p->initialised = true;
+        if (!p->front || !p->started || p->initialised)
+            continue;
+        p->initialised = true;
+        if (p->front->initialised)
             p->front->initialised();
-        }
     }
 }
 
-/* Reports an MPI that is not served, when its initialisation has returned: a translator has
- * initialised another one by then, which is served. */
-static void judge(const struct object *object, bool served_ran)
-{
-    if (hud_loader_serves(object))
-        served_runs = true;
-    else if (other.object.base == object->base && other.why && !other.reported &&
-             served_ran == served_runs) {
-        other.reported = true;
-        leave_alone(other.version, other.why);
-    }
-}
-
-/* Does what comes before an MPI's initialisation.  Returns false if the function is no MPI's. */
-static bool begin(const void *function, struct object *object)
+/*
+ * Does what comes before an MPI's initialisation.  Returns false if the function is no MPI's.
+ * Nobody waits for `busy`: the thread that has it asks the MPI for its version, and takes the
+ * dynamic linker's lock, which another thread may hold that comes here from the constructor of a
+ * library.  Such a call is one of a second MPI, which is left alone.
+ */
+static bool begin(const char *name, const void *function, struct object *object,
+                  struct verdict *verdict)
 {
     KEEP_ERRNO();
     if (!hud_loader_mpi_of(function, object))
         return false;
+    if (!local_claim(&busy))
+        return false;
     load_recorder(object);
-    hud_loader_load(object);
-    start();
+    if (!hud_loader_serves(object) && !process_is_elevated() && !is_off())
+        load(object, verdict);
+    hud_names_forget();
+    if (makes_world(name) && (hud_loader_serves(object) || plugged[HUD_RECORDER].front))
+        start();
+    local_release(&busy);
     return true;
 }
 
-/* Does what comes after it.  Sessions and tools do not make an MPI_COMM_WORLD. */
-static void end(const char *name, const struct object *object, bool served_ran)
+/* Does what comes after it.  An MPI that is not served is reported only now: a translator has
+ * initialised another one by then, which is served. */
+static void end(const char *name, const struct object *object, const struct verdict *verdict,
+                bool served_ran)
 {
     KEEP_ERRNO();
-    if (!strstr(name, "ession_") && !strstr(name, "MPI_T_"))
+    if (makes_world(name))
         initialised();
-    if (object)
-        judge(object, served_ran);
+    if (!object)
+        return;
+    if (hud_loader_serves(object))
+        served_runs = true;
+    else if (verdict->why[0] && served_ran == served_runs)
+        leave_alone(verdict->version, verdict->why);
 }
 
 uintptr_t hud_loader_initialise(const char *name, void *function, const uintptr_t a[4])
 {
+    enum { ERROR_OTHER = 15 };
     struct object object;
+    struct verdict verdict = { .why = "" };
     bool served_ran = served_runs;
 
     if (!function)
-        hud_names_missing(name);
-    bool is_known = begin(function, &object);
+        return ERROR_OTHER; /* (see `absent` in names.c) */
+    bool is_known = begin(name, function, &object, &verdict);
     uintptr_t result = ((uintptr_t(*)(uintptr_t, uintptr_t, uintptr_t, uintptr_t))function)(
         a[0], a[1], a[2], a[3]);
-    end(name, is_known ? &object : NULL, served_ran);
+    end(name, is_known ? &object : NULL, &verdict, served_ran);
     return result;
 }
 

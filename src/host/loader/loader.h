@@ -5,6 +5,7 @@
  * scope.c        which names are defined in this process, and by whom
  * trampolines.S  the functions that the loader exports
  * names.c        where each of them leads to
+ * libraries.c    objects as the dynamic linker handles them
  * loader.c       which MPI runs, and its front end
  * hooks.c        functions of the C library and of sanitizers that the loader stands in front of
  */
@@ -12,6 +13,7 @@
 #define HUD_LOADER_H
 
 #include "host/loader/front.h"
+#include "host/loader/sets.h"
 #include "host/object.h"
 
 #include <stdbool.h>
@@ -19,16 +21,19 @@
 
 /* ---- scope.c ---- */
 
-/* Returns the number of the name whose trampoline is at an address, or -1. */
+/* Returns the number of the entry (trampolines.S) at an address, or -1. */
 int hud_scope_index(const void *address);
-/* Returns the trampoline of a name. */
-void *hud_scope_entry(int name);
+/* Returns the address of an entry. */
+void *hud_scope_entry(int index);
 /* Returns the number of a name, or -1 if the loader does not export it. */
 int hud_scope_named(const char *name);
-/* Returns the first definition of a name in an object behind the loader, in any other object; or
- * NULL. */
+/* Returns the first definition of a name in an object behind the loader; behind the caller's
+ * object, if that is behind the loader; or in any other object.  NULL if there is none. */
 void *hud_scope_next(const char *name);
+void *hud_scope_after(const char *name, const void *caller);
 void *hud_scope_any(const char *name);
+/* Returns true if an object in front of the loader defines a name. */
+bool hud_scope_has_before(const char *name);
 /* Returns the number of other objects that define a name. */
 int hud_scope_count(const char *name);
 /* Hides the loader's names wherever no other object defines them.  Called once, by the loader's
@@ -37,34 +42,42 @@ void hud_scope_settle(void);
 
 /* ---- names.c ---- */
 
+/* Sets of entries: those that the loader exports, and those that dlsym hands out for an MPI. */
+enum { HUD_EXPORTED, HUD_SETS = 1 + HUD_HANDED_SETS };
 /* Functions that the loader puts in front of definitions: the front end's, then the recorder's. */
 enum hud_layer { HUD_FRONT_END, HUD_RECORDER, HUD_LAYERS };
-/* Adds a layer.  Every name is looked up again at its next call. */
+/* Adds functions to a layer. */
 void hud_names_add(enum hud_layer layer, const struct hud_wrapper *wrappers);
-/* Returns the text of a name. */
-const char *hud_names_text(int name);
+/* Has every entry looked up again at its next call. */
+void hud_names_forget(void);
 /* Returns the next definition of a name behind the loader, as its caller would have found it
  * without the loader; or NULL. */
 void *hud_names_next(const char *name, const void *caller);
-/* Returns what dlsym(handle, name) is to return for a definition that was found in an object. */
-void *hud_names_handed(int name, void *definition, const void *caller);
+/* Returns whether dlsym(RTLD_DEFAULT, name) finds a definition without the loader. */
+bool hud_names_visible(const char *name, const void *caller);
+/* Returns what dlsym is to return for a definition that it has found. */
+void *hud_names_handed(int name, void *definition);
+/* Returns the definition that an entry leads to, or the address itself if it is no entry. */
+const void *hud_names_beyond(const void *address);
 
-/* Ends the process, as the dynamic linker would have done: no MPI defines the name. */
-void *hud_names_missing(const char *name);
-
-/* ---- loader.c ---- */
+/* ---- libraries.c ---- */
 
 /* Finds the object that is the MPI of a definition: the one that defines PMPI_Init, itself or for a
  * binding or tool that is linked to it.  Returns false if there is none. */
 bool hud_loader_mpi_of(const void *definition, struct object *mpi);
-/* Returns whether that MPI is the one that the front end serves. */
+/* Returns what dlsym finds in an object's own scope, or NULL. */
+void *hud_loader_look(const struct object *object, const char *name);
+/* Keeps the object of a definition mapped from now on. */
+void hud_loader_pin(const void *definition);
+
+/* ---- loader.c ---- */
+
+/* Returns whether an MPI is the one that the front end serves. */
 bool hud_loader_serves(const struct object *mpi);
-/* Loads the front end of an MPI, unless another MPI has one. */
-void hud_loader_load(const struct object *mpi);
+/* Returns whether the recorder counts calls of an MPI; NULL: of a tool that is linked to none. */
+bool hud_loader_records(const struct object *mpi);
 /* Calls an initialising function of an MPI, and what belongs before and after it. */
 uintptr_t hud_loader_initialise(const char *name, void *function, const uintptr_t arguments[4]);
-/* Returns a handle of an object for dlsym, or NULL. */
-void *hud_loader_handle(const struct object *object);
 /* Returns whether an address is in a library that the loader has plugged in. */
 bool hud_loader_is_own(const void *caller);
 /* Tells the front end that the program may have opened a library. */
@@ -77,6 +90,7 @@ void hud_loader_opened(void);
 void *hud_real_dlsym(void *handle, const char *name);
 void *hud_real_dlopen(const char *path, int flags);
 const char *hud_real_dlerror(void);
+void hud_real_dlclose(void *handle);
 /* Returns the function to which a call of dlsym goes on. */
 void *hud_hook_dlsym(void *handle, const char *name, const void *caller);
 

@@ -38,20 +38,65 @@ static const char *const names[NAMES] = {
 #undef INITIALISER
 #undef ROW
 
-extern _Atomic(void *) hud_targets[NAMES];
+enum {
+    ENTRIES = HUD_SETS * NAMES, /* of each set in turn */
+    DLSYM = ENTRIES,            /* the number with which dlsym is looked up */
+    FIRST_BYTES = 16            /* trampolines.S */
+};
+extern _Atomic(void *) hud_targets[ENTRIES];
 extern const char hud_firsts[] __attribute__((visibility("hidden")));
-enum { FIRST_BYTES = 16 }; /* trampolines.S */
 
-void *hud_loader_look_up(unsigned long name, const void *caller, void *first, const char *second);
+void *hud_loader_look_up(unsigned long index, const void *caller, void *first, const char *second);
 void *hud_loader_resolve(unsigned long name);
 
 static struct layer {
     void (*function)(void);
     void **next;
 } layers[HUD_LAYERS][NAMES];
-static struct object given; /* the MPI whose functions the program got from dlsym */
-static bool has_given, several;
+static _Atomic(void *) several;     /* not NULL: more than one MPI is in the process */
 static _Atomic uint64_t answers_of; /* what is kept for callers is of so many changes of objects */
+
+/* ---- MPIs whose functions the program has from dlsym ---- */
+
+/* PMPI_Init of the MPI that each set leads to.  What dlsym hands out is bound to an MPI, whatever
+ * its caller is linked to. */
+static _Atomic(void *) given[HUD_SETS];
+
+/* Finds that MPI.  Returns false if there is none, or if it has been closed. */
+static bool find_given(int set, struct object *mpi)
+{
+    void *init = local_get(&given[set]);
+
+    return init && hud_object_at(init, mpi) && hud_object_address(mpi, "PMPI_Init") == init;
+}
+
+static void *given_definition(int set, const char *name)
+{
+    struct object mpi;
+
+    return find_given(set, &mpi) ? hud_object_address(&mpi, name) : NULL;
+}
+
+/* Returns the set of an MPI; a new one if it has none; 0 if there is no more. */
+static int set_for(const struct object *mpi)
+{
+    void *init = hud_object_address(mpi, "PMPI_Init");
+    struct object other_mpi;
+
+    for (int set = 1; set < HUD_SETS; set++)
+        if (local_get(&given[set]) == init)
+            return set;
+    for (int set = 1; set < HUD_SETS; set++) {
+        void *before = local_get(&given[set]);
+        if (!find_given(set, &other_mpi) && local_replace(&given[set], before, init)) {
+            hud_names_forget();
+            return set;
+        }
+        if (local_get(&given[set]) == init)
+            return set;
+    }
+    return 0;
+}
 
 /* ---- the next definition ---- */
 
@@ -60,64 +105,79 @@ static void *other(void *definition)
     return hud_scope_index(definition) < 0 ? definition : NULL;
 }
 
-static void *defined_in(const struct object *object, const char *name)
-{
-    void *handle = hud_loader_handle(object);
-
-    return handle ? other(hud_real_dlsym(handle, name)) : NULL;
-}
-
-/* Searches as the dynamic linker does: the global scope first, then the caller's own libraries.  A
- * caller that is linked to no MPI has its functions from dlsym. */
-void *hud_names_next(const char *name, const void *caller)
+static void *found_by_linker(const char *name, const void *caller)
 {
     struct object from;
     void *next = other(hud_real_dlsym(RTLD_NEXT, name));
 
     if (!next && hud_object_at(caller, &from))
-        next = defined_in(&from, name);
-    if (!next && has_given)
-        next = hud_object_address(&given, name);
+        next = other(hud_loader_look(&from, name));
     hud_real_dlerror(); /* the program did not ask for what has failed here */
+    return next;
+}
+
+bool hud_names_visible(const char *name, const void *caller)
+{
+    return hud_scope_has_before(name) || found_by_linker(name, caller);
+}
+
+/* Searches as the dynamic linker does: the global scope first, then the caller's own libraries. */
+void *hud_names_next(const char *name, const void *caller)
+{
+    void *next = found_by_linker(name, caller);
+
     return next ? next : hud_scope_any(name);
+}
+
+static void *definition_of(int index, const void *caller)
+{
+    const char *name = names[index % NAMES];
+
+    return index < NAMES ? hud_names_next(name, caller) : given_definition(index / NAMES, name);
+}
+
+const void *hud_names_beyond(const void *address)
+{
+    int index = hud_scope_index(address);
+    void *definition = index < 0 ? NULL : definition_of(index, NULL);
+
+    return definition ? definition : address;
 }
 
 /* ---- initialisers ---- */
 
-/* Functions that initialise the MPI, for callers of the trampoline, and for callers that got them
- * from dlsym although the trampoline leads to another MPI.  None has more than 4 arguments. */
-#define INITIALISER(name)                                                                          \
-    static uintptr_t start_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)              \
+/* Functions that initialise the MPI, of each set.  None has more than 4 arguments. */
+#define START(name, set, definition)                                                               \
+    static uintptr_t start_##set##_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)      \
     {                                                                                              \
-        return hud_loader_initialise(#name, hud_names_next(#name, __builtin_return_address(0)),    \
-                                     (const uintptr_t[4]){ a, b, c, d });                          \
-    }                                                                                              \
-    static void *handed_##name;                                                                    \
-    static uintptr_t start_handed_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)       \
-    {                                                                                              \
-        return hud_loader_initialise(#name, handed_##name, (const uintptr_t[4]){ a, b, c, d });    \
+        return hud_loader_initialise(#name, definition, (const uintptr_t[4]){ a, b, c, d });       \
     }
+#define INITIALISER(name)                                                                          \
+    START(name, 0, hud_names_next(#name, __builtin_return_address(0)))                             \
+    START(name, 1, given_definition(1, #name))                                                     \
+    START(name, 2, given_definition(2, #name))                                                     \
+    START(name, 3, given_definition(3, #name))
 #define ROW(name)
 #include "host/loader/names.def"
 #undef INITIALISER
 #undef ROW
+_Static_assert((int)HUD_SETS == 4, "each set has its functions");
 
-static const struct initialiser {
-    void *start, *start_handed, **handed;
-} initialisers[NAMES] = {
+static void *const initialisers[NAMES][HUD_SETS] = {
 #define INITIALISER(name)                                                                          \
-    [AT_##name] = { (void *)start_##name, (void *)start_handed_##name, &handed_##name },
+    [AT_##name] = { (void *)start_0_##name, (void *)start_1_##name, (void *)start_2_##name,        \
+                    (void *)start_3_##name },
 #define ROW(name)
 #include "host/loader/names.def"
 };
 
 /* ---- layers ---- */
 
-static void forget_targets(void)
+void hud_names_forget(void)
 {
-    local_tell(&answers_of, 0);
-    for (int i = 0; i < NAMES; i++)
+    for (int i = 0; i < ENTRIES; i++)
         local_set(&hud_targets[i], (void *)(uintptr_t)(hud_firsts + i * FIRST_BYTES));
+    local_tell(&answers_of, 0);
 }
 
 static void put(enum hud_layer layer, const char *name, const struct hud_wrapper *wrapper)
@@ -138,32 +198,43 @@ void hud_names_add(enum hud_layer layer, const struct hud_wrapper *wrappers)
         if (!wrappers->next && wrappers->name[0] == 'M')
             put(layer, profiled, wrappers);
     }
-    forget_targets();
 }
 
-const char *hud_names_text(int name)
+/* Returns whether the front end's function stands in front of a definition: one in the MPI itself,
+ * or for Fortran in a binding that is linked to it. */
+static bool is_served(int name, const void *definition, const struct object *mpi)
 {
-    return names[name];
+    struct object own;
+
+    return hud_loader_serves(mpi) &&
+           (names[name][0] == 'm' || (hud_object_at(definition, &own) && own.base == mpi->base));
 }
 
-/* Returns whether a definition is one of the MPI that the front end serves: in the MPI itself, or
- * for Fortran in a binding that is linked to it. */
-static bool is_served(int name, const void *definition)
+/* Returns whether the recorder stands in front of a definition.  Its functions have one way on: if
+ * the exported entry leads to a tool, they count there, and not where the tool calls on. */
+static bool is_recorded(int name, int set, const void *definition, const struct object *mpi)
 {
-    struct object own, mpi;
+    struct object exported_mpi;
+    void *exported = set == 0 || !mpi ? NULL : other(hud_real_dlsym(RTLD_NEXT, names[name]));
 
-    return hud_loader_mpi_of(definition, &mpi) && hud_loader_serves(&mpi) &&
-           (names[name][0] == 'm' || (hud_object_at(definition, &own) && own.base == mpi.base));
+    hud_real_dlerror();
+    if (!exported || exported == definition)
+        return hud_loader_records(mpi) && (set == 0 || mpi);
+    bool is_mpi = hud_loader_mpi_of(exported, &exported_mpi);
+    return hud_loader_records(mpi) && !hud_loader_records(is_mpi ? &exported_mpi : NULL);
 }
 
-static void *put_layers(int name, void *definition)
+static void *put_layers(int name, int set, void *definition)
 {
+    struct object mpi;
+    bool is_mpi = hud_loader_mpi_of(definition, &mpi);
+    const bool wanted[HUD_LAYERS] = { is_mpi && is_served(name, definition, &mpi),
+                                      is_recorded(name, set, definition, is_mpi ? &mpi : NULL) };
     void *target = definition;
 
     for (int i = 0; i < HUD_LAYERS; i++) {
         const struct layer *layer = &layers[i][name];
-        if (!layer->function || (i == HUD_FRONT_END && !is_served(name, definition)) ||
-            (layer->next && several))
+        if (!layer->function || !wanted[i])
             continue;
         if (layer->next)
             *layer->next = target;
@@ -225,40 +296,58 @@ static void keep_answer(int name, const void *caller, void *target)
 
 static void count_mpis(void)
 {
-    if (several || hud_scope_count("PMPI_Init") < 2)
+    if (local_get(&several) || hud_scope_count("PMPI_Init") < 2)
         return;
-    several = true;
-    forget_targets();
+    local_set(&several, &several);
+    hud_names_forget();
 }
 
-void *hud_names_missing(const char *name)
+/* Takes the place of a function of MPI that no object defines, but whose name was visible to a
+ * library's constructor. */
+static int absent(void)
 {
-    fprintf(stderr, "huddle: %s is called, and no MPI in this process defines it\n", name);
-    abort(); /* without us the dynamic linker would have ended it */
+    enum { ERROR_OTHER = 15 };
+
+    return ERROR_OTHER;
 }
 
-/* Returns the target of a name for a caller.  Called by a trampoline that does not know it yet, and
- * for dlsym (number NAMES, with its arguments). */
-void *hud_loader_look_up(unsigned long name, const void *caller, void *first, const char *second)
+static void *look_up(int index, const void *caller)
 {
-    int at = (int)name;
+    int set = index / NAMES, name = index % NAMES;
+    void *target = initialisers[name][set], *definition;
 
-    if (at == NAMES)
+    if (target)
+        return target;
+    definition = definition_of(index, caller);
+    if (!definition)
+        return (void *)absent;
+    hud_loader_pin(definition);
+    return put_layers(name, set, definition);
+}
+
+/* Returns the target of an entry for a caller.  Called by an entry that does not know it yet, and
+ * for dlsym, with its arguments. */
+void *hud_loader_look_up(unsigned long index, const void *caller, void *first, const char *second)
+{
+    int at = (int)index;
+
+    if (at == DLSYM)
         return hud_hook_dlsym(first, second, caller);
     KEEP_ERRNO();
     count_mpis();
-    void *target = several ? find_answer(at, caller) : NULL;
+    bool for_all = at >= NAMES || !local_get(&several);
+    void *target = for_all ? NULL : find_answer(at, caller);
     if (target)
         return target;
-    target = initialisers[at].start;
-    if (!target) {
-        void *next = hud_names_next(names[at], caller);
-        target = next ? put_layers(at, next) : hud_names_missing(names[at]);
-    }
-    if (several)
-        keep_answer(at, caller, target);
-    else
+    target = look_up(at, caller);
+    if (target == (void *)absent)
+        return target;
+    if (for_all)
         local_set(&hud_targets[at], target);
+    else
+        keep_answer(at, caller, target);
+    if (for_all && at < NAMES && local_get(&several)) /* another thread has found out meanwhile */
+        hud_names_forget();
     return target;
 }
 
@@ -266,46 +355,18 @@ void *hud_loader_look_up(unsigned long name, const void *caller, void *first, co
 void *hud_loader_resolve(unsigned long name)
 {
     count_mpis();
-    return hud_scope_any(names[name]) ? hud_scope_entry((int)name) : NULL;
+    return hud_scope_count(names[name]) > 0 ? hud_scope_entry((int)name) : NULL;
 }
 
 /* ---- dlsym ---- */
 
-/* Returns whether an exported name leads elsewhere than to that MPI, or the caller is an MPI or a
- * tool itself: it wants the functions of that object. */
-static bool is_direct(const struct object *mpi, const void *caller)
-{
-    struct object from, at;
-    void *next = other(hud_real_dlsym(RTLD_NEXT, "MPI_Init"));
-
-    if (hud_object_at(caller, &from) && hud_object_defines(&from, "MPI_Init"))
-        return true;
-    if (next)
-        return !hud_object_at(next, &at) || at.base != mpi->base;
-    return has_given && given.base != mpi->base;
-}
-
-void *hud_names_handed(int name, void *definition, const void *caller)
+void *hud_names_handed(int name, void *definition)
 {
     struct object mpi;
 
     if (!definition || hud_scope_index(definition) >= 0 || !hud_object_at(definition, &mpi) ||
         !hud_object_address(&mpi, "PMPI_Init"))
         return definition;
-    if (!is_direct(&mpi, caller)) {
-        hud_real_dlerror();
-        given = mpi;
-        has_given = true;
-        return hud_scope_entry(name);
-    }
-    hud_real_dlerror();
-    hud_loader_load(&mpi);
-    if (!hud_loader_serves(&mpi))
-        return definition;
-    if (initialisers[name].start) {
-        *initialisers[name].handed = definition;
-        return initialisers[name].start_handed;
-    }
-    const struct layer *layer = &layers[HUD_FRONT_END][name];
-    return layer->function && !layer->next ? (void *)layer->function : definition;
+    int set = set_for(&mpi);
+    return set ? hud_scope_entry(set * NAMES + name) : definition;
 }

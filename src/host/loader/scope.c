@@ -26,32 +26,25 @@
 
 extern const char hud_resolvers[] __attribute__((visibility("hidden")));
 extern const char hud_names[] __attribute__((visibility("hidden")));
-extern const char hud_names_end[] __attribute__((visibility("hidden")));
+extern const char hud_handed[] __attribute__((visibility("hidden")));
+extern const char hud_handed_end[] __attribute__((visibility("hidden")));
 
 enum { ENTRY_BYTES = 16 }; /* trampolines.S */
 
 /* ---- the loader's own names ---- */
 
+static struct object self; /* set before the process has threads */
+
 int hud_scope_index(const void *address)
 {
     uintptr_t at = (uintptr_t)address - (uintptr_t)hud_names;
 
-    return at < (uintptr_t)(hud_names_end - hud_names) ? (int)(at / ENTRY_BYTES) : -1;
+    return at < (uintptr_t)(hud_handed_end - hud_names) ? (int)(at / ENTRY_BYTES) : -1;
 }
 
-void *hud_scope_entry(int name)
+void *hud_scope_entry(int index)
 {
-    return (void *)(uintptr_t)(hud_names + name * ENTRY_BYTES);
-}
-
-static bool is_own(const struct object *o)
-{
-    static ElfW(Addr) own;
-    struct object self;
-
-    if (!own && hud_object_at(hud_names, &self))
-        own = self.base;
-    return o->base == own;
+    return (void *)(uintptr_t)(hud_names + index * ENTRY_BYTES);
 }
 
 /* Compares a beginning.  strncmp may be a sanitizer's, which is not ready yet (hooks.c). */
@@ -64,17 +57,21 @@ static bool begins_with(const char *name, const char *beginning)
 
 int hud_scope_named(const char *name)
 {
-    static struct object self;
+    struct object early;
+    const struct object *own = &self;
 
     if (!begins_with(name, "MPI") && !begins_with(name, "PMPI") && !begins_with(name, "mpi_"))
         return -1;
-    if (!self.symbols && !hud_object_at(hud_names, &self))
-        return -1;
-    const ElfW(Sym) *symbol = hud_object_defines(&self, name);
+    if (!self.symbols) {
+        if (!hud_object_at(hud_names, &early))
+            return -1;
+        own = &early;
+    }
+    const ElfW(Sym) *symbol = hud_object_defines(own, name);
     if (!symbol)
         return -1;
     /* by the trampoline before the symbol became an IFUNC, by the resolver after it */
-    const char *at = (const char *)self.base + symbol->st_value;
+    const char *at = (const char *)own->base + symbol->st_value;
     return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC
                ? (int)((at - hud_resolvers) / ENTRY_BYTES)
                : hud_scope_index(at);
@@ -84,41 +81,58 @@ int hud_scope_named(const char *name)
 
 struct search {
     const char *name;
-    bool behind; /* only objects that come after this one */
+    const ElfW(Dyn) * after; /* only objects behind this one, which is behind the loader; or NULL */
+    bool before;             /* only objects in front of the loader */
+    bool passed_own, passed;
     void *found;
     int count;
-    bool passed;
 };
 
 static int look_for(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
-    struct search *search = arg;
+    struct search *s = arg;
     struct object o;
 
     (void)bytes;
     if (!hud_object_read(info, &o))
         return 0;
-    if (is_own(&o)) {
-        search->passed = true;
+    bool own = hud_object_is_own(&o), counts = !s->after || s->passed;
+    s->passed_own = s->passed_own || own;
+    s->passed = s->passed || (s->passed_own && o.dynamic == s->after);
+    if (own || !counts || (s->before && s->passed_own) || !hud_object_defines(&o, s->name))
         return 0;
-    }
-    if (search->behind && !search->passed)
-        return 0;
-    const ElfW(Sym) *symbol = hud_object_defines(&o, search->name);
-    if (!symbol)
-        return 0;
-    search->count++;
-    if (!search->found)
-        search->found = (void *)(o.base + symbol->st_value);
+    s->count++;
+    if (!s->found)
+        s->found = hud_object_address(&o, s->name);
     return 0;
 }
 
 void *hud_scope_next(const char *name)
 {
-    struct search search = { .name = name, .behind = true };
+    struct search search = { .name = name, .after = _DYNAMIC };
 
     dl_iterate_phdr(look_for, &search);
     return search.found;
+}
+
+void *hud_scope_after(const char *name, const void *caller)
+{
+    struct object from;
+    struct search search = { .name = name };
+
+    if (!hud_object_at(caller, &from))
+        return NULL;
+    search.after = from.dynamic;
+    dl_iterate_phdr(look_for, &search);
+    return search.found;
+}
+
+bool hud_scope_has_before(const char *name)
+{
+    struct search search = { .name = name, .before = true };
+
+    dl_iterate_phdr(look_for, &search);
+    return search.count > 0;
 }
 
 void *hud_scope_any(const char *name)
@@ -186,7 +200,7 @@ static int unbind_object(struct dl_phdr_info *info, size_t bytes, void *arg)
     struct object o;
 
     (void)bytes;
-    if (hud_object_read(info, &o) && !is_own(&o))
+    if (hud_object_read(info, &o) && !hud_object_is_own(&o))
         hud_object_references(&o, unbind, arg);
     return 0;
 }
@@ -195,10 +209,6 @@ static int unbind_object(struct dl_phdr_info *info, size_t bytes, void *arg)
  * (CMakeLists.txt has the linker see to that). */
 static void resolve_later(void)
 {
-    struct object self;
-
-    if (!hud_object_at(hud_names, &self))
-        return;
     size_t count = hud_object_symbols(&self);
     uintptr_t first = (uintptr_t)self.symbols, end = (uintptr_t)(self.symbols + count);
     if (!protect(first, end, PROT_READ | PROT_WRITE))
@@ -219,6 +229,8 @@ static void resolve_later(void)
 
 void hud_scope_settle(void)
 {
+    if (!hud_object_at(hud_names, &self))
+        return;
     dl_iterate_phdr(unbind_object, NULL);
     resolve_later();
 }

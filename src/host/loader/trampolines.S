@@ -6,12 +6,15 @@
  * known.  So each name is a jump through hud_targets (loader.c).  All registers are passed on as
  * they are, whatever the function's type is.
  *
- * hud_names     one entry of 16 bytes for each name, in the order of names.def
- * hud_firsts    the first target of each: has loader.c look up where the name leads to
- * hud_resolvers what a symbol of type IFUNC calls (scope.c)
- * dlsym         like a first target, with a number of its own, as the address of its caller and the
- *               arguments must arrive unchanged at the C library's function
+ * hud_names      one entry of 16 bytes for each name, in the order of names.def
+ * hud_handed     further sets of them, which dlsym hands out: a set for each MPI that is opened
+ * hud_firsts     the first target of each entry of both: has names.c look up where it leads to
+ * hud_resolvers  what a symbol of type IFUNC calls (scope.c)
+ * dlsym          like a first target, with a number of its own, as the address of its caller and
+ *                the arguments must arrive unchanged at the C library's function
  */
+#include "host/loader/sets.h"
+
 #define INITIALISER(name) entry name;
 #define ROW(name) entry name;
 
@@ -24,6 +27,12 @@
 \name:
     jmp *hud_targets + 8 * at(%rip)
     .size \name, . - \name
+    .set at, at + 1
+.endm
+
+.macro second
+    .balign 16
+    jmp *hud_targets + 8 * at(%rip)
     .set at, at + 1
 .endm
 
@@ -55,6 +64,14 @@
     .set at, at + 1
 .endm
 
+.macro second
+    .balign 16
+    adrp x16, hud_targets + 8 * at
+    ldr x16, [x16, :lo12:hud_targets + 8 * at]
+    br x16
+    .set at, at + 1
+.endm
+
 .macro numbered to
     .balign 16
     mov x17, #at
@@ -73,8 +90,8 @@
 #error "the loader knows x86-64 and aarch64"
 #endif
 
-    .globl hud_names, hud_names_end
-    .hidden hud_names, hud_names_end
+    .globl hud_names, hud_handed, hud_handed_end
+    .hidden hud_names, hud_handed, hud_handed_end
     .text
     .balign 16
 hud_names:
@@ -82,7 +99,13 @@ hud_names:
 #include "host/loader/names.def"
     .set names, at
     .balign 16
-hud_names_end:
+hud_handed:
+    .rept HUD_HANDED_SETS * names
+    second
+    .endr
+    .set entries, at
+    .balign 16
+hud_handed_end:
 
     .text
     .globl hud_firsts, hud_resolvers
@@ -90,7 +113,7 @@ hud_names_end:
     .balign 16
 hud_firsts:
     .set at, 0
-    .rept names
+    .rept entries
     numbered look_up
     .endr
 
@@ -181,7 +204,7 @@ look_up:
     .type hud_targets, %object
 hud_targets:
     .set at, 0
-    .rept names
+    .rept entries
     .quad hud_firsts + 16 * at
     .set at, at + 1
     .endr

@@ -102,8 +102,20 @@ static const char *reason_to_stay_out(void)
     return NULL;
 }
 
+static bool was_asked; /* Open MPI has opened the component, whatever the answer was */
+
+void hud_openmpi_initialised(void)
+{
+    int initialised = 0;
+
+    if (OWN(Initialized)(&initialised) == MPI_SUCCESS && initialised != 0 && !was_asked)
+        hud_openmpi_refuse("Open MPI does not use the component%s",
+                           " (excluded by the MCA parameter coll?)");
+}
+
 static int component_open(void)
 {
+    was_asked = true;
     const char *misfit = hud_openmpi_misfit(), *reason = reason_to_stay_out();
 
     KEEP_ERRNO();

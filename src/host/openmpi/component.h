@@ -186,6 +186,9 @@ void *hud_openmpi_function(const char *name, void *by_symbol);
 #define OWN(name)                                                                                  \
     ((__typeof__(&PMPI_##name))hud_openmpi_function("PMPI_" #name, (void *)(uintptr_t)PMPI_##name))
 
+/* component.c: MPI_Init has returned.  Reports that Open MPI has left the component out. */
+void hud_openmpi_initialised(void);
+
 /* "huddle: ..." on rank 0's standard error, unless HUDDLE_LOG says quiet or error. */
 void hud_openmpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for a reason for which huddle handles no call of the job: HUDDLE=require ends it. */

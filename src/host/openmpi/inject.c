@@ -31,12 +31,14 @@ static bool same_series(const char *version)
            major == OMPI_MAJOR_VERSION && minor == OMPI_MINOR_VERSION;
 }
 
-const char *huddle_openmpi_inject(const char *version)
+const char *huddle_openmpi_inject(const char *version, const struct hud_front **front)
 {
+    static const struct hud_front ours = { .initialised = hud_openmpi_initialised };
     mca_base_framework_t *coll = &ompi_coll_base_framework;
     const mca_base_component_t **old = coll->framework_static_components, **list;
     size_t n = 0;
 
+    *front = &ours;
     if (!same_series(version))
         return "the component cannot be used: it was built for another series";
     if (strcmp(coll->framework_name, "coll") != 0 || old == NULL ||

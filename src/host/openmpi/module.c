@@ -45,10 +45,10 @@ static bool asserts_no_devices(ompi_communicator_t *comm)
     MPI_Info info;
     int given = 0;
 
-    if (PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
+    if (OWN(Comm_get_info)(comm, &info) != MPI_SUCCESS)
         return false;
-    PMPI_Info_get(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, kinds, &given);
-    PMPI_Info_free(&info);
+    OWN(Info_get)(info, "mpi_assert_memory_alloc_kinds", MPI_MAX_INFO_VAL, kinds, &given);
+    OWN(Info_free)(&info);
     return given && hud_device_is_excluded(kinds);
 }
 

@@ -71,10 +71,8 @@ static char *end_of(struct function *f)
 /* Where one has a size, all have. */
 bool hud_nonblocking_find(void)
 {
-    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
-
     for (int i = 0; i < FUNCTIONS; i++) {
-        functions[i].from = mpi != NULL ? dlsym(mpi, functions[i].name) : NULL;
+        functions[i].from = hud_openmpi_function(functions[i].name, NULL);
         if (functions[i].from == NULL)
             return false;
     }

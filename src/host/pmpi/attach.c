@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attach.c - finds the functions of the MPI by name. */
+#define _GNU_SOURCE
 #include "core/config/config.h"
 #include "core/team/presence.h"
 #include "host/loader/front.h"
+#include "host/object.h"
 #include "host/pmpi/far.h"
 #include "host/pmpi/nonblocking.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ static bool fault_tolerant(void)
 
 HUD_API hud_mpich_entry huddle_mpich_attach;
 
-HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
+HUD_API const char *huddle_mpich_attach(const struct object *mpi, const char *version,
                                         const struct hud_front **front)
 {
     static struct hud_front ours = { { hud_wrappers }, starting, initialised };
@@ -58,7 +59,7 @@ HUD_API const char *huddle_mpich_attach(void *mpi, const char *version,
     if (fault_tolerant())
         return "fault tolerance is on";
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        void *found = dlsym(mpi, calls[i].name);
+        void *found = hud_object_address(mpi, calls[i].name);
         if (!found)
             return "too old: huddle needs the functions of MPI 4";
         memcpy((char *)&real + calls[i].offset, &found, sizeof found);

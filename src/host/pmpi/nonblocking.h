@@ -92,7 +92,8 @@ bool hud_request_hold_types(struct request *r, const MPI_Datatype *types, int co
 
 /* ---- request.c ---- */
 /* False: this MPI has no generalized requests that it asks for progress. */
-bool hud_requests_find(void *mpi);
+struct object;
+bool hud_requests_find(const struct object *mpi);
 /* Every wait of this MPI advances requests. */
 bool hud_requests_polled(bool threads);
 /* Makes and starts it, for those arguments: r->call's, or a place's.  HUD_OK: *request is the

@@ -15,11 +15,12 @@
  * Persistent collectives are the MPI's own: MPI_Start refuses generalized requests.  Wrappers of it
  * would need wrappers of all functions that complete requests, for every message of every program.
  */
+#define _GNU_SOURCE
 #include "core/local.h"
+#include "host/object.h"
 #include "host/pmpi/nonblocking.h"
 #include "host/status.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +44,10 @@ static atomic_int in_flight;
 static atomic_int incomplete; /* of them, those of which the MPI was not told */
 static bool polled;           /* the MPI has our function */
 
-bool hud_requests_find(void *mpi)
+bool hud_requests_find(const struct object *mpi)
 {
-    void *start = dlsym(mpi, "PMPIX_Grequest_start"), *async = dlsym(mpi, "PMPIX_Async_start");
+    void *start = hud_object_address(mpi, "PMPIX_Grequest_start"),
+         *async = hud_object_address(mpi, "PMPIX_Async_start");
 
     memcpy(&grequest_start, &start, sizeof start);
     memcpy(&async_start, &async, sizeof async);
