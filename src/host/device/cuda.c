@@ -145,7 +145,7 @@ static int ask_each(uint64_t pointer, struct answers *a)
     return error;
 }
 
-/* One call costs less than the first of several.  It has no error for memory of the host. */
+/* Asks for all attributes by one call, which is faster.  It has no error for memory of the host. */
 static int ask_all(uint64_t pointer, struct answers *a)
 {
     int attributes[] = { POINTER_MEMORY_TYPE, POINTER_IS_MANAGED, POINTER_ORDINAL,
@@ -155,7 +155,7 @@ static int ask_all(uint64_t pointer, struct answers *a)
     return driver.get_attributes(4, attributes, data, pointer);
 }
 
-/* A thread may have no current context, and drivers may want one even for a question. */
+/* Asks in a context: drivers may want one, and a thread may have none that is current. */
 static int ask_driver(uint64_t pointer, struct answers *a)
 {
     int (*const question)(uint64_t, struct answers *) = driver.get_attributes ? ask_all : ask_each;
@@ -275,7 +275,7 @@ static int copy_on(void *context, bool anew, const struct hud_device_copy *c, si
     return waited;
 }
 
-/* A program may destroy a context, and so a stream in it, and make another one. */
+/* Returns true for errors of a context, or a stream, that the program has destroyed. */
 static bool is_stale(int error)
 {
     return error == CUDA_ERROR_INVALID_CONTEXT || error == CUDA_ERROR_INVALID_HANDLE ||

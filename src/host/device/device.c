@@ -107,7 +107,8 @@ static void settle(void)
         local_set_word(&hud_device_limit, 0);
 }
 
-/* Other threads wait until it is done: what they ask for may be of the library that it finds. */
+/* Looks for runtimes.  Other threads wait meanwhile: their buffer may be of the runtime that is
+ * found. */
 static void look(void)
 {
     unsigned long long now = 0;
@@ -190,7 +191,7 @@ static void copy_here(const struct hud_device_copy *copies, size_t count, bool t
         }
 }
 
-/* One line for a process: what fails once fails again, and each of these calls returns an error. */
+/* Reports the first failure of a process.  Later calls fail in the same way, and return errors. */
 static void report(const struct hud_device_place *place, const char *function, int error,
                    bool to_device)
 {

@@ -42,8 +42,8 @@ void hud_scope_settle(void);
 
 /* ---- names.c ---- */
 
-/* Sets of entries: those that the loader exports, and those that dlsym hands out for an MPI. */
-enum { HUD_EXPORTED, HUD_SETS = 1 + HUD_HANDED_SETS };
+/* Sets of entries: number 0 is exported, the others are handed out by dlsym, each for an MPI. */
+enum { HUD_SETS = 1 + HUD_HANDED_SETS };
 /* Functions that the loader puts in front of definitions: the front end's, then the recorder's. */
 enum hud_layer { HUD_FRONT_END, HUD_RECORDER, HUD_LAYERS };
 /* Adds functions to a layer. */

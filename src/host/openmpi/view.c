@@ -153,7 +153,7 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
 
 /* ---- device memory that Open MPI does not know ---- */
 
-/* The runs of an element of that address.  NULL: out of memory. */
+/* Returns the runs of an element at an address, or NULL without memory. */
 static struct hud_runs *flatten(const opal_datatype_t *type, const void *element)
 {
     struct hud_runs *runs = hud_runs_create();
@@ -224,7 +224,7 @@ static bool is_on_device(struct view_state *s, bool contiguous, struct hud_modul
 
 /* ---- opening and closing ---- */
 
-/* It is not plain memory, or not known to be. */
+/* Opens a buffer that is not plain memory, or is not known to be. */
 void hud_view_open_other(void *buffer, size_t count, const opal_datatype_t *type,
                          struct view_state *state, struct hud_module *module, struct hud_view *view)
 {

@@ -33,7 +33,7 @@ static bool repeat(const struct hud_runs *element, MPI_Count count, MPI_Count st
 
 /* ---- by an image ----------------------------------------------------------------------------- */
 
-/* A committed type whose element's first byte is at its address. */
+/* Makes a committed type whose element begins at the address of its first byte. */
 static bool make_packable(MPI_Datatype handle, MPI_Count begin, MPI_Datatype *made)
 {
     const MPI_Aint back = -(MPI_Aint)begin;
@@ -162,7 +162,7 @@ static bool add_blocks(const struct parts *p, const struct form *form, struct hu
     return good;
 }
 
-/* Dimension by dimension, from the one whose elements are neighbours. */
+/* Adds dimension by dimension, from the one whose elements are neighbours. */
 static bool add_subarray(const struct parts *p, struct hud_runs *runs)
 {
     MPI_Count dims = p->number[0], base = p->large ? 2 : 1, stride;
