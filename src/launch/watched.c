@@ -24,9 +24,11 @@ enum { BY_SIGNAL = 128, OWN_END_S = 5 };
 
 static atomic_int command_pid; /* 0: none */
 
-static bool asks_to_end(int number)
+/* Returns true for signals that are meant for the command: to end, or for its own use, such as a
+ * checkpoint. */
+static bool is_commands(int number)
 {
-    return number == SIGTERM || number == SIGHUP;
+    return number == SIGTERM || number == SIGHUP || number == SIGUSR1 || number == SIGUSR2;
 }
 
 static void pass_on(int number)
@@ -52,7 +54,7 @@ static void interrupt_late(int number)
 static void hear(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    if (asks_to_end(number))
+    if (is_commands(number))
         pass_on(number);
     else if (info->si_code <= 0)
         alarm(OWN_END_S);
@@ -107,7 +109,7 @@ static int await(pid_t pid)
     return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static const int numbers[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGCHLD };
+static const int numbers[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGCHLD };
 enum { SIGNALS = sizeof numbers / sizeof *numbers };
 static struct sigaction before[SIGNALS];
 static sigset_t before_mask;
@@ -127,7 +129,7 @@ static void listen_to_signals(void)
         sigaction(numbers[i], NULL, &before[i]);
         if (numbers[i] == SIGCHLD) /* where it is ignored, no status comes of a child */
             sigaction(numbers[i], &usual, NULL);
-        else if (asks_to_end(numbers[i]) || before[i].sa_handler != SIG_IGN)
+        else if (is_commands(numbers[i]) || before[i].sa_handler != SIG_IGN)
             sigaction(numbers[i], &passing, NULL);
     }
 }

@@ -100,6 +100,21 @@ class Stats(Recorded):
         )
         self.assertEqual(7, ended.returncode)
 
+    def test_signals_of_the_users_own_reach_the_command(self):
+        for name in ("USR1", "USR2"):
+            script = f"trap 'echo got; exit 3' {name}; echo ready; while :; do sleep .1; done"
+            with subprocess.Popen(
+                [HUDDLE, "run", "--stats", "--", "sh", "-c", script],
+                env=environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            ) as job:
+                self.assertEqual("ready\n", job.stdout.readline())
+                job.send_signal(getattr(signal, f"SIG{name}"))
+                self.assertEqual("got\n", job.stdout.readline())
+                self.assertEqual(3, job.wait(timeout=30))
+
     def test_a_script_that_uses_huddle_itself(self):
         for command in self.each():
             words = (HUDDLE, "run", "--", *command, "end")
