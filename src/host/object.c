@@ -5,8 +5,10 @@
 #endif
 #include "host/object.h"
 
+#include "core/local.h"
+
 #include <elf.h>
-#include <unistd.h>
+#include <sys/auxv.h>
 
 /* ---- tables ---- */
 
@@ -79,7 +81,7 @@ bool hud_object_read(const struct dl_phdr_info *info, struct object *o)
         if (part->p_type == PT_DYNAMIC)
             entry = (const void *)(info->dlpi_addr + part->p_vaddr);
         if (part->p_type == PT_GNU_RELRO) { /* as the C library does: whole pages only */
-            uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = info->dlpi_addr + part->p_vaddr;
+            uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ), at = info->dlpi_addr + part->p_vaddr;
             o->read_only = at / page * page;
             o->read_only_end = (at + part->p_memsz) / page * page;
         }
@@ -115,7 +117,7 @@ bool hud_object_at(const void *address, struct object *object)
 {
     struct place wanted = { (uintptr_t)address, object };
 
-    return address && dl_iterate_phdr(look_at, &wanted) == 1;
+    return address && hud_object_each(look_at, &wanted) == 1;
 }
 
 /* ---- definitions ---- */
@@ -230,7 +232,7 @@ void *hud_object_find(const char *name)
 {
     struct search search = { .name = name };
 
-    dl_iterate_phdr(look_for_definition, &search);
+    hud_object_each(look_for_definition, &search);
     return search.found;
 }
 
@@ -251,6 +253,18 @@ void *hud_object_early(const char *name)
     return found;
 }
 
+int hud_object_each(hud_object_visitor *visit, void *arg)
+{
+    static _Atomic(void *) kept;
+    typedef int each(hud_object_visitor * visit, void *arg);
+
+    if (!local_get(&kept)) {
+        void *found = hud_object_early("dl_iterate_phdr");
+        local_set(&kept, found ? found : (void *)dl_iterate_phdr);
+    }
+    return ((each *)local_get(&kept))(visit, arg);
+}
+
 static int look_for_soname(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
     const struct search *search = arg;
@@ -264,7 +278,7 @@ bool hud_object_named(const char *soname, struct object *object)
 {
     struct search search = { .name = soname, .object = object };
 
-    return dl_iterate_phdr(look_for_soname, &search) == 1;
+    return hud_object_each(look_for_soname, &search) == 1;
 }
 
 size_t hud_object_symbols(const struct object *o)

@@ -30,6 +30,11 @@ struct object {
     uintptr_t read_only, read_only_end; /* pages that are made read-only after relocation */
 };
 
+/* Calls visit for each object of the process, as dl_iterate_phdr does.  That function may be a
+ * sanitizer's, which is not ready while libraries are initialised; this is the one behind it. */
+typedef int hud_object_visitor(struct dl_phdr_info *info, size_t bytes, void *arg);
+int hud_object_each(hud_object_visitor *visit, void *arg);
+
 /* Reads an object's tables.  Returns false if it has none. */
 bool hud_object_read(const struct dl_phdr_info *info, struct object *object);
 

@@ -272,7 +272,7 @@ static void *find_answer(int name, const void *caller)
 {
     uint64_t changes = 0;
 
-    dl_iterate_phdr(count_changes, &changes);
+    hud_object_each(count_changes, &changes);
     if (changes != local_time(&answers_of)) {
         for (int i = 0; i < ANSWERS; i++)
             local_set(&answers[i], NULL);

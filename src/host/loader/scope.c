@@ -21,7 +21,9 @@
 #include "host/object.h"
 
 #include <elf.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 extern const char hud_resolvers[] __attribute__((visibility("hidden")));
@@ -111,7 +113,7 @@ void *hud_scope_next(const char *name)
 {
     struct search search = { .name = name, .after = _DYNAMIC };
 
-    dl_iterate_phdr(look_for, &search);
+    hud_object_each(look_for, &search);
     return search.found;
 }
 
@@ -123,7 +125,7 @@ void *hud_scope_after(const char *name, const void *caller)
     if (!hud_object_at(caller, &from))
         return NULL;
     search.after = from.dynamic;
-    dl_iterate_phdr(look_for, &search);
+    hud_object_each(look_for, &search);
     return search.found;
 }
 
@@ -131,7 +133,7 @@ bool hud_scope_has_before(const char *name)
 {
     struct search search = { .name = name, .before = true };
 
-    dl_iterate_phdr(look_for, &search);
+    hud_object_each(look_for, &search);
     return search.count > 0;
 }
 
@@ -139,7 +141,7 @@ void *hud_scope_any(const char *name)
 {
     struct search search = { .name = name };
 
-    dl_iterate_phdr(look_for, &search);
+    hud_object_each(look_for, &search);
     return search.found;
 }
 
@@ -147,17 +149,18 @@ int hud_scope_count(const char *name)
 {
     struct search search = { .name = name };
 
-    dl_iterate_phdr(look_for, &search);
+    hud_object_each(look_for, &search);
     return search.count;
 }
 
 /* ---- settling ---- */
 
+/* Changes the protection of pages.  mprotect may be a sanitizer's, which is not ready yet. */
 static bool protect(uintptr_t from, uintptr_t end, int how)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = from / page * page;
+    uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ), first = from / page * page;
 
-    return mprotect((void *)first, end - first, how) == 0;
+    return syscall(SYS_mprotect, first, end - first, how) == 0;
 }
 
 /* Writes one word, which may be in a part that was made read-only after relocation. */
@@ -231,6 +234,6 @@ void hud_scope_settle(void)
 {
     if (!hud_object_at(hud_names, &self))
         return;
-    dl_iterate_phdr(unbind_object, NULL);
+    hud_object_each(unbind_object, NULL);
     resolve_later();
 }

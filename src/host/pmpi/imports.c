@@ -57,7 +57,7 @@ bool hud_imports_waits(void)
     static bool known, found;
 
     if (!known)
-        dl_iterate_phdr(look, &found);
+        hud_object_each(look, &found);
     known = true;
     return found;
 }
