@@ -61,6 +61,7 @@ struct verdict {
 static struct object served; /* valid once is_serving is not NULL */
 static _Atomic(void *) is_serving;
 static bool served_runs;                    /* its initialisation has returned */
+static ElfW(Addr) reported;                 /* the last MPI that is not served and was reported */
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* never waited for: see begin() */
 static struct plugged {
     const struct hud_front *front;
@@ -355,10 +356,12 @@ static void end(const char *name, const struct object *object, const struct verd
         initialised();
     if (!object)
         return;
-    if (hud_loader_serves(object))
+    if (hud_loader_serves(object)) {
         served_runs = true;
-    else if (verdict->why[0] && served_ran == served_runs)
+    } else if (verdict->why[0] && served_ran == served_runs && reported != object->base) {
+        reported = object->base; /* (a tool's MPI_Init calls the MPI's) */
         leave_alone(verdict->version, verdict->why);
+    }
 }
 
 uintptr_t hud_loader_initialise(const char *name, void *function, const uintptr_t a[4])
