@@ -292,10 +292,16 @@ static void load_recorder(const struct object *object)
 
 /* ---- initialising ---- */
 
-/* Returns true for functions that make an MPI_COMM_WORLD: sessions and tools do not. */
+/* Returns true for functions in which ranks wait for each other, MPI_Session_init among them. */
+static bool meets_ranks(const char *name)
+{
+    return !strstr(name, "MPI_T_");
+}
+
+/* Returns true for functions that make an MPI_COMM_WORLD: sessions do not. */
 static bool makes_world(const char *name)
 {
-    return !strstr(name, "ession_") && !strstr(name, "MPI_T_");
+    return meets_ranks(name) && !strstr(name, "ession_");
 }
 
 static void start(void)
@@ -340,7 +346,7 @@ static bool begin(const char *name, const void *function, struct object *object,
     if (!hud_loader_serves(object) && !process_is_elevated() && !is_off())
         load(object, verdict);
     hud_names_forget();
-    if (makes_world(name) && (hud_loader_serves(object) || plugged[HUD_RECORDER].front))
+    if (meets_ranks(name) && (hud_loader_serves(object) || plugged[HUD_RECORDER].front))
         start();
     local_release(&busy);
     return true;
