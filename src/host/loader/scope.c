@@ -191,9 +191,9 @@ static bool unbind(const struct object *o, const ElfW(Rela) * relocation, const 
     uintptr_t *at = (uintptr_t *)(o->base + relocation->r_offset);
 
     (void)arg;
-    if (ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
-        is_address(ELF64_R_TYPE(relocation->r_info)) && hud_scope_index((void *)*at) >= 0 &&
-        !hud_scope_any(o->names + symbol->st_name))
+    /* (the symbol last: its table is not in memory yet in most objects) */
+    if (is_address(ELF64_R_TYPE(relocation->r_info)) && hud_scope_index((void *)*at) >= 0 &&
+        ELF64_ST_BIND(symbol->st_info) == STB_WEAK && !hud_scope_any(o->names + symbol->st_name))
         write_word(o, at, 0);
     return false;
 }
