@@ -52,7 +52,7 @@ static const struct front_end {
 };
 enum { FRONT_ENDS = sizeof front_ends / sizeof front_ends[0] };
 
-/* What was found about an MPI that the program initialises. */
+/* Findings about an MPI that the program initialises. */
 struct verdict {
     char version[80]; /* its first words */
     char why[160];    /* huddle does not serve it; empty: it does, or has nothing to say */
