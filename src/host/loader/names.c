@@ -9,6 +9,10 @@
  *
  * The first call of a name looks this up, later ones are a jump.  Where several MPIs are in the
  * process the answer depends on the caller.
+ *
+ * What dlsym hands out depends on no caller: a tool or a translator that asked for the functions
+ * of one MPI must not find its own behind them.  So there are further sets of entries, each for an
+ * MPI.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
