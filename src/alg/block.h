@@ -57,8 +57,8 @@ static inline void block_truncate(struct mem *m)
 
 /* Copies out to a view from there on, where a block has so much room.  Returns the bytes that
  * fit. */
-static inline size_t block_out(struct mem *m, const struct mem_span *to, size_t room_bytes,
-                               const void *src, size_t bytes)
+static inline size_t block_copy_out(struct mem *m, const struct mem_span *to, size_t room_bytes,
+                                  const void *src, size_t bytes, bool last)
 {
     size_t fit = bytes;
 
@@ -66,8 +66,24 @@ static inline size_t block_out(struct mem *m, const struct mem_span *to, size_t 
         block_truncate(m);
         fit = room_bytes;
     }
-    mem_out(m, to->view, src, to->offset_bytes, fit);
+    if (last)
+        mem_out_last(m, to->view, src, to->offset_bytes, fit);
+    else
+        mem_out(m, to->view, src, to->offset_bytes, fit);
     return fit;
+}
+
+static inline size_t block_out(struct mem *m, const struct mem_span *to, size_t room_bytes,
+                               const void *src, size_t bytes)
+{
+    return block_copy_out(m, to, room_bytes, src, bytes, false);
+}
+
+/* The same by the last reader of these bytes: mem_out_last. */
+static inline size_t block_out_last(struct mem *m, const struct mem_span *to, size_t room_bytes,
+                                    const void *src, size_t bytes)
+{
+    return block_copy_out(m, to, room_bytes, src, bytes, true);
 }
 
 /* Both begin with the same byte.  Of a packed view an offset is no distance in memory: its blocks

@@ -24,6 +24,7 @@ struct sources {
     /* The result so far; of the sources only the first ones may be there.  The caller's. */
     const struct mem_span *sum;
     size_t bytes;
+    bool last; /* nobody else reads the shared ones any more: mem_reduce_last */
     int count;
     struct mem_span from[MEM_SOURCES];
 };
@@ -36,13 +37,24 @@ static inline void sources_begin(struct sources *x, struct mem *m, const struct 
     x->op = c->reduction;
     x->sum = sum;
     x->bytes = bytes;
+    x->last = false;
     x->count = 0;
+}
+
+/* All that have been added, to `to`, and to `also` unless that is NULL. */
+static inline void sources_reduce(const struct sources *x, const struct mem_span *to,
+                                  const struct mem_span *also)
+{
+    if (x->last)
+        mem_reduce_last(x->m, x->op, to, also, x->from, x->count, x->bytes);
+    else
+        mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);
 }
 
 /* Makes one source, the sum, of those that have been added. */
 static inline void sources_fold(struct sources *x)
 {
-    mem_reduce(x->m, x->op, x->sum, NULL, x->from, x->count, x->bytes);
+    sources_reduce(x, x->sum, NULL);
     x->from[0] = *x->sum;
     x->count = 1;
 }
@@ -55,13 +67,6 @@ static inline void sources_add(struct sources *x, struct mem_span from)
     to->shared = from.shared;
     to->view = from.view;
     to->offset_bytes = from.offset_bytes;
-}
-
-/* All that have been added, to `to`, and to `also` unless that is NULL. */
-static inline void sources_reduce(const struct sources *x, const struct mem_span *to,
-                                  const struct mem_span *also)
-{
-    mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);
 }
 
 /* ---- contributions ---- */

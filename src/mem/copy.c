@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * copy.c - copies that tell the caches more than memcpy does: one whose destination does not go
- * into them, and one whose source leaves those of other processors.
+ * into them, and one whose source is given back (lines.h).
  *
  * memcpy decides by the length of one call, which in a pipeline is a fragment's, so it never does
  * this for a message of many of them.  A store that misses reads the line first: one that streams
@@ -44,17 +44,47 @@ void hud_mem_stream(void *dst, const void *src, size_t bytes)
 }
 #endif
 
-/* A prefetch for writing a kilobyte ahead: the line leaves the caches of all other readers. */
-void hud_mem_take(void *dst, const void *src, size_t bytes)
-{
-    enum { AHEAD = 1024, LINE = 64 };
-    char *to = dst;
-    const char *from = src;
+enum { LINE = 64, AT_ONCE = 1024 }; /* bytes: the shortest line; what stays in any nearest cache */
 
+void hud_lines_give_back(void *shared, size_t bytes)
+{
+    volatile char *at = shared, *end = at + bytes;
+
+    for (; at < end; at += LINE - (uintptr_t)at % LINE)
+        *at = *at;
+}
+
+/* A copy whose source is given back, by pieces that are still in the nearest cache then. */
+static void copy_back(void *dst, const void *src, size_t bytes)
+{
     for (size_t at = 0, n; at < bytes; at += n) {
-        n = bytes - at < AHEAD ? bytes - at : AHEAD;
-        for (size_t next = at + AHEAD; next < at + 2 * AHEAD && next < bytes; next += LINE)
-            mem_prefetch_write(from + next);
-        memcpy(to + at, from + at, n);
+        n = bytes - at < AT_ONCE ? bytes - at : AT_ONCE;
+        memcpy((char *)dst + at, (const char *)src + at, n);
+        hud_lines_give_back((char *)(uintptr_t)src + at, n);
     }
+}
+
+/*
+ * mem_out of long fragments.  One that streams is given back as a whole: its stores leave the
+ * caches to its source.
+ */
+void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
+                      size_t offset_bytes, size_t bytes, bool last)
+{
+    const struct hud_lines_read read = hud_lines_begin_read(m, src);
+    bool streams = m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes,
+         back = last && (read.way & LINES_BACK) != 0;
+    void *dst = (char *)to->base + offset_bytes;
+
+    if (to->unpack)
+        to->unpack(to, src, offset_bytes, bytes);
+    else if (streams)
+        hud_mem_stream(dst, src, bytes);
+    else if (back)
+        copy_back(dst, src, bytes);
+    else
+        memcpy(dst, src, bytes);
+    if (back && (to->unpack || streams))
+        hud_lines_give_back((void *)(uintptr_t)src, bytes);
+    hud_lines_end_read(m, &read, bytes);
 }

@@ -87,8 +87,14 @@ MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, si
  * reports HUD_ERR_TRUNCATE. */
 MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
                     size_t bytes);
-/* Copy out by the last reader of these lines: it takes them away from the other readers as it
- * reads, so that their owner's next write meets one holder.  In effect mem_out. */
+/*
+ * Copy out by the last reader of these bytes: nobody reads them any more until their owner has
+ * written them again, which it does only after an acknowledgement that follows this call.  The
+ * reader may give their lines back: leave one byte of each written, the first that is among these
+ * bytes, with the value that it has.  Then the owner's next write finds each line with one holder
+ * that has modified it, and takes it several times as fast as one that has been read.  Counts as a
+ * write of all these bytes.
+ */
 MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
                          size_t offset_bytes, size_t bytes);
 /* Shared to shared. */
@@ -113,6 +119,11 @@ enum { MEM_SOURCES = 32 }; /* most that one mem_reduce reads */
 MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                        const struct mem_span *also, const struct mem_span *from, int count,
                        size_t bytes);
+
+/* The same by the last reader of all of `from` that is in shared memory; as mem_out_last. */
+MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                            const struct mem_span *also, const struct mem_span *from, int count,
+                            size_t bytes);
 
 /* Copies `bytes` bytes between spans that do not overlap, also from view to view.  Beyond the end
  * of a view they are dropped, as by mem_out. */

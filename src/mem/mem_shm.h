@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mem_shm.h - real shared memory.  Included only by mem.h. */
-#include "mem/pace.h"
+#include "mem/direct.h"
+#include "mem/lines.h"
 #include "mem/wait.h"
 
 #include <string.h>
@@ -23,7 +24,8 @@ struct mem_policy {
     size_t
         stream_bytes;  /* messages from here on are copied out with non-temporal stores; 0: none */
     size_t move_bytes; /* the same of moves, which no ring in the caches feeds */
-    bool paces;        /* long copies in may use non-temporal stores (pace.c) */
+    unsigned ways;     /* of LINES_WAYS, a bit each: what may be done with lines (lines.c) */
+    bool learns;       /* it may be one of several */
     size_t prefetch_bytes; /* the most that a processor prefetches without keeping its rank */
     size_t message_bytes;  /* prefetch pays from messages of so many bytes on */
 };
@@ -38,30 +40,13 @@ struct mem_home {
         HUD_LINE) _Atomic uint32_t sleepers; /* ranks that may be asleep on a flag of this arena */
 };
 
-/*
- * Ends single copies into and out of a member's memory when its call fails: then its buffers are
- * the user's again, and a member that is late must not touch them.  In each member's slice, written
- * by its owner.
- */
-struct mem_reach {
-    _Alignas(HUD_LINE) _Atomic uint64_t
-        writes; /* 1 + the rank whose memory the owner writes to now; 0: none */
-    _Alignas(HUD_LINE) _Atomic uint64_t
-        closed;             /* nonzero: nobody may read or write the owner's memory any more */
-    _Atomic uint64_t proof; /* written by any member, and read back through the owner's process */
-};
-
-/* A member's process, which the kernel copies from or to. */
-struct mem_peer {
-    int pid;           /* in this process's PID namespace */
-    uint64_t arena;    /* where that process maps its own arena */
-    int64_t proven_ns; /* when it last had that memory there; 0: not yet */
-};
-
 /* What the calls of a team share, and seldom need. */
 struct mem_team {
     struct mem_habit habit[MEM_HABITS];
-    struct mem_pace pace;
+    struct lines_cell *cell; /* [LINES_CELLS] */
+    size_t lines;            /* where in each member's slice its struct lines_member is */
+    size_t slice_bytes;
+    int read; /* whose slice a long copy out has read last */
     int ahead; /* of mem_prefetch_next: awaits and prefetches in a row; below 0: so many awaits
                   until it is tried again */
     struct mem_peer *peers; /* of the members; NULL: they cannot reach each other's memory */
@@ -86,24 +71,16 @@ struct mem {
 void hud_mem_stream(void *dst, const void *src,
                     size_t bytes); /* memcpy with non-temporal stores, where the processor has them;
                                       complete on return */
-void hud_mem_take(void *dst, const void *src,
-                  size_t bytes); /* memcpy that takes the lines of src for its own cache */
+/* Long copies: lines.c, copy.c. */
+void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes);
+void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
+                      size_t offset_bytes, size_t bytes, bool last);
 
 void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                     const struct mem_span *also, const struct mem_span *from, int count,
-                    size_t bytes); /* reduce.c */
+                    size_t bytes, bool last); /* reduce.c */
 void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
                   size_t bytes); /* move.c */
-
-/* Bytes moved from or to another rank's memory; fewer than asked: refused, or closed (direct.c).
- * The first asks the kernel only. */
-size_t hud_mem_read(int pid, uint64_t from, void *to, size_t bytes);
-size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t bytes);
-size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size_t bytes);
-
-/* Closes this rank's memory, and returns when no member writes into it.  ended: that member's
- * process has ended. */
-void hud_mem_close(struct mem *m, bool (*ended)(void *arg, int rank), void *arg);
 
 static inline void mem_pause(void)
 {
@@ -215,57 +192,56 @@ MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size
 {
     if (from->pack)
         return from->pack(from, dst, offset_bytes, max_bytes);
-    if (__builtin_expect(max_bytes >= MEM_PACE_MIN && m->policy->paces, 0))
-        hud_mem_in_long(&m->team->pace, dst, (const char *)from->base + offset_bytes, max_bytes);
+    if (__builtin_expect(max_bytes >= LINES_MIN, 0))
+        hud_mem_in_long(m, dst, (const char *)from->base + offset_bytes, max_bytes);
     else
         memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
     return max_bytes;
 }
 
+/* last: by the last reader of these lines. */
 static inline void mem_unpack(const struct mem *m, const struct hud_view *to, const void *src,
-                              size_t offset_bytes, size_t bytes)
+                              size_t offset_bytes, size_t bytes, bool last)
 {
-    if (to->unpack)
+    if (__builtin_expect(bytes >= LINES_MIN, 0))
+        hud_mem_out_long(m, to, src, offset_bytes, bytes, last);
+    else if (to->unpack)
         to->unpack(to, src, offset_bytes, bytes);
-    else if (__builtin_expect(m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes,
-                              0))
-        hud_mem_stream((char *)to->base + offset_bytes, src, bytes);
     else
         memcpy((char *)to->base + offset_bytes, src, bytes);
 }
-
-enum { MEM_TAKE_MIN = 16384 }; /* bytes from which lines are taken */
 
 /*
  * Most copies fill the view.  Their length is then the view's own, not one that was
  * read next to the flag, so that the processor can begin while the flag is still on its way; the
  * empty statement keeps the compiler from making one copy of the two.
  */
-MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
-                    size_t bytes)
+static inline void mem_out_of(struct mem *m, const struct hud_view *to, const void *src,
+                              size_t offset_bytes, size_t bytes, bool last)
 {
     size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;
 
     if (__builtin_expect(bytes == room && bytes != 0, 1)) {
         __asm__ volatile("" : "+r"(room));
-        mem_unpack(m, to, src, offset_bytes, room);
+        mem_unpack(m, to, src, offset_bytes, room, last);
         return;
     }
     m->truncated = m->truncated || bytes > room;
     bytes = bytes < room ? bytes : room;
     if (bytes != 0)
-        mem_unpack(m, to, src, offset_bytes, bytes);
+        mem_unpack(m, to, src, offset_bytes, bytes, last);
+}
+
+MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
+                    size_t bytes)
+{
+    mem_out_of(m, to, src, offset_bytes, bytes, false);
 }
 
 MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
                          size_t offset_bytes, size_t bytes)
 {
-    bool streams = m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes;
-
-    if (to->unpack || streams || bytes < MEM_TAKE_MIN || offset_bytes + bytes > to->bytes)
-        mem_out(m, to, src, offset_bytes, bytes);
-    else
-        hud_mem_take((char *)to->base + offset_bytes, src, bytes);
+    mem_out_of(m, to, src, offset_bytes, bytes, true);
 }
 
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
@@ -297,24 +273,38 @@ enum {
 }; /* bytes that stay in the nearest cache; an element is not larger (HUD_ELEMENT_MAX) */
 
 /* Straight from memory to memory, if all of it lies there. */
-MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                       const struct mem_span *also, const struct mem_span *from, int count,
-                       size_t bytes)
+static inline void mem_reduce_of(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                                 const struct mem_span *also, const struct mem_span *from,
+                                 int count, size_t bytes, bool last)
 {
     const void *sources[MEM_SOURCES];
-    bool pieces = mem_span_packed(to) || (also && (bytes > MEM_PIECE || mem_span_packed(also)));
+    bool pieces = bytes >= LINES_MIN || mem_span_packed(to) || (also && mem_span_packed(also));
 
     for (int i = 0; i < count && !pieces; i++) {
         pieces = mem_span_packed(&from[i]);
         sources[i] = pieces ? NULL : mem_span_at(&from[i]);
     }
     if (__builtin_expect(pieces, 0)) {
-        hud_mem_reduce(m, op, to, also, from, count, bytes);
+        hud_mem_reduce(m, op, to, also, from, count, bytes, last);
         return;
     }
     op->combine(op, mem_span_at(to), sources, count, mem_elements(op, bytes));
     if (also)
         memcpy(mem_span_at(also), mem_span_at(to), bytes);
+}
+
+MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                       const struct mem_span *also, const struct mem_span *from, int count,
+                       size_t bytes)
+{
+    mem_reduce_of(m, op, to, also, from, count, bytes, false);
+}
+
+MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                            const struct mem_span *also, const struct mem_span *from, int count,
+                            size_t bytes)
+{
+    mem_reduce_of(m, op, to, also, from, count, bytes, true);
 }
 
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,

@@ -20,6 +20,7 @@ uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min);
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_get(struct mem *m, const uint64_t *word);
 void hud_sim_claim(struct mem *m, const void *at, size_t bytes); /* only where there is a clock */
+void hud_sim_give_back(struct mem *m, const void *at, size_t bytes); /* after a read of these */
 void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v);
 size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                   size_t max_bytes);
@@ -114,6 +115,7 @@ MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *s
 {
     hud_sim_claim(m, src, bytes);
     hud_sim_out(m, to, src, offset_bytes, bytes);
+    hud_sim_give_back(m, src, bytes);
 }
 
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
@@ -126,6 +128,19 @@ MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_
                        size_t bytes)
 {
     hud_sim_reduce(m, op, to, also, from, count, bytes);
+}
+
+MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                            const struct mem_span *also, const struct mem_span *from, int count,
+                            size_t bytes)
+{
+    for (int i = 0; i < count; i++)
+        if (from[i].shared && from[i].shared != to->shared)
+            hud_sim_claim(m, from[i].shared, bytes);
+    hud_sim_reduce(m, op, to, also, from, count, bytes);
+    for (int i = 0; i < count; i++)
+        if (from[i].shared && from[i].shared != to->shared)
+            hud_sim_give_back(m, from[i].shared, bytes);
 }
 
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
@@ -187,6 +202,7 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define mem_out_last(...) (hud_sim_at(__FILE__, __LINE__), mem_out_last(__VA_ARGS__))
 #define mem_copy(...) (hud_sim_at(__FILE__, __LINE__), mem_copy(__VA_ARGS__))
 #define mem_reduce(...) (hud_sim_at(__FILE__, __LINE__), mem_reduce(__VA_ARGS__))
+#define mem_reduce_last(...) (hud_sim_at(__FILE__, __LINE__), mem_reduce_last(__VA_ARGS__))
 #define mem_move(...) (hud_sim_at(__FILE__, __LINE__), mem_move(__VA_ARGS__))
 #define mem_pull(...) (hud_sim_at(__FILE__, __LINE__), mem_pull(__VA_ARGS__))
 #define mem_push(...) (hud_sim_at(__FILE__, __LINE__), mem_push(__VA_ARGS__))

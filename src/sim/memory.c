@@ -213,6 +213,13 @@ void hud_sim_claim(struct mem *m, const void *at, size_t bytes)
     hud_carry(m, COPIES_CLAIM, &lines, 1, NULL, 0, bytes);
 }
 
+/* What a last reader may write counts as written. */
+void hud_sim_give_back(struct mem *m, const void *at, size_t bytes)
+{
+    if (bytes != 0)
+        (void)hud_sim_touch(m, at, bytes, hud_bytes_write);
+}
+
 size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                   size_t max_bytes)
 {

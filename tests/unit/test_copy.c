@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_copy.c - the copy with non-temporal stores: every length and alignment around its blocks,
- * and no byte outside the target changes; copies between spans of all kinds. */
+ * and no byte outside the target changes; long copies in every way; copies between spans of all
+ * kinds. */
 #include "mem/mem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -29,91 +31,120 @@ static void every_length_and_place(void **state)
             }
 }
 
-/* Where a policy asks for it a view is filled by that copy, and cut at its end as by any other. */
-static void a_view_is_filled_by_it(void **state)
-{
-    static unsigned char from[4096], to[4096];
-    const struct mem_policy policy = { .stream_bytes = 1000 };
-    struct mem m = { .policy = &policy };
-    struct hud_view view = { .base = to, .bytes = 1000 };
+/* A team of two ranks in one process: this one, and the one whose lines it reads. */
+enum { SLICE = 64 << 10, DATA = 4096 };
 
-    (void)state;
-    for (size_t i = 0; i < sizeof from; i++)
-        from[i] = (unsigned char)(i + 1);
-    mem_out(&m, &view, from, 0, 300);
-    mem_out(&m, &view, from + 300, 300, 800);
-    assert_memory_equal(to, from, 1000);
-    assert_int_equal(to[1000], 0);
-    assert_true(m.truncated);
+static struct {
+    _Alignas(HUD_LINE) char slice[2][SLICE];
+    struct lines_cell cell[LINES_CELLS];
+    char *slices[2];
+    struct mem_policy policy;
+    struct mem_team team;
+    struct mem m;
+} two;
+
+static void make_two(unsigned ways, size_t stream_bytes)
+{
+    memset(&two, 0, sizeof two);
+    two.slices[0] = two.slice[0];
+    two.slices[1] = two.slice[1];
+    two.policy = (struct mem_policy){
+        .ways = ways, .learns = (ways & (ways - 1)) != 0, .stream_bytes = stream_bytes
+    };
+    two.team = (struct mem_team){ .cell = two.cell, .slice_bytes = SLICE };
+    two.m = (struct mem){
+        .rank = 0, .size = 2, .slices = two.slices, .policy = &two.policy, .team = &two.team
+    };
+    hud_lines_start(&two.m);
 }
 
-/* The copy of a last reader, across its blocks of a kilobyte. */
-static void a_last_reader_copies_all(void **state)
+/* What the owner of rank 1's lines wants. */
+static void ask(unsigned way)
 {
-    enum { SIZE = 4096 };
-    static unsigned char from[SIZE], to[SIZE + 2], want[SIZE + 2];
-    static const size_t lengths[] = { 0, 1, 63, 64, 1023, 1024, 1025, 2047, 2049, 3000, SIZE - 3 };
+    struct lines_member *other = (struct lines_member *)(void *)two.slice[1];
+
+    for (int cell = 0; cell < LINES_CELLS; cell++)
+        atomic_store(&other->way[cell], way);
+}
+
+static void fill(unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (unsigned char)(i * 37 + i / 256 + 1);
+}
+
+/* Every way, also where the policy asks for non-temporal stores into the view, and packed: all
+ * bytes, no byte outside, cut at the view's end, and the source is what it was. */
+static void long_copies_out_are_whole(void **state)
+{
+    enum { MOST_OUT = 20000 };
+    static unsigned char to[MOST_OUT + 2], want[MOST_OUT + 2], before[SLICE];
+    static const size_t lengths[] = { 4096, 4097, 5119, 5121, 8191, 12345, MOST_OUT };
+    unsigned char *from = (unsigned char *)two.slice[1] + DATA;
 
     (void)state;
-    for (size_t i = 0; i < SIZE; i++)
-        from[i] = (unsigned char)(i * 37 + i / 256 + 1);
-    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
-        for (size_t a = 0; a < 3; a++) {
+    for (unsigned way = 0; way < LINES_WAYS; way++)
+        for (size_t l = 0; l < 2 * sizeof lengths / sizeof *lengths; l++) {
+            size_t bytes = lengths[l / 2], cut = l % 3 != 0 ? 0 : 5, at = l * 13;
+            struct hud_view view = { .base = to + 1, .bytes = bytes - cut };
+            make_two(1u << way, l % 2 != 0 ? 1000 : 0);
+            ask(way);
+            fill(from, SLICE - DATA);
+            memcpy(before, from, SLICE - DATA);
             memset(to, 0, sizeof to);
             memset(want, 0, sizeof want);
-            memcpy(want + 1, from + a, lengths[l]);
-            hud_mem_take(to + 1, from + a, lengths[l]);
+            memcpy(want + 1, from + at, bytes - cut);
+            if (way % 2 != 0)
+                mem_out_last(&two.m, &view, from + at, 0, bytes);
+            else
+                mem_out(&two.m, &view, from + at, 0, bytes);
             assert_memory_equal(to, want, sizeof to);
+            assert_memory_equal(from, before, SLICE - DATA);
+            assert_int_equal(two.m.truncated, cut != 0);
         }
 }
 
-/* Long copies in, the first of which try both kinds of stores: every byte, and no byte outside. */
+/* Gives back exactly one byte of each line, of those that are asked for. */
+static void a_byte_of_each_line_is_given_back(void **state)
+{
+    enum { PAGE = 4096, LINES = 64 };
+    static const size_t lengths[] = { 1, 63, 64, 65, 128, 1000, 4096 };
+    char *page = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    assert_ptr_not_equal(page, MAP_FAILED);
+    mprotect(page, PAGE, PROT_NONE);
+    mprotect(page + 2 * PAGE, PAGE, PROT_NONE);
+    fill((unsigned char *)page + PAGE, PAGE);
+    hud_lines_give_back(page + PAGE, 0);
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        hud_lines_give_back(page + PAGE, lengths[l]); /* a byte outside ends the process */
+        hud_lines_give_back(page + 2 * PAGE - lengths[l], lengths[l]);
+    }
+    for (int i = 0; i < PAGE; i++)
+        assert_int_equal((unsigned char)page[PAGE + i], (unsigned char)(i * 37 + i / 256 + 1));
+    munmap(page, 3 * PAGE);
+}
+
+/* Long copies in, many of which try other ways: every byte, and no byte outside. */
 static void long_copies_in_are_whole(void **state)
 {
-    enum { SIZE = 3 * MEM_PACE_MIN };
-    static unsigned char from[SIZE], to[SIZE + 2 * PLACES], want[SIZE + 2 * PLACES];
-    const struct mem_policy policy = { .paces = true };
-    struct mem_team team = { .peers = NULL };
-    struct mem m = { .policy = &policy, .team = &team };
+    enum { SIZE = 3 * LINES_MIN, TIMES = 3000 };
+    static unsigned char from[SIZE], want[SLICE - DATA];
+    unsigned char *to = (unsigned char *)two.slice[0] + DATA;
     struct hud_view view = { .base = from, .bytes = SIZE };
 
     (void)state;
-    for (size_t i = 0; i < SIZE; i++)
-        from[i] = (unsigned char)(i * 41 + 3);
-    for (int far = 0; far < 2; far++)
-        for (size_t k = 0; k < 200; k++) {
-            size_t at = k * 7 % 500, bytes = MEM_PACE_MIN + k * 31, place = k % PLACES;
-            team.pace.far = far != 0;
-            memset(to, 0, sizeof to);
-            memset(want, 0, sizeof want);
-            memcpy(want + place, from + at, bytes);
-            assert_int_equal(mem_in(&m, to + place, &view, at, bytes), bytes);
-            assert_memory_equal(to, want, sizeof to);
-        }
-    assert_int_equal(team.pace.copies, 400);
-}
-
-/* Non-temporal stores are used where they are much faster, and longer than they would be begun; one
- * copy that was interrupted changes nothing. */
-static void the_faster_stores_are_used(void **state)
-{
-    struct mem_pace pace = { .copies = 0 };
-
-    (void)state;
-    hud_pace_learn(&pace, false, 1000, 1024);
-    assert_false(pace.far);
-    hud_pace_learn(&pace, true, 300, 1024); /* 3.3 times */
-    assert_false(pace.far);
-    hud_pace_learn(&pace, true, 200, 1024);
-    assert_true(pace.far);
-    hud_pace_learn(&pace, false, 700, 1024); /* 3.5 times */
-    assert_true(pace.far);
-    hud_pace_learn(&pace, true, 1000000, 1024);
-    assert_true(pace.far);
-    hud_pace_learn(&pace, false, 500, 1024);
-    assert_false(pace.far);
-    hud_pace_learn(&pace, false, 1000000, 1024);
-    assert_false(pace.far);
+    fill(from, SIZE);
+    make_two((1u << LINES_WAYS) - 1, 0);
+    for (size_t k = 0; k < TIMES; k++) {
+        size_t at = k * 7 % 500, bytes = LINES_MIN + k * 31 % 4000, place = k * 577 % (32 << 10);
+        memset(to, 0, SLICE - DATA);
+        memset(want, 0, sizeof want);
+        memcpy(want + place, from + at, bytes);
+        assert_int_equal(mem_in(&two.m, to + place, &view, at, bytes), bytes);
+        assert_memory_equal(to, want, sizeof want);
+    }
 }
 
 /* A packed view that holds its bytes inverted, and takes fewer than it is asked for. */
@@ -190,10 +221,9 @@ static void nothing_moves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
-                                        cmocka_unit_test(a_view_is_filled_by_it),
-                                        cmocka_unit_test(a_last_reader_copies_all),
+                                        cmocka_unit_test(long_copies_out_are_whole),
+                                        cmocka_unit_test(a_byte_of_each_line_is_given_back),
                                         cmocka_unit_test(long_copies_in_are_whole),
-                                        cmocka_unit_test(the_faster_stores_are_used),
                                         cmocka_unit_test(spans_move),
                                         cmocka_unit_test(nothing_moves) };
 

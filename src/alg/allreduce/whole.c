@@ -46,14 +46,8 @@
  *   2. An owner writes a result when it has seen all contributions to that fragment.  All ranks had
  *      copied out the results of the fragment before by then (R1 -> A1).  So it may write anywhere
  *      in that region.
- *
- * With `take` the last reader of a result takes its lines, so that the owner's next result meets
- * one holder.  That is slower on an AMD EPYC (docs/evidence/E23.csv), and may be faster elsewhere:
- * huddle tune tries it.
  */
 #include "alg/allreduce/whole.h"
-
-static const char *const takes[] = { "off", "on", NULL };
 
 static const struct alg_param params[] = {
     [WHOLE_BUDGET] = { "budget", "B", "bytes of the window; 0: what the lease holds", 0, 1 << 28, 0,
@@ -61,8 +55,6 @@ static const struct alg_param params[] = {
     [WHOLE_RING] = { "ring", "B",
                      "bytes of the window that small messages go through in turn; 0: all of it", 0,
                      1 << 28, 64 << 10, NULL, .per_call = true, .tune = "256K" },
-    [WHOLE_TAKE] = { "take", "", "the last reader of a result takes its lines from the others", 0,
-                     1, 0, takes, .per_call = true, .tune = "on" },
     { .name = NULL },
 };
 
@@ -112,6 +104,7 @@ static void reduce_own(const struct whole *w)
     if (slice.bytes == 0)
         return;
     sources_begin(&all, w->m, w->c, &cell, slice.bytes);
+    all.last = true;
     for (int r = 0; r < mem_size(w->m); r++)
         sources_add(&all,
                     r == me ? in : (struct mem_span){ .shared = whole_contribution(w, r, me) });
@@ -127,7 +120,7 @@ static void collect(const struct whole *w)
         if (slice.bytes == 0)
             continue;
         mem_await(w->m, &owner->result, w->next); /* A2 */
-        if (w->c->param[WHOLE_TAKE] && k > 1 && k == mem_size(w->m) - 1)
+        if (mem_size(w->m) == 2)
             mem_out_last(w->m, w->c->out, whole_result(w, slice.owner), slice.offset_bytes,
                          slice.bytes);
         else

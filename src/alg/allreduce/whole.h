@@ -16,7 +16,7 @@
 
 #include "alg/reduction.h"
 
-enum whole_param { WHOLE_BUDGET, WHOLE_RING, WHOLE_TAKE };
+enum whole_param { WHOLE_BUDGET, WHOLE_RING };
 
 /* A call on one rank, and its fragment. */
 struct whole {

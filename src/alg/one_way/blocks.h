@@ -185,8 +185,9 @@ static inline void one_way_receive_tiles(const struct one_way *x, int sender, co
         at = tiles_run(at, tile, x->window_bytes);
         if (count > 1)
             mem_await(x->m, &from->more, number + count); /* A1 */
-        block.bytes -= block_out(x->m, &block.at, block.bytes,
-                                 (char *)mem_window(x->m, sender) + at % x->window_bytes, tile);
+        block.bytes -=
+            block_out_last(x->m, &block.at, block.bytes,
+                           (char *)mem_window(x->m, sender) + at % x->window_bytes, tile);
         block.at.offset_bytes += tile;
         one_way_tell(x, sender, x->op, ANSWERED + count);
         at += mem_lines(tile);

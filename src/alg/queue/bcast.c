@@ -83,6 +83,29 @@ static void await_free(struct mem *m, const struct shape_ring *ring, const struc
     }
 }
 
+/* All but the root and this rank have finished with the fragment at this place. */
+static bool reads_last(struct mem *m, int root, const struct ring_place *at)
+{
+    for (int r = 0; r < mem_size(m); r++) {
+        struct queue_slot *other = mem_slot(m, r);
+        if (r != root && r != mem_rank(m) &&
+            (int64_t)(mem_peek(m, &other->acknowledged) - at->at) <= 0) /* A2 */
+            return false;
+    }
+    return true;
+}
+
+static void copy_out(struct mem *m, const struct coll *c, const struct ring_place *at, size_t done,
+                     size_t bytes)
+{
+    const void *data = queue_data(m, c->root, at);
+
+    if (bytes >= RING_UNIT && reads_last(m, c->root, at))
+        mem_out_last(m, c->out, data, done, bytes);
+    else
+        mem_out(m, c->out, data, done, bytes);
+}
+
 /* Others have read the lines of the next message.  Above the limit copying in hides it. */
 static void prefetch_next(struct mem *m, const struct coll *c, const struct ring_place *at)
 {
@@ -123,7 +146,7 @@ static void bcast_queue(struct mem *m, const struct coll *c)
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (above >= 0)
-            mem_out(m, c->out, queue_data(m, c->root, &at), done, fragment_bytes(header));
+            copy_out(m, c, &at, done, fragment_bytes(header));
         ring_move(&ring, &at, ring_units_of(fragment_bytes(header)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->acknowledged, at.at); /* R2 */

@@ -41,6 +41,7 @@ struct byte_range {
 struct wanted_sum {
     struct byte_range part;
     struct byte_range unpublished; /* of its contribution: nobody else wants it */
+    bool alone;                    /* no other rank wants this part */
     bool stays;                    /* its contribution stays where it is until it is read there */
 };
 
@@ -89,6 +90,7 @@ ALG_INLINE bool contribution_reduce(struct mem *m, const struct coll *c, const s
     if (part.begin >= part.end)
         return false;
     sources_begin(&all, m, c, &out, part.end - part.begin);
+    all.last = want->alone;
     for (int r = 0; r < mem_size(m); r++) {
         struct queue_slot *slot = mem_slot(m, r);
         if (r != mem_rank(m))

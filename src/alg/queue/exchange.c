@@ -85,8 +85,10 @@ ALG_INLINE void publish_and_reduce(struct mem *m, const struct coll *c,
 
 static void allreduce_exchange(struct mem *m, const struct coll *c)
 {
-    publish_and_reduce(
-        m, c, &(struct wanted_sum){ .part = { 0, c->bytes }, .stays = contribution_stays(m) });
+    publish_and_reduce(m, c,
+                       &(struct wanted_sum){ .part = { 0, c->bytes },
+                                             .alone = mem_size(m) == 2,
+                                             .stays = contribution_stays(m) });
 }
 
 ALG_DEFINE(allreduce, exchange) = {
@@ -103,7 +105,7 @@ ALG_DEFINE(allreduce, exchange) = {
 
 static void reduce_scatter_exchange(struct mem *m, const struct coll *c)
 {
-    struct wanted_sum own = { .stays = contribution_stays(m) && !coll_in_place(c) };
+    struct wanted_sum own = { .alone = true, .stays = contribution_stays(m) && !coll_in_place(c) };
 
     for (int r = 0; r < mem_rank(m); r++)
         own.part.begin += c->block_bytes[r];

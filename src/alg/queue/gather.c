@@ -15,7 +15,9 @@ static void reduce_gather(struct mem *m, const struct coll *c)
     struct shape_ring ring = queue_ring(c, c->param[CONTRIBUTIONS_SETS]);
     struct queue_slot *mine = mem_slot(m, mem_rank(m));
     bool root = mem_rank(m) == c->root, publishes = !root || !contribution_stays(m);
-    const struct wanted_sum all = { .part = { 0, c->bytes }, .stays = contribution_stays(m) };
+    const struct wanted_sum all = { .part = { 0, c->bytes },
+                                    .alone = true,
+                                    .stays = contribution_stays(m) };
     uint64_t free_until = mem_get(m, &mine->free_until), f = contribution_units(c);
     struct cursor w = cursor_begin(c, &ring, f, mem_get(m, &mine->at));
 

@@ -79,6 +79,7 @@ ALG_INLINE void tree_reduce_up(struct tree_pass *w, const struct mem_span *to,
     int child;
 
     sources_begin(&all, w->m, w->c, to, w->up.bytes);
+    all.last = true;
     sources_add(&all, (struct mem_span){ .view = w->c->in, .offset_bytes = w->up.done });
     for (int i = 0; (child = hud_shape_child(&w->tree, mem_rank(w->m), i)) >= 0; i++) {
         struct queue_slot *below = mem_slot(w->m, child);

@@ -36,6 +36,7 @@ static void finish(const struct chain *x, const struct mem_span *own, const stru
     struct sources sum;
 
     sources_begin(&sum, x->m, x->c, out, bytes);
+    sum.last = chain_reads_last(x);
     sources_add(&sum, (struct mem_span){ .shared = chain_befores_cell(x) });
     sources_add(&sum, *own);
     sources_reduce(&sum, out, NULL);
@@ -49,7 +50,7 @@ static void take_result(const struct chain *x, const struct mem_span *own,
         if (!x->exclusive && !coll_in_place(x->c))
             mem_move(x->m, out, own, bytes);
     } else if (x->exclusive) {
-        mem_out(x->m, out->view, chain_befores_cell(x), out->offset_bytes, bytes);
+        mem_out_last(x->m, out->view, chain_befores_cell(x), out->offset_bytes, bytes);
     } else if (x->after) {
         mem_out(x->m, out->view, chain_own_cell(x), out->offset_bytes, bytes);
     } else {

@@ -91,6 +91,12 @@ static inline void chain_take_cell(const struct chain *x)
     mem_put(x->m, until, x->done);
 }
 
+/* Nobody else reads its predecessor's sums: that rank has its result from elsewhere. */
+static inline bool chain_reads_last(const struct chain *x)
+{
+    return x->exclusive || mem_rank(x->m) == 1;
+}
+
 /* This rank's sum of a fragment into its cell, for its successor. */
 static inline void chain_send(const struct chain *x, const struct mem_span *own, size_t bytes)
 {
@@ -102,6 +108,7 @@ static inline void chain_send(const struct chain *x, const struct mem_span *own,
         mem_in_all(x->m, to.shared, own->view, own->offset_bytes, bytes);
     } else {
         sources_begin(&sum, x->m, x->c, &to, bytes);
+        sum.last = !x->exclusive && chain_reads_last(x);
         sources_add(&sum, (struct mem_span){ .shared = chain_befores_cell(x) });
         sources_add(&sum, *own);
         sources_reduce(&sum, &to, NULL);

@@ -10,8 +10,11 @@
 static void allreduce_slices(struct mem *m, const struct coll *c)
 {
     slices_run(m, c,
-               &(struct slices_plan){
-                   .count = mem_size(m), .keeps = true, .publishes = true, .collects = true });
+               &(struct slices_plan){ .count = mem_size(m),
+                                      .keeps = true,
+                                      .publishes = true,
+                                      .collects = true,
+                                      .alone = mem_size(m) == 2 });
 }
 
 ALG_DEFINE(allreduce, slices) = {

@@ -21,7 +21,8 @@ static void reduce_slices(struct mem *m, const struct coll *c)
                                       .count = others,
                                       .keeps = alone,
                                       .publishes = !alone,
-                                      .collects = root });
+                                      .collects = root,
+                                      .alone = true });
 }
 
 ALG_DEFINE(reduce, slices) = {

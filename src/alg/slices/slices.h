@@ -71,6 +71,7 @@ struct slices_plan {
     bool keeps;       /* an owner has the result of its own piece in its out */
     bool publishes;   /* an owner has it in its window, for others to copy */
     bool collects;    /* this rank copies out what others own */
+    bool alone;       /* and no other rank does */
     bool blocks;      /* the slices are c->block_bytes, and out is this rank's; else out is all */
     bool all_in;      /* its own contribution goes through the window, too: out overlaps in */
 };
@@ -133,6 +134,7 @@ ALG_INLINE void slices_reduce_piece(const struct slices *s, const struct pieces_
     struct sources all;
 
     sources_begin(&all, s->m, s->c, s->plan.all_in ? &out : &cell, piece->bytes);
+    all.last = true;
     for (int r = 0; r < mem_size(s->m); r++)
         sources_add(&all, r == me && !s->plan.all_in
                               ? own
@@ -165,7 +167,11 @@ ALG_INLINE void slices_copy_out(const struct slices *s, const struct pieces_plac
         if (rank == mem_rank(s->m) || piece.bytes == 0)
             continue;
         mem_await(s->m, &owner->result, f->at + 1); /* A2 */
-        mem_out(s->m, s->c->out, slices_cell(s, f, rank, &piece), piece.offset_bytes, piece.bytes);
+        const void *cell = slices_cell(s, f, rank, &piece);
+        if (s->plan.alone)
+            mem_out_last(s->m, s->c->out, cell, piece.offset_bytes, piece.bytes);
+        else
+            mem_out(s->m, s->c->out, cell, piece.offset_bytes, piece.bytes);
     }
 }
 

@@ -22,6 +22,9 @@
  *                                                            printed
  *   member.reach.*      its owner    direct copiers          see mem_shm.h
  *   member.reach.proof  any          any                     see mem/direct.c
+ *   member.lines.way    its owner    who reads its lines     see mem/lines.h
+ *   member.lines.out    its owner    those whose lines it    see mem/lines.h
+ *                                    reads
  *   head.note[i]        its owner    long waiters,           struct wait_note: a wait of one of the
  *                                                            owner's threads
  *                                    huddle who
@@ -50,6 +53,7 @@ struct member_state {
     mem_counter shape[MEMBER_SLOTS][MEMBER_SHAPES];
     _Alignas(HUD_LINE) mem_counter gave_up, left, said;
     struct mem_reach reach;
+    struct lines_member lines;
 };
 
 #define MEMBER_SIZES (((uint64_t)1 << MEMBER_ROOT_BIT) - 1) /* of a shape: the bits of its size */

@@ -71,6 +71,18 @@ static void prefetch_policy(const struct config *config, struct mem_policy *poli
     policy->message_bytes = amd ? 256 : 2048;
 }
 
+/* As the words of HUDDLE_LINES, of which each but the last is one way. */
+static void lines_policy(const struct config *config, struct mem_policy *policy)
+{
+    unsigned set = (unsigned)config->number[SET_LINES], all = (1u << LINES_WAYS) - 1,
+             past = 1u << LINES_PAST | 1u << (LINES_PAST | LINES_BACK);
+
+    if (config->number[SET_STREAM] == 0)
+        all &= ~past;
+    policy->ways = set < LINES_WAYS ? 1u << set : all;
+    policy->learns = set >= LINES_WAYS;
+}
+
 void hud_policy_make(struct hud_team *team, const union hello *hello)
 {
     const struct hud_context *c = team->context;
@@ -86,9 +98,24 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
                                         .watch = hud_longwait_watch,
                                         .watch_arg = team,
                                         .stream_bytes = stream_bytes(&c->config, team->size),
-                                        .move_bytes = move_bytes(&c->config),
-                                        .paces = polls && team->size == 2 &&
-                                                 c->config.number[SET_STREAM] != 0 };
+                                        .move_bytes = move_bytes(&c->config) };
     team->polls = team->policy.polls;
     prefetch_policy(&c->config, &team->policy);
+    lines_policy(&c->config, &team->policy);
+}
+
+void hud_policy_take(struct hud_team *team)
+{
+    uintptr_t alignment = hud_arena_alignment(team->context->arena.bytes);
+
+    team->mem_team.cell = team->lines;
+    team->mem_team.lines = MEMBER_OFFSET + offsetof(struct member_state, lines);
+    team->mem_team.slice_bytes = team->bytes;
+    team->mem = (struct mem){ .rank = team->rank,
+                              .size = team->size,
+                              .slices = team->slices,
+                              .home_mask = ~(alignment - 1),
+                              .policy = &team->policy,
+                              .team = &team->mem_team };
+    hud_lines_start(&team->mem);
 }

@@ -12,4 +12,7 @@ bool hud_policy_oversubscribed(struct hud_team *team, const union hello *hello);
 /* Fills team->policy.  Local; hello: those of all ranks, from the first round. */
 void hud_policy_make(struct hud_team *team, const union hello *hello);
 
+/* Makes the handle of a team whose members' slices are known. */
+void hud_policy_take(struct hud_team *team);
+
 #endif

@@ -151,7 +151,6 @@ static void take_plan(struct setup *s)
 static void take_up(struct setup *s)
 {
     struct hud_team *team = s->team;
-    size_t mask = ~(hud_arena_alignment(team->context->arena.bytes) - 1);
 
     for (int r = 0; r < team->size; r++)
         team->slices[r] = s->base[r] + s->reply[r].offset;
@@ -160,12 +159,7 @@ static void take_up(struct setup *s)
     take_plan(s);
     hud_longwait_begin(team, s->card, s->reply[0].offset);
     hud_policy_make(team, s->hello);
-    team->mem = (struct mem){ .rank = team->rank,
-                              .size = team->size,
-                              .slices = team->slices,
-                              .home_mask = mask,
-                              .policy = &team->policy,
-                              .team = &team->mem_team };
+    hud_policy_take(team);
     team->mem_team.peers = s->direct != 0 ? team->peers : NULL;
     team->mem_team.mapped = s->direct & DIRECT_MAPPED ? team->mapped : NULL;
     team->mem_team.reach = MEMBER_OFFSET + offsetof(struct member_state, reach);

@@ -211,7 +211,6 @@ static void take_up(struct parts *p, const struct reply *reply)
 {
     struct span *span = p->span;
     struct hud_team *node = &span->node;
-    size_t mask = ~(hud_arena_alignment(node->context->arena.bytes) - 1);
 
     for (int r = 0; r < span->map.ranks; r++)
         if (span->map.node_of[r] == span->map.node)
@@ -220,12 +219,7 @@ static void take_up(struct parts *p, const struct reply *reply)
     hud_longwait_begin(node, p->card, reply[span->map.head[span->map.node]].offset);
     hud_policy_make(node, p->hello);
     node->policy.spans_nodes = true;
-    node->mem = (struct mem){ .rank = node->rank,
-                              .size = node->size,
-                              .slices = node->slices,
-                              .home_mask = mask,
-                              .policy = &node->policy,
-                              .team = &node->mem_team };
+    hud_policy_take(node);
     node->state = TEAM_READY;
     span->whole->span = span;
 }

@@ -34,6 +34,7 @@ struct hud_team {
     struct mem mem; /* of a call that has not begun */
     struct mem_policy policy;
     struct mem_team mem_team;
+    struct lines_cell lines[LINES_CELLS];
     char **slices;              /* [size] where this process maps them */
     struct mem_peer *peers;     /* [size] */
     struct mem_mapped **mapped; /* [size] the peers'; see hud_peers_direct */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lines.h - how long copies treat the lines of shared memory (lines.c). */
+#ifndef HUD_LINES_H
+#define HUD_LINES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What is done with a rank's lines: a set of bits.
+ *   PAST  the rank writes them with non-temporal stores
+ *   BACK  their last reader gives them back: it leaves them written by itself
+ * With neither, the rank uses ordinary stores and readers only read.
+ */
+enum { LINES_PAST = 1, LINES_BACK = 2, LINES_WAYS = 4 };
+
+enum {
+    LINES_MIN = 4096, /* bytes of a long copy */
+    LINES_CELLS = 8   /* that algorithms are told apart by */
+};
+
+/* Of a member, in its slice.  Ticks of a copy: per KB, in 1/16. */
+struct lines_member {
+    _Alignas(128) _Atomic uint32_t way[LINES_CELLS]; /* what is to be done with its lines */
+    _Alignas(128) _Atomic uint32_t out[LINES_CELLS][LINES_WAYS]; /* ticks of its copies out of
+                                                                   lines of each way; 0: unknown */
+};
+
+/* Several copies in a row whose times are taken. */
+struct lines_look {
+    uint32_t sum, longest, second; /* ticks */
+    unsigned count;
+    uint64_t due; /* the number of the copy from which on the next times are taken */
+};
+
+/* Of one rank and one cell, in its own memory. */
+struct lines_cell {
+    struct lines_look in[LINES_WAYS], out[LINES_WAYS];
+    uint32_t known[LINES_WAYS]; /* ticks of copies in; 0: unknown */
+    uint64_t ins, outs;         /* copies so far */
+    const char *first;          /* where the first copy in of the present way went */
+    unsigned since;             /* copies in since then, up to the first that came there again */
+    bool round;                 /* that one has come */
+    unsigned char best, next;   /* the way in use but for trials; the next that is tried */
+    int64_t lost;  /* ticks by trials, less a part of what all copies took */
+    uint64_t rest; /* the number of the copy in from which on a way may be tried */
+};
+
+struct mem;
+
+/* A read of long bytes of shared memory: what is done with their lines, and whether its time is
+ * taken. */
+struct hud_lines_read {
+    unsigned cell, way;
+    bool timed;
+    uint64_t begin;
+};
+
+/* Before and after such a read, of so many bytes. */
+struct hud_lines_read hud_lines_begin_read(const struct mem *m, const void *shared);
+void hud_lines_end_read(const struct mem *m, const struct hud_lines_read *read, size_t bytes);
+
+/* Leaves one byte of each line written, with the value that it has: the first that is among these
+ * bytes. */
+void hud_lines_give_back(void *shared, size_t bytes);
+
+/* Before the first call of a team, by each rank. */
+void hud_lines_start(const struct mem *m);
+
+#endif
