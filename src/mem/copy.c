@@ -16,7 +16,7 @@
 
 enum { VECTOR = sizeof(__m128i), BLOCK = 4 * VECTOR };
 
-void hud_mem_stream(void *dst, const void *src, size_t bytes)
+void hud_mem_stream_part(void *dst, const void *src, size_t bytes)
 {
     char *to = dst;
     const char *from = src;
@@ -35,14 +35,28 @@ void hud_mem_stream(void *dst, const void *src, size_t bytes)
         _mm_stream_si128(out + 3, d);
     }
     memcpy(to + head, from + head, bytes - head);
+}
+
+void hud_mem_stream_end(void)
+{
     _mm_sfence(); /* no release orders these stores */
 }
 #else
-void hud_mem_stream(void *dst, const void *src, size_t bytes)
+void hud_mem_stream_part(void *dst, const void *src, size_t bytes)
 {
     memcpy(dst, src, bytes);
 }
+
+void hud_mem_stream_end(void)
+{
+}
 #endif
+
+void hud_mem_stream(void *dst, const void *src, size_t bytes)
+{
+    hud_mem_stream_part(dst, src, bytes);
+    hud_mem_stream_end();
+}
 
 enum { LINE = 64, AT_ONCE = 1024 }; /* bytes: the shortest line; what stays in any nearest cache */
 

@@ -206,6 +206,11 @@ static bool comes_round(struct lines_cell *c, const char *dst, size_t bytes)
     return c->round;
 }
 
+unsigned hud_lines_own(const struct mem *m)
+{
+    return atomic_load_explicit(&lines_of(m, m->rank)->way[cell_of(m)], memory_order_relaxed);
+}
+
 /* Adds the time of a copy in that began then. */
 static void learn_in(const struct mem *m, unsigned cell, unsigned way, uint64_t begin, size_t bytes)
 {

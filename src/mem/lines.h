@@ -62,6 +62,9 @@ struct hud_lines_read {
 struct hud_lines_read hud_lines_begin_read(const struct mem *m, const void *shared);
 void hud_lines_end_read(const struct mem *m, const struct hud_lines_read *read, size_t bytes);
 
+/* What is done with this rank's own lines. */
+unsigned hud_lines_own(const struct mem *m);
+
 /* Leaves one byte of each line written, with the value that it has: the first that is among these
  * bytes. */
 void hud_lines_give_back(void *shared, size_t bytes);

@@ -71,6 +71,9 @@ struct mem {
 void hud_mem_stream(void *dst, const void *src,
                     size_t bytes); /* memcpy with non-temporal stores, where the processor has them;
                                       complete on return */
+/* The same in parts, and what completes them. */
+void hud_mem_stream_part(void *dst, const void *src, size_t bytes);
+void hud_mem_stream_end(void);
 /* Long copies: lines.c, copy.c. */
 void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes);
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
