@@ -29,6 +29,8 @@
  *                      down the tree before each copy
  *           R2 -> A2   a rank's last read of a set  happens before  any root's or parent's next
  *                      write to it
+ *           R2 -> A3   the others' reads of a fragment  happen before  its last reader gives its
+ *                      lines back
  *
  * Safety    The root at the beginning of a set waits until all ranks have acknowledged what the
  *           set held; all that follows in the set happens after that, also under another root.  So
@@ -89,7 +91,7 @@ static bool reads_last(struct mem *m, int root, const struct ring_place *at)
     for (int r = 0; r < mem_size(m); r++) {
         struct queue_slot *other = mem_slot(m, r);
         if (r != root && r != mem_rank(m) &&
-            (int64_t)(mem_peek(m, &other->acknowledged) - at->at) <= 0) /* A2 */
+            (int64_t)(mem_peek(m, &other->acknowledged) - at->at) <= 0) /* A3 */
             return false;
     }
     return true;
