@@ -20,16 +20,15 @@ uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min);
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_get(struct mem *m, const uint64_t *word);
 void hud_sim_claim(struct mem *m, const void *at, size_t bytes); /* only where there is a clock */
-void hud_sim_give_back(struct mem *m, const void *at, size_t bytes); /* after a read of these */
 void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v);
 size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                   size_t max_bytes);
 void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
-                 size_t bytes);
+                 size_t bytes, bool last);
 void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                     const struct mem_span *also, const struct mem_span *from, int count,
-                    size_t bytes);
+                    size_t bytes, bool last);
 void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
                   size_t bytes);
 uint64_t hud_sim_expose(struct mem *m, const struct hud_view *view);
@@ -107,15 +106,13 @@ MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size
 MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
                     size_t bytes)
 {
-    hud_sim_out(m, to, src, offset_bytes, bytes);
+    hud_sim_out(m, to, src, offset_bytes, bytes, false);
 }
 
 MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
                          size_t offset_bytes, size_t bytes)
 {
-    hud_sim_claim(m, src, bytes);
-    hud_sim_out(m, to, src, offset_bytes, bytes);
-    hud_sim_give_back(m, src, bytes);
+    hud_sim_out(m, to, src, offset_bytes, bytes, true);
 }
 
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
@@ -127,20 +124,14 @@ MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_
                        const struct mem_span *also, const struct mem_span *from, int count,
                        size_t bytes)
 {
-    hud_sim_reduce(m, op, to, also, from, count, bytes);
+    hud_sim_reduce(m, op, to, also, from, count, bytes, false);
 }
 
 MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                             const struct mem_span *also, const struct mem_span *from, int count,
                             size_t bytes)
 {
-    for (int i = 0; i < count; i++)
-        if (from[i].shared && from[i].shared != to->shared)
-            hud_sim_claim(m, from[i].shared, bytes);
-    hud_sim_reduce(m, op, to, also, from, count, bytes);
-    for (int i = 0; i < count; i++)
-        if (from[i].shared && from[i].shared != to->shared)
-            hud_sim_give_back(m, from[i].shared, bytes);
+    hud_sim_reduce(m, op, to, also, from, count, bytes, true);
 }
 
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,

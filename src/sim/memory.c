@@ -213,13 +213,6 @@ void hud_sim_claim(struct mem *m, const void *at, size_t bytes)
     hud_carry(m, COPIES_CLAIM, &lines, 1, NULL, 0, bytes);
 }
 
-/* What a last reader may write counts as written. */
-void hud_sim_give_back(struct mem *m, const void *at, size_t bytes)
-{
-    if (bytes != 0)
-        (void)hud_sim_touch(m, at, bytes, hud_bytes_write);
-}
-
 size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                   size_t max_bytes)
 {
@@ -244,13 +237,12 @@ size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t 
     return taken;
 }
 
-void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
-                 size_t bytes)
+static void copy_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
+                     size_t bytes)
 {
     const struct mem_span out = view_span(to, offset_bytes);
     size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;
 
-    hud_sim_event(m, "copies out");
     if (bytes > room) {
         m->truncated = true;
         bytes = room;
@@ -265,6 +257,14 @@ void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size
     else
         memcpy((char *)to->base + offset_bytes, spot.twin, bytes);
     carry(m, hud_carry_out(m, &out, to->bytes), out, shared_span(src), bytes);
+}
+
+void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
+                 size_t bytes, bool last)
+{
+    hud_sim_event(m, "copies out");
+    copy_out(m, to, src, offset_bytes, bytes);
+    hud_sim_end_read(m, src, bytes, last);
 }
 
 void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
@@ -285,6 +285,20 @@ void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access 
 
     touch_plain(m, &spot, bytes, access);
     return spot.twin;
+}
+
+/*
+ * Giving back takes no simulated time, and the lines stay where they are.  A modelled machine has
+ * one price for a line that another core has (copies.h), whether that core has read or written it.
+ * So the reader would lose as much time as the owner saves, or more.  A rank that compares the two
+ * (mem/lines.c) does not give back there.
+ */
+void hud_sim_end_read(struct mem *m, const void *at, size_t bytes, bool last)
+{
+    if (bytes == 0 || !(last || hud_sim_mutates(m) & SIM_GIVE_BACK))
+        return;
+    m->self->now.what = "gives back";
+    (void)hud_sim_touch(m, at, bytes, hud_bytes_write);
 }
 
 void hud_sim_refuse(struct mem *m, struct net *n, uint64_t theirs, uint64_t own)

@@ -269,7 +269,7 @@ void hud_sim_send(struct mem *m, struct net *n, int id, int rank, enum net_tag t
 {
     hud_sim_event(m, "sends");
     struct sim_end *e = start(m, n, id, rank, true, tag, from, bytes);
-    if (!(hud_sim_dropped(m) & SIM_DROP_RELEASE))
+    if (!(hud_sim_mutates(m) & SIM_DROP_RELEASE))
         e->released = hud_order_copy(m->self->clock);
     if (m->s->clock)
         post_to_network(e);
@@ -350,7 +350,7 @@ static void take(struct mem *m, struct sim_end *e)
 
     if (e->bytes != 0)
         memcpy(e->spot.twin, data, e->bytes);
-    if (from->released && !(hud_sim_dropped(m) & SIM_DROP_ACQUIRE))
+    if (from->released && !(hud_sim_mutates(m) & SIM_DROP_ACQUIRE))
         hud_order_join(m->self->clock, from->released);
     if (e->bytes != 0)
         hud_sim_access(m, &e->spot, e->bytes, hud_bytes_write);

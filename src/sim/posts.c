@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-int hud_sim_dropped(struct mem *m)
+int hud_sim_mutates(struct mem *m)
 {
     const struct sim_options *o = &m->s->options;
     const struct sim_event *now = &m->self->now;
@@ -47,7 +47,7 @@ static uint64_t see(struct mem *m, struct sim_flag *flag, int post)
         flag->seen[r->number] = post;
     if (p->by.rank >= 0 && p->by.rank != r->number && p->hops >= r->hops)
         r->hops = p->hops + 1;
-    if (!(hud_sim_dropped(m) & SIM_DROP_ACQUIRE) && p->released)
+    if (!(hud_sim_mutates(m) & SIM_DROP_ACQUIRE) && p->released)
         hud_order_join(r->clock, p->released);
     return p->value;
 }
@@ -95,7 +95,7 @@ static void post(struct mem *m, const void *f, size_t bytes, uint64_t v)
     struct sim_post p = {
         .value = v, .by = m->self->now, .released = m->self->clock, .hops = m->self->hops
     };
-    if (hud_sim_dropped(m) & SIM_DROP_RELEASE)
+    if (hud_sim_mutates(m) & SIM_DROP_RELEASE)
         p.released = NULL;
     if (m->s->clock)
         hud_clock_post(m, &spot, &p);
@@ -122,7 +122,7 @@ uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v)
     uint64_t sum = flag_newest(flag)->value + v;
     check_write(m, flag, &spot, sum, true);
     const struct sim_order *before = flag_newest(flag)->released;
-    bool releases = !(hud_sim_dropped(m) & SIM_DROP_RELEASE);
+    bool releases = !(hud_sim_mutates(m) & SIM_DROP_RELEASE);
     see(m, flag, flag->count - 1);
     struct sim_post p = { .value = sum,
                           .by = m->self->now,

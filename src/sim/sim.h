@@ -48,9 +48,12 @@ enum sim_strategy {
 extern const char
     *const hud_sim_strategies[SIM_STRATEGIES + 1]; /* "random", "burst", ...; ended by NULL */
 
-/* What a mutation drops of the calls on one line: the value still moves, but nothing is ordered by
- * it. */
-enum sim_drop { SIM_DROP_RELEASE = 1, SIM_DROP_ACQUIRE = 2 };
+/*
+ * What a mutation changes of the calls on one line.
+ *   DROP_RELEASE, DROP_ACQUIRE   the value still moves, but nothing is ordered by it
+ *   GIVE_BACK                    mem_out and mem_reduce count as those of a last reader
+ */
+enum sim_mutation { SIM_DROP_RELEASE = 1, SIM_DROP_ACQUIRE = 2, SIM_GIVE_BACK = 4 };
 
 struct sim_options {
     int ranks;          /* of the simulated job; each has an arena */
@@ -59,7 +62,7 @@ struct sim_options {
     uint64_t seed;
     enum sim_strategy strategy;
     const char *mutate_file;           /* the end of a path; NULL: no mutation */
-    int mutate_line, mutate;           /* enum sim_drop, added up */
+    int mutate_line, mutate;           /* enum sim_mutation, added up */
     const struct sim_machine *machine; /* NULL: no time, `strategy` says who goes next; else the
                                           rank whose time is least does */
     const int *core;    /* [ranks] of that machine: where each is bound, no two of a node alike */

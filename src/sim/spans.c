@@ -103,7 +103,7 @@ static const char *broken(const struct hud_op *op, const struct mem_span *to,
 
 void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                     const struct mem_span *also, const struct mem_span *from, int count,
-                    size_t bytes)
+                    size_t bytes, bool last)
 {
     const void *sources[MEM_SOURCES];
 
@@ -128,6 +128,9 @@ void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
     free(aside);
     hud_carry(m, COPIES_REDUCE, (struct mem_span[]){ *to, also ? *also : *to }, also ? 2 : 1, from,
               count, bytes);
+    for (int i = 0; i < count; i++)
+        if (from[i].shared && from[i].shared != to->shared)
+            hud_sim_end_read(m, from[i].shared, bytes, last);
 }
 
 void hud_sim_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,

@@ -160,11 +160,14 @@ void hud_sim_access(struct mem *m, const struct sim_spot *spot, size_t bytes, si
 /* Bytes of the running algorithm's regions, at least one, that are no flag's, are read or written.
  * Returns where they are. */
 void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access *access);
+/* The current call has read these bytes of shared memory.  What a last reader may write counts as
+ * written. */
+void hud_sim_end_read(struct mem *m, const void *at, size_t bytes, bool last);
 
 /* ---- posts.c ---- */
 
-/* What the mutation drops of the current call. */
-int hud_sim_dropped(struct mem *m);
+/* What the mutation changes of the current call. */
+int hud_sim_mutates(struct mem *m);
 
 /* ---- user.c ---- */
 

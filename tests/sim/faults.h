@@ -29,7 +29,7 @@ struct fault {
         .lines = lines_, .expected = expected_, __VA_ARGS__                                        \
     }
 
-extern const struct fault faults[], reduce_faults[]; /* ended by an empty name */
+extern const struct fault faults[], reduce_faults[], last_faults[]; /* ended by an empty name */
 
 void right_bcast(struct mem *m, const struct coll *c);
 void right_barrier(struct mem *m, const struct coll *c);

@@ -48,6 +48,20 @@ static void through_memory(struct mem *m, const struct coll *c)
     }
 }
 
+/* The same; with two ranks the reader is the only one. */
+static void given_back(struct mem *m, const struct coll *c)
+{
+    struct slot *root = mem_slot(m, 0);
+
+    if (mem_rank(m) == 0) {
+        mem_in_all(m, root->data, c->out, 0, c->out->bytes);
+        mem_post(m, &root->flag, c->op); /* R1 */
+    } else {
+        mem_await(m, &root->flag, c->op); /* A1 */
+        mem_out_last(m, c->out, root->data, 0, c->out->bytes);
+    }
+}
+
 static void beside_the_flag(struct mem *m, const struct coll *c)
 {
     struct slot *root = mem_slot(m, 0);
@@ -160,6 +174,8 @@ static void copies_in_and_out(void **state)
     expect(&job, 0, 0, 10 + .25 * BYTES + .25);
     expect(&job, 0, 1, 10 + .25 * BYTES + 10 + 10 + .1 * BYTES);
     expect(&job, 1, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
+    expect(&job, 2, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
+    run(&job, given_back, 2, BYTES);
     expect(&job, 2, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_checker.c - every fault of faults.c and reduce_faults.c is reported, with its lines, and
- * nothing else is reported.  Also tests of the checker's parts. */
+/* test_checker.c - every fault of faults.c, reduce_faults.c and last_faults.c is reported, with its
+ * lines, and nothing else is reported.  Also tests of the checker's parts. */
 #include "faults.h"
 #include "sim/bytes.h"
 #include "sim/sim.h"
@@ -157,6 +157,11 @@ static void test_mutation(void **state)
         0);
     assert_int_equal(
         first_found(line_of("mem_post(m, &mine->full, c->op);"), SIM_DROP_ACQUIRE, &mutated), 0);
+    assert_int_not_equal(first_found(line_of("mem_out(m, c->out, root->data, 0, c->out->bytes);"),
+                                     SIM_GIVE_BACK, &mutated),
+                         0);
+    assert_int_equal(
+        first_found(line_of("mem_post(m, &mine->full, c->op);"), SIM_GIVE_BACK, &mutated), 0);
     assert_int_equal(first_found(1, SIM_DROP_RELEASE, &mutated), 0);
     assert_int_equal(mutated, 0);
 }
@@ -279,5 +284,6 @@ int main(void)
 
     add_faults(faults, tests, sizeof tests / sizeof *tests, &count);
     add_faults(reduce_faults, tests, sizeof tests / sizeof *tests, &count);
+    add_faults(last_faults, tests, sizeof tests / sizeof *tests, &count);
     return cmocka_run_group_tests_name("checker", tests, NULL, NULL);
 }
