@@ -4,7 +4,7 @@
  * under the race checker.
  *
  *   sim_check [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds N]
- * [--teams N] [--one-lease] [--seconds N] [--mutate FILE:LINE[:R|:A]] [--list]
+ * [--teams N] [--one-lease] [--seconds N] [--mutate FILE:LINE[:R|:A|:L]] [--list]
  *
  * --teams: each rank has so many calls in flight, one of each team.  --one-lease: the teams have
  * one lease, which must be found.
@@ -88,7 +88,15 @@ static bool find_algorithm(struct check *k, const char *name)
     return k->mixed || k->protocol || k->only || k->nodes;
 }
 
-/* FILE:LINE, FILE:LINE:R, FILE:LINE:A; cuts the argument */
+/* R: drops a release, A: an acquire, neither: both; L: reads as a last reader. */
+static int kind_of(const char *kind)
+{
+    if (!kind)
+        return SIM_DROP_RELEASE | SIM_DROP_ACQUIRE;
+    return kind[1] == 'R' ? SIM_DROP_RELEASE : kind[1] == 'A' ? SIM_DROP_ACQUIRE : SIM_GIVE_BACK;
+}
+
+/* FILE:LINE, FILE:LINE:R and so on; cuts the argument. */
 static bool parse_mutation(struct check *k, char *text)
 {
     char *line = strchr(text, ':'), *kind = line ? strchr(line + 1, ':') : NULL;
@@ -98,8 +106,7 @@ static bool parse_mutation(struct check *k, char *text)
     *line = '\0';
     k->mutate_file = text;
     k->mutate_line = atoi(line + 1);
-    k->mutate = kind ? (kind[1] == 'R' ? SIM_DROP_RELEASE : SIM_DROP_ACQUIRE)
-                     : SIM_DROP_RELEASE | SIM_DROP_ACQUIRE;
+    k->mutate = kind_of(kind);
     return k->mutate_line > 0;
 }
 
@@ -225,7 +232,7 @@ int main(int argc, char **argv)
             stderr,
             "usage: %s [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds "
             "N] [--teams N] [--one-lease] [--seconds N] [--mutate "
-            "FILE:LINE[:R|:A]] [--list]\n",
+            "FILE:LINE[:R|:A|:L]] [--list]\n",
             argv[0]);
         return USAGE;
     }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Drops the happens-before of one labelled call at a time, in every algorithm, and asks the checker to
-find it.
+find it.  Then lets one read at a time, of what several ranks read, count as that of its last reader
+(L), which gives the lines back.
 
 usage: mutate.py --checker SIM_CHECK [--seeds N] [FILE...]     (no FILE: all algorithms, and the
 core's protocols)
@@ -13,6 +14,9 @@ each of them at one of its places.  An algorithm that can do without a label is 
 the file, with the reason:
 
     R1, A1 by allreduce/push: an entry comes before the contributions
+
+Where an algorithm reads as a last reader or not, L of the other read must be found for each that
+SHARED_READS names.
 
 Prints a table; exit status 1 names all that the checker did not find: it is not needed, or the
 tests do not reach the place where it is.
@@ -31,12 +35,25 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALGORITHMS = ROOT / "src" / "alg"
 sys.path.insert(0, str(ROOT / "cmake"))
-from edges import files, full_name, read  # noqa: E402
+from edges import Site, files, full_name, read  # noqa: E402
 
 DEFINED = re.compile(r"^ALG_DEFINE\((\w+), (\w+)\)", re.MULTILINE)
 INCLUDED = re.compile(r'^#include "alg/\w+/(\w+\.h)"', re.MULTILINE)
 UNNEEDED = re.compile(r"((?:[RA]\d+, )*[RA]\d+) by ((?:\w+/\w+, )*\w+/\w+): \w")
 CLEAN, FOUND, NOT_REACHED = 0, 1, 3
+# a choice between the read of a last reader and that of any; and the algorithms in which the latter
+# must not be the former, by the file below src/alg
+CHOICE = re.compile(
+    r"mem_(out|reduce)_last\([^;]*;\s*(?:\} )?else\s(?:if \(.*\) \{)?\s*(?=mem_(out|reduce)\()"
+)
+SHARED_READS = {
+    "allreduce/whole.c": ("allreduce/whole",),
+    "block.h": ("allgather/publish", "allgatherv/publish"),
+    "queue/bcast.c": ("bcast/queue",),
+    "reduction.h": ("allreduce/exchange", "scan/chain"),
+    "scan/chain.c": ("scan/chain",),
+    "slices/slices.h": ("allreduce/slices",),
+}
 WORDS = {FOUND: "found", CLEAN: "SURVIVES", NOT_REACHED: "-"}
 
 
@@ -93,6 +110,17 @@ def places_of(path):
         for label in site.labels:
             for program in programs_of(path) or ["all"]:  # window.c: all that use it
                 yield Place(path, site, label, program)
+    if ALGORITHMS in path.parents:
+        yield from shared_reads(path)
+
+
+def shared_reads(path):
+    """The reads of a file that others may share."""
+    text = path.read_text(encoding="utf-8")
+    for choice in CHOICE.finditer(text):
+        site = Site(text.count("\n", 0, choice.end()) + 1, choice[2], ("L",))
+        for program in SHARED_READS[str(path.relative_to(ALGORITHMS))]:
+            yield Place(path, site, "L", program)
 
 
 def run(checker, place, words):
@@ -142,7 +170,8 @@ def main():
     parser.add_argument("--seeds", type=int, default=15)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
-    paths = [p.resolve() for p in args.files] or files(ROOT / "src")
+    shared = [ALGORITHMS / name for name in SHARED_READS]
+    paths = [p.resolve() for p in args.files] or sorted({*files(ROOT / "src"), *shared})
     places = [place for path in paths for place in places_of(path)]
     spared = {
         (path, *pair) for path in paths for pair in unneeded(path.read_text(encoding="utf-8"))

@@ -114,6 +114,20 @@ class Mutate(unittest.TestCase):
         self.assertNotIn("bcast/single", offers)
         self.assertLess(set(offers), set(mutate.programs_of(family / "single_copy.h")))
 
+    def test_every_choice_of_a_last_read_is_tried(self):
+        folder = ROOT / "src/alg"
+        chosen = [path for path in folder.rglob("*.[ch]") if mutate.CHOICE.search(path.read_text())]
+        self.assertEqual(
+            set(mutate.SHARED_READS), {str(path.relative_to(folder)) for path in chosen}
+        )
+        places = [place for path in chosen for place in mutate.shared_reads(path)]
+        for place in places:
+            lines = place.path.read_text(encoding="utf-8").splitlines()
+            self.assertRegex(lines[place.site.line - 1], rf"^ *mem_{place.site.call}\(.*;$")
+        status, out = self.run_with("true", ROOT / "src/alg/block.h")
+        self.assertEqual(status, 1)
+        self.assertIn("block.h L by allgatherv/publish", out)
+
     def test_reasons(self):
         head = (
             "/* x\n * Not needed\n *   R1, A2 by a/b,\n *   c/d: as it is\n *   R3 by e/f:\n */\n#"
