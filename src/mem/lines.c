@@ -22,32 +22,6 @@
  */
 #include "mem/mem.h"
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-
-/* The clock once all loads and stores before have been carried out: what is still in the
- * processor's buffers is a part of a copy. */
-static uint64_t clock_ticks(void)
-{
-    _mm_mfence();
-    _mm_lfence();
-    return __rdtsc();
-}
-#elif defined(__aarch64__)
-static uint64_t clock_ticks(void)
-{
-    uint64_t ticks;
-
-    __asm__ volatile("dsb sy\n\tisb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
-    return ticks;
-}
-#else
-static uint64_t clock_ticks(void)
-{
-    return 0; /* all ways take the same time there: the first one stays */
-}
-#endif
-
 enum {
     LOOK = 8,     /* copies of a look; the two longest of them may have been interrupted */
     PAUSE = 256,  /* copies from one look to the next of the same way */
@@ -215,7 +189,7 @@ unsigned hud_lines_own(const struct mem *m)
 static void learn_in(const struct mem *m, unsigned cell, unsigned way, uint64_t begin, size_t bytes)
 {
     struct lines_cell *c = &m->team->cell[cell];
-    uint32_t seen = look_add(&c->in[way], ticks_a_kb(clock_ticks() - begin, bytes), c->ins);
+    uint32_t seen = look_add(&c->in[way], ticks_a_kb(hud_lines_ticks() - begin, bytes), c->ins);
 
     if (seen == 0)
         return;
@@ -232,7 +206,7 @@ void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes)
 
     c->ins++;
     bool timed = round && c->ins >= c->in[way].due;
-    uint64_t begin = timed ? clock_ticks() : 0;
+    uint64_t begin = timed ? hud_lines_ticks() : 0;
     if (way & LINES_PAST)
         hud_mem_stream(dst, src, bytes);
     else
@@ -269,7 +243,7 @@ struct hud_lines_read hud_lines_begin_read(const struct mem *m, const void *shar
     read.way =
         atomic_load_explicit(&lines_of(m, owner)->way[read.cell], memory_order_relaxed);
     read.timed = m->policy->learns && owner != m->rank && ++c->outs >= c->out[read.way].due;
-    read.begin = read.timed ? clock_ticks() : 0;
+    read.begin = read.timed ? hud_lines_ticks() : 0;
     return read;
 }
 
@@ -280,7 +254,7 @@ void hud_lines_end_read(const struct mem *m, const struct hud_lines_read *read, 
     struct lines_cell *c = &m->team->cell[read->cell];
     _Atomic uint32_t *out = &lines_of(m, m->rank)->out[read->cell][read->way];
     uint32_t seen =
-        look_add(&c->out[read->way], ticks_a_kb(clock_ticks() - read->begin, bytes), c->outs);
+        look_add(&c->out[read->way], ticks_a_kb(hud_lines_ticks() - read->begin, bytes), c->outs);
     if (seen != 0)
         atomic_store_explicit(
             out, merge(atomic_load_explicit(out, memory_order_relaxed), seen),

@@ -69,6 +69,9 @@ unsigned hud_lines_own(const struct mem *m);
  * bytes. */
 void hud_lines_give_back(void *shared, size_t bytes);
 
+/* The processor's clock, with all stores done; 0 where there is none (ticks.c). */
+uint64_t hud_lines_ticks(void);
+
 /* Before the first call of a team, by each rank. */
 void hud_lines_start(const struct mem *m);
 
