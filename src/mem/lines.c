@@ -122,9 +122,15 @@ static unsigned cheapest(const struct mem *m, unsigned cell, const struct lines_
     return best;
 }
 
+/* What this rank's readers are to do from now on. */
+static void publish(const struct mem *m, unsigned cell, unsigned word)
+{
+    atomic_store_explicit(&lines_of(m, m->rank)->way[cell], word, memory_order_relaxed);
+}
+
 static void go(const struct mem *m, unsigned cell, struct lines_cell *c, unsigned way)
 {
-    atomic_store_explicit(&lines_of(m, m->rank)->way[cell], (uint32_t)way, memory_order_relaxed);
+    publish(m, cell, way);
     c->first = NULL;
     c->since = 0;
     c->round = false;
@@ -169,15 +175,23 @@ static void consider(const struct mem *m, unsigned cell, struct lines_cell *c, u
 
 /* ---- copies ---- */
 
-/* Whether the ring has come round since this way began, with a copy to there. */
-static bool comes_round(struct lines_cell *c, const char *dst, size_t bytes)
+/* Whether the ring had come round since this way began, before a copy to there.  From then on
+ * readers read what was written in this way, however far they are behind.  They take the time of
+ * the copy with which it comes round, too, so that they have as many times as this rank. */
+static bool comes_round(const struct mem *m, unsigned cell, unsigned way, const char *dst,
+                        size_t bytes)
 {
+    struct lines_cell *c = &m->team->cell[cell];
+    bool round = c->round;
+
     if (!c->first)
         c->first = dst;
-    else if (c->since >= FAR_TURN || (dst <= c->first && c->first < dst + bytes))
+    else if (!round && (c->since >= FAR_TURN || (dst <= c->first && c->first < dst + bytes))) {
         c->round = true;
+        publish(m, cell, way | LINES_ROUND);
+    }
     c->since++;
-    return c->round;
+    return round;
 }
 
 unsigned hud_lines_own(const struct mem *m)
@@ -201,8 +215,9 @@ void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes)
 {
     unsigned cell = cell_of(m);
     struct lines_cell *c = &m->team->cell[cell];
-    unsigned way = atomic_load_explicit(&lines_of(m, m->rank)->way[cell], memory_order_relaxed);
-    bool round = m->policy->learns && comes_round(c, dst, bytes);
+    unsigned way =
+        atomic_load_explicit(&lines_of(m, m->rank)->way[cell], memory_order_relaxed) % LINES_WAYS;
+    bool round = m->policy->learns && comes_round(m, cell, way, dst, bytes);
 
     c->ins++;
     bool timed = round && c->ins >= c->in[way].due;
@@ -240,9 +255,10 @@ struct hud_lines_read hud_lines_begin_read(const struct mem *m, const void *shar
 
     if (owner < 0)
         return read;
-    read.way =
-        atomic_load_explicit(&lines_of(m, owner)->way[read.cell], memory_order_relaxed);
-    read.timed = m->policy->learns && owner != m->rank && ++c->outs >= c->out[read.way].due;
+    unsigned word = atomic_load_explicit(&lines_of(m, owner)->way[read.cell], memory_order_relaxed);
+    read.way = word % LINES_WAYS;
+    read.timed = m->policy->learns && owner != m->rank && ++c->outs >= c->out[read.way].due &&
+                 (word & LINES_ROUND) != 0;
     read.begin = read.timed ? hud_lines_ticks() : 0;
     return read;
 }

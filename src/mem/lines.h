@@ -16,6 +16,10 @@
  */
 enum { LINES_PAST = 1, LINES_BACK = 2, LINES_WAYS = 4 };
 
+/* Of a way that a rank publishes: all its lines have been written in this way, so that times of
+ * copies out of them are this way's. */
+enum { LINES_ROUND = LINES_WAYS };
+
 enum {
     LINES_MIN = 4096, /* bytes of a long copy */
     LINES_CELLS = 8   /* that algorithms are told apart by */
@@ -23,7 +27,8 @@ enum {
 
 /* Of a member, in its slice.  Ticks of a copy: per KB, in 1/16. */
 struct lines_member {
-    _Alignas(128) _Atomic uint32_t way[LINES_CELLS]; /* what is to be done with its lines */
+    _Alignas(128) _Atomic uint32_t way[LINES_CELLS]; /* what is to be done with its lines;
+                                                          with LINES_ROUND or without */
     _Alignas(128) _Atomic uint32_t out[LINES_CELLS][LINES_WAYS]; /* ticks of its copies out of
                                                                    lines of each way; 0: unknown */
 };
