@@ -28,7 +28,7 @@ enum {
     FRESH = 32,   /* copies out before the first look: they may touch pages for the first time */
     BUDGET = 32,  /* of the time of all copies one part may be lost by trials */
     SPACE = 16,   /* a trial is this many times as long as itself after the one before */
-    FAR_TURN = 128, /* copies after which a ring counts as having come round */
+    FAR_TURN = 512, /* copies after which a ring counts as having come round */
     READERS = 4   /* whose times are read at most */
 };
 
