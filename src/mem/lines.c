@@ -29,6 +29,8 @@ enum {
     BUDGET = 32,  /* of the time of all copies one part may be lost by trials */
     SPACE = 16,   /* a trial is this many times as long as itself after the one before */
     FAR_TURN = 512, /* copies after which a ring counts as having come round */
+    DEAREST = 16, /* times what the best way takes a trial loses at most: what is more was an
+                     interruption, for which the trials to come need not wait */
     READERS = 4   /* whose times are read at most */
 };
 
@@ -153,6 +155,7 @@ static void conclude(const struct mem *m, unsigned cell, struct lines_cell *c, u
 
     if (trial) {
         int64_t cost, more = dearer(m, cell, c, way, c->best, &cost);
+        more = more < DEAREST * cost ? more : DEAREST * cost;
         c->lost += more > 0 ? more * (int64_t)(bytes >> 10) * c->since : 0;
         c->rest = c->ins + (uint64_t)SPACE * c->since;
     }
