@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(test_lease),    cmocka_unit_test(test_same_seed_same_run),
         cmocka_unit_test(test_mutation),
     };
-    size_t count = 4;
+    size_t count = 5;
 
     add_faults(faults, tests, sizeof tests / sizeof *tests, &count);
     add_faults(reduce_faults, tests, sizeof tests / sizeof *tests, &count);
