@@ -49,13 +49,15 @@ static void take_result(const struct chain *x, const struct mem_span *own,
     if (!x->before) {
         if (!x->exclusive && !coll_in_place(x->c))
             mem_move(x->m, out, own, bytes);
-    } else if (x->exclusive) {
-        mem_out_last(x->m, out->view, chain_befores_cell(x), out->offset_bytes, bytes);
-    } else if (x->after) {
-        mem_out(x->m, out->view, chain_own_cell(x), out->offset_bytes, bytes);
-    } else {
-        finish(x, own, out, bytes);
+        return;
     }
+    const void *cell = x->exclusive ? chain_befores_cell(x) : chain_own_cell(x);
+    if (x->exclusive && chain_reads_last(x))
+        mem_out_last(x->m, out->view, cell, out->offset_bytes, bytes);
+    else if (x->exclusive || x->after)
+        mem_out(x->m, out->view, cell, out->offset_bytes, bytes);
+    else
+        finish(x, own, out, bytes);
 }
 
 /* A fragment: `in` and `out` at an offset. */
@@ -121,7 +123,7 @@ static void run_chain(struct mem *m, const struct coll *c, bool exclusive)
     x.own = mem_get(m, &x.mine->cells);
     uint64_t next = (x.call + 1) << CHAIN_FRAGMENTS;
     if (x.after)
-        mem_put(m, &x.mine->sent.payload[x.call % CHAIN_TOLD], x.own);
+        chain_tell(&x, (c->bytes + fragment - 1) / fragment);
     for (size_t begin = 0; begin < c->bytes; begin += bytes, x.at++, x.own++, x.befores++) {
         bytes = pieces_min(fragment, c->bytes - begin);
         x.done = begin + bytes < c->bytes ? x.at + 1 : next;

@@ -10,7 +10,8 @@
  * Line              written by   read by         value k means
  *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks
  *                                                up to r, are or were in r's window.  With it,
- *                                                for the last calls: the first cell of each
+ *                                                for the last calls: the first cell of each,
+ *                                                and its fragments
  *   slot[r].done    r            its             r needs no sum of a fragment before k any more;
  *                                predecessor     after a call's last one, k begins the next
  *   slot[r].calls,  r            r               (plain) calls and cells so far
@@ -34,7 +35,7 @@
  *      mismatch is found.  Later calls are right, if all ranks have made this one here, which one
  *      whose count is zero has not.  A rank with fewer fragments frees all cells of the call by its
  *      last one.  A rank with more may read cells of later calls, but frees none of these before it
- *      makes those calls itself.
+ *      makes those calls itself, and gives none of them back: its predecessor may be writing there.
  */
 #ifndef HUD_ALG_CHAIN_H
 #define HUD_ALG_CHAIN_H
@@ -47,8 +48,8 @@
 enum { CHAIN_CELLS_MIN = 4, CHAIN_CELLS_MAX = 12 };
 
 /* Bits of a position that count fragments of a call; calls whose first cells are told: more than
- * cells, so that a successor has read what a later call writes there. */
-enum { CHAIN_FRAGMENTS = 32, CHAIN_TOLD = 14 };
+ * cells, so that a successor has read what a later call writes there; bits of a first cell. */
+enum { CHAIN_FRAGMENTS = 32, CHAIN_TOLD = 14, CHAIN_CELL = 8 };
 
 struct chain_slot {
     mem_flag sent, done;
@@ -66,6 +67,7 @@ struct chain {
     uint64_t call;     /* number of earlier calls of the family; a position holds its low 32 bits */
     uint64_t at, done; /* the fragment's position, and the one after it */
     uint64_t own, befores; /* cells of it: its own, and its predecessor's */
+    uint64_t told;         /* fragments that its predecessor has in this call */
     bool exclusive;
 };
 
@@ -91,10 +93,13 @@ static inline void chain_take_cell(const struct chain *x)
     mem_put(x->m, until, x->done);
 }
 
-/* Nobody else reads its predecessor's sums: that rank has its result from elsewhere. */
+/* Nobody else reads its predecessor's sum of this fragment: that rank has its result from
+ * elsewhere. */
 static inline bool chain_reads_last(const struct chain *x)
 {
-    return x->exclusive || mem_rank(x->m) == 1;
+    uint64_t fragment = x->at & (((uint64_t)1 << CHAIN_FRAGMENTS) - 1);
+
+    return (x->exclusive || mem_rank(x->m) == 1) && fragment < x->told;
 }
 
 /* This rank's sum of a fragment into its cell, for its successor. */
@@ -120,8 +125,19 @@ static inline void chain_send(const struct chain *x, const struct mem_span *own,
 static inline void chain_receive(struct chain *x, bool first)
 {
     mem_await(x->m, &x->before->sent, x->at + 1); /* A1 */
-    if (first)
-        x->befores = mem_get(x->m, &x->before->sent.payload[x->call % CHAIN_TOLD]);
+    if (!first)
+        return;
+    uint64_t told = mem_get(x->m, &x->before->sent.payload[x->call % CHAIN_TOLD]);
+    x->befores = told % (1 << CHAIN_CELL);
+    x->told = told >> CHAIN_CELL;
+}
+
+/* Tells its successor, before the first fragment of a call, which cell that has and how many there
+ * are. */
+static inline void chain_tell(const struct chain *x, uint64_t fragments)
+{
+    mem_put(x->m, &x->mine->sent.payload[x->call % CHAIN_TOLD],
+            fragments << CHAIN_CELL | x->own % x->cells);
 }
 
 /* It needs its predecessor's sum no more. */
