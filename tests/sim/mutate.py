@@ -44,7 +44,7 @@ CLEAN, FOUND, NOT_REACHED = 0, 1, 3
 # a choice between the read of a last reader and that of any; and the algorithms in which the latter
 # must not be the former, by the file below src/alg
 CHOICE = re.compile(
-    r"mem_(out|reduce)_last\([^;]*;\s*(?:\} )?else\s(?:if \(.*\) \{)?\s*(?=mem_(out|reduce)\()"
+    r"mem_(out|reduce)_last\([^;]*;\s*(?:\} )?else\s(?:if \(.*\)(?: \{)?)?\s*(?=mem_(out|reduce)\()"
 )
 SHARED_READS = {
     "allreduce/whole.c": ("allreduce/whole",),
