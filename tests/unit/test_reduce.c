@@ -2,7 +2,8 @@
 /*
  * test_reduce.c - reductions over spans of real memory: shared, a view, a packed view that takes a
  * byte or as many as asked, a second destination, the result in the place of a source; elements of
- * sizes that divide no piece.  The operation is one that is not associative, so order shows.
+ * sizes that divide no piece; by the last reader and by others.  The operation is one that is not
+ * associative, so order shows.
  */
 #include "mem/mem.h"
 
@@ -14,7 +15,13 @@
 
 enum { MOST = 3 * MEM_PIECE + 200, SOURCES = 5, GUARD = 64 };
 
-static unsigned char memory[SOURCES][MOST], want[MOST], result[MOST + GUARD], second[MOST + GUARD];
+/* The slice of another rank, in which the sources are, and this rank's. */
+static struct slice {
+    struct lines_member lines;
+    unsigned char memory[SOURCES][MOST];
+} other, own;
+
+static unsigned char before[SOURCES][MOST], want[MOST], result[MOST + GUARD], second[MOST + GUARD];
 
 /* a op b = 3 a + b, byte by byte. */
 static void thrice(const struct hud_op *op, void *dst, const void *const *src, int sources,
@@ -93,10 +100,31 @@ static void expect(const struct trial *t, const char *what, unsigned char *at, e
         assert_int_equal(at[t->bytes + i], 7);
 }
 
+/* The other rank's lines are given back in every other call, or would be if this were their last
+ * reader; they keep their values. */
+static void reduce(const struct trial *t, const struct mem_span *to, const struct mem_span *also,
+                   const struct mem_span *from)
+{
+    static unsigned calls;
+    static struct lines_cell cell[LINES_CELLS];
+    static char *const slices[] = { (char *)&own, (char *)&other };
+    const struct mem_policy policy = { .polls = 1, .ways = 1 };
+    struct mem_team team = { .cell = cell, .slice_bytes = sizeof(struct slice) };
+    struct mem m = { .size = 2, .slices = slices, .policy = &policy, .team = &team };
+
+    calls++;
+    for (int i = 0; i < LINES_CELLS; i++)
+        atomic_store(&other.lines.way[i], calls / 2 % LINES_WAYS);
+    memcpy(before, other.memory, sizeof before);
+    (calls % 2 ? mem_reduce_last : mem_reduce)(&m, &t->op, to, also, from, t->count,
+                                               t->bytes - t->skip);
+    if (memcmp(before, other.memory, sizeof before) != 0)
+        fail_msg("a source has changed");
+}
+
 static void run(const struct trial *t)
 {
-    const struct mem_policy policy = { .polls = 1 };
-    struct mem m = { .policy = &policy };
+    unsigned char(*memory)[MOST] = other.memory;
     struct hud_view views[SOURCES + 2];
     struct mem_span from[SOURCES], to, also;
     const void *plain[SOURCES];
@@ -122,8 +150,7 @@ static void run(const struct trial *t)
         from[t->place] = to;
     }
     also = span_of(t->also, second, t->bytes, t->skip, &views[SOURCES + 1]);
-    mem_reduce(&m, &t->op, &to, t->also == KINDS ? NULL : &also, from, t->count,
-               t->bytes - t->skip);
+    reduce(t, &to, t->also == KINDS ? NULL : &also, from);
     expect(t, "the result", result, t->to);
     if (t->also != KINDS)
         expect(t, "the second", second, t->also);
