@@ -180,6 +180,19 @@ static const struct family {
     { records, sizeof records / sizeof *records },
 };
 
+/* ---- messages of any number of bytes ---- */
+
+enum { BYTES = -1 };
+
+static struct layout bytes_plain(int units, int *count)
+{
+    *count = units;
+    return laid_basic(MPI_BYTE, 1);
+}
+
+static const struct kind byte_kinds[] = { { "bytes", bytes_plain } };
+static UNUSED const struct family single_bytes = { byte_kinds, 1 };
+
 /* ---- types of no bytes at all ---- */
 
 static struct layout empty_contiguous(void)

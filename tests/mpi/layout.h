@@ -208,6 +208,10 @@ static UNUSED struct area area_of(const struct layout *l, int count)
 static UNUSED void area_fill(const struct area *a, const struct layout *l, int count,
                              const unsigned char *packed)
 {
+    if (l->blocks == 1 && l->extent == (ptrdiff_t)l->block[0].bytes && count > 0) {
+        memcpy(a->base + l->block[0].at, packed, (size_t)count * l->block[0].bytes);
+        return;
+    }
     for (int n = 0; n < count; n++) {
         for (size_t b = 0; b < l->blocks; b++) {
             memcpy(a->base + n * l->extent + l->block[b].at, packed, l->block[b].bytes);

@@ -23,6 +23,7 @@ struct piece {
     enum kind_of_call what;
     struct arguments a;
     int me, size, units;  /* units: of a block; of reductions: pairs */
+    size_t unit;          /* bytes */
     int pairs[RANKS_MAX]; /* of reduce_scatter */
     uint64_t id;
     bool in_place, alike; /* alike: drawn to be in place, on whichever ranks */
@@ -214,14 +215,14 @@ static void describe(struct piece *p, const struct kind *kind, struct layout *l,
 static void fill_blocks(const struct piece *p, const struct layout *l, const struct area *area,
                         int blocks, const int *counts, const int *places, bool sent)
 {
-    unsigned char *packed = allocate((size_t)(p->units + 1) * UNIT);
+    unsigned char *packed = allocate((size_t)(p->units + 1) * p->unit);
 
     for (int b = 0; b < blocks; b++) {
         int from = p->me, of = b, units = sent ? sent_units(p, b) : got_units(p, b);
         if (!sent)
             origin(p, b, &from, &of);
         ptrdiff_t at = p->what == ALLTOALLW ? places[b] : places[b] * l->extent;
-        pattern(packed, (size_t)units * UNIT,
+        pattern(packed, (size_t)units * p->unit,
                 mix(p->id) + (uint64_t)from * RANKS_MAX + (uint64_t)of);
         area_fill(&(struct area){ .base = area->base + at }, l, counts[b], packed);
     }
@@ -236,8 +237,9 @@ static void fill_in_place(struct piece *p)
     if (p->what >= ALLTOALL) {
         fill_blocks(p, &p->out_layout, &p->out, p->size, p->a.out_counts, p->a.out_places, true);
     } else if (p->what == GATHER || p->what == GATHERV || p->what >= ALLGATHER) {
-        unsigned char *packed = allocate((size_t)(p->units + 1) * UNIT);
-        pattern(packed, (size_t)got_units(p, b) * UNIT, mix(p->id) + (uint64_t)p->me * RANKS_MAX);
+        unsigned char *packed = allocate((size_t)(p->units + 1) * p->unit);
+        pattern(packed, (size_t)got_units(p, b) * p->unit,
+                mix(p->id) + (uint64_t)p->me * RANKS_MAX);
         area_fill(&(struct area){ .base = p->out.base + p->a.out_places[b] * p->out_layout.extent },
                   &p->out_layout, p->a.out_counts[b], packed);
         free(packed);
@@ -298,18 +300,19 @@ static void spoil(struct piece *p)
         p->a.no_in = true;
 }
 
-/* All ranks draw the same. */
+/* All ranks draw the same.  kind: BYTES, or from 0 on one of families. */
 static struct piece *piece_make(enum kind_of_call what, MPI_Comm comm, int root, int units,
                                 bool in_place, int kind, MPI_Op composition, uint64_t id)
 {
     struct piece *p = allocate(sizeof *p);
-    const struct family *family = &families[kind % 2];
+    const struct family *family = kind == BYTES ? &single_bytes : &families[kind % 2];
 
     memset(p, 0, sizeof *p);
     MPI_Comm_rank(comm, &p->me);
     MPI_Comm_size(comm, &p->size);
     p->what = what;
     p->units = units;
+    p->unit = kind == BYTES ? 1 : UNIT;
     p->id = mix(id);
     p->a.comm = comm;
     p->a.root = root % p->size;

@@ -32,6 +32,7 @@ from cases import CASES, DIFFERENTIAL, Case, NotHere
 from devices import DEVICES
 from forced import forced
 from mismatches import MISMATCHES
+from soaks import SOAKS
 from watched import WATCHED
 
 MARK = "MPI_TEST_CASE"  # in the environment of every process of a case
@@ -268,7 +269,7 @@ def run_case(setting, case, mpi):
 
 def all_cases(setting):
     if setting.plain:
-        return [*CASES, *MISMATCHES, *WATCHED]
+        return [*CASES, *MISMATCHES, *WATCHED, *SOAKS]
     facts = subprocess.run(
         [setting.huddle, "info", "--json"], capture_output=True, check=True, text=True
     )
@@ -279,6 +280,7 @@ def all_cases(setting):
         *CASES,
         *MISMATCHES,
         *WATCHED,
+        *SOAKS,
         *DEVICES,
         *forced(json.loads(facts.stdout)["algorithms"], json.loads(team.stdout)["direct"]),
     ]
