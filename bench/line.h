@@ -36,21 +36,27 @@ static inline void line_reset(struct line *line)
     atomic_store(&line->ball, 0);
 }
 
-/* Pins the caller to the first (side 0) or last (side 1) processor that it may use.  *before gets
- * the old affinity, to restore it. */
-static inline void line_pin(int side, cpu_set_t *before)
+/* Where a side measures: the first (side 0) or last (side 1) of its processors. */
+static inline int line_processor(int side, const cpu_set_t *processors)
 {
-    cpu_set_t one;
     int first = -1, last = -1;
 
-    sched_getaffinity(0, sizeof *before, before);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET((size_t)cpu, before)) {
+        if (CPU_ISSET((size_t)cpu, processors)) {
             first = first < 0 ? cpu : first;
             last = cpu;
         }
+    return side ? last : first;
+}
+
+/* Pins the caller to its side's processor.  *before gets the old affinity, to restore it. */
+static inline void line_pin(int side, cpu_set_t *before)
+{
+    cpu_set_t one;
+
+    sched_getaffinity(0, sizeof *before, before);
     CPU_ZERO(&one);
-    CPU_SET((size_t)(side ? last : first), &one);
+    CPU_SET((size_t)line_processor(side, before), &one);
     sched_setaffinity(0, sizeof one, &one);
 }
 

@@ -98,6 +98,16 @@ static int64_t meet_at(struct shots *s, int64_t mine, bool quiet)
     return value[END];
 }
 
+/* The last rank that does not measure on rank 0's processor; 0: all share that one. */
+static int partner_of(const struct shots_page *page, int ranks)
+{
+    int first = line_processor(0, &page->said[0].processors), rank = ranks - 1;
+
+    while (rank > 0 && line_processor(1, &page->said[rank].processors) == first)
+        rank--;
+    return rank;
+}
+
 void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
                 void (*progress)(void))
 {
@@ -112,15 +122,16 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
     for (int r = 0; r < ranks; r++)
         CPU_OR(&all, &all, &page->said[r].processors);
     s->oversubscribed = ranks > CPU_COUNT(&all);
+    s->partner = partner_of(page, ranks);
 }
 
 /* The slowest transfer between rank 0 and some others: all of them, if they are few, the last among
- * them.  Two measure at a time, the others sleep. */
+ * them; one if they share processors.  Two measure at a time, each on one processor.  Meanwhile
+ * those that share processors sleep: so nobody takes these away. */
 static double line_now(struct shots *s, const struct shots_plan *plan)
 {
-    int others = s->ranks - 1, peers = s->oversubscribed     ? 1
-                                       : others < LINE_PEERS ? others
-                                                             : LINE_PEERS;
+    int others = s->oversubscribed ? s->partner : s->ranks - 1;
+    int peers = s->oversubscribed ? others > 0 : others < LINE_PEERS ? others : LINE_PEERS;
     double slowest = peers > 0 ? 0 : -1;
 
     if (plan->unlabelled)

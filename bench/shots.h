@@ -8,7 +8,8 @@
  * came too late is not counted, and the pause before the next one grows until all ranks are in
  * time. Oversubscribed ranks yield while they wait.  Every shot has new data, and the result of
  * each rank is verified.  Each figure has the line transfer between the processors of rank 0 and
- * of the rank that is farthest from it, before and after (line.h).
+ * of the rank that is farthest from it, before and after (line.h); of oversubscribed ranks between
+ * the first and the last processor that they may use.
  *
  * Between shots only the page is used, so that the measurement does not disturb the measured calls.
  * All ranks call the same functions with the same arguments, and get the same results.
@@ -34,6 +35,7 @@ struct shots {
     struct shots_page *page;
     int rank, ranks;
     bool oversubscribed;    /* more ranks than processors they may use */
+    int partner;            /* measures the line with rank 0 if they are; 0: there is none */
     void (*progress)(void); /* called now and then in a long wait, since other ranks may
                                need progress of this rank's messages; NULL: none */
     uint64_t round, line_count[LINE_PEERS];

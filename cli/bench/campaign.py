@@ -23,8 +23,11 @@ class Campaign:
         self.samples, self.notes, self.left_out, self.wrong = [], [], set(), 0
         self.handled = {}
 
+    def binding(self, ranks):
+        return jobs.binding(self.options.bind, ranks)
+
     def bound(self, ranks):
-        return self.options.bind == "core" and ranks <= jobs.cores()
+        return self.binding(ranks) == "core"
 
     def turns(self):
         """(launch, ranks, variant) in order."""
@@ -146,7 +149,7 @@ class Campaign:
             self.samples.append(
                 {
                     "ranks": ranks,
-                    "bind": "core" if self.bound(ranks) else "none",
+                    "bind": self.binding(ranks),
                     "variant": variant.name,
                     "mpi": answer["program"],
                     "launch": launch + 1,

@@ -2,13 +2,13 @@
 """Medians as plain columns, which any plotting program reads: bytes, then each variant's time."""
 
 from .stats import panels
-from .tables import variants_of
+from .tables import PLACED, variants_of
 
 
 def block(collective, ranks, bind, line, rows):
     names = variants_of(rows)
     lines = [
-        f"# {collective}, {ranks} ranks, bound: {bind}, line transfer: {line}; medians, us",
+        f"# {collective}, {ranks} ranks, {PLACED[bind]}, line transfer: {line}; medians, us",
         "# bytes " + " ".join(name.replace(" ", "_") for name in names),
     ]
     for row in rows:

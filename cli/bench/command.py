@@ -17,7 +17,7 @@ from .variants import choose, program
 
 NO_FIGURE = (
     "no figure is shown: the line transfer changed its class during each of them"
-    " (more --launches, or --bind none, which asks for no class)"
+    " (more --launches; or --bind none, which asks for no class where there are enough cores)"
 )
 
 

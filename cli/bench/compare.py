@@ -118,8 +118,8 @@ class Comparison:
 
     def measure(self, launch, ranks, collective):
         texts = [settings_of(self.layout, collective, text) for text in self.options.compare]
-        bind = "core" if self.options.bind == "core" and ranks <= jobs.cores() else "none"
-        team = SimpleNamespace(ranks=ranks, bind=bind)
+        bind = jobs.binding(self.options.bind, ranks)
+        team = SimpleNamespace(ranks=ranks, bind="core" if bind == "core" else "none")
         plan = self.plan()
         limit_s = PATIENCE_S + plan.limit_s
         with Trials(self.layout, team, texts, lambda: limit_s) as trials:
@@ -141,7 +141,7 @@ class Comparison:
         lines = settings_of(self.layout, collective, text).splitlines()
         ours = [name for name in os.environ if name.startswith("HUDDLE") and name not in KEPT]
         answer, _ = self.layout.hear(
-            *("explain", collective, str(size), str(ranks), bind),
+            *("explain", collective, str(size), str(ranks), "core" if bind == "core" else "none"),
             **{**dict.fromkeys(ours), **dict(line.split("=", 1) for line in lines)},
         )
         return answer["error"] or ("refused" if answer["serves"] else answer["why"]["by"])

@@ -6,6 +6,7 @@ from ..common.transfers import ANY
 from .stats import BARE, BARRIERS, geometric_mean, panels, summaries
 
 LARGE = 64 << 10  # bytes from which on copying dominates
+PLACED = {"core": "one core per rank", "shared": "more than cores, not bound", "none": "not bound"}
 MAX_COLUMNS = 12  # variants side by side; with more, one below the other
 
 
@@ -39,7 +40,7 @@ def interval_text(cell):
 
 def setting_text(ranks, bind, line, rows):
     if line == ANY:
-        return f"{ranks} ranks, not bound"
+        return f"{ranks} ranks, {PLACED[bind]}"
     lines = sorted(row.line_ns for row in rows)
     between = {
         "nearest": "threads of one core, or a small shared cache",
@@ -47,8 +48,8 @@ def setting_text(ranks, bind, line, rows):
         "far": "two caches, or sockets",
     }[line]
     return (
-        f"{ranks} ranks, {'one core per rank' if bind == 'core' else 'not bound'}; a cache line"
-        f" crosses in {lines[len(lines) // 2]:.0f} ns ({line}: {between})"
+        f"{ranks} ranks, {PLACED[bind]}; a cache line crosses"
+        f" in {lines[len(lines) // 2]:.0f} ns ({line}: {between})"
     )
 
 

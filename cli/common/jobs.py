@@ -40,6 +40,16 @@ def cores():
     return len(seen)
 
 
+def binding(asked, ranks):
+    """
+    How ranks are placed.  core: one core per rank; shared: they outnumber the cores, so they are
+    not bound; none: not bound, as asked, or as they have one processor.
+    """
+    if asked == "core" and ranks <= cores():
+        return "core"
+    return "shared" if ranks > cores() and len(os.sched_getaffinity(0)) > 1 else "none"
+
+
 def marked(mark, variable=MARK):
     """Pids of the processes that have the mark in their environment."""
     wanted, found = f"{variable}={mark}".encode(), []

@@ -62,7 +62,8 @@ WIDE_LOOPS = (
     f"{COLLECTIVES} alltoallv {PIECES} --ranks 4,8,16 --bytes 8,512,4K,32K,256K"
     " --with MPI --loop 200"
 )
-# Of line transfers: below 40 ns, below 150 ns, beyond; any: of ranks that are not bound.
+# Of line transfers: below 40 ns, below 150 ns, beyond; any: of ranks that are not bound, where it
+# was not measured.
 CLASSES = ("nearest", "near", "far", "any")
 SINGLES = (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING, NONBLOCKING_MANY)
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))

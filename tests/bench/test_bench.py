@@ -450,6 +450,21 @@ class Command(unittest.TestCase):
                     rows = json.load(written)["rows"]
                 self.assertEqual([(None, "any")], [(row["line_ns"], row["line"]) for row in rows])
 
+    def test_ranks_that_outnumber_cores_have_a_line_transfer(self):
+        """Of processors that they may use, so of no two ranks' own."""
+        if (processors := len(os.sched_getaffinity(0))) < 2:
+            self.skipTest("one processor")
+        words = ("barrier", "--ranks", str(2 * processors), "--launches", "1", "--shots", "4")
+        with tempfile.TemporaryDirectory() as scratch:
+            file = os.path.join(scratch, "rows.json")
+            for more in (("--with", "ompi4", "--against", "none"), ("--compare=own",) * 2):
+                call(HUDDLE, "bench", *words, *more, "--json", file)
+                with open(file, encoding="utf-8") as written:
+                    samples = json.load(written)["samples"]
+                for sample in samples:
+                    self.assertEqual("shared", sample["bind"])
+                    self.assertGreater(sample["line_before_ns"], 0)
+
     def test_what_cannot_be_compared_is_one_line(self):
         for words, said in (
             (("tree",), "two candidates or more"),

@@ -66,6 +66,14 @@ class Classes(unittest.TestCase):
             with self.subTest(before=before, after=after):
                 self.assertEqual(name, transfers.class_of(figure("x", 1, before, after)))
 
+    def test_ranks_that_outnumber_cores_have_one(self):
+        for bind, name in (("core", "far"), ("shared", "far"), ("none", "any")):
+            with self.subTest(bind=bind):
+                self.assertEqual(name, transfers.class_of(figure("x", 1, 200, 200, bind=bind)))
+        found, _ = rows([figure("x", 1, 200, 200, bind="shared")])
+        [(title, *_)] = tables.tables(found)
+        self.assertIn("2 ranks, more than cores, not bound; a cache line crosses in 200 ns", title)
+
     def test_only_within_a_class(self):
         found, unlabelled = rows(
             [
