@@ -19,27 +19,28 @@ enum { ALIGN = 128, MAX_RANKS = 1024 };
 #define UNUSED __attribute__((unused)) /* for collectives that huddle handles by others */
 
 /* Of the blocks of a rank, in elements: those that it sends, or of a result; those that it gets;
- * and of the one that it sends, or gets, where that is one. */
-static int counts[MAX_RANKS], places[MAX_RANKS], out_counts[MAX_RANKS], out_places[MAX_RANKS], ins,
-    outs;
+ * and of one that it sends or gets. */
+static int counts[MAX_RANKS], places[MAX_RANKS], out_counts[MAX_RANKS], out_places[MAX_RANKS], one;
 static MPI_Datatype types[MAX_RANKS];
 
-/* Before the shot: data, and the counts of what is cut over the ranks. */
+/* Before the shot: data, and the counts of what is cut over the ranks.  These are of a root: others
+ * give the same, or need not, and the next call of a loop may have another root. */
 static void prepare(const struct shots_call *c)
 {
     size_t element = coll_has(c->kind, COLL_REDUCES) ? sizeof(double) : 1;
+    struct shots_call own = *c;
 
     data_fill(c);
+    own.root = c->rank;
     for (int r = 0; r < c->ranks && r < MAX_RANKS; r++) {
-        struct coll_piece to = data_piece(c, c->rank, r), from = data_piece(c, r, c->rank);
+        struct coll_piece to = data_piece(&own, c->rank, r), from = data_piece(&own, r, c->rank);
         counts[r] = (int)(to.bytes / element);
         places[r] = (int)(to.in_at / element);
         out_counts[r] = (int)from.bytes;
         out_places[r] = (int)from.out_at;
         types[r] = MPI_BYTE;
     }
-    ins = (int)data_piece(c, c->rank, c->root).bytes;
-    outs = (int)data_piece(c, c->root, c->rank).bytes;
+    one = (int)data_piece(&own, c->rank, c->rank).bytes;
 }
 
 /* The arguments of a call, by the kinds of host/signatures.def. */
@@ -50,8 +51,8 @@ static void prepare(const struct shots_call *c)
     (int)(c->kind == COLL_REDUCE_SCATTER    ? (size_t)counts[0]                                    \
           : coll_has(c->kind, COLL_REDUCES) ? data_elements(c)                                     \
                                             : c->bytes)
-#define GIVE_ins ins
-#define GIVE_outs outs
+#define GIVE_ins one
+#define GIVE_outs one
 #define GIVE_counts counts
 #define GIVE_in_counts counts
 #define GIVE_out_counts out_counts

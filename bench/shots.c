@@ -45,11 +45,6 @@ size_t shots_page_bytes(int ranks)
     return sizeof(struct shots_page) + (size_t)ranks * sizeof(struct cell);
 }
 
-static void nap(void)
-{
-    nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
-}
-
 /* quiet: leaves the processors to others, where there are too few. */
 static void await(const struct shots *s, struct cell *cell, bool quiet)
 {
@@ -58,7 +53,7 @@ static void await(const struct shots *s, struct cell *cell, bool quiet)
     for (unsigned spin = 1; atomic_load_explicit(&cell->round, memory_order_acquire) < s->round;
          spin++) {
         if (quiet && s->oversubscribed)
-            nap();
+            nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
         else if (s->oversubscribed || spin % SPINS == 0)
             sched_yield();
         else
@@ -99,9 +94,9 @@ static int64_t meet_at(struct shots *s, int64_t mine, bool quiet)
 }
 
 /* The last rank that does not measure on rank 0's processor; 0: all share that one. */
-static int partner_of(const struct shots_page *page, int ranks)
+static int partner_of(const struct shots_page *page, int rank)
 {
-    int first = line_processor(0, &page->said[0].processors), rank = ranks - 1;
+    int first = line_processor(0, &page->said[0].processors);
 
     while (rank > 0 && line_processor(1, &page->said[rank].processors) == first)
         rank--;
@@ -122,12 +117,12 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
     for (int r = 0; r < ranks; r++)
         CPU_OR(&all, &all, &page->said[r].processors);
     s->oversubscribed = ranks > CPU_COUNT(&all);
-    s->partner = partner_of(page, ranks);
+    s->partner = partner_of(page, ranks - 1);
 }
 
 /* The slowest transfer between rank 0 and some others: all of them, if they are few, the last among
- * them; one if they share processors.  Two measure at a time, each on one processor.  Meanwhile
- * those that share processors sleep: so nobody takes these away. */
+ * them; one if they share processors.  Two measure at a time, and nobody takes their processors:
+ * the others have their own, or sleep. */
 static double line_now(struct shots *s, const struct shots_plan *plan)
 {
     int others = s->oversubscribed ? s->partner : s->ranks - 1;
@@ -182,7 +177,7 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Of short batches the median: other work that takes the processor meanwhile spoils few of them. */
+/* Of short batches the median: other work that takes the processor meanwhile spoils few. */
 double shots_start_ns(void)
 {
     enum { BATCHES = 101, READINGS = 200 };
@@ -238,15 +233,16 @@ static void prepare(const struct shots_plan *plan, const struct shots_coll *coll
     }
 }
 
-/* The call, or calls of a loop; returns how many refused. */
+/* The call, or calls of a loop; returns how many refused.  Only one root's data are those of the
+ * shot.  So its call is the first, which brings them to all, and the last: the others' data go. */
 static int make_calls(const struct shots_plan *plan, const struct shots_coll *coll,
                       struct shots_call *call)
 {
-    int refused = coll->call(call) != 0;
+    int refused = coll->call(call) != 0, root = call->root;
 
     for (int i = 1; i < plan->loop; i++) {
         if (plan->root == SHOTS_SHIFT)
-            call->root = call->root + 1 < call->ranks ? call->root + 1 : 0;
+            call->root = i == plan->loop - 1 ? root : (call->root + 1) % call->ranks;
         refused += coll->call(call) != 0;
     }
     return refused;

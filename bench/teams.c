@@ -23,20 +23,25 @@ static const struct hud_op *sum(void)
 static struct hud_view ins[MAX_RANKS], outs[MAX_RANKS];
 static size_t blocks[MAX_RANKS];
 
-/* Before the shot: fills data, and sets the views of each rank's block, or of the whole message. */
+/* Before the shot: fills data, and sets the views of each rank's block, or of the whole message.
+ * These are of a root: others give the same, or need not, and the next call of a loop may have
+ * another root. */
 static void prepare(const struct shots_call *c)
 {
+    struct shots_call own = *c;
+
     data_fill(c);
+    own.root = c->rank;
     for (int r = 0; r < c->ranks; r++) {
-        struct coll_piece to = data_piece(c, c->rank, r), from = data_piece(c, r, c->rank);
+        struct coll_piece to = data_piece(&own, c->rank, r), from = data_piece(&own, r, c->rank);
         ins[r] = (struct hud_view){ .base = (char *)c->in + to.in_at, .bytes = to.bytes };
         outs[r] = (struct hud_view){ .base = (char *)c->out + from.out_at, .bytes = from.bytes };
         blocks[r] = to.bytes;
     }
-    if (!coll_in_each(c->kind, c->root, c->rank))
-        ins[0] = (struct hud_view){ .base = c->in, .bytes = data_sent(c) };
-    if (!coll_out_each(c->kind, c->root, c->rank))
-        outs[0] = (struct hud_view){ .base = c->out, .bytes = data_received(c) };
+    if (!coll_in_each(c->kind, own.root, c->rank))
+        ins[0] = (struct hud_view){ .base = c->in, .bytes = data_sent(&own) };
+    if (!coll_out_each(c->kind, own.root, c->rank))
+        outs[0] = (struct hud_view){ .base = c->out, .bytes = data_received(&own) };
 }
 
 static struct hud_args args_of(const struct shots_call *c)

@@ -177,21 +177,22 @@ class Programs(unittest.TestCase):
             ["--warmups", "0"],
         ):
             with self.subTest(words=words):
-                answer = call(
-                    TEAM,
-                    "--bytes",
-                    "8,3000",
-                    "--coll",
-                    "barrier,bcast,bare_barrier,bare_bcast,bare_allreduce,bare_alltoall",
-                    *FEW,
-                    *words,
-                )
+                names = "barrier,bcast,bare_barrier,bare_bcast,bare_allreduce,bare_alltoall"
+                answer = call(TEAM, "--bytes", "8,3000", "--coll", names, *FEW, *words)
                 self.assertEqual((0, ""), (answer.returncode, answer.stderr))
                 self.check(
                     json.loads(answer.stdout),
                     ["barrier", "bcast", *(f"bare_{name}" for name in BARE)],
                     [8, 3000],
                 )
+
+    def test_roots_in_turn_within_a_loop(self):
+        """Each root has the counts of one, and the data of the first and last are checked."""
+        self.need_openmpi()
+        names = "bcast,reduce,gather,scatter,gatherv,scatterv"
+        words = ("--coll", names, "--bytes", "8,3000", *FEW, "--root", "shift", "--loop", "6")
+        for output in (call(TEAM, *words).stdout, self.jobs.run([*self.start, OPENMPI, *words])[0]):
+            self.check(json.loads(output), names.split(","), [8, 3000])
 
     def test_bare_calls_of_three_ranks_by_all_roots(self):
         names = ",".join(f"bare_{name}" for name in BARE)
@@ -299,22 +300,9 @@ class Programs(unittest.TestCase):
                         *FEW,
                     ]
                 )
-            answer = call(
-                HUDDLE,
-                "bench",
-                "bcast",
-                "--bytes",
-                "64",
-                "--launches",
-                "1",
-                "--shots",
-                "4",
-                "--figure-ms",
-                "20",
-                "--with",
-                "ompi4",
-                LD_PRELOAD=library,
-            )
+            words = ("--bytes", "64", "--launches", "1", "--shots", "4", "--figure-ms", "20")
+            words += ("--with", "ompi4")
+            answer = call(HUDDLE, "bench", "bcast", *words, LD_PRELOAD=library)
             self.assertEqual(1, answer.returncode)
             self.assertRegex(answer.stderr, r"ompi4, 2 ranks: \d+ bytes were wrong")
 
