@@ -7,7 +7,9 @@ import re
 
 from ..common import places, refused
 from ..common.layout import Trouble
-from ..common.options import MAX_STARTED, sizes_of, span, whole
+from ..common.options import MAX_STARTED, real, sizes_of, span, whole
+from . import plan
+from .synonyms import add_synonyms, positive
 
 EXAMPLES = """examples:
   huddle bench                                         first MPI found, without and with huddle, 2 ranks
@@ -16,28 +18,13 @@ EXAMPLES = """examples:
   huddle bench IMB-MPI1 Bcast -off_cache 20,64 -iter 1000 -msglog 6:24 -root_shift 1
   huddle bench osu_bcast -m 8:1048576 -i 1000 -x 100 -f
   huddle bench reduce --ranks 4 --compare "gather fragment=8K" --compare tree
+  huddle bench --summary --quick --csv figures.csv      how huddle compares here, in five minutes
 
 Ctrl-C ends the running launch and prints the figures measured so far.
 """ + places.HELP
 
+LAUNCHES, FIGURE_MS = 5, 40
 CANDIDATE = "ALGORITHM [PARAMETER=VALUE ...] [HUDDLE_SETTING=VALUE ...]; own: huddle's choice"
-
-
-def msglog(text):
-    """IMB's -msglog: '6:24' or '24', powers of two, after 0 bytes unless -zero_size is off."""
-    low, colon, high = text.partition(":")
-    try:
-        first, last = (int(low), int(high)) if colon else (0, int(low))
-    except ValueError:
-        first, last = 1, 0
-    if not 0 <= first <= last <= 30:
-        raise refused.argument(text, "LOW:HIGH, powers of two, at most 30")
-    return [1 << k for k in range(first, last + 1)]
-
-
-def osu_sizes(text):
-    """OSU's -m: '1048576' (up to), '8:1048576'."""
-    return sizes_of(text if ":" in text else f"1:{text}")
 
 
 def list_of(kind):
@@ -46,20 +33,6 @@ def list_of(kind):
 
     parse.__name__ = "list"
     return parse
-
-
-positive = whole(1, 1000000)
-
-
-def first_number(text):
-    """IMB's -iter: '5000,250' -> 5000."""
-    return positive(text.partition(",")[0])
-
-
-def switch(text):
-    if text.lower() not in ("0", "1", "on", "off"):
-        raise refused.argument(text, "on, off, 1 or 0")
-    return text.lower() in ("1", "on")
 
 
 def place(text):
@@ -89,9 +62,8 @@ def add_what(parser):
     parser.add_argument(
         "--ranks",
         type=list_of(whole(2, MAX_STARTED)),
-        default=[2],
         metavar="N,...",
-        help="numbers of ranks, such as 2,8 (default: 2)",
+        help="numbers of ranks, such as 2,8 (default: 2; with --summary several)",
     )
     parser.add_argument(
         "--bind",
@@ -137,6 +109,37 @@ def add_what(parser):
             "delay one rank by US microseconds, round-robin; also prints the mean processor time"
             " of a rank"
         ),
+    )
+
+
+def add_summary(parser):
+    many = parser.add_argument_group("a summary of everything")
+    many.add_argument(
+        "--summary",
+        action="store_true",
+        help=(
+            "by collective and class of line transfer: ratios to the fastest MPI that is found, and"
+            " to the same MPI alone; 2 ranks in several ways, and more ranks than cores; about"
+            f" half an hour, at most {plan.FULL.minutes} minutes"
+        ),
+    )
+    many.add_argument(
+        "--quick",
+        action="store_true",
+        help=f"with --summary: fewer sizes and ranks, at most {plan.QUICK.minutes} minutes",
+    )
+    many.add_argument(
+        "--minutes",
+        type=real(0, 10000),
+        metavar="M",
+        help="with --summary: start no launch that would end later",
+    )
+    many.add_argument(
+        "--add",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="with --summary: count the figures of an earlier one, too, from its --csv FILE",
     )
 
 
@@ -203,19 +206,17 @@ def add_how(parser):
     parser.add_argument(
         "--launches",
         type=positive,
-        default=5,
         metavar="N",
         help=(
-            "number of launches of each variant, in turn (default: 5; with fewer there are no"
-            " intervals)"
+            f"number of launches of each variant, in turn (default: {LAUNCHES}; with fewer there"
+            " are no intervals)"
         ),
     )
     parser.add_argument(
         "--figure-ms",
         type=positive,
-        default=40,
         metavar="MS",
-        help="time per figure and launch (default: 40)",
+        help=f"time per figure and launch (default: {FIGURE_MS})",
     )
     parser.add_argument(
         "--shots", type=positive, metavar="N", help="make exactly N calls per figure"
@@ -260,59 +261,10 @@ def add_output(parser):
         parser.add_argument(f"--{kind}", metavar="FILE", help=words)
 
 
-def add_synonyms(parser):
-    known = parser.add_argument_group("options of IMB and OSU")
-    known.add_argument(
-        "-msglog",
-        dest="bytes",
-        type=msglog,
-        metavar="LO:HI",
-        help="IMB: sizes 2^LO to 2^HI; HI alone: 1 to 2^HI",
-    )
-    known.add_argument("-iter", dest="shots", type=first_number, metavar="N", help="IMB: --shots N")
-    known.add_argument(
-        "-root_shift", dest="root_shift", type=switch, metavar="0|1", help="IMB: --root-shift"
-    )
-    known.add_argument(
-        "-off_cache",
-        dest="off_cache",
-        metavar="MB,LINE",
-        help="IMB: --cold; the sizes of cache and line are ignored, LINE may be missing; 0: off",
-    )
-    known.add_argument(
-        "-npmin",
-        type=whole(2, MAX_STARTED),
-        metavar="N",
-        help="IMB: from N ranks, doubling, up to the largest of --ranks",
-    )
-    known.add_argument(
-        "-sync", type=switch, metavar="0|1", help="IMB: ignored; every call has a common start"
-    )
-    known.add_argument(
-        "-imb_barrier",
-        type=switch,
-        metavar="0|1",
-        help="IMB: ignored; the MPI's barrier is not used for the common start",
-    )
-    known.add_argument("-zero_size", type=switch, metavar="0|1", help="IMB: also measure 0 bytes")
-    known.add_argument(
-        "-m",
-        dest="bytes",
-        type=osu_sizes,
-        metavar="LO:HI",
-        help="OSU: sizes in bytes; HI alone: 1 to HI",
-    )
-    known.add_argument("-i", dest="shots", type=positive, metavar="N", help="OSU: --shots N")
-    known.add_argument("-x", dest="warmups", type=whole(), metavar="N", help="OSU: --warmups N")
-    known.add_argument(
-        "-f", dest="full", choices=("full",), nargs="?", const="full", help="OSU: --details"
-    )
-
-
 def add_arguments(parser):
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EXAMPLES
-    for add in (add_what, add_whom, add_how, add_output, add_synonyms):
+    for add in (add_what, add_whom, add_how, add_output, add_summary, add_synonyms):
         add(parser)
 
 
@@ -345,14 +297,22 @@ def collectives_of(words, known):
 
 def settle(options, known):
     """Resolves synonyms and defaults.  known: the names of all collectives."""
+    if options.summary:
+        plan.settle(options, known)
+    elif word := plan.own_word(options):
+        raise Trouble(f"bench: {word}: only with --summary", 2)
     options.collectives, way = collectives_of(options.collectives, known)
     if way and options.way == "blocking":
         raise Trouble("bench: --way blocking: not possible with names of nonblocking calls", 2)
     options.way = options.way or way or "blocking"
+    options.ranks = options.ranks or [2]
+    options.launches = options.launches or LAUNCHES
+    options.figure_ms = options.figure_ms or FIGURE_MS
     if options.way != "blocking" and (options.compare or options.bare):
         raise Trouble(f"bench: --way {options.way}: not possible with --compare or --bare", 2)
-    options.bytes = options.bytes or sizes_of("8:2M:8")
-    if options.zero_size and 0 not in options.bytes:
+    if not options.summary:  # which has sizes of its own for each number of ranks
+        options.bytes = options.bytes or sizes_of("8:2M:8")
+    if options.zero_size and options.bytes and 0 not in options.bytes:
         options.bytes = [0, *options.bytes]
     options.cold = options.cold or (options.off_cache not in (None, "0"))
     options.details = options.details or options.full is not None

@@ -21,7 +21,7 @@ class Campaign:
     def __init__(self, options, layout, variants):
         self.options, self.layout, self.variants = options, layout, variants
         self.samples, self.notes, self.left_out, self.wrong = [], [], set(), 0
-        self.handled = {}
+        self.handled, self.checked = {}, set()
 
     def binding(self, ranks):
         return jobs.binding(self.options.bind, ranks)
@@ -152,7 +152,10 @@ class Campaign:
                     "bind": self.binding(ranks),
                     "variant": variant.name,
                     "mpi": answer["program"],
+                    "host": variant.mpi.name if variant.kind == "huddle" else "",
                     "launch": launch + 1,
+                    "root": "shift" if self.options.root_shift else str(self.options.root),
+                    "loop": self.options.loop or 0,
                     **({"ring": ring} if ring else {}),
                     **figure,
                 }
@@ -161,22 +164,27 @@ class Campaign:
             self.wrong += answer["wrong"]
             self.notes.append(f"{variant.name}, {ranks} ranks: {answer['wrong']} bytes were wrong")
 
-    def run(self, step):
-        """
-        All turns; step() after each.  Returns what ended it early (Ctrl-C, a signal), or None.
-        """
-        checked = set()
+    def take(self, launch, ranks, variant):
+        """A turn."""
+        if (variant.name, ranks) in self.left_out:
+            return
         try:
-            for launch, ranks, variant in self.turns():
-                if (variant.name, ranks) not in self.left_out:
-                    try:
-                        if variant.kind == "huddle" and (variant.name, ranks) not in checked:
-                            checked.add((variant.name, ranks))
-                            self.check(variant, ranks)
-                        self.measure(launch, variant, ranks)
-                    except jobs.JobFailed as failure:
-                        self.give_up(variant, ranks, failure)
-                step()
+            if variant.kind == "huddle" and (variant.name, ranks) not in self.checked:
+                self.checked.add((variant.name, ranks))
+                self.check(variant, ranks)
+            self.measure(launch, variant, ranks)
+        except jobs.JobFailed as failure:
+            self.give_up(variant, ranks, failure)
+
+    def run(self, progress):
+        """
+        All turns; a step of progress after each.  Returns what ended it early (Ctrl-C, a signal),
+        or None.
+        """
+        try:
+            for turn in self.turns():
+                self.take(*turn)
+                progress.step()
         except KeyboardInterrupt as interrupt:
             return interrupt
         if not self.samples:

@@ -9,9 +9,10 @@ import sys
 from ..common import launching, steady, stop
 from ..common.progress import Progress
 from ..common.text import heading, table
-from . import arguments, compare, report, stats
+from . import arguments, compare, report, stats, summary
 from .arguments import add_arguments  # noqa: F401  (of every command)
 from .campaign import Campaign
+from .rounds import Rounds, parts_of
 from .tables import bare_lines, missing_lines, summary_lines, tables
 from .variants import choose, program
 
@@ -77,7 +78,30 @@ def prepare(options, layout):
     variants, missing = choose(options, layout, warn)
     for variant in variants:
         program(layout, variant)
+    if options.summary:
+        return Rounds(options, parts_of(options, layout, variants)), variants, missing
     return Campaign(options, layout, variants), variants, missing
+
+
+def show_summary(campaign, others, missing):
+    """Returns the cases."""
+    cases = summary.cases_of(campaign.samples)
+    for title, headers, lines, right in summary.tables(cases):
+        heading(title)
+        table(headers, lines, right)
+    busy = [f"{others}: times may be those of a busy machine"] if others else []
+    print()
+    for line in summary.last_lines(cases, campaign.samples) + missing_lines(missing) + busy:
+        print(f"  {line}")
+    return cases
+
+
+def show_rows(campaign, variants, others, missing, options):
+    """Returns the rows."""
+    ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))
+    rows, unlabelled = stats.rows_of(campaign.samples, ours, peers)
+    show(rows, unlabelled, others, missing, options)
+    return rows
 
 
 def main(options, _command, layout):
@@ -85,11 +109,14 @@ def main(options, _command, layout):
     report.check_files(options, warn)
     campaign, variants, missing = prepare(options, layout)
     others = steady.others()
+    if options.summary:
+        warn(campaign.plan_text())
     with Progress(len(campaign.turns()), "measuring") as progress:
-        interrupt = campaign.run(progress.step)
-    ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))
-    rows, unlabelled = stats.rows_of(campaign.samples, ours, peers)
-    show(rows, unlabelled, others, missing, options)
+        interrupt = campaign.run(progress)
+    if options.summary:
+        rows = show_summary(campaign, others, missing)
+    else:
+        rows = show_rows(campaign, variants, others, missing, options)
     for note in campaign.notes + ([] if rows else [NO_FIGURE]):
         warn(note)
     report.write_files(

@@ -163,7 +163,10 @@ class Comparison:
                     "bind": bind,
                     "variant": name,
                     "mpi": "no MPI",
+                    "host": "",
                     "launch": launch + 1,
+                    "root": str(self.options.root),
+                    "loop": self.options.loop or 0,
                     "collective": collective,
                     "bytes": size,
                     "line_before_ns": answer["line_before_ns"],
@@ -190,7 +193,7 @@ class Comparison:
             if (name, ranks, collective) not in seen:
                 self.left_out.add((name, ranks, collective))
 
-    def run(self, step):
+    def run(self, progress):
         """All turns.  Returns what ended it early, or None."""
         early = None
         try:
@@ -200,7 +203,7 @@ class Comparison:
                 except Ended as failure:
                     self.left_out.add(turn[1:])
                     self.notes.append(f"{turn[2]}, {turn[1]} ranks: {failure}")
-                step()
+                progress.step()
         except KeyboardInterrupt as interrupt:
             early = interrupt
         self.tell_missing()

@@ -23,8 +23,11 @@ COLUMNS = (
     "bind",
     "variant",
     "mpi",
+    "host",
     "ring",
     "launch",
+    "root",
+    "loop",
     "collective",
     "bytes",
     "class",
@@ -92,17 +95,17 @@ def as_csv(samples):
     return text.getvalue()
 
 
-def row_json(row):
-    return {
-        **row._asdict(),
-        "cells": {name: cell._asdict() for name, cell in row.cells.items()},
-        "ratios": {name: ratio._asdict() for name, ratio in row.ratios.items()},
-    }
+def plain(value):
+    """A row, with dictionaries instead of named tuples."""
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    return value
 
 
 def as_json(rows, samples, about):
     return (
-        json.dumps({**about, "rows": [row_json(row) for row in rows], "samples": samples}, indent=1)
+        json.dumps({**about, "rows": [plain(row) for row in rows], "samples": samples}, indent=1)
         + "\n"
     )
 

@@ -122,12 +122,31 @@ def hosts_of(options, found):
     return names
 
 
+ABIS = ("openmpi", "mpich")
+HOSTS = ("ompi4", "ompi5", "mpich5", "mpich4", "intel")  # the first of an ABI has huddle
+
+
+def everything(options, found, layout):
+    """--summary: a front end of huddle for each ABI, and every MPI that is here."""
+    if options.hosts is None:
+        able = [mpi for mpi in found.values() if has_front_end(layout, mpi)]
+        able.sort(key=lambda mpi: (*HOSTS, mpi.kind).index(mpi.kind))
+        first = {abi: [m.name for m in able if peers.abi(m.kind) == abi][:1] for abi in ABIS}
+        options.hosts = sum(first.values(), [])
+    if options.against is None:
+        options.against = []
+        for name, mpi in found.items():
+            options.against += [name, f"{name}-sm"] if mpi.kind == "ompi4" else [name]
+
+
 def choose(options, layout, say):
     """
     The variants in the order in which they take turns, and the names of peers that are not there;
     say(line): of each of these.
     """
     found = peers.find(layout, named_by(options), os.path.join(layout.prefix, "peers"))
+    if options.summary:
+        everything(options, found, layout)
     hosts, settings = hosts_of(options, found), launching.settings_of(options.set, layout)
     variants, missing = [], []
     for name in (

@@ -170,7 +170,8 @@ class Asked(unittest.TestCase):
         )
 
 
-HUDDLE = variants.Variant("huddle", "huddle", None, {}, {}, None)
+MPI = peers.Mpi("ompi4", "ompi4", "Open MPI 4.1.4", "mpirun", {})
+HUDDLE = variants.Variant("huddle", "huddle", MPI, {}, {}, None)
 
 
 class Launches(Campaign):
@@ -222,7 +223,7 @@ class Launches(Campaign):
                 jobs, "run", lambda words, _env: json.dumps(self.answer(words))
             ),
         ):
-            self.run(lambda: None)
+            self.run(unittest.mock.Mock())
         calls = [(sample["collective"], sample["bytes"]) for sample in self.samples]
         return calls, self.launched, self.notes
 
@@ -278,7 +279,7 @@ class Limit(unittest.TestCase):
 
 
 class Peers(unittest.TestCase):
-    found = {"ompi4": peers.Mpi("ompi4", "ompi4", "Open MPI 4.1.4", "mpirun", {})}
+    found = {"ompi4": MPI}
 
     def test_flavours(self):
         variant = variants.peer_of("ompi4-tree", self.found)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What `huddle bench --summary` measures: rounds of all numbers of ranks and ways to call, and in each
+of these the variants in turn.  It starts no launch that would probably end after its time.
+"""
+
+import argparse
+import itertools
+import math
+import time
+from collections import Counter
+
+from ..common import collectives, jobs
+from ..common.layout import Trouble
+from ..common.options import sizes_of
+from ..common.transfers import class_of
+from . import handled, plan, summary
+from .arguments import call_words
+from .campaign import Campaign
+
+# Of a launch, until its time is known: its start, a figure's two line transfers, and how many times
+# as long as bound ranks each of those that share cores takes.
+START_S, LINE_S, SHARE = 0.7, 0.004, 2
+REPEATS = 2  # at most, of a launch whose processors were elsewhere
+SLOW, SLACK_S = 20, 10  # limit of a launch: times its guess; beyond the time of all
+
+
+def usual(lines):
+    """The most frequent class."""
+    return max(Counter(filter(None, lines)).most_common(1), default=(None,))[0]
+
+
+class Part(Campaign):
+    """
+    A number of ranks and a way to call.  Calls that fall back to the MPI are huddle's, too: that is
+    what a program gets.  left_s: the time for the rest.
+    """
+
+    left_s = math.inf
+
+    def check(self, variant, ranks):
+        names = self.collectives(variant)
+        words = [*call_words(self.options, names, self.options.bytes), *handled.ONCE]
+        counts = handled.count(lambda env: self.launch(variant, ranks, words, env), names)
+        none = [name for name in names if not counts[name]["handled"]]
+        if none:
+            self.notes.append(
+                f"{variant.name}, {ranks} ranks: the MPI's own serve {', '.join(none)}"
+            )
+
+    def limit_s(self, variant):
+        """Some MPIs take seconds for a figure; one that hangs must not take the rest's time."""
+        longest = SLOW * self.guess_s()
+        return self.options.limit or min(longest, self.left_s + SLACK_S)
+
+    def figures(self):
+        return sum(len(self.sizes(name)) for name in self.options.collectives)
+
+    def guess_s(self):
+        """Of a launch."""
+        many = self.options.ranks[0]
+        share = 1 if self.bound(many) else SHARE * many
+        return START_S + self.figures() * (1.3 * self.options.figure_ms / 1000 + LINE_S) * share
+
+    def text(self):
+        calls = "back to back" if self.options.loop else "single calls"
+        roots = "roots in turn" if self.options.root_shift else "root 0"
+        return f"{self.options.ranks[0]} ranks, {calls}, {roots}"
+
+
+def ways_of(ranks, rooted):
+    """(loop, roots in turn, only collectives with a root), for bound ranks or all."""
+    if ranks != 2:
+        return [(None, True, False)]
+    fixed = [(None, False, True), (plan.LOOP, False, True)] if rooted else []
+    return [(None, True, False), (plan.LOOP, True, False), *fixed]
+
+
+def parts_of(options, layout, variants):
+    rooted = {row.name for row in collectives.known(layout) if row.rooted}
+    sizes, parts = options.bytes, []
+    with_root = [name for name in options.collectives if name in rooted]
+    for ranks in options.ranks:
+        bind = jobs.binding("core", ranks)
+        own = plan.of(options)
+        some = sizes or sizes_of(own.bytes if bind == "core" else own.shared)
+        for loop, shift, only in ways_of(ranks if bind == "core" else 0, with_root):
+            more = {
+                "ranks": [ranks],
+                "bytes": some,
+                "loop": loop,
+                "root_shift": shift,
+                "collectives": with_root if only else options.collectives,
+            }
+            one = argparse.Namespace(**{**vars(options), **more})
+            parts.append(Part(one, layout, variants))
+    return parts
+
+
+class Rounds:
+    """As Campaign: samples, notes and so on, of all parts."""
+
+    def __init__(self, options, parts):
+        self.options, self.parts, self.seconds = options, parts, {}
+        self.samples = [sample for path in options.add for sample in summary.read(path)]
+        self.notes, checked = [], set()
+        self.begin = time.monotonic()
+        for part in parts:
+            part.samples, part.notes, part.checked = self.samples, self.notes, checked
+
+    @property
+    def wrong(self):
+        return sum(part.wrong for part in self.parts)
+
+    @property
+    def left_out(self):
+        return set().union(*(part.left_out for part in self.parts))
+
+    def turns(self):
+        """(launch, part, variant) in order."""
+        return [
+            (launch, part, variant)
+            for launch in range(self.options.launches)
+            for part in self.parts
+            for variant in part.variants
+            if part.collectives(variant)
+        ]
+
+    def expected_s(self, turn):
+        _, part, variant = turn
+        return self.seconds.get((part.text(), variant.name), part.guess_s())
+
+    def plan_text(self):
+        """What is about to be measured, and how long that takes."""
+        variants = self.parts[0].variants
+        names = [[v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer")]
+        minutes = self.left_s(self.turns()) / 60
+        return (
+            f"{' and '.join(names[0])} and {', '.join(names[1])}: {self.options.launches} rounds,"
+            f" about {minutes:.1f} minutes, at most {self.options.minutes:g}"
+        )
+
+    def left_s(self, turns):
+        """What the turns take, but no longer than there is time for."""
+        spent = time.monotonic() - self.begin
+        return min(sum(map(self.expected_s, turns)), max(0, 60 * self.options.minutes - spent))
+
+    def fits(self, turn):
+        spent = time.monotonic() - self.begin
+        return spent + self.expected_s(turn) <= 60 * self.options.minutes
+
+    def take(self, turn):
+        """Returns the class of most of its figures; None: there is none."""
+        launch, part, variant = turn
+        begin, before = time.monotonic(), len(self.samples)
+        part.left_s = self.begin + 60 * self.options.minutes - begin
+        part.take(launch, part.options.ranks[0], variant)
+        self.seconds[part.text(), variant.name] = time.monotonic() - begin
+        return usual(map(class_of, self.samples[before:]))
+
+    def take_all(self, turns, progress):
+        """
+        The turns of a part.  A launch of another class than most is repeated: its figures cannot be
+        compared.  False: there was no time for a turn.
+        """
+        lines = []
+        for turn in turns:
+            if not self.fits(turn):
+                return False
+            lines.append(self.take(turn))
+            progress.step()
+        for _ in range(REPEATS):
+            wanted = usual(lines)
+            for number, turn in enumerate(turns):
+                if lines[number] not in (wanted, None) and self.fits(turn):
+                    lines[number] = self.take(turn)
+        return True
+
+    def run(self, progress):
+        """
+        All turns for which there is time.  Returns what ended it early (Ctrl-C, a signal), or None.
+        """
+        turns = self.turns()
+        self.begin = time.monotonic()
+        try:
+            for (launch, part), group in itertools.groupby(turns, key=lambda turn: turn[:2]):
+                left = f"{self.left_s(turns[progress.done:]) / 60:.1f} min left"
+                progress.stage(f"round {launch + 1}, {part.text()}, about {left}")
+                if not self.take_all(list(group), progress):
+                    self.notes.append(self.ended_text(launch, part))
+                    break
+        except KeyboardInterrupt as interrupt:
+            return interrupt
+        if not self.samples:
+            raise Trouble("bench: nothing was measured\n  " + "\n  ".join(self.notes))
+        return None
+
+    def ended_text(self, launch, part):
+        return (
+            f"the {self.options.minutes:g} minutes ended in round {launch + 1} of"
+            f" {self.options.launches}, at {part.text()}"
+        )

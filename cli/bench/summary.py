@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What `huddle bench --summary` makes of figures: by collective and class of line transfer, how huddle
+compares with the fastest other MPI, and with the same MPI alone.
+
+A case is a size of a collective, in a setting and a class.  With several front ends of huddle the
+slowest counts.  A case is compared only where all of them and all other MPIs have a figure in that
+class: without the fastest MPI's a ratio would be too small.
+"""
+
+import csv
+import statistics
+from collections import defaultdict, namedtuple
+
+from ..common.layout import Trouble
+from ..common.sizes import written
+from ..common.transfers import ANY, CLASSES, class_of, usable
+from .stats import BARE, geometric_mean
+
+SMALL, LARGE = 4 << 10, 16 << 10  # bytes up to which, and from which, ratios have a mean
+CLEARLY = 1.05  # a ratio above it is no noise
+
+# loop: calls back to back in a sample, 0: single ones.  root: "shift", or the rank.
+Setting = namedtuple("Setting", "ranks bind loop root")
+# host: the MPI of the slowest front end; peer: the fastest MPI; ratio: of their times, None: not
+# compared.  own: MPI -> time with huddle by that without.  launches: the fewest of a variant.
+Case = namedtuple(
+    "Case", "setting collective bytes line host huddle_ns peer peer_ns ratio own launches"
+)
+# A collective in a class, or all of them.  mean, small, large: of ratios, None: there are none.
+# worst: the Case with the largest ratio; own: the largest (ratio, MPI, bytes); None: there is none.
+Line = namedtuple("Line", "collective line cases above clearly mean small large worst own")
+
+# Columns of a file of figures.
+WHOLE = ("ranks", "loop", "launch", "bytes", "shots", "late", "refused", "wrong")
+NS = ("line_before", "line_after", "median", "p99", "min", "mean", "max", "cpu")
+
+
+def setting_of(sample):
+    return Setting(sample["ranks"], sample["bind"], sample["loop"], sample["root"])
+
+
+def order(case):
+    lines = [*(name for name, _ in CLASSES), ANY]
+    return case.bytes, lines.index(case.line)
+
+
+def case_of(key, figures, everyone):
+    """figures: (host, variant) -> ns of its launches; everyone: all that were measured at all."""
+    ns = {who: statistics.median(values) for who, values in figures.items()}
+    hosts = {host: value for (host, _), value in ns.items() if host}
+    peers = {name: value for (host, name), value in ns.items() if not host}
+    own = {host: value / peers[host] for host, value in hosts.items() if host in peers}
+    slowest, fastest = max(hosts, key=hosts.get), min(peers, key=peers.get, default=None)
+    ratio = hosts[slowest] / peers[fastest] if fastest and set(ns) == everyone else None
+    launches = min(map(len, figures.values()))
+    return Case(*key, slowest, hosts[slowest], fastest, peers.get(fastest), ratio, own, launches)
+
+
+def cases_of(samples):
+    """The cases in which huddle has a figure; settings and collectives as they were measured."""
+    groups, everyone = defaultdict(lambda: defaultdict(list)), defaultdict(set)
+    for sample in samples:
+        if usable(sample) and not sample["wrong"] and sample["variant"] != BARE:
+            what = setting_of(sample), sample["collective"]
+            who = sample["host"], sample["variant"]
+            groups[*what, sample["bytes"], class_of(sample)][who].append(sample["median_ns"])
+            everyone[what].add(who)
+    turns = {what: turn for turn, what in enumerate(everyone)}
+    found = [
+        case_of(key, figures, everyone[key[:2]])
+        for key, figures in groups.items()
+        if any(host for host, _ in figures)
+    ]
+    return sorted(found, key=lambda case: (turns[case[:2]], *order(case)))
+
+
+def mean_of(cases):
+    return geometric_mean([case.ratio for case in cases]) if cases else None
+
+
+def line_of(collective, line, cases):
+    """cases: all of them, also those that are not compared."""
+    compared = [case for case in cases if case.ratio]
+    own = [(ratio, mpi, case.bytes) for case in cases for mpi, ratio in case.own.items()]
+    return Line(
+        collective,
+        line,
+        len(compared),
+        sum(case.ratio > 1 for case in compared),
+        sum(case.ratio > CLEARLY for case in compared),
+        mean_of(compared),
+        mean_of([case for case in compared if case.bytes <= SMALL]),
+        mean_of([case for case in compared if case.bytes >= LARGE]),
+        max(compared, key=lambda case: case.ratio, default=None),
+        max(own, default=None),
+    )
+
+
+def grouped(cases, key):
+    groups = {}
+    for case in cases:
+        groups.setdefault(key(case), []).append(case)
+    return groups
+
+
+def lines_of(cases):
+    """A line for each collective and class, then one for all, of the cases of a setting."""
+    lines = [
+        line_of(*key, some)
+        for key, some in grouped(cases, lambda case: (case.collective, case.line)).items()
+    ]
+    names = [*(name for name, _ in CLASSES), ANY]
+    collectives = list(dict.fromkeys(case.collective for case in cases))
+    # (of what is in no other class, only what is slower than without huddle is worth a line)
+    lines = [line for line in lines if line.cases or (line.own and line.own[0] > 1)]
+    lines.sort(key=lambda line: (collectives.index(line.collective), names.index(line.line)))
+    return [*lines, line_of("all", "", cases)]
+
+
+# ---- as text ----
+
+
+def number(value):
+    return "" if value is None else f"{value:.2f}"
+
+
+def size_text(size):
+    return f" {written(size)}" if size else ""
+
+
+def setting_text(setting):
+    many = {"core": "one core per rank", "shared": "more than cores", "none": "not bound"}[
+        setting.bind
+    ]
+    calls = f"{setting.loop} calls back to back" if setting.loop else "single calls"
+    roots = "roots in turn" if setting.root == "shift" else f"root {setting.root}"
+    return f"{setting.ranks} ranks, {many}; {calls}, {roots}"
+
+
+def row_of(line):
+    worst, own = line.worst, line.own
+    return [
+        line.collective,
+        line.line,
+        str(line.cases),
+        str(line.above),
+        str(line.clearly),
+        number(line.small),
+        number(line.large),
+        f"{number(worst.ratio)}{size_text(worst.bytes)} {worst.peer}" if worst else "",
+        f"{number(own[0])}{size_text(own[2])} {own[1]}" if own else "",
+    ]
+
+
+HEADERS = ("", "line", "cases", ">1", ">1.05", "to 4K", "16K on", "worst", "same MPI, worst")
+RIGHT = (2, 3, 4, 5, 6)
+
+
+def tables(cases):
+    """[(title, headers, rows, right)], one for each setting."""
+    return [
+        (setting_text(setting), HEADERS, [row_of(line) for line in lines_of(some)], RIGHT)
+        for setting, some in grouped(cases, lambda case: case.setting).items()
+    ]
+
+
+def total_lines(cases):
+    total = line_of("all", "", cases)
+    sizes = grouped(cases, lambda case: (case.setting, case.collective, case.bytes))
+    lone = sum(not any(case.ratio for case in some) for some in sizes.values())
+    lines = [f"{total.cases} cases, {total.above} above 1, {total.clearly} above {CLEARLY}"]
+    if total.cases:
+        lines[0] += f"; geometric mean {number(total.mean)}"
+    if lone:
+        lines.append(f"{lone} of {len(sizes)} sizes are not compared: no class has all MPIs")
+    return lines
+
+
+def ns_text(samples):
+    """The line transfer of each class."""
+    found = defaultdict(list)
+    for sample in samples:
+        if usable(sample) and class_of(sample) != ANY and sample["line_before_ns"] >= 0:
+            found[class_of(sample)].append(sample["line_before_ns"])
+    return ", ".join(
+        f"{name} {statistics.median(found[name]):.0f} ns" for name, _ in CLASSES if name in found
+    )
+
+
+def last_lines(cases, samples):
+    """What is said of all settings together."""
+    unlabelled = sum(class_of(sample) is None for sample in samples)
+    out = "left out: the line transfer was not measured, or changed its class meanwhile"
+    ns = ns_text(samples)
+    return [
+        *total_lines(cases),
+        *([f"a cache line crosses: {ns}"] if ns else []),
+        *([f"{unlabelled} of {len(samples)} figures {out}"] if unlabelled else []),
+    ]
+
+
+# ---- figures of an earlier run ----
+
+
+def read(path):
+    """The samples of a file that --csv has written."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(reader := csv.DictReader(file))
+        if "host" not in (reader.fieldnames or ()):
+            raise KeyError("host")
+        for row in rows:
+            row.update({name: int(row[name]) for name in WHOLE})
+            row.update({f"{name}_ns": float(row[f"{name}_ns"]) for name in NS})
+    except (OSError, ValueError, KeyError) as error:
+        raise Trouble(
+            f"--add {path}: not figures that huddle bench --csv wrote ({error})", 2
+        ) from error
+    return rows

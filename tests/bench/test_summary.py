@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `huddle bench --summary` measures, and what it makes of figures.  test_summary.py SOURCE."""
+
+import argparse
+import os
+import sys
+import tempfile
+import unittest
+from types import SimpleNamespace
+from unittest import mock
+
+sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
+
+from cli.bench import arguments, plan, report, rounds, summary, variants  # noqa: E402
+from cli.common import jobs, peers  # noqa: E402
+from cli.common.layout import Trouble  # noqa: E402
+from cli.common.parser import Parser  # noqa: E402
+
+NEAR, FAR = 60, 200  # ns of a line transfer
+KNOWN = [*plan.COLLECTIVES, "alltoallv"]
+FOUND = {name: peers.Mpi(name, name, name, "mpirun", {}) for name in ("mpich5", "ompi5", "ompi4")}
+
+
+def figure(variant, us, size=8, line=NEAR, host="", **more):
+    return {
+        **{"ranks": 2, "bind": "core", "root": "shift", "loop": 0, "launch": 1, "ring": ""},
+        **{"collective": "bcast", "bytes": size, "variant": variant, "host": host, "mpi": "an MPI"},
+        **{"line_before_ns": line, "line_after_ns": line, "median_ns": 1000 * us, "shots": 20},
+        **{f"{name}_ns": 1000 * us for name in ("p99", "min", "mean", "max", "cpu")},
+        **{"late": 0, "refused": 0, "wrong": 0, **more},
+    }
+
+
+def four(ours, other, first, second, **more):
+    """huddle on two MPIs, and these alone."""
+    return [
+        figure("huddle on ompi4", ours, host="ompi4", **more),
+        figure("huddle on mpich5", other, host="mpich5", **more),
+        figure("ompi4", first, **more),
+        figure("mpich5", second, **more),
+    ]
+
+
+class Cases(unittest.TestCase):
+    def test_the_slower_front_end_and_the_fastest_mpi_count(self):
+        [case] = summary.cases_of(four(3, 4, 5, 2))
+        self.assertEqual(("mpich5", "mpich5", 2.0), (case.host, case.peer, case.ratio))
+        self.assertEqual({"ompi4": 3 / 5, "mpich5": 4 / 2}, case.own)
+
+    def test_of_launches_the_median_counts(self):
+        samples = four(3, 3, 6, 9) + four(1, 1, 6, 9) + four(9, 2, 6, 9)
+        [case] = summary.cases_of(samples)
+        self.assertEqual((3 / 6, 3), (case.ratio, case.launches))
+
+    def test_classes_are_not_mixed(self):
+        """Where an MPI has no figure in a class nothing is compared, but with the same MPI."""
+        near, far = four(1, 1, 2, 4), four(8, 8, 4, 2, line=FAR)
+        cases = summary.cases_of(near + far[:3])
+        self.assertEqual([("near", 0.5), ("far", None)], [(c.line, c.ratio) for c in cases])
+        self.assertEqual({"ompi4": 2.0}, cases[1].own)
+        self.assertEqual(2, sum(c.ratio is not None for c in summary.cases_of(near + far)))
+
+    def test_what_is_no_figure_does_not_count(self):
+        for more in ({"refused": 1}, {"wrong": 8}, {"shots": 0}, {"line_after_ns": FAR}):
+            with self.subTest(more=more):
+                self.assertEqual([], summary.cases_of(four(1, 1, 2, 2, **more)))
+
+    def test_an_mpi_that_was_never_measured_is_not_awaited(self):
+        samples = four(1, 1, 2, 4) + [figure("intel", 3, collective="scan")]
+        self.assertEqual([0.5], [case.ratio for case in summary.cases_of(samples)])
+
+    def test_ways_to_call_are_kept_apart(self):
+        samples = four(1, 1, 2, 2) + four(4, 4, 2, 2, loop=100) + four(6, 6, 2, 2, root="0")
+        self.assertEqual([0.5, 2.0, 3.0], [case.ratio for case in summary.cases_of(samples)])
+
+
+class Lines(unittest.TestCase):
+    def setUp(self):
+        ratios = {8: 0.5, 4096: 2.0, 16 << 10: 1.04, 1 << 20: 4.16}
+        self.samples = [
+            sample
+            for size, ratio in ratios.items()
+            for sample in four(ratio, ratio, 1, 2, size=size)
+        ]
+        self.samples += four(6, 3, 6, 6, line=FAR, collective="barrier", size=0)
+
+    def lines(self):
+        return summary.lines_of(summary.cases_of(self.samples))
+
+    def test_a_line_has_means_numbers_and_the_worst(self):
+        bcast, barrier, everything = self.lines()
+        self.assertEqual(
+            ("bcast", "near", 4, 3, 2),
+            (bcast.collective, bcast.line, bcast.cases, bcast.above, bcast.clearly),
+        )
+        self.assertAlmostEqual(1.0, bcast.small)
+        self.assertAlmostEqual(2.08, bcast.large)
+        self.assertEqual((1 << 20, "ompi4"), (bcast.worst.bytes, bcast.worst.peer))
+        self.assertEqual((4.16, "ompi4", 1 << 20), bcast.own)
+        self.assertEqual(("far", 1.0, None), (barrier.line, barrier.small, barrier.large))
+        self.assertEqual((5, 3), (everything.cases, everything.above))
+
+    def test_tables_fit_a_terminal(self):
+        """With the longest names there are."""
+        more = {"collective": "reduce_scatter", "size": 256 << 10, "line": 10}
+        self.samples += [figure("ompi4-sm", 0.01, **more), *four(99, 99, 10, 10, **more)]
+        [(title, headers, rows, _)] = summary.tables(summary.cases_of(self.samples))
+        self.assertIn("2 ranks, one core per rank; single calls, roots in turn", title)
+        widths = [max(len(row[i]) for row in [headers, *rows]) for i in range(len(headers))]
+        self.assertLessEqual(2 + sum(widths) + 2 * (len(widths) - 1), 100)
+        self.assertIn("4.16 1M ompi4", rows[0])
+        self.assertIn("1.00 ompi4", rows[1])
+
+    def test_a_class_with_nothing_to_say_has_no_line(self):
+        others = four(1, 1, 2, 2, line=10)
+        self.samples += others[:1]
+        self.assertEqual(3, len(self.lines()))
+
+    def test_the_last_lines_say_what_is_missing(self):
+        self.samples += four(1, 1, 2, 2, size=512)[:3]
+        self.samples.append(figure("ompi4", 1, line_after_ns=FAR))
+        text = "\n".join(summary.last_lines(summary.cases_of(self.samples), self.samples))
+        self.assertIn("5 cases, 3 above 1, 2 above 1.05; geometric mean 1.34", text)
+        self.assertIn("1 of 6 sizes are not compared", text)
+        self.assertIn("near 60 ns, far 200 ns", text)
+        self.assertIn(f"1 of {len(self.samples)} figures left out", text)
+
+    def test_nothing_compared_is_no_error(self):
+        self.assertEqual(["0 cases, 0 above 1, 0 above 1.05"], summary.last_lines([], []))
+
+
+class Earlier(unittest.TestCase):
+    """--add"""
+
+    def test_figures_are_what_csv_wrote(self):
+        samples = four(1.5, 1, 2, 4) + four(1, 1, 2, 4, line=FAR, loop=100, root="0")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "figures.csv")
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(report.as_csv(samples))
+            self.assertEqual(summary.cases_of(samples), summary.cases_of(summary.read(path)))
+
+    def test_another_file_is_an_error(self):
+        for text in ("", "ranks\n2\n", "no table at all"):
+            with self.subTest(text=text), tempfile.NamedTemporaryFile("w") as file:
+                file.write(text)
+                file.flush()
+                with self.assertRaisesRegex(Trouble, f"--add {file.name}: not figures"):
+                    summary.read(file.name)
+
+
+def settled(*words):
+    parser = Parser(allow_abbrev=False)
+    arguments.add_arguments(parser)
+    return arguments.settle(parser.parse_args(words), KNOWN)
+
+
+class Options(unittest.TestCase):
+    def test_the_plan_is_the_default(self):
+        options = settled("--summary")
+        self.assertEqual(
+            (list(plan.FULL.ranks), plan.FULL.rounds, plan.FULL.minutes, plan.COLLECTIVES),
+            tuple(getattr(options, n) for n in ("ranks", "launches", "minutes")) + (KNOWN[:-1],),
+        )
+        self.assertEqual(set(plan.COLLECTIVES), set(options.collectives))
+        options = settled("--summary", "--quick", "--ranks", "3", "alltoallv", "--minutes", "0")
+        self.assertEqual(
+            ([3], 0, ["alltoallv"]), (options.ranks, options.minutes, options.collectives)
+        )
+
+    def test_what_it_cannot_do_is_said(self):
+        for words, said in (
+            (["--summary", "--bare"], "--summary and --bare exclude"),
+            (["--summary", "--root-shift"], "--summary and --root-shift exclude"),
+            (["--summary", "--bind", "none"], "--summary and --bind none exclude"),
+            (["--quick"], "--quick: only with --summary"),
+            (["--minutes", "0"], "--minutes: only with --summary"),
+        ):
+            with self.subTest(words=words), self.assertRaisesRegex(Trouble, said):
+                settled(*words)
+
+    def test_huddle_is_measured_on_an_mpi_of_each_abi(self):
+        options = SimpleNamespace(hosts=None, against=None)
+        for built, hosts in (
+            (["mpich", "openmpi-4", "openmpi-5"], ["ompi4", "mpich5"]),
+            (["openmpi-5"], ["ompi5"]),
+        ):
+            layout = SimpleNamespace(
+                front_ends=lambda b=built: dict.fromkeys(f"{n}.1" if "-" in n else n for n in b)
+            )
+            options.hosts = None
+            variants.everything(options, FOUND, layout)
+            self.assertEqual(hosts, options.hosts)
+        self.assertEqual(["mpich5", "ompi5", "ompi4", "ompi4-sm"], options.against)
+
+
+class Layout:
+    """Of which collectives have a root."""
+
+    @staticmethod
+    def ask(*_words):
+        return [{"name": name, "rooted": name in ("bcast", "reduce")} for name in KNOWN]
+
+
+class Measured(unittest.TestCase):
+    """Rounds without launches: a launch takes `took_s`, and its figures are of the next class."""
+
+    def setUp(self):
+        self.now, self.launched, self.classes = 0.0, [], []
+        patches = [
+            mock.patch.object(rounds.time, "monotonic", lambda: self.now),
+            mock.patch.object(jobs, "cores", lambda: 2),
+            mock.patch.object(os, "sched_getaffinity", lambda _: {0, 1}),
+            mock.patch.object(rounds.Part, "take", self.take),
+        ]
+        for patch in patches:
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def take(self, launch, ranks, variant):
+        self.launched.append((launch, ranks, variant.name))
+        self.now += self.took_s
+        line = self.classes.pop(0) if self.classes else NEAR
+        self.made.samples.append(figure(variant.name, 1, line=line))
+
+    def rounds(self, *words, took_s=1):
+        self.took_s, options = took_s, settled("--summary", *words)
+        some = [
+            variants.Variant("huddle", "huddle", FOUND["ompi4"], {}, {}, None),
+            variants.Variant("ompi4", "peer", FOUND["ompi4"], {}, {}, None),
+            variants.Variant("ompi5", "peer", FOUND["ompi5"], {}, {}, None),
+        ]
+        self.made = rounds.Rounds(options, rounds.parts_of(options, Layout, some))
+        return self.made
+
+    def run_rounds(self, *words, **more):
+        made = self.rounds(*words, **more)
+        self.assertIsNone(made.run(mock.Mock(done=0)))
+        return [name for _, _, name in self.launched]
+
+    def test_two_bound_ranks_are_called_in_four_ways(self):
+        parts = self.rounds("--ranks", "2,4").parts
+        self.assertEqual(
+            [
+                "2 ranks, single calls, roots in turn",
+                "2 ranks, back to back, roots in turn",
+                "2 ranks, single calls, root 0",
+                "2 ranks, back to back, root 0",
+                "4 ranks, single calls, roots in turn",
+            ],
+            [part.text() for part in parts],
+        )
+        self.assertEqual(["bcast", "reduce"], parts[2].options.collectives)
+        self.assertEqual(1 << 20, parts[0].options.bytes[-1])
+        self.assertEqual(256 << 10, parts[4].options.bytes[-1])
+
+    def test_variants_take_turns(self):
+        self.assertEqual(
+            ["huddle", "ompi4", "ompi5"] * 2, self.run_rounds("--ranks", "4", "--launches", "2")
+        )
+
+    def test_a_launch_of_another_class_is_repeated(self):
+        self.classes = [NEAR, FAR, NEAR, FAR, NEAR]
+        names = self.run_rounds("--ranks", "4", "--launches", "1")
+        self.assertEqual(["huddle", "ompi4", "ompi5", "ompi4", "ompi4"], names)
+
+    def test_it_ends_in_time(self):
+        words = ("--ranks", "4", "--launches", "9", "--minutes", "1")
+        self.assertEqual(["huddle", "ompi4"], self.run_rounds(*words, took_s=28))
+        self.assertIn("the 1 minutes ended in round 1 of 9, at 4 ranks", self.made.notes[0])
+
+    def test_a_launch_is_ended_with_the_time_of_all(self):
+        part = self.rounds("--ranks", "16").parts[0]
+        usual_s, part.left_s = part.limit_s(None), 7
+        self.assertGreater(usual_s, 60)
+        self.assertEqual(7 + rounds.SLACK_S, part.limit_s(None))
+
+
+if __name__ == "__main__":
+    unittest.main()
