@@ -74,6 +74,8 @@ def prepare(options, layout):
     if options.compare:
         compare.check(options)
         return compare.Comparison(options, layout), compare.variants_of(options), []
+    if options.summary and options.minutes == 0:  # of earlier figures alone
+        return Rounds(options, []), [], []
     launching.check_launcher(layout)
     variants, missing = choose(options, layout, warn)
     for variant in variants:
@@ -108,8 +110,8 @@ def main(options, _command, layout):
     options = arguments.settle(options, known_collectives(layout))
     report.check_files(options, warn)
     campaign, variants, missing = prepare(options, layout)
-    others = steady.others()
-    if options.summary:
+    others = steady.others() if campaign.turns() else None
+    if options.summary and campaign.parts:
         warn(campaign.plan_text())
     with Progress(len(campaign.turns()), "measuring") as progress:
         interrupt = campaign.run(progress)

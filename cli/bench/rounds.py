@@ -20,7 +20,7 @@ from .campaign import Campaign
 
 # Of a launch, until its time is known: its start, a figure's two line transfers, and how many times
 # as long as bound ranks each of those that share cores takes.
-START_S, LINE_S, SHARE = 0.7, 0.004, 2
+START_S, LINE_S, SHARE = 0.7, 0.004, 1.3
 REPEATS = 2  # at most, of a launch whose processors were elsewhere
 SLOW, SLACK_S = 20, 10  # limit of a launch: times its guess; beyond the time of all
 

@@ -14,6 +14,7 @@ from collections import defaultdict, namedtuple
 
 from ..common.layout import Trouble
 from ..common.sizes import written
+from ..common.text import count_text
 from ..common.transfers import ANY, CLASSES, class_of, usable
 from .stats import BARE, geometric_mean
 
@@ -169,7 +170,9 @@ def total_lines(cases):
     total = line_of("all", "", cases)
     sizes = grouped(cases, lambda case: (case.setting, case.collective, case.bytes))
     lone = sum(not any(case.ratio for case in some) for some in sizes.values())
-    lines = [f"{total.cases} cases, {total.above} above 1, {total.clearly} above {CLEARLY}"]
+    lines = [
+        f"{count_text(total.cases, 'case')}, {total.above} above 1, {total.clearly} above {CLEARLY}"
+    ]
     if total.cases:
         lines[0] += f"; geometric mean {number(total.mean)}"
     if lone:

@@ -120,9 +120,14 @@ def of_group(rows):
         )
 
 
+def roots_of(row):
+    """Files of before roots were varied do not say: it was rank 0."""
+    return {"": "", "shift": ", roots in turn"}.get(row["root"], f", root {row['root']}")
+
+
 def heading_of(row):
     bound = ", not bound" if not_bound(row) else ""
-    return f"### {row['machine']}, {row['ranks']} ranks{bound}, line {row['class']}"
+    return f"### {row['machine']}, {row['ranks']} ranks{bound}{roots_of(row)}, line {row['class']}"
 
 
 def of_aim(name, values, most):
@@ -134,7 +139,7 @@ def of_aim(name, values, most):
 
 def means_by_aim(rows):
     found = {}
-    for group in grouped(rows, "machine", "ranks", "bind", "class", "collective"):
+    for group in grouped(rows, "machine", "ranks", "bind", "root", "class", "collective"):
         found.setdefault(aim_of(group[0]), []).append(mean(group))
     return found
 
@@ -204,7 +209,7 @@ def of_simulation():
 
 def with_machines(name):
     return [
-        {**row, "machine": machine}
+        {"root": "", **row, "machine": machine}
         for suffix, machine in MACHINES.items()
         for row in rows_of(HERE / f"{name}{suffix}.csv")
     ]
@@ -238,7 +243,7 @@ def aims(single, loops):
 
 def single_calls(single):
     yield "## Single calls\n"
-    for group in grouped(single, "machine", "ranks", "bind", "class"):
+    for group in grouped(single, "machine", "ranks", "bind", "root", "class"):
         lines = (
             "| collective | cases | slower | mean | slowest case |",
             "| --- | --- | --- | --- | --- |",
@@ -251,7 +256,8 @@ def loop_line(group):
     row = group[0]
     worst = max(group, key=lambda r: float(r["ratio"]))["collective"]
     return (
-        f"| {row['machine']} | {row['mpi']} | {row['ranks']} | {row['class']} | {len(group)}"
+        f"| {row['machine']} | {row['mpi']} | {row['ranks']}{roots_of(row)} | {row['class']}"
+        f" | {len(group)}"
         f" | {slower(group)} | {mean(group):.2f} | `{worst}` {slowest_text(group)} |"
     )
 
@@ -260,7 +266,7 @@ def back_to_back(loops):
     lines = (
         "| machine | MPI | ranks | line | cases | slower | mean | slowest case |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
-        *map(loop_line, grouped(loops, "machine", "mpi", "ranks", "class")),
+        *map(loop_line, grouped(loops, "machine", "mpi", "ranks", "root", "class")),
     )
     return "\n".join(("## Back to back\n", *lines, ""))
 

@@ -21,7 +21,16 @@ from collections import defaultdict
 
 import peers
 
+CLASSES = ("nearest", "near", "far")  # of line transfers: below 40 ns, below 150 ns, beyond
 COLUMNS = "collective,parameter,class,bytes,value,mean_us,median_us,min_us,max_us,launches"
+
+
+def rows_of(path):
+    """Figures that have a class, and no fault."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows = [row for row in rows if row["class"] and float(row["median_ns"]) > 0]
+    return [row for row in rows if not int(row["wrong"]) | int(row["refused"])]
 
 
 def launch(huddle, collective, parameter, size, value):
@@ -34,7 +43,7 @@ def launch(huddle, collective, parameter, size, value):
         subprocess.run([huddle, "bench", *words.split()], check=False, stdout=subprocess.DEVNULL)
         if not path.exists():
             sys.exit(f"fresh.py: no figures of huddle bench {words}")
-        rows = peers.rows_of(path)
+        rows = rows_of(path)
     return [(row["class"], float(row["median_ns"]) / 1000) for row in rows]
 
 
@@ -60,7 +69,7 @@ def main():
             for line, us in launch(o.huddle, o.collective, o.parameter, size, value):
                 found[line, size, value].append(us)
     print(COLUMNS)
-    for line, (size, value) in itertools.product(peers.CLASSES, cells):
+    for line, (size, value) in itertools.product(CLASSES, cells):
         times = found[line, size, value]
         if times:
             about = f"{o.collective},{o.parameter},{line},{size},{value}"

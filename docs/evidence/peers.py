@@ -1,75 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures huddle against other MPIs: peers.csv and back-to-back.csv.
 
-usage: build/venv/bin/python docs/evidence/peers.py [--huddle FILE] [--launches N] [FILE...]
+usage: build/venv/bin/python docs/evidence/peers.py [--huddle FILE] [--minutes M] [FILE...]
            [--machine NAME,CORES] [--note TEXT]...
 
-Without files it runs `huddle bench` as the heads of both files say, --launches times (default: 4).
-That takes three minutes each, and wants the machine quiet.  Files are what such commands wrote with
---csv, here or on the machine that is named.  With two or three cores it measures what these can,
-and with 16 or more it measures up to 16 ranks.  Then it writes peers-2-cores.csv and so on, and
-with 16 or more docs/figures/peers.png.  A note becomes a line of both heads.
+Without files it runs `huddle bench --summary` as the heads of both files say, each command for at
+most so many minutes (default: 120), and wants the machine quiet.  Files are what such commands
+wrote with --csv, here or on the machine that is named.  Then it writes peers.csv and
+back-to-back.csv of four cores, peers-2-cores.csv and so on of others, and with 16 cores or more
+docs/figures/peers.png.  A note becomes a line of both heads.
 
-A line transfer differs between launches, so each MPI's figures are of the class that its own launch
-had.  A case counts where huddle and all MPIs that it is compared with have figures of one class.
+Which figures are compared `huddle bench --summary` decides (docs/benchmarking.md).
 """
 
 import argparse
 import csv
 import datetime
-import itertools
+import json
 import os
 import pathlib
-import statistics
 import subprocess
 import tempfile
 from collections import defaultdict
 
 DOCS = pathlib.Path(__file__).resolve().parents[1]
-PEERS = ("ompi4", "ompi4-sm", "ompi5", "mpich4", "mpich5", "intel")
-OWN = {"ompi4": "ompi4", "mpich5": "mpich5"}  # with huddle, back to back
 COLLECTIVES = "barrier bcast reduce allreduce reduce_scatter alltoall"
 PIECES = "allgather allgatherv gather gatherv scatter scatterv scan exscan"
-SINGLE = (
-    f"{COLLECTIVES} --ranks 2,3,4 --bytes 8,128,1K,4K,16K,64K,256K,1M,4M,16M"
-    f" --against {','.join(PEERS)}"
+COMMANDS = (
+    f"--summary {COLLECTIVES} alltoallv {PIECES}",
+    f"--summary {COLLECTIVES} allgather scan --way nonblocking --ranks 2,4,8",
 )
-MANY = (
-    f"{COLLECTIVES} --ranks 8,16 --bind none --bytes 8,1K,16K,256K,1M"
-    f" --against {','.join(name for name in PEERS if name != 'ompi4-sm')}"
-)
-SINGLE_PIECES = (
-    f"{PIECES} --ranks 2,3,4 --bytes 8,128,1K,8K,64K,256K,1M --against {','.join(PEERS)}"
-)
-MANY_PIECES = MANY.replace(COLLECTIVES, PIECES).replace("8,16", "8")
-NONBLOCKING = (
-    f"{COLLECTIVES} allgather scan --way nonblocking --ranks 2,4 --bytes 8,1K,8K,64K,1M"
-    f" --against {','.join(PEERS)}"
-)
-NONBLOCKING_MANY = (
-    f"{COLLECTIVES} allgather --way nonblocking --ranks 8 --bind none --bytes 8,1K,8K,64K,1M"
-    f" --against {','.join(name for name in PEERS if name != 'ompi4-sm')}"
-)
-LOOPS = (
-    f"{COLLECTIVES} alltoallv {PIECES} --ranks 2,4 --bytes 8,64,512,4K,32K,256K,1M"
-    " --with MPI --loop 200"
-)
-WIDE = (
-    f"{COLLECTIVES} alltoallv {PIECES} --ranks 2,4,8,16 --bytes 8,128,1K,4K,16K,64K,256K,1M"
-    f" --against {','.join(name for name in PEERS if name != 'ompi4-sm')}"
-)
-WIDE_LOOPS = (
-    f"{COLLECTIVES} alltoallv {PIECES} --ranks 4,8,16 --bytes 8,512,4K,32K,256K"
-    " --with MPI --loop 200"
-)
-# Of line transfers: below 40 ns, below 150 ns, beyond; any: of ranks that are not bound, where it
-# was not measured.
-CLASSES = ("nearest", "near", "far", "any")
-SINGLES = (SINGLE, MANY, SINGLE_PIECES, MANY_PIECES, NONBLOCKING, NONBLOCKING_MANY)
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
 DRAWN = "near"  # class of line transfer
 SHOWN = {"4": "4 ranks", "8": "8 ranks", "16": "16 ranks"}  # of the plot
 COLOURS = ("#1b9e77", "#d95f02", "#7570b3")
+SETTING = ("ranks", "bind", "root")
+SINGLE_COLUMNS = "class,collective,bytes,huddle_us,host,peer_us,ratio,peer,launches"
+LOOP_COLUMNS = "class,collective,bytes,ratio,launches"
 
 
 class Machine:
@@ -79,65 +46,32 @@ class Machine:
         name, _, cores = (text or "").rpartition(",")
         self.cores = int(cores) if text else len(os.sched_getaffinity(0))
         self.name = name if text else processor()
-        self.few, self.many = self.cores < 4, self.cores >= 16
-
-    def fitting(self, command):
-        """On so many cores: as many bound ranks as there are, and fewer unbound ones."""
-        if not self.few:
-            return command
-        bound = ",".join(str(n) for n in (2, 3, 4) if n <= self.cores)
-        command = command.replace("--ranks 2,3,4", f"--ranks {bound}")
-        command = command.replace("--ranks 2,4", f"--ranks {bound}")
-        return command.replace("--ranks 8,16", "--ranks 8")
+        self.many = self.cores >= 16
 
     def file(self, name):
-        exact = not self.few and not self.many
+        exact = 4 <= self.cores < 16
         return DOCS / "evidence" / (name if exact else name.replace(".", f"-{self.cores}-cores."))
 
-    def singles(self):
-        return (WIDE,) if self.many else SINGLES
 
-    def loops(self):
-        return WIDE_LOOPS if self.many else LOOPS
-
-
-def commands(machine, folder, launch):
-    """(file that it writes, words of the command)"""
-    short = "--launches 1 --figure-ms 8"
-    for number, command in enumerate(machine.singles()):
-        yield folder / f"peers-{number}-{launch}.csv", f"{machine.fitting(command)} {short}".split()
-    for mpi in OWN:
-        loops = machine.fitting(machine.loops()).replace("MPI", mpi)
-        yield folder / f"loops-{mpi}-{launch}.csv", f"{loops} {short}".split()
+def measure(huddle, minutes, folder):
+    """The files of all commands."""
+    for number, command in enumerate(COMMANDS):
+        path = folder / f"{number}.csv"
+        words = [huddle, "bench", *command.split(), "--minutes", str(minutes), "--csv", str(path)]
+        print(*words, flush=True)
+        subprocess.run(words, check=False)
+        if path.exists():
+            yield path
 
 
-def measure(machine, huddle, launches, folder):
-    for launch in range(launches):
-        for path, words in commands(machine, folder, launch):
-            print("huddle bench", *words, flush=True)
-            run = [huddle, "bench", *words, "--csv", str(path)]
-            subprocess.run(run, check=False, stdout=subprocess.DEVNULL)
-            if path.exists():
-                yield path
-
-
-def rows_of(path):
-    """Figures of one run.  Of MPIs that a run compares, all have one launch."""
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    rows = [row for row in rows if row["class"] and float(row["median_ns"]) > 0]
-    return [row for row in rows if not int(row["wrong"]) | int(row["refused"])]
-
-
-def cell(row):
-    return row["ranks"], row["bind"], row["class"], row["collective"], int(row["bytes"])
-
-
-def order(key):
-    ranks, _, line, collective, size = key
-    names = [*COLLECTIVES.split(), "alltoallv", *PIECES.split()]
-    names += [f"i{name}" for name in names]
-    return int(ranks), CLASSES.index(line), names.index(collective), size
+def summary_of(huddle, files, folder):
+    """(cases, figures) of files with figures, as `huddle bench --summary` prints them."""
+    path = folder / "summary.json"
+    added = [word for file in files for word in ("--add", str(file))]
+    words = [huddle, "bench", "--summary", "--minutes", "0", *added, "--json", str(path)]
+    subprocess.run(words, check=True)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return found["rows"], found["samples"]
 
 
 def figure(value):
@@ -146,24 +80,14 @@ def figure(value):
     return text[1:] if text.startswith("0.") else text
 
 
-def versions(runs):
-    """Of the MPI of each variant; huddle may have been under several."""
+def versions(samples):
+    """Of the MPI of each variant."""
     found = defaultdict(set)
-    for row in itertools.chain.from_iterable(runs):
-        if row["mpi"]:
-            found[row["variant"]].add(" ".join(row["mpi"].split()))
+    for sample in samples:
+        found[sample["variant"]].add(" ".join(sample["mpi"].split()))
     return "; ".join(
         f"{name}: {' and '.join(sorted(mpis))}" for name, mpis in sorted(found.items())
     )
-
-
-def lines_ns(runs):
-    found = defaultdict(list)
-    for rows in runs:
-        for row in rows:
-            found[row["class"]].append(float(row["line_before_ns"]))
-    lines = ((name, statistics.median(found[name])) for name in CLASSES if name in found)
-    return ", ".join(f"{name} {ns:.0f} ns" for name, ns in lines)
 
 
 def processor():
@@ -179,16 +103,16 @@ class Table:
         self.machine, self.path = machine, machine.file(name)
         self.about, self.notes = about, notes
 
-    def write(self, runs, commands_of_it, columns, rows):
-        machine = self.machine
+    def write(self, samples, columns, rows):
         head = [
             self.about,
-            f"Measured {datetime.date.today()} on {machine.name}, {machine.cores} processors,",
+            f"Measured {datetime.date.today()} on {self.machine.name}, {self.machine.cores}"
+            " processors,",
             "by build/venv/bin/python docs/evidence/peers.py, which runs",
-            *(f"  huddle bench {machine.fitting(command)}" for command in commands_of_it),
+            *(f"  huddle bench {command}" for command in COMMANDS),
             *self.notes,
-            f"class: of the line transfer between the farthest two ranks; {lines_ns(runs)}.",
-            versions(runs),
+            "class: of the line transfer between the farthest two ranks, or processors.",
+            versions(samples),
         ]
         with open(self.path, "w", encoding="utf-8", newline="") as file:
             file.writelines(f"# {line}\n" for line in head)
@@ -197,58 +121,26 @@ class Table:
             writer.writerows(rows)
 
 
-def compared(runs):
-    """(ranks, bind, collective) -> the MPIs that huddle is compared with."""
-    found = defaultdict(set)
-    for rows in runs:
-        for row in rows:
-            if row["variant"] in PEERS:
-                found[row["ranks"], row["bind"], row["collective"]].add(row["variant"])
-    return found
+def of_case(case):
+    """What both files begin a row with, after the MPI."""
+    setting = (case["setting"][name] for name in SETTING)
+    return [*setting, case["line"], case["collective"], case["bytes"]]
 
 
-def single_calls(runs):
-    """
-    peers.csv: medians of launches of huddle, and of the fastest peer; of how many launches at least
-    any of them is.
-    """
-    times = defaultdict(lambda: defaultdict(list))
-    for rows in runs:
-        for row in rows:
-            times[cell(row)][row["variant"]].append(float(row["median_ns"]))
-    all_of = compared(runs)
-    for key in sorted(times, key=order):
-        of = {variant: statistics.median(values) for variant, values in times[key].items()}
-        peers = {variant: ns for variant, ns in of.items() if variant in PEERS}
-        if "huddle" in of and set(peers) == all_of[key[0], key[1], key[3]]:
-            peer = min(peers, key=peers.get)
-            launches = min(map(len, times[key].values()))
-            us = figure(of["huddle"] / 1000), figure(peers[peer] / 1000)
-            yield [*key, *us, figure(of["huddle"] / peers[peer]), peer, launches]
+def single_calls(cases):
+    """peers.csv: the slower of huddle's MPIs, and the fastest peer."""
+    for case in cases:
+        if case["ratio"] and not case["setting"]["loop"]:
+            ours, peers = figure(case["huddle_ns"] / 1000), figure(case["peer_ns"] / 1000)
+            whose = case["host"], peers, figure(case["ratio"]), case["peer"], case["launches"]
+            yield [*of_case(case), ours, *whose]
 
 
-def loops(runs):
-    """back-to-back.csv: medians of launches, of the MPI's time with huddle by that without."""
-    ratios = defaultdict(list)
-    for rows in runs:
-        mpi = next(row["variant"] for row in rows if row["variant"] in OWN)
-        without = {cell(row): float(row["median_ns"]) for row in rows if row["variant"] == mpi}
-        for row in rows:
-            if row["variant"] == "huddle" and cell(row) in without:
-                ratios[mpi, *cell(row)].append(float(row["median_ns"]) / without[cell(row)])
-    for mpi, *key in sorted(ratios, key=lambda of: (of[0], order(of[1:]))):
-        values = ratios[mpi, *key]
-        yield [mpi, *key, figure(statistics.median(values)), len(values)]
-
-
-def means(rows, key, ratio):
-    """Printed: what the documents name."""
-    groups = defaultdict(list)
-    for row in rows:
-        groups[key(row)].append(float(row[ratio]))
-    for name, values in groups.items():
-        mean, worst = statistics.geometric_mean(values), max(values)
-        print(*name, f"mean {figure(mean)}, worst {figure(worst)}")
+def loops(cases):
+    """back-to-back.csv: an MPI's time with huddle by that without."""
+    for case in cases:
+        for mpi, ratio in case["own"].items() if case["setting"]["loop"] else ():
+            yield [mpi, *of_case(case), figure(ratio), case["launches"]]
 
 
 def speeds(rows, collective, ranks):
@@ -257,6 +149,7 @@ def speeds(rows, collective, ranks):
         (int(row["bytes"]), 1 / float(row["ratio"]))
         for row in rows
         if (row["collective"], row["ranks"], row["class"]) == (collective, ranks, DRAWN)
+        and row["root"] == "shift"
     )
 
 
@@ -298,7 +191,7 @@ def draw(table):
         panel.axis("off")
     lines = [Line2D([], [], color=colour, marker="o") for colour in COLOURS]
     axes.flat[len(names)].legend(lines, SHOWN.values(), loc="center")
-    picture.supylabel("speed compared with the fastest of five other MPIs (1: equal)")
+    picture.supylabel("speed compared with the fastest other MPI (1: equal)")
     picture.suptitle(
         f"{table.machine.cores} cores: single calls, fresh data, slowest rank", fontsize=11
     )
@@ -308,37 +201,24 @@ def draw(table):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.partition("usage: ")[2])
     parser.add_argument("--huddle", default=str(DOCS.parent / "build/bin/huddle"))
-    parser.add_argument("--launches", type=int, default=4)
+    parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--machine", type=Machine, default=None)
     parser.add_argument("--note", action="append", default=[])
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     machine = options.machine or Machine(None)
-    with tempfile.TemporaryDirectory() as folder:
-        made = options.files or measure(
-            machine, options.huddle, options.launches, pathlib.Path(folder)
-        )
-        runs = [rows_of(path) for path in made]
-    single = [rows for rows in runs if {row["variant"] for row in rows} - {"huddle", *OWN}]
-    looped = [rows for rows in runs if rows not in single]
-    under = next((r["mpi"] for rows in single for r in rows if r["variant"] == "huddle"), "no MPI")
-    about = f"One collective: huddle under {under}, and the fastest peer; medians of launches."
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        files = options.files or list(measure(options.huddle, options.minutes, folder))
+        cases, samples = summary_of(options.huddle, files, folder)
+    about = (
+        "One collective: huddle under the slower MPI, and the fastest peer; medians of launches."
+    )
     peers = Table(machine, "peers.csv", about, options.note)
-    peers.write(
-        single,
-        machine.singles(),
-        "ranks,bind,class,collective,bytes,huddle_us,peer_us,ratio,peer,launches".split(","),
-        found := list(single_calls(single)),
-    )
-    means(found, lambda row: (row[3], row[0], row[2]), 7)
+    peers.write(samples, [*SETTING, *SINGLE_COLUMNS.split(",")], single_calls(cases))
     about = "Calls back to back: time with huddle by the same MPI's without; medians of launches."
-    Table(machine, "back-to-back.csv", about, options.note).write(
-        looped,
-        (machine.loops(),),
-        "mpi,ranks,bind,class,collective,bytes,ratio,launches".split(","),
-        found := list(loops(looped)),
-    )
-    means(found, lambda row: (row[0], row[4], row[1], row[3]), 6)
+    table = Table(machine, "back-to-back.csv", about, options.note)
+    table.write(samples, ["mpi", *SETTING, *LOOP_COLUMNS.split(",")], loops(cases))
     if machine.many:
         draw(peers)
 

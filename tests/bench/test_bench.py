@@ -453,6 +453,15 @@ class Command(unittest.TestCase):
                     self.assertEqual("shared", sample["bind"])
                     self.assertGreater(sample["line_before_ns"], 0)
 
+    def test_a_summary_has_a_line_for_each_collective(self):
+        words = ("barrier", "bcast", "--bytes", "8", "--ranks", "2", "--launches", "1")
+        words += ("--shots", "4", "--with", "ompi4", "--against", "ompi4")
+        answer = call(HUDDLE, "bench", "--summary", *words)
+        if "no figure is shown" in answer.stderr:
+            self.skipTest("the processors moved during each figure")
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        self.assertRegex(answer.stdout, r"same MPI, worst\n  (barrier|bcast|all) ")
+
     def test_what_cannot_be_compared_is_one_line(self):
         for words, said in (
             (("tree",), "two candidates or more"),

@@ -260,38 +260,69 @@ class Pick(unittest.TestCase):
 
 
 class Peers(unittest.TestCase):
-    """Figures of huddle and of two peers, of launches with other line transfers."""
+    """Tables of what `huddle bench --summary` makes of figures."""
 
     @staticmethod
-    def launch(**of):
-        """variant=(class, ns)"""
-        same = {"ranks": "2", "bind": "core", "collective": "bcast", "bytes": "8"}
-        return [
-            {**same, "variant": name, "class": line, "median_ns": str(ns)}
-            for name, (line, ns) in of.items()
-        ]
+    def case(**more):
+        setting = {
+            "ranks": 2,
+            "bind": "core",
+            "root": "shift",
+            "loop": 0,
+            **more.pop("setting", {}),
+        }
+        return {
+            **{"setting": setting, "line": "near", "collective": "bcast", "bytes": 8},
+            **{"host": "mpich5", "huddle_ns": 1100.0, "peer": "ompi5", "peer_ns": 1600.0},
+            **{"ratio": 0.6875, "own": {"ompi4": 0.5, "mpich5": 1.25}, "launches": 4, **more},
+        }
 
-    def test_the_fastest_is_of_all_or_there_is_no_case(self):
-        launches = [
-            self.launch(huddle=("near", 1000), ompi5=("near", 1500), mpich5=("near", 2000)),
-            self.launch(huddle=("near", 1200), ompi5=("near", 1700), mpich5=("far", 9000)),
-            self.launch(huddle=("far", 3000), ompi5=("near", 1600), mpich5=("far", 8000)),
-        ]
-        found = list(peers.single_calls(launches))
+    def test_single_calls_are_those_that_are_compared(self):
+        cases = [self.case(), self.case(ratio=None), self.case(setting={"loop": 100})]
         self.assertEqual(
-            [["2", "core", "near", "bcast", 8, "1.1", "1.6", ".688", "ompi5", 1]], found
+            [[2, "core", "shift", "near", "bcast", 8, "1.1", "mpich5", "1.6", ".688", "ompi5", 4]],
+            list(peers.single_calls(cases)),
+        )
+
+    def test_back_to_back_each_mpi_is_compared_with_itself(self):
+        cases = [self.case(), self.case(setting={"loop": 100, "root": "0"}, ratio=None)]
+        self.assertEqual(
+            [
+                ["ompi4", 2, "core", "0", "near", "bcast", 8, ".5", 4],
+                ["mpich5", 2, "core", "0", "near", "bcast", 8, "1.25", 4],
+            ],
+            list(peers.loops(cases)),
         )
 
     def test_both_mpis_that_huddle_was_under_are_named(self):
-        runs = [[{"variant": "huddle", "mpi": mpi}] for mpi in ("Open MPI  v4", "MPICH 5", "")]
-        self.assertEqual("huddle: MPICH 5 and Open MPI v4", peers.versions(runs))
+        samples = [{"variant": "huddle", "mpi": mpi} for mpi in ("Open MPI  v4", "MPICH 5")]
+        self.assertEqual("huddle: MPICH 5 and Open MPI v4", peers.versions(samples))
 
     def test_the_machine_is_this_one_or_named(self):
         machine = peers.Machine("A processor, quick,16")
         self.assertEqual(("A processor, quick", 16), (machine.name, machine.cores))
         self.assertEqual("peers-16-cores.csv", machine.file("peers.csv").name)
         self.assertEqual("peers.csv", peers.Machine("x,4").file("peers.csv").name)
-        self.assertIn("--ranks 2 ", peers.Machine("x,2").fitting(peers.SINGLE))
+
+    def test_figures_of_earlier_runs_are_summarised(self):
+        """By the command itself, whose columns these are."""
+        columns = "variant,host,ranks,bind,root,loop,launch,collective,bytes,shots,late,refused"
+        columns += ",wrong,mpi," + ",".join(
+            f"{n}_ns" for n in "line_before line_after median p99 min mean max cpu".split()
+        )
+        same = "2,core,shift,0,1,bcast,8,20,0,0,0,an MPI,60,60"
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            rows = [
+                f"{who},{same},{','.join([us] * 6)}"
+                for who, us in (("huddle,ompi4", "500"), ("ompi4,", "1000"))
+            ]
+            (folder / "f.csv").write_text("\n".join([columns, *rows]), encoding="utf-8")
+            cases, samples = peers.summary_of(
+                str(BUILD / "bin" / "huddle"), [folder / "f.csv"], folder
+            )
+        self.assertEqual(2, len(samples))
+        self.assertEqual([".5"], [row[9] for row in peers.single_calls(cases)])
 
 
 class Compared(unittest.TestCase):
