@@ -13,6 +13,7 @@ from collections import Counter
 from ..common import collectives, jobs
 from ..common.layout import Trouble
 from ..common.options import sizes_of
+from ..common.text import count_text
 from ..common.transfers import class_of
 from . import handled, plan, summary
 from .arguments import call_words
@@ -136,8 +137,9 @@ class Rounds:
         names = [[v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer")]
         minutes = self.left_s(self.turns()) / 60
         return (
-            f"{' and '.join(names[0])} and {', '.join(names[1])}: {self.options.launches} rounds,"
-            f" about {minutes:.1f} minutes, at most {self.options.minutes:g}"
+            f"{' and '.join(names[0])}, against {', '.join(names[1])}:"
+            f" {count_text(self.options.launches, 'round')}, about {minutes:.1f} minutes,"
+            f" at most {self.options.minutes:g}"
         )
 
     def left_s(self, turns):
