@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* direct.h - copies straight from one rank's memory to another's, by the kernel or through a mapping
- * (direct.c). */
+/* direct.h - copies straight from one rank's memory to another's, by the kernel or through a
+ * mapping (direct.c). */
 #ifndef HUD_MEM_DIRECT_H
 #define HUD_MEM_DIRECT_H
 

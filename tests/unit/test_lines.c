@@ -235,9 +235,9 @@ enum { ALL_WAYS = (1 << LINES_WAYS) - 1, LONG = 150000 };
 static const int rings[] = { 1, 2, 4, 16, 64, MOST_RING };
 enum { RINGS = sizeof rings / sizeof *rings };
 
-/* Copies after which the cheapest way must be in use for good, in each ring.  Where the first way is
- * a tenth dearer, as for threads of one core, it takes long: trials of far dearer ways come
- * first, and must be paid off. */
+/* Copies after which the cheapest way must be in use for good, by the ring.  Where the first way is
+ * a tenth dearer, as for threads of one core, it takes long: trials of far dearer ways come first,
+ * and must be paid off. */
 static uint64_t soon(int place, int ring)
 {
     return (place == ONE_CORE ? 4000 : 1000) + (uint64_t)ring * (place == ONE_CORE ? 600 : 50);
