@@ -36,6 +36,10 @@ enum {
     TILES_MIN = 16 << 10
 }; /* tiles that a window holds by default; bytes of a window that is cut down to a
       share of a cache */
+enum {
+    TILES_SHORT = 4 << 10,
+    TILES_WALK = 16 << 10
+}; /* bytes of a short block, at most; of a window, where short blocks go */
 
 /* Bytes of a window, whole lines: as wanted, 0: as many as there are; no more than those. */
 static inline size_t tiles_window_of(size_t wanted, size_t max_bytes)
@@ -67,12 +71,20 @@ static inline size_t tiles_bytes(size_t wanted, size_t window_bytes)
     return tile < window_bytes ? tile : window_bytes;
 }
 
-/* Where, from this position of a window on, so many bytes lie in one run. */
-static inline uint64_t tiles_run(uint64_t at, size_t bytes, size_t window_bytes)
+/* Where, from this position of a window on, so many bytes lie in one run that ends in the first
+ * `reach` bytes of the window. */
+static inline uint64_t tiles_run(uint64_t at, size_t bytes, size_t window_bytes, size_t reach)
 {
     size_t place = at % window_bytes;
 
-    return place + bytes > window_bytes ? at + (window_bytes - place) : at;
+    return place + bytes > reach ? at + (window_bytes - place) : at;
+}
+
+/* Of a window, the bytes where a block's first tile goes.  A page that is written or read for the
+ * first time costs as much as some calls do: short blocks stay within a few pages. */
+static inline size_t tiles_reach(size_t block_bytes, size_t window_bytes)
+{
+    return block_bytes <= TILES_SHORT && window_bytes > TILES_WALK ? TILES_WALK : window_bytes;
 }
 
 /* ---- counts ---- */

@@ -42,13 +42,28 @@ static void runs_go_over_no_end(void **state)
     (void)state;
     for (int i = 0; i < TIMES; i++) {
         size_t window = (size_t)random_between(1, 64) * TILES_LINE,
-               bytes = (size_t)random_between(0, (int)window);
+               reach = (size_t)random_between(1, (int)(window / TILES_LINE)) * TILES_LINE,
+               bytes = (size_t)random_between(0, (int)reach);
         uint64_t at = (uint64_t)random_between(0, 1 << 20) * TILES_LINE,
-                 run = tiles_run(at, bytes, window);
+                 run = tiles_run(at, bytes, window, reach);
 
-        assert_true(run % window + bytes <= window);
+        assert_true(run % window + bytes <= reach);
         assert_true(run == at ||
-                    (run % window == 0 && run - at < window && at % window + bytes > window));
+                    (run % window == 0 && run - at <= window && at % window + bytes > reach));
+    }
+}
+
+static void short_blocks_reach_a_few_pages(void **state)
+{
+    (void)state;
+    for (int i = 0; i < TIMES; i++) {
+        size_t window = (size_t)random_between(1, i % 2 ? 64 : 1 << 14) * TILES_LINE,
+               bytes = (size_t)random_between(0, (int)(window < 16384 ? window : 16384)),
+               reach = tiles_reach(bytes, window);
+
+        assert_in_range(reach, bytes, window);
+        assert_true(reach == window || (bytes <= TILES_SHORT && reach == TILES_WALK));
+        assert_true(bytes > TILES_SHORT || reach <= TILES_WALK);
     }
 }
 
@@ -98,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_whole_lines_that_fit),
         cmocka_unit_test(runs_go_over_no_end),
+        cmocka_unit_test(short_blocks_reach_a_few_pages),
         cmocka_unit_test(counts_grow_and_tell_the_operation),
         cmocka_unit_test(notices_have_places),
     };

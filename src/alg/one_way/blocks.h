@@ -56,13 +56,13 @@ static inline uint64_t one_way_ahead(const struct one_way *x)
     return two < AHEAD_MIN ? AHEAD_MIN : two > AHEAD_MAX ? AHEAD_MAX : two;
 }
 
-/* So many bytes, in one run, are free at the window's position.  A sender that has too many tiles
- * out waits for half of them, so that it waits seldom. */
-static inline void one_way_make_room(struct one_way *x, size_t bytes)
+/* So many bytes, in one run within `reach`, are free at the window's position.  A sender that has
+ * too many tiles out waits for half of them, so that it waits seldom. */
+static inline void one_way_make_room(struct one_way *x, size_t bytes, size_t reach)
 {
     uint64_t ahead = one_way_ahead(x);
 
-    x->at = tiles_run(x->at, bytes, x->window_bytes);
+    x->at = tiles_run(x->at, bytes, x->window_bytes, reach);
     while (x->first != x->next) {
         const uint64_t *oldest = x->mine->tile[x->first % AHEAD_MAX];
         bool many = x->next - x->first == ahead;
@@ -90,16 +90,17 @@ static inline void one_way_write(struct one_way *x, int receiver, const struct m
     x->at += mem_lines(bytes);
 }
 
-/* Sends what is left of a block, tile by tile; the cell announces the first one. */
+/* Sends what is left of a block, tile by tile; the cell announces the first one, and where that
+ * is: its receiver only follows to the others. */
 static inline void one_way_send_tiles(struct one_way *x, int receiver, mem_flag *cell,
                                       const struct block *block)
 {
     struct mem_span from = block->at;
-    size_t tile = one_way_tile_bytes(x);
+    size_t tile = one_way_tile_bytes(x), reach = tiles_reach(block->bytes, x->window_bytes);
 
     for (size_t done = 0, count = 1; done < block->bytes; count++) {
         size_t rest = block->bytes - done, bytes = rest < tile ? rest : tile;
-        one_way_make_room(x, bytes);
+        one_way_make_room(x, bytes, count == 1 ? reach : x->window_bytes);
         if (count == 1) {
             mem_put(x->m, &cell->payload[HEADER_AT], x->at);
             mem_put(x->m, &cell->payload[HEADER_NUMBER], x->next);
@@ -162,8 +163,12 @@ static inline void one_way_prefetch(const struct one_way *x, mem_flag *cell, siz
     mem_prefetch_own(x->m, cell, one_way_cell_bytes(x, block_bytes));
     if (bytes == 0)
         return;
-    size_t place = x->at % x->window_bytes;
-    if (place + bytes <= x->window_bytes)
+    size_t place = x->at % x->window_bytes, reach = tiles_reach(block_bytes, x->window_bytes);
+    if (place != 0 && bytes > place) /* they began again at the window's beginning */
+        bytes = place;
+    if (place + bytes > reach)
+        place = 0;
+    if (bytes <= reach)
         mem_prefetch_own(x->m, (char *)mem_window(x->m, x->me) + place, bytes);
 }
 
@@ -182,7 +187,7 @@ static inline void one_way_receive_tiles(const struct one_way *x, int sender, co
 
     for (size_t done = 0, count = 1; done < bytes; count++) {
         size_t rest = bytes - done, tile = rest < max ? rest : max;
-        at = tiles_run(at, tile, x->window_bytes);
+        at = tiles_run(at, tile, x->window_bytes, x->window_bytes);
         if (count > 1)
             mem_await(x->m, &from->more, number + count); /* A1 */
         block.bytes -=

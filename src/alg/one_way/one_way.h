@@ -8,9 +8,9 @@
  * receivers.  It has a ring of cells for each receiver of an operation, used by operation number,
  * in two halves (q = 2 of paper 01's sets).  A short block travels in its cell, whose first line
  * has its flag.  What is longer is cut into tiles, which lie in the sender's window in the order in
- * which they were written, as far ahead as there is room.  The kernel copies blocks of `single`
- * bytes and more (alg/direct.h).  Tiles carry what it does not copy, and meanwhile some blocks of
- * that size as well (`tiled`).
+ * which they were written, as far ahead as there is room; short blocks only in the window's first
+ * pages.  The kernel copies blocks of `single` bytes and more (alg/direct.h).  Tiles carry what it
+ * does not copy, and meanwhile some blocks of that size as well (`tiled`).
  *
  * Line                       written by  read by      value means
  *   slot[s].cell[d][k % R],  s           d            see blocks.h

@@ -96,6 +96,7 @@ static void windows_exchange(struct mem *m, const struct coll *c, struct windows
                          .equal = way.out == WINDOWS_EQUAL };
 
     w.window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
+    w.reach_bytes = w.window_bytes;
     w.tile_bytes = tiles_bytes((size_t)c->param[WINDOWS_TILE], w.window_bytes);
     w.op = mem_get(m, &w.mine->op) + 1;
     w.at = mem_get(m, &w.mine->at);

@@ -120,6 +120,7 @@ struct windows {
     struct windows_way way;
     bool equal; /* all blocks have the call's bytes, or none */
     size_t window_bytes, tile_bytes;
+    size_t reach_bytes; /* of the window, where tiles of the block that it writes go */
     uint64_t op, at, first, next;
     int step, peer;
     uint64_t tile;

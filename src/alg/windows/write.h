@@ -6,7 +6,8 @@
  * The window is a ring of bytes.  `at` counts those written since the window began; a tile lies at
  * `at` modulo the window's bytes, in one run.  `out` has the tiles that are not known to be
  * acknowledged, the oldest first.  There is room where the oldest one begins at most a window's
- * bytes before the end of the new one.
+ * bytes before the end of the new one.  Short blocks go to the window's first pages only, as if
+ * what is behind them was written, too.
  */
 #ifndef HUD_ALG_WINDOWS_WRITE_H
 #define HUD_ALG_WINDOWS_WRITE_H
@@ -28,11 +29,11 @@ static bool windows_release_oldest(struct windows *w, bool wait)
     return true;
 }
 
-/* So many bytes, in one run, are free at the window's position; false: not yet, and nobody
- * waited. */
+/* So many bytes, in one run within reach, are free at the window's position; false: not yet, and
+ * nobody waited. */
 static bool windows_make_room(struct windows *w, size_t bytes, bool wait)
 {
-    w->at = tiles_run(w->at, bytes, w->window_bytes);
+    w->at = tiles_run(w->at, bytes, w->window_bytes, w->reach_bytes);
     while (w->first != w->next) {
         uint64_t from = mem_get(w->m, &w->mine->out[w->first % TILES_AHEAD][WINDOWS_AT]);
         if (w->next - w->first < TILES_AHEAD && w->at + bytes - from <= w->window_bytes)
@@ -69,6 +70,7 @@ static bool windows_write_tile(struct windows *w, const struct block *in, bool w
     bool small = windows_is_small(w, place % 2, bytes);
     size_t room_bytes = small ? 0 : mem_lines(bytes);
 
+    w->reach_bytes = small ? w->window_bytes : tiles_reach(in->bytes, w->window_bytes);
     if (!windows_make_room(w, room_bytes, wait))
         return false;
     uint64_t header = tiles_header(w->at % w->window_bytes, bytes, small, bytes < rest);
@@ -106,8 +108,11 @@ static bool windows_write(struct windows *w, bool wait)
 /* The bytes of the window that the next operation, if it is like this one, writes first. */
 static void windows_prefetch(struct windows *w, uint64_t began)
 {
-    size_t bytes = w->at - began < WINDOWS_PREFETCH_MAX ? w->at - began : WINDOWS_PREFETCH_MAX;
+    size_t bytes = w->at - began < WINDOWS_PREFETCH_MAX ? w->at - began : WINDOWS_PREFETCH_MAX,
+           place = w->at % w->window_bytes;
 
+    if (bytes > place && place != 0) /* it began again at the window's beginning */
+        bytes = place;
     if (bytes != 0 && bytes <= w->window_bytes && windows_make_room(w, bytes, false))
         mem_prefetch_own(
             w->m,
