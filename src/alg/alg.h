@@ -97,6 +97,8 @@ struct alg_family {
      */
     size_t (*window_bytes)(const long *param, int ranks, size_t max_bytes);
     size_t (*lines_bytes)(const long *param, int ranks, size_t window_bytes);
+    size_t walk_bytes; /* from the window's beginning on, where all short messages go; 0: they may
+                          go anywhere */
 };
 
 struct alg {

@@ -127,6 +127,7 @@ static const struct alg_family family = {
     .params = one_way_params,
     .window_bytes = one_way_window_bytes,
     .lines_bytes = lines_bytes,
+    .walk_bytes = TILES_WALK,
 };
 
 ALG_DEFINE(scatter, windows) = {

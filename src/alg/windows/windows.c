@@ -130,6 +130,7 @@ static const struct alg_family family = {
     .params = windows_params,
     .window_bytes = windows_window_bytes,
     .lines_bytes = windows_lines_bytes,
+    .walk_bytes = TILES_WALK,
 };
 
 #define WINDOWS_RUN(collective, in_cut, out_cut)                           \

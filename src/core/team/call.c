@@ -108,10 +108,10 @@ static ALWAYS_INLINE int run_on(struct strand *strand, struct hud_team *team, en
         hud_around_report_order(team, kind, why);
         return HUD_PASS;
     }
-    uint64_t start = team->context->timed ? clock_ns() : 0;
+    uint64_t start = team->timed ? clock_ns() : 0;
     bool truncated;
     int status = carry_out(team, entry, call, shape, &truncated);
-    if (team->context->timed)
+    if (team->timed)
         mem_count(&context_stats(team->context)->coll[kind].ns, clock_ns() - start,
                   team->context->host.threads != 0);
     if (__builtin_expect(team->apart, 0))

@@ -4,7 +4,7 @@
 #define HUD_CARRY_OUT_H
 
 #include "core/team/guard.h"
-#include "core/team/team.h"
+#include "core/team/touch.h"
 
 /*
  * All ranks make this call alike; its arguments are there, the rest of it is not.  shape: the same
@@ -33,7 +33,9 @@ static inline __attribute__((always_inline)) int carry_out(struct hud_team *team
     mem.bytes = call->bytes > team->last_bytes ? call->bytes : team->last_bytes;
     team->last_bytes = call->bytes;
     call->alg = hud_shm_algs[entry->row];
-    int status = hud_guard_run(alg_run_of(call->alg, place), &mem, call);
+    int status = __builtin_expect(op <= TOUCH_CALLS, 0)
+                     ? hud_touch_and_run(team, &mem, call)
+                     : hud_guard_run(alg_run_of(call->alg, place), &mem, call);
     *truncated = mem.truncated;
     return status;
 }

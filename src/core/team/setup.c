@@ -155,6 +155,7 @@ static void take_up(struct setup *s)
     for (int r = 0; r < team->size; r++)
         team->slices[r] = s->base[r] + s->reply[r].offset;
     team->offset = s->offset;
+    team->timed = team->context->timed;
     read_place(s);
     take_plan(s);
     hud_longwait_begin(team, s->card, s->reply[0].offset);

@@ -62,6 +62,7 @@ struct hud_team {
     struct adapt *adapt;        /* adapt.h; NULL: algorithms are not tried */
     struct span *span; /* span.h: of a team that is refused as it spans nodes; NULL: it has none */
     bool apart;        /* one of the two is there: the only question of both on the fast path */
+    bool timed;        /* as the context's */
     /* Requests (request.c): */
     struct lane lane;
     struct lane_task *settled; /* the last of those at its head that will not be passed, or NULL */

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * touches.c - calls of short messages after the first ones touch no page for the first time: a
+ * process counts its page faults (getrusage) in each call of a new communicator.  With huddle only:
+ * what the MPI does itself is its own business.
+ *
+ *     touches
+ */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <sys/resource.h>
+
+enum { CALLS = 300, FIRST = 16, MOST = 4096, RANKS = 64 };
+
+static char *in, *out;
+static int counts[RANKS], starts[RANKS];
+
+static long faults(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_THREAD, &used);
+    return used.ru_minflt;
+}
+
+/* ---- the collectives: n bytes of each rank, or of each block ---- */
+
+static void bcast(MPI_Comm comm, int n, int root)
+{
+    MPI_Bcast(in, n, MPI_BYTE, root, comm);
+}
+
+static void reduce(MPI_Comm comm, int n, int root)
+{
+    MPI_Reduce(in, out, n, MPI_BYTE, MPI_BOR, root, comm);
+}
+
+static void gather(MPI_Comm comm, int n, int root)
+{
+    MPI_Gather(in, n, MPI_BYTE, out, n, MPI_BYTE, root, comm);
+}
+
+static void gatherv(MPI_Comm comm, int n, int root)
+{
+    MPI_Gatherv(in, n, MPI_BYTE, out, counts, starts, MPI_BYTE, root, comm);
+}
+
+static void scatter(MPI_Comm comm, int n, int root)
+{
+    MPI_Scatter(in, n, MPI_BYTE, out, n, MPI_BYTE, root, comm);
+}
+
+static void scatterv(MPI_Comm comm, int n, int root)
+{
+    MPI_Scatterv(in, counts, starts, MPI_BYTE, out, n, MPI_BYTE, root, comm);
+}
+
+static void allreduce(MPI_Comm comm, int n, int root)
+{
+    (void)root;
+    MPI_Allreduce(in, out, n, MPI_BYTE, MPI_BOR, comm);
+}
+
+static void reduce_scatter_block(MPI_Comm comm, int n, int root)
+{
+    (void)root;
+    MPI_Reduce_scatter_block(in, out, n, MPI_BYTE, MPI_BOR, comm);
+}
+
+static void scan(MPI_Comm comm, int n, int root)
+{
+    (void)root;
+    MPI_Scan(in, out, n, MPI_BYTE, MPI_BOR, comm);
+}
+
+static void exscan(MPI_Comm comm, int n, int root)
+{
+    (void)root;
+    MPI_Exscan(in, out, n, MPI_BYTE, MPI_BOR, comm);
+}
+
+static void alltoall(MPI_Comm comm, int n, int root)
+{
+    (void)root;
+    MPI_Alltoall(in, n, MPI_BYTE, out, n, MPI_BYTE, comm);
+}
+
+static void alltoallv(MPI_Comm comm, int n, int root)
+{
+    (void)n, (void)root;
+    MPI_Alltoallv(in, counts, starts, MPI_BYTE, out, counts, starts, MPI_BYTE, comm);
+}
+
+static void allgather(MPI_Comm comm, int n, int root)
+{
+    (void)root;
+    MPI_Allgather(in, n, MPI_BYTE, out, n, MPI_BYTE, comm);
+}
+
+static void allgatherv(MPI_Comm comm, int n, int root)
+{
+    (void)root;
+    MPI_Allgatherv(in, n, MPI_BYTE, out, counts, starts, MPI_BYTE, comm);
+}
+
+/* started, and completed at once */
+static void ibcast(MPI_Comm comm, int n, int root)
+{
+    MPI_Request request;
+
+    MPI_Ibcast(in, n, MPI_BYTE, root, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void ireduce(MPI_Comm comm, int n, int root)
+{
+    MPI_Request request;
+
+    MPI_Ireduce(in, out, n, MPI_BYTE, MPI_BOR, root, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void igather(MPI_Comm comm, int n, int root)
+{
+    MPI_Request request;
+
+    MPI_Igather(in, n, MPI_BYTE, out, n, MPI_BYTE, root, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static const struct collective {
+    const char *name;
+    void (*call)(MPI_Comm comm, int n, int root);
+    bool rooted;
+} collectives[] = {
+    { "bcast", bcast, true },          { "reduce", reduce, true },
+    { "gather", gather, true },        { "gatherv", gatherv, true },
+    { "scatter", scatter, true },      { "scatterv", scatterv, true },
+    { "allreduce", allreduce, false }, { "reduce_scatter", reduce_scatter_block, false },
+    { "scan", scan, false },           { "exscan", exscan, false },
+    { "alltoall", alltoall, false },   { "alltoallv", alltoallv, false },
+    { "allgather", allgather, false }, { "allgatherv", allgatherv, false },
+    { "ibcast", ibcast, true },        { "ireduce", ireduce, true },
+    { "igather", igather, true },
+};
+
+/* Page faults of a new communicator's calls after the first ones: all calls are of n bytes, from
+ * rank 0 or from all ranks in turn.  The communicator stays, so that the next one has new memory.
+ */
+static int late_faults(const struct collective *what, int n, bool in_turn, int *last)
+{
+    int late = 0;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int call = 1; call <= CALLS; call++) {
+        long before = faults();
+        what->call(comm, n, in_turn ? call % world_size : 0);
+        int now = (int)(faults() - before);
+        if (call > FIRST && now != 0) {
+            late += now;
+            *last = call;
+        }
+    }
+    return late;
+}
+
+/* The kernel may take a page away for reasons of its own, but not twice. */
+static void first_calls(const struct collective *what, int n, bool in_turn)
+{
+    int last = 0, late;
+
+    for (int r = 0; r < world_size; r++) {
+        counts[r] = n;
+        starts[r] = r * n;
+    }
+    late = late_faults(what, n, in_turn, &last);
+    if (sum_of_all(late) != 0)
+        late = late_faults(what, n, in_turn, &last);
+    check(late == 0, "%s of %d bytes%s: %d page faults after call %d, the last in call %d",
+          what->name, n, in_turn ? ", roots in turn" : "", late, FIRST, last);
+}
+
+int main(int argc, char **argv)
+{
+    static const int sizes[] = { 8, 512, 1000, 4088 };
+
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    in = allocate((size_t)world_size * MOST);
+    out = allocate((size_t)world_size * MOST);
+    memset(in, 1, (size_t)world_size * MOST);
+    memset(out, 1, (size_t)world_size * MOST);
+    for (size_t c = 0; c < sizeof collectives / sizeof *collectives; c++) {
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (int turn = 0; turn <= collectives[c].rooted; turn++)
+                first_calls(&collectives[c], sizes[s], turn == 1);
+        section(collectives[c].name);
+    }
+    free(in);
+    free(out);
+    return finish("touches");
+}
