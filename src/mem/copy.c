@@ -68,37 +68,40 @@ void hud_lines_give_back(void *shared, size_t bytes)
         *at = *at;
 }
 
-/* A copy whose source is given back, by pieces that are still in the nearest cache then. */
-static void copy_back(void *dst, const void *src, size_t bytes)
+/* Copies what is given back, by pieces that are still in the nearest cache then. */
+static void copy_back(void *dst, const void *src, size_t bytes, bool streams)
 {
     for (size_t at = 0, n; at < bytes; at += n) {
         n = bytes - at < AT_ONCE ? bytes - at : AT_ONCE;
-        memcpy((char *)dst + at, (const char *)src + at, n);
+        if (streams)
+            hud_mem_stream_part((char *)dst + at, (const char *)src + at, n);
+        else
+            memcpy((char *)dst + at, (const char *)src + at, n);
         hud_lines_give_back((char *)(uintptr_t)src + at, n);
     }
+    if (streams)
+        hud_mem_stream_end();
 }
 
-/*
- * mem_out of long fragments.  One that streams is given back as a whole: its stores leave the
- * caches to its source.
- */
+/* Is mem_out of long fragments.  A packed one is given back as a whole: it cannot be cut. */
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last)
 {
-    const struct hud_lines_read read = hud_lines_begin_read(m, src);
-    bool streams = m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes,
-         back = last && (read.way & LINES_BACK) != 0;
+    bool streams = m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes;
+    const struct lines_use use = hud_lines_begin_read(m, src, !to->unpack && !streams);
+    bool back = last && (use.way & LINES_BACK) != 0;
     void *dst = (char *)to->base + offset_bytes;
 
-    if (to->unpack)
+    if (to->unpack) {
         to->unpack(to, src, offset_bytes, bytes);
-    else if (streams)
+        if (back)
+            hud_lines_give_back((void *)(uintptr_t)src, bytes);
+    } else if (back) {
+        copy_back(dst, src, bytes, streams);
+    } else if (streams) {
         hud_mem_stream(dst, src, bytes);
-    else if (back)
-        copy_back(dst, src, bytes);
-    else
+    } else {
         memcpy(dst, src, bytes);
-    if (back && (to->unpack || streams))
-        hud_lines_give_back((void *)(uintptr_t)src, bytes);
-    hud_lines_end_read(m, &read, bytes);
+    }
+    hud_lines_end_read(m, &use, bytes);
 }

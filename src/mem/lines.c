@@ -16,29 +16,32 @@
  *           took the rank to copy in, and what it took readers to copy out, which they publish.
  *           Now and then it tries another way.  A trial counts only copies into lines that were
  *           written in that way before: from when the ring of the algorithm has come round.
- * Cost      two readings of the clock, with all stores done, for LOOK of LOOK + PAUSE copies.  What
- *           trials lose is at most 1 / BUDGET of the time of all copies.
+ *           Where no copy writes such lines, reductions do, and their times count.  Packed views
+ *           are not timed.
+ * Cost      two readings of the clock, with all stores done, for LOOK of LOOK + PAUSE copies.
+ *           After the first trial of each way the next ones wait until what trials have lost is
+ *           at most 1 / BUDGET of the time of all copies.
  * Order     None.  A way that is seen late costs time, and nothing else.
  */
 #include "mem/mem.h"
 
 enum {
-    LOOK = 8,     /* copies of a look; the two longest of them may have been interrupted */
-    PAUSE = 256,  /* copies from one look to the next of the same way */
-    FRESH = 32,   /* copies out before the first look: they may touch pages for the first time */
-    BUDGET = 32,  /* of the time of all copies one part may be lost by trials */
-    SPACE = 16,   /* a trial is this many times as long as itself after the one before */
+    LOOK = 8,       /* copies of a look; the two longest of them may have been interrupted */
+    PAUSE = 256,    /* copies from one look to the next of the same way */
+    FRESH = 32,     /* copies out before the first look: they may touch pages for the first time */
+    BUDGET = 32,    /* of the time of all copies one part may be lost by trials */
+    SPACE = 16,     /* a trial is this many times as long as itself after the one before */
     FAR_TURN = 512, /* copies after which a ring counts as having come round */
-    DEAREST = 16, /* times what the best way takes a trial loses at most: what is more was an
+    DEAREST = 16,   /* times what the best way takes a trial loses at most: what is more was an
                      interruption, for which the trials to come need not wait */
-    READERS = 4   /* whose times are read at most */
+    READERS = 4     /* whose times are read at most */
 };
 
 /* ---- looks ---- */
 
 static uint32_t ticks_a_kb(uint64_t ticks, size_t bytes)
 {
-    uint64_t rate = ticks * 16 * 1024 / bytes + 1;
+    uint64_t rate = ticks * LINES_PARTS * 1024 / bytes + 1;
 
     return rate < UINT32_MAX / LOOK ? (uint32_t)rate : UINT32_MAX / LOOK;
 }
@@ -60,12 +63,12 @@ static uint32_t look_add(struct lines_look *look, uint32_t ticks, uint64_t copie
     return mean > 0 ? mean : 1;
 }
 
-/* What is known after a look: the mean with what was known before, unless that is past. */
+/* Merges what a look has seen with what was known, unless the machine has changed since. */
 static uint32_t merge(uint32_t known, uint32_t seen)
 {
-    bool past = known == 0 || seen > known + known / 2 || known > seen + seen / 2;
+    bool old = known == 0 || seen > known + known / 2 || known > seen + seen / 2;
 
-    return past ? seen : known / 2 + seen / 2;
+    return old ? seen : (uint32_t)(((uint64_t)known + seen) / 2);
 }
 
 /* ---- the choice ---- */
@@ -81,17 +84,22 @@ static unsigned cell_of(const struct mem *m)
     return (unsigned)(m->slot_offset / HUD_LINE * 0x9e3779b1u >> 16) % LINES_CELLS;
 }
 
-/* What a KB of this rank's lines takes readers; 0: unknown. */
+/* Returns what a KB of this rank's lines takes readers; 0: unknown.  A call with a root may have
+ * one reader among many ranks, so the look begins with the reader that was found last. */
 static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way)
 {
+    int *reader = &m->team->cell[cell].reader, first = *reader;
     uint64_t sum = 0;
     uint32_t count = 0;
 
-    for (int k = 1; k < m->size && k <= READERS; k++) {
-        struct lines_member *other = lines_of(m, (m->rank + k) % m->size);
-        uint32_t out = atomic_load_explicit(&other->out[cell][way], memory_order_relaxed);
+    for (int k = 0; k < m->size && (count == 0 || k < READERS); k++) {
+        int r = (first + k) % m->size;
+        uint32_t out = r == m->rank ? 0
+                                    : atomic_load_explicit(&lines_of(m, r)->out[cell][way],
+                                                           memory_order_relaxed);
+        if (out != 0 && count++ == 0)
+            *reader = r;
         sum += out;
-        count += out != 0;
     }
     return count != 0 ? (uint32_t)(sum / count) : 0;
 }
@@ -117,8 +125,7 @@ static unsigned cheapest(const struct mem *m, unsigned cell, const struct lines_
 
     for (unsigned way = 0; way < LINES_WAYS; way++) {
         int64_t cost;
-        if (way != best && c->known[way] != 0 &&
-            20 * dearer(m, cell, c, way, best, &cost) < -cost)
+        if (way != best && c->known[way] != 0 && 20 * dearer(m, cell, c, way, best, &cost) < -cost)
             best = way;
     }
     return best;
@@ -197,49 +204,57 @@ static bool comes_round(const struct mem *m, unsigned cell, unsigned way, const 
     return round;
 }
 
-unsigned hud_lines_own(const struct mem *m)
+struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, size_t bytes,
+                                       bool copies)
 {
-    return atomic_load_explicit(&lines_of(m, m->rank)->way[cell_of(m)], memory_order_relaxed);
+    struct lines_use use = { .cell = cell_of(m) };
+    struct lines_cell *c = &m->team->cell[use.cell];
+
+    use.way = atomic_load_explicit(&lines_of(m, m->rank)->way[use.cell], memory_order_relaxed) %
+              LINES_WAYS;
+    c->copies = c->copies || copies;
+    if (copies != c->copies)
+        return use;
+    bool round = m->policy->learns && comes_round(m, use.cell, use.way, shared, bytes);
+    c->ins++;
+    use.timed = round && c->ins >= c->in[use.way].due;
+    use.begin = use.timed ? hud_lines_ticks() : 0;
+    return use;
 }
 
-/* Adds the time of a copy in that began then. */
-static void learn_in(const struct mem *m, unsigned cell, unsigned way, uint64_t begin, size_t bytes)
+void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_t bytes)
 {
-    struct lines_cell *c = &m->team->cell[cell];
-    uint32_t seen = look_add(&c->in[way], ticks_a_kb(hud_lines_ticks() - begin, bytes), c->ins);
+    struct lines_cell *c = &m->team->cell[use->cell];
 
+    if (c->lost > 0)
+        c->lost -= (int64_t)((uint64_t)c->known[c->best] * (bytes >> 10) / BUDGET);
+    if (!use->timed) {
+        if (c->round)
+            consider(m, use->cell, c, use->way);
+        return;
+    }
+    uint32_t seen =
+        look_add(&c->in[use->way], ticks_a_kb(hud_lines_ticks() - use->begin, bytes), c->ins);
     if (seen == 0)
         return;
-    c->known[way] = merge(c->known[way], seen);
-    conclude(m, cell, c, way, bytes);
+    c->known[use->way] = merge(c->known[use->way], seen);
+    conclude(m, use->cell, c, use->way, bytes);
 }
 
 void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes)
 {
-    unsigned cell = cell_of(m);
-    struct lines_cell *c = &m->team->cell[cell];
-    unsigned way =
-        atomic_load_explicit(&lines_of(m, m->rank)->way[cell], memory_order_relaxed) % LINES_WAYS;
-    bool round = m->policy->learns && comes_round(m, cell, way, dst, bytes);
+    const struct lines_use use = hud_lines_begin_write(m, dst, bytes, true);
 
-    c->ins++;
-    bool timed = round && c->ins >= c->in[way].due;
-    uint64_t begin = timed ? hud_lines_ticks() : 0;
-    if (way & LINES_PAST)
+    if (use.way & LINES_PAST)
         hud_mem_stream(dst, src, bytes);
     else
         memcpy(dst, src, bytes);
-    if (c->lost > 0)
-        c->lost -= (int64_t)(c->known[c->best] * (bytes >> 10) / BUDGET);
-    if (timed)
-        learn_in(m, cell, way, begin, bytes);
-    else if (round)
-        consider(m, cell, c, way);
+    hud_lines_end_write(m, &use, bytes);
 }
 
 /* ---- readers ---- */
 
-/* Whose slice it is in; -1: nobody's. */
+/* Returns the rank in whose slice it is; -1: in nobody's. */
 static int owner_of(const struct mem *m, const void *shared)
 {
     struct mem_team *t = m->team;
@@ -250,34 +265,45 @@ static int owner_of(const struct mem *m, const void *shared)
     return -1;
 }
 
-struct hud_lines_read hud_lines_begin_read(const struct mem *m, const void *shared)
+/* Returns the word that the owner has published; its own, or nobody's: 0. */
+static unsigned word_of(const struct mem *m, unsigned cell, const void *shared)
 {
     int owner = owner_of(m, shared);
-    struct hud_lines_read read = { .cell = cell_of(m) };
-    struct lines_cell *c = &m->team->cell[read.cell];
 
-    if (owner < 0)
-        return read;
-    unsigned word = atomic_load_explicit(&lines_of(m, owner)->way[read.cell], memory_order_relaxed);
-    read.way = word % LINES_WAYS;
-    read.timed = m->policy->learns && owner != m->rank && ++c->outs >= c->out[read.way].due &&
-                 (word & LINES_ROUND) != 0;
-    read.begin = read.timed ? hud_lines_ticks() : 0;
-    return read;
+    return owner < 0 || owner == m->rank
+               ? 0
+               : atomic_load_explicit(&lines_of(m, owner)->way[cell], memory_order_relaxed);
 }
 
-void hud_lines_end_read(const struct mem *m, const struct hud_lines_read *read, size_t bytes)
+unsigned hud_lines_way(const struct mem *m, const void *shared)
 {
-    if (!read->timed)
+    return word_of(m, cell_of(m), shared) % LINES_WAYS;
+}
+
+struct lines_use hud_lines_begin_read(const struct mem *m, const void *shared, bool plain)
+{
+    struct lines_use use = { .cell = cell_of(m) };
+    struct lines_cell *c = &m->team->cell[use.cell];
+    unsigned word = word_of(m, use.cell, shared);
+
+    use.way = word % LINES_WAYS;
+    use.timed =
+        m->policy->learns && plain && ++c->outs >= c->out[use.way].due && (word & LINES_ROUND) != 0;
+    use.begin = use.timed ? hud_lines_ticks() : 0;
+    return use;
+}
+
+void hud_lines_end_read(const struct mem *m, const struct lines_use *use, size_t bytes)
+{
+    if (!use->timed)
         return;
-    struct lines_cell *c = &m->team->cell[read->cell];
-    _Atomic uint32_t *out = &lines_of(m, m->rank)->out[read->cell][read->way];
+    struct lines_cell *c = &m->team->cell[use->cell];
+    _Atomic uint32_t *out = &lines_of(m, m->rank)->out[use->cell][use->way];
     uint32_t seen =
-        look_add(&c->out[read->way], ticks_a_kb(hud_lines_ticks() - read->begin, bytes), c->outs);
+        look_add(&c->out[use->way], ticks_a_kb(hud_lines_ticks() - use->begin, bytes), c->outs);
     if (seen != 0)
-        atomic_store_explicit(
-            out, merge(atomic_load_explicit(out, memory_order_relaxed), seen),
-            memory_order_relaxed);
+        atomic_store_explicit(out, merge(atomic_load_explicit(out, memory_order_relaxed), seen),
+                              memory_order_relaxed);
 }
 
 /* ---- a team ---- */
@@ -290,7 +316,9 @@ void hud_lines_start(const struct mem *m)
         way++;
     for (unsigned cell = 0; cell < LINES_CELLS; cell++) {
         struct lines_cell *c = &m->team->cell[cell];
-        *c = (struct lines_cell){ .best = (unsigned char)way };
+        *c = (struct lines_cell){ .best = (unsigned char)way,
+                                  .next = LINES_WAYS - 1,
+                                  .reader = (m->rank + 1) % m->size };
         for (int w = 0; w < LINES_WAYS; w++)
             c->out[w].due = FRESH;
         atomic_store_explicit(&lines_of(m, m->rank)->way[cell], way, memory_order_relaxed);

@@ -21,11 +21,12 @@ enum { LINES_PAST = 1, LINES_BACK = 2, LINES_WAYS = 4 };
 enum { LINES_ROUND = LINES_WAYS };
 
 enum {
-    LINES_MIN = 4096, /* bytes of a long copy */
-    LINES_CELLS = 8   /* that algorithms are told apart by */
+    LINES_PARTS = 256, /* of a tick: clocks of other processors are slower */
+    LINES_MIN = 4096,  /* bytes of a long copy */
+    LINES_CELLS = 16   /* that algorithms are told apart by */
 };
 
-/* Of a member, in its slice.  Ticks of a copy: per KB, in 1/16. */
+/* Of a member, in its slice.  Ticks of a copy: per KB, in 1/LINES_PARTS. */
 struct lines_member {
     _Alignas(128) _Atomic uint32_t way[LINES_CELLS]; /* what is to be done with its lines;
                                                           with LINES_ROUND or without */
@@ -46,38 +47,48 @@ struct lines_cell {
     uint32_t known[LINES_WAYS]; /* ticks of copies in; 0: unknown */
     uint64_t ins, outs;         /* copies so far */
     const char *first;          /* where the first copy in of the present way went */
-    unsigned since;             /* copies in since then, up to the first that came there again */
-    bool round;                 /* that one has come */
+    unsigned since;             /* copies in since then */
+    int reader;                 /* a rank that has read its lines */
+    bool copies;                /* some of its writes are copies */
+    bool round;                 /* one of them has gone there again */
     unsigned char best, next;   /* the way in use but for trials; the next that is tried */
-    int64_t lost;  /* ticks by trials, less a part of what all copies took */
-    uint64_t rest; /* the number of the copy in from which on a way may be tried */
+    int64_t lost;               /* ticks by trials, less a part of what all copies took */
+    uint64_t rest;              /* the number of the copy in from which on a way may be tried */
 };
 
 struct mem;
 
-/* A read of long bytes of shared memory: what is done with their lines, and whether its time is
+/* A long read or write of shared memory: what is done with the lines, and whether its time is
  * taken. */
-struct hud_lines_read {
+struct lines_use {
     unsigned cell, way;
     bool timed;
     uint64_t begin;
 };
 
-/* Before and after such a read, of so many bytes. */
-struct hud_lines_read hud_lines_begin_read(const struct mem *m, const void *shared);
-void hud_lines_end_read(const struct mem *m, const struct hud_lines_read *read, size_t bytes);
+/* Begins a read of shared memory.  plain: it takes the time of a copy, and nothing else. */
+struct lines_use hud_lines_begin_read(const struct mem *m, const void *shared, bool plain);
+/* Ends that read, of so many bytes. */
+void hud_lines_end_read(const struct mem *m, const struct lines_use *use, size_t bytes);
 
-/* What is done with this rank's own lines. */
-unsigned hud_lines_own(const struct mem *m);
+/* Begins a write of so many bytes of this rank's own lines.  copies: it is a copy, not a reduction,
+ * whose time counts only where no copies write. */
+struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, size_t bytes,
+                                       bool copies);
+/* Ends that write. */
+void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_t bytes);
 
-/* Leaves one byte of each line written, with the value that it has: the first that is among these
- * bytes. */
+/* Returns what is done with the lines of the rank that owns these bytes; 0 where it is this one, or
+ * none. */
+unsigned hud_lines_way(const struct mem *m, const void *shared);
+
+/* Writes one of these bytes in each line of 64 bytes, with the value that it has. */
 void hud_lines_give_back(void *shared, size_t bytes);
 
-/* The processor's clock, with all stores done; 0 where there is none (ticks.c). */
+/* Reads the processor's clock, with all stores done; 0 where there is none (ticks.c). */
 uint64_t hud_lines_ticks(void);
 
-/* Before the first call of a team, by each rank. */
+/* Begins a team, on each rank, before its first call. */
 void hud_lines_start(const struct mem *m);
 
 #endif

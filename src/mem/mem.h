@@ -90,13 +90,16 @@ MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, s
 /*
  * Copy out by the last reader of these bytes: nobody reads them any more until their owner has
  * written them again, which it does only after an acknowledgement that follows this call.  The
- * reader may give their lines back: leave one byte of each written, the first that is among these
- * bytes, with the value that it has.  Then the owner's next write finds each line with one holder
- * that has modified it, and takes it several times as fast as one that has been read.  Counts as a
- * write of all these bytes.
+ * reader may give their lines back: leave a byte written in each 64 bytes of memory that some of
+ * them lie in, one of these bytes, with the value that it has.  Then the owner's next write finds
+ * each line with one holder that has modified it, and takes it several times as fast as one that
+ * has been read.  Counts as a write of all these bytes.
  */
 MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
                          size_t offset_bytes, size_t bytes);
+/* Whether it may: the owner of these bytes has found that it pays, or that is not known.  A caller
+ * asks that has to find out whether it is the last reader. */
+MEM_FN bool mem_wants_back(struct mem *m, const void *shared);
 /* Shared to shared. */
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 
@@ -120,7 +123,8 @@ MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_
                        const struct mem_span *also, const struct mem_span *from, int count,
                        size_t bytes);
 
-/* The same by the last reader of all of `from` that is in shared memory; as mem_out_last. */
+/* The same by the last reader of all of `from` that is in shared memory and not `to`; as
+ * mem_out_last. */
 MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                             const struct mem_span *also, const struct mem_span *from, int count,
                             size_t bytes);

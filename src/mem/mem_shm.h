@@ -46,7 +46,7 @@ struct mem_team {
     struct lines_cell *cell; /* [LINES_CELLS] */
     size_t lines;            /* where in each member's slice its struct lines_member is */
     size_t slice_bytes;
-    int read; /* whose slice a long copy out has read last */
+    int read;  /* whose slice a long copy out has read last */
     int ahead; /* of mem_prefetch_next: awaits and prefetches in a row; below 0: so many awaits
                   until it is tried again */
     struct mem_peer *peers; /* of the members; NULL: they cannot reach each other's memory */
@@ -245,6 +245,11 @@ MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *s
                          size_t offset_bytes, size_t bytes)
 {
     mem_out_of(m, to, src, offset_bytes, bytes, true);
+}
+
+MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
+{
+    return (hud_lines_way(m, shared) & LINES_BACK) != 0;
 }
 
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)

@@ -115,6 +115,12 @@ MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *s
     hud_sim_out(m, to, src, offset_bytes, bytes, true);
 }
 
+MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
+{
+    (void)m, (void)shared;
+    return true;
+}
+
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
 {
     hud_sim_copy(m, dst, src, bytes);

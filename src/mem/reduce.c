@@ -19,31 +19,54 @@ static const void *read_at(struct mem *m, const struct mem_span *span, size_t do
     return scratch;
 }
 
-/* What a long reduction does with lines: of its sources, and of shared memory that it writes. */
+/* What a long reduction does with the lines of its sources, and of shared memory that it writes. */
 struct manner {
-    struct hud_lines_read read;
-    bool back, past;
+    struct lines_use read, write;
+    bool reads, writes; /* it has sources of others; it writes shared memory */
+    bool back[MEM_SOURCES], any_back, past;
 };
 
-/* Any source that is another rank's: shared, and not the result so far. */
-static const void *shared_source(const struct mem_span *to, const struct mem_span *from, int count)
+/* Decides for each source, as its owner wants.  The times of a read are one way's only if all
+ * owners want the same. */
+static void decide(struct manner *how, const struct mem *m, const struct mem_span *to,
+                   const struct mem_span *also, const struct mem_span *from, int count,
+                   size_t bytes, bool last)
 {
-    for (int i = count - 1; i >= 0; i--)
-        if (from[i].shared && from[i].shared != to->shared)
-            return from[i].shared;
-    return NULL;
+    const struct mem_span *written = to->shared ? to : also && also->shared ? also : NULL;
+    const void *source = NULL;
+    bool alike = true;
+    unsigned first = 0;
+
+    how->past = how->any_back = false;
+    how->writes = written != NULL;
+    if (how->writes)
+        how->write = hud_lines_begin_write(m, written->shared, bytes, false);
+    if (how->writes)
+        how->past = (how->write.way & LINES_PAST) != 0;
+    for (int i = 0; i < count; i++) {
+        bool mine = !from[i].shared || from[i].shared == to->shared;
+        unsigned way = mine ? 0 : hud_lines_way(m, from[i].shared);
+        how->back[i] = last && (way & LINES_BACK) != 0;
+        how->any_back = how->any_back || how->back[i];
+        if (mine)
+            continue;
+        alike = alike && (!source || way == first);
+        first = way;
+        source = from[i].shared;
+    }
+    how->reads = source && alike;
+    if (how->reads)
+        how->read = hud_lines_begin_read(m, source, true);
 }
 
-static struct manner manner_of(const struct mem *m, const struct mem_span *to,
-                               const struct mem_span *also, const void *source, bool last)
+static void finish(const struct manner *how, const struct mem *m, size_t bytes)
 {
-    struct manner how = { .back = false };
-
-    if (source)
-        how.read = hud_lines_begin_read(m, source);
-    how.back = last && (how.read.way & LINES_BACK) != 0;
-    how.past = (to->shared || (also && also->shared)) && (hud_lines_own(m) & LINES_PAST) != 0;
-    return how;
+    if (how->past)
+        hud_mem_stream_end();
+    if (how->reads)
+        hud_lines_end_read(m, &how->read, bytes);
+    if (how->writes)
+        hud_lines_end_write(m, &how->write, bytes);
 }
 
 /* Kernels use ordinary stores: where they must not, or cannot, write, the result is made aside. */
@@ -63,16 +86,22 @@ static void write_at(const struct manner *how, const struct mem_span *span, size
         memcpy(mem_span_at(span) + done, result, bytes);
 }
 
-/* Bytes of a piece: all where nothing wants less. */
+/* Returns the bytes of a piece: all where nothing wants less.  Pieces of all sources together stay
+ * in the nearest cache. */
 static size_t piece_bytes(const struct manner *how, const struct hud_op *op,
                           const struct mem_span *to, const struct mem_span *also,
                           const struct mem_span *from, int count, size_t bytes)
 {
-    bool pieces = how->back || also || made_aside(how, to);
+    enum { NEAREST = 4 * MEM_PIECE };
+    bool pieces = how->any_back || also || made_aside(how, to);
+    size_t max = NEAREST / (size_t)count < MEM_PIECE ? NEAREST / (size_t)count : MEM_PIECE;
 
     for (int i = 0; i < count; i++)
         pieces = pieces || mem_span_packed(&from[i]);
-    return pieces ? MEM_PIECE / op->element_bytes * op->element_bytes : bytes;
+    if (!pieces)
+        return bytes;
+    return max < op->element_bytes ? op->element_bytes
+                                   : max / op->element_bytes * op->element_bytes;
 }
 
 void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
@@ -81,10 +110,10 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
 {
     _Alignas(HUD_LINE) char in[MEM_PIECE], out[MEM_PIECE];
     const void *sources[MEM_SOURCES];
-    struct manner how = { .back = false };
+    struct manner how = { .reads = false };
 
     if (bytes >= LINES_MIN)
-        how = manner_of(m, to, also, shared_source(to, from, count), last);
+        decide(&how, m, to, also, from, count, bytes, last);
     size_t max = piece_bytes(&how, op, to, also, from, count, bytes);
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < max ? bytes - done : max;
@@ -96,11 +125,9 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
             write_at(&how, to, done, n, out);
         if (also)
             write_at(&how, also, done, n, result);
-        for (int i = 0; how.back && i < count; i++)
-            if (from[i].shared && from[i].shared != to->shared)
+        for (int i = 0; how.any_back && i < count; i++)
+            if (how.back[i])
                 hud_lines_give_back((char *)from[i].shared + done, n);
     }
-    if (how.past)
-        hud_mem_stream_end();
-    hud_lines_end_read(m, &how.read, bytes);
+    finish(&how, m, bytes);
 }

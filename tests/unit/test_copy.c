@@ -5,9 +5,11 @@
 #include "mem/mem.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -48,9 +50,9 @@ static void make_two(unsigned ways, size_t stream_bytes)
     memset(&two, 0, sizeof two);
     two.slices[0] = two.slice[0];
     two.slices[1] = two.slice[1];
-    two.policy = (struct mem_policy){
-        .ways = ways, .learns = (ways & (ways - 1)) != 0, .stream_bytes = stream_bytes
-    };
+    two.policy = (struct mem_policy){ .ways = ways,
+                                      .learns = (ways & (ways - 1)) != 0,
+                                      .stream_bytes = stream_bytes };
     two.team = (struct mem_team){ .cell = two.cell, .slice_bytes = SLICE };
     two.m = (struct mem){
         .rank = 0, .size = 2, .slices = two.slices, .policy = &two.policy, .team = &two.team
@@ -104,26 +106,108 @@ static void long_copies_out_are_whole(void **state)
         }
 }
 
-/* Gives back exactly one byte of each line, of those that are asked for. */
-static void a_byte_of_each_line_is_given_back(void **state)
+/* Pages that may not be written until somebody does; how often that was. */
+enum { PAGE = 4096, PAGES = 8 };
+
+static char *pages;
+static volatile sig_atomic_t written[PAGES];
+
+static void on_write(int signal, siginfo_t *info, void *context)
 {
-    enum { PAGE = 4096, LINES = 64 };
-    static const size_t lengths[] = { 1, 63, 64, 65, 128, 1000, 4096 };
-    char *page = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t page = ((size_t)info->si_addr - (size_t)pages) / PAGE;
+
+    (void)signal, (void)context;
+    if (page >= PAGES || mprotect(pages + page * PAGE, PAGE, PROT_READ | PROT_WRITE) != 0)
+        _exit(1);
+    written[page]++;
+}
+
+static int count_written(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < PAGES; i++)
+        count += written[i];
+    return count;
+}
+
+static void protect_pages(void)
+{
+    mprotect(pages, PAGES * PAGE, PROT_READ);
+    for (int i = 0; i < PAGES; i++)
+        written[i] = 0;
+}
+
+/* Rank 1's slice is of pages that report a write; the lines are where they were. */
+static void watch_pages(unsigned way)
+{
+    struct sigaction action = { .sa_sigaction = on_write, .sa_flags = SA_SIGINFO };
+
+    make_two(1u << way, 0);
+    pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    two.slices[1] = pages;
+    two.team.slice_bytes = PAGES * PAGE;
+    for (int cell = 0; cell < LINES_CELLS; cell++)
+        atomic_store(&((struct lines_member *)(void *)pages)->way[cell], way);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, NULL);
+    protect_pages();
+}
+
+static void end_watch(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    munmap(pages, PAGES * PAGE);
+}
+
+/* Only a last reader writes, only where the owner wants that, and only pages that it reads. */
+static void only_a_last_reader_writes(void **state)
+{
+    enum { BYTES_READ = 3 * PAGE };
+    static char to[BYTES_READ];
+    struct hud_view view = { .base = to, .bytes = sizeof to };
+    struct hud_op op;
 
     (void)state;
-    assert_ptr_not_equal(page, MAP_FAILED);
-    mprotect(page, PAGE, PROT_NONE);
-    mprotect(page + 2 * PAGE, PAGE, PROT_NONE);
-    fill((unsigned char *)page + PAGE, PAGE);
-    hud_lines_give_back(page + PAGE, 0);
-    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-        hud_lines_give_back(page + PAGE, lengths[l]); /* a byte outside ends the process */
-        hud_lines_give_back(page + 2 * PAGE - lengths[l], lengths[l]);
+    assert_int_equal(hud_op_find(HUD_MAX, HUD_UINT8, &op), HUD_OK);
+    for (unsigned way = 0; way < LINES_WAYS; way++) {
+        const int wanted = way & LINES_BACK ? 3 : 0;
+        watch_pages(way);
+        const struct mem_span sum = { .view = &view }, from = { .shared = pages + 2 * PAGE };
+        const struct mem_span both[2] = { from, sum };
+        mem_out(&two.m, &view, pages + 2 * PAGE, 0, BYTES_READ);
+        mem_reduce(&two.m, &op, &sum, NULL, both, 2, BYTES_READ);
+        assert_int_equal(count_written(), 0);
+        mem_out_last(&two.m, &view, pages + 2 * PAGE, 0, BYTES_READ);
+        assert_int_equal(count_written(), wanted);
+        protect_pages();
+        mem_reduce_last(&two.m, &op, &sum, NULL, both, 2, BYTES_READ);
+        assert_int_equal(count_written(), wanted);
+        assert_int_equal(written[2] + written[3] + written[4], wanted);
+        end_watch();
     }
-    for (int i = 0; i < PAGE; i++)
-        assert_int_equal((unsigned char)page[PAGE + i], (unsigned char)(i * 37 + i / 256 + 1));
-    munmap(page, 3 * PAGE);
+}
+
+/* Gives back a byte of each line: lines that begin a page have theirs there, wherever the read
+ * begins, and nothing beyond the read is touched. */
+static void a_byte_of_each_line_is_given_back(void **state)
+{
+    static const size_t lengths[] = { 1, 63, 64, 65, 128, 1000, PAGE, PAGE + 1, 3 * PAGE - 1 };
+
+    (void)state;
+    watch_pages(LINES_BACK);
+    hud_lines_give_back(pages + PAGE, 0);
+    assert_int_equal(count_written(), 0);
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (size_t at = 0; at < 130; at += 43) {
+            size_t first = PAGE + at, end = first + lengths[l];
+            protect_pages();
+            hud_lines_give_back(pages + first, lengths[l]);
+            for (size_t p = 0; p < PAGES; p++)
+                assert_int_equal(written[p], first < (p + 1) * PAGE && end > p * PAGE);
+        }
+    end_watch();
 }
 
 /* Long copies in, many of which try other ways: every byte, and no byte outside. */
@@ -222,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
                                         cmocka_unit_test(long_copies_out_are_whole),
+                                        cmocka_unit_test(only_a_last_reader_writes),
                                         cmocka_unit_test(a_byte_of_each_line_is_given_back),
                                         cmocka_unit_test(long_copies_in_are_whole),
                                         cmocka_unit_test(spans_move),

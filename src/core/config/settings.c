@@ -19,8 +19,9 @@ static const char *const words_nodes[] = { "off", "on", "auto", NULL }; /* as en
 static const char *const words_nonblocking[] = { "off", "on", "auto", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
                                           NULL }; /* as enum mem_way */
-static const char *const words_lines[] = { "kept", "past", "back", "both", "auto",
-                                           NULL }; /* as LINES_PAST and LINES_BACK; then any */
+static const char *const words_lines[] = {
+    "kept", "past", "back", "both", "auto", NULL
+}; /* as LINES_PAST and LINES_BACK; then any */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
 static const char *const words_xpmem[] = { "off", "copy", "keep", NULL }; /* as enum config_xpmem */
 static const char *const words_death[] = { "wait", "abort", NULL };       /* as enum config_death */

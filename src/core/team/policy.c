@@ -71,7 +71,7 @@ static void prefetch_policy(const struct config *config, struct mem_policy *poli
     policy->message_bytes = amd ? 256 : 2048;
 }
 
-/* As the words of HUDDLE_LINES, of which each but the last is one way. */
+/* Allows what HUDDLE_LINES says: one way, or, its last word, all. */
 static void lines_policy(const struct config *config, struct mem_policy *policy)
 {
     unsigned set = (unsigned)config->number[SET_LINES], all = (1u << LINES_WAYS) - 1,
@@ -80,7 +80,7 @@ static void lines_policy(const struct config *config, struct mem_policy *policy)
     if (config->number[SET_STREAM] == 0)
         all &= ~past;
     policy->ways = set < LINES_WAYS ? 1u << set : all;
-    policy->learns = set >= LINES_WAYS;
+    policy->learns = set >= LINES_WAYS && hud_lines_ticks() != 0;
 }
 
 void hud_policy_make(struct hud_team *team, const union hello *hello)
