@@ -58,7 +58,7 @@ static inline void block_truncate(struct mem *m)
 /* Copies out to a view from there on, where a block has so much room.  Returns the bytes that
  * fit. */
 static inline size_t block_copy_out(struct mem *m, const struct mem_span *to, size_t room_bytes,
-                                  const void *src, size_t bytes, bool last)
+                                    const void *src, size_t bytes, bool last)
 {
     size_t fit = bytes;
 

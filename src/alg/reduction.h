@@ -24,7 +24,6 @@ struct sources {
     /* The result so far; of the sources only the first ones may be there.  The caller's. */
     const struct mem_span *sum;
     size_t bytes;
-    bool last; /* nobody else reads the shared ones any more: mem_reduce_last */
     int count;
     struct mem_span from[MEM_SOURCES];
 };
@@ -37,7 +36,6 @@ static inline void sources_begin(struct sources *x, struct mem *m, const struct 
     x->op = c->reduction;
     x->sum = sum;
     x->bytes = bytes;
-    x->last = false;
     x->count = 0;
 }
 
@@ -45,7 +43,14 @@ static inline void sources_begin(struct sources *x, struct mem *m, const struct 
 static inline void sources_reduce(const struct sources *x, const struct mem_span *to,
                                   const struct mem_span *also)
 {
-    if (x->last)
+    mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);
+}
+
+/* The same; last: nobody else reads the shared ones any more (mem_reduce_last). */
+static inline void sources_reduce_of(const struct sources *x, const struct mem_span *to,
+                                     const struct mem_span *also, bool last)
+{
+    if (last)
         mem_reduce_last(x->m, x->op, to, also, x->from, x->count, x->bytes);
     else
         mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);

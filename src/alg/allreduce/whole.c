@@ -104,11 +104,10 @@ static void reduce_own(const struct whole *w)
     if (slice.bytes == 0)
         return;
     sources_begin(&all, w->m, w->c, &cell, slice.bytes);
-    all.last = true;
     for (int r = 0; r < mem_size(w->m); r++)
         sources_add(&all,
                     r == me ? in : (struct mem_span){ .shared = whole_contribution(w, r, me) });
-    sources_reduce(&all, &out, mem_size(w->m) > 1 ? &cell : NULL);
+    sources_reduce_of(&all, &out, mem_size(w->m) > 1 ? &cell : NULL, true);
     mem_post(w->m, &mine->result, w->next); /* R2 */
 }
 

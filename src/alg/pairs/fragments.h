@@ -85,8 +85,8 @@ static inline void fragment_finish(struct exchange *x)
         mem_out(x->m, in->at.view, fragment_coming(x, x->finished), in->at.offset_bytes, in->bytes);
     } else if (in->bytes != 0) {
         mem_await(x->m, &fragment_lines(x, p->local)->sent, p->value); /* A1 */
-        mem_out_last(x->m, in->at.view, fragment_buffer(x, p->local, p->from), in->at.offset_bytes,
-                     in->bytes);
+        mem_out(x->m, in->at.view, fragment_buffer(x, p->local, p->from), in->at.offset_bytes,
+                in->bytes);
         fragment_post_got(x, p->value);
     }
     if (p->going.bytes != 0 && p->local < 0)

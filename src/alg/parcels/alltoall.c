@@ -96,8 +96,8 @@ static void copy_out(const struct parcels_call *x, int node)
     for (int from = 0; from < net_members(x->map, node); from++) {
         if (here)
             parcels_await(x, from);
-        mem_out_last(x->m, x->c->out, parcel(x, node, !here) + at(x, from, x->locals, x->local),
-                     (size_t)net_member(x->map, node, from) * x->c->bytes, x->c->bytes);
+        mem_out(x->m, x->c->out, parcel(x, node, !here) + at(x, from, x->locals, x->local),
+                (size_t)net_member(x->map, node, from) * x->c->bytes, x->c->bytes);
     }
 }
 

@@ -73,7 +73,7 @@ static inline void rooted_move_all(const struct parcels_call *x, bool out)
             run++;
         size_t offset = (size_t)rank * bytes, length = (size_t)run * bytes;
         if (out)
-            mem_out_last(x->m, x->c->out, set + (size_t)i * bytes, offset, length);
+            mem_out(x->m, x->c->out, set + (size_t)i * bytes, offset, length);
         else
             mem_in_all(x->m, set + (size_t)i * bytes, x->c->in, offset, length);
     }

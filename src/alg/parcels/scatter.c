@@ -49,7 +49,7 @@ static void scatter_parcels(struct mem *m, const struct coll *c)
     } else {
         parcels_await_arrival(&x, 0);
     }
-    mem_out_last(m, c->out, rooted_own_block(&x), 0, c->bytes);
+    mem_out(m, c->out, rooted_own_block(&x), 0, c->bytes);
 }
 
 ALG_DEFINE(scatter, parcels) = { .coll = "scatter",

@@ -90,7 +90,6 @@ ALG_INLINE bool contribution_reduce(struct mem *m, const struct coll *c, const s
     if (part.begin >= part.end)
         return false;
     sources_begin(&all, m, c, &out, part.end - part.begin);
-    all.last = want->alone;
     for (int r = 0; r < mem_size(m); r++) {
         struct queue_slot *slot = mem_slot(m, r);
         if (r != mem_rank(m))
@@ -100,7 +99,7 @@ ALG_INLINE bool contribution_reduce(struct mem *m, const struct coll *c, const s
                     stays ? own
                           : (struct mem_span){ .shared = contribution_data(m, w, r, part.begin) });
     }
-    sources_reduce(&all, &out, NULL);
+    sources_reduce_of(&all, &out, NULL, want->alone);
     return true;
 }
 

@@ -79,14 +79,13 @@ ALG_INLINE void tree_reduce_up(struct tree_pass *w, const struct mem_span *to,
     int child;
 
     sources_begin(&all, w->m, w->c, to, w->up.bytes);
-    all.last = true;
     sources_add(&all, (struct mem_span){ .view = w->c->in, .offset_bytes = w->up.done });
     for (int i = 0; (child = hud_shape_child(&w->tree, mem_rank(w->m), i)) >= 0; i++) {
         struct queue_slot *below = mem_slot(w->m, child);
         mem_await(w->m, &below->word[w->up.at.unit], w->up.at.at + 1); /* A1 */
         sources_add(&all, (struct mem_span){ .shared = queue_data(w->m, child, &w->up.at) });
     }
-    sources_reduce(&all, to, also);
+    sources_reduce_of(&all, to, also, true);
     if (!w->root)
         mem_post(w->m, &w->mine->word[w->up.at.unit], w->up.at.at + 1); /* R1 */
 }

@@ -36,10 +36,9 @@ static void finish(const struct chain *x, const struct mem_span *own, const stru
     struct sources sum;
 
     sources_begin(&sum, x->m, x->c, out, bytes);
-    sum.last = chain_reads_last(x);
     sources_add(&sum, (struct mem_span){ .shared = chain_befores_cell(x) });
     sources_add(&sum, *own);
-    sources_reduce(&sum, out, NULL);
+    sources_reduce_of(&sum, out, NULL, chain_reads_last(x));
 }
 
 /* This rank's result. */

@@ -134,13 +134,12 @@ ALG_INLINE void slices_reduce_piece(const struct slices *s, const struct pieces_
     struct sources all;
 
     sources_begin(&all, s->m, s->c, s->plan.all_in ? &out : &cell, piece->bytes);
-    all.last = true;
     for (int r = 0; r < mem_size(s->m); r++)
         sources_add(&all, r == me && !s->plan.all_in
                               ? own
                               : (struct mem_span){ .shared = slices_cell(s, f, r, piece) });
-    sources_reduce(&all, s->plan.keeps ? &out : &cell,
-                   s->plan.publishes && s->plan.keeps ? &cell : NULL);
+    sources_reduce_of(&all, s->plan.keeps ? &out : &cell,
+                      s->plan.publishes && s->plan.keeps ? &cell : NULL, true);
 }
 
 ALG_INLINE void slices_reduce_own(const struct slices *s, const struct pieces_place *f)
