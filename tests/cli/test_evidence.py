@@ -188,8 +188,8 @@ class Table(unittest.TestCase):
                 'bytes = "0-1K"\nalgorithm = "windows"\nholds = "9/9 1.00"',
             ),
             (  # measured
-                'algorithm = "queue"\nbudget = "64K"\nevidence = "E83 E86 E88"',
-                'algorithm = "single"\nevidence = "E83 E86 E88"',
+                'algorithm = "queue"\nbudget = "128K"\nevidence = "E91"',
+                'algorithm = "single"\nevidence = "E91"',
             ),
             (  # as other calls: E73 has none of its algorithm
                 'budget = "512K"\nlike = "E72"',
