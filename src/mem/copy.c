@@ -83,7 +83,8 @@ static void copy_back(void *dst, const void *src, size_t bytes, bool streams)
         hud_mem_stream_end();
 }
 
-/* Is mem_out of long fragments.  A packed one is given back as a whole: it cannot be cut. */
+/* Carries out mem_out of long fragments.  A packed one cannot be cut, so it is given back as a
+ * whole. */
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last)
 {

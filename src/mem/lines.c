@@ -78,7 +78,7 @@ static struct lines_member *lines_of(const struct mem *m, int rank)
     return (struct lines_member *)(void *)(m->slices[rank] + m->team->lines);
 }
 
-/* Of the running algorithm: those of a family have one slot. */
+/* Returns the cell of the running algorithm: those of a family have one slot. */
 static unsigned cell_of(const struct mem *m)
 {
     return (unsigned)(m->slot_offset / HUD_LINE * 0x9e3779b1u >> 16) % LINES_CELLS;
@@ -104,8 +104,8 @@ static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way)
     return count != 0 ? (uint32_t)(sum / count) : 0;
 }
 
-/* How much more the one way costs than the other, in ticks; where readers know only one of them,
- * of this rank's own copies. */
+/* Returns how much more the one way costs than the other, in ticks.  Where readers know only one of
+ * the two, this rank's own copies decide. */
 static int64_t dearer(const struct mem *m, unsigned cell, const struct lines_cell *c, unsigned one,
                       unsigned other, int64_t *cost)
 {
@@ -118,7 +118,7 @@ static int64_t dearer(const struct mem *m, unsigned cell, const struct lines_cel
     return a - b;
 }
 
-/* The way that costs least; a change must save a twentieth. */
+/* Returns the way that costs least; a change must save a twentieth. */
 static unsigned cheapest(const struct mem *m, unsigned cell, const struct lines_cell *c)
 {
     unsigned best = c->best;
@@ -131,7 +131,7 @@ static unsigned cheapest(const struct mem *m, unsigned cell, const struct lines_
     return best;
 }
 
-/* What this rank's readers are to do from now on. */
+/* Tells this rank's readers what to do from now on. */
 static void publish(const struct mem *m, unsigned cell, unsigned word)
 {
     atomic_store_explicit(&lines_of(m, m->rank)->way[cell], word, memory_order_relaxed);
@@ -145,7 +145,7 @@ static void go(const struct mem *m, unsigned cell, struct lines_cell *c, unsigne
     c->round = false;
 }
 
-/* The next of the ways that are allowed after this one. */
+/* Returns the next of the ways that are allowed after this one. */
 static unsigned way_after(unsigned way, unsigned allowed)
 {
     do
@@ -154,7 +154,7 @@ static unsigned way_after(unsigned way, unsigned allowed)
     return way;
 }
 
-/* A look of copies in is complete: the rank goes on with the cheapest way. */
+/* Goes on with the cheapest way, after a complete look. */
 static void conclude(const struct mem *m, unsigned cell, struct lines_cell *c, unsigned way,
                      size_t bytes)
 {
@@ -185,9 +185,9 @@ static void consider(const struct mem *m, unsigned cell, struct lines_cell *c, u
 
 /* ---- copies ---- */
 
-/* Whether the ring had come round since this way began, before a copy to there.  From then on
- * readers read what was written in this way, however far they are behind.  They take the time of
- * the copy with which it comes round, too, so that they have as many times as this rank. */
+/* Tells whether the ring had come round since this way began, before a write to there.  From then
+ * on readers read what was written in this way, however far they are behind.  They take the time of
+ * the write with which it comes round, too, so that they have as many times as this rank. */
 static bool comes_round(const struct mem *m, unsigned cell, unsigned way, const char *dst,
                         size_t bytes)
 {
@@ -265,7 +265,7 @@ static int owner_of(const struct mem *m, const void *shared)
     return -1;
 }
 
-/* Returns the word that the owner has published; its own, or nobody's: 0. */
+/* Returns the word that the owner has published; 0 where that is this rank, or none. */
 static unsigned word_of(const struct mem *m, unsigned cell, const void *shared)
 {
     int owner = owner_of(m, shared);

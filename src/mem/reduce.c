@@ -9,7 +9,7 @@
  */
 #include "mem/mem.h"
 
-/* Bytes [done, done + bytes) of a span, packed into scratch if need be. */
+/* Returns bytes [done, done + bytes) of a span, packed into scratch if need be. */
 static const void *read_at(struct mem *m, const struct mem_span *span, size_t done, size_t bytes,
                            char *scratch)
 {
@@ -26,11 +26,11 @@ struct manner {
     bool back[MEM_SOURCES], any_back, past;
 };
 
-/* Decides for each source, as its owner wants.  The times of a read are one way's only if all
- * owners want the same. */
+/* Decides for each source as its owner wants.  A time of reading counts for one way, so it is taken
+ * only where all owners want the same and nothing is packed. */
 static void decide(struct manner *how, const struct mem *m, const struct mem_span *to,
                    const struct mem_span *also, const struct mem_span *from, int count,
-                   size_t bytes, bool last)
+                   size_t bytes, bool packed, bool last)
 {
     const struct mem_span *written = to->shared ? to : also && also->shared ? also : NULL;
     const void *source = NULL;
@@ -54,7 +54,7 @@ static void decide(struct manner *how, const struct mem *m, const struct mem_spa
         first = way;
         source = from[i].shared;
     }
-    how->reads = source && alike;
+    how->reads = source && alike && !packed;
     if (how->reads)
         how->read = hud_lines_begin_read(m, source, true);
 }
@@ -69,7 +69,8 @@ static void finish(const struct manner *how, const struct mem *m, size_t bytes)
         hud_lines_end_write(m, &how->write, bytes);
 }
 
-/* Kernels use ordinary stores: where they must not, or cannot, write, the result is made aside. */
+/* Tells whether the result is made aside: where kernels cannot write it, or must not, as they use
+ * ordinary stores. */
 static bool made_aside(const struct manner *how, const struct mem_span *to)
 {
     return mem_span_packed(to) || (how->past && to->shared);
@@ -86,20 +87,12 @@ static void write_at(const struct manner *how, const struct mem_span *span, size
         memcpy(mem_span_at(span) + done, result, bytes);
 }
 
-/* Returns the bytes of a piece: all where nothing wants less.  Pieces of all sources together stay
- * in the nearest cache. */
-static size_t piece_bytes(const struct manner *how, const struct hud_op *op,
-                          const struct mem_span *to, const struct mem_span *also,
-                          const struct mem_span *from, int count, size_t bytes)
+/* Returns the bytes of a piece: those of all sources together stay in the nearest cache. */
+static size_t piece_bytes(const struct hud_op *op, int count)
 {
     enum { NEAREST = 4 * MEM_PIECE };
-    bool pieces = how->any_back || also || made_aside(how, to);
     size_t max = NEAREST / (size_t)count < MEM_PIECE ? NEAREST / (size_t)count : MEM_PIECE;
 
-    for (int i = 0; i < count; i++)
-        pieces = pieces || mem_span_packed(&from[i]);
-    if (!pieces)
-        return bytes;
     return max < op->element_bytes ? op->element_bytes
                                    : max / op->element_bytes * op->element_bytes;
 }
@@ -111,10 +104,14 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
     _Alignas(HUD_LINE) char in[MEM_PIECE], out[MEM_PIECE];
     const void *sources[MEM_SOURCES];
     struct manner how = { .reads = false };
+    bool packed = mem_span_packed(to);
 
+    for (int i = 0; i < count; i++)
+        packed = packed || mem_span_packed(&from[i]);
     if (bytes >= LINES_MIN)
-        decide(&how, m, to, also, from, count, bytes, last);
-    size_t max = piece_bytes(&how, op, to, also, from, count, bytes);
+        decide(&how, m, to, also, from, count, bytes, packed, last);
+    bool pieces = packed || also || how.any_back || made_aside(&how, to);
+    size_t max = pieces ? piece_bytes(op, count) : bytes;
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < max ? bytes - done : max;
         for (int i = 0; i < count; i++)
