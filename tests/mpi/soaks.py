@@ -14,7 +14,7 @@ def soak(ranks, lines, checked, mpis, words, **more):
     name = f"{ranks} ranks, lines {lines}" + (", checked" if checked else "")
     env = {"HUDDLE_LINES": lines, **(CHECKED if checked else {})}
     command = ["{bin}/soak", "--beyond", *words]
-    return Case("soak", name, mpis, ranks, command, env=env, **NONBLOCKING, **more)
+    return Case("soak", name, mpis, ranks, command, env=env, **{**NONBLOCKING, **more})
 
 
 # Each number of ranks, with and without the check; each word.
@@ -30,7 +30,8 @@ SHORT = (
 )
 
 SOAKS = [
-    *[soak(*row, BOTH, ["--brief", "--seconds", "2"], seconds=60) for row in SHORT],
+    # (on a busy machine some collectives are not drawn in this time)
+    *[soak(*row, BOTH, ["--brief", "--seconds", "2"], seconds=60, collectives=[]) for row in SHORT],
     *[
         soak(
             ranks,

@@ -184,7 +184,7 @@ static void first_calls(const struct collective *what, int n, bool in_turn)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = { 8, 512, 1000, 4088 };
+    static const int sizes[] = { 512, 4088 };
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     in = allocate((size_t)world_size * MOST);

@@ -5,14 +5,17 @@
 #include "mem/touch.h"
 
 /*
- * By call `op` so many bytes from the beginning of the slot on, and of its window, are present: of
- * this rank's slice, and a call later, when the others have likely done the same, of theirs.  The
- * first process that uses a page clears it, 2 us; another one maps a page that is there in .1 us.
+ * By call `op` so many bytes from the beginning of the window on are present, and of the slot, whose
+ * data short messages walk through (alltoall/inline of 4 ranks: 400 KB).  Those of this rank's slice
+ * are, and a call later, when the others have likely done the same, those of theirs.  The first
+ * process that uses a page clears it, 2 us; another one maps a page that is there in .1 us.
  */
 static const struct step {
     uint64_t op;
-    size_t bytes;
-} steps[] = { { 1, 16 << 10 }, { 4, 64 << 10 }, { TOUCH_CALLS - 1, 256 << 10 } };
+    size_t window_bytes, slot_bytes;
+} steps[] = { { 1, 16 << 10, 16 << 10 },
+              { 4, 64 << 10, 64 << 10 },
+              { TOUCH_CALLS - 1, 256 << 10, 1 << 20 } };
 
 enum { STEPS = sizeof steps / sizeof *steps };
 
@@ -20,11 +23,11 @@ enum { STEPS = sizeof steps / sizeof *steps };
  * that their owner has made present. */
 enum { TOUCH_RANKS = 16 };
 
-static void touch(const struct hud_team *team, int rank, size_t offset, size_t bytes,
-                  const struct step *step)
+/* Touches bytes [from, to) of a rank's slot or window, as far as it has them. */
+static void touch(const struct hud_team *team, int rank, size_t offset, size_t bytes, size_t from,
+                  size_t to)
 {
-    size_t from = step > steps ? step[-1].bytes : 0, to = bytes < step->bytes ? bytes : step->bytes;
-
+    to = bytes < to ? bytes : to;
     if (from < to)
         hud_mem_touch(team->slices[rank] + offset + from, to - from, rank == team->rank);
 }
@@ -32,12 +35,14 @@ static void touch(const struct hud_team *team, int rank, size_t offset, size_t b
 static void touch_place(const struct hud_team *team, int rank, const struct coll *call,
                         const struct step *step)
 {
+    const struct step *before = step > steps ? step - 1 : NULL;
     const struct alg_place *place = call->place;
-    size_t walk = call->alg->family->walk_bytes;
+    size_t walk = call->alg->family->walk_bytes, window = place->window_bytes;
 
-    touch(team, rank, place->slot_offset, place->slot_bytes, step);
-    touch(team, rank, place->window_offset,
-          walk != 0 && walk < place->window_bytes ? walk : place->window_bytes, step);
+    touch(team, rank, place->slot_offset, place->slot_bytes, before ? before->slot_bytes : 0,
+          step->slot_bytes);
+    touch(team, rank, place->window_offset, walk != 0 && walk < window ? walk : window,
+          before ? before->window_bytes : 0, step->window_bytes);
 }
 
 static void touch_others(const struct hud_team *team, const struct coll *call,
