@@ -68,10 +68,10 @@ struct lines_use {
 
 /* Begins a read of shared memory.  plain: it takes the time of a copy, and nothing else. */
 struct lines_use hud_lines_begin_read(const struct mem *m, const void *shared, bool plain);
-/* Ends that read, of so many bytes. */
+/* Ends that read, of `bytes` bytes. */
 void hud_lines_end_read(const struct mem *m, const struct lines_use *use, size_t bytes);
 
-/* Begins a write of so many bytes of this rank's own lines.  copies: it is a copy, not a reduction,
+/* Begins a write of `bytes` bytes of this rank's own lines.  copies: it is a copy, not a reduction,
  * whose time counts only where no copies write. */
 struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, size_t bytes,
                                        bool copies);

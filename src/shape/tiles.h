@@ -71,7 +71,7 @@ static inline size_t tiles_bytes(size_t wanted, size_t window_bytes)
     return tile < window_bytes ? tile : window_bytes;
 }
 
-/* Where, from this position of a window on, so many bytes lie in one run that ends in the first
+/* Returns where, from this position of a window on, `bytes` lie in one run that ends in the first
  * `reach` bytes of the window. */
 static inline uint64_t tiles_run(uint64_t at, size_t bytes, size_t window_bytes, size_t reach)
 {

@@ -56,8 +56,8 @@ static inline uint64_t one_way_ahead(const struct one_way *x)
     return two < AHEAD_MIN ? AHEAD_MIN : two > AHEAD_MAX ? AHEAD_MAX : two;
 }
 
-/* So many bytes, in one run within `reach`, are free at the window's position.  A sender that has
- * too many tiles out waits for half of them, so that it waits seldom. */
+/* Makes room for these bytes in one run within `reach`, at the window's position.  A sender that
+ * has too many tiles out waits for half of them, so that it waits seldom. */
 static inline void one_way_make_room(struct one_way *x, size_t bytes, size_t reach)
 {
     uint64_t ahead = one_way_ahead(x);

@@ -29,7 +29,7 @@ static bool windows_release_oldest(struct windows *w, bool wait)
     return true;
 }
 
-/* So many bytes, in one run within reach, are free at the window's position; false: not yet, and
+/* Makes room for these bytes in one run within reach, at the window's position; false: not yet, and
  * nobody waited. */
 static bool windows_make_room(struct windows *w, size_t bytes, bool wait)
 {

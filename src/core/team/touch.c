@@ -5,11 +5,10 @@
 #include "mem/touch.h"
 
 /*
- * By call `op` so many bytes from the beginning of the window on are present, and of the slot,
- * whose data short messages walk through (alltoall/inline of 4 ranks: 400 KB).  Those of this
- * rank's slice are, and a call later, when the others have likely done the same, those of theirs.
- * The first process that uses a page clears it, 2 us; another one maps a page that is there in
- * .1 us.
+ * Steps of making pages present: at call `op`, up to these bytes of the window and of the slot,
+ * whose data short messages walk through.  A rank touches its own slice, and a call later, when the
+ * others have likely done the same, theirs.  The first process that uses a page clears it, 2 us;
+ * another one maps a page that is there in .1 us.
  */
 static const struct step {
     uint64_t op;
