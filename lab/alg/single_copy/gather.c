@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather.c - gather/single, gatherv/single and gatherv/push, kept for comparison: rooted.h with the
+ * blocks to the root.  gather/push serves calls, see src/alg/single_copy/gather.c.
+ */
+#include "alg/single_copy/rooted.h"
+
+/* ---- gather ---- */
+
+static struct block block_of(const struct coll *c, int rank)
+{
+    return block_number(c->out, c->bytes, rank);
+}
+
+static void gather_single(struct mem *m, const struct coll *c)
+{
+    bool within = mem_rank(m) == c->root && coll_in_place(c);
+    const struct block one = within ? block_of(c, c->root) : block_whole(c->in);
+
+    rooted_blocks(m, c, true, true, block_of, &one);
+}
+
+ALG_DEFINE(gather, single) = {
+    ROOTED_ALG(gather, single, "the root reads the blocks from the other ranks' buffers"),
+};
+
+/* ---- gatherv ---- */
+
+static struct block view_of(const struct coll *c, int rank)
+{
+    return block_whole(&c->out[rank]);
+}
+
+ALG_INLINE void gather_views(struct mem *m, const struct coll *c, bool root_copies)
+{
+    const struct block one = block_whole(c->in);
+
+    rooted_blocks(m, c, true, root_copies, view_of, &one);
+}
+
+static void gatherv_single(struct mem *m, const struct coll *c)
+{
+    gather_views(m, c, true);
+}
+
+static void gatherv_push(struct mem *m, const struct coll *c)
+{
+    gather_views(m, c, false);
+}
+
+ALG_DEFINE(gatherv, single) = {
+    ROOTED_ALG(gatherv, single, "the root reads the blocks from the other ranks' buffers"),
+};
+
+ALG_DEFINE(gatherv, push) = {
+    ROOTED_ALG(gatherv, push, "every rank writes its block into the root's buffer"),
+};

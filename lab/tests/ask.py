@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the program simulate for one simulation."""
+
+import json
+import subprocess
+
+
+def simulate(program, request):
+    return subprocess.run(
+        [program],
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def answer(program, request):
+    said = simulate(program, request)
+    assert (said.returncode, said.stderr) == (0, ""), said
+    return json.loads(said.stdout)

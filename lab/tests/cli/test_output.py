@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests that commands of the laboratory refuse files that cannot be written, before they work."""
+
+import unittest
+
+from harness import run_huddle
+from paths import BUILD
+
+from cli.common import output_files
+
+
+def huddle(*words):
+    return run_huddle(BUILD, ("lab", *words), timeout=60)
+
+
+class Output(unittest.TestCase):
+    def test_before_the_work(self):
+        there = ("--machine", "xeon-e5620")
+        for words, option in (
+            (("simulate", "bcast", *there), "--png"),
+            (("model", *there), "--plot"),
+            (("reproduce", "04"), "--page"),
+            (("reproduce", "04"), "--figures"),
+        ):
+            with self.subTest(words):
+                said = huddle(*words, option, "/none/x")
+                self.assertEqual((2, ""), (said.returncode, said.stdout))
+                self.assertRegex(
+                    said.stderr,
+                    rf"^huddle: {option} /none/x: cannot be written: there is no [^\n]*\n$",
+                )
+
+    def test_every_command_that_writes_says_how(self):
+        for command in ("simulate", "model", "reproduce"):
+            said = " ".join(huddle(command, "--help").stdout.split())
+            self.assertIn(output_files.HELP, said, command)
+
+
+if __name__ == "__main__":
+    unittest.main()
