@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pi.c - an ordinary MPI program in C: pi by numerical integration, with a broadcast and a sum in
- * each step.  Nothing in it knows huddle.
+ * each step.  The program does not depend on huddle.
  *
  *     mpicc -O2 examples/pi.c -o pi -lm
  *     huddle run --stats -- mpirun -np 4 ./pi
@@ -14,7 +14,7 @@
 
 enum { STEPS = 12 };
 
-/* The part of the integral of 4 / (1 + x^2) over 0..1 that belongs to this rank. */
+/* Returns this rank's part of the integral of 4 / (1 + x^2) over 0..1. */
 static double part(int intervals, int rank, int size)
 {
     double width = 1.0 / intervals, sum = 0;

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! pi.f90 - pi.c in Fortran 2008, by the module mpi_f08.  Nothing in it knows huddle.
+! pi.f90 - pi.c in Fortran 2008, by the module mpi_f08.  It does not depend on huddle.
 !
 !     mpifort -O2 examples/pi.f90 -o pi
 !     huddle run --stats -- mpirun -np 4 ./pi
@@ -27,7 +27,7 @@ program pi_by_integration
 
 contains
 
-    ! The part of the integral of 4 / (1 + x**2) over 0..1 that belongs to this rank.
+    ! Returns this rank's part of the integral of 4 / (1 + x**2) over 0..1.
     pure function part(intervals, rank, ranks) result(sum)
         integer, intent(in) :: intervals, rank, ranks
         real(real64) :: sum, width, x

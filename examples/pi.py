@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-pi.c in Python, by mpi4py.  Nothing in it knows huddle.
+pi.c in Python, by mpi4py.  It does not depend on huddle.
 
     huddle run --stats -- mpiexec -n 4 python examples/pi.py
 """
@@ -15,7 +15,7 @@ STEPS = 12
 
 
 def part(intervals, rank, size):
-    """The part of the integral of 4 / (1 + x^2) over 0..1 that belongs to this rank."""
+    """Returns this rank's part of the integral of 4 / (1 + x^2) over 0..1."""
     x = (numpy.arange(rank, intervals, size) + 0.5) / intervals
     return (4 / (1 + x * x)).sum() / intervals
 
@@ -26,7 +26,7 @@ def main():
     for step in range(STEPS):
         if comm.rank == 0:
             intervals[0] = 100 << step
-        comm.Bcast(intervals)  # capital letters: buffers, as in C; bcast() would pickle
+        comm.Bcast(intervals)  # upper case: buffers, as in C; bcast() would pickle
         mine[0] = part(intervals[0], comm.rank, comm.size)
         comm.Allreduce(mine, pi)
     error = abs(pi[0] - math.pi)

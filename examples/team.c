@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * team.c - huddle without MPI: RANKS forked processes, or threads, that set up a team over a page
- * they share and run collectives on it.
+ * team.c - huddle without MPI: RANKS forked processes, or threads, that set up a team by a shared
+ * page and run collectives on it.
  *
  *     team [--threads] [RANKS] [OPERATIONS]
  *
- * The only thing a team asks of the program that started its ranks is an allgather, twice; here it
- * is a table and a counter in a page that was mapped before the fork.  Exits 0 if huddle handled
- * every call and every rank received every message: a program without MPI has no other collectives
- * to pass on to.
+ * A team only needs an allgather, called twice, from the program that started its ranks; here the
+ * allgather is a table and a counter in a page that was mapped before the fork.  Exits 0 if huddle
+ * handled every call and every rank received every message: a program without MPI has no other
+ * collectives to fall back to.
+ *
+ * This file needs only the installed header, so that it can be copied into another project.
  */
 #include <huddle/huddle.h>
 
@@ -26,13 +28,14 @@
 enum { RANKS_MAX = 512, CELL_BYTES = 2048 };
 
 static struct page {
-    atomic_int arrived, left; /* ranks in the running allgather */
+    atomic_int arrived, left; /* number of ranks that have arrived in, or left, the running
+                                 allgather */
     atomic_int wrong;
     char cell[RANKS_MAX][CELL_BYTES];
 } * page;
 static int ranks = 4, operations = 1000;
 
-/* The calling rank's number travels in the exchange's arg. */
+/* Returns the calling rank's number, which is in the exchange's arg. */
 static int my_rank(void *arg)
 {
     return *(int *)arg;
@@ -54,19 +57,21 @@ static int allgather(void *arg, const void *mine, size_t bytes, void *all)
         sched_yield();
     for (int r = 0; r < ranks; r++)
         memcpy((char *)all + (size_t)r * bytes, page->cell[r], bytes);
-    atomic_fetch_add(&page->left, 1); /* nobody writes a cell before everybody has read all */
+    atomic_fetch_add(&page->left, 1); /* no rank writes a cell before all ranks have read all
+                                         cells */
     while (atomic_load(&page->left) % ranks != 0)
         sched_yield();
     return 0;
 }
 
-/* A team of one is left to the caller. */
+/* Returns the expected status.  A team of one rank falls back to the caller. */
 static int expected(void)
 {
     return ranks > 1 ? HUD_OK : HUD_PASS;
 }
 
-/* Message i, of a root that changes, in a size that changes: is it what the root sent? */
+/* Broadcasts message i, with a changing root and size.  Returns whether this rank got the root's
+ * bytes. */
 static bool broadcast(hud_team *team, int rank, int i)
 {
     static const size_t sizes[] = { 1, 8, 112, 113, 4096, 70000, 1 << 20 };

@@ -21,6 +21,8 @@
  *           R2 -> A2   a rank's copy out of a buffer     happens before  the next write to it
  *
  * Deadlock  A root waits only for fragments that were sent before, w fragments ago.
+ * Safety    A root writes to a buffer after all other ranks have finished the fragments up to w
+ *           before (A2), the last of which was in this buffer.
  */
 #include "alg/alg.h"
 
@@ -81,7 +83,8 @@ static size_t fragment_bytes(const struct coll *c, size_t left_bytes)
     return left_bytes < max_bytes ? left_bytes : max_bytes;
 }
 
-/* The buffer of fragment `number` was used w fragments ago: all ranks have finished that one. */
+/* Waits until the buffer of fragment `number` is free: all ranks have finished the fragment w
+ * before. */
 static void await_buffer(struct mem *m, const struct coll *c, uint64_t number)
 {
     size_t count = buffers(c->param, c->place->slot_bytes);
@@ -93,7 +96,7 @@ static void await_buffer(struct mem *m, const struct coll *c, uint64_t number)
     }
 }
 
-/* This rank has finished all fragments before `number`. */
+/* Acknowledges all fragments before `number`. */
 static void finish(struct mem *m, uint64_t number)
 {
     struct slot *mine = mem_slot(m, mem_rank(m));

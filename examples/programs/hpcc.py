@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-HPC Challenge, as Debian ships it, on a small problem, for quickstart.py on a 1 x 2 process grid;
-its own checks decide.
+HPC Challenge, from Debian's package, on a small problem, for quickstart.py on a 1 x 2 process grid.
+Its own checks decide whether the run was correct.
 """
 
 import os
@@ -49,8 +49,8 @@ HPL.out output file name
 40 values of NB
 """
 
-# What its report must and must not say.  RandomAccess may lose a hundredth of its updates where
-# ranks are no power of two.
+# Texts that its report must contain, and must not contain.  RandomAccess may lose a hundredth of
+# its updates if the number of ranks is not a power of two.
 WANTED = {
     "HPL residual": r"\|\|Ax-b\|\|.*PASSED",
     "HPL": r"0 tests completed and failed residual checks",
@@ -63,7 +63,7 @@ FORBIDDEN = r"FAILED|\(failed\)|^Success=0$"
 
 
 def checks_passed(report):
-    """How many of its checks passed.  Raises JobFailed if one did not, or is missing."""
+    """Returns how many checks passed.  Raises JobFailed if a check failed or is missing."""
     wrong = re.search(FORBIDDEN, report, re.MULTILINE)
     missing = [
         name for name, pattern in WANTED.items() if not re.search(pattern, report, re.MULTILINE)
@@ -78,7 +78,7 @@ def checks_passed(report):
 
 
 def write_input(folder, problem, rows=1, columns=2):
-    """For a grid of rows x columns ranks, which run in the folder."""
+    """Writes the input for a grid of rows x columns ranks, which run in the folder."""
     with open(os.path.join(folder, "hpccinf.txt"), "w", encoding="ascii") as file:
         file.write(INPUT.format(n=problem, rows=rows, columns=columns))
 

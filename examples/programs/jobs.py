@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starting the programs that quickstart shows, as they are and through `huddle run`."""
+"""Starts the programs of quickstart, unchanged and through `huddle run`."""
 
 import glob
 import json
@@ -8,12 +8,12 @@ import shutil
 import tempfile
 
 from cli.common import jobs, peers
-from cli.common.jobs import JobFailed  # noqa: F401  (what a job that fails raises)
+from cli.common.jobs import JobFailed  # noqa: F401  (raised for a failed job)
 
 
 class Jobs:
     """
-    The launchers, with `huddle run` of one build tree (or installation) before them when asked.
+    The launchers, optionally preceded by `huddle run` of a build tree (or installation).
     """
 
     def __init__(self, build):
@@ -35,7 +35,7 @@ class Jobs:
 
     def run(self, command, huddle=False, cwd=None):
         """
-        Returns (standard output, statistics); statistics is None without huddle, and {} when huddle
+        Returns (standard output, statistics).  statistics is None without huddle, and {} if huddle
         wrote none.
         """
         with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
@@ -50,11 +50,11 @@ class Jobs:
 
 
 def handled(statistics, collective):
-    """(calls that huddle took, all calls) summed over the ranks it saw."""
+    """Returns (calls that huddle handled, all calls), summed over the ranks with huddle."""
     row = statistics.get("collectives", {}).get(collective, {})
     return row.get("handled", 0), row.get("calls", 0)
 
 
 def leftovers():
-    """Files in shared memory that carry huddle's name: there must never be one."""
+    """Returns files in shared memory with huddle's name, which must never exist."""
     return glob.glob("/dev/shm/*huddle*")

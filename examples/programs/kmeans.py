@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-k-means with mpi4py: rank 0 broadcasts the centres, every rank sorts its share of the points, until
-nothing moves.
+k-means with mpi4py: in each round, rank 0 broadcasts the centres, and every rank assigns its share
+of the points to the centres.
 
     mpiexec -n 2 python kmeans.py [rounds]
 
-Rank 0 does the same alone afterwards and compares; the exit status says whether both agree.  Every
-arithmetic step is on integers, so they agree to the last bit.
+Afterwards every rank computes the result alone and compares.  The exit status is 0 if both agree.
+All arithmetic is on integers, so correct results agree to the last bit.
 """
 
 import sys
@@ -18,7 +18,7 @@ POINTS, CENTRES, DIMENSIONS = 4000, 8, 16
 
 
 def sort_points(points, centres):
-    """Sums and counts of the points nearest to each centre."""
+    """Returns the sums and counts of the points nearest to each centre."""
     nearest = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2).argmin(axis=1)
     sums = np.zeros_like(centres)
     np.add.at(sums, nearest, points)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-LAMMPS, as Debian ships it, on its benchmark of a Lennard-Jones liquid (bench/in.lj), smaller and
+LAMMPS, from Debian's package, on its benchmark of a Lennard-Jones liquid (bench/in.lj), smaller and
 with a line of thermodynamics every ten steps.
 """
 
@@ -33,7 +33,7 @@ THERMO = re.compile(
 
 
 def thermodynamics(output, steps):
-    """The table of steps, as it stands there."""
+    """Returns the lines of the table of steps, unchanged."""
     found = THERMO.search(output)
     lines = found[0].strip().split("\n") if found else []
     if len(lines) != 2 + steps // 10:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What ./quickstart runs when everything is built: three programs and a measurement, each without and
-with huddle.
+The program that ./quickstart runs after the build: three programs and a measurement, each without
+and with huddle.
 
     quickstart.py BUILD [--brief]
 
-Exit status 1 when a program's own checks fail, when huddle handled no call, or when bytes were
-wrong; never because of a time.
+The exit status is 1 if a program's own checks fail, if huddle handled no call, or if bytes were
+wrong.  It never depends on a time.
 """
 
 import argparse
@@ -18,12 +18,13 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(os.path.dirname(HERE))]
 
-import hpcc  # noqa: E402
-import lammps  # noqa: E402
-from jobs import JobFailed, Jobs, leftovers, handled  # noqa: E402
-from cli.common.text import heading  # noqa: E402
+import hpcc
+import lammps
+from jobs import JobFailed, Jobs, handled, leftovers
 
-# What --brief shortens.
+from cli.common.text import heading
+
+# Sizes, which --brief reduces.
 FULL = {
     "problem": 1500,
     "rounds": 60,
@@ -40,8 +41,8 @@ BRIEF = {
 
 def count_handled(statistics, who, must):
     """
-    One line; raises JobFailed when huddle took nothing of one of the collectives that the program
-    must have called.
+    Returns a line with the numbers of handled calls.  Raises JobFailed if huddle handled no call of
+    a collective that the program must have called.
     """
     if not statistics:
         raise JobFailed(f"{who}: huddle was not in the program: it wrote no statistics")
@@ -154,9 +155,8 @@ def main():
     if left:
         print(f"huddle: quickstart: left behind: {left}", file=sys.stderr)
     print(
-        f"\nDone in {time.monotonic() - begin:.0f} s, programs and measurement; what installed and"
-        " built before them does not count.  To use huddle with your own program: "
-        " build/bin/huddle run -- mpirun -np 4 ./app"
+        f"\nDone in {time.monotonic() - begin:.0f} s, not including installing and building.\n"
+        "To run your own program with huddle: build/bin/huddle run -- mpirun -np 4 ./app"
     )
     return 1 if left else 0
 

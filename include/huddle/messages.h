@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* messages.h - messages by which a team that spans nodes connects them.  huddle.h includes it. */
+/* messages.h - messages by which a team that spans nodes connects its nodes.  huddle.h includes
+ * it. */
 #ifndef HUDDLE_MESSAGES_H
 #define HUDDLE_MESSAGES_H
 
@@ -9,35 +10,37 @@
 extern "C" {
 #endif
 
-/* Kinds of messages.  Nothing else of the program's or the host's is matched with any of them. */
+/* Kinds of messages.  They never match other messages of the program or of the host. */
 enum hud_message_kind {
-    HUD_MESSAGE_CALL,    /* of collectives */
+    HUD_MESSAGE_CALL,    /* a message of a collective */
     HUD_MESSAGE_NETWORK, /* by which the network is measured */
     HUD_MESSAGE_END,     /* the sender makes no further calls on the team; never received */
     HUD_MESSAGE_KINDS
 };
 
 /*
- * Messages between members on different nodes (HUDDLE_NODES), of bytes, matched by rank and kind in
- * the order in which they were started.  `arg` is that of the exchange.  No function waits.  All
- * return 0, or nonzero on failure: then the call fails.  *done 1: over, and what was pending is
- * released.
+ * Messages between members on different nodes (HUDDLE_NODES).  They are matched by rank and kind in
+ * the order in which they were started; sizes are in bytes.  `arg` is the exchange's.  No function
+ * waits.  All functions return 0, or nonzero on failure; then the call fails.  When *done becomes
+ * 1, the operation is complete, and *pending has been released.
  */
 struct hud_messages {
-    /* Before the first message of a team, by all its members, in its set-up: makes what they need.
-     * NULL: nothing. */
+    /* Prepares the messages of a team.  All members call open in the team's set-up, before the
+     * first message, and opened until *done is 1.  NULL if there is nothing to prepare. */
     int (*open)(void *arg, void **pending);
     int (*opened)(void *arg, void **pending, int *done);
     int (*send)(void *arg, int rank, int kind, const void *from, size_t bytes, void **pending);
     int (*receive)(void *arg, int rank, int kind, void *to, size_t bytes, void **pending);
-    /* Is it complete?  Of a receive: so many bytes have come.  HUD_ERR_TRUNCATE: more than it has
-     * room for.  Also moves the host's messages. */
+    /* Tests a message for completion, and progresses the host's messages.  For a receive, *bytes is
+     * the size that was received; HUD_ERR_TRUNCATE means that it exceeded the buffer. */
     int (*test)(void *arg, void **pending, int *done, size_t *bytes);
-    /* Has one of that kind come, from any rank?  *bytes: of it.  It stays where it is. */
-    int (*look)(void *arg, int kind, int *there, size_t *bytes);
-    /* The call was left: the memory stays, the message may still come. */
+    /* Probes for a message of a kind from any rank, without receiving it.  *bytes is its size. */
+    int (*probe)(void *arg, int kind, int *there, size_t *bytes);
+    /* Abandons a message because its call failed: the memory stays, and the message may still
+     * come. */
     void (*cancel)(void *arg, void **pending);
-    /* No further message is started; those that nobody receives may still come.  NULL: nothing. */
+    /* Ends the team's messages: none is started from now on, and unreceived ones may still come.
+     * NULL if there is nothing to do. */
     void (*end)(void *arg);
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alg_table.c - alg.def as a NULL-terminated array; core, front ends, CLI, documents and tests all
- * iterate it.  spans.def as another one. */
+/* alg_table.c - alg.def and spans.def as NULL-terminated arrays.  The core, front ends, the CLI,
+ * documents and tests all iterate over them. */
 #include "alg/alg.h"
 
 #define ALG(c, n) extern const struct alg HUD_BACKEND(alg_##c##_##n);

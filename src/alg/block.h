@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block.h - copies out into a block of a view: what is longer than the block is dropped, as beyond
- * the end of a view, though the view goes on.  Ranks whose counts differ send blocks of other sizes
- * than their receivers expect.
+ * block.h - copies out into a block of a view.  Bytes beyond the block's end are dropped, like
+ * bytes beyond the end of a view, although the view continues.  This happens if ranks have
+ * different counts and send blocks of other sizes than their receivers expect.
  *
- * The view itself stays whole: its packing and the choice of stores depend on all of its bytes.
+ * The view itself stays whole, because its packing and the choice of stores depend on all of its
+ * bytes.
  */
 #ifndef HUD_ALG_BLOCK_H
 #define HUD_ALG_BLOCK_H
 
 #include "alg/alg.h"
 
-/* Block number i of a view of equal blocks. */
+/* Returns block number i of a view of equal blocks. */
 static inline struct mem_span block_at(const struct hud_view *view, size_t bytes, int i)
 {
     return (struct mem_span){ .view = view, .offset_bytes = (size_t)i * bytes };
 }
 
-/* Bytes of a view. */
+/* A range of a view. */
 struct block {
     struct mem_span at;
     size_t bytes;
 };
 
-/* For a caller that chooses parts: where it chooses a whole block, that is copied on the stack, and
- * the copy waits for the stores of the parts. */
+/* Returns a part of a view.  For callers that choose between parts: choosing between whole blocks
+ * would copy them on the stack, and the copy waits for the stores of the fields. */
 static inline struct block block_part(const struct hud_view *view, size_t offset_bytes,
                                       size_t bytes)
 {
@@ -41,13 +42,13 @@ static inline struct block block_number(const struct hud_view *view, size_t byte
     return block_part(view, (size_t)i * bytes, bytes);
 }
 
-/* What is left of so many bytes. */
+/* Returns how many bytes are left after `used` of `bytes` bytes. */
 static inline size_t block_left(size_t bytes, size_t used)
 {
     return used < bytes ? bytes - used : 0;
 }
 
-/* More came than there is room for: the call reports HUD_ERR_TRUNCATE. */
+/* Records that more bytes came than there is room for: the call reports HUD_ERR_TRUNCATE. */
 static inline void block_truncate(struct mem *m)
 {
     static const struct hud_view none;
@@ -55,8 +56,8 @@ static inline void block_truncate(struct mem *m)
     mem_out(m, &none, &none, 0, 1);
 }
 
-/* Copies out to a view from there on, where a block has so much room.  Returns the bytes that
- * fit. */
+/* Copies out to a block with room for room_bytes, and returns the number of bytes copied.  Other
+ * bytes are dropped. */
 static inline size_t block_copy_out(struct mem *m, const struct mem_span *to, size_t room_bytes,
                                     const void *src, size_t bytes, bool last)
 {
@@ -79,15 +80,15 @@ static inline size_t block_out(struct mem *m, const struct mem_span *to, size_t 
     return block_copy_out(m, to, room_bytes, src, bytes, false);
 }
 
-/* The same by the last reader of these bytes: mem_out_last. */
+/* Copies out like block_out(), as the last reader of these bytes (mem_out_last). */
 static inline size_t block_out_last(struct mem *m, const struct mem_span *to, size_t room_bytes,
                                     const void *src, size_t bytes)
 {
     return block_copy_out(m, to, room_bytes, src, bytes, true);
 }
 
-/* Both begin with the same byte.  Of a packed view an offset is no distance in memory: its blocks
- * have gaps, in which another view may lie. */
+/* Reports whether two spans begin with the same byte.  In a packed view, an offset is no distance
+ * in memory: blocks have gaps, in which another view may be. */
 static inline bool block_same(const struct mem_span *a, const struct mem_span *b)
 {
     const char *one = a->view->base, *other = b->view->base;
@@ -96,7 +97,8 @@ static inline bool block_same(const struct mem_span *a, const struct mem_span *b
                                           : one + a->offset_bytes == other + b->offset_bytes;
 }
 
-/* Copies a rank's own block to its place, which it may be; what that has no room for is dropped. */
+/* Moves a rank's own block to its place, which may be the same.  Bytes for which the place has no
+ * room are dropped. */
 static inline void block_move(struct mem *m, const struct block *to, const struct block *from)
 {
     if (block_same(&to->at, &from->at))

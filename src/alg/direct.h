@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * direct.h - blocks that the kernel copies from one process to another: the words by which their
- * owner publishes where one is, and the copies.
+ * direct.h - blocks that the kernel copies from one process to another: the words with which their
+ * owner publishes where a block is, and the copies.
  *
- * A block is published in DIRECT_WORDS words of shared memory.  The algorithm orders them: they are
- * written before a post, and read after its await.  The owner returns from the call only after the
- * other rank has reported that it has copied.
+ * A block is published in DIRECT_WORDS words of shared memory.  The algorithm orders the accesses
+ * to them: they are written before a post, and read after its await.  The owner returns from the
+ * call only after the other rank has reported that it has copied.
  *
- * Copies may come to nothing, or stop early.  What was not copied, the caller moves otherwise.
+ * A copy may fail or stop early.  The caller must then move the remaining bytes in another way.
  */
 #ifndef HUD_ALG_DIRECT_H
 #define HUD_ALG_DIRECT_H
 
 #include "alg/block.h"
 
-/* Where a block is: the address of its view, 0: out of reach; its place there; its bytes. */
+/* Where a block is: the address of its view (0: out of reach), the block's offset in the view, and
+ * its bytes. */
 enum { DIRECT_ADDRESS, DIRECT_OFFSET, DIRECT_BYTES, DIRECT_WORDS };
 
-/* As other ranks read it. */
+/* The words as other ranks read them. */
 struct direct {
     uint64_t word[DIRECT_WORDS];
 };
 
-/* Publishes a block; one of fewer than min_bytes as out of reach. */
+/* Publishes a block.  A block of fewer than min_bytes bytes is published as out of reach. */
 static inline void direct_publish(struct mem *m, uint64_t *words, const struct block *block,
                                   size_t min_bytes)
 {
@@ -41,8 +42,9 @@ static inline struct direct direct_read(struct mem *m, const uint64_t *words)
     return block;
 }
 
-/* Moves bytes from a span into what a rank publishes (push), or from there into the span, so many
- * by one call of the kernel, 0: all.  Returns how many moved. */
+/* Moves bytes from a span to the block published by a rank (push), or from the block to the span.
+ * Moves piece_bytes bytes in each call of the kernel (0: all).  Returns the number of bytes
+ * moved. */
 static inline size_t direct_move(struct mem *m, bool push, int rank, const struct direct *there,
                                  struct mem_span here, size_t bytes, size_t piece_bytes)
 {
@@ -64,8 +66,8 @@ static inline size_t direct_move(struct mem *m, bool push, int rank, const struc
     return done;
 }
 
-/* Pushes a block, in pieces, into the one that a rank publishes, if that holds it.  Returns the
- * bytes pushed. */
+/* Pushes a block, in pieces, into the block published by a rank, if the latter is large enough.
+ * Returns the number of bytes pushed. */
 static inline size_t direct_push(struct mem *m, int rank, const struct direct *to,
                                  const struct block *block, size_t piece_bytes)
 {
@@ -74,8 +76,8 @@ static inline size_t direct_push(struct mem *m, int rank, const struct direct *t
     return direct_move(m, true, rank, to, block->at, fit, piece_bytes);
 }
 
-/* Pulls the block that a rank publishes, in pieces, into another one, and drops what has no room
- * there.  Returns the bytes pulled or dropped. */
+/* Pulls the block published by a rank, in pieces, into another block, and drops bytes for which
+ * there is no room.  Returns the number of bytes pulled or dropped. */
 static inline size_t direct_pull(struct mem *m, int rank, const struct direct *from,
                                  const struct block *block, size_t piece_bytes)
 {

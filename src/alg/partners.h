@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * partners.h - whom a rank meets in its steps of an exchange by pairs (shape/meetings.h), kept in
- * shared memory: a word for each other rank, in the order of steps.
+ * partners.h - the partners of a rank in the steps of an exchange by pairs (shape/meetings.h), kept
+ * in shared memory: a word for each other rank, in the order of steps.
  */
 #ifndef HUD_ALG_PARTNERS_H
 #define HUD_ALG_PARTNERS_H
@@ -9,10 +9,10 @@
 #include "alg/alg.h"
 #include "shape/meetings.h"
 
-/* Writes them; returns how many. */
+/* Writes this rank's partners to `order`, and returns their number. */
 static inline uint64_t partners_sort(struct mem *m, const struct coll *c, uint64_t *order)
 {
-    enum { BATCH = 64 }; /* meetings that are sorted at a time */
+    enum { BATCH = 64 }; /* number of meetings that are sorted at a time */
     const struct meetings o = meetings_of(c->groups);
     struct meetings_rank me = meetings_none;
     uint64_t word[BATCH], after = 0, met = 0;
@@ -26,7 +26,7 @@ static inline uint64_t partners_sort(struct mem *m, const struct coll *c, uint64
     return met;
 }
 
-/* Whom this rank meets in a step of its own, counted from 0. */
+/* Returns the partner of this rank in the step-th of its own steps, counted from 0. */
 static inline int partners_in(struct mem *m, const uint64_t *order, int step)
 {
     return meetings_with(mem_get(m, order + step));

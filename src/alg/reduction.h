@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduction.h - what reductions share.
+ * reduction.h - shared by reductions.
  *
- *   sources        a reduction of any number of sources, in order, as many at once as mem_reduce
- *                  takes: the result so far is the first source of the next
+ *   sources        a reduction of any number of sources, in order.  mem_reduce combines as many as
+ *                  it can at once, and the result so far is then the first source of the next
+ *                  reduction
  *   contribution   a rank's contribution in a flag's line, or in its view
  *   cut            how a reduction is cut into pieces (shape/pieces.h), as its elements and its
- *                  window allow.  Slices that no call gives, and pieces, are whole elements,
- *                  and whole lines where elements fit lines.  A set of a window has room for one
- *                  element of the maximum size, at least.
+ *                  window allow.  Slices (if not given by the call) and pieces are whole elements,
+ *                  and whole lines if elements fit lines.  A set of a window has room for at least
+ *                  one element of the maximum size.
  */
 #ifndef HUD_ALG_REDUCTION_H
 #define HUD_ALG_REDUCTION_H
@@ -21,14 +22,15 @@
 struct sources {
     struct mem *m;
     const struct hud_op *op;
-    /* The result so far; of the sources only the first ones may be there.  The caller's. */
+    /* The place of the result so far, owned by the caller.  Only the first sources may be there. */
     const struct mem_span *sum;
     size_t bytes;
     int count;
     struct mem_span from[MEM_SOURCES];
 };
 
-/* Does not clear `from`: that takes longer than to reduce a few bytes. */
+/* Begins a reduction.  Does not clear `from`, because clearing takes longer than reducing a few
+ * bytes. */
 static inline void sources_begin(struct sources *x, struct mem *m, const struct coll *c,
                                  const struct mem_span *sum, size_t bytes)
 {
@@ -39,14 +41,15 @@ static inline void sources_begin(struct sources *x, struct mem *m, const struct 
     x->count = 0;
 }
 
-/* All that have been added, to `to`, and to `also` unless that is NULL. */
+/* Reduces all added sources to `to`, and also to `also` unless `also` is NULL. */
 static inline void sources_reduce(const struct sources *x, const struct mem_span *to,
                                   const struct mem_span *also)
 {
     mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);
 }
 
-/* The same; last: nobody else reads the shared ones any more (mem_reduce_last). */
+/* Reduces like sources_reduce().  `last` is true if no other rank reads the shared sources any more
+ * (mem_reduce_last). */
 static inline void sources_reduce_of(const struct sources *x, const struct mem_span *to,
                                      const struct mem_span *also, bool last)
 {
@@ -56,7 +59,7 @@ static inline void sources_reduce_of(const struct sources *x, const struct mem_s
         mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);
 }
 
-/* Makes one source, the sum, of those that have been added. */
+/* Replaces all added sources by their sum. */
 static inline void sources_fold(struct sources *x)
 {
     sources_reduce(x, x->sum, NULL);
@@ -68,7 +71,8 @@ static inline void sources_add(struct sources *x, struct mem_span from)
 {
     if (__builtin_expect(x->count == MEM_SOURCES, 0))
         sources_fold(x);
-    struct mem_span *to = &x->from[x->count++]; /* a copy of the whole would wait for its stores */
+    struct mem_span *to = &x->from[x->count++]; /* copying the struct as a whole would wait for
+                                                   the stores of its fields */
     to->shared = from.shared;
     to->view = from.view;
     to->offset_bytes = from.offset_bytes;
@@ -79,9 +83,9 @@ static inline void sources_add(struct sources *x, struct mem_span from)
 enum {
     CONTRIBUTION_GAP = 8,
     CONTRIBUTION_LINE = MEM_PAYLOAD - CONTRIBUTION_GAP
-}; /* bytes; what is combined is aligned to 16 */
+}; /* bytes; operands are aligned to 16 */
 
-/* `accepts` of what travels in one line. */
+/* Reports whether a contribution fits into one line.  Used as `accepts`. */
 static inline bool contribution_fits(const struct coll *c, int ranks)
 {
     (void)ranks;
@@ -93,16 +97,17 @@ static inline void *contribution_at(mem_flag *line)
     return (char *)line->payload + CONTRIBUTION_GAP;
 }
 
-/* False: partial sums are in `out`, which may be `in`, so that this rank's contribution, too, has
- * to be read in shared memory. */
+/* Reports whether this rank's contribution can be read from its view.  If not, partial sums are in
+ * `out`, which may be `in`, so the contribution is read in shared memory. */
 static inline bool contribution_stays(struct mem *m)
 {
     return mem_size(m) <= MEM_SOURCES;
 }
 
 /*
- * A rank's contribution as a source, which others read at `shared`; this rank's from the view if
- * it stays there, as bytes that others fetch at that moment are slow to read.
+ * Returns a rank's contribution as a source, which other ranks read at `shared`.  This rank's own
+ * contribution is read from the view if possible (contribution_stays), because bytes that others
+ * are just fetching are slow to read.
  */
 static inline struct mem_span contribution_of(struct mem *m, const struct coll *c, int rank,
                                               void *shared, size_t offset_bytes)
@@ -112,19 +117,20 @@ static inline struct mem_span contribution_of(struct mem *m, const struct coll *
                : (struct mem_span){ .shared = shared };
 }
 
-/* Bytes of a contribution, from its flag on. */
+/* Returns the bytes of a contribution, including its flag. */
 static inline size_t contribution_bytes(const struct coll *c)
 {
     return offsetof(mem_flag, payload) + CONTRIBUTION_GAP + c->bytes;
 }
 
-/* The line of the next contribution, if that is as long as this one. */
+/* Prefetches the line of the next contribution, assuming the same length as now. */
 static inline void contribution_prefetch(struct mem *m, const struct coll *c, const mem_flag *line)
 {
     mem_prefetch_own(m, line, contribution_bytes(c));
 }
 
-/* Before the contribution at `line` is awaited: the same rank's of the next call is at `next`. */
+/* Prefetches, before the contribution at `line` is awaited, the same rank's contribution of the
+ * next call, at `next`. */
 static inline void contribution_expect(struct mem *m, const struct coll *c, mem_flag *line,
                                        mem_flag *next)
 {
@@ -133,7 +139,8 @@ static inline void contribution_expect(struct mem *m, const struct coll *c, mem_
 
 /* ---- pieces ---- */
 
-/* A window of as many bytes as wanted (0: all) or as fit; 0: no room. */
+/* Returns the bytes of a window: as wanted (0: all), but at most as many as fit, and 0 if there is
+ * no room. */
 static inline size_t cut_window_bytes(uint64_t sets, long wanted, size_t max_bytes)
 {
     size_t room = max_bytes / sets, min = HUD_ELEMENT_MAX;
@@ -147,7 +154,7 @@ static inline size_t cut_round_up(size_t bytes, size_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* Where elements fit lines, pieces are whole lines. */
+/* Returns the unit of pieces: whole lines if elements fit lines, and else an element. */
 static inline size_t cut_unit(const struct coll *c)
 {
     size_t element = c->reduction->element_bytes;
@@ -155,8 +162,9 @@ static inline size_t cut_unit(const struct coll *c)
     return HUD_LINE % element == 0 ? HUD_LINE : element;
 }
 
-/* For a window of cut_window_bytes.  blocks NULL: slices alike.  Pieces of so many bytes as wanted
- * (0: all), or as a cell holds. */
+/* Returns how a reduction is cut, for a window of cut_window_bytes().  If `blocks` is NULL, slices
+ * have equal length.  Pieces have the wanted number of bytes (0: all), but at most as many as a
+ * cell holds. */
 static inline struct pieces cut_of(const struct coll *c, int count, const size_t *blocks,
                                    uint64_t sets, long wanted)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * window.c - the team's window: one region of each slice, which all algorithms for large messages
- * use in turn, so that each has as much of the lease as if it were alone.
+ * use in turn.  So each of them has as much of the lease as if it were alone.
  *
  * Source    this project.
- * Shape     Each rank counts the calls that use the window, and posts the count when it leaves
- *           one.  An algorithm that follows another one first waits until all ranks have left the
- *           calls before.  Calls of one algorithm in a row do not look: its own flow control orders
- *           them.
+ * Shape     Each rank counts the calls that use the window, and posts the count when it leaves a
+ *           call.  An algorithm that follows a different one first waits until all ranks have left
+ *           the calls before.  Consecutive calls of the same algorithm do not wait: its own flow
+ *           control orders them.
  * Cost      a call: some loads and stores in one own line, which has the count twice, so that its
- *           owner need not peek.  A change of algorithm: p - 1 lines, overlapped,
- *           and no rank goes on before the last one has left the call before.
+ *           owner need not peek.  A change of algorithm: p - 1 lines, overlapped, and no rank
+ *           continues before the last rank has left the call before.
  *
  * Line                   written by  read by     value k means
  *   before window[r]     r           all others  r has left k calls that use the window
@@ -20,12 +20,12 @@
  *                      algorithm's next call
  *
  * Deadlock freedom
- *   1. A rank leaves a call without a wait.  One that waits here waits for calls before its own,
- *      in which no rank waits for a later one.
+ *   1. A rank leaves a call without a wait.  A rank that waits here waits for earlier calls, in
+ *      which no rank waits for a later call.
  * Safety
- *   1. All ranks make the same calls in the same order, so they count alike and see the same
- *      changes.
- *   2. What a rank has read or written in anybody's window lies between its calls' begin and end.
+ *   1. All ranks make the same calls in the same order, so they have the same counts and see the
+ *      same changes.
+ *   2. All accesses of a rank to any window are between the begin and the end of its calls.
  */
 #include "alg/alg.h"
 

@@ -14,7 +14,8 @@ static bool needs(const struct coll_args *args, int entry, int exit)
     return true;
 }
 
-/* Each block is read once at least, and written by all; those of a socket cross to the other. */
+/* Each block is read at least once, and written by all ranks.  The blocks of a socket cross to the
+ * other. */
 static const struct coll_cost cost = { .core = { .pm = 1, .m = -1 },
                                        .memory = { .pm = 1, .p2m = 1 },
                                        .link = { .km = 1 } };

@@ -14,7 +14,7 @@ static bool needs(const struct coll_args *args, int entry, int exit)
     return true;
 }
 
-/* Each contribution is read, and the result written by all. */
+/* Each contribution is read, and the result is written by all ranks. */
 static const struct coll_cost cost = { .core = { .m = 1 },
                                        .memory = { .pm = 2 },
                                        .link = { .m = 1 } };

@@ -14,7 +14,7 @@ static bool needs(const struct coll_args *args, int entry, int exit)
     return entry == args->root;
 }
 
-/* Read once, written by all but the root. */
+/* The message is read once, and written by all ranks but the root. */
 static const struct coll_cost cost = { .core = { .m = 1 },
                                        .memory = { .pm = 1 },
                                        .link = { .m = 1 } };

@@ -33,13 +33,15 @@ static size_t block(int kind, const struct coll_args *args, int from, int to)
     return hud_collectives[kind].meaning->block_bytes(args, from, to);
 }
 
-/* Nothing is moved, by any rank: of thousands of ranks there is no sum to make. */
+/* Reports whether no rank moves any data.  Then no sum need be computed, which could be over
+ * thousands of ranks. */
 static bool is_empty(int kind)
 {
     return hud_collectives[kind].flags == COLL_UNSIZED;
 }
 
-/* Blocks for the ranks before `to`: equal ones need no sum. */
+/* Returns the bytes of the blocks that `from` sends to the ranks before `to`.  Equal blocks need no
+ * sum. */
 static size_t sent_before(int kind, const struct coll_args *args, int from, int to)
 {
     size_t sum = 0;
@@ -87,8 +89,9 @@ int hud_coll_sources(int kind, const struct coll_args *args, int to)
     return count;
 }
 
-/* Only a root's message may go to nobody, or come from nobody but itself.  What is the same for
- * all is as long on each rank, also on one whose message goes to nobody (exscan). */
+/* Returns the bytes of a rank's input.  Only a root's message may go to no rank, or come only from
+ * itself.  A message that is the same for all has the same length on each rank, also if no rank
+ * receives the message (exscan). */
 size_t hud_coll_in_bytes(int kind, const struct coll_args *args, int rank)
 {
     if (!coll_has(kind, COLL_SAME_TO_ALL))

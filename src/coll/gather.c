@@ -14,8 +14,8 @@ static bool needs(const struct coll_args *args, int entry, int exit)
     return exit == args->root;
 }
 
-/* Each block is read and written, but the root's own; those of the other socket cross.  The ranks
- * share the root's copies, where they write into its buffer. */
+/* Each block except the root's own is read and written.  The blocks of the other socket cross.  The
+ * ranks share the root's copies if they write into its buffer. */
 static const struct coll_cost cost = { .core = { .m = 1 },
                                        .memory = { .pm = 2 },
                                        .link = { .km = 1 } };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gatherv.c - the root gets a block of each rank, of any size.  Ranks that send nothing are not
- * waited for. */
+/* gatherv.c - the root gets a block of each rank, of any size.  It does not wait for ranks that
+ * send nothing. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

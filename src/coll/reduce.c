@@ -14,8 +14,8 @@ static bool needs(const struct coll_args *args, int entry, int exit)
     return exit == args->root;
 }
 
-/* A core moves the root's share of the others', where each reduces one; each contribution is read,
- * and the result written. */
+/* A core moves the root's share of the others' contributions, if each rank reduces a share.  Each
+ * contribution is read, and the result is written. */
 static const struct coll_cost cost = { .core = { .m = 1, .m_p = -1 },
                                        .memory = { .m = 1, .pm = 1 },
                                        .link = { .m = 1 } };

@@ -13,7 +13,7 @@ static bool needs(const struct coll_args *args, int entry, int exit)
     return args->block(args->host, entry, exit) != 0;
 }
 
-/* A core moves the others' parts of its own block; what crosses is the other socket's half. */
+/* A core moves the others' parts of its own block.  The half of the other socket crosses. */
 static const struct coll_cost cost = { .core = { .m = 1, .m_p = -1 },
                                        .memory = { .m = 1, .pm = 1 },
                                        .link = { .m = 0.5 } };

@@ -14,8 +14,8 @@ static bool needs(const struct coll_args *args, int entry, int exit)
     return entry == args->root;
 }
 
-/* Each block is read and written; those of the other socket cross.  Each rank copies its own, where
- * it reads the root's buffer. */
+/* Each block is read and written.  The blocks of the other socket cross.  Each rank copies its own
+ * block if it reads the root's buffer. */
 static const struct coll_cost cost = { .core = { .m = 1 },
                                        .memory = { .pm = 2 },
                                        .link = { .km = 1 } };

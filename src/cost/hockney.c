@@ -49,7 +49,8 @@ static double steps_binary(int ranks, int degree, double segments)
     return 2 * (hud_cost_log(ranks, 2) + segments - 1);
 }
 
-/* The root's port is busy all the time; the last segment then goes down. */
+/* Returns the number of steps: the root's port is busy all the time, and then the last segment goes
+ * down. */
 static double steps_binomial(int ranks, int degree, double segments)
 {
     (void)degree;
@@ -62,7 +63,7 @@ static double steps_printed(int ranks, int degree, double segments)
     return hud_cost_log(ranks, 2) + segments - 1;
 }
 
-/* What is sent one after the other, each a message or a segment. */
+/* How many messages or segments are sent one after the other. */
 static const struct tree {
     double (*steps)(int ranks, int degree, double segments);
     int has_degree, in_segments;
@@ -89,7 +90,8 @@ double hud_cost_broadcast_ns(const struct cost_hockney *c, const struct cost_bro
                : tree->steps(b->ranks, b->degree, segments) * (c->alpha_ns + piece * c->beta_ns);
 }
 
-/* k / ln k and (k - 1) / ln k: the steps, but for ln p. */
+/* Returns the best degree.  Compares k / ln k or (k - 1) / ln k, the number of steps without the
+ * factor ln p. */
 int hud_cost_broadcast_degree(enum cost_tree tree, int max)
 {
     int best = 2;
@@ -104,7 +106,8 @@ int hud_cost_broadcast_degree(enum cost_tree tree, int max)
     return best;
 }
 
-/* Up to the root: the i-th child gets its message i steps after its parent. */
+/* Returns the steps until a rank has the message, by going up to the root: the i-th child gets its
+ * message i steps after its parent. */
 static int kary_steps(int rank, int degree)
 {
     int steps = 0;
@@ -114,8 +117,8 @@ static int kary_steps(int rank, int degree)
     return steps;
 }
 
-/* The parent of a rank has its lowest digit that is not 0, in base k, cleared; it sends to the
- * children of its higher places first. */
+/* Returns the steps until a rank has the message.  A rank's parent has the lowest nonzero digit of
+ * the rank in base k cleared, and sends to the children of its higher places first. */
 static int knomial_steps(int rank, int ranks, int degree)
 {
     int steps = 0;
@@ -139,8 +142,10 @@ int hud_cost_broadcast_steps(enum cost_tree tree, int ranks, int degree)
 {
     int max = 0;
 
-    if (tree == COST_LINEAR || (tree != COST_KARY && tree != COST_KNOMIAL))
-        return tree == COST_LINEAR && ranks > 1 ? ranks - 1 : 0;
+    if (tree == COST_LINEAR)
+        return ranks > 1 ? ranks - 1 : 0;
+    if (tree != COST_KARY && tree != COST_KNOMIAL)
+        return 0;
     for (int rank = 1; rank < ranks; rank++) {
         int steps =
             tree == COST_KARY ? kary_steps(rank, degree) : knomial_steps(rank, ranks, degree);
@@ -157,7 +162,7 @@ double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree t
     if (!trees[tree].in_segments)
         return 0;
     if (tree == COST_BINOMIAL_PIPELINED || hops <= 0)
-        return message_bytes; /* each segment more is a latency more, and nothing overlaps */
+        return message_bytes; /* each further segment costs a latency, and nothing overlaps */
     return fmin(message_bytes, fmax(1, sqrt(message_bytes * c->alpha_ns / (hops * c->beta_ns))));
 }
 

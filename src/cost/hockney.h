@@ -4,8 +4,8 @@
  * optimization of pipelined broadcast algorithms).
  *
  * A message of m bytes takes alpha + m beta between any two of p ranks, in both directions at once.
- * Each rank has one port.  Times are those of the slowest rank, in ns; k is the degree of a tree, s
- * the bytes of a segment.  Sums of logarithms are the paper's upper bounds.
+ * Each rank has one port.  Times are of the slowest rank, in ns.  k is the degree of a tree, s the
+ * bytes of a segment.  Sums of logarithms are the paper's upper bounds.
  *
  *   linear               (p - 1) (alpha + m beta)
  *   k-ary tree           k ceil(log_k p) (alpha + m beta)
@@ -27,8 +27,8 @@
 #define HUD_COST_HOCKNEY_H
 
 struct cost_hockney {
-    double alpha_ns; /* of a message, however short */
-    double beta_ns;  /* of a byte */
+    double alpha_ns; /* per message, of any length */
+    double beta_ns;  /* per byte */
 };
 
 enum cost_tree {
@@ -38,11 +38,12 @@ enum cost_tree {
     COST_CHAIN,
     COST_BINARY_PIPELINED,
     COST_BINOMIAL_PIPELINED,
-    COST_BINOMIAL_PRINTED, /* as the paper has it, to compare with */
+    COST_BINOMIAL_PRINTED, /* as published in the paper, for comparison */
     COST_TREES
 };
 
-extern const char *const hud_cost_trees[COST_TREES + 1]; /* "linear", "k-ary", ...; ended by NULL */
+extern const char *const hud_cost_trees[COST_TREES + 1]; /* "linear", "k-ary", ...; terminated by
+                                                            NULL */
 
 struct cost_broadcast {
     enum cost_tree tree;
@@ -53,23 +54,28 @@ struct cost_broadcast {
 
 double hud_cost_broadcast_ns(const struct cost_hockney *c, const struct cost_broadcast *b);
 
-/* The best k of a large tree, by trying 2 to `most` with log_k p as it is; its ceiling moves that
- * of some p (128 ranks: 14, 15, 16 steps for k = 2, 3, 4). 0: a tree without a degree. */
+/* Returns the best k of a large tree, by trying 2 to `max` with log_k p not rounded up.  The
+ * ceiling changes the best k of some p (128 ranks: 14, 15, 16 steps for k = 2, 3, 4).  Returns 0 if
+ * the tree has no degree. */
 int hud_cost_broadcast_degree(enum cost_tree tree, int max);
 
-/* Messages one after the other until the last rank has its own, exactly where the formulas are
- * bounds: of a linear, a complete k-ary (its levels filled from the left) and a k-nomial tree,
- * whose ranks send to the largest subtree first; 0: of others. */
+/*
+ * Returns how many messages are sent one after the other until the last rank has its message.  The
+ * result is exact, where the formulas are bounds, for a linear tree, a complete k-ary tree (its
+ * levels filled from the left) and a k-nomial tree, whose ranks send to the largest subtree first.
+ * Returns 0 for other trees.
+ */
 int hud_cost_broadcast_steps(enum cost_tree tree, int ranks, int degree);
 
-/* The best s by the formula, between 1 byte and the message; 0: the tree has none. */
+/* Returns the best s by the formula, between 1 byte and the message, and 0 if the tree has no
+ * segments. */
 double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree tree, int ranks,
                                   double message_bytes);
 
-/* max(ceil(log2 p) alpha, m beta) */
+/* Returns the lower bound max(ceil(log2 p) alpha, m beta). */
 double hud_cost_broadcast_min_ns(const struct cost_hockney *c, int ranks, double message_bytes);
 
-/* ceil(log_k p), exactly */
+/* Returns ceil(log_k p), exactly. */
 int hud_cost_log(int ranks, int degree);
 
 #endif

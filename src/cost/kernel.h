@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kernel.h - whether single copy is worth its while: for COST_KERNEL_BYTES the kernel takes at most
- * COST_KERNEL_QUICK times what a process itself needs, both in its nearest caches.
+ * kernel.h - decides whether single copy pays: for COST_KERNEL_BYTES the kernel takes at most
+ * COST_KERNEL_QUICK times as long as a process itself, both in the L1 and L2 caches.
  *
- * Single copy moves each byte once, but the kernel looks up each page: little where a core copies
- * slowly, much where it copies fast.  Single copy wins from some size on where the kernel takes 4
- * times as long (E5, E18, E19, E25), and nowhere at 10 times (E24).
+ * Single copy moves each byte once, but the kernel looks up each page, which costs little if a core
+ * copies slowly, and much if it copies fast.  Single copy is faster from some size on if the kernel
+ * takes 4 times as long (E5, E18, E19, E25), and never at 10 times (E24).
  */
 #ifndef HUD_COST_KERNEL_H
 #define HUD_COST_KERNEL_H

@@ -24,7 +24,7 @@ struct counts {
     double below, before, children; /* h, e, w */
 };
 
-/* Levels below the root of a complete k-ary tree. */
+/* Returns the number of levels below the root of a complete k-ary tree. */
 static int kary_depth(int nodes, int degree)
 {
     int depth = 0;
@@ -81,7 +81,8 @@ double hud_cost_spread_segment(const struct cost_network *c, int nodes, double b
     return fmin(bytes, fmin(max, fmax(min, best)));
 }
 
-/* A message is a whole number of segments: the faster of the two next to the best s. */
+/* Chooses the segment and returns the time.  A message is a whole number of segments, so the two
+ * numbers next to the best s are compared. */
 static double fit(const struct cost_network *c, int nodes, double bytes, struct cost_spread *tried,
                   double min, double max)
 {
@@ -136,15 +137,15 @@ long hud_cost_spread_fragment(size_t bytes, const struct cost_spread *spread)
     return (long)((bytes + fragments - 1) / fragments);
 }
 
-int hud_cost_lanes(size_t bytes, int nodes, size_t chunk_bytes)
+int hud_cost_rings(size_t bytes, int nodes, size_t chunk_bytes)
 {
     enum { SHORT_BYTES = 2 << 10, LONG_BYTES = 8 << 10 };
     size_t chunk = bytes < chunk_bytes ? bytes : chunk_bytes, share = chunk / (size_t)nodes,
-           lanes = share / LONG_BYTES;
+           rings = share / LONG_BYTES;
 
     if (share < SHORT_BYTES && bytes < chunk_bytes)
         return 0;
-    return lanes > 1 ? (int)lanes : 1;
+    return rings > 1 ? (int)rings : 1;
 }
 
 double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double bytes)
@@ -158,10 +159,10 @@ double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double
 
 bool hud_cost_ring_fills(const struct cost_network *c, int nodes, double bytes)
 {
-    const double memory_ns = .1, much = 8; /* of a byte copied; times: assumed */
+    const double memory_ns = .1, much = 8; /* per byte copied; factor: both are assumed */
     double message = fmin((double)COST_RING_BYTES / (nodes + COST_RING_MORE), bytes / nodes);
 
-    return bytes > COST_RING_BYTES / 2 && message * c->beta_ns >= c->alpha_ns &&
+    return bytes > COST_RING_BYTES / 2.0 && message * c->beta_ns >= c->alpha_ns &&
            bytes * c->beta_ns >= much * nodes * c->alpha_ns && c->beta_ns >= much * memory_ns;
 }
 

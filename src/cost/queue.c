@@ -11,7 +11,8 @@ double hud_cost_queue_ns(const struct cost_queue *c, const struct cost_queue_for
     double fragments = fmax(1, ceil(message_bytes / form->fragment_bytes));
     double passes = fmax(1, ceil(message_bytes / (form->fragment_bytes * form->buffers)));
     double first_ns = c->byte_ns * fmin(form->fragment_bytes,
-                                        message_bytes); /* the copy in that no copy out overlaps */
+                                        message_bytes); /* the first copy in, which no copy out
+                                                           overlaps */
     double synchronised_ns = passes * (c->enter_ns + c->leave_ns) + fragments * c->notify_ns;
 
     if (form->buffers <= 1)

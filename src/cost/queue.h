@@ -2,7 +2,7 @@
 /*
  * queue.h - the time of a pipelined broadcast through a queue of buffers: the model of paper 01
  * (Kurnosov, Tokmasheva, Shared memory based MPI broadcast algorithm for NUMA systems), section 5,
- * and the best f and s by it.
+ * and the best f and s according to it.
  *
  * A queue has s buffers of f bytes, b = s f bytes in all.  The root fills it buffer by buffer and
  * announces each along a tree; all others copy out.  When the queue is full, the root waits until
@@ -25,43 +25,41 @@
 #ifndef HUD_COST_QUEUE_H
 #define HUD_COST_QUEUE_H
 
-/* What the model knows of a machine, the ranks on it and their tree. */
+/* Parameters of the model for a machine, the ranks on it and their tree. */
 struct cost_queue {
     double byte_ns;   /* t: a byte read and written */
-    double notify_ns; /* t_w: a buffer is ready, and the last leaf knows */
-    double enter_ns;  /* t_wo: waiting for a pass to begin */
-    double leave_ns;  /* t_a: telling that one has left */
+    double notify_ns; /* t_w: from a buffer being ready until the last leaf knows */
+    double enter_ns;  /* t_wo: waiting until a pass can begin */
+    double leave_ns;  /* t_a: acknowledging */
 };
 
 struct cost_queue_form {
     double fragment_bytes, buffers; /* f, s */
-    int sets;                       /* q: the parts that are refilled as a whole */
+    int sets;                       /* q: sets, which are refilled as a whole */
 };
 
 double hud_cost_queue_ns(const struct cost_queue *c, const struct cost_queue_form *form,
                          double message_bytes);
 
-/* f* of a queue of b bytes; of a message, b being as long as it, it is the best f there is (rule
- * 1). */
+/* Returns f* of a queue of b bytes.  With the length of a message as b, returns the best f of all
+ * (rule 1). */
 double hud_cost_queue_fragment(const struct cost_queue *c, double queue_bytes);
 
-/* b of the queue whose best fragment is f: s = f t / t_w of them. */
+/* Returns b of the queue whose best fragment is f: s = f t / t_w buffers. */
 double hud_cost_queue_bytes(const struct cost_queue *c, double fragment_bytes);
 
-double hud_cost_queue_pages(double bytes,
-                            double page_bytes); /* rounded up to whole pages, at least one */
+double hud_cost_queue_pages(double bytes, double page_bytes); /* in whole pages, at least one */
 
-/* The rules for choosing: what is not known is 0, and the answer has no zeros.  The message is the
- * longest that shall fit the queue, where one is known. */
+/* Input of the rules for choosing.  Unknown values are 0; the result has no zeros.  The message is
+ * the longest that should fit into the queue, if known. */
 struct cost_queue_wish {
     double message_bytes, queue_bytes, fragment_bytes, buffers, page_bytes;
 };
 
-/*
- * (1) f = sqrt(m t_w / t) and s = ceil(m / f);  (2) f is given: s = ceil(m / f);  (3) s is given: f
- * = m / s.  Where a queue's bytes are given and no message, or a shorter queue than the message, f
- * = sqrt(b t_w / t) and s = b / f.  f in whole pages, rounded up.
- */
+/* Chooses f and s by these rules: (1) f = sqrt(m t_w / t) and s = ceil(m / f); (2) if f is given,
+ * s = ceil(m / f); (3) if s is given, f = m / s.  If the bytes of a queue are given and no message,
+ * or a queue shorter than the message, f = sqrt(b t_w / t) and s = b / f.  f is rounded up to whole
+ * pages. */
 struct cost_queue_form hud_cost_queue_choose(const struct cost_queue *c,
                                              const struct cost_queue_wish *wish);
 

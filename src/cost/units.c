@@ -9,7 +9,7 @@ static double in_unit(const struct cost_units *c)
     return fmax(1, (double)c->ranks / c->units);
 }
 
-/* There is at least one. */
+/* Returns the number of fragments, which is at least 1. */
 static double fragments(const struct cost_units *c, double bytes)
 {
     return fmax(1, ceil(bytes / c->fragment_bytes));

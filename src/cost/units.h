@@ -5,9 +5,9 @@
  * partial result, and its ranks share data that has crossed a link once.
  *
  * There are P ranks, g of them in each of G units; n bytes in F = ceil(n/f) fragments of f.  l is a
- * line transfer between units; t is ns per byte copied within a unit, T from another one, r ns per
+ * line transfer between units; t is ns per byte copied within a unit, T from another unit, r ns per
  * byte that a reduction reads; a link between two units carries L bytes/ns.  The time is the larger
- * one of a rank's and of a link's:
+ * of a rank's time and a link's time:
  *
  *   slices   2 F l + (1 - 1/P) n t + (1/G n r + (1 - 1/G) n T) + ((1/G - 1/P) n t + (1 - 1/G) n T)
  *   2 n (P - g) g/P / L
@@ -33,11 +33,12 @@ double hud_cost_allreduce_slices_ns(const struct cost_units *c, double bytes);
 double hud_cost_allreduce_levels_ns(const struct cost_units *c, double bytes);
 
 /*
- * A two-socket server as far as published figures tell.  Ice Lake, 2 x 24 cores, by XHC's authors:
- * one reader of a broadcast has 15 GB/s, so a core copies that; with 47 readers each has 5.1, so 24
- * x 5.1 come over the link.  From the other socket half as much: Kunpeng 920, 11.1 and 7.2 GB/s, a
- * line two to three times as late.  A line 160 ns: the median of the described machines' farthest.
- * Assumed: a core reads 20 GB/s of what it reduces.
+ * Returns the costs of a two-socket server, as far as published figures tell.  Ice Lake, 2 x 24
+ * cores, measured by XHC's authors: a single reader of a broadcast has 15 GB/s, which is taken as
+ * the rate of a core; with 47 readers each has 5.1, so 24 x 5.1 come over the link.  The rate from
+ * the other socket is half as much: Kunpeng 920 has 11.1 and 7.2 GB/s, and takes two to three times
+ * as long for a line.  A line takes 160 ns, the median of the farthest lines of the described
+ * machines.  Assumed: a core reads the sources of a reduction at 20 GB/s.
  */
 struct cost_units hud_cost_units_typical(int ranks, double fragment_bytes);
 

@@ -1,44 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fiber.cpp - Boost.Context's jump between stacks, with a guard page; announces jumps to the
- * sanitizer that the process has, and stacks to Valgrind.
+ * fiber.cpp - Boost.Context's jump between stacks, with a guard page.  Announces jumps to the
+ * process's sanitizer, and stacks to Valgrind.
  *
- * It uses the raw jump and not boost::context::fiber, which unwinds an unfinished stack with an
+ * Uses the raw jump and not boost::context::fiber, which unwinds an unfinished stack with an
  * exception: the frames here are C.
  */
 #include "fiber/fiber.h"
+#include "base/valgrind.h"
 #include "fiber/sanitizers.h"
-#include "fiber/valgrind.h"
 
 #include <boost/context/detail/fcontext.hpp>
 #include <cstdint>
-#include <new>
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace context = boost::context::detail;
 
-struct fiber {
-    char *map; /* guard page, then the stack */
-    size_t map_bytes, guard_bytes;
-    void (*main)(void *arg);
-    void *arg;
-    context::fcontext_t inside, outside; /* where to go on */
-    bool returned;
-    bool watched; /* a sanitizer wants to know of each jump */
-    uintptr_t valgrind;
-    /* for AddressSanitizer: */
-    const void *outside_stack;
-    size_t outside_bytes;
-    void *fake_inside, *fake_outside;
-    /* for ThreadSanitizer: */
-    void *tsan_inside, *tsan_outside;
-};
-
 namespace
 {
 
-/* ---- jumps, as sanitizers are told of them ---- */
+/* ---- announcing jumps to sanitizers ---- */
 
 void announce_entry(fiber *f)
 {
@@ -57,7 +39,7 @@ void left_outside(fiber *f)
         __sanitizer_finish_switch_fiber(f->fake_inside, &f->outside_stack, &f->outside_bytes);
 }
 
-/* The fake frames of a fiber that has returned are freed. */
+/* Announces a jump out of the fiber.  If the fiber has returned, its fake frames are freed. */
 void announce_exit(fiber *f, bool for_good)
 {
     if (__sanitizer_start_switch_fiber)
@@ -73,8 +55,8 @@ void left_inside(fiber *f)
         __sanitizer_finish_switch_fiber(f->fake_outside, nullptr, nullptr);
 }
 
-/* Announces the stack.  Memory that a suspended fiber holds is no leak, though the fiber may never
- * be resumed. */
+/* Announces the stack.  Memory that a suspended fiber holds must not be reported as a leak,
+ * although the fiber may never be resumed. */
 void announce_life(fiber *f)
 {
     f->watched = hud_fiber_watched();
@@ -85,7 +67,8 @@ void announce_life(fiber *f)
     f->valgrind = valgrind_add_stack(f->map + f->guard_bytes, f->map_bytes - f->guard_bytes);
 }
 
-/* Frames that were never left are still poisoned. */
+/* Withdraws the stack.  Frames that were never left are still poisoned, so the stack is
+ * unpoisoned. */
 void announce_death(fiber *f)
 {
     valgrind_drop_stack(f->valgrind);
@@ -127,13 +110,11 @@ bool hud_fiber_watched(void)
     return __sanitizer_start_switch_fiber || __tsan_switch_to_fiber;
 }
 
-fiber *hud_fiber_create(size_t stack_bytes, void (*main)(void *arg), void *arg)
+bool hud_fiber_init(fiber *f, size_t stack_bytes, void (*main)(void *arg), void *arg)
 {
     size_t page = static_cast<size_t>(getpagesize()); // cannot fail
-    fiber *f = new (std::nothrow) fiber();
 
-    if (!f)
-        return nullptr;
+    *f = fiber();
     f->guard_bytes = page;
     f->map_bytes = page + (stack_bytes + page - 1) / page * page;
     void *map = mmap(nullptr, f->map_bytes, PROT_READ | PROT_WRITE,
@@ -141,24 +122,20 @@ fiber *hud_fiber_create(size_t stack_bytes, void (*main)(void *arg), void *arg)
     if (map == MAP_FAILED || mprotect(map, page, PROT_NONE) != 0) {
         if (map != MAP_FAILED)
             munmap(map, f->map_bytes);
-        delete f;
-        return nullptr;
+        return false;
     }
     f->map = static_cast<char *>(map);
     f->main = main;
     f->arg = arg;
     f->inside = context::make_fcontext(f->map + f->map_bytes, f->map_bytes - f->guard_bytes, enter);
     announce_life(f);
-    return f;
+    return true;
 }
 
-void hud_fiber_free(fiber *f)
+void hud_fiber_destroy(fiber *f)
 {
-    if (!f)
-        return;
     announce_death(f);
     munmap(f->map, f->map_bytes);
-    delete f;
 }
 
 bool hud_fiber_resume(fiber *f)

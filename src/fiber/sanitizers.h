@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sanitizers.h - functions of a sanitizer's runtime that huddle calls where the process has one.
+ * sanitizers.h - functions of a sanitizer's runtime that huddle calls if the process has one.
  *
- * The program may be compiled with a sanitizer though huddle is not.  Weak references find its
- * runtime when the library is loaded; without one they are null, and nothing is called.
+ * The program may be compiled with a sanitizer although huddle is not.  Weak references find the
+ * runtime when the library is loaded.  Without a runtime they are null, and nothing is called.
  */
 #ifndef HUD_SANITIZERS_H
 #define HUD_SANITIZERS_H
@@ -16,22 +16,23 @@ extern "C" {
 
 #define RUNTIME __attribute__((weak, visibility("default")))
 
-/* AddressSanitizer: the stack that the thread is on, and the fake frames that belong to it. */
+/* Tells AddressSanitizer which stack the thread is on, and which fake frames belong to this
+ * stack. */
 RUNTIME void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t bytes);
 RUNTIME void __sanitizer_finish_switch_fiber(void *fake_stack, const void **bottom, size_t *bytes);
 RUNTIME void __asan_unpoison_memory_region(const void *at, size_t bytes);
 
-/* LeakSanitizer: memory that it searches for pointers. */
+/* Tells LeakSanitizer which memory to search for pointers. */
 RUNTIME void __lsan_register_root_region(const void *at, size_t bytes);
 RUNTIME void __lsan_unregister_root_region(const void *at, size_t bytes);
 
-/* ThreadSanitizer: a fiber has a clock of its own. */
+/* Tells ThreadSanitizer that a fiber has its own clock. */
 RUNTIME void *__tsan_get_current_fiber(void);
 RUNTIME void *__tsan_create_fiber(unsigned flags);
 RUNTIME void __tsan_destroy_fiber(void *fiber);
 RUNTIME void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 
-/* ThreadSanitizer: what this thread or fiber reads and writes in between is not looked at. */
+/* Tells ThreadSanitizer to ignore the accesses of this thread or fiber between begin and end. */
 RUNTIME void AnnotateIgnoreReadsBegin(const char *file, int line);
 RUNTIME void AnnotateIgnoreReadsEnd(const char *file, int line);
 RUNTIME void AnnotateIgnoreWritesBegin(const char *file, int line);
@@ -39,7 +40,7 @@ RUNTIME void AnnotateIgnoreWritesEnd(const char *file, int line);
 
 #undef RUNTIME
 
-static inline void sanitizer_look_away(void)
+static inline void sanitizer_ignore_begin(void)
 {
     if (AnnotateIgnoreReadsBegin && AnnotateIgnoreWritesBegin) {
         AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
@@ -47,7 +48,7 @@ static inline void sanitizer_look_away(void)
     }
 }
 
-static inline void sanitizer_look_again(void)
+static inline void sanitizer_ignore_end(void)
 {
     if (AnnotateIgnoreReadsEnd && AnnotateIgnoreWritesEnd) {
         AnnotateIgnoreWritesEnd(__FILE__, __LINE__);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* object.c - reads ELF objects where they are mapped. */
-#ifndef _GNU_SOURCE /* one of the rooms that have this file defines it for all of its own */
+/* object.c - reads ELF objects from their mapped memory. */
+#ifndef _GNU_SOURCE /* some components that include this file define _GNU_SOURCE */
 #define _GNU_SOURCE
 #endif
 #include "host/object.h"
 
-#include "core/local.h"
+#include "base/process_atomics.h"
 
 #include <elf.h>
 #include <sys/auxv.h>
 
 /* ---- tables ---- */
 
-/* Returns the address in an entry.  glibc has made it absolute; musl does not, nor does the kernel
- * in its own object. */
+/* Returns the address in an entry.  glibc has made the entry absolute; musl does not, nor does the
+ * kernel in its own object. */
 static const void *address_of(ElfW(Addr) base, const ElfW(Dyn) * entry)
 {
     ElfW(Addr) at = entry->d_un.d_ptr;
@@ -80,7 +80,7 @@ bool hud_object_read(const struct dl_phdr_info *info, struct object *o)
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type == PT_DYNAMIC)
             entry = (const void *)(info->dlpi_addr + part->p_vaddr);
-        if (part->p_type == PT_GNU_RELRO) { /* as the C library does: whole pages only */
+        if (part->p_type == PT_GNU_RELRO) { /* whole pages only, as in the C library */
             uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ), at = info->dlpi_addr + part->p_vaddr;
             o->read_only = at / page * page;
             o->read_only_end = (at + part->p_memsz) / page * page;
@@ -134,7 +134,7 @@ static bool is_same(const char *a, const char *b)
 struct table {
     uint32_t buckets_count, first, filter_count, shift;
     const ElfW(Addr) * filter;
-    const uint32_t *buckets, *chain; /* chain[i]: of symbol first + i */
+    const uint32_t *buckets, *chain; /* chain[i] is of symbol first + i */
 };
 
 static struct table read_table(const uint32_t *words)
@@ -236,7 +236,7 @@ void *hud_object_find(const char *name)
     return search.found;
 }
 
-extern struct r_debug _r_debug __attribute__((weak)); /* glibc's; musl has none */
+extern struct r_debug _r_debug __attribute__((weak)); /* defined by glibc, but not by musl */
 
 void *hud_object_early(const char *name)
 {

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * saved.h - the arguments of a call as fields of a struct, for when the MPI's own collective is
- * started later.  FIELD_<kind> declares one; SAVED_<kind> is that of the struct that s points to.
- * The front end defines what differs: COUNT, PLACE, SAVED_TYPE, SAVED_TYPES (an array), SAVED_OP
- * and SAVED_COMM.
+ * saved.h - stores the arguments of a call in a struct saved_<name> of a request, so that the MPI's
+ * own collective can be started later.  FIELD(kind) declares a field; FROM_SAVED(kind) is the field
+ * of the struct that s points to.
  */
 #ifndef HUD_HOST_SAVED_H
 #define HUD_HOST_SAVED_H
 
-#include "host/grown.h"
+#include "host/kinds.h"
+#include "host/scratch_array.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum { SAVED_ARRAYS = 6 }; /* of a call, at most */
+enum { SAVED_ARRAYS = 6 }; /* maximum number of arrays of a call */
 
-/* Copies of a call's arrays, in memory that is used again. */
+/* Copies of a call's arrays, in memory that is reused. */
 struct saved_arrays {
-    struct grown copy[SAVED_ARRAYS];
-    int count; /* in use */
+    struct scratch_array copy[SAVED_ARRAYS];
+    int count; /* copies in use */
 };
 
 /*
- * A call's array, of `bytes`, becomes a copy of its own; NULL, if the call does not use it.  False:
- * no memory.  MPI demands that arrays last until the call is complete, but programs free them
- * before: mpi4py's Iallgatherv does, and what Fortran passes may be a copy.  A copy protects what
- * huddle reads, and what an MPI's own call reads that is started later.  It does not protect what
- * the MPI reads of the program's array itself: Open MPI may read the types of MPI_Ialltoallw at the
- * end of the call, to let go of them.
+ * Replaces a call's array, of `bytes` bytes, by a copy, or by NULL if the call does not use the
+ * array.  Returns false if out of memory.
+ *
+ * MPI requires arrays to last until the call is complete, but programs free them before: mpi4py's
+ * Iallgatherv does, and an array passed by Fortran may be a copy.  The copy protects the arrays
+ * read by huddle, and by an MPI's own call if started later.  The MPI may still read the program's
+ * own array: Open MPI may read the types of MPI_Ialltoallw at the end of the call, to release them.
  */
 static inline bool saved_array(struct saved_arrays *saved, bool used, size_t bytes,
                                const void **array)
@@ -37,7 +38,7 @@ static inline bool saved_array(struct saved_arrays *saved, bool used, size_t byt
     *array = NULL;
     if (given == NULL)
         return true;
-    void *copy = grown_to(&saved->copy[saved->count++], bytes);
+    void *copy = scratch_array_reserve(&saved->copy[saved->count++], bytes);
     if (copy != NULL)
         *array = memcpy(copy, given, bytes);
     return copy != NULL;
@@ -46,51 +47,53 @@ static inline bool saved_array(struct saved_arrays *saved, bool used, size_t byt
 static inline void saved_arrays_free(struct saved_arrays *saved)
 {
     for (int i = 0; i < SAVED_ARRAYS; i++)
-        grown_free(&saved->copy[i]);
+        scratch_array_free(&saved->copy[i]);
 }
 
-#define FIELD_buffer void *buffer;
-#define FIELD_in const void *in;
-#define FIELD_out void *out;
-#define FIELD_count COUNT count;
-#define FIELD_ins COUNT ins;
-#define FIELD_outs COUNT outs;
-#define FIELD_counts const COUNT *counts;
-#define FIELD_in_counts const COUNT *in_counts;
-#define FIELD_out_counts const COUNT *out_counts;
-#define FIELD_in_places const PLACE *in_places;
-#define FIELD_out_places const PLACE *out_places;
-#define FIELD_in_bytes const MPI_Aint *in_bytes;
-#define FIELD_out_bytes const MPI_Aint *out_bytes;
-#define FIELD_type SAVED_TYPE type;
-#define FIELD_in_type SAVED_TYPE in_type;
-#define FIELD_out_type SAVED_TYPE out_type;
-#define FIELD_in_types SAVED_TYPES in_types;
-#define FIELD_out_types SAVED_TYPES out_types;
-#define FIELD_op SAVED_OP op;
-#define FIELD_root int root;
-#define FIELD_comm SAVED_COMM comm;
+#define FIELD(kind) KIND(FIELD_OF, kind)
+#define FIELD_OF(name, type, ...) type name;
+#define FROM_SAVED(kind) s->kind
 
-#define SAVED_buffer s->buffer
-#define SAVED_in s->in
-#define SAVED_out s->out
-#define SAVED_count s->count
-#define SAVED_ins s->ins
-#define SAVED_outs s->outs
-#define SAVED_counts s->counts
-#define SAVED_in_counts s->in_counts
-#define SAVED_out_counts s->out_counts
-#define SAVED_in_places s->in_places
-#define SAVED_out_places s->out_places
-#define SAVED_in_bytes s->in_bytes
-#define SAVED_out_bytes s->out_bytes
-#define SAVED_type s->type
-#define SAVED_in_type s->in_type
-#define SAVED_out_type s->out_type
-#define SAVED_in_types s->in_types
-#define SAVED_out_types s->out_types
-#define SAVED_op s->op
-#define SAVED_root s->root
-#define SAVED_comm s->comm
+/* The number of blocks on a side, and whether the rank's arguments about the side are used. */
+#define BLOCKS_ALL sent
+#define BLOCKS_IN sent
+#define BLOCKS_OUT got
+#define USES_ALL true
+#define USES_IN (sends && s->in != MPI_IN_PLACE)
+#define USES_OUT gets
+#define USES_TO (gets && s->out != MPI_IN_PLACE)
+
+/* COPY(kind): copies an array. */
+#define COPY(kind) KIND(COPY_OF, kind)
+#define COPY_OF(name, type, side, copied, ...) COPY_##copied(name, side)
+#define COPY_VALUE(name, side)
+#define COPY_ARRAY(name, side)                                                                     \
+    done = done && saved_array(&r->arrays, USES_##side, (size_t)BLOCKS_##side * sizeof *s->name,   \
+                               (const void **)(uintptr_t)&s->name);
+
+/* KEEP(kind): keeps types, or an operation, alive until the request is freed, by the front end's
+ * functions keep_type, keep_types and keep_op. */
+#define KEEP(kind) KIND(KEEP_OF, kind)
+#define KEEP_OF(name, type, side, copied, kept, ...) KEEP_##kept(name, side)
+#define KEEP_NOTHING(name, side)
+#define KEEP_A_TYPE(name, side) done = done && (!USES_##side || keep_type(r, s->name));
+#define KEEP_ALL_TYPES(name, side)                                                                 \
+    done = done && (!USES_##side || keep_types(r, s->name, BLOCKS_##side));
+#define KEEP_AN_OP(name, side) done = done && keep_op(r, s->name);
+
+/*
+ * Defines a function that prepares r->saved.<name> to outlive the call, by COPY or KEEP of each
+ * kind.  The function returns false if out of memory.  sends, gets: whether the rank's arguments
+ * about sent, or received, data are used.  sent, got: the numbers of blocks.
+ */
+#define SAVED_BY(function, name, SENDS, GETS, ...)                                                 \
+    static bool function(struct request *r, int sent, int got)                                     \
+    {                                                                                              \
+        struct saved_##name *s = &r->saved.name;                                                   \
+        bool done = true, sends = SENDS, gets = GETS;                                              \
+        (void)s, (void)sent, (void)got, (void)sends, (void)gets;                                   \
+        __VA_ARGS__                                                                                \
+        return done;                                                                               \
+    }
 
 #endif

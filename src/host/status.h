@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status.h - MPI's codes for what huddle answers, the same in both front ends. */
+/* status.h - converts huddle's results to MPI's error codes; the same in both front ends. */
 #ifndef HUD_STATUS_H
 #define HUD_STATUS_H
 
@@ -7,12 +7,12 @@
 
 #include <mpi.h>
 
-/* failed: this MPI's code for a process that has failed. */
+/* Returns MPI's error code for a status.  failed: this MPI's code for a failed process. */
 static inline int status_code(int status, int failed)
 {
     static const int codes[] = {
         [HUD_OK] = MPI_SUCCESS,
-        [HUD_PASS] = MPI_ERR_INTERN, /* falls back to the MPI, never comes here */
+        [HUD_PASS] = MPI_ERR_INTERN, /* falls back to the MPI, never converted */
         [HUD_ERR_TRUNCATE] = MPI_ERR_TRUNCATE,
         [HUD_ERR_ARGUMENT] = MPI_ERR_ARG,
         [HUD_ERR_MEMORY] = MPI_ERR_NO_MEM,

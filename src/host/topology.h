@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topology.h - how many neighbours a rank has.  The front end defines TOPOLOGY(name), the MPI's own
- * function of that name. */
+/* topology.h - the number of a rank's neighbours.  The front end defines TOPOLOGY(name), the MPI's
+ * own function of this name. */
 #ifndef HUD_HOST_TOPOLOGY_H
 #define HUD_HOST_TOPOLOGY_H
 
 #include <mpi.h>
 #include <stdbool.h>
 
-/* How many blocks the rank sends, and gets, in a collective of neighbourhoods.  False: the
- * communicator has no topology, which the MPI reports. */
+/* Counts the blocks that the rank sends and receives in a neighbourhood collective.  Returns false
+ * if the communicator has no topology, which the MPI reports. */
 static inline bool topology_blocks(MPI_Comm comm, int rank, int *sent, int *got)
 {
     int kind = MPI_UNDEFINED, weighted, code = MPI_ERR_TOPOLOGY;

@@ -1,91 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* main.c - huddle COMMAND...: `run` is done here, everything else by the Python CLI. */
+/* main.c - huddle COMMAND...: handles `run` here, and leaves all other commands to the Python
+ * CLI. */
 #include "launch.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-int hud_launch_fail(int status, const char *format, ...)
-{
-    va_list args;
-
-    fputs("huddle: ", stderr);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return status;
-}
-
-/* The folder above bin/, wherever it has been moved to. */
-static const char *prefix(void)
-{
-    static char path[PATH_MAX];
-
-    if (path[0] == '\0') {
-        ssize_t bytes = readlink("/proc/self/exe", path, sizeof path - 1);
-        if (bytes <= 0)
-            exit(hud_launch_fail(1, "/proc/self/exe cannot be read: %s", strerror(errno)));
-        for (int up = 0; up < 2; up++) {
-            char *slash = strrchr(path, '/');
-            if (slash)
-                *slash = '\0';
-        }
-    }
-    return path;
-}
-
-const char *hud_launch_path(const char *folder, const char *file)
-{
-    char *path = NULL;
-    int bytes = folder[0] == '/' ? asprintf(&path, "%s/%s", folder, file)
-                                 : asprintf(&path, "%s/%s/%s", prefix(), folder, file);
-
-    if (bytes < 0)
-        exit(hud_launch_fail(1, "out of memory"));
-    return path;
-}
-
-/* A script that is there and may be run: what cannot be run is the interpreter that its first line
- * names. */
-static int fail_to_run(const char *cli, int why)
-{
-    char line[PATH_MAX] = "";
-    FILE *file = fopen(cli, "re");
-
-    if (file && access(cli, X_OK) == 0 && fgets(line, sizeof line, file))
-        line[strcspn(line, "\n")] = '\0';
-    if (file)
-        fclose(file);
-    if (strncmp(line, "#!", 2) == 0)
-        return hud_launch_fail(1, "cannot run %s: its interpreter %s: %s", cli, line + 2,
-                               strerror(why));
-    return hud_launch_fail(1, "cannot run %s: %s", cli, strerror(why));
-}
-
-int hud_launch_cli(char **words)
-{
-    const char *cli = hud_launch_path(HUD_TOOL_DIR, "cli");
-    size_t count = 0;
-
-    while (words[count])
-        count++;
-    char **all = calloc(count + 2, sizeof *all);
-    if (!all)
-        return hud_launch_fail(1, "out of memory");
-    all[0] = (char *)(uintptr_t)cli;
-    memcpy(all + 1, words, count * sizeof *all);
-    execv(cli, all);
-    int why = errno;
-    free(all);
-    return fail_to_run(cli, why);
-}
 
 int main(int count, char **words)
 {

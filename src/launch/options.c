@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * options.c - the options of huddle run.  What cannot be used is refused before anything runs.
+ * options.c - the options of huddle run.  Invalid options are refused before anything runs.
  *
- * Names and values of settings are the library's: it is loaded if one is given.
+ * Names and values of settings are checked by the library, which is loaded if a setting is given.
  */
 #include "options.h"
 
@@ -48,7 +48,8 @@ static int take_help(struct run *run, const char *value)
     return 0;
 }
 
-/* A function of the library, which is there whenever huddle works. */
+/* Returns a function of the library.  Exits if the library cannot be loaded, since huddle cannot
+ * work without the library. */
 static void *of_library(const char *name)
 {
     const char *path = hud_launch_path(HUD_LIB_DIR, HUD_LIB_NAME);
@@ -70,17 +71,22 @@ static void refuse_name(const char *pair, size_t length)
         *c = (char)toupper((unsigned char)*c);
     const struct setting *near = name ? nearest(name) : NULL;
     free(name);
-    hud_launch_fail(BAD_USE,
-                    "--set %s: not a setting of huddle (accepted: NAME=VALUE, for example "
-                    "%s=VALUE; see: huddle settings)",
-                    pair[0] != '\0' ? pair : "''", near ? near->name : "HUDDLE_MEMORY");
+    if (near)
+        hud_launch_fail(BAD_USE, "--set %s: not a setting of huddle; did you mean %s?", pair,
+                        near->name);
+    else
+        hud_launch_fail(BAD_USE,
+                        "--set %s: not a setting of huddle (accepted: NAME=VALUE, for example "
+                        "HUDDLE_MEMORY=1M; see: huddle settings)",
+                        pair[0] != '\0' ? pair : "''");
 }
 
 static int take_set(struct run *run, const char *pair)
 {
     const struct setting *(*settings)(int *) =
         (const struct setting *(*)(int *))of_library("hud_settings");
-    bool (*takes)(int, const char *) = (bool (*)(int, const char *))of_library("hud_setting_takes");
+    const char *(*refusal)(int, const char *) =
+        (const char *(*)(int, const char *))of_library("hud_setting_refusal");
     size_t length = strcspn(pair, "=");
     const char *value = pair[length] == '=' ? pair + length + 1 : NULL;
     int count, at = 0;
@@ -89,22 +95,22 @@ static int take_set(struct run *run, const char *pair)
     while (at < count &&
            !(strncmp(rows[at].name, pair, length) == 0 && rows[at].name[length] == '\0'))
         at++;
-    run->bad_set = run->bad_set || at == count || !value || !takes(at, value);
+    const char *why = at < count && value ? refusal(at, value) : "missing";
+    run->bad_set = run->bad_set || why;
     if (at == count)
         refuse_name(pair, length);
     else if (!value)
         hud_launch_fail(BAD_USE,
                         "--set %s: the value is missing (accepted: %s=VALUE; see: huddle settings)",
                         pair, pair);
-    else if (!takes(at, value))
-        hud_launch_fail(BAD_USE, "--set %s: not understood (accepted: %s)", pair,
-                        rows[at].accepted);
+    else if (why)
+        hud_launch_fail(BAD_USE, "--set %s: %s (accepted: %s)", pair, why, rows[at].accepted);
     else
         hud_launch_add(run, rows[at].name, "", value);
     return 0;
 }
 
-/* The absolute path: ranks may have another current folder. */
+/* Stores the absolute path of a file, because ranks may have another current folder. */
 static int make_absolute(const char *what, const char *file, const char **path)
 {
     char *folder = file[0] != '/' ? getcwd(NULL, 0) : NULL, *whole = NULL;
@@ -112,7 +118,8 @@ static int make_absolute(const char *what, const char *file, const char **path)
     if (file[0] == '\0')
         return hud_launch_fail(BAD_USE, "%s: the name is missing", what);
     if (file[0] != '/' && !folder)
-        return hud_launch_fail(1, "the current folder has no name: %s", strerror(errno));
+        return hud_launch_fail(1, "the path of the current folder cannot be determined: %s",
+                               strerror(errno));
     if (asprintf(&whole, "%s%s%s", folder ? folder : "", folder ? "/" : "", file) < 0)
         return hud_launch_fail(1, "out of memory");
     free(folder);
@@ -120,7 +127,7 @@ static int make_absolute(const char *what, const char *file, const char **path)
     return 0;
 }
 
-/* A file that cannot be written is refused now, and not after the job. */
+/* Refuses a file that cannot be written, before the job runs. */
 static int check_writable(const char *what, const char *file)
 {
     bool is_new = access(file, F_OK) != 0;
@@ -134,7 +141,7 @@ static int check_writable(const char *what, const char *file)
     return 0;
 }
 
-/* What a variable of the command will be; NULL: it is not set. */
+/* Returns the value of a variable for the command, or NULL if the variable is not set. */
 static const char *value_of(const struct run *run, const char *name)
 {
     size_t length = strlen(name);
@@ -155,18 +162,29 @@ int hud_launch_check_stats(const struct run *run)
     return check_writable("HUDDLE_STATS", value + sizeof file - 1);
 }
 
-int hud_launch_place_tuning(struct run *run)
+/* Makes the path of a setting absolute. */
+static int place(struct run *run, const char *name, const char *value)
 {
-    static const char name[] = "HUDDLE_TUNING";
-    const char *value = value_of(run, name), *path = NULL;
+    const char *path = NULL;
 
-    if (!value || value[0] == '\0' || value[0] == '/' || strcmp(value, "off") == 0)
+    if (value[0] == '/')
         return 0;
     int status = make_absolute(name, value, &path);
-    /* (of a path that is too long for a setting, the one that was given serves) */
+    /* A path that is too long for a setting stays relative. */
     if (status == 0 && strlen(path) < SET_TEXT)
         hud_launch_add(run, name, "", path);
     return status;
+}
+
+int hud_launch_place_files(struct run *run)
+{
+    const char *tuning = value_of(run, "HUDDLE_TUNING"), *wisdom = value_of(run, "HUDDLE_WISDOM");
+    int status = 0;
+
+    if (tuning && tuning[0] != '\0' && strcmp(tuning, "off") != 0)
+        status = place(run, "HUDDLE_TUNING", tuning);
+    return status == 0 && wisdom && strchr(wisdom, '/') ? place(run, "HUDDLE_WISDOM", wisdom)
+                                                        : status;
 }
 
 static int take_stats(struct run *run, const char *file)
@@ -180,7 +198,8 @@ static int take_stats(struct run *run, const char *file)
     return check_writable("--stats", run->stats_file);
 }
 
-/* A folder in which no file can be made is refused now: access() allows some of them, as /proc. */
+/* Refuses a folder in which no file can be created.  Tries to create a file, because access()
+ * allows some such folders, for example /proc. */
 static int take_record(struct run *run, const char *folder)
 {
     char *probe = NULL;
@@ -207,25 +226,26 @@ enum value { NONE, ONE, PERHAPS };
 static const struct option {
     const char *name, *shown, *doc;
     enum value value;
-    int (*take)(struct run *run, const char *value); /* 0, or the exit status */
+    int (*take)(struct run *run, const char *value); /* returns 0, or the exit status */
 } options[] = {
-    { "--help", "-h, --help", "show this help message and exit", NONE, take_help },
-    { "-h", NULL, NULL, NONE, take_help },
     { "--explain", "--explain",
       "print the variables that would be set and the MPIs that are supported; run nothing", NONE,
       take_explain },
     { "--set", "--set NAME=VALUE", "a setting, for example HUDDLE_MEMORY=1M (see huddle settings)",
       ONE, take_set },
-    { "--stats", "--stats [FILE]", "print statistics at the end, or write them to FILE as JSON",
+    { "--stats", "--stats[=FILE]", "print statistics at the end, or write them to FILE as JSON",
       PERHAPS, take_stats },
     { "--record", "--record FOLDER",
       "each rank records its collectives in FOLDER (see huddle profile)", ONE, take_record },
+    { "--help", "-h, --help", "Show this message and exit.", NONE, take_help },
+    { "-h", NULL, NULL, NONE, take_help },
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 
 int hud_launch_help(void)
 {
-    printf("usage: %s\n\nrun an MPI program with huddle\n\noptions:\n", USAGE);
+    printf("Usage: huddle run [OPTIONS] [--] COMMAND...\n\n"
+           "  run an MPI program with huddle\n\nOptions:\n");
     for (int i = 0; i < OPTIONS; i++)
         if (options[i].doc)
             printf("  %-18s  %s\n", options[i].shown, options[i].doc);
@@ -256,8 +276,8 @@ int hud_launch_options(struct run *run, char ***words)
         bool is_value = !equals && next && (next[0] != '-' || next[1] == '\0');
 
         if (!option)
-            return hud_launch_fail(BAD_USE, "no option of huddle run: %s; see huddle run --help",
-                                   word);
+            return hud_launch_fail(
+                BAD_USE, "%s is not an option of huddle run; see huddle run --help", word);
         if (option->value == PERHAPS && !has_end) /* the next word may be the command */
             is_value = false;
         if (option->value == NONE ? equals != NULL : option->value == ONE && !equals && !is_value)

@@ -3,7 +3,7 @@
  * run.c - huddle run [options] -- COMMAND...: puts the loader into LD_PRELOAD and a new secret into
  * HUDDLE_JOB, and becomes COMMAND.
  *
- * With --explain the CLI shows the variables, since it knows the MPIs on PATH.
+ * With --explain the CLI prints the variables, because it knows the MPIs on PATH.
  */
 #include "launch.h"
 #include "options.h"
@@ -30,13 +30,14 @@ static bool is_set(const struct run *run, const char *name)
     return false;
 }
 
-/* A launcher has started this process as one of its ranks, which must have one secret. */
+/* Returns whether a launcher has started this process as a rank.  All ranks of a job must have the
+ * same secret. */
 static bool is_rank(void)
 {
     return getenv("PMI_RANK") || getenv("PMIX_RANK") || getenv("OMPI_COMM_WORLD_RANK");
 }
 
-/* A secret of this start. */
+/* Adds a new secret for this start. */
 static int add_secret(struct run *run)
 {
     static const char digits[] = "0123456789abcdef";
@@ -58,15 +59,16 @@ static const char *recorder(void)
     return hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-record.so");
 }
 
-/* Whether this process may stay and print the statistics.  Ranks leave that to the library. */
+/* Returns whether this process can stay and print the statistics.  In a rank, the library prints
+ * them. */
 static bool can_watch(void)
 {
     return !is_rank() && access(recorder(), R_OK) == 0 &&
            access(hud_launch_path(HUD_TOOL_DIR, "cli"), X_OK) == 0;
 }
 
-/* Switches off AddressSanitizer's check that its own library is the first one.  The loader does the
- * same by a function of that name, but a program may have one of its own. */
+/* Switches off AddressSanitizer's check that its library is loaded first.  The loader does the same
+ * by defining __asan_default_options, but a program may define this function itself. */
 static int add_sanitizer(struct run *run)
 {
     static const char option[] = "verify_asan_link_order=0";
@@ -114,7 +116,7 @@ static int check_loader(void)
     return 0;
 }
 
-/* The CLI's `run` has the variables as its words, and the command after them. */
+/* Passes the variables to the CLI's `run` as words, followed by the command. */
 static int explain(const struct run *run, char **command)
 {
     size_t count = 0;
@@ -158,7 +160,8 @@ static int become_it(void *arg)
     return become(start->run, start->command);
 }
 
-/* Where statistics are recorded: by this process's own folder, or by the library's rank 0. */
+/* Selects where statistics are recorded: in a new folder of this process, or by the library's rank
+ * 0. */
 static void place_stats(struct run *run)
 {
     if (can_watch() && !run->record)
@@ -171,7 +174,8 @@ static void place_stats(struct run *run)
 int hud_launch_run(char **words)
 {
     enum { OWN = 6 };      /* statistics, loader, sanitizer, secret, record, tuning file */
-    static struct run run; /* to the end of the process: the environment keeps its variables */
+    static struct run run; /* static, because the environment keeps its variables until the process
+                              ends */
     size_t count = 0;
 
     while (words[count])
@@ -190,7 +194,7 @@ int hud_launch_run(char **words)
     if (!run.explain &&
         ((status = check_loader()) != 0 || (status = hud_launch_check_stats(&run)) != 0))
         return status;
-    if ((status = hud_launch_place_tuning(&run)) != 0)
+    if ((status = hud_launch_place_files(&run)) != 0)
         return status;
     bool asked = run.record != NULL;
     if (run.stats)

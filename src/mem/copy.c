@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * copy.c - copies that tell the caches more than memcpy does: one whose destination does not go
- * into them, and one whose source is given back (lines.h).
+ * copy.c - copies that control the caches more closely than memcpy: copies with non-temporal
+ * stores, and copies whose source lines are given back to their owner (lines.h).
  *
- * memcpy decides by the length of one call, which in a pipeline is a fragment's, so it never does
- * this for a message of many of them.  A store that misses reads the line first: one that streams
- * does not, and leaves the caches to the ring that the next fragment comes through.
+ * memcpy chooses its stores by the length of one call.  In a pipeline that length is one fragment,
+ * so memcpy never uses non-temporal stores for a message of many fragments.  An ordinary store that
+ * misses first reads the line.  A non-temporal store does not, and leaves the caches to the ring
+ * through which the next fragment comes.
  *
- * Broadcasts with HUDDLE_STREAM=0 and 1: docs/evidence/copies.csv.
+ * Measurements: broadcasts with HUDDLE_STREAM=0 and 1 in lab/evidence/copies.csv.
  */
 #include "mem/mem.h"
 
@@ -39,7 +40,7 @@ void hud_mem_stream_part(void *dst, const void *src, size_t bytes)
 
 void hud_mem_stream_end(void)
 {
-    _mm_sfence(); /* no release orders these stores */
+    _mm_sfence(); /* a release store does not order these stores */
 }
 #else
 void hud_mem_stream_part(void *dst, const void *src, size_t bytes)
@@ -58,7 +59,11 @@ void hud_mem_stream(void *dst, const void *src, size_t bytes)
     hud_mem_stream_end();
 }
 
-enum { LINE = 64, AT_ONCE = 1024 }; /* bytes: the shortest line; what stays in any nearest cache */
+enum {
+    LINE = 64,
+    AT_ONCE = 1024
+}; /* bytes: the shortest cache line; an amount that stays in
+                                       any L1 cache */
 
 void hud_lines_give_back(void *shared, size_t bytes)
 {
@@ -68,7 +73,8 @@ void hud_lines_give_back(void *shared, size_t bytes)
         *at = *at;
 }
 
-/* Copies what is given back, by pieces that are still in the nearest cache then. */
+/* Copies `bytes` bytes and gives the source lines back, in pieces that are still in the L1
+ * cache. */
 static void copy_back(void *dst, const void *src, size_t bytes, bool streams)
 {
     for (size_t at = 0, n; at < bytes; at += n) {
@@ -83,13 +89,14 @@ static void copy_back(void *dst, const void *src, size_t bytes, bool streams)
         hud_mem_stream_end();
 }
 
-/* Carries out mem_out of long fragments.  A packed one cannot be cut, so it is given back as a
- * whole. */
+/* Implements mem_out() for long fragments.  A packed view cannot be copied in pieces, so its source
+ * is given back as a whole. */
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last)
 {
     bool streams = m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes;
-    const struct lines_use use = hud_lines_begin_read(m, src, !to->unpack && !streams);
+    const struct lines_use use =
+        hud_lines_begin_read(m, src, bytes, to->unpack || streams ? LINES_OTHER : LINES_COPY);
     bool back = last && (use.way & LINES_BACK) != 0;
     void *dst = (char *)to->base + offset_bytes;
 

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * direct.c - copies between two processes' memories by the kernel: process_vm_readv and
- * process_vm_writev, called until all has moved or nothing more does.  Where the team has them,
- * through mappings (mapped.h).
+ * direct.c - copies between the memories of two processes by the kernel.  Calls process_vm_readv
+ * and process_vm_writev until all bytes have moved or no more can be moved.  If the team has
+ * mappings (mapped.h), copies go through them instead.
  *
- * A call moves at most 2 GB, less where a page is missing on either side.  What may refuse at any
- * time: ptrace's rules (Yama, other users, a process that must not be dumped), seccomp, another PID
- * namespace, a page that is not there.  The caller has heard from that process within the same
- * operation; but its call may have failed since, then its buffers are no longer huddle's to touch
- * (hud_mem_close).
+ * One system call moves at most 2 GB, and less if a page is missing on either side.  A copy may be
+ * refused at any time: by the rules of ptrace (Yama, other users, a process that must not be
+ * dumped), by seccomp, because of another PID namespace, or because of a missing page.  The caller
+ * has heard from the other process within the same operation.  But the call of that process may
+ * have failed since then, and huddle must no longer touch its buffers (hud_mem_close).
  *
- * A pid may come to mean another process.  The member's may have ended.  Or this process was
- * restarted from a checkpoint, and knows old pids; the job that was checkpointed may still run,
- * with the same contents at the same addresses.  So a copy goes by a pid only if its process was
- * seen to map this team's memory within PROVEN_NS: this rank writes a number that no other job
- * has into the member's slice, and reads it back through that process.  Neither a restart nor the
- * reuse of a pid takes less time, and a clock that was set back is noticed, too.  So a copy costs
- * a look at the clock.  A restart between that look and the system call would not be noticed.
+ * A pid may come to mean another process.  The member's process may have ended.  Or this process
+ * was restarted from a checkpoint and knows old pids, while the job that was checkpointed still
+ * runs, with the same contents at the same addresses.  So a copy uses a pid only if its process was
+ * seen to map this team's memory within the last PROVEN_NS.  To check, this rank writes a number
+ * that no other job has into the member's slice, and reads it back through that process.  A restart
+ * or the reuse of a pid takes longer than PROVEN_NS, and a clock that was set back is noticed, too.
+ * So each copy reads the clock once.  A restart between that reading and the system call would not
+ * be noticed.
  */
 #define _GNU_SOURCE
 #include "mem/kept_errno.h"
@@ -28,10 +29,10 @@
 
 enum {
     PROVEN_NS = 1000000,
-    PROOFS = 64 /* tries while other members write their numbers */
+    PROOFS = 64 /* attempts while other members write their numbers */
 };
 
-/* The C library's for either direction. */
+/* The type of process_vm_readv and process_vm_writev. */
 typedef ssize_t move_fn(pid_t pid, const struct iovec *local, unsigned long locals,
                         const struct iovec *remote, unsigned long remotes, unsigned long flags);
 
@@ -62,8 +63,8 @@ static struct mem_reach *reach_of(const struct mem *m, int rank)
     return (struct mem_reach *)(void *)(m->slices[rank] + m->team->reach);
 }
 
-/* Asks whether the process with a member's pid maps the member's slice.  Other members may write
- * their numbers meanwhile; what both mappings have is in one place. */
+/* Reports whether the process with a member's pid maps the member's slice.  Other members may write
+ * their numbers meanwhile, so an equal value in both mappings is a proof, too. */
 static bool prove(struct mem *m, int rank, uint64_t now_ns)
 {
     const struct mem_peer *peer = &m->team->peers[rank];
@@ -107,7 +108,8 @@ static size_t kernel_write(struct mem *m, int rank, uint64_t to, const void *fro
                             : 0;
 }
 
-/* What was read may be anything if the owner closed its memory meanwhile. */
+/* Copies bytes from another rank's memory.  Returns 0 if the owner has closed its memory meanwhile,
+ * because the bytes that were read may then be anything. */
 size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t bytes)
 {
     size_t moved = m->team->mapped ? hud_mapped_read(m->team->mapped[rank], from, to, bytes)
@@ -117,7 +119,8 @@ size_t hud_mem_pull(struct mem *m, int rank, uint64_t from, void *to, size_t byt
     return atomic_load_explicit(&reach_of(m, rank)->closed, memory_order_relaxed) == 0 ? moved : 0;
 }
 
-/* Says where it writes and then looks, as its owner closes and then looks: so one of the two sees
+/* Copies bytes to another rank's memory.  The writer publishes its target and then looks at
+ * `closed`; the owner sets `closed` and then looks at the targets.  So at least one of the two sees
  * the other. */
 size_t hud_mem_push(struct mem *m, int rank, uint64_t to, const void *from, size_t bytes)
 {

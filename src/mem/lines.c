@@ -1,91 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lines.c - long copies into and out of shared memory: what is done with the lines, by what it has
- * taken.
+ * lines.c - chooses how long copies into and out of shared memory treat the cache lines, from
+ * measured times.
  *
- * A rank that writes a line which another core has read first takes it back.  Where two cores share
- * a cache that takes 7 ns a line, where they do not, 27.  If the reader has written to the line, it
- * takes 1 and 3: then one core alone has it.  Non-temporal stores take 2 to 4 wherever the line is,
- * but then its reader fetches it from memory.  For threads of one core neither pays.  So a rank has
- * a choice of ways (lines.h) for its lines, and takes times to make it: topologies do not tell, and
- * a virtual machine may move a processor at any time.
+ * When a rank writes a line that another core has read, the line must be taken back first.  That
+ * takes 7 ns a line if the two cores share a cache, and 27 ns if they do not.  If the reader has
+ * also written to the line, it takes 1 ns and 3 ns, because only one core holds the line.
+ * Non-temporal stores take 2 to 4 ns wherever the line is, but then the reader fetches the line
+ * from memory.  Neither pays between two threads of one core.  So each rank chooses a way (lines.h)
+ * for its own lines, and measures times to choose: the topology does not tell, and a virtual
+ * machine may move a processor at any time.
  *
- * Source    this project; the figures are of an AMD EPYC (Zen 4).
- * Shape     Each rank chooses for its own lines, for each cell: a few algorithms, by the place of
- *           their slots.  It publishes the way, and readers follow.  The cost of a way is what a KB
- *           took the rank to copy in, and what it took readers to copy out, which they publish.
- *           Now and then it tries another way.  A trial counts only copies into lines that were
- *           written in that way before: from when the ring of the algorithm has come round.
- *           Where no copy writes such lines, reductions do, and their times count.  Packed views
- *           are not timed.
- * Cost      two readings of the clock, with all stores done, for LOOK of LOOK + PAUSE copies.
- *           After the first trial of each way the next ones wait until what trials have lost is
- *           at most 1 / BUDGET of the time of all copies.
+ * Source    this project; the figures are from an AMD EPYC (Zen 4).
+ * Shape     Each rank chooses for its own lines, separately for each cell (a few algorithms, by the
+ *           offset of their slots).  It publishes the way, and readers follow.  The cost of a way
+ *           is the time per KB that the rank's copies in took, plus the time per KB that its
+ *           readers' copies out took, which the readers publish.  Now and then the rank tries
+ *           another way.  A trial counts only copies into lines that were written in that way
+ *           before, so it starts once the ring of the algorithm has come round.  Reductions count
+ *           only where there are no copies, and only copies of about the same size are compared,
+ *           separately for writes and for reads.  Packed views are not timed.
+ * Cost      Two readings of the clock, with all stores completed, for SAMPLE of SAMPLE + PAUSE
+ *           copies.
+ *           After the first trial of each way, the next trials wait until the time lost by trials
+ *           is at most 1 / BUDGET of the time of all copies.
+ * Moves     The times belong to the distance of the ranks, which may change (lines_places.c).
  * Order     None.  A way that is seen late costs time, and nothing else.
  */
-#include "mem/mem.h"
+#include "mem/lines_times.h"
 
 enum {
-    LOOK = 8,       /* copies of a look; the two longest of them may have been interrupted */
-    PAUSE = 256,    /* copies from one look to the next of the same way */
-    FRESH = 32,     /* copies out before the first look: they may touch pages for the first time */
-    BUDGET = 32,    /* of the time of all copies one part may be lost by trials */
-    SPACE = 16,     /* a trial is this many times as long as itself after the one before */
+    BUDGET = 32,    /* trials may lose 1 / BUDGET of the time of all copies */
+    SPACE = 16,     /* the next trial begins after SPACE times as many copies as the last trial
+                       took */
     FAR_TURN = 512, /* copies after which a ring counts as having come round */
-    DEAREST = 16,   /* times what the best way takes a trial loses at most: what is more was an
-                     interruption, for which the trials to come need not wait */
-    READERS = 4     /* whose times are read at most */
+    DEAREST = 16,   /* limit of the loss of a trial, as a multiple of the cost of the best way; a
+                       larger loss was an interruption, and later trials need not wait for it */
+    READERS = 4     /* maximum number of readers whose times are read */
 };
-
-/* ---- looks ---- */
-
-static uint32_t ticks_a_kb(uint64_t ticks, size_t bytes)
-{
-    uint64_t rate = ticks * LINES_PARTS * 1024 / bytes + 1;
-
-    return rate < UINT32_MAX / LOOK ? (uint32_t)rate : UINT32_MAX / LOOK;
-}
-
-/* Adds a time.  Returns the mean of all but the two longest once the look is complete, else 0. */
-static uint32_t look_add(struct lines_look *look, uint32_t ticks, uint64_t copies)
-{
-    look->sum += ticks;
-    if (ticks > look->longest) {
-        look->second = look->longest;
-        look->longest = ticks;
-    } else if (ticks > look->second) {
-        look->second = ticks;
-    }
-    if (++look->count < LOOK)
-        return 0;
-    uint32_t mean = (look->sum - look->longest - look->second) / (LOOK - 2);
-    *look = (struct lines_look){ .due = copies + PAUSE };
-    return mean > 0 ? mean : 1;
-}
-
-/* Merges what a look has seen with what was known, unless the machine has changed since. */
-static uint32_t merge(uint32_t known, uint32_t seen)
-{
-    bool old = known == 0 || seen > known + known / 2 || known > seen + seen / 2;
-
-    return old ? seen : (uint32_t)(((uint64_t)known + seen) / 2);
-}
 
 /* ---- the choice ---- */
 
-static struct lines_member *lines_of(const struct mem *m, int rank)
-{
-    return (struct lines_member *)(void *)(m->slices[rank] + m->team->lines);
-}
-
-/* Returns the cell of the running algorithm: those of a family have one slot. */
-static unsigned cell_of(const struct mem *m)
-{
-    return (unsigned)(m->slot_offset / HUD_LINE * 0x9e3779b1u >> 16) % LINES_CELLS;
-}
-
-/* Returns what a KB of this rank's lines takes readers; 0: unknown.  A call with a root may have
- * one reader among many ranks, so the look begins with the reader that was found last. */
+/* Returns the mean time per KB in which readers copy out this rank's lines, and 0 if unknown.  A
+ * call with a root may have only one reader among many ranks, so the search begins with the reader
+ * found last. */
 static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way)
 {
     int *reader = &m->team->cell[cell].reader, first = *reader;
@@ -104,37 +62,42 @@ static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way)
     return count != 0 ? (uint32_t)(sum / count) : 0;
 }
 
-/* Returns how much more the one way costs than the other, in ticks.  Where readers know only one of
- * the two, this rank's own copies decide. */
-static int64_t dearer(const struct mem *m, unsigned cell, const struct lines_cell *c, unsigned one,
-                      unsigned other, int64_t *cost)
+/* Returns how much more the first way costs than the second, in ticks per KB, and stores the cost
+ * of the second in `cost`.  If the readers' time is known for only the first or only the second,
+ * this rank's own copies decide. */
+static int64_t dearer(const struct lines_known *known, unsigned one, unsigned other, int64_t *cost)
 {
-    uint32_t one_out = known_out(m, cell, one), other_out = known_out(m, cell, other);
-    bool both = one_out != 0 && other_out != 0;
-    int64_t a = (int64_t)c->known[one] + (both ? one_out : 0),
-            b = (int64_t)c->known[other] + (both ? other_out : 0);
+    bool both = known->out[one] != 0 && known->out[other] != 0;
+    int64_t a = (int64_t)known->in[one] + (both ? known->out[one] : 0),
+            b = (int64_t)known->in[other] + (both ? known->out[other] : 0);
 
     *cost = b;
     return a - b;
 }
 
-/* Returns the way that costs least; a change must save a twentieth. */
-static unsigned cheapest(const struct mem *m, unsigned cell, const struct lines_cell *c)
+/* Returns the way with the lowest cost.  A change must save at least a twentieth. */
+static unsigned cheapest(const struct lines_known *known)
 {
-    unsigned best = c->best;
+    unsigned best = known->best;
 
     for (unsigned way = 0; way < LINES_WAYS; way++) {
         int64_t cost;
-        if (way != best && c->known[way] != 0 && 20 * dearer(m, cell, c, way, best, &cost) < -cost)
+        if (way != best && known->in[way] != 0 && 20 * dearer(known, way, best, &cost) < -cost)
             best = way;
     }
     return best;
 }
 
-/* Tells this rank's readers what to do from now on. */
+/* Publishes the way that this rank's readers use from now on. */
 static void publish(const struct mem *m, unsigned cell, unsigned word)
 {
     atomic_store_explicit(&lines_of(m, m->rank)->way[cell], word, memory_order_relaxed);
+}
+
+/* Returns what is known of the present place. */
+static struct lines_known *known_here(struct lines_cell *c)
+{
+    return &c->known[c->places.now];
 }
 
 static void go(const struct mem *m, unsigned cell, struct lines_cell *c, unsigned way)
@@ -145,36 +108,54 @@ static void go(const struct mem *m, unsigned cell, struct lines_cell *c, unsigne
     c->round = false;
 }
 
-/* Returns the next of the ways that are allowed after this one. */
+/* Returns the next allowed way.  A team that measures times begins with BACK, and PAST follows:
+ * where cores share no cache, no other way can be much better. */
 static unsigned way_after(unsigned way, unsigned allowed)
 {
     do
-        way = (way + 1) % LINES_WAYS;
+        way = (way + LINES_WAYS - 1) % LINES_WAYS;
     while (!(allowed >> way & 1));
     return way;
 }
 
-/* Goes on with the cheapest way, after a complete look. */
+/* Reports whether to wait for the readers' time of `way`: the first time, or because they know the
+ * time of the way in use.  The rank would otherwise choose by its own time alone. */
+static bool awaits_readers(const struct mem *m, unsigned cell, struct lines_cell *c, unsigned way)
+{
+    const struct lines_known *known = known_here(c);
+
+    return c->since < FAR_TURN + SAMPLE && known_out(m, cell, way) == 0 &&
+           (way == known->best || known->out[known->best] != 0);
+}
+
+/* Continues with the cheapest way, after a complete measurement. */
 static void conclude(const struct mem *m, unsigned cell, struct lines_cell *c, unsigned way,
                      size_t bytes)
 {
-    bool trial = way != c->best;
+    struct lines_known *known = known_here(c);
+    uint32_t out = known_out(m, cell, way);
+    bool trial = way != known->best;
 
+    known->out[way] = out != 0 ? out : known->out[way];
     if (trial) {
-        int64_t cost, more = dearer(m, cell, c, way, c->best, &cost);
+        int64_t cost, more = dearer(known, way, known->best, &cost);
         more = more < DEAREST * cost ? more : DEAREST * cost;
         c->lost += more > 0 ? more * (int64_t)(bytes >> 10) * c->since : 0;
         c->rest = c->ins + (uint64_t)SPACE * c->since;
     }
-    c->best = (unsigned char)cheapest(m, cell, c);
-    if (way != c->best)
-        go(m, cell, c, c->best);
+    known->best = (unsigned char)cheapest(known);
+    if (trial)
+        m->team->way = known->best;
+    if (way != known->best)
+        go(m, cell, c, known->best);
 }
 
-/* Begins a trial if it is time. */
+/* Starts a trial of another way if one is due. */
 static void consider(const struct mem *m, unsigned cell, struct lines_cell *c, unsigned way)
 {
-    if (way != c->best || c->known[way] == 0 || c->ins < c->rest || c->lost > 0)
+    const struct lines_known *known = known_here(c);
+
+    if (way != known->best || known->in[way] == 0 || c->ins < c->rest || c->lost > 0)
         return;
     c->next = (unsigned char)way_after(c->next, m->policy->ways);
     if (c->next == way)
@@ -185,9 +166,9 @@ static void consider(const struct mem *m, unsigned cell, struct lines_cell *c, u
 
 /* ---- copies ---- */
 
-/* Tells whether the ring had come round since this way began, before a write to there.  From then
- * on readers read what was written in this way, however far they are behind.  They take the time of
- * the write with which it comes round, too, so that they have as many times as this rank. */
+/* Reports whether the ring had come round since this way began, before a write to `dst`.  From then
+ * on, readers read only lines written in this way, however far behind they are.  Readers already
+ * time the write that completes the round, to have as many times as this rank. */
 static bool comes_round(const struct mem *m, unsigned cell, unsigned way, const char *dst,
                         size_t bytes)
 {
@@ -204,46 +185,133 @@ static bool comes_round(const struct mem *m, unsigned cell, unsigned way, const 
     return round;
 }
 
+/* Starts a cell at its first write with the way that another cell of the team has found best. */
+static void follow(const struct mem *m, unsigned cell, struct lines_cell *c)
+{
+    struct lines_known *known = known_here(c);
+
+    if (m->team->way != known->best) {
+        known->best = m->team->way;
+        publish(m, cell, known->best);
+    }
+}
+
+/* Begins samples from copy number `due` on. */
+static void sample_from(struct lines_cell *c, uint64_t due)
+{
+    for (unsigned way = 0; way < LINES_WAYS; way++)
+        c->in[way] = (struct lines_sample){ .due = due };
+}
+
+/* Forgets the times of writes, in all places. */
+static void forget_writes(const struct mem *m, unsigned cell, struct lines_cell *c)
+{
+    unsigned char best = known_here(c)->best;
+
+    for (int place = 0; place < LINES_PLACES; place++)
+        c->known[place] = (struct lines_known){ .number = c->known[place].number, .best = best };
+    sample_from(c, 0);
+    go(m, cell, c, best);
+}
+
+/* Withdraws the times that readers have published in another place. */
+static void withdraw(const struct mem *m, unsigned cell)
+{
+    for (int r = 0; r < m->size; r++)
+        for (unsigned way = 0; way < LINES_WAYS; way++)
+            atomic_store_explicit(&lines_of(m, r)->out[cell][way], 0, memory_order_relaxed);
+}
+
+/* Switches to the times and the way of another place.  In a place that is new to the cell, the
+ * times of the former place are a first guess, and each way may be tried again at once, whatever
+ * trials have cost.  In a known place, the next sample waits until readers have measured, too. */
+static void move(const struct mem *m, unsigned cell, struct lines_cell *c)
+{
+    struct lines_known *known = known_here(c);
+    unsigned number = c->places.number[c->places.now];
+    bool is_new = known->number != number;
+
+    if (is_new) {
+        *known = c->known[c->places.now ^ 1];
+        known->number = number;
+        withdraw(m, cell);
+        c->rest = c->ins;
+        c->lost = 0;
+    }
+    sample_from(c, is_new ? 0 : c->ins + PAUSE);
+    m->team->way = known->best;
+    go(m, cell, c, known->best);
+}
+
 struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, size_t bytes,
-                                       bool copies)
+                                       enum lines_work work)
 {
     struct lines_use use = { .cell = cell_of(m) };
     struct lines_cell *c = &m->team->cell[use.cell];
+    bool anew = false;
 
+    if (c->ins == 0)
+        follow(m, use.cell, c);
+    use.counted = m->policy->learns && counts(&c->writes, work, bytes, &anew);
+    if (anew)
+        forget_writes(m, use.cell, c);
+    if (use.counted && hud_lines_places_watch(&c->places, &lines_of(m, m->rank)->way[use.cell]))
+        move(m, use.cell, c);
     use.way = atomic_load_explicit(&lines_of(m, m->rank)->way[use.cell], memory_order_relaxed) %
               LINES_WAYS;
-    c->copies = c->copies || copies;
-    if (copies != c->copies)
+    if (!use.counted)
         return use;
-    bool round = m->policy->learns && comes_round(m, use.cell, use.way, shared, bytes);
+    bool round = comes_round(m, use.cell, use.way, shared, bytes);
     c->ins++;
     use.timed = round && c->ins >= c->in[use.way].due;
     use.begin = use.timed ? hud_lines_ticks() : 0;
     return use;
 }
 
+/* Reports whether to discard a time because it differs much from the known time: ranks may have
+ * moved.  The next five hops tell, before the next sample is complete.  The time of this sample
+ * counts for the right place. */
+static bool is_doubtful(struct lines_cell *c, uint32_t known, uint32_t seen)
+{
+    c->doubt = !c->doubt && differs(known, seen);
+    if (c->doubt) {
+        sample_from(c, c->ins);
+        c->places.hurry = true;
+        c->places.hops = 0;
+    }
+    return c->doubt;
+}
+
 void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_t bytes)
 {
     struct lines_cell *c = &m->team->cell[use->cell];
 
+    if (!use->counted)
+        return;
+    struct lines_known *known = known_here(c);
     if (c->lost > 0)
-        c->lost -= (int64_t)((uint64_t)c->known[c->best] * (bytes >> 10) / BUDGET);
+        c->lost -= (int64_t)((uint64_t)known->in[known->best] * (bytes >> 10) / BUDGET);
     if (!use->timed) {
         if (c->round)
             consider(m, use->cell, c, use->way);
         return;
     }
     uint32_t seen =
-        look_add(&c->in[use->way], ticks_a_kb(hud_lines_ticks() - use->begin, bytes), c->ins);
+        sample_add(&c->in[use->way], ticks_a_kb(hud_lines_ticks() - use->begin, bytes), c->ins);
     if (seen == 0)
         return;
-    c->known[use->way] = merge(c->known[use->way], seen);
-    conclude(m, use->cell, c, use->way, bytes);
+    if (is_doubtful(c, known->in[use->way], seen))
+        return;
+    known->in[use->way] = merge(known->in[use->way], seen);
+    if (awaits_readers(m, use->cell, c, use->way))
+        c->in[use->way].due = c->ins;
+    else
+        conclude(m, use->cell, c, use->way, bytes);
 }
 
 void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes)
 {
-    const struct lines_use use = hud_lines_begin_write(m, dst, bytes, true);
+    const struct lines_use use = hud_lines_begin_write(m, dst, bytes, LINES_COPY);
 
     if (use.way & LINES_PAST)
         hud_mem_stream(dst, src, bytes);
@@ -252,73 +320,28 @@ void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes)
     hud_lines_end_write(m, &use, bytes);
 }
 
-/* ---- readers ---- */
-
-/* Returns the rank in whose slice it is; -1: in nobody's. */
-static int owner_of(const struct mem *m, const void *shared)
-{
-    struct mem_team *t = m->team;
-
-    for (int k = 0, r = t->read; k < m->size; k++, r = r + 1 < m->size ? r + 1 : 0)
-        if ((uintptr_t)shared - (uintptr_t)m->slices[r] < t->slice_bytes)
-            return t->read = r;
-    return -1;
-}
-
-/* Returns the word that the owner has published; 0 where that is this rank, or none. */
-static unsigned word_of(const struct mem *m, unsigned cell, const void *shared)
-{
-    int owner = owner_of(m, shared);
-
-    return owner < 0 || owner == m->rank
-               ? 0
-               : atomic_load_explicit(&lines_of(m, owner)->way[cell], memory_order_relaxed);
-}
-
-unsigned hud_lines_way(const struct mem *m, const void *shared)
-{
-    return word_of(m, cell_of(m), shared) % LINES_WAYS;
-}
-
-struct lines_use hud_lines_begin_read(const struct mem *m, const void *shared, bool plain)
-{
-    struct lines_use use = { .cell = cell_of(m) };
-    struct lines_cell *c = &m->team->cell[use.cell];
-    unsigned word = word_of(m, use.cell, shared);
-
-    use.way = word % LINES_WAYS;
-    use.timed =
-        m->policy->learns && plain && ++c->outs >= c->out[use.way].due && (word & LINES_ROUND) != 0;
-    use.begin = use.timed ? hud_lines_ticks() : 0;
-    return use;
-}
-
-void hud_lines_end_read(const struct mem *m, const struct lines_use *use, size_t bytes)
-{
-    if (!use->timed)
-        return;
-    struct lines_cell *c = &m->team->cell[use->cell];
-    _Atomic uint32_t *out = &lines_of(m, m->rank)->out[use->cell][use->way];
-    uint32_t seen =
-        look_add(&c->out[use->way], ticks_a_kb(hud_lines_ticks() - use->begin, bytes), c->outs);
-    if (seen != 0)
-        atomic_store_explicit(out, merge(atomic_load_explicit(out, memory_order_relaxed), seen),
-                              memory_order_relaxed);
-}
-
 /* ---- a team ---- */
+
+/* Returns the way with which a team begins.  BACK pays only between some cores, and only times can
+ * tell, so a team without a clock begins with the first allowed way. */
+static unsigned first_way(const struct mem_policy *policy)
+{
+    unsigned way = policy->learns && policy->ways >> LINES_BACK & 1 ? LINES_BACK : 0;
+
+    while (!(policy->ways >> way & 1))
+        way++;
+    return way;
+}
 
 void hud_lines_start(const struct mem *m)
 {
-    unsigned ways = m->policy->ways, way = ways >> LINES_BACK & 1 ? LINES_BACK : 0;
+    unsigned way = first_way(m->policy);
 
-    while (!(ways >> way & 1))
-        way++;
+    m->team->way = (unsigned char)way;
     for (unsigned cell = 0; cell < LINES_CELLS; cell++) {
         struct lines_cell *c = &m->team->cell[cell];
-        *c = (struct lines_cell){ .best = (unsigned char)way,
-                                  .next = LINES_WAYS - 1,
-                                  .reader = (m->rank + 1) % m->size };
+        *c = (struct lines_cell){ .next = (unsigned char)way, .reader = (m->rank + 1) % m->size };
+        c->known[0].best = (unsigned char)way;
         for (int w = 0; w < LINES_WAYS; w++)
             c->out[w].due = FRESH;
         atomic_store_explicit(&lines_of(m, m->rank)->way[cell], way, memory_order_relaxed);

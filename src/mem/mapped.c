@@ -13,13 +13,14 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* What is used of the interface of libxpmem, the same since its first release. */
+/* The part of libxpmem's interface that is used here.  It has not changed since the first
+ * release. */
 struct xpmem_addr {
     int64_t apid;
     off_t offset;
 };
 enum { XPMEM_RDWR = 2, XPMEM_PERMIT_MODE = 1, OWN_USER = 0600 };
-#define XPMEM_ALL SIZE_MAX /* of the address space */
+#define XPMEM_ALL SIZE_MAX /* the whole address space */
 
 static struct {
     int64_t (*make)(void *at, size_t bytes, int type, void *value);
@@ -32,12 +33,14 @@ static struct {
 
 /* ---- this process ---- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the fields below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the fields below */
 static int64_t segid;
 static int offers, opened;
-static pid_t owner;             /* of segid: a forked child has offered nothing */
-static struct sigaction before; /* the handler that ours has replaced */
-static struct sigaction later;  /* one that came after ours, which stayed behind it; or none */
+static pid_t owner;             /* the process that made segid; a forked child has offered
+                                   nothing */
+static struct sigaction before; /* the handler that on_sigbus() has replaced */
+static struct sigaction later;  /* a handler that was installed after on_sigbus() and may call
+                                   it, or none */
 
 static bool load(void)
 {
@@ -85,8 +88,8 @@ void hud_mapped_withdraw(void)
 
 /* ---- accesses that may fail ---- */
 
-/* Of the copy that this thread makes now.  Volatile, and with fences around the copy: the compiler
- * knows of no handler that reads it. */
+/* Where the copy that this thread makes now returns to on SIGBUS.  The variable is volatile, and
+ * there are fences around the copy, because the compiler does not know that a handler reads it. */
 static __thread sigjmp_buf *volatile escape;
 
 static bool has_handler(const struct sigaction *action)
@@ -100,7 +103,8 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
     if (escape)
         siglongjmp(*escape, 1);
     if (!has_handler(&before))
-        sigaction(SIGBUS, &before, NULL); /* and again, at the same instruction */
+        sigaction(SIGBUS, &before, NULL); /* returns to the same instruction, which raises SIGBUS
+                                             again */
     else if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(signal_number, info, context);
     else
@@ -113,8 +117,9 @@ static bool is_ours(const struct sigaction *action)
 }
 
 /*
- * Not blocked in the handler: a copy may be left from there again and again.  Not in front of a
- * handler that ours stayed behind: that one may call ours, and the two would do so for ever.
+ * Installs the handler.  SIGBUS is not blocked in the handler, because a copy may leave the handler
+ * by a jump again and again.  Does not install the handler in front of `later`, which may call
+ * on_sigbus(): the two handlers would then call each other forever.
  */
 static void install(void)
 {
@@ -129,7 +134,7 @@ static void install(void)
     later.sa_handler = SIG_DFL;
 }
 
-/* Unless another handler has come after this one. */
+/* Restores the previous handler, unless another handler was installed after this one. */
 static void uninstall(void)
 {
     struct sigaction now;
@@ -141,7 +146,7 @@ static void uninstall(void)
         later = now;
 }
 
-/* False: an access was a SIGBUS. */
+/* Copies bytes, and returns false if an access raised SIGBUS. */
 static bool copy(void *to, const void *from, size_t bytes)
 {
     sigjmp_buf here;
@@ -160,16 +165,16 @@ static bool copy(void *to, const void *from, size_t bytes)
 
 /* ---- a peer ---- */
 
-/* [from, from + bytes) of the peer's memory is at `at` here. */
+/* An attached range: [from, from + bytes) of the peer's memory is at `at` in this process. */
 struct range {
-    uint64_t from, used; /* used: the larger, the later */
+    uint64_t from, used; /* used: number of the last use; a larger number is later */
     size_t bytes;
-    char *at; /* NULL: none */
+    char *at; /* NULL: not attached */
     int users;
 };
 
 struct mem_mapped {
-    pthread_mutex_t lock; /* for the fields below; not held during a copy */
+    pthread_mutex_t lock; /* protects the fields below; not held during a copy */
     int64_t apid;
     bool keeps;
     uint64_t uses;
@@ -216,8 +221,8 @@ void hud_mapped_close(struct mem_mapped *peer)
     pthread_mutex_unlock(&lock);
 }
 
-/* Whole units around the bytes.  Addresses without memory may be attached too, but not beyond the
- * end of the address space. */
+/* Attaches whole units of `unit` bytes around the bytes.  The range may include addresses without
+ * memory, but must not exceed the address space. */
 static bool attach(const struct mem_mapped *peer, uint64_t from, size_t bytes, size_t unit,
                    struct range *r)
 {
@@ -238,7 +243,7 @@ static bool holds(const struct range *r, uint64_t from, size_t bytes)
            bytes <= r->bytes - (size_t)(from - r->from);
 }
 
-/* One that is not in use, and was not for longest; NULL: all are. */
+/* Returns the least recently used of the ranges that are not in use, and NULL if all are in use. */
 static struct range *place(struct mem_mapped *peer)
 {
     struct range *oldest = NULL;
@@ -251,9 +256,10 @@ static struct range *place(struct mem_mapped *peer)
     return oldest;
 }
 
-enum { KEPT_UNIT = 2 << 20 }; /* bytes: neighbours of a buffer are attached with it */
+enum { KEPT_UNIT = 2 << 20 }; /* bytes: the neighbourhood of a buffer is attached with it */
 
-/* A kept range with these bytes, in use; NULL: none, and none can be made. */
+/* Returns a kept range with these bytes, and marks the range as in use.  Returns NULL if there is
+ * no such range and none can be made. */
 static struct range *take(struct mem_mapped *peer, uint64_t from, size_t bytes)
 {
     struct range *r = NULL, made;
@@ -284,7 +290,7 @@ static void give_back(struct mem_mapped *peer, struct range *r)
     pthread_mutex_unlock(&peer->lock);
 }
 
-/* reads: from the peer to `here`, else the other way. */
+/* Copies from the peer to `here` if `reads` is true, and from `here` to the peer otherwise. */
 static bool move(const struct range *r, uint64_t there, void *here, size_t bytes, bool reads)
 {
     char *at = r->at + (there - r->from);

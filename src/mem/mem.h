@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mem.h - everything an algorithm may do to shared memory.  This is the contract; mem_shm.h (real)
- * and mem_sim.h (fibers under a race checker) implement it, chosen by -DHUD_SIM.
+ * mem.h - all operations on shared memory that an algorithm may use.  This is the contract.
+ * mem_shm.h (real memory) and mem_sim.h (fibers under a race checker) implement it; -DHUD_SIM
+ * chooses between them.
  *
- * Prototypes come before the backend on purpose: a backend that changes a type or forgets a
+ * The prototypes come before the backend on purpose: a backend that changes a type or lacks a
  * function does not compile.
  *
- * Guarantees.  A value seen by mem_await or mem_peek was posted, and everything its poster did
- * before that post (or saw before it) happened before what the caller does next: post is a release,
- * await and peek are acquires.  There is no other order: two accesses to the same bytes, one of
- * them a write, that no chain of posts and awaits connects are a race, also when they "cannot" meet
- * in time.  Waiting calls the host's progress; nothing else here blocks or fails.
+ * Guarantees.  A value seen by mem_await or mem_peek was posted.  Everything its poster did before
+ * that post (or saw before it) happened before what the caller does next: post is a release, await
+ * and peek are acquires.  There is no other order.  Two accesses to the same bytes are a race if
+ * one of them is a write and no chain of posts and awaits connects them, even if they "cannot" meet
+ * in time.  Waiting calls the host's progress.  Nothing else here blocks or fails.
  *
- * Who may do what to a flag: one rank posts it per operation, any number await or peek it.  mem_add
- * is for counters whose paper is about counting (central counter, departures).
+ * Use of a flag: one rank posts it per operation, and any number of ranks await or peek it.
+ * mem_add is for counters of algorithms whose papers count with atomic additions (central counter,
+ * departures).
  */
 #ifndef HUD_MEM_H
 #define HUD_MEM_H
@@ -26,147 +28,157 @@
 #include <stdint.h>
 
 enum {
-    HUD_LINE = 128, /* bytes: Kunpeng's L3 line, x86's prefetch pair, any other's multiple */
-    MEM_PAYLOAD = HUD_LINE - 8 /* bytes that travel in a flag's own line */
+    HUD_LINE = 128, /* bytes: the L3 line of Kunpeng, a pair of prefetched lines of x86, and a
+                       multiple of all other lines */
+    MEM_PAYLOAD = HUD_LINE - 8 /* bytes that travel in the flag's own line */
 };
 
-/* A counter on a line of its own; only grows; starts at 0; wraps modulo 2^64.  Its payload is
- * written before its post. */
+/* A counter on a cache line of its own.  It only grows, starts at 0 and wraps modulo 2^64.  The
+ * payload is written before the counter is posted. */
 typedef struct {
     _Alignas(HUD_LINE) _Atomic uint64_t value;
     uint64_t payload[MEM_PAYLOAD / 8];
 } mem_flag;
 
-/* A counter that shares its line with its neighbours, for the papers' packed queues: its poster
- * takes the line from all who poll it.  No payload.  Flags are better. */
+/* A counter that shares its cache line with its neighbours, for the packed queues of some papers.
+ * Each post takes the line from all ranks that poll it.  It has no payload.  Prefer flags. */
 typedef struct {
     _Atomic uint64_t value;
 } mem_cell;
 
-/* Bytes rounded up to whole lines. */
+/* Returns `bytes` rounded up to whole lines. */
 static inline size_t mem_lines(size_t bytes)
 {
     return (bytes + HUD_LINE - 1) / HUD_LINE * HUD_LINE;
 }
 
-struct mem; /* one rank's handle on its team's slices */
+struct mem; /* a rank's handle on the slices of its team */
 
 #define MEM_FN static inline __attribute__((unused))
 
 MEM_FN int mem_rank(const struct mem *m);
 MEM_FN int mem_size(const struct mem *m);
 
-/* The running algorithm's slot in a rank's slice, aligned to HUD_LINE, homed on that rank's NUMA
- * node, zero when leased; and its window there, whose bytes it does not find again at its next
- * call.
- */
+/* Returns the running algorithm's slot, or its window, in a rank's slice.  A slot is aligned to
+ * HUD_LINE, is on the rank's NUMA node, and is zero when leased.  The contents of a window do not
+ * last until the algorithm's next call. */
 MEM_FN void *mem_slot(struct mem *m, int rank);
 MEM_FN void *mem_window(struct mem *m, int rank);
 
 MEM_FN void mem_post(struct mem *m, mem_flag *f, uint64_t v); /* release store */
 MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f);         /* acquire load */
 MEM_FN uint64_t mem_await(struct mem *m, mem_flag *f,
-                          uint64_t min); /* returns *f once that is >= min (mod 2^64); acquire */
+                          uint64_t min); /* returns *f as soon as it is >= min (mod 2^64);
+                                            acquire */
 MEM_FN uint64_t mem_add(struct mem *m, mem_flag *f,
                         uint64_t v); /* atomic; returns the sum; acquire and release */
-MEM_FN void mem_post_cell(struct mem *m, mem_cell *c, uint64_t v); /* as those of flags */
+MEM_FN void mem_post_cell(struct mem *m, mem_cell *c, uint64_t v); /* these two: as for flags */
 MEM_FN uint64_t mem_await_cell(struct mem *m, mem_cell *c, uint64_t min);
 
-/* Plain words of shared memory, ordered by flags only. */
+/* Reads, or writes, a plain word of shared memory, which only flags order. */
 MEM_FN uint64_t mem_get(struct mem *m, const uint64_t *word);
 MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v);
 
-/* Copy in: the view's bytes [offset, offset + max) to shared memory.  Returns the bytes taken: may
- * be less than max, never 0 unless max is. */
+/* Copies in: the bytes [offset, offset + max) of the view to shared memory.  Returns the number of
+ * bytes copied, which may be less than max_bytes but is 0 only if max_bytes is 0. */
 MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                      size_t max_bytes);
-/* Copy in all of them. */
+/* Copies in exactly `bytes` bytes. */
 MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                        size_t bytes);
-/* Copy out.  What lies beyond the view's end is dropped, unpack does not hear of it, and the call
- * reports HUD_ERR_TRUNCATE. */
+/* Copies out.  Bytes beyond the end of the view are dropped without calling unpack for them, and
+ * the call then reports HUD_ERR_TRUNCATE. */
 MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
                     size_t bytes);
 /*
- * Copy out by the last reader of these bytes: nobody reads them any more until their owner has
- * written them again, which it does only after an acknowledgement that follows this call.  The
- * reader may give their lines back: leave a byte written in each 64 bytes of memory that some of
- * them lie in, one of these bytes, with the value that it has.  Then the owner's next write finds
- * each line with one holder that has modified it, and takes it several times as fast as one that
- * has been read.  Counts as a write of all these bytes.
+ * Copies out as the last reader of these bytes.  No rank reads them any more until their owner has
+ * written them again, and the owner does so only after an acknowledgement that follows this call.
+ *
+ * The reader may give the lines back: in each 64 bytes of memory with some of these bytes, the
+ * reader writes a byte with the value already there.  Then a single holder has modified each line,
+ * and the owner's next write takes the line over several times as fast as a line other ranks have
+ * only read.  This function counts as a write of all these bytes.
  */
 MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
                          size_t offset_bytes, size_t bytes);
-/* Whether it may: the owner of these bytes has found that it pays, or that is not known.  A caller
- * asks that has to find out whether it is the last reader. */
+/* Reports whether mem_out_last() may give lines back: the owner of these bytes has found that this
+ * pays, or still measures the times.  Only a caller who must first determine whether this rank is
+ * the last reader needs to ask. */
 MEM_FN bool mem_wants_back(struct mem *m, const void *shared);
-/* Shared to shared. */
+/* Copies from shared memory to shared memory. */
 MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
 
-/* Bytes that are read or written: of shared memory, or, where `shared` is NULL, of a view of the
- * call, from offset_bytes on. */
+/* Bytes that are read or written: at `shared` in shared memory, or, if `shared` is NULL, from
+ * offset_bytes on in a view of the call. */
 struct mem_span {
     void *shared;
     const struct hud_view *view;
     size_t offset_bytes;
 };
 
-enum { MEM_SOURCES = 32 }; /* most that one mem_reduce reads */
+enum { MEM_SOURCES = 32 }; /* maximum number of sources of a mem_reduce() */
 
 /*
- * to = from[0] op from[1] op ... op from[count - 1], element by element and in that order, for
- * `bytes` bytes, whole elements; the result goes to `also`, too, unless that is NULL.  count 1
- * copies.  `to` may be one of `from`, and `also` too, but they overlap in no other way; two of all
- * these at most are of packed views, one read, one written.
+ * Computes to = from[0] op from[1] op ... op from[count - 1], element by element and in this order,
+ * for `bytes` bytes, which are whole elements.  If `also` is not NULL, the result is stored there,
+ * too.  With count 1, copies.  `to` may be equal to one of `from`, and so may `also`, but they
+ * overlap in no other way.  At most two of all these spans are of packed views: a source and a
+ * destination.
  */
 MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                        const struct mem_span *also, const struct mem_span *from, int count,
                        size_t bytes);
 
-/* The same by the last reader of all of `from` that is in shared memory and not `to`; as
- * mem_out_last. */
+/* Reduces like mem_reduce(), as the last reader (see mem_out_last) of all of `from` that is in
+ * shared memory and is not `to`. */
 MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                             const struct mem_span *also, const struct mem_span *from, int count,
                             size_t bytes);
 
-/* Copies `bytes` bytes between spans that do not overlap, also from view to view.  Beyond the end
- * of a view they are dropped, as by mem_out. */
+/* Copies `bytes` bytes between spans that do not overlap, also from view to view.  Bytes beyond the
+ * end of a view are dropped, as in mem_out(). */
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
                      size_t bytes);
 
 /*
- * A hint without order or effect: this rank will soon write these bytes of its own slot.  Lines
- * that others have read are taken back now, between two operations, and not when the next one waits
- * for them.  Where somebody still reads them, as a slow root may the half or the set that comes
- * next, the prefetch is wasted and the reader fetches them once more: that costs time, and nothing
- * else.
+ * Tells the processor to prepare for this rank's next writes to these bytes of its own slot.  A
+ * hint without order or effect.  Lines that others have read are taken back now, between two
+ * operations, and not when the next operation waits for them.  A slow root, for example, may still
+ * read the half or the set which comes next.  Then the prefetch is wasted and the reader fetches
+ * the lines once more, which costs time and nothing else.
  */
 MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes);
 
-/* The same of the next message of a rank that the others wait for: only where it is long enough to
- * pay. */
+/* Hints like mem_prefetch_own() for the next message of a rank, for which the others wait, but only
+ * if the message is long enough to pay. */
 MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes);
 
 /*
- * A hint without order or effect, before this rank awaits `f`: in its next call it awaits `next`,
- * of the same poster, and reads so many bytes from there on.  If the poster is ahead, they are
- * fetched now.  If it is not, it has yet to write them, and this rank's copy would make its stores
- * wait.  So the hint is followed only after several awaits in a row that found their flags posted.
- * Whether `next` is posted is then looked at now and again: if not, the hint is ignored for a
- * while.  If the next call has another root, the prefetch is wasted.
+ * Announces, before this rank awaits `f`, that in its next call the rank awaits `next`, of the same
+ * poster, and reads `bytes` bytes from there on.  A hint without order or effect.
+ *
+ * If the poster is ahead, the bytes are fetched now.  If not, the poster has yet to write them, and
+ * fetching would make its stores wait.  So the hint is followed only after several awaits in a row
+ * for which the flags were already posted.  From time to time, the function checks whether `next`
+ * is posted, and if not, ignores the hint for a while.  If the next call has another root, the
+ * prefetch is wasted.
  */
 MEM_FN void mem_prefetch_next(struct mem *m, mem_flag *f, uint64_t min, mem_flag *next,
                               uint64_t next_min, size_t bytes);
 
 /*
- * Single copy: straight from one rank's buffer to another's.  An exposed view is an address for the
- * other ranks, as good as a rank's own word for it: what they do there is ordered by posts and
- * awaits as on any other bytes.  0: nobody can reach it (packed, or no single copy in this team).
- * pull brings bytes [offset, offset + bytes) of a view that another rank has exposed, and that
- * holds them, to own shared memory or a contiguous view of the call; push takes them there.  They
- * return how many moved; fewer: the kernel refused, now or at some byte, and what is there is
- * neither the old nor the new.  What a pull brings beyond the end of this rank's view is dropped
- * and counts as moved, and the call reports HUD_ERR_TRUNCATE.
+ * Copies directly from a rank's buffer to another's ("single copy").
+ *
+ * mem_expose() returns an address of the view for the other ranks, and 0 if they cannot reach the
+ * view (packed, or no single copy in this team).  Posts and awaits order the accesses of other
+ * ranks to the view like accesses to any other bytes.
+ *
+ * mem_pull() copies the bytes [offset, offset + bytes) of a view exposed by another rank, which
+ * must contain them, to own shared memory or to a contiguous view of the call.  mem_push() copies
+ * in the other direction.  Both return the number of bytes moved.  If the number is smaller than
+ * `bytes`, the kernel refused, at once or at some byte, and the destination has neither its old nor
+ * its new contents.  Bytes that a pull brings beyond the end of this rank's view are dropped and
+ * count as moved, and the call reports HUD_ERR_TRUNCATE.
  */
 MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view);
 MEM_FN size_t mem_pull(struct mem *m, const struct mem_span *to, int rank, uint64_t exposed,

@@ -9,72 +9,75 @@
 /* How this rank waits. */
 struct mem_policy {
     unsigned
-        polls; /* looks with PAUSE before anything else; 0: somebody else needs the processor */
-    enum mem_way way;            /* what comes after them */
-    bool spans_nodes;            /* waits are for messages of other nodes, too */
-    unsigned sleep_ns;           /* of one sleep, at most 1 ms */
-    void (*progress)(void *arg); /* the host's, or NULL */
+        polls; /* polls with PAUSE before anything else; 0 if another process needs the processor */
+    enum mem_way way;            /* what the rank does after these polls */
+    bool spans_nodes;            /* waits are also for messages from other nodes */
+    unsigned sleep_ns;           /* length of one sleep, at most 1 ms */
+    void (*progress)(void *arg); /* the host's progress function, or NULL */
     void *arg;
-    mem_watch *watch; /* NULL: nobody looks at long waits */
+    mem_watch *watch; /* observer of long waits, or NULL */
     void *watch_arg;
-    /* Waits instead of this stack, which others share (a call in a fiber); may leave the collective
-     * by a non-local exit; NULL: the rank waits here. */
+    /* Waits on behalf of a stack that other calls share (a call in a fiber), and may leave the
+     * collective by a non-local exit.  NULL: the rank waits here. */
     void (*suspend)(struct mem_wait *wait, void *arg);
     void *suspend_arg;
-    size_t
-        stream_bytes;  /* messages from here on are copied out with non-temporal stores; 0: none */
-    size_t move_bytes; /* the same of moves, which no ring in the caches feeds */
-    unsigned ways;     /* of LINES_WAYS, a bit each: what may be done with lines (lines.c) */
-    bool learns;       /* it may be one of several */
-    size_t prefetch_bytes; /* the most that a processor prefetches without keeping its rank */
-    size_t message_bytes;  /* prefetch pays from messages of so many bytes on */
+    size_t stream_bytes;   /* messages from here on are copied out with non-temporal stores; 0:
+                              none */
+    size_t move_bytes;     /* the same for moves, which do not read from a ring in the caches */
+    unsigned ways;         /* allowed ways of treating lines (lines.c), a bit each */
+    bool learns;           /* more than one way is allowed and there is a clock: times are
+                              measured */
+    size_t prefetch_bytes; /* maximum that a processor prefetches without delaying its rank */
+    size_t message_bytes;  /* prefetching pays from messages of this size on */
 };
 
 /*
- * The first lines of every arena.  An arena is mapped at a multiple of a power of two not smaller
- * than itself, the same for all arenas of a team, so that the lines of any flag's home are found
- * from its address.
+ * The first lines of every arena.  An arena is mapped at a multiple of a power of two that is not
+ * smaller than the arena and is the same for all arenas of a team.  So a flag's address is enough
+ * to find these lines.
  */
 struct mem_home {
-    _Alignas(
-        HUD_LINE) _Atomic uint32_t sleepers; /* ranks that may be asleep on a flag of this arena */
+    _Alignas(HUD_LINE) _Atomic uint32_t sleepers; /* how many ranks may be asleep on a flag of
+                                                     this arena */
 };
 
-/* What the calls of a team share, and seldom need. */
+/* State that the calls of a team share and seldom need. */
 struct mem_team {
     struct mem_habit habit[MEM_HABITS];
     struct lines_cell *cell; /* [LINES_CELLS] */
-    size_t lines;            /* where in each member's slice its struct lines_member is */
+    size_t lines;            /* offset of struct lines_member in each member's slice */
     size_t slice_bytes;
-    int read;  /* whose slice a long copy out has read last */
-    int ahead; /* of mem_prefetch_next: awaits and prefetches in a row; below 0: so many awaits
-                  until it is tried again */
-    struct mem_peer *peers; /* of the members; NULL: they cannot reach each other's memory */
-    struct mem_mapped *const *mapped; /* of the members, where they reach it by mappings; NULL: the
-                                         kernel copies (mapped.h) */
-    size_t reach;                     /* where in each member's slice its struct mem_reach is */
+    unsigned char way; /* way of treating lines with which a cell starts */
+    int read;          /* rank whose slice the last long copy out has read */
+    int ahead; /* state of mem_prefetch_next: awaits and prefetches in a row; if negative, the
+                  number of awaits until it is tried again */
+    struct mem_peer *peers; /* the members' processes; NULL if they cannot reach each other's
+                               memory */
+    struct mem_mapped *const *mapped; /* the members' mappings, if they reach each other by
+                                         mappings; NULL: the kernel copies (mapped.h) */
+    size_t reach;                     /* offset of struct mem_reach in each member's slice */
 };
 
-/* Of one call: each has its own. */
+/* State of one call.  Each call has its own. */
 struct mem {
     int rank, size;
-    char *const *slices; /* each member's slice, where this process maps it */
-    uintptr_t home_mask; /* flag address & mask = its arena */
+    char *const *slices; /* each member's slice, at its address in this process */
+    uintptr_t home_mask; /* the address of a flag & mask is the address of its arena */
     const struct mem_policy *policy;
     struct mem_team *team;
-    size_t slot_offset, window_offset; /* of the running algorithm's in a slice */
-    size_t bytes; /* of the call or of the one before, which other ranks may be in: the larger; 0 in
-                     a team of several nodes */
-    bool truncated; /* a mem_out or mem_pull of this call went past its view */
+    size_t slot_offset, window_offset; /* offsets of the running algorithm in a slice */
+    size_t bytes;   /* size of this call or of the previous call, in which other ranks may still
+                       be, whichever is larger; 0 in a team of several nodes */
+    bool truncated; /* a mem_out or mem_pull of this call exceeded its view */
 };
 
 void hud_mem_stream(void *dst, const void *src,
-                    size_t bytes); /* memcpy with non-temporal stores, where the processor has them;
+                    size_t bytes); /* memcpy with non-temporal stores, if the processor has them;
                                       complete on return */
-/* The same in parts, and what completes them. */
+/* Copies a part like hud_mem_stream().  hud_mem_stream_end() completes all parts. */
 void hud_mem_stream_part(void *dst, const void *src, size_t bytes);
 void hud_mem_stream_end(void);
-/* Long copies: lines.c, copy.c. */
+/* Copies a long message in or out (lines.c, copy.c). */
 void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes);
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last);
@@ -125,8 +128,8 @@ MEM_FN uint64_t mem_peek(struct mem *m, mem_flag *f)
     return mem_peek_word(&f->value);
 }
 
-/* No fence between the store and the look at sleepers: a sleep is bounded, so a wake that is missed
- * costs one sleep. */
+/* Wakes the ranks sleeping on a word.  There is no fence between the caller's store and the load of
+ * `sleepers`: sleeps are bounded, so a missed wake costs one sleep. */
 MEM_FN void mem_wake_word(struct mem *m, _Atomic uint64_t *word)
 {
     struct mem_home *home = (struct mem_home *)((uintptr_t)word & m->home_mask);
@@ -202,7 +205,7 @@ MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size
     return max_bytes;
 }
 
-/* last: by the last reader of these lines. */
+/* Copies to a view, or unpacks.  `last` is true for the last reader of these lines. */
 static inline void mem_unpack(const struct mem *m, const struct hud_view *to, const void *src,
                               size_t offset_bytes, size_t bytes, bool last)
 {
@@ -215,9 +218,10 @@ static inline void mem_unpack(const struct mem *m, const struct hud_view *to, co
 }
 
 /*
- * Most copies fill the view.  Their length is then the view's own, not one that was
- * read next to the flag, so that the processor can begin while the flag is still on its way; the
- * empty statement keeps the compiler from making one copy of the two.
+ * Copies out, and drops bytes beyond the end of the view.  Most copies fill the view.  Their length
+ * is then taken from the view and not from a value next to the flag, so that the processor can
+ * begin while the flag is still on its way.  The empty statement keeps the compiler from merging
+ * the two copies.
  */
 static inline void mem_out_of(struct mem *m, const struct hud_view *to, const void *src,
                               size_t offset_bytes, size_t bytes, bool last)
@@ -268,7 +272,8 @@ static inline bool mem_span_packed(const struct mem_span *span)
     return !span->shared && (span->view->pack || span->view->unpack);
 }
 
-/* Whole elements; those of a power of two, which most are, without a division. */
+/* Returns the number of whole elements.  Avoids the division if the size of an element is a power
+ * of two, as most are. */
 static inline size_t mem_elements(const struct hud_op *op, size_t bytes)
 {
     size_t one = op->element_bytes;
@@ -278,9 +283,10 @@ static inline size_t mem_elements(const struct hud_op *op, size_t bytes)
 
 enum {
     MEM_PIECE = 4096
-}; /* bytes that stay in the nearest cache; an element is not larger (HUD_ELEMENT_MAX) */
+}; /* bytes that stay in the L1 cache; an element is not larger (HUD_ELEMENT_MAX) */
 
-/* Straight from memory to memory, if all of it lies there. */
+/* Reduces directly from memory to memory if all spans are contiguous and short, and in pieces
+ * otherwise. */
 static inline void mem_reduce_of(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                                  const struct mem_span *also, const struct mem_span *from,
                                  int count, size_t bytes, bool last)
@@ -333,7 +339,7 @@ MEM_FN uint64_t mem_expose(struct mem *m, const struct hud_view *view)
     return m->team->peers && !view->pack ? (uint64_t)(uintptr_t)view->base : 0;
 }
 
-/* Of `bytes` bytes those that the span's view has room for. */
+/* Returns how many of `bytes` bytes fit into the span's view, and records a truncation. */
 static inline size_t mem_span_fits(struct mem *m, const struct mem_span *to, size_t bytes)
 {
     size_t room = to->shared                           ? bytes
@@ -358,21 +364,21 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
     return bytes == 0 ? 0 : hud_mem_push(m, rank, exposed + offset_bytes, mem_span_at(from), bytes);
 }
 
-/* What was waited for is there: everything before its post happened before what the caller does
- * next. */
+/* Reports whether the awaited value has been posted.  Everything before the post then happened
+ * before what the caller does next. */
 static inline bool mem_wait_is_over(const struct mem_wait *wait)
 {
     return wait->flag && (int64_t)(mem_peek_word(wait->flag) - wait->min) >= 0;
 }
 
-/* A wait knows its place in the source; the two constants are loaded only once it has become
- * slow. */
+/* Each wait knows its place in the source.  The two constants are loaded only once the wait has
+ * become slow. */
 #define mem_await(m, f, min) mem_await_at(m, &(f)->value, min, __FILE__, __LINE__)
 #define mem_await_cell(m, c, min) mem_await_at(m, &(c)->value, min, __FILE__, __LINE__)
 
 #ifdef HUD_EDGE_TRAPS
-/* For tests/edges only (CMake's HUD_EDGE_TRAPS): every post and look first tells where in the
- * source it is, and may end the process there. */
+/* Reports the place in the source before each post and peek, and may end the process there.  For
+ * tests/edges only (CMake's HUD_EDGE_TRAPS). */
 void hud_mem_edge(const char *file, int line);
 #undef mem_await
 #undef mem_await_cell

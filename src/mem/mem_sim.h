@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mem_sim.h - the same calls as events on the rank's fiber, seen by the race checker of src/sim.
- * Included only by mem.h.
+ * mem_sim.h - implements the functions of mem.h as events on the rank's fiber, which the race
+ * checker of src/check sees.  Included only by mem.h.
  *
- * Every call first says where in the source it stands: the macros at the end wrap the functions of
- * the same names (a macro does not expand within itself), so that a report names both lines.
+ * Every call first records its place in the source, so that a report names both lines of a race.
+ * The macros at the end wrap the functions of the same names, as a macro does not expand within
+ * itself.
  */
-void hud_sim_at(const char *file, int line); /* of the call that follows */
+
+void hud_sim_at(const char *file, int line); /* names the place of the next call */
 int hud_sim_rank(const struct mem *m);
 int hud_sim_size(const struct mem *m);
 void *hud_sim_slot(struct mem *m,
-                   int rank); /* an address that only these calls may use: a plain access faults */
-void *hud_sim_window(struct mem *m, int rank); /* as that */
+                   int rank); /* an address for these functions only: a plain access faults */
+void *hud_sim_window(struct mem *m, int rank); /* the same for the window */
 void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v);
 void hud_sim_post_cell(struct mem *m, mem_cell *c, uint64_t v);
 uint64_t hud_sim_await_cell(struct mem *m, mem_cell *c, uint64_t min);
@@ -19,7 +21,8 @@ uint64_t hud_sim_peek(struct mem *m, mem_flag *f);
 uint64_t hud_sim_await(struct mem *m, mem_flag *f, uint64_t min);
 uint64_t hud_sim_add(struct mem *m, mem_flag *f, uint64_t v);
 uint64_t hud_sim_get(struct mem *m, const uint64_t *word);
-void hud_sim_claim(struct mem *m, const void *at, size_t bytes); /* only where there is a clock */
+void hud_sim_claim(struct mem *m, const void *at, size_t bytes); /* has an effect only if there
+                                                                    is a simulated clock */
 void hud_sim_put(struct mem *m, uint64_t *word, uint64_t v);
 size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                   size_t max_bytes);
@@ -159,7 +162,7 @@ MEM_FN void mem_prefetch_message(struct mem *m, const void *at, size_t bytes)
         hud_sim_claim(m, at, bytes);
 }
 
-/* Not simulated: calls back to back are simulated without it. */
+/* Does nothing: back-to-back calls are simulated without this prefetch. */
 MEM_FN void mem_prefetch_next(struct mem *m, mem_flag *f, uint64_t min, mem_flag *next,
                               uint64_t next_min, size_t bytes)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * move.c - a copy between spans: one of memory to memory where it can be, by pieces through the
- * stack from packed view to packed view.
+ * move.c - copies between spans: directly from memory to memory if possible, and in pieces through
+ * the stack from packed view to packed view.
  *
- * One that the nearest cache does not hold goes past it: docs/evidence/copies.csv has exchanges by
- * single copy, of which it is a part.  On an AMD EPYC it pays from 4 times the L2 on
- * (docs/evidence/E68.csv).
+ * A copy that is too large for the L1 cache uses non-temporal stores.  lab/evidence/copies.csv has
+ * exchanges by single copy, which contain such copies.  On an EPYC with 1 MB of L2, non-temporal
+ * stores pay from 4 MB on (lab/evidence/E68.csv).
  */
 #include "mem/mem.h"
 

@@ -4,16 +4,17 @@
  * time.
  *
  * A note is free (turn 4k), being written (odd turn) or complete (turn 4k + 2).  The writer makes
- * the turn odd, writes the words and completes it; a reader copies the words and takes them only if
- * the turn was a complete one before and is the same after.  The turn only grows, also where a note
- * is given back and claimed again, so no two records have the same one.  Readers never write: a
- * read-only mapping serves.
+ * the turn odd, writes the words and then completes the note.  A reader copies the words.  It uses
+ * them only if the turn meant complete before the copy and is the same after it.  The turn only
+ * grows, even if a note is given back and claimed again, so no two records have the same turn.
+ * Readers never write, so a read-only mapping is enough.
  *
- * Claim     The exchange of `owned` gives a free note to one thread of the process.
- * Order     Each word is a release store, after that of the odd turn; the complete turn is one
- *           after all words.  The reader's acquire load of a word pairs with its store: a reader
- *           that sees a word of a newer record sees that record's odd turn, or a later one, when it
- *           looks at the turn again.  So words of two records never mix unnoticed.
+ * Claim     Exchanging `owned` gives a free note to one thread of the process.
+ * Order     Each word is a release store after the store of the odd turn, and the complete turn is
+ *           a release store after all words.  The reader's acquire load of a word pairs with the
+ *           word's store.  So a reader that sees a word of a newer record also sees the odd turn of
+ *           that record, or a later turn, when it reads the turn again.  Mixed words of two records
+ *           are always noticed.
  */
 #ifndef HUD_NOTE_H
 #define HUD_NOTE_H
@@ -26,12 +27,12 @@
 enum { MEM_NOTE_WORDS = 64 };
 
 struct mem_note {
-    _Atomic uint64_t owned; /* nonzero: by a thread of the process that owns the memory */
+    _Atomic uint64_t owned; /* nonzero: claimed by a thread of the process that owns the memory */
     _Atomic uint64_t turn;
     _Atomic uint64_t word[MEM_NOTE_WORDS];
 };
 
-/* A free note of notes[count], now the caller's; NULL: all are in use. */
+/* Claims a free note of notes[count] for the caller.  Returns NULL if all are in use. */
 static inline struct mem_note *mem_note_claim(struct mem_note *notes, int count)
 {
     for (int i = 0; i < count; i++)
@@ -59,7 +60,8 @@ static inline void mem_note_drop(struct mem_note *note)
     atomic_store_explicit(&note->owned, 0, memory_order_release);
 }
 
-/* False: the note is free, or was written meanwhile. */
+/* Copies a complete record.  Returns false if the note is free or incomplete, or was written
+ * meanwhile. */
 static inline bool mem_note_read(const struct mem_note *note, uint64_t word[MEM_NOTE_WORDS])
 {
     uint64_t turn = atomic_load_explicit(&note->turn, memory_order_acquire);

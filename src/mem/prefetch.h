@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* prefetch.h - hints to real processors, behind mem_shm.h.  Included only by mem.h. */
+/* prefetch.h - implements the prefetch hints on real processors, for mem_shm.h.  Included only by
+ * mem.h. */
 #ifndef HUD_PREFETCH_H
 #define HUD_PREFETCH_H
 
 enum { PREFETCH_STEP = 64 }; /* bytes: the shortest line */
 
 /*
- * Of mem_prefetch_next: awaits before the first look at a next flag; prefetches until the next
- * look, a prime, so that looks are at all posters' lines in turn; calls without any after a first
- * look that found nothing.  After a later one a single poster is tried again at once: these
- * prefetches may have caught up with it.  Of several, another one would be tried then: a rest of
- * so many awaits for each rank but two.
+ * Parameters of mem_prefetch_next().
+ *   AHEAD_TRIES  awaits before the first check of a next flag
+ *   AHEAD_TRUST  prefetches until the next check; a prime, so that all posters are checked in turn
+ *   AHEAD_PAUSE  calls, per rank, without prefetch after a first check that found nothing
+ *   AHEAD_REST   the same after a later check, per rank except two
+ * After a later check with a single poster, the prefetch is tried again at once, because these
+ * prefetches may have caught up with the poster.  With several posters, another poster would be
+ * checked then, hence the rest.
  */
 enum { AHEAD_TRIES = 4, AHEAD_TRUST = 17, AHEAD_PAUSE = 64, AHEAD_REST = 32 };
 
-/* The builtin means a read where the compiler may not assume the instruction. */
+/* Prefetches a line for writing.  The builtin is a prefetch for reading if the compiler may not
+ * assume that the processor has the instruction. */
 static inline void mem_prefetch_write(const char *line)
 {
 #if defined(__x86_64__)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce.c - a reduction over spans by pieces: where a view is packed, through the stack; where
- * there is a second destination, so that it is copied from the first while that still lies in the
- * nearest cache; where sources are given back (lines.h), so that they still lie there.
+ * reduce.c - reductions over spans in pieces.  Packed views go through the stack.  A second
+ * destination is copied from the first while the first is still in the L1 cache.  Sources that are
+ * given back (lines.h) are also still in the L1 cache.
  *
- * A long result is written to shared memory as copies are (lines.h), but to a view never with
- * non-temporal stores, as copy.c does: that takes longer (docs/evidence/copies.csv).
+ * A long result is written to shared memory as copies are (lines.h).  Unlike in copy.c, a result is
+ * never written to a view with non-temporal stores, because that takes longer
+ * (lab/evidence/copies.csv).
  */
 #include "mem/mem.h"
 
-/* Returns bytes [done, done + bytes) of a span, packed into scratch if need be. */
+/* Returns the address of the bytes [done, done + bytes) of a span, which are packed into scratch if
+ * necessary. */
 static const void *read_at(struct mem *m, const struct mem_span *span, size_t done, size_t bytes,
                            char *scratch)
 {
@@ -19,15 +21,15 @@ static const void *read_at(struct mem *m, const struct mem_span *span, size_t do
     return scratch;
 }
 
-/* What a long reduction does with the lines of its sources, and of shared memory that it writes. */
+/* How a long reduction treats the lines of its sources, and of the shared memory that it writes. */
 struct manner {
     struct lines_use read, write;
-    bool reads, writes; /* it has sources of others; it writes shared memory */
+    bool reads, writes; /* a read of other ranks' lines is timed; shared memory is written */
     bool back[MEM_SOURCES], any_back, past;
 };
 
-/* Decides for each source as its owner wants.  A time of reading counts for one way, so it is taken
- * only where all owners want the same and nothing is packed. */
+/* Decides how to treat each source, as its owner wishes.  A time of reading belongs to a single
+ * way, and is taken only if all owners wish the same and nothing is packed. */
 static void decide(struct manner *how, const struct mem *m, const struct mem_span *to,
                    const struct mem_span *also, const struct mem_span *from, int count,
                    size_t bytes, bool packed, bool last)
@@ -40,7 +42,7 @@ static void decide(struct manner *how, const struct mem *m, const struct mem_spa
     how->past = how->any_back = false;
     how->writes = written != NULL;
     if (how->writes)
-        how->write = hud_lines_begin_write(m, written->shared, bytes, false);
+        how->write = hud_lines_begin_write(m, written->shared, bytes, LINES_REDUCTION);
     if (how->writes)
         how->past = (how->write.way & LINES_PAST) != 0;
     for (int i = 0; i < count; i++) {
@@ -56,7 +58,7 @@ static void decide(struct manner *how, const struct mem *m, const struct mem_spa
     }
     how->reads = source && alike && !packed;
     if (how->reads)
-        how->read = hud_lines_begin_read(m, source, true);
+        how->read = hud_lines_begin_read(m, source, bytes, LINES_REDUCTION);
 }
 
 static void finish(const struct manner *how, const struct mem *m, size_t bytes)
@@ -69,8 +71,8 @@ static void finish(const struct manner *how, const struct mem *m, size_t bytes)
         hud_lines_end_write(m, &how->write, bytes);
 }
 
-/* Tells whether the result is made aside: where kernels cannot write it, or must not, as they use
- * ordinary stores. */
+/* Reports whether the result is first computed in a buffer: kernels cannot write to a packed view,
+ * and must not write where non-temporal stores are required, as they use ordinary stores. */
 static bool made_aside(const struct manner *how, const struct mem_span *to)
 {
     return mem_span_packed(to) || (how->past && to->shared);
@@ -87,7 +89,7 @@ static void write_at(const struct manner *how, const struct mem_span *span, size
         memcpy(mem_span_at(span) + done, result, bytes);
 }
 
-/* Returns the bytes of a piece: those of all sources together stay in the nearest cache. */
+/* Returns the size of a piece in bytes, so that a piece of all sources stays in the L1 cache. */
 static size_t piece_bytes(const struct hud_op *op, int count)
 {
     enum { NEAREST = 4 * MEM_PIECE };

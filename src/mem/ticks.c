@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ticks.c - the processor's clock, once all loads and stores before have been carried out: what is
- * still in its buffers is a part of a copy.  In a file of its own so that tests can put another
- * clock in its place.
+ * ticks.c - reads the processor's clock after all earlier loads and stores have completed, because
+ * stores that are still buffered are a part of the copy.  The function has a file of its own, so
+ * that tests can replace it.
  */
 #include "mem/mem.h"
 
@@ -26,6 +26,15 @@ uint64_t hud_lines_ticks(void)
 #else
 uint64_t hud_lines_ticks(void)
 {
-    return 0; /* all ways take the same time there: the first one stays */
+    return 0; /* no times are then measured, and lines are kept (core/team/policy.c) */
 }
 #endif
+
+uint64_t hud_lines_hop(_Atomic uint32_t *word)
+{
+    uint32_t same = atomic_load_explicit(word, memory_order_relaxed);
+    uint64_t begin = hud_lines_ticks();
+
+    atomic_store_explicit(word, same, memory_order_relaxed);
+    return hud_lines_ticks() - begin;
+}

@@ -14,8 +14,9 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* A look at a page brings it, too; what is there may be another rank's to write. */
-static void look_at(const char *from, size_t bytes, size_t page)
+/* Reads a byte of each page, which makes the page present.  Does not write, because another rank
+ * may own the contents. */
+static void read_pages(const char *from, size_t bytes, size_t page)
 {
     for (size_t at = 0; at < bytes; at += page)
         (void)atomic_load_explicit((const _Atomic char *)(from + at), memory_order_relaxed);
@@ -29,5 +30,5 @@ void hud_mem_touch(char *from, size_t bytes, bool owner)
 
     if (bytes != 0 &&
         madvise(from - before, all, owner ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) != 0)
-        look_at(from - before, all, page);
+        read_pages(from - before, all, page);
 }

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait.c - what a rank does when a flag is not there after the first looks: stay awake for a while,
- * looking, yielding and moving the host's pending messages; then sleep.
+ * wait.c - what a rank does when a flag is not posted after the first polls.  It stays awake for a
+ * while, in which it polls, yields and calls the host's progress.  Then it sleeps.
  *
- * poll, yield and sleep do only what they are named after.  adaptive is for all that is in between:
+ * poll, yield and sleep do only what their names say.  adaptive combines them:
  *
- *   - Awake, it looks and yields by turns, or only yields where ranks outnumber processors.  To
- *     yield is best while all ranks are in the collective.
- *   - How long it stays awake is learned from past waits in calls of about that size (habit_of).
- *     Short waits, which cost nothing, are left out.  It is twice what they last while that is less
- *     than LONG_NS.  Where they last longer, it is as long as a sleep and its wake cost (SHORT_NS):
- *     a wake is then a small part of the wait.
- *   - A yield that takes TURN_NS means that another process used the processor, one that does not
- *     wait: another program, or a rank that computes.  Each further yield would lose a time slice,
- *     while a sleeper gets the processor back as soon as it wakes.  So the rank does not yield for
- *     as long as was lost, and four times as long at each further loss in a row.  It sleeps after
- *     SHORT_NS, or at once where ranks outnumber processors.
- *   - In a team of several nodes (policy->spans_nodes) a wait lasts at least as long as their
- *     messages.  If yields take SHARED_NS of late, others use this processor, and the rank that the
- *     messages are for may be one of them.  So a rank that waits in shared memory sleeps at once.
- *     It yields first in one of WAITS_PER_YIELD waits, to learn whether the processor is still
- *     shared (docs/evidence/short-nodes.csv).
+ *  - While awake, the rank polls and yields in turn, or only yields if oversubscribed.  Yielding is
+ *    best while all ranks are in the collective.
+ *  - How long the rank stays awake is learned from past waits in calls of about the same size
+ *    (habit_of).  Short waits, which cost nothing, are ignored.  The rank stays awake for twice the
+ *    usual length of a wait if that is less than LONG_NS.  If waits last longer, it stays awake for
+ *    as long as a sleep and a wake cost (SHORT_NS), because a wake is then a small part of the
+ *    wait.
+ *  - A yield that takes TURN_NS means that another process used the processor and does not wait:
+ *    another program, or a rank that computes.  Each further yield would lose a time slice, while a
+ *    sleeper gets the processor back as soon as it wakes.  So the rank does not yield for as long
+ *    as the yield took, and four times as long after each further loss in a row.  It then sleeps
+ *    after SHORT_NS, or at once if oversubscribed.
+ *  - A yield may hand the processor to nobody: the scheduler gives each session or container a
+ *    share of its own, and a launcher may give each rank one.  The ranks of a processor then wait
+ *    for each other's time slices.  So an oversubscribed rank tries now and then to sleep after
+ *    SHORT_NS, and keeps to this while its waits are shorter.
+ *  - In a team of several nodes (policy->spans_nodes) a wait lasts at least as long as the messages
+ *    between nodes.  If yields take more than SHARED_NS of late, other processes use this
+ *    processor, and the rank that the messages are for may be one of them.  So a rank that waits in
+ *    shared memory then sleeps at once.  It yields first in one of WAITS_PER_YIELD waits, to learn
+ *    whether the processor is still shared (lab/evidence/short-nodes.csv).
  *
- * A sleep is bounded (policy->sleep_ns, 1 ms at most) and followed by progress calls: so a post
- * needs no fence before its look at `sleepers`, and MPI's progress rule holds for a rank that
- * sleeps.
+ * A sleep is bounded (policy->sleep_ns, at most 1 ms) and is followed by progress calls.  So a post
+ * needs no fence before its load of `sleepers`, and a rank that sleeps still obeys MPI's progress
+ * rule.
  *
- * Futexes are 32 bits wide: ranks sleep on the low half of the counter, not PRIVATE (the waker maps
- * it elsewhere).
+ * Futexes are 32 bits wide, so ranks sleep on the low half of the counter.  The futexes are not
+ * PRIVATE, because the waker maps the counter at another address.
  */
 #define _GNU_SOURCE
 #include "mem/kept_errno.h"
@@ -40,24 +45,30 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOKS_PER_TURN = 64, TURNS_PER_PROGRESS = 8 };
+enum { POLLS_PER_TURN = 64, TURNS_PER_PROGRESS = 8 };
 
 enum {
-    SHORT_NS = 20000,         /* about what a sleep and its wake cost */
-    START_NS = 200000,        /* awake, before anything is learned */
-    LONG_NS = 1000000,        /* a wait that a wake does not lengthen by much */
+    SHORT_NS = 20000,         /* about the cost of a sleep and a wake */
+    START_NS = 200000,        /* time awake before anything is learned */
+    LONG_NS = 1000000,        /* a wake does not lengthen such a wait by much */
     TURN_NS = 500000,         /* other waiting ranks give the processor back sooner */
-    LOSSES_MAX = 4,           /* 4^n times what was lost is the longest, */
-    BUSY_MAX_NS = 1000000000, /* and this */
-    STOP_NS = 100000000,      /* not a lost processor: the whole program, or machine, stood still */
-    SHARED_NS = 5000,         /* in a longer yield another process ran */
-    WAITS_PER_YIELD = 16,     /* where sleeps leave nothing to learn from */
-    LEARN = 4                 /* a new wait counts for a quarter */
+    LOSSES_MAX = 4,           /* the rank does not yield for at most 4^LOSSES_MAX times what was
+                                 lost, */
+    BUSY_MAX_NS = 1000000000, /* and at most this long */
+    STOP_NS = 100000000,      /* not a lost processor: the whole program, or machine, was stopped */
+    SHARED_NS = 5000,         /* in a longer yield, another process ran */
+    WAITS_PER_YIELD = 16,     /* while sleeping, the rank learns nothing about yields */
+    TRIED = 8,                /* waits longer than SHORT_NS that a trial takes, */
+    PAUSES = 7,               /* and at most TRIED << PAUSES of them from a trial to the next */
+    LEARN = 4                 /* a new value counts for 1 / LEARN */
 };
 
-/* Calls of unlike sizes teach apart.  In and right after large ones other ranks work for a time
- * slice on end; small ones that follow would sleep for up to BUSY_MAX_NS, for nothing
- * (docs/evidence/habits.csv). */
+/*
+ * Returns the habit for calls of this size.  Calls of different sizes are learned separately.  In
+ * and right after large calls, other ranks compute for a whole time slice.  With a shared habit,
+ * small calls that follow would sleep for up to BUSY_MAX_NS, for nothing
+ * (lab/evidence/habits.csv).
+ */
 static struct mem_habit *habit_of(const struct mem *m)
 {
     enum { SMALL = 4096, MEDIUM = 65536 };
@@ -81,13 +92,13 @@ static void progress(const struct mem *m)
         m->policy->progress(m->policy->arg);
 }
 
-/* One bounded sleep, or none if the value changes first. */
+/* Sleeps once for a bounded time, or not at all if the value is already there. */
 static void sleep_on(struct mem *m, _Atomic uint64_t *f, uint64_t min)
 {
     struct mem_home *home = (struct mem_home *)((uintptr_t)f & m->home_mask);
     struct timespec max = { .tv_sec = 0, .tv_nsec = (long)m->policy->sleep_ns };
 
-    KEEP_ERRNO(); /* the value has changed, or the time is over */
+    KEEP_ERRNO(); /* futex fails if the value has changed or the time is over */
     atomic_fetch_add_explicit(&home->sleepers, 1, memory_order_seq_cst);
     uint64_t seen = mem_peek_word(f);
     if ((int64_t)(seen - min) < 0)
@@ -103,12 +114,13 @@ int64_t hud_mem_now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* A few looks: many while polling is welcome, one when somebody else needs the processor. */
-static bool look(struct mem *m, _Atomic uint64_t *f, uint64_t min)
+/* Polls the flag: many times while polling is welcome, and once if another process needs the
+ * processor. */
+static bool poll_flag(struct mem *m, _Atomic uint64_t *f, uint64_t min)
 {
-    unsigned looks = m->policy->polls != 0 ? LOOKS_PER_TURN : 1;
+    unsigned polls = m->policy->polls != 0 ? POLLS_PER_TURN : 1;
 
-    for (; looks != 0; looks--) {
+    for (; polls != 0; polls--) {
         if (there(f, min))
             return true;
         mem_pause();
@@ -116,8 +128,8 @@ static bool look(struct mem *m, _Atomic uint64_t *f, uint64_t min)
     return false;
 }
 
-/* A pending message moves by one piece a call; at one call a sleep it would move at a thousandth of
- * its speed. */
+/* Each progress call moves one piece of a pending message.  With one call per sleep, the message
+ * would move at a thousandth of its speed. */
 enum { PROGRESS_PER_SLEEP = 32 };
 
 bool hud_mem_cpu_is_shared(const struct mem *m)
@@ -126,14 +138,14 @@ bool hud_mem_cpu_is_shared(const struct mem *m)
            habit_of(m)->yield_ns > SHARED_NS;
 }
 
-/* In the first turn of a wait: whether it sleeps for that. */
+/* Reports whether a wait sleeps in its first turn because the processor is shared. */
 static bool leaves(struct mem_habit *habit)
 {
     habit->slept = (habit->slept + 1) % WAITS_PER_YIELD;
     return habit->slept != 0;
 }
 
-/* What adaptive does, having waited so long. */
+/* Returns the next action of `adaptive`, at time `now` of a wait that began at begin_ns. */
 static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now, unsigned n)
 {
     struct mem_habit *habit = habit_of(m);
@@ -141,16 +153,17 @@ static enum mem_way adapt(const struct mem *m, int64_t begin_ns, int64_t now, un
 
     if (hud_mem_cpu_is_shared(m) && (n > 0 || leaves(habit)))
         return MEM_SLEEP;
-    int64_t awake_ns = busy                   ? (oversubscribed ? 0 : SHORT_NS)
-                       : habit->awake_ns != 0 ? habit->awake_ns
-                                              : START_NS;
+    int64_t awake_ns = busy                            ? (oversubscribed ? 0 : SHORT_NS)
+                       : oversubscribed && habit->soon ? SHORT_NS
+                       : habit->awake_ns != 0          ? habit->awake_ns
+                                                       : START_NS;
 
     if (now - begin_ns >= awake_ns)
         return MEM_SLEEP;
     return busy ? MEM_POLL : MEM_YIELD;
 }
 
-/* What to do in the n-th turn; the turns of yielding are shared with the host's progress. */
+/* Returns what to do in the n-th turn.  Some turns of yielding are used for the host's progress. */
 static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now, unsigned n)
 {
     enum mem_way way = m->policy->way == MEM_ADAPTIVE ? adapt(m, begin_ns, now, n) : m->policy->way;
@@ -159,18 +172,19 @@ static enum mem_way choose(const struct mem *m, int64_t begin_ns, int64_t now, u
     return way == MEM_YIELD && n % per_progress == per_progress - 1 ? MEM_POLL : way;
 }
 
-/* The time after it. */
+/* Carries out one turn and returns the time after the turn. */
 static int64_t take_turn(const struct mem_wait *wait, enum mem_way way)
 {
     struct mem *m = wait->m;
 
-    if (way == MEM_YIELD) /* only a span compares with SHARED_NS; the looks before would count */
+    if (way == MEM_YIELD) /* SHARED_NS applies to the yield alone, without the polls before it */
         return hud_mem_yield(m, m->policy->spans_nodes ? hud_mem_now_ns() : wait->now_ns);
     if (way == MEM_SLEEP) {
-        if (wait->turns == 1 && m->policy->spans_nodes) /* its own messages may be on their way */
+        if (wait->turns == 1 && m->policy->spans_nodes) /* the rank's own messages may be under
+                                                           way */
             progress(m);
         sleep_on(m, wait->flag, wait->min);
-        for (int i = 0; i < PROGRESS_PER_SLEEP && !look(m, wait->flag, wait->min); i++)
+        for (int i = 0; i < PROGRESS_PER_SLEEP && !poll_flag(m, wait->flag, wait->min); i++)
             progress(m);
     } else {
         progress(m);
@@ -178,16 +192,44 @@ static int64_t take_turn(const struct mem_wait *wait, enum mem_way way)
     return hud_mem_now_ns();
 }
 
-static void learn(struct mem_habit *habit, int64_t waited_ns)
+/* Compares waits in which the rank sleeps soon with waits in which it stays awake. */
+static void compare(struct mem_habit *habit, int64_t waited_ns)
 {
+    bool trial = habit->soon != habit->kept;
+
+    habit->sum_ns += waited_ns < LONG_NS ? waited_ns : LONG_NS;
+    if (++habit->waits < (unsigned)TRIED << (trial ? 0 : habit->pause))
+        return;
+    habit->mean_ns[habit->soon] = habit->sum_ns / habit->waits;
+    habit->sum_ns = 0;
+    habit->waits = 0;
+    if (!trial) {
+        habit->soon = !habit->kept;
+    } else if (5 * habit->mean_ns[habit->soon] < 4 * habit->mean_ns[habit->kept]) {
+        habit->kept = habit->soon;
+        habit->pause = 0;
+    } else {
+        habit->soon = habit->kept;
+        habit->pause += habit->pause < PAUSES;
+    }
+}
+
+/* Learns from a wait of this length. */
+static void learn(const struct mem *m, int64_t waited_ns)
+{
+    struct mem_habit *habit = habit_of(m);
     int64_t was = habit->awake_ns != 0 ? habit->awake_ns : START_NS;
     int64_t wanted = waited_ns <= LONG_NS ? 2 * waited_ns : SHORT_NS;
 
-    if (waited_ns > SHORT_NS)
+    if (waited_ns <= SHORT_NS)
+        return;
+    if (m->policy->polls == 0)
+        compare(habit, waited_ns);
+    if (!habit->soon)
         habit->awake_ns = was + (wanted - was) / LEARN;
 }
 
-/* A yield has taken so long. */
+/* Learns from the duration of a yield. */
 static void judge(struct mem_habit *habit, int64_t now, int64_t took_ns)
 {
     habit->yield_ns += ((took_ns < SHORT_NS ? took_ns : SHORT_NS) - habit->yield_ns) / LEARN;
@@ -210,11 +252,11 @@ int64_t hud_mem_yield(struct mem *m, int64_t now_ns)
     return after_ns;
 }
 
-void hud_mem_wait_show(struct mem_wait *wait, bool over)
+void hud_mem_wait_observe(struct mem_wait *wait, bool over)
 {
     const struct mem_policy *policy = wait->m->policy;
 
-    wait->looks++;
+    wait->observed++;
     wait->due_ns = wait->now_ns + MEM_WATCH_NS;
     if (policy->watch)
         policy->watch(wait, over, policy->watch_arg);
@@ -230,7 +272,7 @@ bool hud_mem_wait_turn(struct mem_wait *wait)
 {
     struct mem *m = wait->m;
 
-    if (look(m, wait->flag, wait->min))
+    if (poll_flag(m, wait->flag, wait->min))
         return true;
     enum mem_way way = choose(m, wait->begin_ns, wait->now_ns, wait->turns++);
     wait->now_ns = take_turn(wait, way);
@@ -239,7 +281,7 @@ bool hud_mem_wait_turn(struct mem_wait *wait)
 
 void hud_mem_wait_end(struct mem_wait *wait)
 {
-    learn(habit_of(wait->m), wait->now_ns - wait->begin_ns);
+    learn(wait->m, wait->now_ns - wait->begin_ns);
 }
 
 void hud_mem_wait(struct mem *m, _Atomic uint64_t *f, uint64_t min, const char *file, int line)
@@ -250,13 +292,13 @@ void hud_mem_wait(struct mem *m, _Atomic uint64_t *f, uint64_t min, const char *
         m->policy->suspend(&wait, m->policy->suspend_arg);
         return;
     }
-    KEEP_ERRNO(); /* the host's progress */
+    KEEP_ERRNO(); /* the host's progress may change it */
     hud_mem_wait_begin(&wait);
     while (!hud_mem_wait_turn(&wait))
         if (__builtin_expect(wait.now_ns >= wait.due_ns, 0))
-            hud_mem_wait_show(&wait, false);
-    if (__builtin_expect(wait.looks != 0, 0))
-        hud_mem_wait_show(&wait, true);
+            hud_mem_wait_observe(&wait, false);
+    if (__builtin_expect(wait.observed != 0, 0))
+        hud_mem_wait_observe(&wait, true);
     hud_mem_wait_end(&wait);
 }
 

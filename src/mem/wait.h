@@ -1,57 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait.h - a wait for a flag of real shared memory that is not over at the first looks (wait.c).
+/* wait.h - waiting for a flag of real shared memory that is not posted at the first polls (wait.c).
  * Included only by mem_shm.h. */
 #ifndef HUD_WAIT_H
 #define HUD_WAIT_H
 
 enum mem_way { MEM_POLL, MEM_YIELD, MEM_SLEEP, MEM_ADAPTIVE };
 
-/* A wait that has lasted long, as hud_mem_wait tells of it.  file, line: of the call in the source
- * that waits. */
+/* A wait, as the observer of long waits sees it.  file, line: the call in the source that waits. */
 struct mem_wait {
     struct mem *m;
-    _Atomic uint64_t *flag; /* NULL: for something else, such as a message (net.h) */
+    _Atomic uint64_t *flag; /* NULL: the wait is for something else, such as a message (net.h) */
     uint64_t min;
     const char *file;
     int line;
     int64_t begin_ns, now_ns; /* CLOCK_MONOTONIC */
-    unsigned looks;           /* so far, this one included */
-    void *state;              /* the observer's, NULL at first */
-    int64_t due_ns;           /* of the next look */
-    unsigned turns;           /* so far */
+    unsigned observed;        /* calls of the observer so far, including this one */
+    void *state;              /* for the observer; NULL at first */
+    int64_t due_ns;           /* time of the next call of the observer */
+    unsigned turns;           /* number of turns so far */
 };
 
 /*
- * Looks at a long wait: first after MEM_WATCH_NS, then as often, at last when the wait has ended
- * (over).  May leave the collective by a non-local exit, unless it is over.
+ * Observes a long wait: first after MEM_WATCH_NS, then at the same interval, and finally when the
+ * wait has ended (`over`).  May leave the collective by a non-local exit, unless `over` is true.
  */
 typedef void mem_watch(struct mem_wait *wait, bool over, void *arg);
 enum { MEM_WATCH_NS = 50000000 };
 
-/* What this rank has learned of the waits in calls of some size (wait.c); all zero at first. */
+/* What this rank has learned from the waits in calls of a size class (wait.c).  All fields are zero
+ * at first. */
 struct mem_habit {
-    int64_t awake_ns;      /* how long a wait is worth staying awake for; 0: nothing learned yet */
-    int64_t busy_until_ns; /* until then a processor given away would not come back soon */
-    unsigned losses;       /* of the processor, in a row */
-    int64_t yield_ns;      /* what yields have taken of late */
-    unsigned slept;        /* waits without a yield, for what yields have taken */
+    int64_t awake_ns;      /* how long to stay awake in a wait; 0: nothing learned yet */
+    int64_t busy_until_ns; /* until then, the processor would not come back soon after a yield */
+    unsigned losses;       /* number of times in a row that the processor was lost */
+    int64_t yield_ns;      /* recent mean duration of a yield */
+    unsigned slept;        /* waits since the last wait that yielded, where the processor is
+                              shared */
+    /* whether an oversubscribed rank sleeps soon or stays awake: what is in use, what it compares
+     * with, and how much it has waited (wait.c) */
+    bool soon, kept;
+    unsigned waits, pause;
+    int64_t sum_ns, mean_ns[2];
 };
 enum { MEM_HABITS = 3 }; /* small, medium and large calls */
 
-/* Yields, progresses, sleeps until it is there.  file, line: of the caller, for an observer of
- * long waits. */
+/* Yields, calls the host's progress, and sleeps until the flag is posted.  `file` and `line` are of
+ * the caller, for an observer of long waits. */
 void hud_mem_wait(struct mem *m, _Atomic uint64_t *f, uint64_t min, const char *file, int line);
-/* The same in parts, for a thread that waits in place of a fiber: begins; one turn, true when it is
- * there; learns from it.  show: lets the observer of long waits look; at last, when one is over. */
+/*
+ * Waits like hud_mem_wait(), but in parts, for a thread that waits in place of a fiber.  _begin()
+ * starts the wait.  _turn() carries out a turn, and returns true if the flag is posted.  _end()
+ * learns from the wait.  _observe() calls the observer of long waits; at the end, `over` is true,
+ * if the observer was called before.
+ */
 void hud_mem_wait_begin(struct mem_wait *wait);
 bool hud_mem_wait_turn(struct mem_wait *wait);
 void hud_mem_wait_end(struct mem_wait *wait);
-void hud_mem_wait_show(struct mem_wait *wait, bool over);
+void hud_mem_wait_observe(struct mem_wait *wait, bool over);
 int64_t hud_mem_now_ns(void);
-/* Whether yields take long of late, in a team of several nodes: others use this processor. */
+/* Reports whether yields have taken long of late, in a team of several nodes.  Other processes then
+ * use this processor. */
 bool hud_mem_cpu_is_shared(const struct mem *m);
-/* Yields; learns how long it took since now_ns; returns the time after it. */
+/* Yields, learns how long the yield took since now_ns, and returns the time after the yield. */
 int64_t hud_mem_yield(struct mem *m, int64_t now_ns);
-void hud_mem_wake(_Atomic uint64_t *f); /* wakes the ranks that sleep on it */
+void hud_mem_wake(_Atomic uint64_t *f); /* wakes the ranks that sleep on f */
 
 #endif

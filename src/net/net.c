@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net.c - messages of the host, one test at a time.
+ * net.c - messages of the host: starts them, and tests one until it is complete.
  *
  * A wait tests its message again and again, as an MPI's own wait does.  Each test advances the
- * MPI's messages; between tests the context's requests advance.  Where ranks outnumber processors,
- * or yields have taken long of late, a rank yields after each test: those that it shares memory
- * with may need the processor.  Elsewhere it yields now and then: what moves its messages may be
- * another process of this machine.
+ * MPI's messages.  Between tests, the context's requests advance.  If the ranks are oversubscribed,
+ * or yields have taken long of late, a rank yields after each test, because the ranks that it
+ * shares memory with may need the processor.  Otherwise it yields from time to time, because its
+ * messages may be moved by another process of this machine.
  */
 #include "net/net.h"
 
-/* Turns between two looks at the time, and between two yields; the most time between looks. */
-enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8, LOOK_NS = 1000000 };
+/* Turns between two readings of the clock; turns between two yields; longest time between two
+ * readings of the clock. */
+enum { TURNS_PER_TIME = 64, TURNS_PER_YIELD = 8, CHECK_NS = 1000000 };
 
-/* Both ranks of a pair make the same calls in the same order, and start the messages of a call in
- * the same order.  So all algorithms share one kind. */
+/* Starts a message.  Both ranks of a pair make the same calls in the same order, and start the
+ * messages of a call in the same order, so all algorithms share a single kind of message. */
 void hud_net_start(struct net *n, int id, bool sends, int rank, void *at, size_t bytes)
 {
     struct net_message *message = &n->message[id];
@@ -28,7 +29,8 @@ void hud_net_start(struct net *n, int id, bool sends, int rank, void *at, size_t
         n->leave(HUD_ERR_FAILED);
 }
 
-/* True: it has ended, complete or failed.  Less than was expected is of another call. */
+/* Checks a message.  Returns true if the message has ended, complete or failed.  A message that is
+ * shorter than expected belongs to a different call (HUD_ERR_UNLIKE). */
 static bool has_ended(struct net *n, struct net_message *message, int *status)
 {
     size_t bytes = message->bytes;
@@ -42,7 +44,7 @@ static bool has_ended(struct net *n, struct net_message *message, int *status)
     return !message->active;
 }
 
-/* The status with which a wait must end; 0: it may still end well. */
+/* Returns the status with which a wait must end, and 0 if the message may still arrive. */
 static int find_end(struct net *n, const struct mem_wait *wait)
 {
     if (n->max_wait_ns != 0 && wait->now_ns - wait->begin_ns >= n->max_wait_ns)
@@ -50,7 +52,8 @@ static int find_end(struct net *n, const struct mem_wait *wait)
     return hud_net_ended(n);
 }
 
-/* As a wait of mem.h for those who look at it (mem_policy.watch), but for a message. */
+/* Waits for a message.  Observers of long waits (mem_policy.watch) see the wait like a wait of
+ * mem.h. */
 void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int line)
 {
     struct net_message *message = &n->message[id];
@@ -65,27 +68,27 @@ void hud_net_wait(struct mem *m, struct net *n, int id, const char *file, int li
         bool yields =
             m->policy->polls == 0 || wait.turns % TURNS_PER_YIELD == 0 || hud_mem_cpu_is_shared(m);
         int64_t now_ns = yields ? hud_mem_yield(m, hud_mem_now_ns()) : wait.now_ns;
-        if (++wait.turns % TURNS_PER_TIME != 0 && now_ns - wait.now_ns < LOOK_NS)
+        if (++wait.turns % TURNS_PER_TIME != 0 && now_ns - wait.now_ns < CHECK_NS)
             continue;
         wait.now_ns = hud_mem_now_ns();
         status = find_end(n, &wait);
         if (status != 0)
             break;
         if (wait.now_ns >= wait.due_ns)
-            hud_mem_wait_show(&wait, false);
+            hud_mem_wait_observe(&wait, false);
     }
-    if (wait.looks != 0)
-        hud_mem_wait_show(&wait, true);
+    if (wait.observed != 0)
+        hud_mem_wait_observe(&wait, true);
     if (status != 0)
         n->leave(status);
 }
 
 /* ---- the end of all calls ---- */
 
-/* Until all messages are on their way, or for so long. */
-static const int64_t max_tell_ns = INT64_C(1000000000);
+/* How long an end message is tested until it is on its way. */
+static const int64_t max_end_ns = INT64_C(1000000000);
 
-static void tell(struct net *n, int rank, int status, int64_t until_ns)
+static void send_end(struct net *n, int rank, int status, int64_t until_ns)
 {
     static const char bytes[HUD_ERR_FAILED];
     size_t came;
@@ -101,14 +104,15 @@ static void tell(struct net *n, int rank, int status, int64_t until_ns)
         }
 }
 
-/* The status is the number of bytes.  Nobody receives it, so each look finds it. */
-void hud_net_tell(struct net *n, int status)
+/* Sends the status to all ranks of other nodes.  The number of bytes of the message is the status.
+ * No rank receives the message, so each hud_net_ended() of another node finds it. */
+void hud_net_send_end(struct net *n, int status)
 {
-    int64_t until_ns = hud_mem_now_ns() + max_tell_ns;
+    int64_t until_ns = hud_mem_now_ns() + max_end_ns;
 
     for (int rank = 0; rank < n->map.ranks; rank++)
         if (n->map.node_of[rank] != n->map.node)
-            tell(n, rank, status, until_ns);
+            send_end(n, rank, status, until_ns);
 }
 
 void hud_net_end(struct net *n)
@@ -125,7 +129,7 @@ void hud_net_end(struct net *n)
 int hud_net_ended(struct net *n)
 {
     size_t bytes = 0;
-    int there = 0, failed = n->host->look(n->arg, HUD_MESSAGE_END, &there, &bytes);
+    int there = 0, failed = n->host->probe(n->arg, HUD_MESSAGE_END, &there, &bytes);
 
     if (failed != 0 || !there)
         return 0;

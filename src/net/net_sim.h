@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* net_sim.h - messages between fibers, seen by the race checker of src/sim.  Included only by
- * net.h.  As in mem_sim.h, every call first says where in the source it is. */
+/* net_sim.h - implements net.h with messages between fibers, which the race checker of src/check
+ * sees.  Included only by net.h.  As in mem_sim.h, every call first records its place in the
+ * source. */
+
 void hud_sim_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
                   const void *from, size_t bytes);
 void hud_sim_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fold.c - combines any number of sources with kernels that take only a few.
+ * fold.c - combines any number of sources with kernels for a few sources.
  *
- * The intermediate result is in a tile that stays in the nearest cache.  Each byte of each source
- * is read once.  The result is written once and last, so it may overwrite any source.
+ * The intermediate result is in a tile that stays in the L1 cache.  Each byte of each source is
+ * read once.  The result is written once and last, so it may overwrite any source.
  */
 #include "ops/ops.h"
 
@@ -11,7 +11,7 @@
 
 enum { TILE = 4096 }; /* bytes */
 
-/* How many of what is left the next form takes. */
+/* Returns how many of the remaining sources the next form combines. */
 static int form_of(int left)
 {
     return left >= HUD_FORM_MAX ? HUD_FORM_MAX : left > 4 ? 4 : left;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kernels.h - the kernels of one path.  Each path (baseline.c, avx2.c, avx512.c) includes this once
- * and is compiled for its processor.
+ * kernels.h - the kernels of one path.  Each path (baseline.c, avx2.c, avx512.c) includes this file
+ * once and is compiled for its processor.
  *
  * A kernel is a plain loop over elements, which the compiler vectorises, in a form for 2, 3, 4 and
  * 8 sources; fold.c combines any number with them.  To add a type, add a row in kernels.def.  To
@@ -14,13 +14,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---- what an operation makes of two elements: a from the left, b from the right ---- */
+/* ---- the result of an operation for two elements: a from the left, b from the right ---- */
 
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define SUM(a, b) ((a) + (b))
 #define PROD(a, b) ((a) * (b))
-#define WRAP(a, b) (1U * (a) * (b)) /* a product of unsigned elements that are shorter than int */
+#define WRAP(a, b) (1U * (a) * (b)) /* a product of unsigned elements shorter than int */
 #define LAND(a, b) (((a) != 0) & ((b) != 0))
 #define LOR(a, b) (((a) | (b)) != 0)
 #define LXOR(a, b) (((a) != 0) ^ ((b) != 0))
@@ -33,7 +33,7 @@
     ((b).value < (a).value || ((b).value == (a).value && (b).index < (a).index) ? (b) : (a))
 
 /* ---- which operations a class of types has: KERNEL(operation, id, type of a part, parts of an
- * element, macro), or the SAME as another type ---- */
+ * element, macro), or SAME as another type ---- */
 
 #define UNSIGNED(id, type)                                                                         \
     KERNEL(MAX, id, type, 1, MAX)                                                                  \
@@ -76,7 +76,7 @@
         index_type index;                                                                          \
     };
 
-/* Sources of a known number, of elements at any address. */
+/* Declares the sources, whose number is known, for elements at any address. */
 #define SOURCES(type)                                                                              \
     ;                                                                                              \
     typedef struct __attribute__((packed, may_alias)) {                                            \
@@ -147,11 +147,12 @@
     FORMS(operation##_##id, type, parts)
 
 /*
- * C's product of complex numbers: the plain formula, and where that gives no number at all, C's own
- * rules of infinities.  A product that is NaN stays NaN, so the last one tells.  What was
- * done for a tile is thrown away if it is to be done again.  Real and imaginary parts go to rows of
- * their own: of products whose parts lie side by side gcc 12 makes fused ones where AVX-512 has
- * them, even with fusing switched off.
+ * C's product of complex numbers: the plain formula, and C's own rules of infinities if the formula
+ * gives NaN for both parts.  A product that is NaN stays NaN, so checking the last product is
+ * enough.  If a tile must be computed again, its first results are discarded.
+ *
+ * Real and imaginary parts are stored in separate rows.  With interleaved parts, gcc 12 generates
+ * fused products where AVX-512 has them, even with contraction switched off.
  */
 enum { TILE = 64 }; /* elements */
 
@@ -204,7 +205,8 @@ enum { TILE = 64 }; /* elements */
     FORMS(operation##_##id, type _Complex, 1)
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion" /* what a short element does not hold is cut off */
+#pragma GCC diagnostic ignored "-Wconversion" /* values that do not fit into a short element are
+                                                 truncated */
 #include "ops/kernels.def"
 #pragma GCC diagnostic pop
 

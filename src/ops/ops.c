@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ops.c - the predefined operations of MPI on its predefined types (MPI-4.1, 6.9.2 and 6.9.4), by
- * the best path of kernels that this processor has.
+ * the best path of kernels of this processor.
  *
  * Guarantees of a kernel.  Elements are combined from left to right; a is the left one, b the right
  * one:
@@ -9,7 +9,7 @@
  *                  right one
  *   sum, prod      integers wrap; floating-point numbers are rounded in each step, in the precision
  *                  of the type, never fused; complex products are C's (infinities are kept)
- *   land lor lxor  0 or 1; what is not 0 is true
+ *   land lor lxor  0 or 1; every value but 0 is true
  *   maxloc minloc  the better value with its index; of equal values the lower index, and of equal
  *                  indices the left; a NaN never is better
  * Nothing else matters: not the path, the number of sources at once, their addresses, nor whether
@@ -17,7 +17,7 @@
  * sum or prod makes, and the unused bytes of a long double.
  *
  * The compiler's code for plain loops is as fast as memcpy at every level of the caches, so there
- * are no intrinsics (docs/evidence/kernels.csv, by bench-kernels).
+ * are no intrinsics (lab/evidence/kernels.csv, by bench-kernels).
  *
  * Missing here, so these fall back to the MPI: Fortran's LOGICAL (its compiler defines .true.),
  * numbers of 2 bytes, numbers of 16 bytes other than long double.
@@ -88,9 +88,11 @@ int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op 
     hud_combine *combine = hud_ops_path_at(0)->kernels[operation][type];
     if (!combine)
         return HUD_PASS;
+    bool depends = operation <= HUD_PROD && type >= HUD_FLOAT && type <= HUD_LONG_DOUBLE_COMPLEX;
     if (op)
         *op = (struct hud_op){ .element_bytes = element_bytes[type],
                                .commutative = 1,
+                               .exact = !depends,
                                .combine = combine,
                                .name = names[operation] };
     return HUD_OK;

@@ -3,11 +3,11 @@
  * circle.h - the order in which the ranks of groups read segments in rotation (bcast/segments):
  * pure functions.
  *
- * All ranks except the root are in a circle: group G - 1 first, then G - 2, ..., 0, ascending in
- * each.  The groups are the members of the top group, each with all ranks below it; with a single
- * level there is one group.  Every segment is read in this order, from the first rank of the
- * segment's own group on.  So the rank that is a given number of places before another is the same
- * for all segments.
+ * All ranks except the root are in a circle: group G - 1 first, then G - 2, ..., 0, ascending
+ * within each group.  The groups are the members of the top group, each with all ranks below it.
+ * With a single level there is one group.  Every segment is read in this order, from the first rank
+ * of the segment's own group on.  So the rank that is a given number of places before another is
+ * the same for all segments.
  */
 #ifndef HUD_CIRCLE_H
 #define HUD_CIRCLE_H
@@ -16,11 +16,12 @@
 
 struct circle {
     const struct shape_groups *groups;
-    const int *heads; /* of the groups */
-    int count, root;  /* of them; who is not in the circle */
+    const int *heads; /* leaders of the groups */
+    int count, root;  /* number of groups; the rank that is not in the circle */
 };
 
-/* A rank, in the group so many groups behind the one where one has begun to go back. */
+/* A place in the circle: a rank, and how many groups its group is behind the group where stepping
+ * back began. */
 struct circle_place {
     int group, behind, rank;
 };
@@ -48,8 +49,8 @@ static inline int circle_group(const struct circle *o, int rank)
     return group;
 }
 
-/* How many may read a segment at a time: as wanted, or, 0, the ranks of a group on average; all
- * there are at most. */
+/* Returns how many ranks may read a segment at a time: `wanted`, or, if it is 0, the average number
+ * of ranks of a group, but at most all ranks except the root. */
 static inline int circle_limit(const struct circle *o, long wanted)
 {
     int ranks = o->groups->ranks,
@@ -58,7 +59,7 @@ static inline int circle_limit(const struct circle *o, long wanted)
     return limit < ranks ? limit : ranks - 1;
 }
 
-/* One place back. */
+/* Moves one place back. */
 static inline void circle_back(const struct circle *o, struct circle_place *at)
 {
     do {
@@ -70,8 +71,8 @@ static inline void circle_back(const struct circle *o, struct circle_place *at)
     } while (at->rank == o->root || !circle_has(o, at->rank, (at->group + at->behind) % o->count));
 }
 
-/* So many places before a rank: who reads each segment right before it if so many read one at a
- * time. */
+/* Returns the rank `places` places before another.  If `places` ranks may read a segment at a time,
+ * the returned rank reads each segment right before the given rank. */
 static inline struct circle_place circle_before(const struct circle *o, int rank, int places)
 {
     struct circle_place at = { .group = circle_group(o, rank), .rank = rank };

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * delegates.h - the delegate of a unit: the rank that reduces a piece for the unit and fetches its
- * result, where a rank of another unit owns the piece.  Pure functions.
+ * result, if a rank of another unit owns the piece.  Pure functions.
  *
- * The unit of a rank at a level is its group there with all ranks below it, at level -1 the rank
- * itself.  Its lowest rank, the leader, names it.  The owner is the delegate of every unit that it
- * is in.  For any other unit the delegate is found level by level, by the owner's number.  So
- * owners spread over the ranks of a unit, and a unit's delegate is also the delegate of one of the
- * units in it.
+ * The unit of a rank at a level is its group there with all ranks below it; at level -1 it is the
+ * rank itself.  The lowest rank of a unit, its leader, names it.  The owner is the delegate of
+ * every unit that it is in.  For any other unit, the delegate is found level by level from the
+ * owner's number.  So owners spread over the ranks of a unit, and the delegate of a unit is also
+ * the delegate of one of the units in it.
  */
 #ifndef HUD_DELEGATES_H
 #define HUD_DELEGATES_H
 
 #include "shape/shape.h"
 
-/* Ranks of a unit at a level, on average, but for the level itself: the distance of owners that
- * have delegates in different groups of the level. */
+/* Returns the average number of ranks of a unit of the level below.  This is the distance of owners
+ * with delegates in different groups of the level. */
 static inline int delegates_stride(const struct shape_groups *g, int level)
 {
     int units = level == 0 ? g->ranks : g->level[level - 1].groups;
@@ -23,7 +23,7 @@ static inline int delegates_stride(const struct shape_groups *g, int level)
     return (g->ranks + units - 1) / units;
 }
 
-/* The delegate of the unit of `lead` at a level. */
+/* Returns the delegate of the unit of `lead` at a level. */
 static inline int delegates_of(const struct shape_groups *g, int level, int lead, int owner)
 {
     int count;
@@ -37,7 +37,8 @@ static inline int delegates_of(const struct shape_groups *g, int level, int lead
     return lead;
 }
 
-/* The highest level, from `base` on, whose unit's delegate a rank is; base - 1: none. */
+/* Returns the highest level, from `base` on, at which a rank is the delegate of its unit, and base
+ * - 1 if there is none. */
 static inline int delegates_highest(const struct shape_groups *g, int base, int rank, int owner)
 {
     int level = base;
@@ -47,8 +48,8 @@ static inline int delegates_highest(const struct shape_groups *g, int base, int 
     return level - 1;
 }
 
-/* The next of the units at a level that lie in one at level `above`, each named by its leader, the
- * first by that of all; -1: there are no more. */
+/* Returns the leader of the next unit at a level, within a unit at level `above`.  The first unit
+ * has the leader of the whole unit.  Returns -1 if there are no more. */
 static inline int delegates_next(const struct shape_groups *g, int above, int level, int lead)
 {
     for (int l = level + 1; l <= above; l++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gathering.h - which members of a group a member waits for, when the group gathers at its leader:
+ * gathering.h - which members of a group a member waits for when the group gathers at its leader:
  * pure functions.
  *
- * In a group of at most `flat` members the leader waits for all others.  A wider one gathers in two
- * steps, by a complete tree of the smallest degree k with 1 + k + k^2 >= members.  So no rank reads
- * more lines, one after the other, than about the square root of the members.
+ * In a group of at most `flat` members, the leader waits for all others.  A larger group gathers in
+ * two steps, by a complete tree of the smallest degree k with 1 + k + k^2 >= members.  So no rank
+ * reads more lines, one after the other, than about the square root of the number of members.
  */
 #ifndef HUD_GATHERING_H
 #define HUD_GATHERING_H
@@ -13,12 +13,12 @@
 #include "shape/shape.h"
 
 #define GATHERING_FLAT_DOC                                                                         \
-    "members of a group, at most, that gather at its leader in one step; more do in two"
+    "maximum members of a group that signal its leader in one step; larger groups take two steps"
 
 struct gathering {
     bool leads;
     int first, end;     /* the rank waits for members[first] .. members[end - 1] */
-    const int *members; /* of the group, its leader first */
+    const int *members; /* members of the group, the leader first */
 };
 
 static inline struct gathering gathering_of(const struct shape_groups *g, int level, int rank,

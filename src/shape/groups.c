@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape/groups.c - ranks in the same unit form a group, its lowest rank leads, the leaders form the
- * groups of the next level.
+ * shape/groups.c - builds groups of ranks.  Ranks in the same unit form a group, its lowest rank
+ * leads it, and the leaders form the groups of the next level.
  *
  * Source     paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
  *            "Building the groups", step 3.
- * Ragged     a rank that spans units at a level is a group of its own there, so it takes part again
- *            one level up, at the latest at the top, which has all remaining ranks.  If no rank is
- *            bound, there is only the top, one flat group.
- * Guarantees a level's groups partition its participants; members ascend; groups are numbered in
- * the order of their leaders.
+ * Ragged     a rank that spans several units at a level is a group of its own there.  So it takes
+ *            part again one level up, and at the latest at the top, which has all remaining ranks.
+ *            If no rank is bound, there is only the top, a single flat group.
+ * Guarantees the groups of a level partition its participants; members ascend; groups are numbered
+ * in the order of their leaders.
  * Cost       O(levels * (ranks + units)) time, at most 3 * ranks + 1 integers per level.
  *
- * While building, a rank takes part at level L exactly if top[rank] == L: each level that is kept
- * raises its leaders by one.
+ * While the levels are built, a rank takes part at level L exactly if top[rank] == L: each level
+ * that is kept raises its leaders by one.
  */
 #include "shape/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One more than the largest unit of any level. */
+/* Returns one more than the largest number of a unit at any level. */
 static int count_units(const struct shape_place *place)
 {
     int units = 1;
@@ -31,7 +31,7 @@ static int count_units(const struct shape_place *place)
     return units;
 }
 
-/* The next table of a level, out of the block. */
+/* Takes the next table of a level from the block. */
 static int *carve(int **block, int count)
 {
     int *table = *block;
@@ -40,7 +40,8 @@ static int *carve(int **block, int count)
     return table;
 }
 
-/* Numbers the groups of a level; group_at[unit] is scratch.  unit NULL: all are in one unit. */
+/* Assigns numbers to the groups of a level and returns how many there are.  group_at[unit] is
+ * scratch memory.  If `unit` is NULL, all ranks are in the same unit. */
 static int number_groups(const struct shape_groups *g, const int *unit, int units, int *group_at,
                          int *group_of)
 {
@@ -63,7 +64,7 @@ static int number_groups(const struct shape_groups *g, const int *unit, int unit
     return groups;
 }
 
-/* Sorts the participants by group, by counting; ranks ascend within a group. */
+/* Sorts the participants by group, by counting.  Ranks ascend within a group. */
 static void list_members(struct shape_level *l, int ranks)
 {
     memset(l->first, 0, ((size_t)l->groups + 1) * sizeof(int));
@@ -73,16 +74,16 @@ static void list_members(struct shape_level *l, int ranks)
     for (int i = 0; i < l->groups; i++)
         l->first[i + 1] += l->first[i];
     for (int r = 0; r < ranks;
-         r++) /* first[i] walks to the end of group i, which is where group i + 1 begins ... */
+         r++) /* first[i] moves to the end of group i, where group i + 1 begins ... */
         if (l->group_of[r] >= 0)
             l->members[l->first[l->group_of[r]]++] = r;
     memmove(l->first + 1, l->first,
-            (size_t)l->groups * sizeof(int)); /* ... so all of them move up by one */
+            (size_t)l->groups * sizeof(int)); /* ... so all of them move up by one place */
     l->first[0] = 0;
 }
 
-/* Adds a level above those there are, unless it would group nobody.  from -1: the top, which is
- * always added. */
+/* Adds a level above the existing levels, unless no two ranks would be in a group.  With `from` -1,
+ * adds the top, without this condition. */
 static void add_level(struct shape_groups *g, const struct shape_place *place, int from, int units,
                       int *group_at, int **block)
 {
@@ -130,7 +131,7 @@ void hud_shape_groups_build_in(const struct shape_place *place, int *block,
         add_level(groups, place, i, units, group_at, &block);
     if (!has_top(groups))
         add_level(groups, place, -1, units, group_at, &block);
-    groups->top[0] = groups->levels - 1; /* there is no further level for the leader of the top */
+    groups->top[0] = groups->levels - 1; /* the leader of the top takes part at no further level */
 }
 
 int hud_shape_groups_build(const struct shape_place *place, struct shape_groups *groups)
@@ -146,6 +147,6 @@ int hud_shape_groups_build(const struct shape_place *place, struct shape_groups 
 
 void hud_shape_groups_free(struct shape_groups *groups)
 {
-    free(groups->top); /* where the block begins */
+    free(groups->top); /* the beginning of the block */
     memset(groups, 0, sizeof *groups);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * last_level.h - the last level of groups that ranks go up.  There the leaders exchange ("meet"),
- * each announcing to all the others, or they gather further up at rank 0.  Also which rank then
- * releases which.  Pure functions.
+ * last_level.h - the last level of groups that ranks go up.  There, either the leaders exchange
+ * ("meet"), each announcing to all the others, or the ranks gather further up at rank 0.  Also
+ * tells which rank then releases which.  Pure functions.
  */
 #ifndef HUD_LAST_LEVEL_H
 #define HUD_LAST_LEVEL_H
@@ -11,12 +11,12 @@
 
 struct last_level {
     int level, count;
-    const int *members; /* where they meet: all ranks at that level, whatever their groups there */
+    const int *members; /* members of the meeting: all ranks at that level, of any group */
     bool meets;
 };
 
-/* The ranks of the lowest level at which at most so many, and two or more, take part meet there; no
- * such level: the top group gathers. */
+/* Returns the lowest level with at least two and at most `max` participants, who then meet there.
+ * If there is no such level, returns the top, whose group gathers. */
 static inline struct last_level last_level_of(const struct shape_groups *g, long max)
 {
     struct last_level top = { .level = 0 };
@@ -33,15 +33,17 @@ static inline struct last_level last_level_of(const struct shape_groups *g, long
     return top;
 }
 
-/* The rank that releases another: the member above it where they meet, else rank 0. */
+/* Returns the rank that releases another: the rank's leader in the meeting if there is a meeting,
+ * and rank 0 otherwise. */
 static inline int last_level_releaser(const struct shape_groups *g, const struct last_level *top,
                                       int rank)
 {
     return top->meets ? shape_leader(g, top->level - 1, rank) : 0;
 }
 
-/* The i-th of the ranks that a rank releases where each is released by its group's leader: the
- * members of the groups that it leads, those of the highest level first.  -1: no more. */
+/* Returns the i-th rank that a rank releases, if each rank is released by the leader of its group.
+ * These are the members of the groups led by the rank, beginning with the highest level.  Returns
+ * -1 if there are no more. */
 static inline int last_level_released(const struct shape_groups *g, const struct last_level *top,
                                       int rank, int i)
 {
@@ -51,7 +53,7 @@ static inline int last_level_released(const struct shape_groups *g, const struct
         int count;
         const int *members = shape_members(g, level, rank, &count);
         if (members[0] != rank)
-            continue; /* the level at which it is released itself */
+            continue; /* at this level, the rank is itself released */
         if (i < count - 1)
             return members[i + 1];
         i -= count - 1;

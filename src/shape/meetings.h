@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meetings.h - the step in which each two ranks of an exchange meet: pure functions.
+ * meetings.h - the step of an exchange in which each pair of ranks meets: pure functions.
  *
  * The groups are the members of the top group, each with all ranks below it; a rank is the i-th of
  * group a.  With n ranks in the largest of G groups, rank i of a and rank j of b meet in step T G +
  * S, where T = i + j mod n and S = a + b - o(i, j) mod G: o numbers the pairs {i, j} of one T, from
  * 0 on.  So
  *
- *   - a rank meets one other rank, or none, in a step: T gives the other's number; then o is known,
+ *   - a rank meets at most one other rank in a step: T gives the other's number; then o is known,
  *     and S gives its group;
- *   - in a step, at most ceil(n / G) + 1 ranks of a group meet those of any one other group, and n
- *     - floor(n / G) + 2 those of all others.  So the traffic out of a group, on every link, is
- *     spread over the steps, within one or two ranks as evenly as possible while no rank is idle.
+ *   - in a step, at most ceil(n / G) + 1 ranks of a group meet ranks of any one other group, and
+ *     n - floor(n / G) + 2 meet ranks of all other groups.  So the traffic out of a group, on every
+ *     link, is spread over the steps, as evenly as possible to within one or two ranks while no
+ *     rank is idle.
  *
- * If ranks met by r + q mod p instead, consecutive ranks of a group (or every G-th) would all meet
- * one group's ranks in some step, and their own group's in another.  With one group it is that
- * order.
+ * If ranks met in the order r + q mod p instead, consecutive ranks of a group (or every G-th rank)
+ * would all meet the ranks of one other group in some step, and the ranks of their own group in
+ * another step.  With a single group, the order is r + q mod p.
  */
 #ifndef HUD_MEETINGS_H
 #define HUD_MEETINGS_H
@@ -27,15 +28,16 @@
 struct meetings {
     const struct shape_groups *groups;
     const int *heads;
-    int count, max; /* groups; ranks of the largest */
+    int count, max; /* number of groups; number of ranks of the largest group */
 };
 
-/* A rank and its place: the index-th of its group. */
+/* A rank and its place: it is the index-th rank of its group. */
 struct meetings_rank {
     int rank, group, index;
 };
 
-/* Goes from rank to rank, group by group, from meetings_none on.  False: there are no more. */
+/* Advances to the next rank, group by group, beginning with meetings_none.  Returns false if there
+ * are no more. */
 static inline bool meetings_next(const struct meetings *o, struct meetings_rank *at)
 {
     int below = o->groups->levels > 1 ? o->groups->levels - 2 : 0;
@@ -63,7 +65,7 @@ static inline struct meetings meetings_of(const struct shape_groups *groups)
     return o;
 }
 
-/* The step, from 0 on, in which two ranks meet. */
+/* Returns the step, from 0 on, in which two ranks meet. */
 static inline long meetings_step(const struct meetings *o, const struct meetings_rank *x,
                                  const struct meetings_rank *y)
 {
@@ -73,10 +75,10 @@ static inline long meetings_step(const struct meetings *o, const struct meetings
     return (long)sum * o->count + (x->group + y->group + pair * (o->count - 1)) % o->count;
 }
 
-enum { MEETINGS_RANK = 32 }; /* bits of a meeting that tell the rank: the least ones */
+enum { MEETINGS_RANK = 32 }; /* number of low bits of a meeting that hold the rank */
 
-/* The next `most` meetings of a rank after one (0: the first), ascending, so in the order of steps.
- * Returns how many: 0 at the end. */
+/* Stores the next meetings of a rank after `after` (0: from the first), at most `max`, ascending
+ * and so in the order of steps.  Returns their number, and 0 at the end. */
 static inline int meetings_after(const struct meetings *o, const struct meetings_rank *me,
                                  uint64_t after, int max, uint64_t *meeting)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pieces.h - how a message is divided: into slices that ranks own, and fragments, each with a piece
- * of every slice; and the positions of pieces in a window.  Pure arithmetic.
+ * pieces.h - how a message is divided: into slices that ranks own, and into fragments, each with a
+ * piece of every slice.  Also the positions of pieces in a window.  Pure arithmetic.
  *
- * A window holds sets of cells, which fragments use in turn, with a cell for each owner's piece.
- * If a set has no room for a piece of each owner, owners take turns, as many at a time as fit.
- * Pieces are of equal size, except the last of a slice.
+ * A window holds sets of cells, which fragments use in turn.  A set has a cell for each owner's
+ * piece.  If a set is too small for a piece of each owner, owners take turns, as many at a time as
+ * fit.  Pieces are of equal size, except the last piece of a slice.
  */
 #ifndef HUD_PIECES_H
 #define HUD_PIECES_H
@@ -15,25 +15,25 @@
 #include <stdint.h>
 
 struct pieces {
-    size_t bytes;         /* of the message */
-    const size_t *blocks; /* bytes of each slice; NULL: */
-    size_t block_bytes;   /* of each but the last ones */
-    int count, at_once;   /* owners; of them, with a piece in one fragment */
+    size_t bytes;         /* size of the message */
+    const size_t *blocks; /* bytes of each slice; if NULL: */
+    size_t block_bytes;   /* bytes of each slice except the last ones */
+    int count, at_once;   /* number of owners; how many of them have a piece in a fragment */
     uint64_t sets;
     size_t set_bytes, cell_bytes, piece_bytes;
 };
 
 /* A fragment. */
 struct pieces_place {
-    uint64_t at;                  /* its position: fragments since the window began */
-    int owner;                    /* the first with a piece */
-    size_t start_bytes;           /* where that one's slice begins */
-    size_t done_bytes, max_bytes; /* of the slices; of the longest of them */
+    uint64_t at;                  /* position: number of fragments since the window began */
+    int owner;                    /* first owner with a piece */
+    size_t start_bytes;           /* where the slice of that owner begins */
+    size_t done_bytes, max_bytes; /* bytes of each slice already done; bytes of the longest slice */
 };
 
 struct piece {
     int owner;
-    size_t offset_bytes, bytes; /* bytes 0: the slice has ended */
+    size_t offset_bytes, bytes; /* bytes is 0 if the slice has ended */
 };
 
 static inline size_t pieces_min(size_t a, size_t b)
@@ -60,8 +60,8 @@ static inline int pieces_end(const struct pieces *s, const struct pieces_place *
     return (int)pieces_min((size_t)(f->owner + s->at_once), (size_t)s->count);
 }
 
-/* The beginning of the slices of those whose turn it is, or, if these are all empty, of the next
- * ones'. */
+/* Begins the slices of the owners whose turn it is.  If these slices are all empty, continues with
+ * the next owners. */
 static inline void pieces_begin(const struct pieces *s, struct pieces_place *f)
 {
     f->done_bytes = f->max_bytes = 0;
@@ -86,8 +86,8 @@ static inline void pieces_next(const struct pieces *s, struct pieces_place *f)
     pieces_begin(s, f);
 }
 
-/* Pieces of a fragment, in the order of the message: begins before the first; false: there are no
- * more. */
+/* Returns the place before the first piece of a fragment.  pieces_each() then steps through the
+ * pieces in the order of the message, and returns false after the last. */
 static inline struct piece pieces_before(const struct pieces_place *f)
 {
     return (struct piece){ .owner = f->owner - 1, .offset_bytes = f->start_bytes + f->done_bytes };
@@ -105,7 +105,7 @@ static inline bool pieces_each(const struct pieces *s, const struct pieces_place
     return true;
 }
 
-/* Where a piece lies in a window. */
+/* Returns the offset of a piece in a window. */
 static inline size_t pieces_at(const struct pieces *s, const struct pieces_place *f,
                                const struct piece *piece)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* relay.h - in a SHAPE_GROUPED tree: which rank copies a message for the ranks below it, and which
+/* relay.h - in a SHAPE_GROUPED tree: which ranks copy a message for the ranks below them, and which
  * rank may read whose copy.  Pure functions. */
 #ifndef HUD_RELAY_H
 #define HUD_RELAY_H
 
 #include "shape/shape.h"
 
-/* The root fills its queue; another fills its own if its parent is outside its groups below level
- * `from`, and other members of those read from it. */
+/* Reports whether a rank fills its own queue.  The root does.  Another rank does if its parent is
+ * outside its groups below level `from`, and other members of these groups read from the rank. */
 static inline bool relay_copies(const struct shape_tree *t, int rank, int from)
 {
     int above = hud_shape_parent(t, rank), level = 0, below = 0, count;
@@ -21,10 +21,10 @@ static inline bool relay_copies(const struct shape_tree *t, int rank, int from)
     return above < 0 || (level >= from && below > 0);
 }
 
-/* Whether, under some root, rank `by` reads the slice of rank `of`. */
+/* Reports whether there is a root for which rank `by` reads the slice of rank `of`. */
 static inline bool relay_may_read(const struct shape_groups *g, int from, int by, int of)
 {
-    int lead = by, count; /* of those that `by` is below at a level */
+    int lead = by, count; /* the leader above `by` at a level */
 
     for (int level = 0; level < g->levels; level++) {
         if (level >= from &&

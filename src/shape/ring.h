@@ -2,10 +2,10 @@
 /*
  * ring.h - positions in a queue of buffers (paper 01, "Segment"): pure arithmetic.
  *
- * A ring is q sets of equal length.  Positions count units since the ring began and only grow;
- * position k is in unit k % units.  A fragment is some units.  No fragment crosses from one set
- * into the next, so that a set is acknowledged, and refilled, as a whole.  Where a fragment is one
- * buffer, that is the unit, of any size.
+ * A ring is q sets of equal length.  Positions count units since the ring began and only grow.
+ * Position k is in unit k % units.  A fragment is one or more units.  No fragment crosses from one
+ * set into the next, so a set is acknowledged, and refilled, as a whole.  If each fragment is one
+ * buffer, that buffer is the unit, of any size.
  */
 #ifndef HUD_RING_H
 #define HUD_RING_H
@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RING_UNIT = 4096, RING_UNITS_MAX = 4096 }; /* bytes of a unit; most units */
+enum { RING_UNIT = 4096, RING_UNITS_MAX = 4096 }; /* bytes of a unit; maximum number of units */
 
 struct shape_ring {
-    uint64_t set_units, units; /* units 0: there is no room */
+    uint64_t set_units, units; /* units is 0 if there is no room */
 };
 
 static inline uint64_t ring_units_of(uint64_t bytes)
@@ -24,7 +24,8 @@ static inline uint64_t ring_units_of(uint64_t bytes)
     return (bytes + RING_UNIT - 1) / RING_UNIT;
 }
 
-/* Of the units that fit, those wanted (0: all; at least one a set), in equal sets. */
+/* Cuts a ring into equal sets, out of the units that fit.  Uses `wanted` units, or all if `wanted`
+ * is 0, but no fewer than `sets`. */
 static inline struct shape_ring ring_cut(uint64_t units, uint64_t wanted, uint64_t sets)
 {
     struct shape_ring ring;
@@ -36,33 +37,22 @@ static inline struct shape_ring ring_cut(uint64_t units, uint64_t wanted, uint64
     return ring;
 }
 
-/* The ring that fits into room_bytes with a line for each unit. */
-static inline struct shape_ring ring_make(uint64_t room_bytes, uint64_t line_bytes, uint64_t wanted,
-                                          uint64_t sets)
-{
-    return ring_cut(room_bytes / (RING_UNIT + line_bytes), wanted, sets);
-}
-
-static inline bool ring_at_set(const struct shape_ring *ring, uint64_t at)
-{
-    return at % ring->set_units == 0;
-}
-
-/* The set that begins at `at` is free when all ranks have acknowledged the position returned; 0: it
- * was never used. */
+/* Returns the position that all ranks must have acknowledged before the set beginning at `at` is
+ * free, and 0 if the set was never used. */
 static inline uint64_t ring_must_be_acknowledged(const struct shape_ring *ring, uint64_t at)
 {
     return at >= ring->units ? at - ring->units + ring->set_units : 0;
 }
 
-/* The first position of a set at or after this one. */
+/* Returns the first position of a set at or after this position. */
 static inline uint64_t ring_round_up(const struct shape_ring *ring, uint64_t at)
 {
     return (at + ring->set_units - 1) / ring->set_units * ring->set_units;
 }
 
-/* Units of a fragment of those needed, where set_left are left of the set: all if they are at most
- * f, else the set in equal parts of at most f. */
+/* Returns the number of units of a fragment when `needed` units are to be sent and set_left units
+ * are left of the set.  The fragment has all units if they are at most f, and else an equal part,
+ * of at most f units, of the rest of the set. */
 static inline uint64_t ring_part(uint64_t set_left, uint64_t f, uint64_t needed)
 {
     uint64_t max = set_left < f ? set_left : f;
@@ -75,15 +65,10 @@ static inline uint64_t ring_part(uint64_t set_left, uint64_t f, uint64_t needed)
     return (set_left + parts - 1) / parts;
 }
 
-/* Units of the next fragment of a message without end. */
-static inline uint64_t ring_next(const struct shape_ring *ring, uint64_t at, uint64_t f)
-{
-    return ring_part(ring->set_units - at % ring->set_units, f, UINT64_MAX);
-}
-
-/* A position, taken apart once: from there on no step divides. */
+/* A position, split once into its parts, so that later steps do not divide. */
 struct ring_place {
-    uint64_t at, unit, set_left; /* the position, its unit, and the units left of its set */
+    uint64_t at, unit, set_left; /* the position, its unit, and the number of units left of its
+                                    set */
 };
 
 static inline struct ring_place ring_place_of(const struct shape_ring *ring, uint64_t at)
@@ -100,7 +85,7 @@ static inline bool ring_begins_set(const struct shape_ring *ring, const struct r
     return place->set_left == ring->set_units;
 }
 
-/* Units of one fragment, so that at most the set's end is reached. */
+/* Moves a place by the units of a fragment, which does not cross the end of the set. */
 static inline void ring_move(const struct shape_ring *ring, struct ring_place *place,
                              uint64_t units)
 {
@@ -109,8 +94,8 @@ static inline void ring_move(const struct shape_ring *ring, struct ring_place *p
     place->set_left = place->set_left == units ? ring->set_units : place->set_left - units;
 }
 
-/* Units of the best fragment of an n-byte message: f = sqrt(n t_w / t), paper 01, "Choosing", rule
- * 1.  ratio: t_w / t in bytes. */
+/* Returns the number of units of the best fragment of an n-byte message: f = sqrt(n t_w / t), paper
+ * 01, "Choosing", rule 1.  ratio: t_w / t in bytes. */
 static inline uint64_t ring_fragment(uint64_t n, uint64_t ratio)
 {
     uint64_t f = 1;
@@ -120,14 +105,16 @@ static inline uint64_t ring_fragment(uint64_t n, uint64_t ratio)
     return f;
 }
 
-/* What a user knows or wants of a queue: bytes of a fragment (f), buffers of f bytes (s), bytes of
- * all (b), bytes of the longest message (m); 0: follows. */
+/* What a user specifies of a queue: bytes of a fragment (f), number of buffers of f bytes (s),
+ * bytes of all buffers (b), bytes of the longest message (m).  A value of 0 follows from the
+ * others. */
 struct ring_wish {
     uint64_t fragment, buffers, budget, message;
 };
 
-/* Units of a queue: b; s f; or s = m / f buffers, so that the message fits, f being given, or m /
- * s, or the best for m; 0: all there is room for. */
+/* Returns the number of units of a queue, and 0 for all that fit.  The first known of these
+ * applies: b; s f; or s = m / f buffers, so the message fits.  If f is not given, f is m / s, or
+ * the best fragment for m. */
 static inline uint64_t ring_wanted(const struct ring_wish *w, uint64_t sets, uint64_t ratio)
 {
     uint64_t f = ring_units_of(w->fragment), m = ring_units_of(w->message), units = 0;
@@ -143,8 +130,9 @@ static inline uint64_t ring_wanted(const struct ring_wish *w, uint64_t sets, uin
     return (units + sets - 1) / sets * sets;
 }
 
-/* Units of a fragment of an n-byte message: as given; or b / s; or the best for the message, and
- * beyond b bytes the best for the queue. */
+/* Returns the number of units of a fragment of an n-byte message.  The first known of these
+ * applies: the given fragment; b / s; or the best fragment for the message, or for the whole queue
+ * if the message is longer than the queue. */
 static inline uint64_t ring_fragment_of(const struct ring_wish *w, const struct shape_ring *ring,
                                         uint64_t n, uint64_t ratio)
 {

@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 struct rounds_segment {
-    size_t first_bytes, bytes; /* where in the round it begins; 0: the round has ended */
+    size_t first_bytes, bytes; /* offset in the round; bytes is 0 if the round has ended */
 };
 
-/* Bytes of the next round of what is left: as few rounds as max_bytes in each allow, and about
- * alike. */
+/* Returns the bytes of the next round.  The bytes left are divided into as few rounds of at most
+ * max_bytes as possible, of about equal length. */
 static inline size_t rounds_next(size_t left_bytes, size_t max_bytes)
 {
     size_t rounds = (left_bytes + max_bytes - 1) / max_bytes;
@@ -19,7 +19,8 @@ static inline size_t rounds_next(size_t left_bytes, size_t max_bytes)
     return (left_bytes + rounds - 1) / rounds;
 }
 
-/* One of `count` segments of a round: whole units, alike but for the last ones. */
+/* Returns a segment of a round that is divided into `count` segments of whole units.  All but the
+ * last segments have equal length. */
 static inline struct rounds_segment rounds_segment_of(size_t round_bytes, int count,
                                                       size_t unit_bytes, int index)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape/trees.c - parent and children of a rank, computed at the call, without tables.
+ * shape/trees.c - parent and children of a rank, computed during the call, without tables.
  *
  * Source  papers 01 and 04 (flat, chain, k-ary, k-nomial); grouped, nested, leaders: this project,
  *         over paper 03's groups.
  * Root    flat, chain, k-ary and k-nomial are defined for root 0 and rotated: v = (rank - root)
- *         modulo ranks is a rank's number in the tree.  The others keep every rank in its groups:
- *         grouped and nested reverse the edges on the path from the root to the top; in leaders the
- *         root heads its own lowest group, in place of the leader, and the tree of all heads.
+ *         modulo ranks is a rank's number in the tree.  The other kinds keep every rank in its
+ *         groups.  grouped and nested reverse the edges on the path from the root to the top.  In
+ *         leaders, the root heads its own lowest group, in place of the leader, and also the tree
+ *         of all heads.
  * Cost    flat, chain, k-ary O(1); balanced, k-nomial O(log ranks); grouped, nested O(log group)
- *         for each level at which the rank takes part: a leaf pays for one; leaders O(log group), a
- *         head O(log groups) more.
+ *         for each level at which the rank takes part, which is one level for a leaf; leaders O(log
+ *         group), and O(log groups) more for a head.
  */
 #include "shape/shape.h"
 
@@ -58,12 +59,13 @@ static int kary_child(const struct shape_tree *t, int v, int i)
 
 /* ---- balanced k-ary -------------------------------------------------------------------------- */
 
-/* A subtree: the ranks first .. first + size - 1, the first of them its root. */
+/* A subtree: the ranks first .. first + size - 1, whose root is the first. */
 struct run {
     int first, size;
 };
 
-/* The i-th part of what is below a run's root: the remainder makes the first parts one larger. */
+/* Returns the i-th part of the ranks below a run's root.  The remainder makes the first parts one
+ * rank larger. */
 static struct run run_part(struct run r, int degree, int i)
 {
     int below = r.size - 1, small = below / degree, larger = below % degree;
@@ -72,7 +74,7 @@ static struct run run_part(struct run r, int degree, int i)
                          small + (i < larger) };
 }
 
-/* Which part v, below the run's root, lies in. */
+/* Returns the index of the part that contains v, which is below the run's root. */
 static int run_part_of(struct run r, int degree, int v)
 {
     int below = r.size - 1, small = below / degree, larger = below % degree, at = v - r.first - 1;
@@ -80,12 +82,12 @@ static int run_part_of(struct run r, int degree, int v)
     return at / (small + 1) < larger ? at / (small + 1) : (at - larger) / small;
 }
 
-/* The subtree of v, and v's parent. */
+/* Returns the subtree of v, and stores v's parent. */
 static struct run run_find(const struct shape_tree *t, int v, int *parent)
 {
     struct run r = { 0, t->ranks };
 
-    if (t->degree == 1) { /* a chain, which need not be walked */
+    if (t->degree == 1) { /* a chain needs no loop */
         *parent = v - 1;
         return (struct run){ v, t->ranks - v };
     }
@@ -121,15 +123,15 @@ static int balanced_child(const struct shape_tree *t, int v, int i)
 
 static int knomial_parent(const struct shape_tree *t, int v)
 {
-    long step = t->degree; /* of the digit above the one looked at */
+    long step = t->degree; /* step of the digit above the current digit */
 
     while (v % step == 0)
         step *= t->degree;
     return (int)(v - v % step);
 }
 
-/* Children are v + d * k^j for each zero digit j below the lowest that is not: large steps first,
- * since their subtrees are deeper. */
+/* Returns the i-th child of v.  The children are v + d * k^j for each zero digit j below the lowest
+ * nonzero digit.  Large steps come first, since their subtrees are deeper. */
 static int knomial_child(const struct shape_tree *t, int v, int i)
 {
     long k = t->degree, step = 1, here;
@@ -174,9 +176,9 @@ static int to_rank(const struct shape_tree *t, int v)
 /* ---- grouped, nested ------------------------------------------------------------------------- */
 
 /*
- * The path of the root: path[0] is the root, path[l + 1] leads path[l]'s group at level l.  path[l]
- * heads its group at level l, in place of the leader; every other group is headed by its leader.
- * Fills path[0 .. levels - 1].
+ * Stores the path of the root in path[0 .. levels - 1]: path[0] is the root, and path[l + 1] leads
+ * path[l]'s group at level l.  path[l] heads its group at level l in place of the leader; every
+ * other group is headed by its leader.
  */
 static void root_path(const struct shape_tree *t, int levels, int path[])
 {
@@ -187,12 +189,12 @@ static void root_path(const struct shape_tree *t, int levels, int path[])
         path[l + 1] = shape_members(t->groups, l, path[l], &count)[0];
 }
 
-/* The group of a rank at a level is a tree of its own: number 0 is its head, the others follow in
- * order.  Grouped: all of them are the head's children. */
+/* The group of a rank at a level, which is a tree of its own.  Number 0 is its head, and the other
+ * members follow in order.  In a grouped tree, all others are the head's children. */
 struct group {
     struct shape_tree tree; /* balanced */
     const int *members;
-    int head; /* which of them */
+    int head; /* index of the head in members */
 };
 
 static struct group group_at(const struct shape_tree *t, int level, int rank, const int path[])
@@ -218,7 +220,8 @@ static int group_rank(const struct group *g, int v)
     return g->members[v == 0 ? g->head : v - (v <= g->head)];
 }
 
-/* In the one group at most that it takes part in and somebody else heads. */
+/* Returns the parent of a rank, in the only group in which the rank takes part and another rank is
+ * the head. */
 static int grouped_parent(const struct shape_tree *t, int rank)
 {
     int path[SHAPE_LEVELS], parent = rank;
@@ -232,8 +235,8 @@ static int grouped_parent(const struct shape_tree *t, int rank)
     return parent;
 }
 
-/* High levels first.  A group's leader comes first in it, and if it is a child, the whole rest of
- * the machine is below it. */
+/* Returns the i-th child of a rank.  High levels come first: the leader is the first member of its
+ * group, and if the leader is a child, the whole rest of the machine is below this child. */
 static int grouped_child(const struct shape_tree *t, int rank, int i)
 {
     int path[SHAPE_LEVELS];
@@ -251,14 +254,15 @@ static int grouped_child(const struct shape_tree *t, int rank, int i)
 }
 
 /* ---- leaders: the heads of the lowest groups are a tree of their own, in the order of the groups,
- * turned so that the root's comes first ------------ */
+ * rotated so that the root's group comes first ------------ */
 
 enum {
     AT_ONCE = 16
-}; /* what one line of a group is read by without harm; more readers, who queue for it, in two steps
-    */
+}; /* maximum number of readers of a line that do not delay each other; more readers would queue
+      for the line, so such a group is read in two steps */
 
-/* The lowest group of a rank, headed by the root, if that is inside, else by its leader. */
+/* Returns the lowest group of a rank.  The root heads the group if it is a member, and else the
+ * leader. */
 static struct group lowest_group(const struct shape_tree *t, int rank)
 {
     struct group g = group_at(t, 0, rank, &t->root);
@@ -269,7 +273,7 @@ static struct group lowest_group(const struct shape_tree *t, int rank)
     return g;
 }
 
-/* The tree of the lowest groups, each of which stands for its head. */
+/* Returns the tree of the lowest groups, each represented by its head. */
 static struct shape_tree heads_tree(const struct shape_tree *t)
 {
     const struct shape_level *lowest = &t->groups->level[0];
@@ -300,13 +304,14 @@ static int leaders_parent(const struct shape_tree *t, int rank)
                    balanced_parent(&heads, to_number(&heads, t->groups->level[0].group_of[rank]))));
 }
 
-/* Heads first: whole groups are below them. */
+/* Returns the i-th child of a rank.  Heads come first, because whole groups are below them. */
 static int leaders_child(const struct shape_tree *t, int rank, int i)
 {
     const struct group g = lowest_group(t, rank);
     const struct shape_tree heads = heads_tree(t);
     int v = group_number(&g, rank), number = to_number(&heads, t->groups->level[0].group_of[rank]);
-    int below = v == 0 ? balanced_children(&heads, number) : 0; /* heads */
+    int below = v == 0 ? balanced_children(&heads, number) : 0; /* number of children that are
+                                                                   heads */
 
     if (i < below)
         return head_of(t, to_rank(&heads, balanced_child(&heads, number, i)));
@@ -334,7 +339,7 @@ int hud_shape_parent(const struct shape_tree *t, int rank)
 {
     if (rank == t->root)
         return -1;
-    if (t->ranks == 2) /* the same in all kinds, and quicker */
+    if (t->ranks == 2) /* the same for all kinds, but faster */
         return t->root;
     return to_rank(t, kinds[t->kind].parent(t, to_number(t, rank)));
 }

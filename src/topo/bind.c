@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topo/bind.c - where a launcher would bind ranks: each to a processor, in turn over the units of a
- * level. */
+/* topo/bind.c - where a launcher would bind ranks: each rank to a processor, round robin over the
+ * units of a level. */
 #include "topo/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Processors of each unit: cpu[first[u]] .. cpu[first[u + 1] - 1]; level -1: one unit of all. */
+/* The processors of unit u are cpu[first[u]] .. cpu[first[u + 1] - 1].  Level -1 has a single unit
+ * with all processors. */
 struct lists {
     int units, first[TOPO_CPUS + 1], cpu[TOPO_CPUS];
 };
@@ -26,7 +27,7 @@ static void list_cpus(const struct topo *t, const struct topo_cpus *usable, int 
     l->first[l->units] = count;
 }
 
-/* The k-th of a unit, round robin; -1: it has none. */
+/* Returns the k-th processor of a unit, round robin, or -1 if the unit has none. */
 static int pick(const struct lists *l, int unit, int k)
 {
     int count = l->first[unit + 1] - l->first[unit];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cgroup.c - finds the control groups of this process by /proc/self/mounts and /proc/self/cgroup.
- * Those of the system are found once, since a start asks for them four times and reading the mounts
- * takes longest.
+ * The groups of the system are found only once, because a start asks for them four times and
+ * reading the mounts takes most of the time.
  */
 #define _GNU_SOURCE
 #include "topo/cgroup.h"
@@ -20,25 +20,25 @@ static const char *const controllers[] = { "cpu", "memory" };
 
 struct group {
     struct group *next;
-    const char *controller; /* "": all, of version 2 */
+    const char *controller; /* "" for version 2, which has all controllers */
     char folder[];
 };
 
-/* From a group up to where groups are mounted, of each mount.  complete: none was left out because
- * there was no memory or descriptor for it. */
+/* For each mount, the groups from the process's own up to the mount point.  The flag `complete` is
+ * false if a group was left out because there was no memory or descriptor for it. */
 struct groups {
     struct group *first, **end;
     bool complete;
 };
 
-/* Too much for the stack of some threads. */
+/* On the heap, because it is too large for the stacks of some threads. */
 struct texts {
     char path[PATH_BYTES], folder[2 * PATH_BYTES], line[PATH_BYTES], mount[PATH_BYTES],
         group[PATH_MAX];
 };
 
-/* The cgroup of this process in the hierarchy that has a controller; "": version 2's.  False: in
- * none. */
+/* Finds the cgroup of this process in the hierarchy that has a controller, or in version 2's if the
+ * controller is "".  Stores the path in t->group.  Returns false if the process is in none. */
 static bool find_group(const char *root, const char *controller, struct texts *t, bool *complete)
 {
     bool found = false;
@@ -60,7 +60,7 @@ static bool find_group(const char *root, const char *controller, struct texts *t
             found = found || !strcmp(name, controller);
         strcpy(t->group, strstr(end + 1, "/..")
                              ? "/"
-                             : end + 1); /* a group outside of our namespace cannot be seen */
+                             : end + 1); /* a group outside of this namespace is not visible */
     }
     if (f)
         fclose(f);
@@ -82,7 +82,7 @@ static void add(struct groups *groups, const char *folder, const char *controlle
     groups->end = &g->next;
 }
 
-/* The group and all above it, up to where they are mounted, which is t->path. */
+/* Adds the group and all its ancestors up to the mount point t->path. */
 static void climb(struct texts *t, const char *controller, struct groups *groups)
 {
     for (;;) {
@@ -96,7 +96,7 @@ static void climb(struct texts *t, const char *controller, struct groups *groups
     }
 }
 
-/* Those of a mount that limit this process. */
+/* Adds the groups of a mount that limit this process. */
 static void enter(const char *root, const struct mntent *mount, const char *controller,
                   struct texts *t, struct groups *groups)
 {
@@ -153,7 +153,7 @@ void hud_cgroup_visit(const char *root, const char *controller,
                       void (*visit)(const char *folder, bool version_2, void *arg), void *arg)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct groups known; /* of the system */
+    static struct groups known; /* groups of the system */
     struct groups here = { .first = NULL };
 
     if (root[0] != '\0') {

@@ -2,11 +2,11 @@
 /*
  * topo/discover.c - asks hwloc once and keeps plain tables.
  *
- * hwloc is loaded on a separate topology, without I/O, instruction caches and other objects that
- * huddle does not use, but with the processors that this process may not use: otherwise rank 0's
- * cpuset would hide the other ranks' cores.  It changes no thread's binding while it loads, since
- * other threads of the program may be starting threads meanwhile.  It does without hwloc's plugins
- * where it can (no_plugins.h).
+ * hwloc loads a separate topology, without I/O, instruction caches and other objects that huddle
+ * does not use, but with the processors that this process may not use: otherwise rank 0's cpuset
+ * would hide the other ranks' cores.  hwloc changes no thread's binding while it loads, because
+ * other threads of the program may be starting threads meanwhile.  It does not load its plugins if
+ * this can be avoided (no_plugins.h).
  */
 #include "topo/discover.h"
 #include "topo/no_plugins.h"
@@ -18,8 +18,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Besides the processors of others: what leaves the threads alone, and saves time.  An MPI may have
- * brought an hwloc older than our header. */
+/* Returns the flags for loading: include the processors of other processes, leave the threads'
+ * bindings alone, and skip unused data.  The MPI may have loaded an hwloc that is older than our
+ * header. */
 static unsigned long load_flags(void)
 {
     unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
@@ -36,9 +37,9 @@ static unsigned long load_flags(void)
 }
 
 /*
- * Whether a synthetic description is of more processors or NUMA nodes than are of use: hwloc would
- * spend minutes and the memory on making them.  A number after a space or a colon multiplies; what
- * is in brackets does not, but is memory.
+ * Returns whether a synthetic description has more than TOPO_CPUS processors or MAX_NODES NUMA
+ * nodes: hwloc would spend minutes and all memory on building such a machine.  A number after a
+ * space or a colon multiplies the count; a number in brackets does not, but describes memory.
  */
 static bool is_too_long_to_make(const char *description)
 {
@@ -57,8 +58,7 @@ static bool is_too_long_to_make(const char *description)
         if (units > TOPO_CPUS ||
             (units > MAX_NODES && (*c == '[' || (counts && !strncasecmp(word, "numa", 4)))))
             return true;
-        /* Attributes follow a number.  hwloc passes over a parenthesis elsewhere, up to the colon.
-         */
+        /* Attributes follow a number.  Elsewhere hwloc skips a parenthesis, up to the colon. */
         bool opens =
             *c == '[' || (*c == '(' && (depth > 0 || (!begins && isdigit((unsigned char)c[-1]))));
         depth += opens - (depth > 0 && (*c == ')' || *c == ']'));
@@ -81,7 +81,7 @@ static int discover(hwloc_topology_t machine, const char *description)
     int failed = hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
 
     for (int kind = 0; kind < TOPO_KINDS && !failed;
-         kind++) /* groups that only repeat others are of no use; nor are other things' */
+         kind++) /* skip groups that only repeat other levels, and groups of other objects */
         failed = hwloc_topology_set_type_filter(
             machine, hud_topo_types[kind],
             kind == TOPO_GROUP ? HWLOC_TYPE_FILTER_KEEP_STRUCTURE : HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -133,7 +133,8 @@ static struct topo *keep(hwloc_topology_t machine)
     return t;
 }
 
-/* Of a machine that is described no processor is left out in silence. */
+/* Returns whether a machine has processors beyond TOPO_CPUS.  A described machine is then refused,
+ * instead of silently losing processors. */
 static bool is_too_large(hwloc_topology_t machine)
 {
     return hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine)) >= TOPO_CPUS;
@@ -152,7 +153,7 @@ static struct topo *ask(const char *description)
     return t;
 }
 
-/* XML that another program wrote is read by a plugin. */
+/* Asks hwloc, without plugins unless XML is read: a plugin of hwloc reads XML of other programs. */
 struct topo *hud_topo_discover(const char *description)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

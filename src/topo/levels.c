@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topo/levels.c - which levels of the memory hierarchy are active.
+ * topo/levels.c - determines which levels of the memory hierarchy are active.
  *
  * Source  paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
  *         "Building the groups", step 1.
- * Rules   candidates are examined by importance: NUMA nodes, sockets, L3, dies, L2, hwloc's groups
+ * Rules   Candidates are examined by importance: NUMA nodes, sockets, L3, dies, L2, hwloc's groups
  *         (from the smallest up).  A level is left out if no two cores share a unit of it, if one
  *         unit is the whole machine, or if it does not nest with a level accepted before.  A level
- *         with the same units as an accepted one only adds its name.  So accepted levels always
+ *         with the same units as an accepted level only adds its name.  So accepted levels always
  *         nest: NUMA nodes below or above sockets, groups below an L3, dies of some sockets.
  */
 #include "topo/discover.h"
@@ -22,9 +22,10 @@ const hwloc_obj_type_t hud_topo_types[TOPO_KINDS] = {
 };
 
 /*
- * NUMA nodes are no partition where memory of several kinds exists: nodes with the same processors,
- * a node of the whole machine, nodes with none.  The smallest, then the first, stands for its
- * processors.
+ * Returns whether another NUMA node represents this node's processors.  NUMA nodes are not a
+ * partition if memory of several kinds exists: several nodes may have the same processors, a node
+ * may have all processors of the machine, or none.  The smallest node represents its processors,
+ * and the first of equal ones.
  */
 static bool is_hidden(hwloc_topology_t machine, int depth, hwloc_obj_t node)
 {
@@ -42,7 +43,7 @@ static bool is_hidden(hwloc_topology_t machine, int depth, hwloc_obj_t node)
     return false;
 }
 
-/* Numbers the units by their lowest processor, as people expect. */
+/* Renumbers the units by their lowest processor, as users expect. */
 static void renumber(struct topo_units *units)
 {
     int16_t number[TOPO_CPUS];
@@ -58,13 +59,13 @@ static void renumber(struct topo_units *units)
     }
 }
 
-/* The objects of a depth as units. */
+/* Reads the objects of a depth as units. */
 static void read_units(hwloc_topology_t machine, int depth, struct topo_units *units)
 {
     memset(units->of, -1, sizeof units->of);
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_depth(machine, depth, o)) != NULL;) {
         int lowest = hwloc_bitmap_first(
-            o->cpuset); /* names the unit for now; a processor is in one unit only */
+            o->cpuset); /* the unit's number for now; a processor is in one unit only */
 
         if (o->type == HWLOC_OBJ_NUMANODE && is_hidden(machine, depth, o))
             continue;
@@ -96,10 +97,12 @@ static bool covers(const struct topo_units *units, const struct topo_cpus *cpus)
     return true;
 }
 
-/* Two processors in one unit of `low` are always in one unit of `high`, or both in none. */
+/* Returns whether processors in the same unit of `low` are always in the same unit of `high`, or
+ * all in none. */
 static bool nests(const struct topo_units *low, const struct topo_units *high)
 {
-    int16_t within[TOPO_CPUS]; /* the unit of high that a unit of low lies in; -2: not seen yet */
+    int16_t within[TOPO_CPUS]; /* the unit of `high` that contains a unit of `low`; -2: not seen
+                                  yet */
 
     for (int u = 0; u < low->count; u++)
         within[u] = -2;
@@ -114,7 +117,7 @@ static bool nests(const struct topo_units *low, const struct topo_units *high)
     return true;
 }
 
-/* Every unit is one of the others. */
+/* Returns whether every unit is equal to a unit of `others`. */
 static bool repeats(const struct topo_units *units, const struct topo_units *others)
 {
     for (int c = 0; c < TOPO_CPUS; c++)
@@ -129,7 +132,7 @@ static bool is_useful(const struct topo_units *units, const struct topo_units *c
     return !nests(units, cores) && !(units->count == 1 && covers(units, cpus));
 }
 
-/* Puts a candidate in its place among the levels taken so far. */
+/* Inserts a candidate at its place among the levels accepted so far, or drops it. */
 static void take(struct topo *t, enum topo_kind kind, const struct topo_units *units)
 {
     int at = 0;
@@ -164,7 +167,7 @@ int hud_topo_find_levels(hwloc_topology_t machine, struct topo *t)
         t->cores = cores->count;
         for (int kind = 0; kind < TOPO_KINDS; kind++)
             for (int d = lowest; d >= HWLOC_TYPE_DEPTH_NUMANODE;
-                 d--) { /* NUMA nodes have a depth of their own, below 0 */
+                 d--) { /* NUMA nodes have their own depth, below 0 */
                 if (hwloc_get_depth_type(machine, d) != hud_topo_types[kind])
                     continue;
                 read_units(machine, d, units);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topo/list.c - sets of processors or NUMA nodes as the kernel writes them: "0-3,8". */
+/* topo/list.c - sets of processors or NUMA nodes in the kernel's format: "0-3,8". */
 #include "topo/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The number at *text, which moves behind it; TOPO_CPUS: one that no set holds; -1: none. */
+/* Reads the number at *text and advances *text behind it.  Returns TOPO_CPUS if the number is too
+ * large for a set, and -1 if none was found. */
 static int next_number(const char **text)
 {
     int number = -1;

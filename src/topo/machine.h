@@ -8,12 +8,10 @@
 
 #include <stdbool.h>
 
-enum {
-    TOPO_MOST_LEVELS = SHAPE_LEVELS - 1
-}; /* the top, which holds all ranks, is added by shape */
+enum { TOPO_MOST_LEVELS = SHAPE_LEVELS - 1 }; /* shape adds the top level, which holds all ranks */
 
-/* Kinds of levels, the one whose name counts first.  A level that is of several kinds (an L3 that
- * is a NUMA node) bears the first name. */
+/* Kinds of levels, in the order of their names' precedence.  A level of several kinds (an L3 that
+ * is a NUMA node) has the first name. */
 enum topo_kind { TOPO_NUMA, TOPO_SOCKET, TOPO_L3, TOPO_DIE, TOPO_L2, TOPO_GROUP, TOPO_KINDS };
 
 extern const char hud_topo_kinds[TOPO_KINDS][TOPO_NAME];
@@ -21,41 +19,43 @@ extern const char hud_topo_kinds[TOPO_KINDS][TOPO_NAME];
 /* Disjoint sets of processors. */
 struct topo_units {
     int count;
-    int16_t of[TOPO_CPUS]; /* the unit of a processor, by OS number; -1: in none */
+    int16_t of[TOPO_CPUS]; /* the unit of a processor, by OS number; -1: none */
 };
 
 struct topo_level {
     enum topo_kind kind;
-    unsigned also; /* other kinds with the same units, a bit each */
+    unsigned also; /* other kinds with the same units, as a bit mask */
     struct topo_units units;
 };
 
 struct topo_node {
-    int os; /* number */
+    int os; /* OS number */
     uint64_t bytes;
-    struct topo_cpus cpus; /* near it; none: memory only */
+    struct topo_cpus cpus; /* the node's processors; empty: memory only */
 };
 
 struct topo {
     struct topo_cpus cpus;
     int sockets, cores, levels, nodes;
     struct topo_level
-        level[TOPO_MOST_LEVELS]; /* lowest first, each unit within one of every higher level */
+        level[TOPO_MOST_LEVELS]; /* lowest first; each unit is within a unit of every higher
+                                    level */
     struct topo_node *node;
-    struct topo_units caches; /* L3, else L2 */
-    uint64_t cache_bytes;     /* of the smallest of them, 0: not known */
+    struct topo_units caches; /* L3, or L2 if there is no L3 */
+    uint64_t cache_bytes;     /* size of the smallest cache; 0: unknown */
 };
 
 /*
- * Asks hwloc; description as in hud_topo_load_described, NULL: this machine.  In libhuddle hwloc
- * and this function are in a library that it loads at the first call (src/late): of a job's ranks
- * only a few need them.
+ * Asks hwloc for a described machine, as in hud_topo_load_described, or for this machine if
+ * `description` is NULL.  In libhuddle, hwloc and this function are in a library that is loaded at
+ * the first call (src/lazy_libs), because only a few of a job's ranks need them.
  */
 struct topo *hud_topo_discover(const char *description);
 
-/* list.c: "0-3,8".  Numbers from TOPO_CPUS on are left out.  False: not a list. */
+/* Reads a list like "0-3,8" (list.c).  Ignores numbers from TOPO_CPUS on.  Returns false if the
+ * text is not a list. */
 bool hud_topo_list_read(const char *text, struct topo_cpus *set);
-/* For free(); NULL: out of memory. */
+/* Writes a list, to be released with free().  Returns NULL if out of memory. */
 char *hud_topo_list_write(const struct topo_cpus *set);
 
 static inline bool topo_has(const struct topo_cpus *cpus, int cpu)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topo/no_plugins.c - a second array of the process's variables, for the time of a call.
+ * topo/no_plugins.c - replaces the process's array of environment variables during a call.
  *
- * setenv() would do, but may free the array that another thread reads.  This one is never freed,
- * and never written while it is the process's.
+ * setenv() may free the array that another thread is reading.  The second array is never freed, and
+ * never written while it is the process's environment.
  */
 #define _GNU_SOURCE /* environ */
 #include "topo/no_plugins.h"
 
-#include "core/local.h"
+#include "base/process_atomics.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum { VARIABLES = 4096 };
 
 static char nowhere[] = NAME "=/dev/null";
 static char *ours[VARIABLES], **before;
-static const char *theirs; /* the user's value; NULL: none */
+static const char *theirs; /* the user's value, or NULL */
 
 bool hud_no_plugins_begin(void)
 {
@@ -39,7 +39,8 @@ bool hud_no_plugins_begin(void)
     return true;
 }
 
-/* Another thread has added a variable, or cleared all: the array is the C library's. */
+/* Restores the variable after another thread has added a variable or cleared all of them, so that
+ * the array belongs to the C library. */
 static void remove_name(void)
 {
     if (!environ)
@@ -55,14 +56,14 @@ void hud_no_plugins_end(void)
         remove_name();
         return;
     }
-    /* Else a thread has given it a value, or has removed it. */
+    /* Otherwise a thread has set or removed the variable. */
     bool kept = ours[0] == nowhere,
          given = !kept && ours[0] && !strncmp(ours[0], NAME "=", sizeof NAME);
     char **variables = ours + (kept || given);
     size_t bytes = sizeof *ours;
     for (char **v = variables; *v; v++)
         bytes += sizeof *v;
-    if (memcmp(before, variables, bytes) != 0) /* one changed or removed one */
+    if (memcmp(before, variables, bytes) != 0) /* a thread has changed or removed a variable */
         memcpy(before, variables, bytes);
     local_publish(&environ, before);
     if (given)

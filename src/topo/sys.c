@@ -4,7 +4,7 @@
  *
  * Source  Linux: admin-guide/mm/numaperf and ABI/stable/sysfs-devices-node (node/online,
  *         nodeN/cpulist), admin-guide/cgroup-v2 (cpu.max), scheduler/sched-bwc (cpu.cfs_quota_us).
- *         Read each time: a few small files, no topology is loaded.
+ *         The files are read at each call: they are few and small, and no topology is loaded.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "topo/sys.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = PATH_MAX + 64 }; /* root is short, or a test's */
+enum { PATH_BYTES = PATH_MAX + 64 }; /* root is short, or a test's folder */
 
 /* ---- affinity -------------------------------------------------------------------------------- */
 
@@ -26,14 +26,14 @@ void hud_topo_allowed(struct topo_cpus *cpus)
 {
     uint64_t mask[65536 / 64] = {
         0
-    }; /* the call fails if the kernel knows more processors than fit */
+    }; /* sched_getaffinity fails if the kernel knows more processors than fit */
     int beyond = sched_getaffinity(0, sizeof mask, (cpu_set_t *)mask) != 0;
 
     for (size_t i = TOPO_CPUS / 64; i < sizeof mask / sizeof mask[0] && !beyond; i++)
         beyond = mask[i] != 0;
     memcpy(cpus, mask, sizeof *cpus);
     if (beyond)
-        memset(cpus, -1, sizeof *cpus); /* unbound */
+        memset(cpus, -1, sizeof *cpus); /* counts as unbound */
 }
 
 int hud_topo_cpus_count(const struct topo_cpus *cpus)
@@ -47,7 +47,8 @@ int hud_topo_cpus_count(const struct topo_cpus *cpus)
 
 /* ---- NUMA nodes ------------------------------------------------------------------------------ */
 
-/* A list as the kernel writes it ("0-3,8").  False: no such file, or something else is in it. */
+/* Reads a list in the kernel's format ("0-3,8").  Returns false if the file is missing or has other
+ * content. */
 static bool read_list(const char *path, struct topo_cpus *list)
 {
     char *text = NULL;
@@ -64,7 +65,7 @@ static bool read_list(const char *path, struct topo_cpus *list)
     return read;
 }
 
-/* Node 0 where the kernel does not say. */
+/* Reads the set of online NUMA nodes.  Assumes node 0 if the kernel does not list any. */
 static void read_nodes(const char *root, struct topo_cpus *nodes)
 {
     char path[PATH_BYTES];
@@ -113,7 +114,8 @@ int hud_sys_home_node(const char *root, const struct topo_cpus *cpus)
 
 /* ---- CPU quota ------------------------------------------------------------------------------- */
 
-/* Processors that one cgroup's own limit allows, rounded up; INT_MAX: no limit. */
+/* Returns how many processors a cgroup's own limit allows, rounded up, or INT_MAX if there is no
+ * limit. */
 static int folder_quota(const char *folder, bool version_2)
 {
     static const char *const files[2][2] = { { "cpu.cfs_quota_us", "cpu.cfs_period_us" },
@@ -138,8 +140,8 @@ static int folder_quota(const char *folder, bool version_2)
     return cpus < INT_MAX ? (int)cpus : INT_MAX;
 }
 
-/* arg: the least so far */
-static void look_at(const char *folder, bool version_2, void *arg)
+/* Updates the minimum quota, *arg. */
+static void reduce_quota(const char *folder, bool version_2, void *arg)
 {
     int quota = folder_quota(folder, version_2), *min = arg;
 
@@ -150,13 +152,13 @@ int hud_sys_cpu_quota(const char *root)
 {
     int min = INT_MAX;
 
-    hud_cgroup_visit(root, "cpu", look_at, &min);
+    hud_cgroup_visit(root, "cpu", reduce_quota, &min);
     return min;
 }
 
 /* ---- the processors' name -------------------------------------------------------------------- */
 
-/* The value of the first "key : value" line of cpuinfo; false: there is none. */
+/* Finds the value of the first "key : value" line of cpuinfo.  Returns false if there is none. */
 static bool cpuinfo(const char *root, const char *key, char *value, size_t bytes)
 {
     char path[PATH_BYTES], line[512];
@@ -210,17 +212,6 @@ int hud_topo_node_here(void)
 int hud_topo_cpu_quota(void)
 {
     return hud_sys_cpu_quota("");
-}
-
-const char *const hud_topo_vendors[TOPO_VENDORS] = { "other", "amd", "intel" };
-
-enum topo_vendor hud_topo_vendor(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_is("amd") ? TOPO_AMD : __builtin_cpu_is("intel") ? TOPO_INTEL : TOPO_OTHER;
-#else
-    return TOPO_OTHER;
-#endif
 }
 
 void hud_topo_cpu_name(char *name, size_t bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sys.h - the kernel's information about this process, read below a root folder: "" is the system
- * itself; tests pass a folder of their own.  Missing files are no error (containers show only a
- * part of /sys): one NUMA node, no quota.  Private to src/topo.
+ * itself, and tests pass their own folder.  Missing files are not an error, because containers show
+ * only a part of /sys: the result is then one NUMA node and no quota.  Private to src/topo.
  */
 #ifndef HUD_TOPO_SYS_H
 #define HUD_TOPO_SYS_H

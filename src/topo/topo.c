@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topo/topo.c - answers from plain tables which unit of a level holds a rank's processors. */
+/* topo/topo.c - answers queries from plain tables: which unit of a level contains a rank's
+ * processors? */
 #include "topo/topo.h"
 
 #include "topo/machine.h"
@@ -108,7 +109,8 @@ void hud_topo_cache_units(const struct topo *t, const struct topo_cpus *cpus, in
         unit[r] = t->caches.count != 0 ? unit_of(&t->caches, &cpus[r]) : -1;
 }
 
-/* Ranks that are bound within no single cache are taken to spread over all. */
+/* Returns the cache share of a rank.  Ranks that are not bound within a single cache are assumed to
+ * spread over all caches. */
 uint64_t hud_topo_cache_share(const struct topo_caches *caches, const int *unit, int ranks)
 {
     int64_t spread = 0, max = 0;
@@ -116,7 +118,7 @@ uint64_t hud_topo_cache_share(const struct topo_caches *caches, const int *unit,
     if (caches->count == 0 || ranks == 0)
         return 0;
     for (int r = 0; r < ranks; r++) {
-        int64_t here = 0; /* of the ranks from this one on */
+        int64_t here = 0; /* ranks of the unit, from r on */
         for (int other = r; other < ranks; other++)
             here += unit[other] == unit[r];
         spread += unit[r] < 0;
@@ -127,8 +129,8 @@ uint64_t hud_topo_cache_share(const struct topo_caches *caches, const int *unit,
 
 /* ---- levels switched off --------------------------------------------------------------------- */
 
-/* The next name of a comma-separated list; *list moves behind it.  Returns its length, -1: the list
- * has ended. */
+/* Finds the next name of a comma-separated list, and advances *list behind it.  Returns the name's
+ * length, or -1 at the end of the list. */
 static int next_name(const char **list, const char **name)
 {
     size_t length;
@@ -173,8 +175,8 @@ int hud_topo_names_valid(const char *list)
     return 1;
 }
 
-/* The first of a level's names that is not listed, NULL: all are, and the level is off.  A group
- * that hwloc put around something else is no other name. */
+/* Returns the first of a level's names that is not in `off`, or NULL if all are and the level is
+ * off.  TOPO_GROUP is not an additional name: hwloc may put a group around another object. */
 static const char *kept_name(const struct topo *t, int level, const char *off)
 {
     const char *name = hud_topo_level_name(t, level);

@@ -6,12 +6,12 @@
  * Shape     p ranks, n <= 112 bytes.  Each rank writes its line and reads those of all others,
  *           from rank 0 on.
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
- *           copy or reduction of n bytes in the nearest cache
+ *           copy or reduction of n bytes in the L1 cache
  *           traffic: p lines read or written by a rank
  * Accepts   n <= 112.
  *
- * Two lines in turn: a rank that writes the line of operation k has seen all lines of k - 1, whose
- * writers had finished operation k - 2.
+ * Two lines are used in turn: a rank that writes the line of operation k has seen all lines of k -
+ * 1, whose writers had finished operation k - 2.
  *
  * Line                  written by   read by       value k means
  *   slot[r].line[k % 2]  r            all others    r's contribution to operation k is in this line
@@ -19,6 +19,11 @@
  * Edges     R1 -> A1   a rank's contribution       happens before  the others' reading it
  *                      a rank's reads of k - 2     happen before   the others' next write to those
  *                                                                  lines
+ *
+ * Deadlock  A rank posts its line before it waits, and waits only for lines of the same operation.
+ * Safety    A rank writes the line of operation k after it has awaited all lines of k - 1.  Their
+ *           writers had then read all lines of k - 2, which is the old content.  All ranks reduce
+ *           the same lines in the same order, so their results are equal bit by bit.
  */
 #include "alg/reduction.h"
 
@@ -63,7 +68,7 @@ static const struct alg_family family = {
 ALG_DEFINE(allreduce, inline) = {
     .coll = "allreduce",
     .name = "inline",
-    .doc = "contributions travel in flag lines, every rank reduces all of them",
+    .doc = "each contribution is in its flag's cache line; every rank reduces all contributions",
     .source = "this project, after papers 02 and 05",
     .ordered = true,
     .accepts = contribution_fits,

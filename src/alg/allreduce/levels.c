@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * allreduce/levels.c - slices by levels: each unit's contributions to a slice are reduced inside
- * it, and only the partial result leaves it; pipelined by fragments.  The way up: levels.h.
+ * the unit, and only the partial result leaves it; pipelined in fragments.  The way up is in
+ * levels.h.
  *
  * Source    this project: slices after paper 05, over paper 03's groups.
- * Shape     p ranks in L levels of groups, n bytes.  Every rank owns a slice.  In each unit
- *           without the owner one rank is its delegate for the slice (shape/delegates.h), every
- *           rank for as many slices.  It reduces its unit's contributions, from below, and brings
- *           the result back into its own cells, for the unit to copy.
+ * Shape     p ranks in L levels of groups, n bytes.  Every rank owns a slice.  In each unit without
+ *           the owner, one rank is the unit's delegate for the slice (shape/delegates.h); every
+ *           rank is delegate for the same number of slices.  The delegate reduces its unit's
+ *           contributions, from below, and brings the result back into its own cells, for the unit
+ *           to copy.
  * Cost      G units of g ranks: T = 4 F l + 2 (1 - 1/g) n t + n r + G n/p r + (1/g - 1/p) n t  ns;
  *           F fragments, l one line transfer, t ns per byte copied, r ns per byte that a reduction
  *           reads; across a link (1 - 1/G) n to each unit and as much from it (slices: g times
@@ -17,11 +19,12 @@
  *           as slices
  * Accepts   any n, if the lease has a window.
  *
- * depth: levels, from the top down, that partial results are made for; the ranks below are one
- * unit.  How slices are cut: shape/pieces.h.  A contribution is the partial result of a unit of one
- * rank, and those of the lowest level's ranks are reduced in one step.  A rank's cell of a piece
- * holds its contribution; or, if it is a delegate, the partial result of the highest such unit; at
- * last, at the owner, the result.  Positions count fragments over all operations.
+ * depth: number of levels, from the top down, for which partial results are made; the ranks below
+ * are one unit.  How slices are cut: shape/pieces.h.  A contribution is the partial result of a
+ * unit of one rank, and the contributions of the lowest level's ranks are reduced in one step.  A
+ * rank's cell of a piece holds its contribution or, if the rank is a delegate, the partial result
+ * of its highest such unit, and finally, at the owner, the result.  Positions count fragments over
+ * all operations.
  *
  * Line                 written by  read by                 value k means
  *   slot[r].made[l]      r           the delegate of r's     what r made of fragment k - 1 for the
@@ -37,24 +40,25 @@
  *                      and the next writes to a set
  *
  * Deadlock freedom
- *   1. In a fragment all reduce upward, level by level, then copy downward; contributions to the
- *      next fragment are made in between, and need no wait.
+ *   1. In a fragment, all ranks reduce upward, level by level, then copy downward.  Contributions
+ *      to the next fragment are made in between, and need no wait.
  * Safety
- *   1. No acknowledgement is needed.  A result of fragment k proves that all have announced their
- *      contributions to it, and so have finished fragment k - 2.  A rank that copies in k + 1 has
- *      seen a result of k - 1; there are four sets, so k - 3 was there before.
+ *   1. No acknowledgement is needed.  A result of fragment k proves that all ranks have announced
+ *      their contributions to it, and so have finished fragment k - 2.  A rank that copies in k + 1
+ *      has seen a result of k - 1.  There are four sets, so the set held k - 3 before.
  */
 #include "alg/allreduce/levels.h"
 
 enum param { FRAGMENT, BUDGET, DEPTH };
 
 static const struct alg_param params[] = {
-    [FRAGMENT] = { "fragment", "B", "bytes of a piece of a slice; 0: what the window holds", 0,
-                   1 << 24, 0, NULL, .per_call = true },
-    [BUDGET] = { "budget", "B", "bytes of the window, four fragments; 0: what the lease holds", 0,
-                 1 << 24, 96 << 10, NULL },
+    [FRAGMENT] = { "fragment", "B", "bytes of a piece of a slice; 0: as much as the window holds",
+                   0, 1 << 24, 0, NULL, .per_call = true },
+    [BUDGET] = { "budget", "B",
+                 "bytes of the window, which holds four fragments; 0: as much as the lease allows",
+                 0, 1 << 24, 96 << 10, NULL },
     [DEPTH] = { "depth", "1",
-                "levels of groups, from the top down, that partial results are made for", 0,
+                "levels of groups, counted from the top, that compute partial results", 0,
                 SHAPE_LEVELS, SHAPE_LEVELS, NULL, .per_call = true, .tune = "1" },
     { .name = NULL },
 };
@@ -65,8 +69,8 @@ static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
     return cut_window_bytes(LEVELS_SETS, param[BUDGET], max_bytes);
 }
 
-/* From the delegate of the unit above `level`; a delegate at that level itself keeps it for the
- * ranks below. */
+/* Fetches a result from the delegate of the unit above `level`.  A delegate at `level` keeps the
+ * result in its cell for the ranks below. */
 static void fetch(const struct levels *s, const struct pieces_place *f, const struct piece *piece,
                   int level)
 {
@@ -132,8 +136,8 @@ static const struct alg_family family = {
 ALG_DEFINE(allreduce, levels) = {
     .coll = "allreduce",
     .name = "levels",
-    .doc = "slices, of which each NUMA node or socket makes a partial result, and only that "
-           "crosses to the others",
+    .doc = "every rank reduces one slice; between NUMA nodes or sockets only their partial results "
+           "are copied",
     .source = "this project, after papers 05 (slices) and 03 (groups)",
     .family = &family,
     .run = allreduce_levels,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * levels.h - the way up of allreduce/levels (levels.c): where a rank's cells are, its
- * contributions, and the partial results that it makes of its unit's contributions.
+ * levels.h - the way up of allreduce/levels (levels.c): the cells of a rank, its contributions, and
+ * the partial results that it makes of its unit's contributions.
  *
  * Edges     R1 -> A1   contributions, and partial results  happen before  the reduction of the unit
  *                      above
@@ -24,7 +24,7 @@ struct levels {
     struct mem *m;
     const struct coll *c;
     const struct shape_groups *groups;
-    int me, base, top; /* base, top: the lowest level of units, and the highest */
+    int me, base, top; /* the lowest level of units, and the highest */
     struct pieces cut;
 };
 
@@ -34,13 +34,15 @@ static inline char *levels_cell(const struct levels *s, const struct pieces_plac
     return (char *)mem_window(s->m, rank) + pieces_at(&s->cut, f, piece);
 }
 
-/* The highest level whose unit's delegate a rank is; base - 1: none. */
+/* Returns the highest level at which a rank is its unit's delegate, and base - 1 if there is
+ * none. */
 static inline int levels_highest(const struct levels *s, int rank, const struct piece *piece)
 {
     return delegates_highest(s->groups, s->base, rank, piece->owner);
 }
 
-/* This rank's contributions; but where it reduces its unit's, its own stays where it is. */
+/* Copies this rank's contributions into its window.  Where the rank reduces its unit's
+ * contributions itself, its own contribution stays in the user's buffer. */
 static inline void levels_contribute(const struct levels *s, const struct pieces_place *f)
 {
     struct levels_slot *mine = mem_slot(s->m, s->me);
@@ -52,7 +54,8 @@ static inline void levels_contribute(const struct levels *s, const struct pieces
     mem_post(s->m, &mine->made[s->base], f->at + 1); /* R1 */
 }
 
-/* What the others below this rank's unit have made of a piece; its own part is the first source. */
+/* Adds the parts of a piece made by the other ranks below this rank's unit.  The rank's own part is
+ * already the first source. */
 static inline void levels_add_below(const struct levels *s, const struct pieces_place *f,
                                     const struct piece *piece, int level, struct sources *x)
 {
@@ -84,8 +87,8 @@ static inline void levels_sum_piece(const struct levels *s, const struct pieces_
     sources_reduce(&x, last ? &out : &cell, last ? &cell : NULL);
 }
 
-/* All pieces for which this rank is its unit's delegate at a level; false: there is none.  At the
- * top the result goes to `out`, too. */
+/* Reduces all pieces for which this rank is its unit's delegate at a level.  Returns false if there
+ * are none.  At the top, the result is also written to `out`. */
 static inline bool levels_reduce_pieces(const struct levels *s, const struct pieces_place *f,
                                         int level)
 {
@@ -99,7 +102,7 @@ static inline bool levels_reduce_pieces(const struct levels *s, const struct pie
     return any;
 }
 
-/* The partial results of this rank's unit at a level below the top. */
+/* Makes the partial results of this rank's unit at a level below the top. */
 static inline void levels_make_partials(const struct levels *s, const struct pieces_place *f,
                                         int level)
 {
@@ -109,8 +112,8 @@ static inline void levels_make_partials(const struct levels *s, const struct pie
         mem_post(s->m, &mine->made[level + 1], f->at + 1); /* R1 */
 }
 
-/* Up the levels, as far as this rank is a delegate.  True: at the top it owns pieces, and their
- * results are in its cells. */
+/* Reduces up the levels, as far as this rank is a delegate.  Returns true if the rank owns pieces,
+ * whose results are then in its cells. */
 static inline bool levels_reduce_up(const struct levels *s, const struct pieces_place *f)
 {
     for (int level = s->base; level < s->top; level++)

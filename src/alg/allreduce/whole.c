@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce/whole.c - every rank owns a slice of the message; all of a message that fits the window
- * goes at once, with two flags per rank.
+ * allreduce/whole.c - every rank owns a slice of the message; as much of a message as fits the
+ * window is processed at once, with two flags per rank.
  *
  * Source    this project, after allreduce/slices.
  * Shape     p ranks, n bytes, by fragments, in which each rank owns one slice.  The window of a
- *           rank has two regions, one for what it contributes to the others' slices, one for the
+ *           rank has two regions, one for its contributions to the others' slices, one for the
  *           result of its own (whole.h).  For a fragment a rank
  *             copies its contributions in, to r + 1, r + 2, ... | awaits all others' |
  *             reduces its slice, in rank order, and announces it |
@@ -13,11 +13,11 @@
  * Cost      F fragments, l ns one line transfer, t ns per byte copied, r ns per byte that a
  *           reduction reads
  *             T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t
- *           traffic: (3 - 2/p) n bytes beyond what is read from `in` and written to `out`
+ *           traffic: (3 - 2/p) n bytes beyond those read from `in` and written to `out`
  * Accepts   any n, if the lease has a window.
  *
- * Positions count bytes of messages over all operations.  So a rank whose count differs from that
- * of the others waits, or is waited for: the mismatch is found.
+ * Positions count bytes of messages over all operations.  So a rank whose count differs from the
+ * count of the others waits, or others wait for it, and the mismatch is found.
  *
  * Line              written by   read by      value k means
  *   slot[r].in      r            all others   r's contributions to the bytes before k are in its
@@ -37,24 +37,25 @@
  *
  * Deadlock freedom
  *   1. All ranks go through the same fragments in the same order.  A rank that waits in fragment k
- *      waits for another's contributions to it, which that rank announces before it waits in k; or
- *      for a result, whose owner waits for contributions only.
+ *      waits for another rank's contributions to it, which that rank announces before it waits in
+ *      k; or for a result, whose owner waits only for contributions.
  * Safety
- *   1. A rank writes contributions to a fragment when it has copied out all results of the one
- *      before.  All owners had read its contributions to that one by then (R2 -> A2).  An owner
- *      without a slice reads nothing.  So it may write anywhere in that region.
- *   2. An owner writes a result when it has seen all contributions to that fragment.  All ranks had
- *      copied out the results of the fragment before by then (R1 -> A1).  So it may write anywhere
- *      in that region.
+ *   1. A rank writes contributions to a fragment after it has copied out all results of the
+ *      previous fragment.  By then, all owners had read its contributions to the previous fragment
+ *      (R2 -> A2).  An owner without a slice reads nothing.  So the rank may write anywhere in the
+ *      region of contributions.
+ *   2. An owner writes a result after it has seen all contributions to the fragment.  By then, all
+ *      ranks had copied out the results of the previous fragment (R1 -> A1).  So the owner may
+ *      write anywhere in the region of results.
  */
 #include "alg/allreduce/whole.h"
 
 static const struct alg_param params[] = {
-    [WHOLE_BUDGET] = { "budget", "B", "bytes of the window; 0: what the lease holds", 0, 1 << 28, 0,
-                       NULL },
+    [WHOLE_BUDGET] = { "budget", "B", "bytes of the window; 0: as much as the lease allows", 0,
+                       1 << 28, 0, NULL },
     [WHOLE_RING] = { "ring", "B",
-                     "bytes of the window that small messages go through in turn; 0: all of it", 0,
-                     1 << 28, 64 << 10, NULL, .per_call = true, .tune = "256K" },
+                     "bytes of the window that small messages use as a ring; 0: the whole window",
+                     0, 1 << 28, 64 << 10, NULL, .per_call = true, .tune = "256K" },
     { .name = NULL },
 };
 
@@ -89,8 +90,8 @@ static void await_contributions(const struct whole *w)
     }
 }
 
-/* In out first, and copied to the window: lines that others have read are slow to write, and a copy
- * does that best. */
+/* Reduces this rank's slice into `out` first, and copies the result to the window: lines that
+ * others have read are slow to write, and a copy writes them fastest. */
 static void reduce_own(const struct whole *w)
 {
     int me = mem_rank(w->m);
@@ -150,7 +151,8 @@ static const struct alg_family family = {
 ALG_DEFINE(allreduce, whole) = {
     .coll = "allreduce",
     .name = "whole",
-    .doc = "every rank reduces its slice of the whole message at once, all copy out the results",
+    .doc = "every rank reduces one slice of the whole message, without fragments; all ranks copy "
+           "the results",
     .source = "this project",
     .ordered = true,
     .family = &family,

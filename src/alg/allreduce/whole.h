@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * whole.h - the window of allreduce/whole (whole.c): the fragments of a message, the slice of a
- * fragment that each rank owns, and where contributions and results are.  Pure but for the window's
- * address.
+ * fragment that each rank owns, and where contributions and results are.  Pure, except for the
+ * address of the window.
  *
- * Shape     A rank's window has two regions, one for what it contributes to the others' slices, one
- *           for the result of its own.  A fragment has at most p / (p - 1) times the bytes of the
- *           first one.  No more of the window is used than the rank has of a shared cache.
+ * Shape     A rank's window has two regions, one for its contributions to the others' slices, one
+ *           for the result of its own slice.  A fragment has at most p / (p - 1) times as many
+ *           bytes as the first region.  At most the rank's share of a shared cache is used of the
+ *           window.
  *
- * What small messages write goes round in `ring` bytes of the window, so that it does not lie in
- * caches of ranks that read the one before.
+ * Small messages are written to changing places in `ring` bytes of the window, so that a message
+ * does not use lines that are still in the caches of ranks that read the previous message.
  */
 #ifndef HUD_ALG_WHOLE_H
 #define HUD_ALG_WHOLE_H
@@ -18,19 +19,22 @@
 
 enum whole_param { WHOLE_BUDGET, WHOLE_RING };
 
-/* A call on one rank, and its fragment. */
+/* A call on one rank, and its current fragment. */
 struct whole {
     struct mem *m;
     const struct coll *c;
-    uint64_t at, next;                      /* positions where this fragment begins and ends */
-    size_t start_bytes, bytes, slice_bytes; /* of it: in the message, all, of a slice */
-    size_t max_bytes;                       /* of a fragment */
-    size_t cell_bytes;                      /* of the window, what is for one slice at most */
-    size_t ring_bytes;                      /* of the window, what small messages go round in */
-    size_t turn;                            /* of this fragment, of those that the ring has */
+    uint64_t at, next;                      /* positions of the begin and the end of this
+                                               fragment */
+    size_t start_bytes, bytes, slice_bytes; /* this fragment's offset in the message, its
+                                               bytes, the bytes of a slice */
+    size_t max_bytes;                       /* maximum bytes of a fragment */
+    size_t cell_bytes;                      /* bytes of the window for one slice */
+    size_t ring_bytes;                      /* bytes of the window that small messages use in
+                                               turn */
+    size_t turn;                            /* which of the places in the ring this fragment uses */
 };
 
-/* A slice of this fragment; bytes 0: it has none. */
+/* Returns a slice of this fragment.  Its bytes are 0 if the owner has none. */
 static inline struct piece whole_slice(const struct whole *w, int owner)
 {
     size_t before = (size_t)owner * w->slice_bytes,
@@ -39,7 +43,8 @@ static inline struct piece whole_slice(const struct whole *w, int owner)
     return (struct piece){ owner, w->start_bytes + before, pieces_min(rest, w->slice_bytes) };
 }
 
-/* In a rank's window: what it contributes to another's slice, and the result of its own. */
+/* Returns the address, in a rank's window, of its contribution to another rank's slice.
+ * whole_result() returns the address of the result of its own slice. */
 static inline void *whole_contribution(const struct whole *w, int rank, int owner)
 {
     int ranks = mem_size(w->m);
@@ -57,7 +62,8 @@ static inline void *whole_result(const struct whole *w, int rank)
            w->turn * mem_lines(w->slice_bytes);
 }
 
-/* An element of the maximum size for each rank, at least. */
+/* Returns the bytes of the window: as wanted, but at least an element of the maximum size for each
+ * rank, and 0 if this does not fit. */
 static inline size_t whole_window_bytes(const long *param, int ranks, size_t max_bytes)
 {
     size_t min = (size_t)ranks * HUD_ELEMENT_MAX, wanted = (size_t)param[WHOLE_BUDGET],
@@ -67,8 +73,8 @@ static inline size_t whole_window_bytes(const long *param, int ranks, size_t max
     return bytes < min ? 0 : bytes / HUD_LINE * HUD_LINE;
 }
 
-/* Of the window: no more than the rank has of a shared cache, so that contributions are still there
- * when they are read. */
+/* Returns the bytes of the window that are used: at most the rank's share of a shared cache, so
+ * contributions are still in the cache when they are read. */
 static inline size_t whole_usable(const struct coll *c, size_t ranks)
 {
     size_t window = c->place->window_bytes, min = ranks * HUD_ELEMENT_MAX,
@@ -77,8 +83,8 @@ static inline size_t whole_usable(const struct coll *c, size_t ranks)
     return c->cache_bytes == 0 || cache > window ? window : cache;
 }
 
-/* Which of the cells that the ring has, by the position only: all ranks agree, and messages of one
- * size take turns. */
+/* Returns which of the places in the ring the fragment uses.  Depends only on the position, so all
+ * ranks agree, and messages of equal size use the places in turn. */
 static inline size_t whole_turn(const struct whole *w)
 {
     size_t cell = mem_lines(w->slice_bytes), ranks = (size_t)mem_size(w->m),
@@ -87,7 +93,7 @@ static inline size_t whole_turn(const struct whole *w)
     return turns < 2 ? 0 : (size_t)(w->at / w->bytes % turns);
 }
 
-/* Before the first fragment of a call, at a position. */
+/* Returns the state before the first fragment of a call, at a position. */
 static inline struct whole whole_begin(struct mem *m, const struct coll *c, uint64_t at)
 {
     size_t ranks = (size_t)mem_size(m), unit = cut_unit(c), window = whole_usable(c, ranks),
@@ -101,7 +107,7 @@ static inline struct whole whole_begin(struct mem *m, const struct coll *c, uint
                            .ring_bytes = ring == 0 ? window : ring };
 }
 
-/* The next fragment; false: that was the last one. */
+/* Advances to the next fragment.  Returns false if there are no more. */
 static inline bool whole_next(struct whole *w)
 {
     size_t ranks = (size_t)mem_size(w->m);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier/dissemination.c - in round i everybody hears from the rank 2^i before it, which has by
- * then heard of 2^i ranks.
+ * barrier/dissemination.c - in round i each rank waits for the rank 2^i before it, which has by
+ * then heard from 2^i ranks.
  *
  * Source    Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988); paper 03
- *           is compared with it.  Mellor-Crummey, Scott (1991), Algorithm 9, needs two sets of
- *           flags and a sense; a line that counts operations needs neither.
+ *           compares with it.  Mellor-Crummey, Scott (1991), Algorithm 9, needs two sets of flags
+ *           and a sense; a line that counts operations needs neither.
  * Shape     p ranks, h = ceil(log2 p) rounds; p h lines posted, each with one writer and one
  *           reader, p of them at a time.
  * Cost      T = h l    ns; l one line transfer
@@ -17,6 +17,11 @@
  *
  * Edges     R1 -> A1   the entries of 2^i ranks  happen before  the round i + 1 of the rank 2^i
  *                      after
+ *
+ * Deadlock  A rank posts its line of a round before it waits in that round.  So once all ranks have
+ *           entered an operation and finished round i - 1, all post round i.
+ * Safety    After round i a rank knows the entries of the 2^(i+1) - 1 ranks before it, so after h
+ *           rounds those of all.  A value above k also shows that its writer has entered k.
  */
 #include "alg/alg.h"
 
@@ -52,7 +57,7 @@ static const struct alg_family family = {
 ALG_DEFINE(barrier, dissemination) = {
     .coll = "barrier",
     .name = "dissemination",
-    .doc = "everybody hears of twice as many ranks in each round",
+    .doc = "in round k each rank signals the rank 2^k positions after it; log2(ranks) rounds",
     .source = "Hensgen, Finkel, Manber 1988",
     .accepts = accepts,
     .family = &family,

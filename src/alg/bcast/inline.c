@@ -2,19 +2,19 @@
 /*
  * bcast/inline.c - a small message travels in the line of the flag that announces it.
  *
- * Source    this project; ring and recycling by halves after paper 01's sets (q = 2), fan-out by
- *           paper 03's groups, or another tree.
+ * Source    this project; the ring and its reuse by halves follow paper 01's sets (q = 2), the
+ *           fan-out follows paper 03's groups, or another tree.
  * Shape     p ranks, n <= 112 bytes, a tree.  A parent writes one line that all its children read
  *           (lines = shared), or a line of each child (lines = each).  Each rank copies the message
  *           out, and publishes it again if it has children.
  * Cost      T = sum over the path of l + o     ns; l one line transfer, o two copies of n bytes in
- *           the nearest cache.  Children of a shared line queue for it; with a line each, o counts
- *           once for each child that comes before.
+ *           the L1 cache.  With a shared line, children queue for it; with a line each, o counts
+ *           once for each earlier child.
  * Accepts   n <= 112.  Decided before any rank touches shared memory.
  *
- * Each rank has a ring of RING lines, used by operation number, in two halves.  The root of
- * the first operation of a half waits until all ranks have finished the half before last, whose
- * lines these are; every later operation of the half happens after that.  So no acknowledgement is
+ * Each rank has a ring of RING lines, used by operation number, in two halves.  The root of the
+ * first operation of a half waits until all ranks have finished the half before last, which used
+ * the same lines.  Every later operation of the half happens after that.  So no acknowledgement is
  * on the path, and RING / 2 operations are in flight.
  *
  * Line                        written by   read by       value k means
@@ -25,6 +25,11 @@
  * Edges     R1 -> A1   the copy into a line        happens before  a child's copy out of it
  *           R2 -> A2   a rank's last copy of a half  happens before  any rank's write to that
  *                      half's lines again
+ *
+ * Deadlock  A root waits only until others finish earlier operations.  Any other rank waits for its
+ *           parent's line, and a parent writes its line without waiting for its children.
+ * Safety    The root of the first operation of a half writes after A2, so after all reads of the
+ *           old contents.  Any other rank that writes to the half has received that root's message.
  */
 #include "alg/alg.h"
 
@@ -34,11 +39,12 @@ enum lines { SHARED, EACH };
 static const char *const lines[] = { [SHARED] = "shared", [EACH] = "each", NULL };
 
 static const struct alg_param params[] = {
-    [KIND] = { "tree", "", "who reads whose line", 0, SHAPE_KINDS - 1, SHAPE_GROUPED,
-               hud_shape_names, .tune = "leaders,flat" },
+    [KIND] = { "tree", "", "tree of ranks; each rank reads its parent's line", 0, SHAPE_KINDS - 1,
+               SHAPE_GROUPED, hud_shape_names, .tune = "leaders,flat" },
     [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 8, NULL, .tune = "32" },
-    [LINES] = { "lines", "", "children read one line of the parent, or each its own", SHARED, EACH,
-                SHARED, lines, .tune = "each" },
+    [LINES] = { "lines", "",
+                "shared: all children poll one line of their parent; each: one line per child",
+                SHARED, EACH, SHARED, lines, .tune = "each" },
     { .name = NULL },
 };
 
@@ -61,7 +67,7 @@ static bool accepts(const struct coll *c, int ranks)
     return c->bytes <= sizeof((struct packet *)0)->data;
 }
 
-/* Before the first write to a half: everybody has finished with it. */
+/* Waits, before the first write to a half, until all ranks have finished with its last use. */
 static void enter_half(struct mem *m, uint64_t op)
 {
     for (int r = 0; r < mem_size(m); r++) {
@@ -79,13 +85,14 @@ static void finish(struct mem *m, uint64_t op)
         mem_post(m, &mine->done, op); /* R2 */
 }
 
-/* The line of `owner` for an operation. */
+/* Returns the line of `owner` for an operation. */
 static mem_flag *line_of(struct mem *m, uint64_t op, int owner)
 {
     return &((struct slot *)mem_slot(m, owner))->ring[op % RING];
 }
 
-/* from: what the parent wrote; NULL at the root, which has it in its buffer. */
+/* Writes the message to a line and posts it.  `from` is the parent's packet, or NULL at the root,
+ * which copies from its own buffer. */
 static void write_line(struct mem *m, const struct coll *c, int owner, const struct packet *from,
                        size_t bytes)
 {
@@ -154,7 +161,7 @@ static const struct alg_family family = {
 ALG_DEFINE(bcast, inline) = {
     .coll = "bcast",
     .name = "inline",
-    .doc = "the payload travels in the flag's line, down a tree",
+    .doc = "the message is in its flag's cache line and passes down a tree of ranks",
     .source = "this project, after papers 01 (sets) and 03 (groups)",
     .accepts = accepts,
     .family = &family,

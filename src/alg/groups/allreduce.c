@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * allreduce.c - allreduce/groups: contributions go up the groups of the memory hierarchy in flag
- * lines, the result comes down in one that all ranks below poll, or in one of each rank.
+ * lines; the result comes down in a line that all ranks below poll, or in a line of each rank.
  *
  * Source    papers 03 (groups) and 05; barrier/groups with a payload in each line.
- * Shape     p ranks in L levels of groups, n <= 112 bytes; a leader reduces the lines of its group
- *           into its line one level up, those of more than `flat` members in two steps; where at
- *           most `exchange` take part in a level, they read each other's lines.
+ * Shape     p ranks in L levels of groups, n <= 112 bytes.  A leader reduces the lines of its group
+ *           into its line one level up.  Groups of more than `flat` members do so in two steps.  At
+ *           a level with at most `exchange` participants, they read each other's lines.
  * Cost      T = sum over levels of (l + (c - 2) g + c o) + release (groups.h)    ns; l one line
  *           transfer, c group size, g one more overlapped line, o a reduction of n bytes in the
- *           nearest cache
+ *           L1 cache
  *           traffic: one line written a level, at a leader one read for each member; one line read
  *           for the result; release = each: at a leader one line written for each member, too
  * Accepts   n <= 112.
@@ -20,7 +20,8 @@
  *   slot[r].meet[k % 2]      r           members of a top that meets   the same
  *   slot[h].leave            (groups.h)
  *
- * An arrive line has been read before its writer is released; meet lines as in allreduce/inline.
+ * An arrive line has been read before its writer is released.  Meet lines are used as in
+ * allreduce/inline.
  *
  * Edges     R1 -> A1   a sum                      happens before  the leader's reading it, and the
  *                      reads of a release before the next write there
@@ -29,7 +30,8 @@
  */
 #include "alg/groups/groups.h"
 
-/* Where a rank's sum is that goes into a level; above the top: the result. */
+/* Returns the line with a rank's sum that is the input of a level.  Above the top, this is the line
+ * of the result. */
 static mem_flag *line_of(struct mem *m, const struct coll *c, const struct last_level *top,
                          int rank, int level)
 {
@@ -40,7 +42,7 @@ static mem_flag *line_of(struct mem *m, const struct coll *c, const struct last_
                                                : &slot->arrive[level];
 }
 
-/* The sum of one of the caller's group, which goes into a level, once it is there. */
+/* Waits for the sum of a member of this rank's group at a level. */
 static void await_sum(struct mem *m, const struct coll *c, const struct last_level *top, int rank,
                       int level)
 {
@@ -53,9 +55,9 @@ static void await_sum(struct mem *m, const struct coll *c, const struct last_lev
 }
 
 /*
- * Once they are there: the sums of members[first] .. members[end - 1], and its own before
- * them if first > 0, into its own line of level `into`, which its readers have finished with; the
- * result into `out`, too.
+ * Waits for the sums of members[first] .. members[end - 1] and reduces them into this rank's line
+ * of level `into`, whose readers have finished with the line.  If first > 0, this rank's own sum
+ * comes first.  The final result also goes to `out`.
  */
 static void reduce(struct mem *m, const struct coll *c, const struct last_level *top, int level,
                    const struct gathering *group, int into)
@@ -77,7 +79,8 @@ static void reduce(struct mem *m, const struct coll *c, const struct last_level 
     sources_reduce(&all, &to, into > top->level ? &out : NULL);
 }
 
-/* The sums of those below in a rank's group; false: it does not lead the group. */
+/* Reduces the sums of the ranks below in this rank's group.  Returns false if the rank does not
+ * lead the group. */
 static bool gather(struct mem *m, const struct coll *c, const struct last_level *top, int level)
 {
     const struct gathering group =
@@ -88,7 +91,7 @@ static bool gather(struct mem *m, const struct coll *c, const struct last_level 
     return group.leads;
 }
 
-/* The top members' sums, which are the same on all of them, as is their order. */
+/* Reduces the sums of the top members.  All of them have the same sums in the same order. */
 static void meet(struct mem *m, const struct coll *c, const struct last_level *top)
 {
     const struct gathering all = { .members = top->members, .end = top->count };
@@ -126,7 +129,8 @@ static const struct alg_family family = {
 ALG_DEFINE(allreduce, groups) = {
     .coll = "allreduce",
     .name = "groups",
-    .doc = "contributions go up the groups in flag lines, the result in one, or in one each",
+    .doc = "the groups reduce up to rank 0, data in the flags' cache lines; one line, or one per "
+           "rank, has the result",
     .source = "papers 03 and 05",
     .accepts = contribution_fits,
     .family = &family,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier.c - barrier/groups: arrive up the groups of the memory hierarchy, leave by a flag that
- * all ranks below poll, or by one of each rank.
+ * barrier.c - barrier/groups: arrive up the groups of the memory hierarchy; leave by a flag that
+ * all ranks below poll, or by a flag of each rank.
  *
  * Source    paper 03 (Kurnosov, Hierarchical MPI barrier for shared-memory multiprocessors),
- *           "Barrier"; its sense and states, which flip or count, are counters of the operation
- *           here, so back-to-back calls need no second phase.  Ours: where at most `exchange`
- *           ranks take part in a level, they do not gather further, at rank 0: each tells all the
- *           others, and releases its own ranks below: one line transfer less on the path, or more.
- *           exchange = 1 is the paper's form.
- * Shape     p ranks in L levels of groups; a leader scans its group, then arrives one level up.  A
+ *           "Barrier".  Its sense and states, which flip or count, are here counters of the
+ *           operation, so back-to-back calls need no second phase.  Our addition: if at most
+ *           `exchange` ranks take part at a level, they do not gather further, at rank 0.  Instead,
+ *           each of them announces its arrival to all the others, and releases its own ranks below.
+ *           This saves at least one line transfer on the path.  exchange = 1 is the paper's form.
+ * Shape     p ranks in L levels of groups.  A leader scans its group, then arrives one level up.  A
  *           group of more than `flat` members gathers in two steps.
  * Cost      T = sum over levels of (l + (c - 2) g) + release (groups.h)    ns; l one line transfer,
  *           c group size, g one more overlapped line
@@ -23,12 +23,12 @@
  *   slot[r].meet[k % 2]     r           members of a top that meets   the same
  *   slot[h].leave           (groups.h)
  *
- * Members that meet use two lines in turn: the others may still poll the one; they have all
+ * Members that meet use two lines in turn.  The others may still poll one of them; all have
  * finished with the other, and its owner prefetches it for ownership between two operations, not
  * within one.
  *
- * Where ranks share processors, a group gathers best in one step; ranks with one core each in wide
- * groups take two steps (core/choose/builtin.toml).
+ * If ranks share processors, a group gathers best in one step.  With one core per rank, wide groups
+ * use two steps (core/plan/builtin.rules).
  *
  * Edges     R1 -> A1   a member's (and its members') entry  happens before  its leader's arrival
  *                      one level up
@@ -37,7 +37,7 @@
  */
 #include "alg/groups/groups.h"
 
-/* The top members tell each other. */
+/* Exchanges flags among the top members. */
 static void meet(struct mem *m, const struct coll *c, const struct last_level *top)
 {
     int me = mem_rank(m);
@@ -52,7 +52,8 @@ static void meet(struct mem *m, const struct coll *c, const struct last_level *t
     mem_prefetch_own(m, &mine->meet[(c->op + 1) % 2], 1);
 }
 
-/* A member waits for those of its group below it; false: this rank does not lead the group. */
+/* Waits for the members of a group below this rank.  Returns false if this rank does not lead the
+ * group. */
 static bool gather(struct mem *m, const struct coll *c, int level)
 {
     struct gathering group = gathering_of(c->groups, level, mem_rank(m), c->param[GROUPS_FLAT]);
@@ -90,7 +91,8 @@ static const struct alg_family family = {
 ALG_DEFINE(barrier, groups) = {
     .coll = "barrier",
     .name = "groups",
-    .doc = "arrive up the groups of the memory hierarchy, leave by one flag, or by one each",
+    .doc = "ranks arrive up the groups of the memory hierarchy; one flag, or one per rank, "
+           "releases them",
     .source = "paper 03, Barrier",
     .family = &family,
     .run = barrier_groups,

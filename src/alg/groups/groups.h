@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * groups.h - what barrier/groups and allreduce/groups share: lines, parameters, and how the ranks
- * below a rank leave.
+ * groups.h - shared by barrier/groups and allreduce/groups: lines, parameters, and how a rank
+ * releases the ranks below it.
  *
- * Source    paper 03, "Barrier", releases by one flag (release = all); release = each is ours.
+ * Source    paper 03, "Barrier", releases by one flag (release = all); release = each is our
+ *           addition.
  * Cost      release = all: l + (p - 2) g    ns; l one line transfer, g one more overlapped line:
  *           the copies of a line leave one after the other
  *           release = each: sum over levels of (l + (c - 1) w)    ns; c group size, w one more
@@ -14,11 +15,21 @@
  *                    leader          meets: all below h;         the bytes of its result are here
  *                                    each: h
  *
- * With each, a head (which nobody releases) keeps the result in its own line without announcing it.
- * A leave line has been read before its readers arrive again.
+ * With each, a head (which no rank releases) keeps the result in its own line without announcing
+ * it.  A leave line has been read before its readers arrive again.
  *
  * Edges     R3 -> A3   the result, and with it all entries  happen before  the reads and exits of
  *                      those below; the reads of their lines before the next write there
+ *
+ * Deadlock  A rank waits for arrivals of ranks below it, which wait only for ranks below them.
+ *           Members of a top that meets post before they wait.  A rank that waits to be released
+ *           has arrived; the rank that releases it has passed the top, or was released before.
+ * Safety    1 An arrive line is written again after its writer was released, so after the rank that
+ *           awaits it has read it.
+ *           2 A leave line is written again after its readers have arrived for the next operation,
+ *           so after they have read it.
+ *           3 A meet line of operation k is written after its writer has seen the meet lines of
+ *           k - 1, whose writers had read those of k - 2.
  */
 #ifndef HUD_ALG_GROUPS_H
 #define HUD_ALG_GROUPS_H
@@ -34,12 +45,11 @@ static const char *const groups_releases[] = { "all", "each", NULL };
 
 static const struct alg_param groups_params[] = {
     [GROUPS_EXCHANGE] = { "exchange", "1",
-                          "ranks, at most, that tell each other, at the lowest level of so few, "
-                          "instead of rank 0",
+                          "maximum ranks of a group that exchange flags directly instead of "
+                          "through rank 0",
                           1, 64, 8, NULL, .tune = "1,2" },
     [GROUPS_FLAT] = { "flat", "1", GATHERING_FLAT_DOC, 1, 64, 64, NULL, .tune = "16,64" },
-    [GROUPS_RELEASE] = { "release", "",
-                         "whose line a rank polls to leave: all, that of the top; each, its own",
+    [GROUPS_RELEASE] = { "release", "", "all: one flag releases all ranks; each: one flag per rank",
                          GROUPS_ALL, GROUPS_EACH, GROUPS_ALL, groups_releases, .per_call = true,
                          .tune = "each" },
     { .name = NULL },
@@ -50,7 +60,7 @@ struct groups_slot {
     mem_flag arrive[SHAPE_LEVELS], meet[2];
 };
 
-/* Those below the caller leave, with the bytes in its leave line. */
+/* Releases the ranks below the caller, with the bytes in its leave line. */
 static inline void groups_release(struct mem *m, const struct coll *c, const struct last_level *top,
                                   size_t bytes)
 {
@@ -70,7 +80,8 @@ static inline void groups_release(struct mem *m, const struct coll *c, const str
     }
 }
 
-/* The caller, which has arrived, and those below it leave: the line that has the result. */
+/* Waits until the caller, which has arrived, is released, and releases the ranks below it.  Returns
+ * the line with the result. */
 static inline mem_flag *groups_leave(struct mem *m, const struct coll *c,
                                      const struct last_level *top, size_t bytes)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allgather.c - allgather/inline: a rank's block lies behind one flag, its first bytes in the
- * flag's own line, and every other rank reads it there.
+ * allgather.c - allgather/inline: a rank's block is behind one flag, its first bytes in the flag's
+ * own line, and every other rank reads it there.
  *
  * Source    this project, after alltoall/inline
  * Shape     p ranks, blocks of n bytes.  Each rank writes n bytes, posts once, and reads n bytes of
  *           each other rank, in rotation: r + 1, r + 2, ...
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
- *           copy of n bytes in the nearest cache
+ *           copy of n bytes in the L1 cache
  *           traffic: p n bytes beyond in and out; its own block goes from in to out
  * Accepts   n + 8 bytes in half of the slot.
  *
@@ -19,7 +19,8 @@
  *                      a rank's reads of k - 2    happen before   the others' next write to those
  *                                                                 sets
  *
- * Safety    What this rank's place for a block does not hold is dropped, and the call reports that.
+ * Safety    Bytes that do not fit into this rank's place for a block are dropped, and the call
+ *           reports the truncation.
  */
 #include "alg/inline_exchange/inline_exchange.h"
 
@@ -29,7 +30,7 @@ static bool accepts(const struct coll *c, int ranks)
     return c->bytes <= inline_room(c);
 }
 
-/* The block of a rank that has other bytes. */
+/* Copies out the block of a rank that has a different count. */
 static __attribute__((noinline)) void take_unlike(struct mem *m, const struct coll *c, int from,
                                                   mem_flag *set, size_t bytes)
 {
@@ -65,7 +66,7 @@ static void allgather_inline(struct mem *m, const struct coll *c)
 ALG_DEFINE(allgather, inline) = {
     .coll = "allgather",
     .name = "inline",
-    .doc = "a rank's block lies behind one flag, its first bytes in the line",
+    .doc = "one flag publishes a rank's block; the first bytes are in the flag's cache line",
     .source = "this project, after alltoall/inline",
     .accepts = accepts,
     .family = &HUD_BACKEND(inline_exchange_family),
@@ -96,7 +97,8 @@ static void allgatherv_inline(struct mem *m, const struct coll *c)
 ALG_DEFINE(allgatherv, inline) = {
     .coll = "allgatherv",
     .name = "inline",
-    .doc = "a rank's block, of any size, lies behind one flag, its first bytes in the line",
+    .doc = "one flag publishes a rank's block, of any size; the first bytes are in the flag's "
+           "cache line",
     .source = "this project, after alltoall/inline",
     .accepts = accepts,
     .family = &HUD_BACKEND(inline_exchange_family),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall.c - alltoall/inline: a rank's blocks for all others lie one after the other behind one
- * flag, the first of them in the flag's own line.
+ * alltoall.c - alltoall/inline: a rank's blocks for all others are behind one flag, one after the
+ * other, beginning in the flag's own line.
  *
- * Source    paper 02, "Alltoall", small blocks, and this project: no copies through third ranks
- *           (Bruck), which shared memory does not need.
+ * Source    paper 02, "Alltoall", small blocks, and this project.  There are no copies through
+ *           third ranks (Bruck), which shared memory does not need.
  * Shape     p ranks, blocks of n bytes.  Each rank writes (p - 1) n bytes, posts once, and reads n
  *           bytes of each other rank, in rotation: r + 1, r + 2, ...
  * Cost      T = l + (p - 2) g + 2 (p - 1) o     ns; l one line transfer, g one more overlapped
- *           line, o a copy of n bytes in the nearest cache
+ *           line, o a copy of n bytes in the L1 cache
  *           traffic: 2 (p - 1) n bytes beyond in and out; its own block goes from in to out
  * Accepts   (p - 1) n + 8 bytes in half of the slot.
  *
@@ -21,8 +21,9 @@
  *                      a rank's reads of k - 2    happen before  the others' next write to those
  *                                                                sets
  *
- * Safety    A block of a rank that has counted otherwise is read where that rank has put it.  What
- *           this rank's block does not hold is dropped, and the call reports that.
+ * Safety    A block of a rank with a different count is read where that rank has put it.  Bytes
+ *           that do not fit into this rank's block are dropped, and the call reports the
+ *           truncation.
  */
 #include "alg/inline_exchange/inline_exchange.h"
 
@@ -30,8 +31,8 @@ enum param { BUDGET };
 enum { BUDGET_MAX = 1 << INLINE_BYTES };
 
 static const struct alg_param params[] = {
-    [BUDGET] = { "budget", "B", "both sets of blocks", 2 * HUD_LINE, BUDGET_MAX, 64 << 10, NULL,
-                 .tune = "16K,512K" },
+    [BUDGET] = { "budget", "B", "bytes of both sets of blocks together", 2 * HUD_LINE, BUDGET_MAX,
+                 64 << 10, NULL, .tune = "16K,512K" },
     { .name = NULL },
 };
 
@@ -53,13 +54,13 @@ static bool accepts(const struct coll *c, int ranks)
     return c->bytes <= inline_room(c) / (size_t)(ranks > 1 ? ranks - 1 : 1);
 }
 
-/* Where a rank's block for another lies behind its flag, blocks of so many bytes. */
+/* Returns where a rank's block for another is, behind its flag, for blocks of `bytes` bytes. */
 static char *block_in(mem_flag *set, size_t bytes, int from, int to)
 {
     return (char *)set + INLINE_HEAD + (size_t)(to > from ? to - 1 : to) * bytes;
 }
 
-/* Blocks [first, end) of `in`. */
+/* Copies blocks [first, end) of `in`. */
 static void copy_in(struct mem *m, const struct coll *c, char *to, int first, int end)
 {
     size_t at = (size_t)first * c->bytes, bytes = (size_t)(end - first) * c->bytes;
@@ -76,7 +77,7 @@ static void own(struct mem *m, const struct coll *c)
                  c->bytes);
 }
 
-/* The block of a rank whose blocks have other bytes. */
+/* Copies out the block of a rank whose blocks have a different size. */
 static __attribute__((noinline)) void take_unlike(struct mem *m, const struct coll *c, int from,
                                                   mem_flag *set, size_t bytes)
 {
@@ -111,7 +112,7 @@ static void alltoall_inline(struct mem *m, const struct coll *c)
 ALG_DEFINE(alltoall, inline) = {
     .coll = "alltoall",
     .name = "inline",
-    .doc = "a rank's blocks lie behind one flag, the first in its line",
+    .doc = "one flag publishes all blocks of a rank; the first block is in the flag's cache line",
     .source = "paper 02, Alltoall, and this project",
     .accepts = accepts,
     .family = &HUD_BACKEND(inline_exchange_family),

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce.c - short allreduce and reduce_scatter of a span.  Between nodes: doubling.h.
+ * allreduce.c - short allreduce and reduce_scatter of a span.  The exchange between nodes is in
+ * doubling.h.
  *
  * Source    Thakur, Rabenseifner, Gropp 2005 (recursive doubling), between nodes.
- * Shape     The ranks of a node are a tree below its head.  A rank combines what it has with the
- *           sums of those below it, heads combine theirs by recursive doubling, the result goes
- *           down; each rank copies out all of it, or its block.
- * Cost      floor(log2 N) messages of n bytes one after the other for N nodes, 2 more where N is
- *           no power of two.
+ * Shape     The ranks of a node are a tree below its head.  A rank combines its contribution with
+ *           the sums of the ranks below it.  Heads combine their sums by recursive doubling.  The
+ *           result goes down, and each rank copies out all of it, or its block.
+ * Cost      floor(log2 N) messages of n bytes one after the other for N nodes, and 2 more if N is
+ *           not a power of two.
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *
  * Line            written by   read by          meaning of value k
@@ -19,13 +20,14 @@
  *
  * Edges     R1 -> A1   a sum, to the rank above; a result copied out, before the next is written
  *           R2 -> A2   the result, to the ranks below; sums read, before the next
- * Deadlock  As of a barrier.
- * Safety    A rank's buffer is written after A1 of all below it, which have copied out the result
- *           before, and after A2 of the call before: the rank above has read it.
+ * Deadlock  As in a barrier.
+ * Safety    A rank's buffer is written after A1 of all ranks below it, which have copied out the
+ *           previous result, and after A2 of the call before: the rank above has read the buffer.
  */
 #include "alg/nodes/doubling.h"
 
-/* Into this rank's sum.  Returns how many are below it. */
+/* Combines this rank's contribution with the sums of the ranks below, and returns how many are
+ * below. */
 static int combine_below(struct mem *m, const struct coll *c, const struct shape_tree *tree)
 {
     const struct mem_span sum = { .shared = nodes_buffer(m, c, mem_rank(m), NODES_SUM) };
@@ -40,7 +42,8 @@ static int combine_below(struct mem *m, const struct coll *c, const struct shape
     return below;
 }
 
-/* Returns where this rank finds the result. */
+/* Combines the contributions of all ranks.  Returns the address where this rank can read the
+ * result. */
 static const char *combine_all(struct mem *m, const struct coll *c)
 {
     const struct shape_tree tree = nodes_inside(m);
@@ -78,18 +81,20 @@ static void reduce_scatter_run(struct mem *m, const struct coll *c)
     mem_out(m, c->out, combine_all(m, c) + begin, 0, c->block_bytes[rank]);
 }
 
-ALG_DEFINE(allreduce, nodes) = { .coll = "allreduce",
-                                 .name = "nodes",
-                                 .doc = "sums of nodes, combined by recursive doubling",
-                                 .source = "Thakur, Rabenseifner, Gropp 2005",
-                                 .family = &HUD_BACKEND(nodes_family),
-                                 .accepts = nodes_is_short,
-                                 .run = allreduce_run };
+ALG_DEFINE(allreduce,
+           nodes) = { .coll = "allreduce",
+                      .name = "nodes",
+                      .doc = "each node reduces; recursive doubling combines the nodes' results",
+                      .source = "Thakur, Rabenseifner, Gropp 2005",
+                      .family = &HUD_BACKEND(nodes_family),
+                      .accepts = nodes_is_short,
+                      .run = allreduce_run };
 
-ALG_DEFINE(reduce_scatter, nodes) = { .coll = "reduce_scatter",
-                                      .name = "nodes",
-                                      .doc = "sums of nodes, combined by recursive doubling",
-                                      .source = "Thakur, Rabenseifner, Gropp 2005",
-                                      .family = &HUD_BACKEND(nodes_family),
-                                      .accepts = nodes_is_short,
-                                      .run = reduce_scatter_run };
+ALG_DEFINE(reduce_scatter,
+           nodes) = { .coll = "reduce_scatter",
+                      .name = "nodes",
+                      .doc = "each node reduces; recursive doubling combines the nodes' results",
+                      .source = "Thakur, Rabenseifner, Gropp 2005",
+                      .family = &HUD_BACKEND(nodes_family),
+                      .accepts = nodes_is_short,
+                      .run = reduce_scatter_run };

@@ -3,27 +3,28 @@
  * barrier.c - barrier of a span.
  *
  * Source    Hensgen, Finkel, Manber 1988 (dissemination), between nodes.
- * Shape     The ranks of a node are a tree below its head.  A rank waits for those below it; the
- *           head then exchanges messages with other heads; each releases those below it.  In round
- *           k = 1, 2, 4, ... a head sends to the node k further on, and receives from the one k
- *           before.  Where the number of nodes is a power of two, both are the node whose number
- *           differs in bit k, so its answer comes back over the same connection.
- * Cost      ceil(log2 N) messages of no bytes for each node, of N; two line transfers within for
- *           each level of its tree, of which it has ceil(log8 p).
+ * Shape     The ranks of a node are a tree below its head.  A rank waits for the ranks below it.
+ *           The head then exchanges messages with other heads, and each rank releases the ranks
+ *           below it.  In round k = 1, 2, 4, ... a head sends to the node k further on, and
+ *           receives from the node k before.  If the number of nodes is a power of two, both are
+ *           the node whose number differs in bit k, so its answer comes back over the same
+ *           connection.
+ * Cost      ceil(log2 N) messages of no bytes for each of N nodes; within a node, two line
+ *           transfers for each of the ceil(log8 p) levels of its tree.
  *
  * Line          written by   read by          meaning of value k
  *   entered     its owner    the rank above   the owner and all below it have entered call k
  *   released    its owner    those below it   all ranks of the span have entered call k
  *
  * Edges     R1 -> A1   entries, to the rank above
- *           R3 -> A3   what a head knows, to another
+ *           R3 -> A3   the entries that a head knows, to another
  *           R2 -> A2   all entries, to the ranks below
- * Deadlock  A rank waits for entries from below, those below a leaf for nothing; a head then for
- *           messages of heads in a round, whose senders wait only for earlier rounds; at last each
- *           for the rank above.
- * Safety    After round k a head knows the entries of 2k nodes: its own and those before it, or
- *           those whose numbers differ from its own in the bits up to k.
- *           A source sends one message of a call at most to a node, as k < N differ: calls
+ * Deadlock  A rank waits for entries of the ranks below, and a leaf for nothing.  A head then waits
+ *           for messages of heads in a round, whose senders wait only for earlier rounds.  Finally
+ *           each rank waits for the rank above.
+ * Safety    After round k a head knows the entries of 2k nodes: its own node and the nodes before
+ *           it, or the nodes whose numbers differ from its own in the bits up to k.
+ *           A source sends at most one message of a call to a node, as k < N differ.  So calls
  *           cannot be confused.
  */
 #include "alg/nodes/nodes.h"
@@ -62,9 +63,11 @@ static void barrier_run(struct mem *m, const struct coll *c)
         mem_post(m, &nodes_lines_of(m, me)->released, c->op); /* R2 */
 }
 
-ALG_DEFINE(barrier, nodes) = { .coll = "barrier",
-                               .name = "nodes",
-                               .doc = "messages between the heads of nodes: dissemination",
-                               .source = "Hensgen, Finkel, Manber 1988",
-                               .family = &HUD_BACKEND(nodes_family),
-                               .run = barrier_run };
+ALG_DEFINE(barrier, nodes) = {
+    .coll = "barrier",
+    .name = "nodes",
+    .doc = "each node gathers; one rank per node takes part in a dissemination barrier",
+    .source = "Hensgen, Finkel, Manber 1988",
+    .family = &HUD_BACKEND(nodes_family),
+    .run = barrier_run
+};

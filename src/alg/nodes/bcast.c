@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast.c - broadcast of a span, in one pipeline from the root's node to the last rank.  Between
- * nodes: gate.h; within: buffers.h.
+ * nodes: gate.h; within a node: buffers.h.
  *
  * Source    Paper 04 (Pjesivac-Grbovic et al.: flat, chain, k-ary and k-nomial trees with segments)
- *           between nodes; paper 01 (a queue of buffers) within.
+ *           between nodes; paper 01 (a queue of buffers) within a node.
  * Shape     One rank of each node, its *gate*, has the ring: the root on its own node, the head on
- *           others.  It receives fragment i + 1 straight into a buffer while it sends fragment i
- *           from there to the nodes below it, and the ranks of its node copy out i - 1.
+ *           other nodes.  It receives fragment i + 1 directly into a buffer while it sends fragment
+ *           i from its buffer to the nodes below, and while the ranks of its node copy out i - 1.
  * Cost      n + 8 bytes into each node but the root's, in ceil(n / fragment) messages; one copy out
  *           for each rank, one copy in at the root.
- * Accepts   fewer than 2^24 fragments: they have numbers.
+ * Accepts   fewer than 2^24 fragments, because fragments are numbered.
  */
 #include "alg/nodes/gate.h"
 
@@ -45,10 +45,12 @@ static bool bcast_accepts(const struct coll *c, int ranks)
     return buffers_fragments(c) < (size_t)1 << BUFFERS_FRAGMENT_BITS;
 }
 
-ALG_DEFINE(bcast, nodes) = { .coll = "bcast",
-                             .name = "nodes",
-                             .doc = "a tree of nodes, fed from each node's queue of buffers",
-                             .source = "paper 04; paper 01, queue of buffers",
-                             .family = &HUD_BACKEND(nodes_family),
-                             .accepts = bcast_accepts,
-                             .run = bcast_run };
+ALG_DEFINE(bcast, nodes) = {
+    .coll = "bcast",
+    .name = "nodes",
+    .doc = "a tree of nodes; each node receives into a queue of buffers and sends on from there",
+    .source = "paper 04; paper 01, queue of buffers",
+    .family = &HUD_BACKEND(nodes_family),
+    .accepts = bcast_accepts,
+    .run = bcast_run
+};

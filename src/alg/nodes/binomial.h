@@ -3,20 +3,20 @@
  * binomial.h - sums of nodes, combined up a binomial tree of nodes (reduce.c).
  *
  * Source    Thakur, Rabenseifner, Gropp 2005 (binomial trees).
- * Shape     The gate of a node has the sum of its node.  It adds those that come from its children
- *           in the tree, and sends the result to its parent.
+ * Shape     The gate of a node has the sum of its node.  It adds the sums that come from its
+ *           children in the tree, and sends the result to its parent.
  * Cost      One message of n bytes out of each node but the root's.
  *
  * Edges     R3 -> A3   a sum, to another node
  * Deadlock  A gate waits for messages of nodes below it in the tree.
- * Safety    A gate has no contribution in its buffer, so a message may come there.
+ * Safety    A gate has no contribution in its buffer, so the buffer can receive a message.
  */
 #ifndef HUD_ALG_BINOMIAL_H
 #define HUD_ALG_BINOMIAL_H
 
 #include "alg/nodes/nodes.h"
 
-enum { BINOMIAL_IN, BINOMIAL_AFTER, BINOMIAL_OUT }; /* messages */
+enum { BINOMIAL_IN, BINOMIAL_AFTER, BINOMIAL_OUT }; /* numbers of messages */
 
 static inline void binomial_give(struct mem *m, const struct coll *c, int to)
 {
@@ -31,8 +31,8 @@ static inline void binomial_expect(struct mem *m, const struct coll *c, int from
     net_receive(m, c->net, id, from, NET_REDUCE, nodes_buffer(m, c, mem_rank(m), which), c->bytes);
 }
 
-/* At most two messages are in flight, into alternate buffers.  The nearest children come first:
- * they have fewest nodes below them. */
+/* Combines the sums of the children.  At most two messages are in flight, into alternate buffers.
+ * The nearest children come first, because they have the fewest nodes below them. */
 static inline void binomial_combine_children(struct mem *m, const struct coll *c,
                                              const struct shape_tree *tree)
 {
@@ -55,7 +55,8 @@ static inline void binomial_combine_children(struct mem *m, const struct coll *c
     }
 }
 
-/* A gate adds the sums below it to its own.  True: this is the root, and has that of all nodes. */
+/* Adds the sums of the nodes below to a gate's sum.  Returns true on the root, which then has the
+ * sum of all nodes. */
 static inline bool binomial_run(struct mem *m, const struct coll *c)
 {
     const struct net_map *map = net_map(c->net);

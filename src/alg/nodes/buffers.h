@@ -3,24 +3,24 @@
  * buffers.h - the ring of buffers through which a broadcast reaches the ranks of a node (bcast.c).
  *
  * Source    Paper 01 (a queue of buffers).
- * Shape     One rank of each node, its *gate*, fills the ring in its window, the others copy out of
- *           it.  Fragments may have another size in each call, up to that of a buffer.  Before the
- *           first one, and sent with it, is a word with the bytes of the whole message: a rank that
- *           expects another number leaves the call.
+ * Shape     One rank of each node, its *gate*, fills the ring in its window; the other ranks copy
+ *           out of it.  The size of fragments may differ between calls, up to the size of a buffer.
+ *           Before the first fragment, and sent with it, is a word with the bytes of the whole
+ *           message.  A rank that expects another number leaves the call.
  *
  * Line       written by   read by           meaning of value k = call * 2^24 + i + 1
  *   ready    the gate     its node          fragment i of the call is in its buffer
  *   taken    its owner    the gate          the owner has copied out fragment i, and all before it
  *   count    its owner    its owner         (a word) fragments of all calls so far, the same on all
  *                                           ranks of the node: they go round the ring
- *   used[b]  its owner    its owner         (a word) `ready` of what was last in its buffer b
+ *   used[b]  its owner    its owner         (a word) `ready` of the last contents of its buffer b
  *
  * Edges     R1 -> A1   a fragment, to the ranks of the node
  *           R2 -> A2   a buffer that was copied out, before the next fragment is written there
- * Deadlock  A gate waits for the ranks of its node to take fragments that are ready, and they wait
- *           for nothing else.
- * Safety    A buffer is written after A2 of all ranks of the node for what was in it, also in an
- *           earlier call.
+ * Deadlock  A gate waits for the ranks of its node to copy out fragments that are ready, and these
+ *           ranks wait for nothing else.
+ * Safety    A buffer is written after A2 of all ranks of the node for its old contents, also if
+ *           these are from an earlier call.
  */
 #ifndef HUD_ALG_BUFFERS_H
 #define HUD_ALG_BUFFERS_H
@@ -29,14 +29,14 @@
 
 enum { BUFFERS_FRAGMENT_BITS = 24 };
 
-/* Of the fragment with that number among those of all calls. */
+/* Returns the buffer of the fragment with this number among the fragments of all calls. */
 static inline char *buffers_at(struct mem *m, const struct coll *c, int rank, uint64_t number)
 {
     return (char *)mem_window(m, rank) + HUD_LINE +
            number % NODES_RING * nodes_ring_step((size_t)c->param[NODES_BUFFER]);
 }
 
-/* The word before the first fragment, which is there. */
+/* Returns the address of the word before the first fragment, whose buffer is at `at`. */
 static inline uint64_t *buffers_total(char *at)
 {
     return (uint64_t *)(void *)at - 1;
@@ -50,7 +50,7 @@ static inline void buffers_compare(struct mem *m, const struct coll *c, const ui
         net_refuse(m, c->net, bytes, c->bytes);
 }
 
-/* Bytes of the word in the message of fragment i. */
+/* Returns the bytes of the word in the message of fragment i. */
 static inline size_t buffers_before(size_t i)
 {
     return i == 0 ? sizeof(uint64_t) : 0;
@@ -72,7 +72,8 @@ static inline size_t buffers_fragments(const struct coll *c)
 
 /* ---- the gate ---- */
 
-/* The buffer of the fragment with that number is free, and from now on that of this value. */
+/* Waits until the buffer of the fragment with this number is free, and records `value` as the
+ * buffer's new value of `ready`. */
 static inline void buffers_claim(struct mem *m, uint64_t number, uint64_t value)
 {
     uint64_t *used = &nodes_lines_of(m, mem_rank(m))->used[number % NODES_RING],
@@ -92,8 +93,8 @@ static inline void buffers_post_ready(struct mem *m, uint64_t value)
 
 /* ---- the others ---- */
 
-/* Some bytes of the message, which are there in the gate's window.  total: it has said how many
- * there are in all; NULL: it has not. */
+/* Copies out bytes of the message from the gate's window, once they are ready.  `total` is the
+ * address of the length of the message, or NULL if the fragment does not come with the length. */
 static inline void buffers_take_from(struct mem *m, const struct coll *c, int gate,
                                      const uint64_t *total, const void *from, size_t offset,
                                      size_t bytes, uint64_t value)
@@ -105,7 +106,7 @@ static inline void buffers_take_from(struct mem *m, const struct coll *c, int ga
     mem_post(m, &nodes_lines_of(m, mem_rank(m))->taken, value); /* R2 */
 }
 
-/* Fragment i, which has that number among those of all calls. */
+/* Copies out fragment i of this call, which has `number` among the fragments of all calls. */
 static inline void buffers_take(struct mem *m, const struct coll *c, int gate, uint64_t number,
                                 size_t i, uint64_t value)
 {

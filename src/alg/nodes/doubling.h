@@ -3,29 +3,30 @@
  * doubling.h - sums of nodes, combined between their heads (allreduce.c).
  *
  * Source    Thakur, Rabenseifner, Gropp 2005 (recursive doubling).
- * Shape     Of N nodes, with P the largest power of two that is not larger, the first 2 (N - P) are
- *           pairs: the lower one gives its sum to the upper one, and gets the result.  The upper
- *           ones and all others are P heads.  In steps k = 1, 2, 4, ... each exchanges its sum with
- *           the one whose number among them differs in that bit.
- * Cost      Messages of n bytes: floor(log2 N) from each head, one more from the upper one of a
- *           pair, one in all from the lower one; floor(log2 N) + 2 one after the other if there
+ * Shape     Of N nodes, with P the largest power of two that is not larger than N, the first 2 (N -
+ *           P) nodes form pairs: the lower node of a pair gives its sum to the upper node, and gets
+ *           the result.  The upper nodes and all other nodes are P heads.  In steps k = 1, 2, 4,
+ *           ... each head exchanges its sum with the head whose number among them differs in that
+ *           bit.
+ * Cost      Messages of n bytes: floor(log2 N) from each head, one more from the upper node of a
+ *           pair, one in all from the lower node; floor(log2 N) + 2 one after the other if there
  *           are pairs.
  *
  * Edges     R3 -> A3   a sum, to another node
- * Deadlock  A head waits for messages of a step, whose senders wait only for earlier ones; at last
- *           the lower one of a pair for the result.
- * Safety    1 What is sent is combined further after net_sent.
- *           2 Both of two heads combine the sum of the lower nodes with that of the upper ones, so
- *             all get the same bits.
+ * Deadlock  A head waits for messages of a step, whose senders wait only for earlier steps.
+ *           Finally the lower node of a pair waits for the result.
+ * Safety    1 A sum that is being sent is combined further only after net_sent.
+ *           2 Both heads of an exchange combine the sum of the lower nodes with the sum of the
+ *           upper nodes, in this order, so all get the same bits.
  */
 #ifndef HUD_ALG_DOUBLING_H
 #define HUD_ALG_DOUBLING_H
 
 #include "alg/nodes/nodes.h"
 
-enum { DOUBLING_IN, DOUBLING_OUT }; /* messages */
+enum { DOUBLING_IN, DOUBLING_OUT }; /* numbers of messages */
 
-/* Starts to send this node's sum. */
+/* Starts the send of this node's sum to another node. */
 static inline void doubling_give(struct mem *m, const struct coll *c, int node)
 {
     const void *sum = nodes_buffer(m, c, 0, NODES_SUM);
@@ -43,7 +44,7 @@ static inline void doubling_expect(struct mem *m, const struct coll *c, int node
                 nodes_buffer(m, c, 0, which), c->bytes);
 }
 
-/* Among P heads; self: this one's number among them. */
+/* Carries out the steps among the P heads.  `self` is this head's number among them. */
 static inline void doubling_steps(struct mem *m, const struct coll *c, int self, int power,
                                   int pairs)
 {
@@ -57,7 +58,7 @@ static inline void doubling_steps(struct mem *m, const struct coll *c, int self,
     }
 }
 
-/* The head of a node: its sum becomes that of all nodes. */
+/* Replaces the sum of this node by the sum of all nodes, on the head of the node. */
 static inline void doubling_run(struct mem *m, const struct coll *c)
 {
     const struct net_map *map = net_map(c->net);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gate.h - what a gate does in a broadcast: fragments come from the node above, go on to the nodes
- * below, and to the ranks of its node (buffers.h).
+ * gate.h - the work of a gate in a broadcast: it receives fragments from the node above, and passes
+ * them on to the nodes below and to the ranks of its node (buffers.h).
  *
  * Source    Paper 04 (Pjesivac-Grbovic et al.: flat, chain, k-ary and k-nomial trees with
  *           segments).
- * Shape     A gate receives fragment i + 1 straight into a buffer while it sends fragment i from
- *           there to the nodes below it.  The root copies it in instead.
+ * Shape     A gate receives fragment i + 1 directly into a buffer while it sends fragment i from
+ *           its buffer to the nodes below.  The root copies fragments in instead.
  *
  * Edges     R3 -> A3   a fragment, to the nodes below
  * Deadlock  A gate starts its receives in order, at most GATE_AHEAD before the fragment that it
- *           passes on.  It then waits for the ranks of its node to take fragments that are ready,
- *           for nodes below to take fragments that were sent before, and for the node above: nodes
- *           form a tree, and fragments are in order on each edge.
+ *           passes on.  It then waits for the ranks of its node to copy out fragments that are
+ *           ready, for nodes below to receive fragments that were sent before, and for the node
+ *           above.  Nodes form a tree, and fragments are in order on each edge.
  * Safety    1 A buffer is written after the messages out of it are complete (net_sent), and as
- *             buffers.h has it.
+ *           buffers.h requires.
  *           2 A call ends at a gate after its messages are complete.
- *           3 Between two nodes all calls have one tag, and messages are taken in the order of
- *             calls.
+ *           3 Between two nodes all calls have one tag, and messages are received in the order of
+ *           calls.
  */
 #ifndef HUD_ALG_GATE_H
 #define HUD_ALG_GATE_H
@@ -26,15 +26,15 @@
 
 enum { GATE_AHEAD = NODES_RING / 2 };
 
-/* A gate's view of its call. */
+/* A call on a gate. */
 struct gate {
     struct mem *m;
     const struct coll *c;
     size_t fragment_bytes, fragments;
-    uint64_t count;         /* before this call */
+    uint64_t count;         /* number of fragments before this call */
     uint64_t base;          /* value of `ready` before the first fragment */
-    struct shape_tree tree; /* of nodes */
-    int above;              /* rank to receive from; -1: this is the root */
+    struct shape_tree tree; /* tree of nodes */
+    int above;              /* rank from which to receive; -1 on the root */
     int children;
 };
 
@@ -54,7 +54,8 @@ static inline void gate_complete_sends(const struct gate *g, size_t i)
         net_sent(g->m, g->c->net, gate_outgoing(g, i, child));
 }
 
-/* Fragment i gets its buffer, and begins to come. */
+/* Waits until the buffer of fragment i is free, and starts to receive the fragment, or copies it in
+ * on the root. */
 static inline void gate_begin(const struct gate *g, size_t i)
 {
     struct mem *m = g->m;
@@ -74,7 +75,7 @@ static inline void gate_begin(const struct gate *g, size_t i)
     mem_in_all(m, at, g->c->out, i * g->fragment_bytes, bytes);
 }
 
-/* It has come. */
+/* Waits for fragment i, and passes it on to the nodes below and to the ranks of this node. */
 static inline void gate_pass_on(const struct gate *g, size_t i)
 {
     struct mem *m = g->m;

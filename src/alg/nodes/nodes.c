@@ -3,9 +3,10 @@
 #include "alg/nodes/nodes.h"
 
 static const struct alg_param params[] = {
-    [NODES_TREE] = { "tree", "", "of nodes", 0, SHAPE_KNOMIAL, SHAPE_KNOMIAL, hud_shape_names,
+    [NODES_TREE] = { "tree", "", "tree of nodes", 0, SHAPE_KNOMIAL, SHAPE_KNOMIAL, hud_shape_names,
                      .per_call = true },
-    [NODES_DEGREE] = { "degree", "1", "k of the tree", 1, 1 << 16, 2, NULL, .per_call = true },
+    [NODES_DEGREE] = { "degree", "1", "k, children of a node in the tree", 1, 1 << 16, 2, NULL,
+                       .per_call = true },
     [NODES_FRAGMENT] = { "fragment", "B", "bytes of a message", 1, 1 << 24, NODES_BUFFER_BYTES,
                          NULL, .per_call = true },
     [NODES_BUFFER] = { "buffer", "B", "bytes of a buffer of the ring", HUD_LINE, 1 << 24,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce.c - short reduce of a span.  Between nodes: binomial.h.
+ * reduce.c - short reduce of a span.  The exchange between nodes is in binomial.h.
  *
  * Source    Thakur, Rabenseifner, Gropp 2005 (binomial trees), between nodes.
  * Shape     One rank of each node, its *gate*, combines the contributions of its node: the head, or
- *           the root on its own node.  Sums go up a binomial tree of nodes to the root's.
+ *           the root on its own node.  Sums go up a binomial tree of nodes to the root's node.
  * Cost      One message of n bytes out of each node but the root's.
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *
@@ -15,14 +15,14 @@
  *
  * Edges     R1 -> A1   a contribution, to the gate; a result copied out, before the next is written
  *           R2 -> A2   contributions read, before the next are written
- * Deadlock  A gate waits for its node, then for messages; the others wait for their gate to have
- *           read what they contribute, before it waits for messages.
- * Safety    A sum is written after A1 of all ranks, which have copied out the result of an
- *           allreduce before.  Contributions are written after A2 of the call before.
+ * Deadlock  A gate waits for its node, then for messages.  The other ranks wait until their gate
+ *           has read their contributions, which it does before it waits for messages.
+ * Safety    A sum is written after A1 of all ranks, which have copied out the result of an earlier
+ *           allreduce.  Contributions are written after A2 of the call before.
  */
 #include "alg/nodes/binomial.h"
 
-/* A gate: into its sum. */
+/* Combines the contributions of a node into the gate's sum. */
 static void combine_node(struct mem *m, const struct coll *c)
 {
     const struct mem_span sum = { .shared = nodes_buffer(m, c, mem_rank(m), NODES_SUM) };
@@ -76,10 +76,11 @@ static void reduce_run(struct mem *m, const struct coll *c)
         mem_out(m, c->out, nodes_buffer(m, c, gate, NODES_SUM), 0, c->bytes);
 }
 
-ALG_DEFINE(reduce, nodes) = { .coll = "reduce",
-                              .name = "nodes",
-                              .doc = "sums of nodes, combined up a binomial tree",
-                              .source = "Thakur, Rabenseifner, Gropp 2005",
-                              .family = &HUD_BACKEND(nodes_family),
-                              .accepts = nodes_is_short,
-                              .run = reduce_run };
+ALG_DEFINE(reduce,
+           nodes) = { .coll = "reduce",
+                      .name = "nodes",
+                      .doc = "each node reduces; a binomial tree combines the nodes' results",
+                      .source = "Thakur, Rabenseifner, Gropp 2005",
+                      .family = &HUD_BACKEND(nodes_family),
+                      .accepts = nodes_is_short,
+                      .run = reduce_run };

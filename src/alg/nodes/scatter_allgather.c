@@ -1,49 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * scatter_allgather.c - bcast/scatter_allgather, baseline: the gates of the nodes scatter a round
- * and gather it again, then the ranks of each node copy it out.
+ * and gather it again; then the ranks of each node copy it out.
  *
  * Source    Paper 02 (Zhang, Meng, Huo), 4.2: "between nodes the leaders use scatter-allgather; on
  *           a node the leader first copies the data to shared memory, then the others copy them".
- *           As MVAPICH's: pieces down a binomial tree, then round a ring (Thakur, Rabenseifner,
- *           Gropp 2005).  Ours: a message that the window does not hold goes by rounds.
- * Shape     N nodes, the root's is number 0.  A round has N pieces.  A gate receives those of its
- *           subtree of nodes, sends their parts on, and passes pieces round the ring in N - 1
- *           steps.  The root's gate receives again what it has, as there.  Nothing overlaps.
+ *           As in MVAPICH: pieces go down a binomial tree, then round a ring (Thakur, Rabenseifner,
+ *           Gropp 2005).  Our addition: a message that does not fit into the window is sent in
+ *           rounds.
+ * Shape     N nodes; the root's node is number 0.  A round has N pieces.  A gate receives the
+ *           pieces of its subtree of nodes, sends their parts on, and passes pieces round the ring
+ *           in N - 1 steps.  As in MVAPICH, the root's gate receives again the pieces that it has.
+ *           Nothing overlaps.
  * Cost      (N - 1) / N n bytes into each node and out of it round the ring, and as many out of the
  *           root's down the tree; log2 N + N - 1 messages one after the other in each round; then
  *           one copy out for each rank.
- * Accepts   fewer than 2^24 rounds: they have numbers.
+ * Accepts   fewer than 2^24 rounds, because rounds are numbered.
  *
- * The ring of buffers is one region here, `ready` and `taken` count rounds (buffers.h).
+ * The ring of buffers is a single region here, and `ready` and `taken` count rounds (buffers.h).
  *
  * Edges     R3 -> A3   pieces of a subtree, to its first node; a piece, to the next of the ring
  * Deadlock  In a step of the ring each gate starts its receive, then sends, then waits: for the
- *           gate before it to make the same step, and for that after it to start its receive.
- *           Before, a gate waits for its parent in the tree, for its children to start their
- *           receives, and for ranks of its node to take the round before.
- * Safety    1 Pieces come round the ring after the messages down the tree are complete: those were
- *             sent from the same bytes.
- *           2 Between two gates the message down the tree is sent first, and its receive started
- *             first.
- *           3 A round is written after A2 of all ranks for the round before; all of its messages
- *             are complete then.
+ *           gate before it to make the same step, and for the gate after it to start its receive.
+ *           Before the ring, a gate waits for its parent in the tree, for its children to start
+ *           their receives, and for the ranks of its node to copy out the previous round.
+ * Safety    1 Pieces come round the ring after the messages down the tree are complete, which were
+ *           sent from the same bytes.
+ *           2 Between two gates the message down the tree is sent first, and its receive is started
+ *           first.
+ *           3 A round is written after A2 of all ranks for the previous round.  All messages of the
+ *           previous round are complete by then.
  */
 #include "alg/nodes/buffers.h"
 #include "shape/rounds.h"
 
-enum { SCATTER_IN, RING_IN, RING_OUT, SCATTER_OUT }; /* messages; those to children come last */
+enum {
+    SCATTER_IN,
+    RING_IN,
+    RING_OUT,
+    SCATTER_OUT
+}; /* numbers of messages; the messages to children come last */
 
-/* A gate's view of a round. */
+/* A round on a gate. */
 struct round {
     struct mem *m;
     const struct coll *c;
-    char *at;     /* its bytes */
-    size_t bytes; /* of all its pieces, one for each node */
+    char *at;     /* address of the round's bytes */
+    size_t bytes; /* bytes of all pieces, one for each node */
     int nodes, number;
 };
 
-/* Where pieces from that one on begin in the round. */
+/* Returns the offset in the round at which a piece begins. */
 static size_t begin_of(const struct round *r, int piece)
 {
     size_t begin = rounds_segment_of(r->bytes, r->nodes, HUD_LINE, piece).first_bytes;
@@ -51,7 +58,7 @@ static size_t begin_of(const struct round *r, int piece)
     return begin < r->bytes ? begin : r->bytes;
 }
 
-/* The gate of a node by its number from the root's on. */
+/* Returns the gate of a node, whose number is counted from the root's node on. */
 static int gate_of(const struct round *r, int number)
 {
     int root = net_map(r->c->net)->node_of[r->c->root];
@@ -79,7 +86,8 @@ static void arrived(const struct round *r, int id)
     net_arrived(r->m, r->c->net, id); /* A3 */
 }
 
-/* The end of a node's subtree: as many nodes as its lowest bit says. */
+/* Returns the end of a node's subtree, which has as many nodes as the value of the lowest bit of
+ * the node's number. */
 static int subtree_end(const struct round *r, int number)
 {
     int end = number + (number & -number);
@@ -165,7 +173,8 @@ static bool accepts(const struct coll *c, int ranks)
 ALG_DEFINE(bcast, scatter_allgather) = {
     .coll = "bcast",
     .name = "scatter_allgather",
-    .doc = "baseline: pieces to the nodes and round them, then out of each node's buffers",
+    .doc = "baseline: scatter to the nodes and allgather between them; ranks copy from their "
+           "node's buffers",
     .source = "paper 02, Broadcast: MVAPICH 1.1 between nodes",
     .baseline = true,
     .family = &HUD_BACKEND(nodes_family),

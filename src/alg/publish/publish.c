@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * publish.c - the family `publish`: each rank copies its block into its window once, and all
- * others copy it out.  allgather/publish has equal blocks, allgatherv/publish blocks of any sizes.
- * Slot, lines, edges, and the way of a tile: publish.h.
+ * publish.c - the family `publish`: each rank copies its block into its window once, and all others
+ * copy it out.  allgather/publish has equal blocks, allgatherv/publish blocks of any sizes.  Slot,
+ * lines, edges, and the path of a tile: publish.h.
  *
  * Source    this project, after paper 05: shared queues with many readers.
  * Shape     p ranks, blocks of n bytes, in rounds of a tile for each rank.  The window of a rank
@@ -11,26 +11,27 @@
  *             rank on
  * Cost      n / f rounds of tiles of f bytes, l ns one line transfer, t ns per byte copied:
  *             T = (n / f) p l + p n t
- *           traffic: n bytes of each rank beyond what is read from `in` and written to `out`
+ *           traffic: n bytes of each rank beyond those read from `in` and written to `out`
  * Accepts   any block, if the lease has a window.
  *
  * Deadlock freedom
  *   1. A rank announces its tile of a round before it waits in that round.  It waits only for the
- *      others' tiles of the same round, which are announced once the round before is finished.
- *   2. All ranks go through the same rounds: each reads the headers of all, and a round is the last
- *      one if no header of it has more to follow.
+ *      others' tiles of the same round, which are announced once the previous round is finished.
+ *   2. All ranks go through the same rounds: each rank reads the headers of all, and a round is the
+ *      last if all its headers report that no tile follows.
  *
- * Safety    In place, a rank's own block stays where it is, and nobody writes there.
+ * Safety    In place, a rank's own block stays where it is, and no rank writes there.
  */
 #include "alg/publish/publish.h"
 
 enum publish_param { PUBLISH_TILE, PUBLISH_BUDGET };
 
 static const struct alg_param publish_params[] = {
-    [PUBLISH_TILE] = { "tile", "B", "bytes published at a time; 0: half of the window", 0, 1 << 24,
-                       0, NULL, .per_call = true, .tune = "16K,64K" },
-    [PUBLISH_BUDGET] = { "budget", "B", "a rank's window; 0: what the lease holds", 0, 1 << 28,
-                         256 << 10, NULL, .tune = "128K,512K" },
+    [PUBLISH_TILE] = { "tile", "B",
+                       "bytes of a tile, the unit that is published; 0: half of the window", 0,
+                       1 << 24, 0, NULL, .per_call = true, .tune = "16K,64K" },
+    [PUBLISH_BUDGET] = { "budget", "B", "bytes of a rank's window; 0: as much as the lease allows",
+                         0, 1 << 28, 256 << 10, NULL, .tune = "128K,512K" },
     { .name = NULL },
 };
 
@@ -94,7 +95,7 @@ static void allgather_publish(struct mem *m, const struct coll *c)
 ALG_DEFINE(allgather, publish) = {
     .coll = "allgather",
     .name = "publish",
-    .doc = "each rank copies its block into its window once, all others copy it out",
+    .doc = "every rank copies its block into its window; all other ranks copy the block from there",
     .source = "this project, after paper 05",
     .family = &family,
     .run = allgather_publish,
@@ -108,7 +109,8 @@ static void allgatherv_publish(struct mem *m, const struct coll *c)
 ALG_DEFINE(allgatherv, publish) = {
     .coll = "allgatherv",
     .name = "publish",
-    .doc = "each rank copies its block, of any size, into its window once, all others copy it out",
+    .doc = "every rank copies its block, of any size, into its window; all other ranks copy the "
+           "block from there",
     .source = "this project, after paper 05",
     .family = &family,
     .run = allgatherv_publish,

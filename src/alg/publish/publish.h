@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * publish.h - the family `publish`: the slot, and the way of a tile into its rank's window, and out
- * of it by all others.  The rounds: publish.c.
+ * publish.h - the family `publish`: the slot, and the path of a tile into its rank's window and out
+ * of it by all other ranks.  The rounds: publish.c.
  *
  * Line              written by   read by       value k means
  *   slot[r].tile    r            all others    r's tile of round k - 1 is in its window; r has
@@ -17,10 +17,10 @@
  *   1. No acknowledgement is needed.  A rank that has announced its tile of round k has finished
  *      round k - 1.  So a rank that has awaited all of these may write the set of k - 1 again, for
  *      k + 1.
- *   2. All tiles of a block but the last are full, so the tile of an operation's round i begins
- *      with byte i f of its block, in the sender's view and in the receiver's.
- *   3. What is longer than the receiver's block is dropped, though a view of equal blocks goes on
- *      behind it, and the call reports that.  A shorter block ends where its header reports it.
+ *   2. All tiles of a block except the last are full, so the tile of an operation's round i begins
+ *      with byte i f of its block, both in the sender's view and in the receiver's.
+ *   3. Bytes beyond the receiver's block are dropped, although a view of equal blocks continues
+ *      behind it, and the call reports the truncation.  A shorter block ends where its header says.
  */
 #ifndef HUD_ALG_PUBLISH_H
 #define HUD_ALG_PUBLISH_H
@@ -35,19 +35,20 @@ struct publish_slot {
     _Alignas(HUD_LINE) uint64_t round;
 };
 
-/* A rank in its call. */
+/* A call on one rank. */
 struct publish {
     struct mem *m;
     const struct coll *c;
-    bool parts; /* a view for each rank's block; else one of equal blocks */
+    bool parts; /* a view for each rank's block; otherwise one view of equal blocks */
     size_t set_bytes, tile_bytes;
     struct mem_span own; /* this rank's block, and its bytes */
     size_t own_bytes;
-    uint64_t round; /* of all operations */
-    size_t done;    /* bytes of each block in the rounds before, as far as it goes */
+    uint64_t round; /* number of rounds over all operations */
+    size_t done;    /* bytes of each block in the earlier rounds of the call, unless the block
+                       has ended */
 };
 
-/* The place of a rank's block, and its bytes. */
+/* Returns the place of a rank's block, and stores its bytes in *bytes. */
 static inline struct mem_span publish_block(const struct publish *p, int rank, size_t *bytes)
 {
     const struct hud_view *view = p->parts ? &p->c->out[rank] : p->c->out;
@@ -56,13 +57,13 @@ static inline struct mem_span publish_block(const struct publish *p, int rank, s
     return block_at(view, p->parts ? 0 : p->c->bytes, rank);
 }
 
-/* Where its tile of this round is. */
+/* Returns the address of a rank's tile in this round. */
 static inline char *publish_tile(const struct publish *p, int rank)
 {
     return (char *)mem_window(p->m, rank) + p->round % PUBLISH_SETS * p->set_bytes;
 }
 
-/* This rank's next tile.  Returns its header. */
+/* Publishes this rank's next tile, and returns its header. */
 static inline uint64_t publish_own(const struct publish *p)
 {
     int me = mem_rank(p->m);
@@ -77,7 +78,7 @@ static inline uint64_t publish_own(const struct publish *p)
     return header;
 }
 
-/* The same tile of another rank.  Returns its header. */
+/* Copies out the same tile of another rank, and returns its header. */
 static inline uint64_t publish_copy_out(const struct publish *p, int rank)
 {
     struct publish_slot *from = mem_slot(p->m, rank);

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * allreduce_tree.c - allreduce/tree: sums go up a tree to rank 0 (tree.h), which publishes results
- * in its queue, where all others copy them out; up and down go at the same time.
+ * in its queue, where all others copy them out.  Both directions are active at the same time.
  *
- * Shape     p ranks, n bytes, by fragments of f; a rank of c children reads c fragments and its
- *           own and writes one; all copy rank 0's out.
+ * Shape     p ranks, n bytes, in fragments of f; a rank with c children reads c fragments and its
+ *           own and writes one; all copy rank 0's results out.
  * Cost      T = d (l + (c - 1) g + f (c + 1) t) + l + (p - 2) g + f t + (n - f) (c + 2) t
  *           traffic: c n read, n written, n more read
  *
  * Line                        written by  read by     value k means
  *   slot[0].word[k % units]   rank 0      all others  the result at position k - 1 is in its queue
  *   data                      rank 0      all others  results
- * and those of tree.h.
+ * The other lines are in tree.h.
  *
  * Edges     R2 -> A2   a result                         happens before  the others' copying it out
  *                      the reads of the sums before it  happen before   their writers' next writes
  *                      there
  *
  * Deadlock freedom
- *   1. A rank publishes sums ahead of the results that it has copied out only where its queue is
- *      known to be free, without a wait: others may need what it does after.
- *   2. A rank with nothing of its own under way may wait for acknowledgements: others do not wait
+ *   1. A rank publishes sums ahead of the results that it has copied out only if its queue is known
+ *      to be free, without a wait, because others may need its later actions.
+ *   2. A rank without an unanswered sum may wait for acknowledgements, because others do not wait
  *      for it.
  * Safety
  *   1. A result of fragment k proves that the rank's parent has read its sum of k.
  */
 #include "alg/queue/tree.h"
 
-/* Sums that rank 0 has not answered must not make this rank wait: others may need what it does
- * after. */
+/* Reports whether this rank may publish its next sum now.  Sums for which rank 0 has not published
+ * results must not make this rank wait, because others may need its later actions. */
 static bool may_reduce_up(const struct tree_pass *w, const struct cursor *down)
 {
     return !cursor_at_end(w->c, &w->up) &&
@@ -46,15 +46,20 @@ static void reduce_up(struct tree_pass *w)
     cursor_advance(w->c, &w->ring, w->f, &w->up);
 }
 
+/* Copies a result out.  With two ranks, this rank is the last reader of rank 0's queue. */
 static void copy_down(struct tree_pass *w, const struct cursor *down)
 {
     struct queue_slot *root = mem_slot(w->m, w->tree.root);
+    const void *result = queue_data(w->m, w->tree.root, &down->at);
     uint64_t unread = cursor_end(down) + w->ring.units;
 
     if (w->root)
         return;
     mem_await(w->m, &root->word[down->at.unit], down->at.at + 1); /* A2 */
-    mem_out(w->m, w->c->out, queue_data(w->m, w->tree.root, &down->at), down->done, down->bytes);
+    if (mem_size(w->m) == 2)
+        mem_out_last(w->m, w->c->out, result, down->done, down->bytes);
+    else
+        mem_out(w->m, w->c->out, result, down->done, down->bytes);
     w->free_until = unread > w->free_until ? unread : w->free_until;
 }
 
@@ -76,8 +81,8 @@ static void allreduce_tree(struct mem *m, const struct coll *c)
 ALG_DEFINE(allreduce, tree) = {
     .coll = "allreduce",
     .name = "tree",
-    .doc = "fragments are reduced up a tree, by the groups, and copied out of rank 0's queue at "
-           "the same time",
+    .doc = "a tree of ranks reduces fragments up to rank 0; meanwhile all ranks copy results from "
+           "rank 0's queue",
     .source = "this project, after papers 04 and 05",
     .family = &HUD_BACKEND(tree_family),
     .run = allreduce_tree,

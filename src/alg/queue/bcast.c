@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast.c - bcast/queue: pipelined copy-in/copy-out through a queue of buffers on its owner's NUMA
- * node.  The slot: queue.h.
+ * node.  The slot is in queue.h.
  *
  * Source    paper 01 (Kurnosov, Tokmasheva, Shared memory based MPI broadcast algorithm for NUMA
- *           systems), "Algorithm": s, f, q and the tree.  Control words that the reader resets are
- *           counters here, written in the memory of the rank that announces (the paper: by the
- *           parent in the child's).  A fragment may be shorter than f, so that packed datatypes
- *           work, and its length travels with it.
+ *           systems), "Algorithm": s, f, q and the tree.  Control words, which the reader resets in
+ *           the paper, are counters here.  They are written in the memory of the rank that
+ *           announces, and in the paper by the parent in the child's memory.  A fragment may be
+ *           shorter than f, so that packed datatypes work, and its length is sent with it.
  * Shape     p ranks, n bytes.  The root copies in, p - 1 ranks copy out of the root's queue.
  * Cost      T = ceil(n/b) (t_wo + t_a + t f) + ceil(n/f) t_w + n t    ns; b = s f bytes of a queue,
  *           t ns per byte copied in and out, t_w a notification down the tree, t_wo + t_a the wait
  *           for a free set and its release (paper 01, "Time model", s > 1)
  * Accepts   any n, if the lease has a window.
  *
- * Positions (shape/ring.h) count over all roots; every rank keeps its own, and they agree between
- * operations.
+ * Positions (shape/ring.h) count over all roots.  Every rank keeps its own position, and all
+ * positions agree between operations.
  *
  * Line                      written by  read by       value k means
  *   slot[r].word[k % units]   r           r's children  the fragment at position k - 1 is in the
@@ -32,30 +32,39 @@
  *           R2 -> A3   the others' reads of a fragment  happen before  its last reader gives its
  *                      lines back
  *
- * Safety    The root at the beginning of a set waits until all ranks have acknowledged what the
- *           set held; all that follows in the set happens after that, also under another root.  So
- *           there is one acknowledgement per set and rank.
+ * Deadlock  A root waits until all ranks acknowledge an earlier set.  Another rank waits for its
+ *           parent's announcement of a fragment, and a parent announces it without waiting for its
+ *           children.  So each wait is for an earlier position, or for a parent at the same one.
+ * Safety    At the beginning of a set, the root waits until all ranks have acknowledged the set's
+ *           old contents.  All later accesses to the set happen after that, also under another
+ *           root.  So there is one acknowledgement per set and rank.
  */
 #include "alg/queue/queue.h"
 
 enum param { FRAGMENT, BUFFERS, SETS, BUDGET, MESSAGE, TREE, DEGREE };
 
 static const struct alg_param params[] = {
-    /* Of rules that differ in f alone the first one's s f is the queue of all. */
+    /* Among rules that differ only in f, the first rule's s f is the size of the queue for all. */
     [FRAGMENT] = { "fragment", "B",
-                   "f, bytes copied and announced at once; 0: b / s, or sqrt(min(n, b) t_w / t)", 0,
-                   1 << 24, 0, NULL, .per_call = true, .tune = "4K,8K,16K,32K,64K" },
+                   "f, bytes of a fragment, the unit of copies and announcements; 0: b / s, or "
+                   "sqrt(min(n, b) t_w / t)",
+                   0, 1 << 24, 0, NULL, .per_call = true, .tune = "4K,8K,16K,32K,64K" },
     [BUFFERS] = { "buffers", "1",
-                  "s, buffers of f bytes; 0: what the budget holds, or the longest message needs",
+                  "s, number of buffers of f bytes; 0: as many as the budget holds or the longest "
+                  "message needs",
                   0, RING_UNITS_MAX, 0, NULL },
-    [SETS] = { "sets", "1", "q, sets of buffers that the root refills as a whole", 1, 8, 3, NULL },
-    [BUDGET] = { "budget", "B", "b, bytes of the queue; 0: s f, or what the lease holds", 0,
+    [SETS] = { "sets", "1", "q, number of sets of buffers; the root refills a set as a whole", 1, 8,
+               3, NULL },
+    [BUDGET] = { "budget", "B", "b, bytes of the queue; 0: s f, or as much as the lease allows", 0,
                  1 << 24, 0, NULL },
-    [MESSAGE] = { "message", "B", "m, the longest message that shall fit the queue; 0: not known",
-                  0, 1 << 24, 0, NULL },
-    [TREE] = { "tree", "", "who announces fragments to whom", 0, SHAPE_KINDS - 1, SHAPE_GROUPED,
-               hud_shape_names, .per_call = true, .tune = "flat,chain,knomial" },
-    [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL, .per_call = true },
+    [MESSAGE] = { "message", "B",
+                  "m, bytes of the longest message that the queue must hold; 0: unknown", 0,
+                  1 << 24, 0, NULL },
+    /* Not per call: a root and a receiver that pass different sizes must not wait along different
+     * trees of one slot (core/call/learn.h). */
+    [TREE] = { "tree", "", "tree of ranks along which fragments are announced", 0, SHAPE_KINDS - 1,
+               SHAPE_GROUPED, hud_shape_names, .tune = "flat,chain,knomial" },
+    [DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 2, NULL },
     { .name = NULL },
 };
 
@@ -73,7 +82,8 @@ static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
     return queue_window_bytes(&wish, param[SETS], max_bytes);
 }
 
-/* The root, before the first write to a set: all have acknowledged what it held. */
+/* Waits, at the root before the first write to a set, until all ranks have acknowledged the set's
+ * old contents. */
 static void await_free(struct mem *m, const struct shape_ring *ring, const struct ring_place *at)
 {
     uint64_t acknowledged = ring_must_be_acknowledged(ring, at->at);
@@ -86,9 +96,9 @@ static void await_free(struct mem *m, const struct shape_ring *ring, const struc
 }
 
 /*
- * All but the root and this rank have finished with the fragment at this place, as far as this rank
- * looks: the flags of many ranks cost more than the lines are worth (128 ranks, 64 KB: 11 %
- * simulated).
+ * Reports whether all ranks except the root and this rank are known to have finished with the
+ * fragment at this place.  With many ranks, returns false: reading their flags costs more than
+ * giving lines back gains.
  */
 static bool reads_last(struct mem *m, int root, const struct ring_place *at)
 {
@@ -116,7 +126,8 @@ static void copy_out(struct mem *m, const struct coll *c, const struct ring_plac
         mem_out(m, c->out, data, done, bytes);
 }
 
-/* Others have read the lines of the next message.  Above the limit copying in hides it. */
+/* Prefetches the lines of the next message, which others have read.  Above the limit, copying in
+ * hides the cost. */
 static void prefetch_next(struct mem *m, const struct coll *c, const struct ring_place *at)
 {
     enum { LIMIT_BYTES = 32 << 10 };
@@ -126,8 +137,8 @@ static void prefetch_next(struct mem *m, const struct coll *c, const struct ring
                          c->out->bytes < max ? c->out->bytes : max);
 }
 
-/* Fragments come from the view or from the parent's headers, are announced to the children, then
- * copied out. */
+/* Broadcasts fragment by fragment.  A fragment comes from the view or from the parent's header, is
+ * announced to the children, and is then copied out. */
 static void bcast_queue(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = coll_tree(m, c, c->root, TREE, DEGREE);

@@ -3,15 +3,18 @@
 #include "alg/queue/contributions.h"
 
 static const struct alg_param params[] = {
-    [CONTRIBUTIONS_FRAGMENT] = { "fragment", "B", "f, bytes published at once; less at a set's end",
+    [CONTRIBUTIONS_FRAGMENT] = { "fragment", "B",
+                                 "f, bytes of a fragment, the unit that is published; fewer at the "
+                                 "end of a set",
                                  1, 1 << 24, 32 << 10, NULL, .per_call = true,
                                  .tune = "8K,16K,64K" },
     [CONTRIBUTIONS_SETS] = { "sets", "1",
-                             "q, sets of buffers of a queue; no fragment crosses from one into the "
-                             "next",
+                             "q, number of sets of buffers of a queue; each fragment is in a "
+                             "single set",
                              1, 8, 3, NULL },
-    [CONTRIBUTIONS_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0,
-                               1 << 24, 96 << 10, NULL, .tune = "24K,192K" },
+    [CONTRIBUTIONS_BUDGET] = { "budget", "B",
+                               "b, bytes of each queue; 0: as much as the lease allows", 0, 1 << 24,
+                               96 << 10, NULL, .tune = "24K,192K" },
     { .name = NULL },
 };
 

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * contributions.h - the family `contributions`: ranks publish their contributions, fragment by
- * fragment, in their own queues; a rank that wants a sum reads them in all queues, from rank 0's
- * on.  exchange.c and gather.c differ in who publishes, who reads and when.  The queue: queue.h,
- * its acknowledgements: cursor.h.
+ * fragment, in their own queues.  A rank that wants a sum reads the contributions in all queues,
+ * from rank 0's queue on.  exchange.c and gather.c differ in which ranks publish and read, and
+ * when.  The queue: queue.h; its acknowledgements: cursor.h.
  *
  * Source    this project, after papers 01 (queues of buffers) and 05 (no barriers on the path).
- * Shape     p ranks, n bytes, by fragments of f, which need not end where blocks do; one line
+ * Shape     p ranks, n bytes, in fragments of f, which need not end at the ends of blocks; one line
  *           transfer, no second phase.
  * Cost      of each collective in its file: l ns one line transfer, g one more overlapped line, t
  *           ns per byte copied in, t_r per byte read and reduced; traffic beyond n in and out.
  * Accepts   any n, any root, if the lease has a window.
  *
  * Line                      written by   read by          value k means
- *   slot[r].word[k % units]   r            who reduces      r's contribution at position k - 1 is
+ *   slot[r].word[k % units]   r            reducing ranks   r's contribution at position k - 1 is
  *                                                           in its queue
- *   data                      r            who reduces      contributions
- * and those of queue.h.
+ *   data                      r            reducing ranks   contributions
+ * The other lines are in queue.h.
  *
  * Edges     R1 -> A1   a rank's copy-in        happens before  the reading of it
- *                      a rank's earlier reads  happen before   the next write there by those who
- *                                                              read what it publishes
+ *                      a rank's earlier reads  happen before   the next write there by the ranks
+ *                                                              that read its contributions
  */
 #ifndef HUD_ALG_CONTRIBUTIONS_H
 #define HUD_ALG_CONTRIBUTIONS_H
@@ -32,7 +32,7 @@ enum contributions_param { CONTRIBUTIONS_FRAGMENT, CONTRIBUTIONS_SETS, CONTRIBUT
 
 extern const struct alg_family HUD_BACKEND(contributions_family);
 
-/* Bytes of the message. */
+/* A range of bytes of the message. */
 struct byte_range {
     size_t begin, end;
 };
@@ -40,12 +40,14 @@ struct byte_range {
 /* The part of the sum that a rank wants, in `out` from its beginning on. */
 struct wanted_sum {
     struct byte_range part;
-    struct byte_range unpublished; /* of its contribution: nobody else wants it */
+    struct byte_range unpublished; /* part of its contribution that is not published, because no
+                                      other rank wants it */
     bool alone;                    /* no other rank wants this part */
-    bool stays;                    /* its contribution stays where it is until it is read there */
+    bool stays;                    /* its contribution stays in the user's buffer until it is
+                                      read there */
 };
 
-/* The bytes of a range that are in the fragment at w. */
+/* Returns the part of a range that is in the fragment at w. */
 static inline struct byte_range range_within(const struct cursor *w, struct byte_range part)
 {
     size_t end = w->done + w->bytes < part.end ? w->done + w->bytes : part.end;
@@ -67,7 +69,7 @@ ALG_INLINE void contribution_publish_range(struct mem *m, const struct coll *c,
                    part.end - part.begin);
 }
 
-/* Publishes the fragment at w, where nobody reads any more. */
+/* Publishes the fragment at w.  No other rank reads these buffers any more. */
 ALG_INLINE void contribution_publish(struct mem *m, const struct coll *c, const struct cursor *w,
                                      const struct wanted_sum *want)
 {
@@ -78,7 +80,8 @@ ALG_INLINE void contribution_publish(struct mem *m, const struct coll *c, const 
     mem_post(m, &mine->word[w->at.unit], w->at.at + 1); /* R1 */
 }
 
-/* Reduces what all publish at w of the sum that this rank wants; false: nothing. */
+/* Reduces the part of the wanted sum that is in the fragment at w.  Returns false if there is no
+ * such part. */
 ALG_INLINE bool contribution_reduce(struct mem *m, const struct coll *c, const struct cursor *w,
                                     const struct wanted_sum *want)
 {
@@ -103,7 +106,7 @@ ALG_INLINE bool contribution_reduce(struct mem *m, const struct coll *c, const s
     return true;
 }
 
-/* Units of a fragment. */
+/* Returns the maximum number of units of a fragment. */
 static inline uint64_t contribution_units(const struct coll *c)
 {
     return ring_units_of((uint64_t)c->param[CONTRIBUTIONS_FRAGMENT]);

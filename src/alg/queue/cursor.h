@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cursor.h - what the reductions of the family share (queue.h): a cursor through the fragments of a
+ * cursor.h - shared by the reductions of the family (queue.h): a cursor through the fragments of a
  * message, and the acknowledgement of sets.
  *
- * A reduction cuts the message at whole elements.  All ranks make the same cuts, so a fragment has
+ * A reduction cuts the message at whole elements.  All ranks cut in the same way, so a fragment has
  * the same position in every rank's queue.
  *
  * Edges     R1 -> A1   a rank's last read of a set  happens before  the others' next write to it
  *
  * Not needed
- *   R1, A1 by allreduce/tree: a sum comes only when its writer has copied out the result that was
- *   in its place before, and all sums come together in rank 0's queue (allreduce_tree.c,
+ *   R1, A1 by allreduce/tree: a sum arrives only after its writer has copied out the result
+ *   that was there before, and all sums come together in rank 0's queue (allreduce_tree.c,
  *   `free_until`)
  *
- * Safety    A rank that writes up to `free_until` does not wait.  Beyond it, it first awaits that
- *           all others have acknowledged what the set held.
+ * Safety    A rank that writes before `free_until` does not wait.  For a later position, it first
+ *           waits until all others have acknowledged the set's old contents.
  */
 #ifndef HUD_ALG_CURSOR_H
 #define HUD_ALG_CURSOR_H
 
 #include "alg/queue/queue.h"
 
-/* Where a rank is in the fragments of a call; all ranks make the same cuts. */
+/* The position of a rank in the fragments of a call.  All ranks cut the call in the same way. */
 struct cursor {
     struct ring_place at;
-    size_t done, bytes; /* before the fragment that begins here, and of it */
-    uint64_t units;     /* of it */
+    size_t done, bytes; /* bytes before the current fragment; bytes of the fragment */
+    uint64_t units;     /* units of the fragment */
 };
 
-/* The fragment that begins where the cursor is: f units at most. */
+/* Computes the fragment that begins at the cursor, with at most f units. */
 ALG_INLINE void cursor_cut(const struct coll *c, uint64_t f, struct cursor *w)
 {
     size_t rest = c->bytes - w->done, element = c->reduction->element_bytes;
@@ -65,7 +65,8 @@ ALG_INLINE void cursor_advance(const struct coll *c, const struct shape_ring *ri
         cursor_cut(c, f, w);
 }
 
-/* Waits until all others have acknowledged what the set of this place held.  Returns its end. */
+/* Waits until all others have acknowledged the old contents of the set at this place.  Returns the
+ * end of the set. */
 ALG_INLINE uint64_t queue_await_free(struct mem *m, const struct shape_ring *ring,
                                      const struct ring_place *at)
 {
@@ -80,7 +81,8 @@ ALG_INLINE uint64_t queue_await_free(struct mem *m, const struct shape_ring *rin
     return end;
 }
 
-/* This rank has read all before this place. */
+/* Acknowledges a set, if this rank has reached its end: the rank has read everything before this
+ * place. */
 ALG_INLINE void queue_acknowledge(struct mem *m, const struct shape_ring *ring,
                                   const struct ring_place *at)
 {
@@ -90,7 +92,8 @@ ALG_INLINE void queue_acknowledge(struct mem *m, const struct shape_ring *ring,
         mem_post(m, &mine->acknowledged, at->at); /* R1 */
 }
 
-/* The lines of the next contribution and its word.  Above the limit it costs more than it saves. */
+/* Prefetches the lines of the next contribution and its word.  Prefetching more than the limit
+ * costs more than it saves. */
 static inline void queue_prefetch(struct mem *m, const struct coll *c, const struct ring_place *at)
 {
     enum { LIMIT_BYTES = 8 << 10 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * exchange.c - allreduce/exchange and reduce_scatter/exchange: all ranks publish their
- * contributions and read those of all (contributions.h).  The next fragment is published before
- * this one is read.
+ * contributions and read the contributions of all (contributions.h).  The next fragment is
+ * published before the current fragment is read.
  *
  * Cost      k the largest block:
  *             allreduce       T = l + n (t + p t_r) + ceil(n/f) (p - 1) g
@@ -11,15 +11,15 @@
  *           or if p > MEM_SOURCES writes n and reads p k
  *
  * Deadlock freedom
- *   1. A rank publishes ahead of what it has read only if that needs no wait: others may wait for
- *      it to read.
+ *   1. A rank publishes ahead of the fragments that it has read only if it need not wait for this,
+ *      because others may wait for it to read.
  * Safety
- *   1. A rank that has published a fragment has finished all before the one before it.  So one
- *      that reads all fragments never waits for acknowledgements, unless a fragment is more than a
- *      third of the queue.
+ *   1. A rank that has published a fragment has finished all fragments before the previous one.  So
+ *      a rank that reads all fragments never waits for acknowledgements, unless a fragment is more
+ *      than a third of the queue.
  *   2. reduce_scatter in place: `out` is the beginning of `in` and overlaps the rank's own block,
- *      so its contribution is read in the queue.  What is written to `out` is at or before the
- *      same bytes of the message, and these have been published.
+ *      so its contribution is read in the queue.  Bytes written to `out` are at or before the same
+ *      bytes of the message, which have been published.
  */
 #include "alg/queue/contributions.h"
 
@@ -29,7 +29,8 @@ struct exchange {
     const struct wanted_sum *want;
     struct shape_ring ring;
     uint64_t f, free_until;
-    uint64_t acknowledged; /* by all that have published the fragment that is read next */
+    uint64_t acknowledged; /* position acknowledged by all ranks that have published the fragment
+                              that is read next */
     struct cursor publish, read;
 };
 
@@ -51,8 +52,8 @@ ALG_INLINE void reduce_next(struct exchange *x)
     cursor_advance(x->c, &x->ring, x->f, &x->read);
 }
 
-/* One fragment more may be published than has been read, but without a wait: others may be waiting
- * for this rank to read. */
+/* Reports whether the next fragment may be published.  A rank may be a fragment ahead of its reads,
+ * but only without a wait, because others may be waiting for this rank to read. */
 static bool may_publish(const struct exchange *x)
 {
     return !cursor_at_end(x->c, &x->publish) &&
@@ -94,7 +95,7 @@ static void allreduce_exchange(struct mem *m, const struct coll *c)
 ALG_DEFINE(allreduce, exchange) = {
     .coll = "allreduce",
     .name = "exchange",
-    .doc = "every rank shows its contribution in its own queue and reduces all of them",
+    .doc = "every rank publishes its contribution in its own queue and reduces all contributions",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
     .family = &HUD_BACKEND(contributions_family),
@@ -117,8 +118,8 @@ static void reduce_scatter_exchange(struct mem *m, const struct coll *c)
 ALG_DEFINE(reduce_scatter, exchange) = {
     .coll = "reduce_scatter",
     .name = "exchange",
-    .doc = "every rank publishes its contribution in its own queue and reduces its block of all of "
-           "them",
+    .doc = "every rank publishes its contribution in its own queue and reduces its block of all "
+           "contributions",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
     .family = &HUD_BACKEND(contributions_family),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather.c - reduce/gather: all but the root publish their contributions and go on, the root reads
- * those of all (contributions.h).
+ * gather.c - reduce/gather: all ranks but the root publish their contributions and continue; the
+ * root reads the contributions of all (contributions.h).
  *
  * Cost      T = l + f t + n max(t, p t_r) + ceil(n/f) (p - 1) g
  *           traffic: writes n, and the root reads (p - 1) n
  * Deadlock  The root waits for contributions to its own operation.  The others wait only for room
- *           in their queues: for roots to have read what they published before.
+ *           in their queues: until roots have read their earlier contributions.
  */
 #include "alg/queue/contributions.h"
 
@@ -40,7 +40,8 @@ static void reduce_gather(struct mem *m, const struct coll *c)
 ALG_DEFINE(reduce, gather) = {
     .coll = "reduce",
     .name = "gather",
-    .doc = "ranks publish their contributions in their own queues, the root reduces all of them",
+    .doc = "every rank publishes its contribution in its own queue; the root reduces all "
+           "contributions",
     .source = "this project, after papers 01 and 05",
     .ordered = true,
     .family = &HUD_BACKEND(contributions_family),

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * levels.c - bcast/levels: leaders copy each fragment once for their NUMA node or socket and
- * publish it again there, pipelined.  The slot: queue.h.
+ * publish it again there, pipelined.  The slot is in queue.h.
  *
  * Source    this project: paper 01's queue in each leader's slice, on its node, over paper 03's
  *           groups.
  * Shape     p ranks in L levels of groups; the tree is SHAPE_GROUPED: in each group the member
- *           nearest to the root announces to the others.  A rank to which a fragment is announced
- *           at a high level, and which announces to others below it, copies the fragment into its
- *           own queue, from which all those read.  Any other reads, and lets the ranks below it
- *           read, where its parent reads.  So a fragment crosses the link to a unit once, and the
- *           ranks of the root's own unit read the root's queue.
+ *           nearest to the root announces fragments to the other members.  A rank to which a
+ *           fragment is announced at a high level, and which announces to others below it, copies
+ *           the fragment into its own queue, from which these ranks read.  Any other rank, and the
+ *           ranks below it, read where its parent reads.  So a fragment crosses the link to a unit
+ *           once, and the ranks of the root's own unit read the root's queue.
  * Cost      T = (ceil(n/f) + d) t_w + (n + d f) 2 t     ns; d copying ranks on the longest path, f
  *           bytes of a fragment, t ns per byte copied, t_w a notification; a copying rank copies
  *           twice, which is the pace of the pipeline
@@ -35,10 +35,14 @@
  *           R2 -> A2   a rank's last read of a set  happens before  the next write to it by any
  *                      rank that it may read
  *
- * Safety    A rank that announces makes sure, once a set, that all ranks that may read its slice
- *           have acknowledged what the set held.  Under any root these are the ranks below the
- *           same member of level `from`, and those that meet it, or the leaders above it, at
- *           `from` or higher (relay_may_read).
+ * Deadlock  A rank waits, before it announces the first fragment of a set, until its readers
+ *           acknowledge an earlier set.  It waits for its parent's announcement of a fragment, and
+ *           a parent announces without waiting for its children.  So each wait is for an earlier
+ *           position, or for a parent at the same one.
+ * Safety    A rank that announces makes sure, once for each set, that all ranks that may read its
+ *           slice have acknowledged the set's old contents.  Under any root these are the ranks
+ *           below the same member of level `from`, and the ranks that meet this member, or the
+ *           leaders above it, at `from` or a higher level (relay_may_read).
  */
 #include "alg/queue/queue.h"
 #include "shape/relay.h"
@@ -47,14 +51,17 @@ enum param { FRAGMENT, SETS, BUDGET, DEPTH };
 
 static const struct alg_param params[] = {
     [FRAGMENT] = { "fragment", "B",
-                   "f, bytes copied and announced at once; 0: sqrt(min(n, b) t_w / (t levels))", 0,
-                   1 << 24, 0, NULL, .per_call = true, .tune = "4K,8K,16K,32K" },
-    [SETS] = { "sets", "1", "q, sets of buffers that are refilled as a whole", 1, 8, 3, NULL },
-    [BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24, 0,
-                 NULL },
+                   "f, bytes of a fragment, the unit of copies and announcements; 0: sqrt(min(n, "
+                   "b) t_w / (t levels))",
+                   0, 1 << 24, 0, NULL, .per_call = true, .tune = "4K,8K,16K,32K" },
+    [SETS] = { "sets", "1", "q, number of sets of buffers; a set is refilled as a whole", 1, 8, 3,
+               NULL },
+    [BUDGET] = { "budget", "B", "b, bytes of each queue; 0: as much as the lease allows", 0,
+                 1 << 24, 0, NULL },
     [DEPTH] = { "depth", "1",
-                "levels of groups, from the top down, whose members copy for those below them", 0,
-                SHAPE_LEVELS, SHAPE_LEVELS, NULL, .tune = "1" },
+                "levels of groups, counted from the top, at which leaders copy fragments for the "
+                "ranks below",
+                0, SHAPE_LEVELS, SHAPE_LEVELS, NULL, .tune = "1" },
     { .name = NULL },
 };
 
@@ -66,7 +73,8 @@ static size_t window_bytes(const long *param, int ranks, size_t max_bytes)
     return queue_window_bytes(&wish, param[SETS], max_bytes);
 }
 
-/* The lowest level at which an announcement makes a rank copy; no level: the number of levels. */
+/* Returns the lowest level at which an announcement makes a rank copy, and the number of levels if
+ * there is none. */
 static int from_level(const struct coll *c)
 {
     int from = c->groups->levels - (int)c->param[DEPTH];
@@ -74,8 +82,8 @@ static int from_level(const struct coll *c)
     return from > 1 ? from : 1;
 }
 
-/* Before the first announcement in a set: all that may read this slice have acknowledged what the
- * set held.  Returns where the set ends. */
+/* Waits, before the first announcement in a set, until all ranks that may read this slice have
+ * acknowledged the set's old contents.  Returns the end of the set. */
 static uint64_t await_free(struct mem *m, const struct coll *c, const struct shape_ring *ring,
                            const struct ring_place *at)
 {
@@ -90,8 +98,9 @@ static uint64_t await_free(struct mem *m, const struct coll *c, const struct sha
     return end;
 }
 
-/* Fragments come from the view, or from the queue that the parent's headers are of; they are copied
- * near, announced, copied out. */
+/* Broadcasts fragment by fragment.  A fragment comes from the view, or from the queue that the
+ * parent's header refers to.  The fragment is copied into this rank's own queue if other ranks read
+ * there, announced, and copied out. */
 static void bcast_levels(struct mem *m, const struct coll *c)
 {
     struct shape_tree t = {
@@ -101,7 +110,7 @@ static void bcast_levels(struct mem *m, const struct coll *c)
     struct ring_wish wish = { .fragment = (uint64_t)c->param[FRAGMENT],
                               .budget = (uint64_t)c->param[BUDGET] };
     int me = mem_rank(m), above = hud_shape_parent(&t, me),
-        from = above; /* whose window it reads */
+        from = above; /* rank whose window this rank reads */
     uint64_t f = above >= 0 ? 0
                             : ring_fragment_of(&wish, &ring, c->out->bytes,
                                                QUEUE_RATIO / (uint64_t)c->groups->levels);
@@ -150,8 +159,8 @@ static const struct alg_family family = {
 ALG_DEFINE(bcast, levels) = {
     .coll = "bcast",
     .name = "levels",
-    .doc =
-        "leaders copy each fragment once for their NUMA node or socket and publish it again there",
+    .doc = "one leader per NUMA node or socket copies each fragment and publishes its copy to the "
+           "ranks there",
     .source = "this project, after papers 01 (queue) and 03 (groups)",
     .family = &family,
     .run = bcast_levels,

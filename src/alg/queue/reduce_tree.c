@@ -2,12 +2,13 @@
 /*
  * reduce_tree.c - reduce/tree: sums go up a tree to the root (tree.h).
  *
- * Shape     p ranks, n bytes, by fragments of f; a rank of c children reads c fragments and its
+ * Shape     p ranks, n bytes, in fragments of f; a rank with c children reads c fragments and its
  *           own and writes one; the root writes the sum to its buffer.
  * Cost      T = d (l + (c - 1) g + f (c + 1) t) + (n - f) (c + 1) t
  *           traffic: c n read, n written
- * Deadlock  Of the ranks at the earliest position, the one deepest in the tree waits for nobody:
- *           the sums of its children are there, and all have acknowledged what the set held before.
+ * Deadlock  Of the ranks at the earliest position, the rank deepest in the tree waits for no other
+ *           rank: the sums of its children are there, and all have acknowledged the set's old
+ *           contents.
  */
 #include "alg/queue/tree.h"
 
@@ -28,7 +29,7 @@ static void reduce_tree(struct mem *m, const struct coll *c)
 ALG_DEFINE(reduce, tree) = {
     .coll = "reduce",
     .name = "tree",
-    .doc = "fragments are reduced up a tree, by the groups",
+    .doc = "a tree of ranks, built from the groups, reduces fragments up to the root",
     .source = "this project, after papers 04 and 05",
     .family = &HUD_BACKEND(tree_family),
     .run = reduce_tree,

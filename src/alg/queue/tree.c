@@ -3,15 +3,18 @@
 #include "alg/queue/tree.h"
 
 static const struct alg_param params[] = {
-    [TREE_FRAGMENT] = { "fragment", "B", "f, bytes published at once; less at a set's end", 1,
-                        1 << 24, 16 << 10, NULL, .per_call = true, .tune = "4K,8K,32K" },
+    [TREE_FRAGMENT] = { "fragment", "B",
+                        "f, bytes of a fragment, the unit that is published; fewer at the end of a "
+                        "set",
+                        1, 1 << 24, 16 << 10, NULL, .per_call = true, .tune = "4K,8K,32K" },
     [TREE_SETS] = { "sets", "1",
-                    "q, sets of buffers of a queue; no fragment crosses from one into the next", 1,
+                    "q, number of sets of buffers of a queue; each fragment is in a single set", 1,
                     8, 3, NULL },
-    [TREE_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: what the lease holds", 0, 1 << 24,
-                      96 << 10, NULL },
-    [TREE_KIND] = { "tree", "", "who reads whose sums", 0, SHAPE_KINDS - 1, SHAPE_GROUPED,
-                    hud_shape_names, .per_call = true, .tune = "nested,flat,knomial,balanced" },
+    [TREE_BUDGET] = { "budget", "B", "b, bytes of each queue; 0: as much as the lease allows", 0,
+                      1 << 24, 96 << 10, NULL },
+    [TREE_KIND] = { "tree", "", "tree of ranks; each rank reads its children's partial results", 0,
+                    SHAPE_KINDS - 1, SHAPE_GROUPED, hud_shape_names, .per_call = true,
+                    .tune = "nested,flat,knomial,balanced" },
     [TREE_DEGREE] = { "degree", "1", SHAPE_DEGREE_DOC, 2, 64, 4, NULL, .per_call = true,
                       .tune = "2,8" },
     { .name = NULL },

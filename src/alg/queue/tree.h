@@ -2,11 +2,11 @@
 /*
  * tree.h - the family `trees`: fragments are reduced up a tree.  A rank reads the fragment of all
  * its children at once, adds its own, and publishes the sum in its queue.  reduce_tree.c ends at
- * the root; in allreduce_tree.c rank 0 publishes the result to all, and up and down go at the same
- * time.  The queue: queue.h, its acknowledgements: cursor.h.
+ * the root.  In allreduce_tree.c, rank 0 publishes the result to all, and both directions are
+ * active at the same time.  The queue: queue.h; its acknowledgements: cursor.h.
  *
  * Source    this project, after papers 04 (pipelined trees) and 05 (no barriers on the path).
- * Shape     p ranks, n bytes, by fragments of f; a rank of c children reads c fragments and its
+ * Shape     p ranks, n bytes, in fragments of f; a rank with c children reads c fragments and its
  *           own and writes one.
  * Cost      of each collective in its file: d the depth of the tree, c its degree, l ns one line
  *           transfer, g one more overlapped line, t ns per byte read and reduced, or copied.
@@ -16,7 +16,7 @@
  *   slot[r].word[k % units]   r           r's parent  the sum over r and all below it at position
  *                                                     k - 1 is in r's queue
  *   data                      r           r's parent  sums
- * and those of queue.h.
+ * The other lines are in queue.h.
  *
  * Edges     R1 -> A1   a sum  happens before  the parent's reading it
  */
@@ -30,7 +30,7 @@ enum tree_param { TREE_FRAGMENT, TREE_SETS, TREE_BUDGET, TREE_KIND, TREE_DEGREE 
 
 extern const struct alg_family HUD_BACKEND(tree_family);
 
-/* A rank's pass over the fragments, up the tree. */
+/* A pass of a rank over the fragments, up the tree. */
 struct tree_pass {
     struct mem *m;
     const struct coll *c;
@@ -62,7 +62,8 @@ ALG_INLINE void tree_end(struct tree_pass *w)
     mem_put(w->m, &w->mine->free_until, w->free_until);
 }
 
-/* Where this rank's sum of the fragment is published; waits until nobody reads there any more. */
+/* Returns where this rank's sum of the fragment is published, after waiting until no rank reads the
+ * old contents any more. */
 ALG_INLINE struct mem_span tree_cell(struct tree_pass *w)
 {
     if (cursor_end(&w->up) > w->free_until)
@@ -70,8 +71,8 @@ ALG_INLINE struct mem_span tree_cell(struct tree_pass *w)
     return (struct mem_span){ .shared = queue_data(w->m, mem_rank(w->m), &w->up.at) };
 }
 
-/* This rank's contribution to a fragment and the children's sums.  All but the root publish the
- * result, which is in their cells. */
+/* Reduces this rank's contribution to a fragment and the children's sums.  Every rank but the root
+ * publishes the result, which is in its queue. */
 ALG_INLINE void tree_reduce_up(struct tree_pass *w, const struct mem_span *to,
                                const struct mem_span *also)
 {

@@ -2,29 +2,34 @@
 /*
  * reduce/inline.c - contributions travel in flag lines, and the root reduces all of them.
  *
- * Source    this project; ring and recycling by halves as in bcast/inline, after paper 01's sets
- *           (q = 2).
- * Shape     p ranks, n <= 112 bytes.  All but the root write a line and are done; the root reads p
- *           - 1 lines, from rank 0 on.
+ * Source    this project; the ring and its reuse by halves as in bcast/inline, after paper 01's
+ *           sets (q = 2).
+ * Shape     p ranks, n <= 112 bytes.  All ranks but the root write a line and are done.  The root
+ *           reads p - 1 lines, from rank 0 on.
  * Cost      T = l + (p - 2) g + p o     ns; l one line transfer, g one more overlapped line, o a
- *           copy or reduction of n bytes in the nearest cache
+ *           copy or reduction of n bytes in the L1 cache
  *           traffic: one line written; at the root p - 1 read
  * Accepts   n <= 112.
  *
- * A rank that is not the root hears of nobody.  So it has a ring of RING lines, used by operation
- * number, in two halves; before a half begins, it makes sure that those who were roots in the half
- * before last, whose lines these are, have finished that.  It knows them: it has noted the root of
- * each operation.
+ * A rank that is not the root waits for no other rank.  So it has a ring of RING lines, used by
+ * operation number, in two halves.  Before a half begins, it makes sure that the roots of the half
+ * before last, which used the same lines, have finished it.  It knows them because it has recorded
+ * the root of each operation.
  *
  * Line                        written by   read by       value k means
  *   slot[r].ring[k % RING]      r            the root      r's contribution to operation k is in
  *                                                          this line
  *   slot[r].done                r            all others    r has finished all operations up to k
- *   slot[r].root[k % RING]      r            r             (plain) who was the root of operation k
+ *   slot[r].root[k % RING]      r            r             (plain) the root of operation k
  *
  * Edges     R1 -> A1   a rank's contribution     happens before  the root's reading it
  *           R2 -> A2   a root's reads of a half  happen before   the others' next write to its
  *                      lines
+ *
+ * Deadlock  A root waits for lines of its operation.  The other ranks post them after they have
+ *           waited, at most, until roots of earlier operations finish.
+ * Safety    A line is written again after its only reader, the root recorded for its old operation,
+ *           has posted that it has finished the half (A2).
  */
 #include "alg/reduction.h"
 
@@ -36,7 +41,7 @@ struct slot {
     mem_flag ring[RING];
 };
 
-/* Before the first write to a half: its readers have finished with it. */
+/* Waits, before the first write to a half, until its readers have finished with the last use. */
 static void enter_half(struct mem *m, const struct slot *mine, uint64_t op)
 {
     int last = mem_rank(m);
@@ -95,7 +100,7 @@ static const struct alg_family family = {
 ALG_DEFINE(reduce, inline) = {
     .coll = "reduce",
     .name = "inline",
-    .doc = "contributions travel in flag lines, the root reduces all of them",
+    .doc = "each contribution is in its flag's cache line; the root reduces all contributions",
     .source = "this project, after papers 01 (sets) and 05",
     .ordered = true,
     .accepts = contribution_fits,

@@ -4,8 +4,8 @@
  *
  * Source    textbook: linear pipeline; the ring of cells as in bcast/queue (paper 01).
  * Shape     p ranks, n bytes, fragments of f bytes, some cells in each rank's window.  For each
- *           fragment a rank reduces its predecessor's sum with its own contribution into a cell,
- *           and announces it; then it writes its own result.
+ *           fragment a rank reduces its predecessor's sum and its own contribution into a cell, and
+ *           announces the cell.  Then it writes its own result.
  * Cost      F = n / f fragments, l ns one line transfer, r ns per byte that a reduction reads, t ns
  *           per byte copied
  *             T = (p - 1 + F) (l + 2 f r) + F f t
@@ -22,14 +22,15 @@
 enum param { FRAGMENT, BUDGET };
 
 static const struct alg_param params[] = {
-    [FRAGMENT] = { "fragment", "B", "f, bytes that a rank passes on at a time; no more than a cell",
-                   64, 1 << 20, 8 << 10, NULL, .per_call = true, .tune = "2K,4K,16K,32K" },
-    [BUDGET] = { "budget", "B", "bytes of the window, 4 to 12 cells",
+    [FRAGMENT] = { "fragment", "B",
+                   "f, bytes of a fragment, the unit that a rank passes on; at most a cell", 64,
+                   1 << 20, 8 << 10, NULL, .per_call = true, .tune = "2K,4K,16K,32K" },
+    [BUDGET] = { "budget", "B", "bytes of the window, which has 4 to 12 cells",
                  CHAIN_CELLS_MIN *HUD_ELEMENT_MAX, 1 << 22, 384 << 10, NULL, .tune = "768K" },
     { .name = NULL },
 };
 
-/* The result of the last rank, which has no cell of it. */
+/* Computes the result of the last rank, which has no cell. */
 static void finish(const struct chain *x, const struct mem_span *own, const struct mem_span *out,
                    size_t bytes)
 {
@@ -41,7 +42,7 @@ static void finish(const struct chain *x, const struct mem_span *own, const stru
     sources_reduce_of(&sum, out, NULL, chain_reads_last(x));
 }
 
-/* This rank's result. */
+/* Writes this rank's result of a fragment to `out`. */
 static void take_result(const struct chain *x, const struct mem_span *own,
                         const struct mem_span *out, size_t bytes)
 {
@@ -59,7 +60,8 @@ static void take_result(const struct chain *x, const struct mem_span *own,
         finish(x, own, out, bytes);
 }
 
-/* A fragment: `in` and `out` at an offset. */
+/* Passes a fragment on and computes this rank's result of it.  The fragment is at the same offset
+ * in `in` and `out`. */
 static void pass_on(struct chain *x, size_t offset_bytes, size_t bytes)
 {
     const struct mem_span own = { .view = x->c->in, .offset_bytes = offset_bytes },
@@ -93,7 +95,7 @@ static const struct alg_family family = {
     .window_bytes = window_bytes,
 };
 
-/* Whole elements, and whole lines where elements fit lines. */
+/* Returns the bytes of a fragment: whole elements, and whole lines if elements fit lines. */
 static size_t fragment_bytes(const struct coll *c, size_t cell_bytes)
 {
     size_t element = c->reduction->element_bytes,
@@ -122,7 +124,7 @@ static void run_chain(struct mem *m, const struct coll *c, bool exclusive)
     x.own = mem_get(m, &x.mine->cells);
     uint64_t next = (x.call + 1) << CHAIN_FRAGMENTS;
     if (x.after)
-        chain_tell(&x, (c->bytes + fragment - 1) / fragment);
+        chain_announce(&x, (c->bytes + fragment - 1) / fragment);
     for (size_t begin = 0; begin < c->bytes; begin += bytes, x.at++, x.own++, x.befores++) {
         bytes = pieces_min(fragment, c->bytes - begin);
         x.done = begin + bytes < c->bytes ? x.at + 1 : next;
@@ -140,7 +142,7 @@ static void scan_chain(struct mem *m, const struct coll *c)
 ALG_DEFINE(scan, chain) = {
     .coll = "scan",
     .name = "chain",
-    .doc = "running sums go from rank to rank, fragment by fragment",
+    .doc = "partial results pass from rank to rank, fragment by fragment",
     .source = "textbook: linear pipeline",
     .ordered = true,
     .family = &family,
@@ -155,7 +157,7 @@ static void exscan_chain(struct mem *m, const struct coll *c)
 ALG_DEFINE(exscan, chain) = {
     .coll = "exscan",
     .name = "chain",
-    .doc = "running sums go from rank to rank, fragment by fragment",
+    .doc = "partial results pass from rank to rank, fragment by fragment",
     .source = "textbook: linear pipeline",
     .ordered = true,
     .family = &family,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chain.h - the ring of cells through which a rank of scan/chain or exscan/chain (chain.c) passes
- * its sums to the next one.
+ * its sums to the next rank.
  *
- * Positions count fragments within a call, and go on by a constant from call to call of the family.
- * So a call begins at one position on all ranks, whatever their counts were before.  Cells are used
- * in turn over all calls: each rank counts its own, and tells its successor in each call.
+ * Positions count fragments within a call, and advance by a constant from call to call of the
+ * family.  So a call begins at the same position on all ranks, whatever their counts were before.
+ * Cells are used in turn over all calls.  Each rank counts its own cells, and tells its successor
+ * the number in each call.
  *
  * Line              written by   read by         value k means
  *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks
@@ -16,10 +17,10 @@
  *                                predecessor     after a call's last one, k begins the next
  *   slot[r].calls,  r            r               (plain) calls and cells so far
  *     .cells
- *   slot[r].freed   r            r               (plain) what it has last seen in its successor's
+ *   slot[r].freed   r            r               (plain) the last value seen in its successor's
  *                                                `done`
- *   slot[r].until   r            r               (plain) for each cell, what its successor's `done`
- *                                                is when that has read it
+ *   slot[r].until   r            r               (plain) for each cell, the successor's `done`
+ *                                                after reading the cell
  *
  * Edges     R1 -> A1   a sum in the window              happens before  the successor's reading it
  *           R2 -> A2   a rank's reads of a cell of its  happen before   the next write there
@@ -27,29 +28,31 @@
  *
  * Deadlock freedom
  *   1. For fragment k a rank waits for its predecessor's sum of k, and for its successor to have
- *      finished the fragment that had its cell.  The rank of the earliest fragment, and of these
- *      the first, waits for nobody.
+ *      finished the fragment that used the cell before.  The first of the ranks at the earliest
+ *      fragment waits for no other rank.
  * Safety
- *   1. The last rank has no successor, and writes no cell.  Rank 0 reads no other rank's.
+ *   1. The last rank has no successor, and writes no cell.  Rank 0 reads no other rank's cells.
  *   2. Counts may differ between ranks: such a call has a wrong result, or ranks wait in it and the
- *      mismatch is found.  Later calls are right, if all ranks have made this one here, which one
- *      whose count is zero has not.  A rank with fewer fragments frees all cells of the call by its
- *      last one.  A rank with more may read cells of later calls, but frees none of these before it
- *      makes those calls itself, and gives none of them back: its predecessor may be writing there.
+ *      mismatch is found.  Later calls are right if all ranks have made this call here; a rank
+ *      whose count is zero has not.  A rank with fewer fragments frees all cells of the call with
+ *      its last fragment.  A rank with more fragments may read cells of later calls, but frees none
+ *      of them before it makes those calls itself.  It also gives no lines of these cells back,
+ *      because its predecessor may be writing there.
  */
 #ifndef HUD_ALG_CHAIN_H
 #define HUD_ALG_CHAIN_H
 
 #include "alg/reduction.h"
 
-/* Of a window: as many as have room for an element, between these.  A cell that is reused soon is
- * still in the caches of its reader, from where each write takes its lines (docs/evidence/E72.csv).
- */
+/* Limits of the number of cells of a window; within them, there are as many as have room for an
+ * element.  A cell that is reused soon is still in the caches of its reader, from where each write
+ * takes the lines (lab/evidence/E72.csv). */
 enum { CHAIN_CELLS_MIN = 4, CHAIN_CELLS_MAX = 12 };
 
-/* Bits of a position that count fragments of a call; calls whose first cells are told: more than
- * cells, so that a successor has read what a later call writes there; bits of a first cell. */
-enum { CHAIN_FRAGMENTS = 32, CHAIN_TOLD = 14, CHAIN_CELL = 8 };
+/* CHAIN_FRAGMENTS: bits of a position that count fragments of a call.  CHAIN_ANNOUNCED: number of
+ * calls whose first cells are kept; more than cells, so a successor has read the entry before a
+ * later call overwrites it.  CHAIN_CELL: bits of the number of a first cell. */
+enum { CHAIN_FRAGMENTS = 32, CHAIN_ANNOUNCED = 14, CHAIN_CELL = 8 };
 
 struct chain_slot {
     mem_flag sent, done;
@@ -57,17 +60,17 @@ struct chain_slot {
     uint64_t cells, freed, until[CHAIN_CELLS_MAX];
 };
 
-/* A rank of the chain in a call. */
+/* A call on a rank of the chain. */
 struct chain {
     struct mem *m;
     const struct coll *c;
-    struct chain_slot *mine, *before, *after; /* slots; NULL: there is no such rank */
-    uint64_t cells;                           /* of a window */
+    struct chain_slot *mine, *before, *after; /* slots; NULL if there is no such rank */
+    uint64_t cells;                           /* number of cells of a window */
     size_t cell_bytes;
     uint64_t call;     /* number of earlier calls of the family; a position holds its low 32 bits */
-    uint64_t at, done; /* the fragment's position, and the one after it */
-    uint64_t own, befores; /* cells of it: its own, and its predecessor's */
-    uint64_t told;         /* fragments that its predecessor has in this call */
+    uint64_t at, done; /* position of the fragment; position of the next fragment */
+    uint64_t own, befores; /* numbers of the fragment's cell at this rank and at its predecessor */
+    uint64_t announced;    /* number of fragments of its predecessor in this call */
     bool exclusive;
 };
 
@@ -81,7 +84,8 @@ static inline void *chain_befores_cell(const struct chain *x)
     return (char *)mem_window(x->m, mem_rank(x->m) - 1) + x->befores % x->cells * x->cell_bytes;
 }
 
-/* Its cell of this fragment is free, and then in use until the successor has read it. */
+/* Waits until this rank's cell of the fragment is free, and records when the successor will have
+ * read the new contents. */
 static inline void chain_take_cell(const struct chain *x)
 {
     uint64_t *until = &x->mine->until[x->own % x->cells], min = mem_get(x->m, until);
@@ -93,16 +97,16 @@ static inline void chain_take_cell(const struct chain *x)
     mem_put(x->m, until, x->done);
 }
 
-/* Nobody else reads its predecessor's sum of this fragment: that rank has its result from
- * elsewhere. */
+/* Reports whether no other rank reads the predecessor's sum of this fragment: the predecessor takes
+ * its result from elsewhere. */
 static inline bool chain_reads_last(const struct chain *x)
 {
     uint64_t fragment = x->at & (((uint64_t)1 << CHAIN_FRAGMENTS) - 1);
 
-    return (x->exclusive || mem_rank(x->m) == 1) && fragment < x->told;
+    return (x->exclusive || mem_rank(x->m) == 1) && fragment < x->announced;
 }
 
-/* This rank's sum of a fragment into its cell, for its successor. */
+/* Writes this rank's sum of a fragment into its cell, for the successor. */
 static inline void chain_send(const struct chain *x, const struct mem_span *own, size_t bytes)
 {
     const struct mem_span to = { .shared = chain_own_cell(x) };
@@ -120,26 +124,27 @@ static inline void chain_send(const struct chain *x, const struct mem_span *own,
     mem_post(x->m, &x->mine->sent, x->at + 1); /* R1 */
 }
 
-/* Its predecessor's sum of this fragment is there; first: the fragment is the call's first. */
+/* Waits for the predecessor's sum of this fragment.  `first` is true for the first fragment of a
+ * call. */
 static inline void chain_receive(struct chain *x, bool first)
 {
     mem_await(x->m, &x->before->sent, x->at + 1); /* A1 */
     if (!first)
         return;
-    uint64_t told = mem_get(x->m, &x->before->sent.payload[x->call % CHAIN_TOLD]);
-    x->befores = told % (1 << CHAIN_CELL);
-    x->told = told >> CHAIN_CELL;
+    uint64_t announced = mem_get(x->m, &x->before->sent.payload[x->call % CHAIN_ANNOUNCED]);
+    x->befores = announced % (1 << CHAIN_CELL);
+    x->announced = announced >> CHAIN_CELL;
 }
 
-/* Tells its successor, before the first fragment of a call, which cell that has and how many there
- * are. */
-static inline void chain_tell(const struct chain *x, uint64_t fragments)
+/* Publishes, before the first fragment of a call, the number of the fragment's cell and the number
+ * of fragments, for the successor. */
+static inline void chain_announce(const struct chain *x, uint64_t fragments)
 {
-    mem_put(x->m, &x->mine->sent.payload[x->call % CHAIN_TOLD],
+    mem_put(x->m, &x->mine->sent.payload[x->call % CHAIN_ANNOUNCED],
             fragments << CHAIN_CELL | x->own % x->cells);
 }
 
-/* It needs its predecessor's sum no more. */
+/* Reports to the predecessor that its sum is not needed any more. */
 static inline void chain_release(const struct chain *x)
 {
     mem_post(x->m, &x->mine->done, x->done); /* R2 */

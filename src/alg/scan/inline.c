@@ -5,18 +5,20 @@
  *
  * Shape     p ranks, n bytes.  Rank r reads the contributions of ranks 0 ... r - 1.
  * Cost      T = l + (p - 2) g + p o + p n t     ns; l one line transfer, g one more overlapped
- *           line, o a copy or reduction of n bytes in the nearest cache, t per byte copied, of what
- *           does not fit a line
+ *           line, o a copy or reduction of n bytes in the L1 cache, t per byte copied, for bytes
+ *           that do not fit into a line
  *           traffic: n bytes written; p n read
  */
 #include "alg/scan/prefix.h"
 
 static const struct alg_param params[] = {
-    [PREFIX_BUDGET] = { "budget", "B", "16 contributions, each with its flag",
+    [PREFIX_BUDGET] = { "budget", "B",
+                        "bytes of the window, which holds 16 contributions with their flags",
                         PREFIX_RING *HUD_LINE, 1 << 24, 132 << 10, NULL },
     [PREFIX_SEGMENT] = { "segment", "1",
-                         "of segments: ranks of one; 0: about the square root of all", 0, 1 << 16,
-                         0, NULL, .per_call = true },
+                         "ranks of a segment (algorithm segments only); 0: about the square root "
+                         "of all ranks",
+                         0, 1 << 16, 0, NULL, .per_call = true },
     { .name = NULL },
 };
 
@@ -57,7 +59,8 @@ static void scan_inline(struct mem *m, const struct coll *c)
 ALG_DEFINE(scan, inline) = {
     .coll = "scan",
     .name = "inline",
-    .doc = "contributions are behind flags, every rank reduces those of all ranks below",
+    .doc = "a flag publishes each contribution; every rank reduces the contributions of all lower "
+           "ranks",
     .source = "this project, after papers 01 (sets) and 05",
     .ordered = true,
     .accepts = prefix_accepts,
@@ -73,7 +76,8 @@ static void exscan_inline(struct mem *m, const struct coll *c)
 ALG_DEFINE(exscan, inline) = {
     .coll = "exscan",
     .name = "inline",
-    .doc = "contributions are behind flags, every rank reduces those of all ranks below",
+    .doc = "a flag publishes each contribution; every rank reduces the contributions of all lower "
+           "ranks",
     .source = "this project, after papers 01 (sets) and 05",
     .ordered = true,
     .accepts = prefix_accepts,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * prefix.h - the family of scan/inline and scan/segments, and those of exscan: what a rank
- * publishes is behind one flag, its first bytes in the flag's own line, and ranks above read it
- * there.
+ * prefix.h - the family of scan/inline and scan/segments, and of the same algorithms of exscan: the
+ * data that a rank publishes are behind one flag, the first bytes in the flag's own line, and the
+ * ranks above read them there.
  *
- * Source    this project, after allreduce/inline; the ring of lines and its recycling by halves as
- *           in reduce/inline, after paper 01's sets (q = 2).
+ * Source    this project, after allreduce/inline; the ring of lines and its reuse by halves as in
+ *           reduce/inline, after paper 01's sets (q = 2).
  * Accepts   n + 16 bytes in a cell.
  *
- * Rank 0 waits for nobody, and what the last rank has is read by nobody.  So contributions are in a
- * ring of PREFIX_RING cells, used by operation number, in two halves.  Before a half begins, a rank
- * makes sure that all ranks above it have finished the half before last.
+ * Rank 0 waits for no other rank, and no other rank reads the last rank's contribution.  So
+ * contributions are in a ring of PREFIX_RING cells, used by operation number, in two halves.
+ * Before a half begins, a rank makes sure that all ranks above it have finished the half before
+ * last.
  *
  * Line                       written by   read by           value k means
  *   slot[r].cell[k % RING]   r            the ranks above   r's contribution to operation k is
@@ -23,12 +24,13 @@
  *                      half                                   to that half
  *
  * Deadlock freedom
- *   1. A rank posts its contribution before it waits for those of its operation.
- *   2. At the beginning of a half it waits for ranks that have yet to enter an operation before its
- *      own; the one of the earliest operation, and the lowest of these, waits for nobody.
+ *   1. A rank posts its contribution before it waits for contributions to the same operation.
+ *   2. At the beginning of a half a rank waits for ranks that have yet to enter an earlier
+ *      operation.  The lowest of the ranks in the earliest operation waits for no other rank.
  * Safety
- *   1. With more ranks than one reduction reads, the result so far is in `out`, which may be `in`.
- *      Then its own contribution is read in shared memory, where that of the last rank is, too.
+ *   1. With more ranks than one reduction can read, the result so far is in `out`, which may be
+ *      `in`.  Then a rank's own contribution is read in shared memory, where even the last rank
+ *      copies it.
  */
 #ifndef HUD_ALG_PREFIX_H
 #define HUD_ALG_PREFIX_H
@@ -68,7 +70,8 @@ static inline mem_flag *prefix_cell(const struct prefix *p, uint64_t op, int ran
     return (mem_flag *)(slot->cells + op % PREFIX_RING * prefix_cell_bytes(p->c));
 }
 
-/* What a rank has published in this operation; and what this one contributes. */
+/* Returns the data that a rank has published in this operation.  prefix_own_span() returns this
+ * rank's own contribution. */
 static inline struct mem_span prefix_cell_span(const struct prefix *p, int rank)
 {
     return (struct mem_span){ .shared = contribution_at(prefix_cell(p, p->c->op, rank)) };
@@ -80,7 +83,7 @@ static inline struct mem_span prefix_own_span(const struct prefix *p)
                                     : prefix_cell_span(p, p->me);
 }
 
-/* Before the first write to a half: its readers have finished with it. */
+/* Waits, before the first write to a half, until its readers have finished with the last use. */
 static inline void prefix_enter(const struct prefix *p)
 {
     if (p->c->op % PREFIX_HALF != 0 || p->c->op < PREFIX_RING)
@@ -91,7 +94,7 @@ static inline void prefix_enter(const struct prefix *p)
     }
 }
 
-/* What this rank publishes is in its cell. */
+/* Announces that this rank's data are in its cell. */
 static inline void prefix_announce(const struct prefix *p)
 {
     mem_flag *cell = prefix_cell(p, p->c->op, p->me);
@@ -111,7 +114,7 @@ static inline void prefix_contribute(const struct prefix *p)
         prefix_announce(p);
 }
 
-/* What ranks first, first + step, ... below this one have published. */
+/* Waits for the data of ranks first, first + step, ... below this rank. */
 static inline void prefix_await(const struct prefix *p, int first, int step)
 {
     for (int r = first; r < p->me; r += step) {
@@ -121,7 +124,7 @@ static inline void prefix_await(const struct prefix *p, int first, int step)
     }
 }
 
-/* Of those before `end`, as sources. */
+/* Adds the data of ranks first, first + step, ... before `end` as sources. */
 static inline void prefix_add(const struct prefix *p, int first, int end, int step,
                               struct sources *all)
 {
@@ -129,7 +132,7 @@ static inline void prefix_add(const struct prefix *p, int first, int end, int st
         sources_add(all, prefix_cell_span(p, r));
 }
 
-/* The result, if there is one, and the end of the operation. */
+/* Writes the result, if this rank has any, and ends the operation. */
 static inline void prefix_finish(const struct prefix *p, const struct sources *all,
                                  const struct mem_span *out)
 {

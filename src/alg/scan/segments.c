@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * segments.c - every rank reduces the contributions of its own segment below it, and one sum of
- * each segment before: scan/segments, exscan/segments (prefix.h).
+ * segments.c - every rank reduces the contributions of the ranks below it in its own segment, and
+ * one sum of each earlier segment: scan/segments, exscan/segments (prefix.h).
  *
- * Shape     p ranks, n bytes; s consecutive ranks are a segment.  The last rank of each publishes
- *           the sum of its segment, instead of its contribution, without a wait for the segments
- *           before.
- * Cost      T = 2 l + (s - 2 + p / s) g + (s + p / s) (o + n t)     ns; terms as of inline.c
+ * Shape     p ranks, n bytes; s consecutive ranks are a segment.  The last rank of each segment
+ *           publishes the sum of the segment instead of its contribution, without waiting for
+ *           earlier segments.
+ * Cost      T = 2 l + (s - 2 + p / s) g + (s + p / s) (o + n t)     ns; terms as in inline.c
  *           traffic: n bytes written; (s + p / s) n read
  *
  * Deadlock freedom
  *   1. A sum is posted after a wait for contributions only.
  * Safety
- *   1. The contribution of the last of a segment is in the sum, which is made before.
+ *   1. The contribution of the last rank of a segment is in the sum, which is computed before.
  */
 #include "alg/scan/prefix.h"
 
@@ -25,7 +25,7 @@ static int segment_ranks(const struct prefix *p)
     return ranks;
 }
 
-/* The sum of the segment that begins with a rank and ends with this one. */
+/* Publishes the sum of the segment that begins with rank `first` and ends with this rank. */
 static void publish(const struct prefix *p, int first)
 {
     mem_flag *cell = prefix_cell(p, p->c->op, p->me);
@@ -73,7 +73,8 @@ static void scan_segments(struct mem *m, const struct coll *c)
 ALG_DEFINE(scan, segments) = {
     .coll = "scan",
     .name = "segments",
-    .doc = "every rank reduces the contributions of its segment, and the sums of those before",
+    .doc = "ranks form segments; every rank reduces its segment's contributions and the sums of "
+           "earlier segments",
     .source = "this project, after papers 01 (sets) and 05",
     .accepts = prefix_accepts,
     .family = &HUD_BACKEND(prefix_family),
@@ -88,7 +89,8 @@ static void exscan_segments(struct mem *m, const struct coll *c)
 ALG_DEFINE(exscan, segments) = {
     .coll = "exscan",
     .name = "segments",
-    .doc = "every rank reduces the contributions of its segment, and the sums of those before",
+    .doc = "ranks form segments; every rank reduces its segment's contributions and the sums of "
+           "earlier segments",
     .source = "this project, after papers 01 (sets) and 05",
     .accepts = prefix_accepts,
     .family = &HUD_BACKEND(prefix_family),

@@ -26,22 +26,22 @@
  *
  * Edges     R1 -> A1   a rank's contributions to a fragment  happen before  the owners' reading and
  *                      replacing them
- *                      a rank's last reads of the one before happen before  the next writes to its
+ *                      a rank's last reads of fragment k - 1  happen before  the next writes to its
  *                                                                           set
  *           R2 -> A2   an owner's running sums               happen before  the copies out of them
  *
  * Deadlock freedom
  *   1. All ranks go through the same fragments in the same order.  A rank that waits in fragment k
- *      waits for another's contributions to it, which that rank announces before it waits in k; or
- *      for sums, whose owner waits for contributions only.
+ *      waits for another rank's contributions to it, which that rank announces before it waits in
+ *      k; or for sums, whose owner waits only for contributions.
  * Safety
- *   1. In a cell of rank r's window the owner writes after it has seen r's contributions, and
- *      nobody reads before the owner has announced the sums.
+ *   1. The owner of a piece writes to a cell of rank r's window after it has seen r's
+ *      contributions, and no rank reads the cell before the owner has announced the sums.
  *   2. A rank that has announced its contributions to fragment k has finished fragment k - 1, as
  *      owner and as reader.  So a rank that has awaited all of these may write its set of k - 1
  *      again, for k + 1.
- *   3. In place, a rank reads its contribution to its own piece when it makes the sum of that, and
- *      to other pieces before; it writes its result after that.
+ *   3. In place, a rank reads its contribution to its own piece when it computes the sum, and its
+ *      contributions to other pieces earlier.  It writes its result afterwards.
  */
 #include "alg/scan/sums.h"
 
@@ -50,10 +50,11 @@ enum { SETS = 2 };
 enum param { FRAGMENT, BUDGET };
 
 static const struct alg_param params[] = {
-    [FRAGMENT] = { "fragment", "B", "bytes of a piece of a slice; 0: what the window holds", 0,
-                   1 << 24, 0, NULL, .per_call = true, .tune = "4K,16K" },
-    [BUDGET] = { "budget", "B", "bytes of the window, two fragments; 0: what the lease holds", 0,
-                 1 << 24, 252 << 10, NULL },
+    [FRAGMENT] = { "fragment", "B", "bytes of a piece of a slice; 0: as much as the window holds",
+                   0, 1 << 24, 0, NULL, .per_call = true, .tune = "4K,16K" },
+    [BUDGET] = { "budget", "B",
+                 "bytes of the window, which holds two fragments; 0: as much as the lease allows",
+                 0, 1 << 24, 252 << 10, NULL },
     { .name = NULL },
 };
 
@@ -62,7 +63,8 @@ struct slot {
     _Alignas(HUD_LINE) uint64_t at;
 };
 
-/* Without the last rank's of exscan, which nobody reads. */
+/* Copies this rank's contributions in and announces them.  Omits the contribution of the last rank
+ * of exscan, which no rank reads. */
 static void contribute(const struct sums *s)
 {
     struct slot *mine = mem_slot(s->m, s->me);
@@ -97,7 +99,7 @@ static void sum_own(const struct sums *s)
     }
 }
 
-/* Its results in others' pieces. */
+/* Copies out this rank's results in the pieces of other owners. */
 static void collect(const struct sums *s)
 {
     int holder = s->exclusive ? s->me - 1 : s->me;
@@ -153,7 +155,7 @@ static void scan_slices(struct mem *m, const struct coll *c)
 ALG_DEFINE(scan, slices) = {
     .coll = "scan",
     .name = "slices",
-    .doc = "every rank makes the running sums of its slice",
+    .doc = "every rank computes one slice of all ranks' results",
     .source = "this project, after paper 05",
     .ordered = true,
     .family = &family,
@@ -168,7 +170,7 @@ static void exscan_slices(struct mem *m, const struct coll *c)
 ALG_DEFINE(exscan, slices) = {
     .coll = "exscan",
     .name = "slices",
-    .doc = "every rank makes the running sums of its slice",
+    .doc = "every rank computes one slice of all ranks' results",
     .source = "this project, after paper 05",
     .ordered = true,
     .family = &family,

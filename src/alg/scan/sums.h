@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sums.h - the running sums of a piece, which its owner makes (slices.c): of each rank's
- * contribution and those of the ranks before it, where that contribution was.
+ * sums.h - the running sums of a piece, which its owner computes (slices.c).  Each rank's
+ * contribution is replaced by the sum of the contributions up to this rank.
  *
- * Shape     A rank's window has two sets of cells, in each one for every owner's piece.  The owner
- *           goes through the ranks in order: the sum of a rank is that of the rank before it and
- *           its contribution.  Its own contribution stays in `in` until then.
+ * Shape     A rank's window has two sets of cells, and in each a cell for every owner's piece.  The
+ *           owner goes through the ranks in order: the sum of a rank is the sum of the rank before
+ *           it and its own contribution.  The owner's contribution stays in `in` until then.
  * Cost      p reductions of two sources, one after the other
  */
 #ifndef HUD_ALG_SUMS_H
@@ -13,7 +13,7 @@
 
 #include "alg/reduction.h"
 
-/* On one rank. */
+/* A call on one rank. */
 struct sums {
     struct mem *m;
     const struct coll *c;
@@ -23,7 +23,8 @@ struct sums {
     bool exclusive;
 };
 
-/* In a rank's window: its contribution to a piece, then the sum of the ranks up to it. */
+/* Returns a cell in a rank's window, with its contribution to a piece, and later the sum of the
+ * ranks up to this rank. */
 static inline struct mem_span sums_cell(const struct sums *s, int rank, const struct piece *piece)
 {
     return (struct mem_span){ .shared = (char *)mem_window(s->m, rank) +
@@ -31,8 +32,9 @@ static inline struct mem_span sums_cell(const struct sums *s, int rank, const st
 }
 
 /*
- * The sum of the ranks up to `rank`, from that of the ranks before it, into that rank's cell; for
- * the owner also into its `out`, if it is its result.  The last sum goes there only.
+ * Adds rank `rank` to the sum of the ranks before it, and stores the sum in the rank's cell.  If
+ * the sum is the owner's own result, stores the sum in `out`, too.  The last sum is stored only in
+ * `out`.
  */
 static inline void sums_add_rank(const struct sums *s, const struct piece *piece, int rank)
 {
@@ -49,7 +51,8 @@ static inline void sums_add_rank(const struct sums *s, const struct piece *piece
     sources_reduce(&sum, result && last ? &out : &cell, result && !last ? &out : NULL);
 }
 
-/* The running sums of its own piece.  What it begins with is there, unless it is its own. */
+/* Computes the running sums of this rank's own piece.  The first operand is already in its cell,
+ * unless this rank is rank 0. */
 static inline void sums_make(const struct sums *s, const struct piece *piece)
 {
     for (int r = s->me == 0 ? 0 : 1; r < s->ranks - (s->exclusive ? 1 : 0); r++)

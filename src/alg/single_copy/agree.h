@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agree.h - whether all ranks of a reduction have announced the same message, cut alike.
+ * agree.h - checks whether all ranks of a reduction have announced the same message, cut in the
+ * same way.
  *
- * An entry of a reduction also has how its owner cuts the message.  Unless all entries are equal,
- * nothing is copied, and the call reports HUD_ERR_TRUNCATE on all ranks: each has then seen an
- * entry unlike its own.
+ * An entry of a reduction also tells how its owner cuts the message.  Unless all entries are equal,
+ * nothing is copied, and the call reports HUD_ERR_TRUNCATE on all ranks, because each has seen an
+ * entry that differs from its own.
  */
 #ifndef HUD_ALG_AGREE_H
 #define HUD_ALG_AGREE_H
@@ -12,9 +13,9 @@
 #include "alg/single_copy/bounce.h"
 
 /*
- * Awaits all ranks' entries; true: with the same message, cut alike.  If not, the operation is over
- * on all ranks.  What a rank may have put into its bounce buffer before it knew counts as a
- * fragment.
+ * Waits for all ranks' entries.  Returns true if they have the same message, cut in the same way.
+ * If not, ends the operation on all ranks.  Data which a rank may have put into its bounce buffer
+ * before counts as a fragment.
  */
 static inline bool single_agree(struct mem *m, const struct coll *c,
                                 const struct single_exposed *mine)

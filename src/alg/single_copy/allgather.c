@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allgather.c - allgather and allgatherv by kernel copies, `single` and `push`: exchange.h, where a
- * rank's block for every other is the same.
+ * allgather.c - allgather and allgatherv by kernel copies, `single` and `push`: exchange.h, with
+ * the same block of a rank for every other rank.
  *
- * An in-place call needs no bounce buffer: what a rank sends it does not receive into.
+ * An in-place call needs no bounce buffer, because a rank does not receive into the block that it
+ * sends.
  */
 #include "alg/single_copy/exchange.h"
 
 /* ---- allgather ---- */
 
-/* The call's root is the rank itself: whose block `in` has. */
+/* Returns the block that this rank sends.  The call's root is this rank: in place, its block is in
+ * `in` at its own offset. */
 static struct block block_sent(const struct coll *c, int rank)
 {
     (void)rank;
@@ -38,11 +40,11 @@ static void allgather_push(struct mem *m, const struct coll *c)
 }
 
 ALG_DEFINE(allgather, single) = {
-    EXCHANGE_ALG(allgather, single, "every rank reads the others' blocks out of their memory"),
+    EXCHANGE_ALG(allgather, single, "every rank reads the other ranks' blocks from their buffers"),
 };
 
 ALG_DEFINE(allgather, push) = {
-    EXCHANGE_ALG(allgather, push, "every rank writes its block into the others' memory"),
+    EXCHANGE_ALG(allgather, push, "every rank writes its block into the other ranks' buffers"),
 };
 
 /* ---- allgatherv ---- */
@@ -69,9 +71,9 @@ static void allgatherv_push(struct mem *m, const struct coll *c)
 }
 
 ALG_DEFINE(allgatherv, single) = {
-    EXCHANGE_ALG(allgatherv, single, "every rank reads the others' blocks out of their memory"),
+    EXCHANGE_ALG(allgatherv, single, "every rank reads the other ranks' blocks from their buffers"),
 };
 
 ALG_DEFINE(allgatherv, push) = {
-    EXCHANGE_ALG(allgatherv, push, "every rank writes its block into the others' memory"),
+    EXCHANGE_ALG(allgatherv, push, "every rank writes its block into the other ranks' buffers"),
 };

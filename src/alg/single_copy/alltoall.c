@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall.c - alltoall and alltoallv by kernel copies, `single` and `push`: exchange.h with the
- * blocks of a call as they are.
+ * alltoall.c - alltoall/single, alltoall/push and alltoallv/single: exchange.h with the blocks of
+ * the call.
  */
 #include "alg/single_copy/exchange.h"
 
@@ -9,12 +9,12 @@ static const char *const steps[] = { "free", "even", NULL };
 
 static const struct alg_param params[] = {
     [OFFERS] = { "offers", "B",
-                 "bytes of each of a rank's two areas for small blocks, which the kernel does not "
-                 "copy",
+                 "bytes of each of a rank's two areas for small blocks, which pass through shared "
+                 "memory instead of the kernel",
                  4096, 512 << 10, 16 << 10, NULL, .tune = "256K" },
     [OFFERS_STEPS] = { "steps", "",
-                       "even: after each copy a rank waits for the other copy of that step, of its "
-                       "block or into its buffer",
+                       "even: after each copy a rank waits until its peer has made the copy of the "
+                       "same step; free: no such wait",
                        STEPS_FREE, STEPS_EVEN, STEPS_FREE, steps, .per_call = true,
                        .tune = "even" },
     { .name = NULL },
@@ -50,11 +50,11 @@ static void alltoall_push(struct mem *m, const struct coll *c)
 }
 
 ALG_DEFINE(alltoall, single) = {
-    EXCHANGE_ALG(alltoall, single, "every rank reads its blocks out of the others' memory"),
+    EXCHANGE_ALG(alltoall, single, "every rank reads its blocks from the other ranks' buffers"),
 };
 
 ALG_DEFINE(alltoall, push) = {
-    EXCHANGE_ALG(alltoall, push, "every rank writes its blocks into the others' memory"),
+    EXCHANGE_ALG(alltoall, push, "every rank writes its blocks into the other ranks' buffers"),
 };
 
 /* ---- alltoallv ---- */
@@ -74,15 +74,6 @@ static void alltoallv_single(struct mem *m, const struct coll *c)
     exchange_blocks(m, c, false, view_sent, view_got);
 }
 
-static void alltoallv_push(struct mem *m, const struct coll *c)
-{
-    exchange_blocks(m, c, true, view_sent, view_got);
-}
-
 ALG_DEFINE(alltoallv, single) = {
-    EXCHANGE_ALG(alltoallv, single, "every rank reads its blocks out of the others' memory"),
-};
-
-ALG_DEFINE(alltoallv, push) = {
-    EXCHANGE_ALG(alltoallv, push, "every rank writes its blocks into the others' memory"),
+    EXCHANGE_ALG(alltoallv, single, "every rank reads its blocks from the other ranks' buffers"),
 };

@@ -3,10 +3,10 @@
  * bcast.c - bcast/single: receivers read the root's buffer themselves, while the root writes the
  * end of the message into theirs.  Lines, edges: single_copy.h, bounce.h.
  *
- * Source    this project: the kernel copies from one process to another, as the MPIs use it for
- *           messages (CMA), here called by both sides at once.
- * Shape     p ranks, n bytes.  A receiver pulls n - n/p bytes, the root pushes n/p to each in
- *           turn, so that all copy for about the same time.
+ * Source    this project: the kernel copies from one process to another, as MPI libraries use it
+ *           for messages (CMA), here called by both sides at the same time.
+ * Shape     p ranks, n bytes.  A receiver pulls n - n/p bytes, and the root pushes n/p bytes to
+ *           each receiver in turn, so that all copy for about the same time.
  * Cost      T = 3 l + (1 - 1/p) n t     ns; l one line transfer, t ns per byte that the kernel
  *           copies, and maps to do so
  *           traffic: none beyond the bytes read and written; bytes that cannot be reached are
@@ -14,11 +14,13 @@
  * Accepts   any n, if the ranks can reach each other's memory (alg_family.direct) and the lease has
  *           room for a bounce buffer.
  *
- * Safety    A view that holds less than the message gets no push, and pulls what it holds.
+ * Safety    A view that is smaller than the message gets no push, and its owner pulls as many bytes
+ *           as fit.
  */
 #include "alg/single_copy/bounce.h"
 
-/* Bytes that the root pushes: the end of the message, into a view that can hold all of it. */
+/* Returns how many bytes the root pushes to a receiver.  They are the end of the message, and are
+ * only pushed into a view that can hold the whole message. */
 static size_t bytes_to_push(const struct mem *m, const struct single_exposed *root,
                             const struct single_exposed *to)
 {
@@ -53,7 +55,8 @@ static void send(struct mem *m, const struct coll *c, const struct single_expose
     }
 }
 
-/* A receiver that could not pull all requests once more what follows the bytes that it has. */
+/* Receives the message.  A receiver which could not pull everything requests all bytes after those
+ * received. */
 static void receive(struct mem *m, const struct coll *c, const struct single_exposed *mine)
 {
     const struct mem_span to = { .view = c->out };
@@ -92,7 +95,7 @@ const struct alg_family HUD_BACKEND(single_family) = {
 ALG_DEFINE(bcast, single) = {
     .coll = "bcast",
     .name = "single",
-    .doc = "single copy: receivers read the root's memory while it writes into theirs",
+    .doc = "single copy: receivers read the root's buffer while the root writes into their buffers",
     .source = "this project",
     .family = &HUD_BACKEND(single_family),
     .run = bcast_single,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bounce.h - the bounce buffers of the family `single`, for what the kernel does not copy: packed
- * views, and copies that it refuses or cuts short.
+ * bounce.h - the bounce buffers of the family `single`, for bytes that the kernel does not copy:
+ * packed views, and copies that it refuses or cuts short.
  *
- * Shape     What did not come goes through the bounce buffer of its sender, after the reports.  The
+ * Shape     Missing bytes go through the bounce buffer of their sender, after the reports.  The
  *           buffer has two halves, used in turn, and serves one receiver after the other.
  *
  * Line                               written by  read by  value k means
@@ -18,15 +18,16 @@
  *                      half, and to another rank
  *
  * Not needed
- *   R4, A4 by reduce_scatter/single: no other rank copies out of an owner's buffer, and its R3 says
- *   that it has reduced the others' contributions
+ *   R4, A4 by reduce_scatter/single: no other rank copies out of an owner's buffer, and its R3
+ *   announces that it has reduced the others' contributions
  *
  * Deadlock freedom
- *   1. Two ranks exchange what is missing only after both have heard the other's report, and go
- *      through it in the same order.  The order of pairs is the same on all ranks.
+ *   1. Two ranks exchange missing bytes only after each has received the other's report, and go
+ *      through these bytes in the same order.  The order of pairs is the same on all ranks.
  * Safety
- *   1. A fragment has the size of a half but for the last, so no header is needed.  Two ranks
- *      count the fragments between them from the first on, alike, whichever way they go.
+ *   1. Every fragment except the last has the size of a half, so no header is needed.  Two ranks
+ *      count the fragments between them from the first on, with the same result, for both
+ *      directions.
  */
 #ifndef HUD_ALG_BOUNCE_H
 #define HUD_ALG_BOUNCE_H
@@ -38,26 +39,28 @@ static inline char *bounce_at(struct mem *m, const struct coll *c, int owner, si
     return (char *)mem_window(m, owner) + k % 2 * single_half(c->place->window_bytes);
 }
 
-/* Fragments that went between this rank and another one in the operations before. */
+/* Returns the address of the number of fragments exchanged between this rank and another rank in
+ * the earlier operations. */
 static inline uint64_t *bounce_before(struct mem *m, int rank)
 {
     return single_pair(m, mem_rank(m), rank)->acknowledged.payload;
 }
 
-/* What fragment k of this operation counts as. */
+/* Returns the count of fragment k of this operation. */
 static inline uint64_t bounce_count(struct mem *m, int rank, size_t k)
 {
     return mem_get(m, bounce_before(m, rank)) + k + 1;
 }
 
-/* Counts the fragments of an operation that is over; both do. */
+/* Counts the fragments of a finished operation.  Both ranks do so. */
 static inline void bounce_add_fragments(struct mem *m, int rank, size_t fragments)
 {
     if (fragments != 0)
         mem_put(m, bounce_before(m, rank), mem_get(m, bounce_before(m, rank)) + fragments);
 }
 
-/* Fragment k is in this rank's bounce buffer for another one; or in another's for this one. */
+/* Announces fragment k in this rank's bounce buffer for another rank.  bounce_await_full() waits
+ * for fragment k in another rank's buffer for this rank. */
 static inline void bounce_post_full(struct mem *m, int rank, size_t k)
 {
     uint64_t count = bounce_count(m, rank, k);
@@ -72,7 +75,8 @@ static inline void bounce_await_full(struct mem *m, int rank, size_t k)
     mem_await(m, &single_pair(m, rank, mem_rank(m))->full, count); /* A3 */
 }
 
-/* This rank has consumed fragment k of another's bounce buffer; or another of this rank's. */
+/* Acknowledges fragment k of another rank's bounce buffer.  bounce_await_acknowledged() waits until
+ * another rank has acknowledged fragment k of this rank's buffer. */
 static inline void bounce_post_acknowledged(struct mem *m, int rank, size_t k)
 {
     uint64_t count = bounce_count(m, rank, k);
@@ -87,7 +91,7 @@ static inline void bounce_await_acknowledged(struct mem *m, int rank, size_t k)
     mem_await(m, &single_pair(m, rank, mem_rank(m))->acknowledged, count); /* A4 */
 }
 
-/* What of it fragment k holds. */
+/* Returns the bytes of a part that are in fragment k. */
 static inline struct block bounce_fragment(const struct block *part, size_t half, size_t k)
 {
     size_t end = (k + 1) * half;
@@ -95,8 +99,8 @@ static inline struct block bounce_fragment(const struct block *part, size_t half
     return single_cut(part, k * half, end < part->bytes ? end : part->bytes);
 }
 
-/* Sends one part to a rank while another one comes from it, either of which may be empty; both may
- * be the same bytes.  What comes is dropped beyond so much room. */
+/* Sends a part to a rank while another part comes from the rank.  Either part may be empty, and
+ * both may be the same bytes.  Received bytes beyond room_bytes are dropped. */
 static inline void bounce_swap(struct mem *m, const struct coll *c, int rank,
                                const struct block *out, const struct block *in, size_t room_bytes)
 {

@@ -2,36 +2,36 @@
 /*
  * exchange.h - blocks from every rank to every other by kernel copies: alltoall.c, allgather.c.
  * `single`: every rank offers its blocks, and pulls the blocks for it out of the others' buffers.
- * `push`: it offers places for blocks, and pushes its own into the others' buffers.  The offers:
- * offers.h.  Reports: single_copy.h; bounce buffers: bounce.h.
+ * `push`: every rank offers places for blocks, and pushes its own blocks into the others' buffers.
+ * The offers: offers.h.  Reports: single_copy.h; bounce buffers: bounce.h.
  *
- * Source    this project; the MPIs use the kernel's copies for messages (CMA).  The order of the
- *           blocks is that of pairwise exchange.  `steps = even`: as there, a rank begins its next
- *           copy when the other copy of the step, of its own block or into it, is done.  So two
- *           ranks seldom copy from or to one at a time, where they wait for each other in the
- *           kernel.
+ * Source    this project; MPI libraries use the kernel's copies for messages (CMA).  The order of
+ *           the blocks is that of pairwise exchange.  `steps = even`: as in pairwise exchange, a
+ *           rank begins its next copy when the other copy of the step, of its own block or into it,
+ *           is done.  So two ranks seldom copy from or to the same rank at a time, where they wait
+ *           for each other in the kernel.
  * Shape     p ranks, n[i][j] bytes from i to j.  Rank j pulls n[i][j] from each i, from rank j - 1
  *           on, or pushes n[j][i] to each i, from rank j + 1 on; and copies n[j][j].  Small blocks
- *           are in the offers.  Afterwards pairs of ranks exchange through their bounce buffers
- *           what the kernel did not copy; in place, all larger blocks.
+ *           are in the offers.  Afterwards pairs of ranks exchange through their bounce buffers the
+ *           bytes that the kernel did not copy; in place, all larger blocks.
  * Cost      T = 2 l + (sum of n[i][j] over i) t + n[j][j] u  ns, of the rank j with the maximum; l
  *           one line transfer, t ns per byte that the kernel copies, and maps to do so, u of a
- *           copy in one process.  `push`: the sum of n[j][i] over i; what is copied is in the
- *           caches of the rank that copies it, if that has just made it
+ *           copy in one process.  `push`: the sum of n[j][i] over i; copied data are in the
+ *           caches of the copying rank, if it has just written them
  *           traffic: none beyond the bytes read and written; small blocks, and those that cannot
  *           be reached, are copied once more, which stays in the caches
  * Accepts   any sizes, if the ranks can reach each other's memory (alg_family.direct) and the lease
  *           has room for a bounce buffer.
  *
  * Deadlock freedom
- *   1. `steps = even`: a rank awaits the report of another's k-th copy after its own k-th.  A k-th
- *      copy waits for reports of copies before the k-th only.
+ *   1. `steps = even`: a rank awaits the report of another rank's k-th copy after its own k-th
+ *      copy.  A k-th copy waits only for reports of copies before the k-th.
  * Safety
  *   1. A rank pushes into a view only after its owner's offer.  The rank that copies a block
- *      reports that, and its owner returns only after the report.
+ *      reports the copy, and the owner returns only after the report.
  *   2. A block that is longer than its receiver expects is not pushed: it goes through the bounce
- *      buffer.  The receiver drops what its own block does not hold, though the view may go on with
- *      other blocks, and reports that.
+ *      buffer.  The receiver drops bytes beyond its own block, even if the view continues with
+ *      other blocks, and reports the truncation.
  */
 #ifndef HUD_ALG_EXCHANGE_H
 #define HUD_ALG_EXCHANGE_H
@@ -39,7 +39,8 @@
 #include "alg/single_copy/bounce.h"
 #include "alg/single_copy/offers.h"
 
-/* What the kernel copies of the block that another rank offers, or into its place. */
+/* Copies by the kernel the block offered by another rank.  exchange_push() copies a block into the
+ * place offered by another rank.  Both return the number of bytes copied or dropped. */
 static inline size_t exchange_pull(const struct exchange *x, int rank, const mem_flag *offer,
                                    const struct block *to)
 {
@@ -58,8 +59,8 @@ static inline size_t exchange_push(const struct exchange *x, int rank, const mem
     return direct_push(x->m, rank, &to, from, 0);
 }
 
-/* Copies out a rank's block if that is small; copies by the kernel what this rank is to copy, and
- * reports what is missing of it. */
+/* Copies out a rank's block if the block is small.  Copies larger blocks by the kernel, if this
+ * rank is to copy them, and reports the missing bytes. */
 static inline void exchange_copy(const struct exchange *x, int rank, const struct block *out,
                                  const struct block *in)
 {
@@ -80,7 +81,7 @@ static inline void exchange_copy(const struct exchange *x, int rank, const struc
         single_report(m, x->c, rank, exchange_push(x, rank, offer, out), out->bytes);
 }
 
-/* Waits until a rank has copied what it is to copy, the block for it or its own. */
+/* Waits until a rank has copied this rank's block, or its own block into this rank's buffer. */
 static inline void exchange_await_copied(const struct exchange *x, int rank,
                                          const struct block *out)
 {
@@ -91,7 +92,8 @@ static inline void exchange_await_copied(const struct exchange *x, int rank,
         single_await_report(x->m, x->c, rank);
 }
 
-/* What is missing of a block between this rank and another one, `mine`: of this rank's. */
+/* Returns the missing bytes of a block between this rank and another.  `mine` is true for this
+ * rank's block. */
 static inline struct single_missing exchange_missing(const struct exchange *x, int rank, bool mine,
                                                      size_t bytes)
 {
@@ -101,7 +103,7 @@ static inline struct single_missing exchange_missing(const struct exchange *x, i
                            : single_reported(x->m, rank, mem_rank(x->m));
 }
 
-/* What is missing of the blocks of a pair of ranks, through their bounce buffers. */
+/* Exchanges the missing bytes of the blocks of a pair of ranks through their bounce buffers. */
 static inline void exchange_bounce_missing(const struct exchange *x, int rank,
                                            const struct block *out, const struct block *in)
 {
@@ -119,7 +121,7 @@ static inline void exchange_bounce_missing(const struct exchange *x, int rank,
     bounce_swap(x->m, x->c, rank, &send, &get, block_left(in->bytes, ours.from));
 }
 
-/* The block of this rank's call for a rank, or that from it. */
+/* Returns the block of this rank's call for a rank, or from a rank. */
 typedef struct block exchange_block(const struct coll *c, int rank);
 
 ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
@@ -159,10 +161,10 @@ ALG_INLINE void exchange_blocks(struct mem *m, const struct coll *c, bool push,
     }
 }
 
-/* In alltoall.c. */
+/* Defined in alltoall.c. */
 extern const struct alg_family HUD_BACKEND(exchange_family);
 
-/* What all of its rows have. */
+/* Fields that all rows of the family share. */
 #define EXCHANGE_ALG(coll_, name_, doc_)                                                           \
     .coll = #coll_, .name = #name_, .doc = "single copy: " doc_, .source = "this project",         \
     .family = &HUD_BACKEND(exchange_family), .run = coll_##_##name_

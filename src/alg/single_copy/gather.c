@@ -1,71 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather.c - gather and gatherv by kernel copies, `single` and `push`: rooted.h with the blocks to
- * the root.
+ * gather.c - gather/push: rooted.h with the blocks to the root, each written by its sender.
  */
 #include "alg/single_copy/rooted.h"
-
-/* ---- gather ---- */
 
 static struct block block_of(const struct coll *c, int rank)
 {
     return block_number(c->out, c->bytes, rank);
 }
 
-ALG_INLINE void gather_blocks(struct mem *m, const struct coll *c, bool root_copies)
+static void gather_push(struct mem *m, const struct coll *c)
 {
     bool within = mem_rank(m) == c->root && coll_in_place(c);
     const struct block one = within ? block_of(c, c->root) : block_whole(c->in);
 
-    rooted_blocks(m, c, true, root_copies, block_of, &one);
+    rooted_blocks(m, c, true, false, block_of, &one);
 }
-
-static void gather_single(struct mem *m, const struct coll *c)
-{
-    gather_blocks(m, c, true);
-}
-
-static void gather_push(struct mem *m, const struct coll *c)
-{
-    gather_blocks(m, c, false);
-}
-
-ALG_DEFINE(gather, single) = {
-    ROOTED_ALG(gather, single, "the root reads the blocks out of the others' memory"),
-};
 
 ALG_DEFINE(gather, push) = {
-    ROOTED_ALG(gather, push, "every rank writes its block into the root's memory"),
-};
-
-/* ---- gatherv ---- */
-
-static struct block view_of(const struct coll *c, int rank)
-{
-    return block_whole(&c->out[rank]);
-}
-
-ALG_INLINE void gather_views(struct mem *m, const struct coll *c, bool root_copies)
-{
-    const struct block one = block_whole(c->in);
-
-    rooted_blocks(m, c, true, root_copies, view_of, &one);
-}
-
-static void gatherv_single(struct mem *m, const struct coll *c)
-{
-    gather_views(m, c, true);
-}
-
-static void gatherv_push(struct mem *m, const struct coll *c)
-{
-    gather_views(m, c, false);
-}
-
-ALG_DEFINE(gatherv, single) = {
-    ROOTED_ALG(gatherv, single, "the root reads the blocks out of the others' memory"),
-};
-
-ALG_DEFINE(gatherv, push) = {
-    ROOTED_ALG(gatherv, push, "every rank writes its block into the root's memory"),
+    ROOTED_ALG(gather, push, "every rank writes its block into the root's buffer"),
 };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * missing.h - what the kernel did not copy of a reduction (owner.h), through the bounce buffers, in
- * fragments that all ranks count alike.
+ * missing.h - moves the bytes of a reduction (owner.h) that the kernel did not copy through the
+ * bounce buffers, in fragments that all ranks count in the same way.
  *
- * Shape     Of a fragment that is not reduced yet all ranks put their contributions into their
- *           bounce buffers, and its owner reduces them.  The owner's bounce buffer then has the
- *           result.  The ranks that get it copy it out there, and all acknowledge it.
+ * Shape     For a fragment that is not reduced yet, all ranks put their contributions into their
+ *           bounce buffers, and the owner reduces them.  The owner's bounce buffer then has the
+ *           result.  The ranks that get the result copy it out there, and all ranks acknowledge it.
  */
 #ifndef HUD_ALG_MISSING_H
 #define HUD_ALG_MISSING_H
 
 #include "alg/single_copy/slice.h"
 
-/* All contributions to fragment k, into this rank's bounce buffer. */
+/* Reduces all contributions to fragment k into this rank's bounce buffer. */
 static inline void missing_reduce(const struct reduction *r, size_t at, size_t bytes, size_t k)
 {
     struct mem_span bounce = slice_bounce(r, mem_rank(r->m));
@@ -27,7 +27,7 @@ static inline void missing_reduce(const struct reduction *r, size_t at, size_t b
     sources_reduce(&all, &bounce, NULL);
 }
 
-/* Fragment k, of this rank's slice. */
+/* Moves fragment k of this rank's slice. */
 static inline void missing_of_own(const struct reduction *r, size_t at, size_t bytes, bool reduced,
                                   size_t k)
 {
@@ -44,7 +44,7 @@ static inline void missing_of_own(const struct reduction *r, size_t at, size_t b
         bounce_await_acknowledged(r->m, single_other(r->m, i), k);
 }
 
-/* Fragment k, of another owner's slice. */
+/* Moves fragment k of another owner's slice. */
 static inline void missing_of_other(const struct reduction *r, int owner, size_t at, size_t bytes,
                                     bool reduced, size_t k)
 {
@@ -58,8 +58,9 @@ static inline void missing_of_other(const struct reduction *r, int owner, size_t
     bounce_post_acknowledged(r->m, owner, k);
 }
 
-/* Moves what is missing of all slices, `own` of this rank's: what has been reduced, or the rest; in
- * fragments from number k on.  Returns the next number. */
+/* Moves the missing bytes of all slices: if `reduced` is true, the bytes already reduced, and
+ * otherwise the rest.  `own` has the missing bytes of this rank's slice.  Fragments are numbered
+ * from k on.  Returns the next number. */
 static inline size_t missing_bounce(const struct reduction *r, const struct single_missing *own,
                                     bool reduced, size_t k)
 {

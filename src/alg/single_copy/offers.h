@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * offers.h - what a rank of an exchange (exchange.h) publishes for each other rank: where its block
- * for that rank is, or where the block from that rank goes; and a small block itself.
+ * offers.h - the data that a rank of an exchange (exchange.h) publishes for each other rank: where
+ * its block for that rank is, or where the block from that rank goes; and a small block itself.
  *
- * Shape     An offer is a line and what follows it.  A small block, up to some bytes less than
- *           `offers` / (p - 1), is in its sender's offer, the first of them in the line: one line
- *           transfer, and no report.
+ * Shape     An offer is a line and the lines that follow it.  A small block, up to some bytes less
+ *           than `offers` / (p - 1), is in its sender's offer, its first bytes in the line: one
+ *           line transfer, and no report.
  *
  * Line                        written by   read by   value k means
  *   slot[r].set[k % 2][i]     r            i         r's offer to i in operation k
@@ -15,11 +15,13 @@
  *                      a rank's copies out of it  happen before   the next write to that set
  *
  * Safety
- *   1. There are two sets of offers, in turn: a rank that sees another's offer of operation k
- *      knows that this one has finished operation k - 1.
- *   2. Another size may go the other way, in the same lines.  An offer has its owner's way.  Two
- *      ranks that differ in it exchange nothing, and both report that.
- *   3. In place, no address is published: a block would replace one that still has to be sent.
+ *   1. There are two sets of offers, used in turn: a rank that sees another rank's offer of
+ *      operation k knows that the other rank has finished operation k - 1.
+ *   2. Calls of other sizes may use the other algorithm, `single` or `push`, with the same lines.
+ *      An offer tells its owner's algorithm.  Two ranks with different algorithms exchange nothing,
+ *      and both report HUD_ERR_TRUNCATE.
+ *   3. In place, no address is published, because a block would replace a block that still has to
+ *      be sent.
  */
 #ifndef HUD_ALG_OFFERS_H
 #define HUD_ALG_OFFERS_H
@@ -27,16 +29,16 @@
 #include "alg/single_copy/single_copy.h"
 
 /*
- * The payload.  First an address, 0: nothing to reach there, and where from there on the block
- * begins that the other pulls, or goes that it pushes.  Then the bytes of the owner's block, times
- * two, and one if its way is `push`; and, where the other pushes, the bytes of the block that the
- * owner expects.  Then the owner's block, if that is small.
+ * The payload.  First an address (0: out of reach), and the offset from there of the block that the
+ * other rank pulls, or of the place to which it pushes.  Then the bytes of the owner's block, times
+ * two, plus one if the owner's algorithm is `push`.  If the other rank pushes, the bytes of the
+ * block that the owner expects follow.  Then follows the owner's block, if it is small.
  */
 enum { OFFER_ADDRESS, OFFER_OFFSET, OFFER_BLOCK, OFFER_EXPECTED };
 
-enum { OFFER_PREFETCH_MAX = 8192 }; /* bytes, for the next exchange */
+enum { OFFER_PREFETCH_MAX = 8192 }; /* bytes prefetched for the next exchange */
 
-/* Parameters: bytes of a set of offers, less where the bounce buffer is smaller; whether the ranks
+/* Parameters: bytes of a set of offers (fewer if the bounce buffer is smaller); whether the ranks
  * go from block to block together. */
 enum offers_param { OFFERS, OFFERS_STEPS, OFFERS_PARAMS };
 enum offers_steps { STEPS_FREE, STEPS_EVEN };
@@ -61,13 +63,13 @@ static inline size_t offers_window_bytes(const long *param, int ranks, size_t ma
     return offers_set_bytes(param, window) < (size_t)ranks * HUD_LINE ? 0 : window;
 }
 
-/* On one rank. */
+/* An exchange on one rank. */
 struct exchange {
     struct mem *m;
     const struct coll *c;
     bool push; /* a block is copied by its sender, not by its receiver */
     size_t set_bytes;
-    size_t offer_bytes; /* of a line and what follows it */
+    size_t offer_bytes; /* bytes of an offer, with its line */
 };
 
 static inline struct exchange exchange_begin(struct mem *m, const struct coll *c, bool push)
@@ -79,13 +81,13 @@ static inline struct exchange exchange_begin(struct mem *m, const struct coll *c
     return (struct exchange){ m, c, push, set, offer };
 }
 
-/* Its first or its second set. */
+/* Returns an owner's set of offers for operation k. */
 static inline char *offer_set(const struct exchange *x, int owner, uint64_t k)
 {
     return (char *)single_pair(x->m, owner, mem_size(x->m)) + k % 2 * x->set_bytes;
 }
 
-/* A rank's offer to another, of this exchange, or of the one after it. */
+/* Returns a rank's offer to another in an operation. */
 static inline mem_flag *offer_of(const struct exchange *x, uint64_t op, int owner, int other)
 {
     int place = other < owner ? other : other - 1;
@@ -93,7 +95,7 @@ static inline mem_flag *offer_of(const struct exchange *x, uint64_t op, int owne
     return (mem_flag *)(offer_set(x, owner, op) + (size_t)place * x->offer_bytes);
 }
 
-/* Where a small block begins in its offer. */
+/* Returns the offset of a small block in its offer. */
 static inline size_t offer_head_bytes(const struct exchange *x)
 {
     return offsetof(mem_flag, payload[OFFER_EXPECTED + (x->push ? 1 : 0)]);
@@ -104,13 +106,13 @@ static inline bool offer_holds(const struct exchange *x, size_t bytes)
     return bytes <= x->offer_bytes - offer_head_bytes(x);
 }
 
-/* Bytes of the owner's block. */
+/* Returns the bytes of the owner's block. */
 static inline size_t offer_block_bytes(const struct exchange *x, const mem_flag *offer)
 {
     return mem_get(x->m, &offer->payload[OFFER_BLOCK]) >> 1;
 }
 
-/* Its owner's way is this rank's. */
+/* Reports whether the owner of the offer uses the same algorithm as this rank. */
 static inline bool offer_goes_along(const struct exchange *x, const mem_flag *offer)
 {
     return (mem_get(x->m, &offer->payload[OFFER_BLOCK]) & 1) == x->push;
@@ -143,8 +145,8 @@ static inline mem_flag *offer_await(const struct exchange *x, int rank)
     return offer;
 }
 
-/* The next offer to a rank, which has finished with the one there; and its block if that is like
- * this one. */
+/* Prefetches the next offer to a rank, which has finished with the old one there, and the offer's
+ * block if the next block is like this block. */
 static inline void offer_prefetch(const struct exchange *x, int rank, const struct block *out)
 {
     size_t block = offer_holds(x, out->bytes) ? out->bytes : 0;

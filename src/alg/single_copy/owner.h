@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * owner.h - reductions by kernel copies: every rank owns a slice of the message, reduces it out of
- * the others' own buffers, and writes the result into theirs.  allreduce.c, reduce.c and
+ * owner.h - reductions by kernel copies: every rank owns a slice of the message, reduces it
+ * directly from the others' buffers, and writes the result into their buffers.  reduce.c and
  * reduce_scatter.c differ in a `struct reduction`.  Lines and edges: single_copy.h, bounce.h.
  *
  * Source    this project; the cut over ranks is Rabenseifner's, without its log p rounds.
- * Shape     First directly: an owner pulls pieces of the others' contributions into its
- *           bounce buffer, reduces them with its own, in rank order, and pushes the result, which
- *           is still in its caches, to the ranks that get it.  It stops at the first copy that
- *           fails.  Then through the bounce buffers (missing.h), what is missing of all slices.
- * Cost      of each collective in its file.  Traffic: what a rank pulls it writes to its bounce
- *           buffer and reads there; it reads its result again for each push; all in caches of its
- *           own
+ * Shape     First directly: an owner pulls pieces of the others' contributions into its bounce
+ *           buffer, reduces them with its own, in rank order, and pushes the result, which is still
+ *           in its caches, to the ranks that get it.  It stops at the first copy that fails.  Then
+ *           the missing bytes of all slices go through the bounce buffers (missing.h).
+ * Cost      of each collective in its file.  Traffic: a rank writes the data that it pulls to its
+ *           bounce buffer and reads them there; it reads its result again for each push.  All of
+ *           this stays in its own caches.
  * Accepts   any n, if the ranks can reach each other's memory (alg_family.direct) and the lease has
  *           room for a bounce buffer.
  *
  * Deadlock freedom
- *   1. Nobody pulls or pushes before all entries, which need no wait; all report before any
- *      goes on to what is missing, whose fragments all ranks take in the same order.
+ *   1. No rank pulls or pushes before it has all entries, which need no wait.  All ranks report
+ *      before any rank continues with the missing bytes, whose fragments all ranks process in the
+ *      same order.
  * Safety
- *   1. reduce_scatter in place: the result would overlap what others pull, so nothing is published
- *      and all goes through the bounce buffers.
- *   2. Of what is missing, bytes that have been reduced come first: the bounce buffers that hold
+ *   1. reduce_scatter in place: the result would overlap bytes that others pull, so nothing is
+ *      published and all data go through the bounce buffers.
+ *   2. Of the missing bytes, those that have been reduced come first: the bounce buffers that hold
  *      them are needed for the rest.
- *   3. An owner reads and writes its slice in buffers of other ranks.  These hold it, as all ranks
- *      have announced the same message, cut alike.  Otherwise nothing is copied.
+ *   3. An owner reads and writes its slice in buffers of other ranks.  These are large enough, as
+ *      all ranks have announced the same message, cut in the same way.  Otherwise nothing is
+ *      copied.
  */
 #ifndef HUD_ALG_OWNER_H
 #define HUD_ALG_OWNER_H
 
 #include "alg/single_copy/missing.h"
 
-/* Pieces of a bounce buffer, at most, and so contributions pulled before they are reduced. */
+/* Maximum number of pieces of a bounce buffer, and so of contributions pulled before they are
+ * reduced. */
 enum { DIRECT_PIECES = 8 };
 
 static inline int owner_pieces(const struct reduction *r)
@@ -48,7 +51,8 @@ static inline size_t owner_piece_bytes(const struct reduction *r)
            HUD_LINE;
 }
 
-/* Another rank's contribution, into the i-th piece of the bounce buffer.  False: not all came. */
+/* Pulls another rank's contribution into the i-th piece of the bounce buffer.  Returns false if not
+ * all bytes came. */
 static inline bool owner_pull(const struct reduction *r, int rank, size_t at, size_t bytes, int i,
                               struct mem_span *source)
 {
@@ -59,8 +63,8 @@ static inline bool owner_pull(const struct reduction *r, int rank, size_t at, si
     return from.in != 0 && mem_pull(r->m, source, rank, from.in, at, bytes) == bytes;
 }
 
-/* Reduces all contributions to some bytes; a sum of the first of them is in the first piece.
- * False: one could not be pulled. */
+/* Reduces all contributions to some bytes.  A sum of the first contributions is in the first piece.
+ * Returns false if a contribution could not be pulled. */
 static inline bool owner_sum(const struct reduction *r, size_t at, size_t bytes,
                              const struct mem_span *to)
 {
@@ -81,7 +85,8 @@ static inline bool owner_sum(const struct reduction *r, size_t at, size_t bytes,
     return true;
 }
 
-/* True: all that get the result have it. */
+/* Pushes a result.  Returns true if all ranks that get the result have received all of its
+ * bytes. */
 static inline bool owner_push(const struct reduction *r, size_t at, size_t bytes,
                               const struct mem_span *result)
 {
@@ -98,8 +103,8 @@ static inline bool owner_push(const struct reduction *r, size_t at, size_t bytes
     return good;
 }
 
-/* This rank's slice, as far as the kernel copies: results are missing from byte `from` on, and
- * those up to `end` are in the bounce buffer. */
+/* Reduces this rank's slice, as far as the kernel copies.  Returns the missing results, from byte
+ * `from` on.  The results up to `end` are in the bounce buffer. */
 static inline struct single_missing owner_slice(const struct reduction *r)
 {
     int me = mem_rank(r->m);
@@ -123,7 +128,8 @@ static inline struct single_missing owner_slice(const struct reduction *r)
 
 /* ---- a call ---- */
 
-/* How this rank cuts the message: a number that ranks which cut it alike have in common. */
+/* Returns a number that represents how this rank cuts the message.  Ranks with the same cut have
+ * the same number. */
 static inline uint64_t cut_number(const struct reduction *r)
 {
     uint64_t number = r->c->reduction->element_bytes;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce.c - reduce/single: owner.h, where the root gets all of the result.
+ * reduce.c - reduce/single: owner.h, where the root gets the whole result.
  *
- * Shape     p ranks, n bytes.  The owner of k bytes pulls (p - 1) k and pushes k, but for the root.
- *           So the root's slice is larger, by the ratio of 3 p to 3 p - 2, a byte that is reduced
- *           counted as half of one that is copied.
+ * Shape     p ranks, n bytes.  The owner of k bytes pulls (p - 1) k and pushes k, except the root,
+ *           which pushes nothing.  So the root's slice is larger, by the ratio of 3 p to 3 p - 2,
+ *           if reducing a byte costs half as much as copying it.
  * Cost      T = 2 l + (n / p) (p t + p r)     ns, about; l one line transfer, t per byte that
  *           the kernel copies, and maps to do so, r per byte that is reduced
  */
@@ -34,8 +34,8 @@ static void reduce_single(struct mem *m, const struct coll *c)
 ALG_DEFINE(reduce, single) = {
     .coll = "reduce",
     .name = "single",
-    .doc = "single copy: every rank reduces a slice of the others' memory and writes the result "
-           "into the root's",
+    .doc = "single copy: every rank reduces one slice of all buffers and writes the result into "
+           "the root's buffer",
     .source = "this project",
     .ordered = true,
     .family = &HUD_BACKEND(single_family),

@@ -38,7 +38,7 @@ static void reduce_scatter_single(struct mem *m, const struct coll *c)
 ALG_DEFINE(reduce_scatter, single) = {
     .coll = "reduce_scatter",
     .name = "single",
-    .doc = "single copy: every rank reduces its block of the others' memory",
+    .doc = "single copy: every rank reduces its block of all buffers",
     .source = "this project",
     .ordered = true,
     .family = &HUD_BACKEND(single_family),

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rooted.h - blocks between the root and each other rank by kernel copies: gather.c, scatter.c.
- * `single`: the receiver pulls; `push`: the sender pushes.  So where gather pushes, or scatter
- * pulls, all ranks copy at once; otherwise the root does it alone.  Lines and edges: single_copy.h,
+ * `single`: the receiver pulls; `push`: the sender pushes.  So all ranks copy at once if gather
+ * pushes or scatter pulls; otherwise the root copies alone.  Lines and edges: single_copy.h,
  * bounce.h.
  *
  * Source    this project, after bcast/single.
- * Shape     p ranks, n[i] bytes between rank i and the root.  The root enters: here is my block for
- *           you, or from you.  The other rank copies and reports; or, where the root copies, enters
- *           likewise and awaits the report.  Afterwards the root and each rank exchange through the
- *           sender's bounce buffer what the kernel did not copy.
+ * Shape     p ranks, n[i] bytes between rank i and the root.  The root publishes where its block
+ *           for each rank, or from each rank, is.  The other rank copies and reports; or, if the
+ *           root copies, it publishes its own block and awaits the report.  Afterwards the root and
+ *           each rank exchange through the sender's bounce buffer the bytes that the kernel did not
+ *           copy.
  * Cost      T = 2 l + max n[i] t                 ns, where the others copy; l one line transfer, t
  *           ns per byte that the kernel copies, and maps to do so
  *           T = 3 l + (sum of n[i]) t            where the root copies
- *           traffic: none beyond the bytes read and written; what cannot be reached is copied once
+ *           traffic: none beyond the bytes read and written; unreachable bytes are copied once
  *           more, which stays in the caches
  * Accepts   any sizes, if the ranks can reach each other's memory (alg_family.direct) and the lease
  *           has room for a bounce buffer.
  *
  * Deadlock freedom
- *   1. The root enters without a wait.  Another rank waits for the root alone, which goes through
- *      the ranks in one order: first for their entries or reports, then for what is missing.
+ *   1. The root enters without a wait.  Another rank waits only for the root, which goes through
+ *      the ranks in a fixed order: first for their entries or reports, then for the missing bytes.
  * Safety
- *   1. A line is written again only when its reader has come to a later operation, or has said here
- *      that it has read it: a rank reports or enters after the root's entry; the root reports after
- *      the rank's entry, which the rank writes again only after that report.
+ *   1. A line is written again only when its reader has entered a later operation, or has announced
+ *      here that it has read the line: a rank reports or enters after the root's entry; the root
+ *      reports after the rank's entry, which the rank writes again only after that report.
  *   2. A block that is longer than its receiver expects is not pushed: it goes through the bounce
- *      buffer, and the receiver drops what its own block does not hold.  What a pull brings is cut.
- *      Both times the call reports that.
- *   3. Another size may go the other way, in the same lines: all go the root's way, which its entry
- *      has.
+ *      buffer, and the receiver drops bytes beyond its own block.  A pull cuts such a block.  In
+ *      both cases the call reports the truncation.
+ *   3. Calls of other sizes may use the other algorithm, with the same lines.  All ranks use the
+ *      root's algorithm, which its entry tells.
  */
 #ifndef HUD_ALG_ROOTED_H
 #define HUD_ALG_ROOTED_H
@@ -40,10 +41,10 @@ struct rooted {
     struct mem *m;
     const struct coll *c;
     bool sends;       /* this rank is the sender of the block */
-    bool root_copies; /* as the root says */
+    bool root_copies; /* according to the root */
 };
 
-/* Tells a rank where this one has the block for it, or from it. */
+/* Publishes, for a rank, where this rank has the block for it or from the rank. */
 static inline void rooted_enter(const struct rooted *x, int rank, const struct block *own)
 {
     const struct single_exposed mine = { .in = mem_expose(x->m, own->at.view),
@@ -54,7 +55,7 @@ static inline void rooted_enter(const struct rooted *x, int rank, const struct b
     single_enter(x->m, x->c, rank, &mine);
 }
 
-/* Copies by the kernel; returns what did not come of the sender's block. */
+/* Copies a block by the kernel, and returns the missing bytes of the sender's block. */
 static inline struct single_missing rooted_move(const struct rooted *x, int rank,
                                                 const struct block *own,
                                                 const struct single_exposed *other)
@@ -66,7 +67,7 @@ static inline struct single_missing rooted_move(const struct rooted *x, int rank
     return (struct single_missing){ direct_pull(x->m, rank, &at, own, 0), other->bytes };
 }
 
-/* This rank copies. */
+/* Copies a block by the kernel, and reports the missing bytes to the other rank. */
 static inline struct single_missing rooted_copy(const struct rooted *x, int rank,
                                                 const struct block *own,
                                                 const struct single_exposed *other)
@@ -77,7 +78,7 @@ static inline struct single_missing rooted_copy(const struct rooted *x, int rank
     return missing;
 }
 
-/* What is missing of a block, through its sender's bounce buffer. */
+/* Moves the missing bytes of a block through its sender's bounce buffer. */
 static inline void rooted_bounce(const struct rooted *x, int rank, const struct block *own,
                                  struct single_missing missing)
 {
@@ -91,10 +92,10 @@ static inline void rooted_bounce(const struct rooted *x, int rank, const struct 
         bounce_swap(x->m, x->c, rank, &none, &rest, block_left(own->bytes, missing.from));
 }
 
-/* The block of a rank in the root's buffer. */
+/* Returns the block of a rank in the root's buffer. */
 typedef struct block rooted_block(const struct coll *c, int rank);
 
-/* The root's part.  `one`: its own block where it is not in that buffer. */
+/* Carries out the root's part.  `one` is the root's own block outside of this buffer. */
 ALG_INLINE void rooted_root(const struct rooted *x, rooted_block *block, const struct block *one)
 {
     struct mem *m = x->m;
@@ -137,7 +138,7 @@ static inline void rooted_other(struct rooted *x, const struct block *own)
     rooted_bounce(x, root, own, missing);
 }
 
-/* A call.  `one`: this rank's block where it is not among the root's. */
+/* Runs a call.  `one` is this rank's block outside of the root's buffer. */
 ALG_INLINE void rooted_blocks(struct mem *m, const struct coll *c, bool gathers, bool root_copies,
                               rooted_block *block, const struct block *one)
 {
@@ -150,7 +151,7 @@ ALG_INLINE void rooted_blocks(struct mem *m, const struct coll *c, bool gathers,
         rooted_other(&x, one);
 }
 
-/* What all of its rows have. */
+/* Fields that all rows of the family share. */
 #define ROOTED_ALG(coll_, name_, doc_)                                                             \
     .coll = #coll_, .name = #name_, .doc = "single copy: " doc_,                                   \
     .source = "this project, after bcast/single", .family = &HUD_BACKEND(single_family),           \

@@ -1,71 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scatter.c - scatter and scatterv by kernel copies, `single` and `push`: rooted.h with the blocks
- * from the root.
+ * scatter.c - scatter/single: rooted.h with the blocks from the root, each read by its receiver.
  */
 #include "alg/single_copy/rooted.h"
-
-/* ---- scatter ---- */
 
 static struct block block_of(const struct coll *c, int rank)
 {
     return block_number(c->in, c->bytes, rank);
 }
 
-ALG_INLINE void scatter_blocks(struct mem *m, const struct coll *c, bool root_copies)
+static void scatter_single(struct mem *m, const struct coll *c)
 {
     bool within = mem_rank(m) == c->root && coll_in_place(c);
     const struct block one = within ? block_of(c, c->root) : block_whole(c->out);
 
-    rooted_blocks(m, c, false, root_copies, block_of, &one);
-}
-
-static void scatter_single(struct mem *m, const struct coll *c)
-{
-    scatter_blocks(m, c, false);
-}
-
-static void scatter_push(struct mem *m, const struct coll *c)
-{
-    scatter_blocks(m, c, true);
+    rooted_blocks(m, c, false, false, block_of, &one);
 }
 
 ALG_DEFINE(scatter, single) = {
-    ROOTED_ALG(scatter, single, "every rank reads its block out of the root's memory"),
-};
-
-ALG_DEFINE(scatter, push) = {
-    ROOTED_ALG(scatter, push, "the root writes the blocks into the others' memory"),
-};
-
-/* ---- scatterv ---- */
-
-static struct block view_of(const struct coll *c, int rank)
-{
-    return block_whole(&c->in[rank]);
-}
-
-ALG_INLINE void scatter_views(struct mem *m, const struct coll *c, bool root_copies)
-{
-    const struct block one = block_whole(c->out);
-
-    rooted_blocks(m, c, false, root_copies, view_of, &one);
-}
-
-static void scatterv_single(struct mem *m, const struct coll *c)
-{
-    scatter_views(m, c, false);
-}
-
-static void scatterv_push(struct mem *m, const struct coll *c)
-{
-    scatter_views(m, c, true);
-}
-
-ALG_DEFINE(scatterv, single) = {
-    ROOTED_ALG(scatterv, single, "every rank reads its block out of the root's memory"),
-};
-
-ALG_DEFINE(scatterv, push) = {
-    ROOTED_ALG(scatterv, push, "the root writes the blocks into the others' memory"),
+    ROOTED_ALG(scatter, single, "every rank reads its block from the root's buffer"),
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single_copy.h - the family `single`: ranks copy straight from one process to another by the
- * kernel.  Here: a rank's slot, and what each two ranks announce to each other.  What the kernel
- * does not copy goes through the bounce buffers of bounce.h.  The collectives: bcast.c;
- * allreduce.c, reduce.c, reduce_scatter.c (owner.h); deliver.c (allreduce/push); gather.c and
- * scatter.c (rooted.h).  alltoall.c and allgather.c (exchange.h) are a family of their own: their
- * slots also have offers (offers.h).
+ * single_copy.h - the family `single`: ranks copy directly from one process to another by the
+ * kernel.  This file has a rank's slot, and the announcements of each two ranks to each other.
+ * Bytes that the kernel does not copy go through the bounce buffers of bounce.h.  The collectives:
+ * bcast.c; reduce.c, reduce_scatter.c (owner.h); gather.c and scatter.c (rooted.h).  alltoall.c and
+ * allgather.c (exchange.h) are a family of their own, because their slots also have offers
+ * (offers.h).
  *
- * Shape     Each rank publishes where its buffers are; then they copy by the kernel; each then
- *           reports the bytes that did not come.
+ * Shape     Each rank publishes where its buffers are.  Then the ranks copy by the kernel.  Then
+ *           each rank reports the missing bytes.
  *
  * Line                               written by  read by  value k means
  *   slot[r].pair[i].entry            r           i        r has entered operation k; with it, where
@@ -23,25 +23,25 @@
  *           R2 -> A2   the use of another's view        happens before  its owner's return
  *
  * Not needed
- *   R1, A1 by alltoall/single, alltoall/push, alltoallv/single, alltoallv/push, allgather/single,
- *   allgather/push, allgatherv/single, allgatherv/push: their offers are entries (offers.h)
+ *   R1, A1 by alltoall/single, alltoall/push, alltoallv/single, allgather/single, allgather/push,
+ *   allgatherv/single, allgatherv/push: their offers are entries (offers.h)
  *
  * Deadlock freedom
- *   1. An entry is posted without a wait.  A report waits for entries only; a receiver of a
- *      broadcast also waits for the root's report before its own, an owner of deliver.c for
- *      contributions, as that file's head says.
+ *   1. An entry is posted without a wait.  A report waits only for entries, with one exception: a
+ *      receiver of a broadcast also waits for the root's report before its own.
  * Safety
- *   1. What a rank reported last may be read until its peer enters a later operation.  So a rank
- *      awaits its peer's entry before it replaces its own report.
- *   2. Counts may differ between ranks.  An entry has its owner's bytes, and nobody pulls or pushes
- *      other bytes of a buffer than its owner has announced.
+ *   1. A rank's last report may be read until its peer enters a later operation.  So a rank awaits
+ *      its peer's entry before it replaces its own report.
+ *   2. Counts may differ between ranks.  An entry has its owner's bytes, and no rank pulls or
+ *      pushes bytes of a buffer that its owner has not announced.
  */
 #ifndef HUD_ALG_SINGLE_COPY_H
 #define HUD_ALG_SINGLE_COPY_H
 
 #include "alg/direct.h"
 
-/* Bytes of half a bounce buffer, less where the window holds less, and the minimum. */
+/* Bytes of half a bounce buffer, or fewer if the window is smaller; minimum bytes of half a
+ * buffer. */
 enum { SINGLE_HALF = 64 << 10, SINGLE_MIN = HUD_ELEMENT_MAX };
 
 struct single_pair {
@@ -69,7 +69,7 @@ static inline size_t single_lines_bytes(const long *param, int ranks, size_t win
     return (size_t)ranks * sizeof(struct single_pair);
 }
 
-/* In bcast.c. */
+/* Defined in bcast.c. */
 extern const struct alg_family HUD_BACKEND(single_family);
 
 static inline struct single_pair *single_pair(struct mem *m, int owner, int other)
@@ -77,19 +77,19 @@ static inline struct single_pair *single_pair(struct mem *m, int owner, int othe
     return (struct single_pair *)mem_slot(m, owner) + other;
 }
 
-/* The k-th of the other ranks. */
+/* Returns the k-th of the other ranks. */
 static inline int single_other(const struct mem *m, int k)
 {
     return (mem_rank(m) + k) % mem_size(m);
 }
 
-/* What a rank lets another one read and write, addresses, 0: out of reach; how it cuts the message
- * of a reduction; bytes of the message.  The payload of `entry`. */
+/* The payload of `entry`: addresses that a rank lets another rank read and write (0: out of reach);
+ * how it cuts the message of a reduction; bytes of the message. */
 struct single_exposed {
     uint64_t in, out, cut, bytes;
 };
 
-/* Bytes that did not come: the payload of `report`. */
+/* The payload of `report`: the missing bytes. */
 struct single_missing {
     uint64_t from, end;
 };
@@ -129,7 +129,7 @@ static inline void single_report(struct mem *m, const struct coll *c, int rank, 
     mem_post(m, report, c->op); /* R2 */
 }
 
-/* What one rank has reported to another, either of them this one. */
+/* Returns the report of rank `by` to rank `to`, either of which is this rank. */
 static inline struct single_missing single_reported(struct mem *m, int by, int to)
 {
     const struct single_missing *missing =
@@ -145,7 +145,7 @@ static inline struct single_missing single_await_report(struct mem *m, const str
     return single_reported(m, rank, mem_rank(m));
 }
 
-/* Bytes [from, end) of a part. */
+/* Returns bytes [from, end) of a part. */
 static inline struct block single_cut(const struct block *part, size_t from, size_t end)
 {
     struct mem_span at = part->at;

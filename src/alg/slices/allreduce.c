@@ -19,5 +19,5 @@ static void allreduce_slices(struct mem *m, const struct coll *c)
 
 ALG_DEFINE(allreduce, slices) = {
     SLICES_ALG(allreduce,
-               "every rank reduces its slice of all contributions, all copy out the results"),
+               "every rank reduces one slice of all contributions; all ranks copy the results"),
 };

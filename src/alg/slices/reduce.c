@@ -5,9 +5,9 @@
  * Cost      T = 2 F l + 2 n t
  *           traffic: 2 n
  *
- * The root copies in and out n bytes; another rank copies in (p - 2)/(p - 1) n and reads p/(p - 1)
- * n to reduce n/(p - 1).  Copying takes the root as long as reducing three contributions: this is
- * for four ranks or more with one core per rank, reduce/gather for the others.
+ * The root copies in and out n bytes.  Another rank copies in (p - 2)/(p - 1) n and reads p/(p - 1)
+ * n to reduce n/(p - 1).  Copying takes the root as long as reducing three contributions.  So this
+ * is for four ranks or more with one core per rank, and reduce/gather for fewer.
  */
 #include "alg/slices/slices.h"
 
@@ -26,6 +26,6 @@ static void reduce_slices(struct mem *m, const struct coll *c)
 }
 
 ALG_DEFINE(reduce, slices) = {
-    SLICES_ALG(reduce, "the ranks other than the root reduce a slice each, the root copies out the "
-                       "results"),
+    SLICES_ALG(reduce, "every rank except the root reduces one slice of all contributions; the "
+                       "root copies the results"),
 };

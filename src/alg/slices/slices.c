@@ -3,11 +3,13 @@
 #include "alg/slices/slices.h"
 
 static const struct alg_param params[] = {
-    [SLICES_FRAGMENT] = { "fragment", "B", "bytes of a piece of a slice; 0: what the window holds",
-                          0, 1 << 24, 0, NULL, .per_call = true, .tune = "4K,8K,16K,32K" },
+    [SLICES_FRAGMENT] = { "fragment", "B",
+                          "bytes of a piece of a slice; 0: as much as the window holds", 0, 1 << 24,
+                          0, NULL, .per_call = true, .tune = "4K,8K,16K,32K" },
     [SLICES_BUDGET] = { "budget", "B",
-                        "bytes of the window, two fragments; 0: what the lease holds", 0, 1 << 24,
-                        252 << 10, NULL },
+                        "bytes of the window, which holds two fragments; 0: as much as the lease "
+                        "allows",
+                        0, 1 << 24, 252 << 10, NULL },
     { .name = NULL },
 };
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slices.h - the family `slices`: the result is cut over ranks that own its slices; an owner
+ * slices.h - the family `slices`: the result is cut over ranks that own its slices, and an owner
  * reduces its slice of all contributions in one pass.  allreduce.c, reduce.c and reduce_scatter.c
  * differ in a `struct slices_plan`.
  *
- * Source    this project, after paper 05: queues worked by active waiting, no barrier on the path.
+ * Source    this project, after paper 05: queues served by active waiting, no barrier on the path.
  * Shape     p ranks, n bytes, by fragments, each with a piece of every owner's slice.  Owners are
  *           ranks first, first + 1, ... around; how slices are cut: shape/pieces.h.  The window of
- *           a rank has two sets of cells.  The cells of other owners hold what the rank contributes
+ *           a rank has two sets of cells.  The cells of other owners hold the rank's contributions
  *           to their pieces, its own cell the result of its own piece.  For a fragment a rank
  *             copies its contributions in, but for its own piece | awaits all others' |
  *             reduces its piece, in rank order, and announces it | copies the others' results out
  * Cost      of each collective in its file: F fragments, l ns one line transfer, t ns per byte
- *           copied, r ns per byte that a reduction reads; traffic in bytes beyond what is read from
+ *           copied, r ns per byte that a reduction reads; traffic in bytes beyond those read from
  *           `in` and written to `out`.
  * Accepts   any n, if the lease has a window.
  *
@@ -22,34 +22,35 @@
  *   slot[r].in      r            all others               r's contributions to fragment k - 1 are
  *                                                         in its window; r has finished fragment
  *                                                         k - 2
- *   slot[r].result  r            who copies results out   r's piece of fragment k - 1 is in its
+ *   slot[r].result  r            ranks that copy it out   r's piece of fragment k - 1 is in its
  *                                                         window
  *   slot[r].at      r            r                        (plain) r's position
  *
  * Edges     R1 -> A1   a rank's contributions to a fragment      happen before  the owners' reading
  *                      them
- *                      a rank's last reads of the one before     happen before  the others' next
+ *                      a rank's last reads of fragment k - 1     happen before  the others' next
  *                      writes to its set
  *           R2 -> A2   an owner's result                         happens before  the others' copy
  *                      out
  *
  * Not needed
- *   R2, A2 by reduce_scatter/slices: nobody copies another's result out
+ *   R2, A2 by reduce_scatter/slices: no rank copies another's result out
  *
  * Deadlock freedom
  *   1. All ranks go through the same fragments in the same order.  A rank that waits in fragment k
- *      waits for another's contributions to it, which that rank announces before it waits in k; or
- *      for a result, whose owner waits for contributions only.
+ *      waits for another rank's contributions to it, which that rank announces before it waits in
+ *      k; or for a result, whose owner waits only for contributions.
  * Safety
  *   1. No acknowledgement is needed.  A rank that has announced its contributions to fragment k
  *      has finished fragment k - 1.  So a rank that has awaited all of these may write the set of
  *      k - 1 again, for k + 1.
- *   2. reduce_scatter in place: `out` is the beginning of `in`, and a byte is as far or farther
- *      from the beginning of its message as from that of its block.  So what a fragment writes to
- *      `out` has been copied in with that fragment or an earlier one (`all_in`).
+ *   2. reduce_scatter in place: `out` is the beginning of `in`, and a byte's offset in its message
+ *      is at least its offset in its block.  So all bytes that a fragment overwrites in `out` have
+ *      been copied in with that fragment or an earlier one (`all_in`).
  *
- * Two sets, not three: the third would let a rank copy in k + 1 before it copies out k.  Larger
- * pieces gain more: fewer lines are still modified in the nearest cache of another processor.
+ * There are two sets, not three: a third would let a rank copy in k + 1 before it copies out k.
+ * Larger pieces gain more, because fewer lines are still modified in the L1 cache of another
+ * processor.
  */
 #ifndef HUD_ALG_SLICES_H
 #define HUD_ALG_SLICES_H
@@ -68,12 +69,14 @@ struct slices_slot {
 /* What a rank of a collective does. */
 struct slices_plan {
     int first, count; /* owners */
-    bool keeps;       /* an owner has the result of its own piece in its out */
-    bool publishes;   /* an owner has it in its window, for others to copy */
-    bool collects;    /* this rank copies out what others own */
-    bool alone;       /* and no other rank does */
-    bool blocks;      /* the slices are c->block_bytes, and out is this rank's; else out is all */
-    bool all_in;      /* its own contribution goes through the window, too: out overlaps in */
+    bool keeps;       /* an owner has the result of its own piece in `out` */
+    bool publishes;   /* an owner has the result in its window, for others to copy */
+    bool collects;    /* this rank copies out the results of other owners */
+    bool alone;       /* no other rank copies results out */
+    bool blocks;      /* the slices are c->block_bytes, and `out` is this rank's slice; otherwise
+                         `out` is the whole result */
+    bool all_in;      /* its own contribution goes through the window, too, because `out`
+                         overlaps `in` */
 };
 
 struct slices {
@@ -88,7 +91,8 @@ ALG_INLINE int slices_rank(const struct slices *s, const struct piece *piece)
     return (s->plan.first + piece->owner) % mem_size(s->m);
 }
 
-/* In a rank's window: its contribution to another's piece, or the result of its own. */
+/* Returns a cell in a rank's window: its contribution to another rank's piece, or the result of its
+ * own piece. */
 ALG_INLINE void *slices_cell(const struct slices *s, const struct pieces_place *f, int rank,
                              const struct piece *piece)
 {
@@ -120,8 +124,8 @@ ALG_INLINE void slices_await_contributions(const struct slices *s, const struct 
 }
 
 /*
- * This rank's piece.  A result that goes to both places is made in out and copied to the window:
- * lines that others have read are slow to write, and a copy does that best.
+ * Reduces this rank's piece.  A result for both places is computed in `out` and copied to the
+ * window: lines that others have read are slow to write, and a copy writes them fastest.
  */
 ALG_INLINE void slices_reduce_piece(const struct slices *s, const struct pieces_place *f,
                                     const struct piece *piece)
@@ -194,7 +198,7 @@ ALG_INLINE void slices_run(struct mem *m, const struct coll *c, const struct sli
 
 extern const struct alg_family HUD_BACKEND(slices_family);
 
-/* What all of its rows have. */
+/* Fields that all rows of the family share. */
 #define SLICES_ALG(coll_, doc_)                                                                    \
     .coll = #coll_, .name = "slices", .doc = doc_, .source = "this project, after paper 05",       \
     .ordered = true, .family = &HUD_BACKEND(slices_family), .run = coll_##_slices

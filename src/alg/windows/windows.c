@@ -1,49 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * windows.c - exchanges by tiles through a window of each rank: alltoall and allgather, each with
- * equal blocks or any.  Slot, lines and edges: windows.h.  What a rank writes: write.h.
+ * equal blocks or blocks of any sizes.  Slot, lines and edges: windows.h.  The writes of a rank:
+ * write.h.
  *
  * Source    paper 02, "Alltoall: data tiling": tiles that fit the cache, not blocks, are exchanged
- *           in turn.  Ours: partners that meet in pairs, and one window per rank for all of them,
- *           a ring whose tiles are released in the order in which they were written.
- * Shape     p ranks, who meet in steps, by pairs (shape/meetings.h): so no rank is read by two in
- *           one step, and both directions go at once.  A rank writes the tiles for its partners
- *           into its own window, in the order of steps, as far ahead as there is room.  It copies
- *           out of its partners' windows in the same order, and writes its own tile k of a step
- *           before it receives its partner's tile k.
+ *           in turn.  Our additions: partners that meet in pairs, and one window per rank for all
+ *           of them, a ring whose tiles are released in the order in which they were written.
+ * Shape     p ranks, which meet in steps, in pairs (shape/meetings.h).  So no rank is read by two
+ *           ranks in one step, and both directions of a pair are active at once.  A rank writes the
+ *           tiles for its partners into its own window, in the order of steps, as far ahead as
+ *           there is room.  It copies out of its partners' windows in the same order, and writes
+ *           its own tile k of a step before it receives its partner's tile k.
  * Cost      T = (p - 1) (n / f (l + 2 f t)) + n t   ns; f bytes of a tile, t ns per byte copied in
  *           cache; steps overlap as far as windows allow
  *           traffic: 2 (p - 1) n bytes beyond in and out, in cache while the window is; a rank's
  *           own block goes from in to out
  *           per rank 456 bytes for each other rank, and the window
  * Accepts   any block, if the lease has a window: the slot needs 456 bytes for each rank and some
- *           lines.  A pair whose block is of zero bytes costs two stores into lines that nobody
+ *           lines.  A pair with a block of zero bytes costs two stores into lines that no rank
  *           reads, and no wait.
  *
  * Deadlock freedom
- *   1. A rank waits in two places.  For tile k of step s, which its partner has not written.  Or,
- *      before it may write tile k of step s, for the rank that has not acknowledged a tile written
- *      before, one of an earlier (s, k).
- *   2. Say a rank is at (s, k) until it has received tile k of step s, if there is one, and has
- *      written its own.  It waits for room only for a tile due at or before where it is.
- *   3. So a rank waits for one at an earlier (s, k), or for one at the same (s, k) that is to
- *      write and itself waits for an earlier one.  A rank at the minimum waits for nobody.
- *      Neither lengths nor the number of tiles of a window matter.
+ *   1. A rank waits in two places: for tile k of step s, which its partner has not written; or,
+ *      before it may write tile k of step s, for a rank that has not acknowledged an earlier tile,
+ *      of an earlier (s, k).
+ *   2. We say that a rank is at (s, k) until it has received tile k of step s, if there is one, and
+ *      has written its own tile.  It waits for room only for a tile due at or before its (s, k).
+ *   3. So a rank waits for a rank at an earlier (s, k), or for a rank at the same (s, k) that has
+ *      yet to write and itself waits for an earlier (s, k).  A rank at the minimum waits for no
+ *      other rank.  Neither lengths nor the number of tiles of a window matter.
  *
  * Safety
- *   1. In place: all tiles but the last are full, so tile k is the same bytes of the block both
- *      ways, and a rank's own tile was copied in before.
- *   2. A block that is shorter than its receiver expects ends where its last tile's header reports
- *      it, or where its sender reports none.  What is longer than the receiver's block is dropped,
- *      though a view of equal blocks goes on behind it, and the call reports that.
- *   3. A rank that expects zero bytes acknowledges all tiles at once, so nobody waits for it, and
- *      reads nothing: it does not learn of what is sent to it all the same.
- *   4. Flags and tiles are counted within an operation, so a later one finds nothing of 2 and 3.
+ *   1. In place: all tiles but the last are full, so tile k is the same bytes of the block in both
+ *      directions, and a rank's own tile was copied in before.
+ *   2. A block that is shorter than its receiver expects ends where its last tile's header says, or
+ *      where its sender reports no tiles.  Bytes beyond the receiver's block are dropped, although
+ *      a view of equal blocks continues behind it, and the call reports the truncation.
+ *   3. A rank that expects zero bytes acknowledges all tiles at once, so no rank waits for it.  It
+ *      reads nothing, and so does not notice data that are sent to it nevertheless.
+ *   4. Flags and tiles are counted within an operation, so a later operation is not affected by 2
+ *      and 3.
  */
 #include "alg/windows/write.h"
 
-/* Copies out the block of a step's partner, tile by tile, each once this rank's own tile of that
- * step and number is written. */
+/* Copies out the block of a step's partner, tile by tile.  Before each tile, writes this rank's own
+ * tile of the same step and number. */
 static void windows_receive(struct windows *w, int step, int peer)
 {
     struct windows_slot *from = mem_slot(w->m, peer);
@@ -70,7 +72,7 @@ static void windows_receive(struct windows *w, int step, int peer)
     mem_put(w->m, windows_known(w, peer, WINDOWS_CONSUMED), op - 1);
 }
 
-/* Acknowledges all tiles of the ranks from which this one expects nothing. */
+/* Acknowledges all tiles of the ranks from which this rank expects nothing. */
 static void windows_decline(const struct windows *w)
 {
     for (int peer = 0; !w->equal && peer < w->ranks; peer++)
@@ -149,8 +151,8 @@ WINDOWS_RUN(allgatherv, WINDOWS_ONE, WINDOWS_PARTS)
       .family = &family, .run = collective##_windows }
 #define PAPER "paper 02, Alltoall"
 #define AFTER "this project, after alltoall/windows"
-#define EQUAL "blocks are exchanged by tiles, through a window of each rank"
-#define ANY "blocks of any sizes are exchanged by tiles, through a window of each rank"
+#define EQUAL "blocks are exchanged in tiles through a window of each rank"
+#define ANY "blocks of any sizes are exchanged in tiles through a window of each rank"
 
 ALG_DEFINE(alltoall, windows) = WINDOWS_ALG(alltoall, EQUAL, PAPER);
 ALG_DEFINE(alltoallv, windows) = WINDOWS_ALG(alltoallv, ANY, PAPER);

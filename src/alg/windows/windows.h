@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * windows.h - the family `windows`: a rank's slot, and what two ranks announce to each other:
- * tiles that are written, and tiles that are acknowledged.  The exchange itself: windows.c.
+ * windows.h - the family `windows`: a rank's slot, and the announcements of two ranks to each
+ * other: tiles that are written, and tiles that are acknowledged.  The exchange itself: windows.c.
  *
  * Line                           written by  read by  value means
  *   slot[r].to[d].full[2]        r           d        operation; tiles that r has written for d in
- *                                                     it; whether it had any in the one before.
+ *                                                     it; whether it had any in the last one.
  *                                                     With it, headers of the last tiles: place,
  *                                                     bytes, whether more follow.  The two lines
  *                                                     are used in turn; the first of an operation
@@ -14,8 +14,8 @@
  *                                                     in it
  *   slot[r].at, .out             r           r        (plain) r's position in its window; the tiles
  *                                                     not known to be acknowledged
- *   slot[r] known, order         r           r        (plain) what r knows of each rank; whom r
- *                                                     meets, in turn: written in the first
+ *   slot[r] known, order         r           r        (plain) what r knows of each rank; r's
+ *                                                     partners, in turn: written in the first
  *                                                     operation
  *
  * Edges     R1 -> A1   a copy into a tile          happens before  its partner's copy out of it
@@ -26,16 +26,17 @@
  *
  * Safety
  *   1. Two tiles never share a header's place.  Tile t of operation k has place 7 (k % 2) + t mod
- *      14, of the 14 places that both lines of a pair have.  Before a rank announces a tile of
- *      operation k, its reader has acknowledged operation k - 2, and k - 1 before the two would
- *      share a place.
- *   2. A reader learns whether operation k had tiles, though its line may have moved on.  The line
- *      says it itself; or it announces operation k + 1, with that bit; or a later operation, and
- *      then k had none (by 1).
- *   3. A small tile is not overwritten.  One of at most 64 bytes travels in the line of its flag.
- *      That line is written again only once its reader has acknowledged all tiles of that
- *      operation, or was heard in a later one: a rank that writes for operation k has consumed all
- *      tiles of k - 1.  Where both ends send, most tiles are acknowledged in this way.
+ *      14, of the 14 places in both lines of a pair.  Before a rank announces a tile of operation
+ *      k, its reader has acknowledged operation k - 2, and also k - 1 before two tiles would share
+ *      a place.
+ *   2. A reader finds out whether operation k had tiles, even if its line has been updated since.
+ *      The line may have the number of tiles; or it announces operation k + 1, with a bit for
+ *      operation k; or it announces a later operation, and then k had none (by 1).
+ *   3. A small tile is not overwritten.  A tile of at most 64 bytes travels in the line of its
+ *      flag.  That line is written again only after its reader has acknowledged all tiles of that
+ *      operation, or has written a tile of a later operation: a rank that writes for operation k
+ *      has consumed all tiles of k - 1.  If both ranks send, most tiles are acknowledged in this
+ *      way.
  */
 #ifndef HUD_ALG_WINDOWS_H
 #define HUD_ALG_WINDOWS_H
@@ -49,22 +50,26 @@ _Static_assert((int)TILES_LINE == (int)HUD_LINE, "tiles begin lines");
 enum windows_param { WINDOWS_TILE, WINDOWS_BUDGET };
 
 static const struct alg_param windows_params[] = {
-    [WINDOWS_TILE] = { "tile", "B", "bytes exchanged at a time; 0: a quarter of the window", 0,
+    [WINDOWS_TILE] = { "tile", "B",
+                       "bytes of a tile, the unit of the exchange; 0: a quarter of the window", 0,
                        1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },
-    [WINDOWS_BUDGET] = { "budget", "B", "a rank's window, up to its L3 share; 0: all", 0, 1 << 28,
-                         128 << 10, NULL, .tune = "512K" },
+    [WINDOWS_BUDGET] = { "budget", "B",
+                         "bytes of a rank's window, used up to the rank's share of the L3 cache; "
+                         "0: as much as the lease allows",
+                         0, 1 << 28, 128 << 10, NULL, .tune = "512K" },
     { .name = NULL },
 };
 
-/* What a rank records of a tile that is out: for which rank, its number for that rank, its
- * operation, where it begins. */
+/* What a rank records of an unacknowledged tile: its receiver, its number for the receiver, its
+ * operation, and where it begins. */
 enum { WINDOWS_PEER, WINDOWS_COUNT, WINDOWS_OP, WINDOWS_AT, WINDOWS_WORDS };
 
 /*
- * What a rank knows of a peer: the last operation whose tiles for it, and those of all operations
- * before, are known to be consumed; the operations of the last small tiles, by line; the last
- * operations, an even and an odd one, that had tiles for it, and how many: 0 once all are known to
- * be acknowledged.
+ * What a rank knows of a peer.  WINDOWS_CONSUMED: the last operation whose tiles for the peer, and
+ * those of all earlier operations, are known to be consumed.  WINDOWS_SMALL_OP: the operations of
+ * the last small tiles, for each line.  WINDOWS_LAST_OP: the last even and the last odd operation
+ * that had tiles for the peer.  WINDOWS_LAST: their numbers of tiles, or 0 once all are known to be
+ * acknowledged.
  */
 enum {
     WINDOWS_CONSUMED,
@@ -75,17 +80,18 @@ enum {
 };
 
 struct windows_slot {
-    _Alignas(HUD_LINE) uint64_t
-        at;      /* bytes since the window began; a tile begins a line and wraps around no end */
-    uint64_t op; /* operations so far, from the first in this slot on: each posts every pair's
-                    flags, so none falls 2^31 behind */
-    uint64_t first, next; /* tiles [first, next) are out */
-    uint64_t met;         /* ranks in the order of meetings: none, or all others */
+    _Alignas(HUD_LINE)
+        uint64_t at; /* bytes since the window began; a tile begins at a line and does not wrap
+                        around the end */
+    uint64_t op;     /* number of operations in this slot so far; each posts every pair's flags,
+                        so no flag falls 2^31 behind */
+    uint64_t first, next; /* tiles [first, next) are not known to be acknowledged */
+    uint64_t met;         /* number of ranks in the order of meetings: none yet, or all others */
     uint64_t out[TILES_AHEAD][WINDOWS_WORDS];
     struct windows_lines {
         mem_flag full[2], acknowledged;
-    } to[]; /* [ranks]; then what is known of each rank; then the order, a word for each rank: step,
-               and whom this rank meets in it */
+    } to[]; /* [ranks]; followed by what is known of each rank; then by the order, a word for
+               each rank, with a step and the partner in it */
 };
 
 static inline size_t windows_lines_bytes(const long *param, int ranks, size_t window_bytes)
@@ -101,17 +107,18 @@ static inline size_t windows_window_bytes(const long *param, int ranks, size_t m
     return tiles_window_of((size_t)param[WINDOWS_BUDGET], max_bytes);
 }
 
-/* A view of the call: equal blocks, one for each rank; one block, the same for all that it goes to,
- * or in place its own part of the other view; or an array of views, one for each rank. */
+/* How a view of the call is cut: equal blocks, one for each rank; a single block, the same for all
+ * receivers, or in place its own part of the other view; or an array of views, one for each
+ * rank. */
 enum windows_cut { WINDOWS_EQUAL, WINDOWS_ONE, WINDOWS_PARTS };
 
-/* Of a collective: how its views are cut. */
+/* How the views of a collective are cut. */
 struct windows_way {
     enum windows_cut in, out;
 };
 
-/* One rank's exchange: its position in its window, and the next tile that it writes: the step, the
- * partner of that step, the tile's number, and the bytes of the block before it. */
+/* An exchange on one rank: its position in its window, and the next tile that it writes, with the
+ * step, the partner of the step, the tile's number, and the bytes of the block before it. */
 struct windows {
     struct mem *m;
     const struct coll *c;
@@ -120,7 +127,7 @@ struct windows {
     struct windows_way way;
     bool equal; /* all blocks have the call's bytes, or none */
     size_t window_bytes, tile_bytes;
-    size_t reach_bytes; /* of the window, where tiles of the block that it writes go */
+    size_t reach_bytes; /* bytes of the window that tiles of the current block may use */
     uint64_t op, at, first, next;
     int step, peer;
     uint64_t tile;
@@ -160,31 +167,31 @@ static inline uint64_t *windows_order(const struct windows *w)
     return (uint64_t *)&w->mine->to[w->ranks] + (size_t)w->ranks * WINDOWS_KNOWN;
 }
 
-/* What this rank knows of a peer. */
+/* Returns a word that this rank knows of a peer. */
 static inline uint64_t *windows_known(const struct windows *w, int peer, int word)
 {
     return (uint64_t *)&w->mine->to[w->ranks] + (size_t)peer * WINDOWS_KNOWN + word;
 }
 
-/* Whom this rank meets in a step of its own, counted from 0. */
+/* Returns the partner of this rank in the step-th of its own steps, counted from 0. */
 static inline int windows_partner(const struct windows *w, int step)
 {
     return partners_in(w->m, windows_order(w), step);
 }
 
-enum { WINDOWS_SMALL = 8 * 8 }; /* bytes that travel in the line */
+enum { WINDOWS_SMALL = 8 * 8 }; /* maximum bytes of a tile that travels in the line */
 _Static_assert(8 * TILES_HEADERS + WINDOWS_SMALL == MEM_PAYLOAD,
                "headers and a small tile fill the line of their flag");
 
-/* Where a rank's tile is, with the line that announces it. */
+/* Returns the address of a rank's tile, which `full` announces. */
 static inline char *windows_data(const struct windows *w, int rank, mem_flag *full, uint64_t header)
 {
     return header & TILES_SMALL ? (char *)&full->payload[TILES_HEADERS]
                                 : (char *)mem_window(w->m, rank) + tiles_header_begin(header);
 }
 
-/* The next tile for the partner may travel in its line: it is small, and the last one there has
- * been consumed. */
+/* Reports whether the next tile for the partner may travel in its line: the tile is small, and the
+ * last small tile there has been consumed. */
 static inline bool windows_is_small(const struct windows *w, int line, size_t bytes)
 {
     return bytes <= WINDOWS_SMALL &&
@@ -192,7 +199,8 @@ static inline bool windows_is_small(const struct windows *w, int line, size_t by
                mem_get(w->m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line));
 }
 
-/* What a peer has acknowledged: at least this count, if waited for. */
+/* Returns the acknowledgement of a peer.  If `wait` is true, first waits until the acknowledgement
+ * is at least `count`. */
 static inline uint64_t windows_acknowledged(const struct windows *w, int rank, uint64_t count,
                                             bool wait)
 {
@@ -204,7 +212,8 @@ static inline uint64_t windows_acknowledged(const struct windows *w, int rank, u
     return mem_peek(w->m, acknowledged);             /* A2 */
 }
 
-/* A peer has acknowledged so many tiles of an operation; false: not yet, and nobody waited. */
+/* Reports whether a peer has acknowledged `tiles` tiles of an operation.  Returns false only if
+ * `wait` is false. */
 static inline bool windows_is_acknowledged(const struct windows *w, int rank, uint64_t op,
                                            uint64_t tiles, bool wait)
 {
@@ -214,8 +223,9 @@ static inline bool windows_is_acknowledged(const struct windows *w, int rank, ui
            (int64_t)(windows_acknowledged(w, rank, count, wait) - count) >= 0;
 }
 
-/* The last operations before this one, an even and an odd one, that a peer's line acknowledges as a
- * whole need no look any more.  A look takes the line from its writer. */
+/* Records which of the last even and the last odd operation before this operation a peer's line has
+ * acknowledged as a whole, so the line need not be read again for them.  Reading takes the line
+ * from its writer. */
 static inline void windows_note(const struct windows *w, int peer, uint64_t acknowledged)
 {
     uint64_t *consumed = windows_known(w, peer, WINDOWS_CONSUMED);
@@ -232,7 +242,7 @@ static inline void windows_note(const struct windows *w, int peer, uint64_t ackn
     }
 }
 
-/* The partner has acknowledged all of the last even, or odd, operation. */
+/* Reports whether the partner has acknowledged all tiles of the last even, or odd, operation. */
 static inline bool windows_all_acknowledged(const struct windows *w, uint64_t parity, bool wait)
 {
     uint64_t *last = windows_known(w, w->peer, WINDOWS_LAST + (int)parity),
@@ -249,8 +259,8 @@ static inline bool windows_all_acknowledged(const struct windows *w, uint64_t pa
     return mem_get(w->m, last) == 0;
 }
 
-/* The place of the next header for the partner is free, and the partner needs nothing any more that
- * its line has announced. */
+/* Reports whether the place of the next header for the partner is free, and the partner no longer
+ * needs the data that its line has announced. */
 static inline bool windows_may_announce(const struct windows *w, bool wait)
 {
     uint64_t now = w->op % 2, before = 1 - now;
@@ -263,7 +273,7 @@ static inline bool windows_may_announce(const struct windows *w, bool wait)
     return (w->tile != 0 && w->tile != TILES_HEADERS) || windows_all_acknowledged(w, before, wait);
 }
 
-/* Announces this operation's tiles for the partner, so many up to now. */
+/* Announces this operation's tiles for the partner, `tiles` up to now. */
 static inline void windows_announce(const struct windows *w, mem_flag *full, uint64_t tiles)
 {
     uint64_t op = w->op,
@@ -272,7 +282,7 @@ static inline void windows_announce(const struct windows *w, mem_flag *full, uin
     mem_post(w->m, full, tiles_full(op, tiles, before == op - 1)); /* R1 */
 }
 
-/* Waits for a tile of a peer's; false: it has none in this operation. */
+/* Waits for a tile of a peer.  Returns false if the peer has no tiles in this operation. */
 static inline bool windows_await_tile(const struct windows *w, mem_flag *full, uint64_t tile)
 {
     uint64_t full_word =
@@ -281,7 +291,7 @@ static inline bool windows_await_tile(const struct windows *w, mem_flag *full, u
     return tile != 0 || tiles_had(full_word, w->op);
 }
 
-/* This rank has consumed so many tiles of a peer's in this operation. */
+/* Acknowledges `tiles` tiles of a peer in this operation. */
 static inline void windows_acknowledge(const struct windows *w, int peer, uint64_t tiles)
 {
     mem_post(w->m, &w->mine->to[peer].acknowledged, tiles_acknowledged(w->op, tiles)); /* R2 */

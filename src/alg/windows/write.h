@@ -3,20 +3,21 @@
  * write.h - the family `windows`: a rank writes the tiles for its partners into its own window, in
  * the order of steps, as far ahead as there is room.
  *
- * The window is a ring of bytes.  `at` counts those written since the window began; a tile lies at
- * `at` modulo the window's bytes, in one run.  `out` has the tiles that are not known to be
- * acknowledged, the oldest first.  There is room where the oldest one begins at most a window's
- * bytes before the end of the new one.  Short blocks go to the window's first pages only, as if
- * what is behind them was written, too.
+ * The window is a ring of bytes.  `at` counts the bytes written since the window began.  A tile is
+ * at `at` modulo the window's bytes, in one run.  `out` has the tiles that are not known to be
+ * acknowledged, the oldest first.  There is room if the oldest tile begins at most a window's bytes
+ * before the end of the new tile.  Short blocks use only the window's first pages; the position
+ * then advances as if the rest had been written, too.
  */
 #ifndef HUD_ALG_WINDOWS_WRITE_H
 #define HUD_ALG_WINDOWS_WRITE_H
 
 #include "alg/windows/windows.h"
 
-enum { WINDOWS_PREFETCH_MAX = 8192 }; /* bytes, for the next operation */
+enum { WINDOWS_PREFETCH_MAX = 8192 }; /* bytes prefetched for the next operation */
 
-/* The oldest tile that is out has been acknowledged; false: not yet, and nobody waited. */
+/* Releases the oldest tile once it has been acknowledged.  Returns false if `wait` is false and the
+ * acknowledgement has not arrived yet. */
 static bool windows_release_oldest(struct windows *w, bool wait)
 {
     const uint64_t *oldest = w->mine->out[w->first % TILES_AHEAD];
@@ -29,8 +30,8 @@ static bool windows_release_oldest(struct windows *w, bool wait)
     return true;
 }
 
-/* Makes room for these bytes in one run within reach, at the window's position; false: not yet, and
- * nobody waited. */
+/* Makes room for these bytes in one run within reach, at the window's position.  Returns false if
+ * `wait` is false and there is no room yet. */
 static bool windows_make_room(struct windows *w, size_t bytes, bool wait)
 {
     w->at = tiles_run(w->at, bytes, w->window_bytes, w->reach_bytes);
@@ -44,7 +45,7 @@ static bool windows_make_room(struct windows *w, size_t bytes, bool wait)
     return true;
 }
 
-/* Records a tile that is out. */
+/* Records a tile that has been written. */
 static void windows_record(struct windows *w, int line, bool small)
 {
     struct mem *m = w->m;
@@ -60,8 +61,8 @@ static void windows_record(struct windows *w, int line, bool small)
         mem_put(m, windows_known(w, w->peer, WINDOWS_SMALL_OP + line), op);
 }
 
-/* Writes the next tile, into its line or the window; false: there is no room yet and nobody
- * waited. */
+/* Writes the next tile, into its line or the window.  Returns false if `wait` is false and there is
+ * no room yet. */
 static bool windows_write_tile(struct windows *w, const struct block *in, bool wait)
 {
     size_t rest = in->bytes - w->done_bytes, bytes = rest < w->tile_bytes ? rest : w->tile_bytes;
@@ -84,8 +85,8 @@ static bool windows_write_tile(struct windows *w, const struct block *in, bool w
     return true;
 }
 
-/* Writes the next tile, or announces that the partner gets none; false: all is written, or there is
- * no room yet and nobody waited. */
+/* Writes the next tile, or announces that the partner gets none.  Returns false if everything is
+ * written, or if `wait` is false and there is no room yet. */
 static bool windows_write(struct windows *w, bool wait)
 {
     if (w->step == w->ranks - 1)
@@ -105,13 +106,14 @@ static bool windows_write(struct windows *w, bool wait)
     return true;
 }
 
-/* The bytes of the window that the next operation, if it is like this one, writes first. */
+/* Prefetches the bytes of the window which the next operation writes first, if it is like this
+ * operation. */
 static void windows_prefetch(struct windows *w, uint64_t began)
 {
     size_t bytes = w->at - began < WINDOWS_PREFETCH_MAX ? w->at - began : WINDOWS_PREFETCH_MAX,
            place = w->at % w->window_bytes;
 
-    if (bytes > place && place != 0) /* it began again at the window's beginning */
+    if (bytes > place && place != 0) /* the tiles began again at the beginning of the window */
         bytes = place;
     if (bytes != 0 && bytes <= w->window_bytes && windows_make_room(w, bytes, false))
         mem_prefetch_own(

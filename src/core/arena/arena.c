@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "core/arena/arena.h"
 #include "core/arena/budget.h"
-#include "core/team/vacate.h"
+#include "core/slice/team_leave.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -72,7 +72,8 @@ static int fill_head(struct arena *a)
     return 0;
 }
 
-/* Of huge pages from the pool, if it has them for so many ranks; else of ordinary ones. */
+/* Makes the file of huge pages, if the pool has enough for `huge_ranks` ranks, or else of ordinary
+ * pages. */
 static struct descriptor make_file(struct arena *a, int huge_ranks)
 {
     size_t huge = huge_ranks > 0 ? a->bytes / FILE_HUGE * FILE_HUGE : 0;
@@ -89,8 +90,8 @@ static struct descriptor make_file(struct arena *a, int huge_ranks)
 
 static void verify(struct arena *a, size_t offset, size_t bytes);
 
-/* After the head: huge pages are all there, or are made of ordinary ones from the first on.  Where
- * that fails once, it is not tried again. */
+/* Begins huge pages after the head: they are all there, or are made of ordinary pages from the
+ * first on.  After a failure there is no second try. */
 static void begin_huge(struct arena *a, int ranks)
 {
     size_t from = a->committed_bytes;
@@ -171,7 +172,7 @@ static void set_free(struct arena *a, struct extent *e)
     e->state = FREE;
 }
 
-/* Left extents that every member has left become free; free neighbours become one. */
+/* Frees left extents that every member has left, and joins free neighbours. */
 static void collect(struct arena *a)
 {
     static const struct mem_policy no_wait = { .polls = 0 };
@@ -185,7 +186,7 @@ static void collect(struct arena *a)
                          .slices = &slice,
                          .home_mask = ~(hud_arena_alignment(a->bytes) - 1),
                          .policy = &no_wait };
-        if (hud_shm_vacate_done(&m, e->ranks))
+        if (hud_shm_team_is_left(&m, e->ranks))
             set_free(a, e);
     }
     for (struct extent *e = a->extents; e; e = e->next)
@@ -210,8 +211,8 @@ size_t hud_arena_free_bytes(struct arena *a)
     return max;
 }
 
-/* Counts where new pages lie.  The kernel tells it only once they are mapped here.  A machine of
- * one node needs no answer: its pages are mapped when they are used, which few of them are. */
+/* Counts where new pages are.  The kernel tells the places only of pages mapped here.  A machine
+ * of a single node needs no answer: its pages are mapped when they are used, and few are. */
 static void verify(struct arena *a, size_t offset, size_t bytes)
 {
     size_t pages = bytes / a->page_bytes;
@@ -275,8 +276,8 @@ static int discard(struct arena *a, size_t from, size_t to)
                      : 0;
 }
 
-/* Commits what of [start, end) is not yet there, or not where it shall lie, if the memory limits of
- * all committers allow. */
+/* Commits the missing and misplaced parts of [start, end), if the memory limits of all
+ * committers allow. */
 static int grow(struct arena *a, size_t start, size_t end, int committers)
 {
     size_t had = a->committed_bytes, from = a->aimed ? start : had;
@@ -293,7 +294,7 @@ static int grow(struct arena *a, size_t start, size_t end, int committers)
     return 0;
 }
 
-/* Up to the end of a huge page, where the arena has all of it. */
+/* Returns the end of the huge page at `end`, if the arena has all of the page. */
 static size_t whole_huge(const struct arena *a, size_t end)
 {
     size_t up = (end + FILE_HUGE - 1) / FILE_HUGE * FILE_HUGE;
@@ -301,8 +302,8 @@ static size_t whole_huge(const struct arena *a, size_t end)
     return up <= a->bytes ? up : end;
 }
 
-/* Joining is for now only: once the other ranks poll, the kernel takes milliseconds for it, as it
- * asks every processor. */
+/* Commits bytes before they are needed.  Joins pages only now: once the other ranks poll, the
+ * kernel takes milliseconds for joining, as it asks every processor. */
 void hud_arena_warm(struct arena *a, size_t bytes, int committers)
 {
     const struct extent *e = find_free(a, a->page_bytes);
@@ -316,7 +317,7 @@ void hud_arena_warm(struct arena *a, size_t bytes, int committers)
         (void)hud_file_join((char *)a->head + from, (to - from) / FILE_HUGE * FILE_HUGE);
 }
 
-/* A slice is zero when it is leased. */
+/* Clears a slice, which is zero when leased. */
 static void clear(struct arena *a, size_t offset, size_t bytes)
 {
     if (offset < a->used_bytes)

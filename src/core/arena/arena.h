@@ -16,12 +16,13 @@
 
 #include "core/arena/descriptor.h"
 #include "core/arena/file.h"
-#include "core/team/member.h"
-#include "core/team/stats.h"
+#include "core/slice/member.h"
+#include "core/slice/peer_card.h"
+#include "core/slice/stats_block.h"
 
 #include <stddef.h>
 
-enum { ARENA_NONCE = 16, ARENA_VERSION = 16 };
+enum { ARENA_VERSION = 16 };
 
 /*
  * By the mark another program recognises an arena and knows whether it can read the rest of the
@@ -31,7 +32,7 @@ struct arena_mark {
     char magic[8];               /* ARENA_MAGIC */
     uint64_t layout;             /* hud_arena_layout() of the owner */
     char version[ARENA_VERSION]; /* hud_version() of the owner, ends with a zero byte */
-    int32_t pid;                 /* of the owner, in its own PID namespace */
+    int32_t pid;                 /* the owner's, in its own PID namespace */
     int32_t world_rank;          /* by its host; -1: not known yet */
 };
 
@@ -52,8 +53,8 @@ struct arena_head {
 _Static_assert(offsetof(struct arena_head, mark) == 128,
                "the mark has the same place in every version");
 
-/* A number for the layout of the head: programs with the same number can read each other's heads.
- */
+/* Returns a number for the layout of the head: programs with the same number can read each
+ * other's heads. */
 uint64_t hud_arena_layout(void);
 
 /* Marks the head as this process's; its rank is not known yet. */
@@ -65,8 +66,8 @@ struct arena {
     struct arena_head *head;  /* NULL: there is no arena */
     size_t bytes, page_bytes; /* page_bytes: of ordinary pages */
     enum arena_pages pages;
-    size_t committed_bytes; /* from the start; pages beyond were never touched */
-    size_t used_bytes;      /* from the start; beyond are zeros */
+    size_t committed_bytes; /* bytes from the start; pages beyond were never touched */
+    size_t used_bytes;      /* bytes from the start; beyond are zeros */
     struct descriptor file; /* the memfd; checked before each use */
     int node;               /* OS number of the rank's NUMA node; -1: none, pages are on the
                                node of their first touch */
@@ -75,15 +76,15 @@ struct arena {
     struct extent *extents;
 };
 
-/* Address space of every arena starts at a multiple of this, for mem_home.  It is the same for an
- * arena that huge pages from the pool have made shorter, by less than one of them: only some
- * members of a team may have got them. */
+/* Returns the alignment of every arena's address space, for mem_home.  Also of an arena which
+ * huge pages from the pool have made shorter, by less than a huge page: perhaps only some
+ * members of a team have huge pages. */
 size_t hud_arena_alignment(size_t bytes);
 
 /*
- * Makes an arena of `bytes` (whole pages).  huge_ranks: of huge pages, if the system has them for
- * so many ranks, else of ordinary ones; 0: of ordinary ones.  Returns 0, or -1 with a static line
- * in *why.
+ * Makes an arena of `bytes` bytes, whole pages.  The pages are huge if the system has enough of
+ * them for `huge_ranks` ranks, and ordinary otherwise, or if `huge_ranks` is 0.  Returns 0, or -1
+ * with a static line in *why.
  */
 int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char **why);
 void hud_arena_destroy(struct arena *a);
@@ -98,21 +99,21 @@ size_t hud_arena_free_bytes(struct arena *a); /* the largest slice that could be
  * less. */
 void hud_arena_warm(struct arena *a, size_t bytes, int committers);
 
-/* From now on slices are reserved on that node instead of the rank's own. */
+/* Reserves slices on a node from now on, instead of on the rank's own. */
 void hud_arena_aim(struct arena *a, int node);
 
 /*
  * Reserves, commits and zeroes a slice.  committers: number of ranks of this node that commit the
- * same size at the same time.  Returns its offset, or 0: no room or no memory; *why tells which.
+ * same size at the same time.  Returns its offset, or 0: no room or no memory; *why says which.
  */
 size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why);
-/* For a team that was never set up: the slice is free at once. */
+/* Frees at once the slice of a team that was never set up. */
 void hud_arena_release(struct arena *a, size_t offset);
-/* For a team that this rank has left: the slice is free when all `ranks` members have left. */
+/* Leaves the slice of a team: the slice is free when all `ranks` members have left. */
 void hud_arena_leave(struct arena *a, size_t offset, int ranks);
 
-/* The NUMA node of each page of a slice into nodes[] (negative: unknown).  Returns 0, or -1: the
- * kernel does not tell. */
+/* Stores the NUMA node of each page of a slice in nodes[], negative if unknown.  Returns 0, or
+ * -1 if the kernel does not report it. */
 int hud_arena_pages(const struct arena *a, size_t offset, size_t bytes, int *nodes);
 
 #endif

@@ -9,8 +9,8 @@
  * are kept, if they are from the same user.  All other messages are dropped unopened.  A bad
  * message affects only the set-up that waits for it.
  */
+#include "base/process.h"
 #include "core/arena/peers.h"
-#include "core/process.h"
 
 #include <poll.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 enum {
     WAIT_SECONDS = 10,
     MESSAGES_A_TURN = 64,
-    TURNS_PER_DEATH = 64 /* of some ms, from one question about processes to the next */
+    TURNS_PER_DEATH = 64 /* turns of some ms, from one question about processes to the next */
 };
 
 static double seconds(void)
@@ -30,13 +30,13 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The lock is held. */
+/* Returns whether a set-up waits for a peer; called under the lock. */
 static bool waits_for(const struct peer *peer)
 {
     return peer && !peer->head && peer->awaited > 0;
 }
 
-/* The lock is held. */
+/* Keeps an early message; called under the lock. */
 static void keep_early(struct peers *p, const struct handover *message, int fd)
 {
     struct early *slot = &p->early[p->earlies++ % PEERS_EARLY];
@@ -45,7 +45,7 @@ static void keep_early(struct peers *p, const struct handover *message, int fd)
     *slot = (struct early){ .message = *message, .file = descriptor_of(fd) };
 }
 
-/* Maps what came for a peer, or notes that it is lost. */
+/* Maps the descriptor of a peer, or notes its loss. */
 static void arrived(struct peers *p, const struct handover *message, int fd, size_t card_bytes)
 {
     struct arena_head *head = NULL;
@@ -65,7 +65,7 @@ static void arrived(struct peers *p, const struct handover *message, int fd, siz
     pthread_mutex_unlock(&p->lock);
 }
 
-/* The next message, whatever it is; false: none waits. */
+/* Receives the next message, of any kind.  Returns false if no message waits. */
 static bool receive(struct peers *p)
 {
     struct handover message;
@@ -74,7 +74,7 @@ static bool receive(struct peers *p)
     int fd = -1;
 
     pthread_mutex_lock(&p->lock);
-    enum handover_kind kind = hud_handover_look(&p->sock, &message);
+    enum handover_kind kind = hud_handover_peek(&p->sock, &message);
     if (kind == HANDOVER_SAME_USER || kind == HANDOVER_STRANGER) {
         struct peer *peer = hud_peers_find(p, message.nonce);
         expected = waits_for(peer);
@@ -96,7 +96,7 @@ static bool receive(struct peers *p)
     return kind != HANDOVER_NONE;
 }
 
-/* What came early for that peer; false: nothing. */
+/* Takes the early message of a peer.  Returns false if there is none. */
 static bool take_early(struct peers *p, const unsigned char *nonce, size_t card_bytes)
 {
     struct early found = { .file.fd = -1 };
@@ -115,7 +115,7 @@ static bool take_early(struct peers *p, const unsigned char *nonce, size_t card_
     return found.file.fd >= 0;
 }
 
-/* From now on the descriptor of that peer is waited for. */
+/* Waits for the descriptor of a peer from now on. */
 static void await(struct peers *p, const struct peer_card *card)
 {
     pthread_mutex_lock(&p->lock);
@@ -140,8 +140,9 @@ static void await_no_more(struct peers *p, const struct peer_card *card)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Whether the two send to each other.  A rank without a socket can do neither.  A name means
- * another socket in another network namespace, perhaps a stranger's: that one gets nothing. */
+/* Returns whether two ranks send to each other.  A rank without a socket can do neither.  In
+ * another network namespace the name means another socket, perhaps a stranger's, which gets
+ * nothing. */
 static bool is_near(const struct peer_card *own, const struct peer_card *card)
 {
     return own->socket[0] != '\0' && card->socket[0] != '\0' &&
@@ -149,7 +150,7 @@ static bool is_near(const struct peer_card *own, const struct peer_card *card)
             card->net_namespace == 0);
 }
 
-/* Nothing more will come for that peer: it is mapped, or cannot be. */
+/* Returns whether nothing more will come for a peer: it is mapped, or cannot be. */
 static bool is_settled(struct peers *p, const struct peer_card *own, const struct peer_card *card)
 {
     pthread_mutex_lock(&p->lock);
@@ -159,7 +160,7 @@ static bool is_settled(struct peers *p, const struct peer_card *own, const struc
     return settled;
 }
 
-/* One try, unless that peer has it: false, its queue was full. */
+/* Sends once, unless the peer has the descriptor.  Returns false if the peer's queue was full. */
 static bool send_to(struct peers *p, const struct arena *own, const struct peer_card *card)
 {
     pthread_mutex_lock(&p->lock);
@@ -193,7 +194,7 @@ static bool all_settled(struct peers *p, const struct peer_card *cards, int rank
     return all;
 }
 
-/* A member's process has ended: its descriptor will not come. */
+/* Returns whether a member's process has ended, so that its descriptor will not come. */
 static bool has_dead(const struct peer_card *cards, int ranks, int me)
 {
     bool dead = false;
@@ -203,11 +204,9 @@ static bool has_dead(const struct peer_card *cards, int ranks, int me)
     return dead;
 }
 
-/*
- * Everybody sends to everybody and receives from everybody; all members are here at the same time,
- * so no queue stays full.  A member that has died ends this for its team, but not for the teams of
- * those that are left.
- */
+/* Exchanges descriptors: everybody sends to everybody, and all members are here at the same
+ * time, so no queue stays full.  A dead member ends the exchange for its team, but not for other
+ * teams of the survivors. */
 void hud_arrivals_exchange(struct peers *p, const struct arena *own, const struct peer_card *cards,
                            int ranks, int me, void (*progress)(void *arg), void *arg)
 {

@@ -21,7 +21,7 @@
 /* For the MPI and the program: bytes of address space, and of memory. */
 enum { SPACE_KEPT = 256 << 20, MEMORY_KEPT = 8 << 20 };
 
-/* First number in a file; -1: no file, or "max". */
+/* Reads the first number in a file.  Returns -1 without a file, or for "max". */
 static long long read_number(const char *path)
 {
     long long n = -1;
@@ -35,7 +35,8 @@ static long long read_number(const char *path)
     return n;
 }
 
-/* The number behind a key in "key number" lines, or "key: number kB"; -1: not there. */
+/* Reads the number behind a key in "key number" or "key: number kB" lines.  Returns -1 if the
+ * key is missing. */
 static long long read_key(const char *path, const char *key)
 {
     char line[256];
@@ -63,8 +64,9 @@ static const struct names {
 } names_of[2] = { { "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file" },
                   { "memory.max", "memory.current", "inactive_file" } };
 
-/* arg: the least so far.  Most groups have no limit, and reading their usage would take longest. */
-static void look_at(const char *folder, bool version_2, void *arg)
+/* Reads the limit of a group.  arg: the minimum so far.  Most groups have no limit, and
+ * reading their usage would take the longest time. */
+static void read_limit(const char *folder, bool version_2, void *arg)
 {
     const struct names *names = &names_of[version_2];
     struct limit *min = arg;
@@ -90,11 +92,11 @@ static struct limit group_limits(void)
 {
     struct limit min = { SIZE_MAX, SIZE_MAX };
 
-    hud_cgroup_visit("", "memory", look_at, &min);
+    hud_cgroup_visit("", "memory", read_limit, &min);
     return min;
 }
 
-/* A line of /proc/meminfo in bytes; SIZE_MAX: not there. */
+/* Returns a line of /proc/meminfo in bytes, or SIZE_MAX if the line is missing. */
 static size_t machine_bytes(const char *key)
 {
     long long kb = read_key("/proc/meminfo", key);

@@ -9,26 +9,25 @@
 
 enum { BUDGET_MAX = 10 << 20 }; /* bytes of a rank's arena by default, paper 01: <= 10 MB */
 
-/* 1 % of the memory the job may use / max(processors, ranks on the node), at most BUDGET_MAX, in
- * whole pages. */
+/* Returns 1 % of the memory the job may use / max(processors, ranks on the node), at most
+ * BUDGET_MAX, in whole pages. */
 size_t hud_budget_default(int local_ranks);
-/* The same for a machine with that much memory and that many processors. */
+/* Returns the same for a machine with so much memory and so many processors. */
 size_t hud_budget_of(size_t whole_bytes, int processors, int local_ranks);
 
-/* Bytes of memory this process's cgroups (all ancestors, v1 and v2) and the machine still allow;
- * page cache that can be dropped counts as free. */
+/* Returns the bytes of memory that this process's cgroups (all ancestors, v1 and v2) and the
+ * machine still allow; page cache counts as free if droppable. */
 size_t hud_budget_left(void);
-/* The part of them that leases may use: the last bytes are reserved for the MPI and the program,
- * which are killed if there are none. */
+/* Returns the part of these bytes for leases: the last bytes are reserved for the MPI and the
+ * program, which are killed without memory. */
 size_t hud_budget_room(void);
 
-/*
- * Whether RLIMIT_AS leaves address space for that many mappings of an arena, and enough for the
- * MPI, which may end or hang without it.
- */
+/* Returns whether RLIMIT_AS leaves address space for so many mappings of an arena, and enough
+ * for the MPI, which may end or hang otherwise. */
 bool hud_budget_has_space(size_t arena_bytes, int mappings);
 
-/* Whether RLIMIT_NOFILE allows BUDGET_DESCRIPTORS: with fewer, the MPI needs all of them. */
+/* Returns whether RLIMIT_NOFILE allows BUDGET_DESCRIPTORS: with fewer, the MPI needs all of
+ * them. */
 bool hud_budget_has_descriptors(void);
 enum { BUDGET_DESCRIPTORS = 64 };
 

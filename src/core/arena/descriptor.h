@@ -15,7 +15,7 @@ struct descriptor {
     ino_t inode;
 };
 
-/* A descriptor that could not be identified later is closed at once. */
+/* Identifies a descriptor, or closes the descriptor at once. */
 static inline struct descriptor descriptor_of(int fd)
 {
     struct stat st;
@@ -36,8 +36,8 @@ static inline bool descriptor_is_ours(const struct descriptor *d)
     return d->fd >= 0 && fstat(d->fd, &st) == 0 && st.st_dev == d->device && st.st_ino == d->inode;
 }
 
-/* For answers that all ranks must share: it is known to be closed, or another file's.  An fstat
- * that fails because there is no memory tells neither. */
+/* Returns whether a descriptor is known to be closed, or another file's, for answers that all
+ * ranks must share.  An fstat without memory tells neither. */
 static inline bool descriptor_is_lost(const struct descriptor *d)
 {
     struct stat st;

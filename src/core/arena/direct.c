@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "core/arena/direct.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "cost/kernel.h"
 
 #include <pthread.h>
@@ -38,8 +38,8 @@ struct mem_mapped *hud_direct_maps(const struct peer_card *peer, bool keeps)
     return mapped;
 }
 
-/* 0, and where there is no Yama: as for a debugger; 1: only parents, and 2: nobody, but for the
- * administrator; 3: nobody. */
+/* Returns 0, also without Yama, if the rules for a debugger hold; 1 if only parents have access,
+ * 2 only the administrator, 3 nobody. */
 static int yama(void)
 {
     FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -75,7 +75,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The least of a few tries: another process may have had the processor meanwhile. */
+/* Takes the minimum of a few tries: another process may have had the processor meanwhile. */
 static bool try_copies(char *to, const char *from)
 {
     uint64_t kernel = UINT64_MAX, own = UINT64_MAX;

@@ -9,20 +9,20 @@
 /* How a process reaches another one's memory: by system calls, or mapped (mem/mapped.h). */
 enum direct_way { DIRECT_CALLS = 1, DIRECT_MAPPED = 2 };
 
-/* Reads the nonce at the start of a peer's arena, through the peer's own mapping of it: only the
- * right process has it there. */
+/* Reads the nonce at the start of a peer's arena, through the peer's own mapping: only the right
+ * process has the nonce there. */
 bool hud_direct_reads(const struct peer_card *own, const struct peer_card *peer);
 
-/* The same through a mapping of that process's memory: the mapping, or NULL. */
+/* Returns a mapping of a process's memory through which the nonce was read, or NULL. */
 struct mem_mapped *hud_direct_maps(const struct peer_card *peer, bool keeps);
 
-/* Whether single copy would probably work in a team of processes of this user: a guess of one
- * process, for use before there is a team. */
+/* Returns whether single copy would probably work in a team of processes of this user: a guess
+ * of a single process, before there is a team. */
 bool hud_direct_likely(void);
 bool hud_direct_may_map(void); /* the same of mappings */
 
-/* Whether single copy is worth its while (cost/kernel.h).  Tried once in a process, in some .1 ms;
- * false where it cannot be tried. */
+/* Returns whether single copy pays (cost/kernel.h).  Tried once in a process, in some .1 ms;
+ * false if a try is impossible. */
 bool hud_direct_is_quick(void);
 
 #endif

@@ -2,7 +2,7 @@
 /* file.c - see file.h. */
 #define _GNU_SOURCE
 #include "core/arena/file.h"
-#include "core/local.h"
+#include "base/process_atomics.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,8 +88,9 @@ struct thread_policy {
     unsigned long mask[NODES / WORD];
 };
 
-/* Huge pages of that node and no other: ordinary ones at home are better than huge ones elsewhere.
- * False: not allowed in some containers; then they come from where the thread runs. */
+/* Asks for huge pages of a node and no other: ordinary pages at home are better than huge pages
+ * elsewhere.  Returns false if not allowed, as in some containers; then the pages come from
+ * where the thread runs. */
 static bool aim_at(int node, struct thread_policy *before)
 {
     struct thread_policy home = { .mode = MPOL_BIND };
@@ -170,7 +171,7 @@ size_t hud_file_joined_bytes(const void *at, size_t bytes)
 
 static _Atomic(void *) last_base;
 
-/* Where the system has put the last one, the place before it is often free. */
+/* Maps before the last mapping of the system, where a place is often free. */
 static char *map_before_last(int fd, size_t bytes, size_t alignment)
 {
     uintptr_t before = (uintptr_t)local_get(&last_base), wish = (before - bytes) & ~(alignment - 1);

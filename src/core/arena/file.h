@@ -16,19 +16,21 @@
 enum arena_pages { PAGES_ORDINARY, PAGES_POOL, PAGES_TRANSPARENT, PAGES_KINDS };
 extern const char *const hud_file_pages[PAGES_KINDS]; /* as words */
 
-/* Of 2 MB, which x86-64 and aarch64 have with every size of ordinary pages. */
+/* A huge page of 2 MB, which x86-64 and aarch64 have with every size of ordinary pages. */
 #define FILE_HUGE ((size_t)2 << 20)
 
-/* A descriptor of `bytes` that can neither shrink nor grow; -1. */
+/* Makes a descriptor of `bytes` that can neither shrink nor grow.  Returns -1 on failure. */
 int hud_file_make(size_t bytes);
 
 /* Maps `bytes` of it at a multiple of `alignment`.  NULL: no address space. */
 void *hud_file_map(int fd, size_t bytes, size_t alignment);
 
-/* The same of huge pages from the pool, all on that NUMA node (-1: on any); -1: it has no more. */
+/* Makes such a descriptor of huge pages from the pool, all on a NUMA node (-1: on any).  Returns
+ * -1 if the pool has too few. */
 int hud_file_make_huge(size_t bytes, int node);
 
-/* Whether the pool, full, has `bytes` for each of so many ranks: the same answer on all of them. */
+/* Reports whether the full pool has `bytes` bytes for each of `ranks` ranks.  All ranks get the
+ * same answer. */
 bool hud_file_pool_suffices(size_t bytes, int ranks);
 
 /* Allocates the pages of [from, from + bytes); 0, or -1. */
@@ -37,7 +39,7 @@ int hud_file_allocate(int fd, size_t from, size_t bytes);
 /* Makes huge pages of ordinary ones of the file that are mapped there: whole ones, aligned. */
 bool hud_file_join(void *at, size_t bytes);
 
-/* Bytes of such pages among the `bytes` mapped there, as the kernel tells. */
+/* Returns the bytes of such pages among the `bytes` mapped there, from the kernel. */
 size_t hud_file_joined_bytes(const void *at, size_t bytes);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { ADDRESS_HEAD = offsetof(struct sockaddr_un, sun_path) + 1 };
 
-/* An autobound abstract socket: the kernel picks a name that nobody has. */
+/* Opens an autobound abstract socket: the kernel picks a free name. */
 static int open_socket(void)
 {
     struct sockaddr_un any = { .sun_family = AF_UNIX };
@@ -94,7 +94,7 @@ bool hud_handover_is_user(uid_t uid)
     return uid != overflow_uid;
 }
 
-/* recvmsg of one message without waiting: false, none waits. */
+/* Calls recvmsg for a message without waiting.  Returns false if no message waits. */
 static bool next(const struct descriptor *sock, struct handover *message, void *control,
                  size_t control_bytes, int how, struct msghdr *msg, ssize_t *bytes)
 {
@@ -118,9 +118,9 @@ static bool is_whole(ssize_t bytes, const struct msghdr *msg)
     return bytes == (ssize_t)sizeof(struct handover) && !(msg->msg_flags & MSG_TRUNC);
 }
 
-/* The room is for credentials, which come first, and for no descriptor. */
-enum handover_kind hud_handover_look(const struct descriptor *sock, struct handover *message)
+enum handover_kind hud_handover_peek(const struct descriptor *sock, struct handover *message)
 {
+    /* room for the credentials, which come first, and not for a descriptor */
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr align;
@@ -142,8 +142,8 @@ enum handover_kind hud_handover_look(const struct descriptor *sock, struct hando
     return same ? HANDOVER_SAME_USER : HANDOVER_STRANGER;
 }
 
-/* The room is for credentials and exactly one descriptor: the kernel drops others and
- * reports it. */
+/* Takes a message, with room for credentials and exactly one descriptor: the kernel drops others
+ * and reports the loss. */
 int hud_handover_take(const struct descriptor *sock, const struct handover *message)
 {
     union {

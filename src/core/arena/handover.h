@@ -14,8 +14,6 @@
 
 #include "core/arena/arena.h"
 
-enum { HANDOVER_NAME = 16 }; /* bytes of a socket's name, with the final zero */
-
 /* A message. */
 struct handover {
     unsigned char nonce[ARENA_NONCE];
@@ -32,23 +30,23 @@ int hud_handover_send(const struct descriptor *sock, const struct arena *own, co
 
 enum handover_kind {
     HANDOVER_NONE,     /* no message */
-    HANDOVER_GARBAGE,  /* of another length */
+    HANDOVER_GARBAGE,  /* a message of another length */
     HANDOVER_STRANGER, /* a message; its sender may have another uid */
     HANDOVER_SAME_USER
 };
 
 /* Peeks at the next message; it stays queued. */
-enum handover_kind hud_handover_look(const struct descriptor *sock, struct handover *message);
+enum handover_kind hud_handover_peek(const struct descriptor *sock, struct handover *message);
 
-/* Receives the message that was peeked at.  Returns its descriptor, which the caller closes; -1: it
- * had none or several, or this process has no free descriptor. */
+/* Receives the message that was peeked at.  Returns its descriptor, which the caller closes, or
+ * -1 if the message had none or several, or this process has no free descriptor. */
 int hud_handover_take(const struct descriptor *sock, const struct handover *message);
 
 /* Drops the next message. */
 void hud_handover_drop(const struct descriptor *sock);
 
-/* Whether the uid is of one user: not the uid of all users that this user namespace does not map.
- */
+/* Returns whether the uid is of a single user, and not the uid of all users not mapped by this
+ * user namespace. */
 bool hud_handover_is_user(uid_t uid);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mark.c - the mark of an arena, by which programs of any version recognise it. */
+#include "base/hash.h"
 #include "core/arena/arena.h"
-#include "core/hash.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* peers.c - maps the other ranks' arenas: those of this process, those reached through /proc, and
  * those whose descriptors must be sent (arrivals.c). */
 #define _GNU_SOURCE
+#include "base/clock.h"
 #include "core/arena/direct.h"
-#include "core/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,8 @@
 static pthread_mutex_t here_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct peers *here;
 
-/* The same for all contexts of a process; a forked child has another pid. */
+/* Returns a number that is the same for all contexts of a process; a forked child has another
+ * pid. */
 static uint64_t process_token(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -52,7 +53,7 @@ void hud_peers_init(struct peers *p)
     p->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
-/* Its arena is no longer to be had by other contexts of the process; those that have it hold it. */
+/* Withdraws an arena from other contexts of the process; its users hold their mapping. */
 static void leave_here(struct peers *p)
 {
     pthread_mutex_lock(&here_lock);
@@ -111,7 +112,7 @@ struct arena_head *hud_peers_map_file(int fd, const unsigned char *nonce, size_t
     return head;
 }
 
-/* Could this process open its own arena as others would? */
+/* Returns whether this process could open its own arena as others would. */
 static bool opens_by_proc(const struct arena *own, const struct peer_card *card)
 {
     /* others may not look into a process that must not be dumped */
@@ -227,8 +228,8 @@ void hud_peers_send_again(struct peers *p, const struct peer_card *cards, int ra
     pthread_mutex_unlock(&p->lock);
 }
 
-/* All members see one /proc and may use it, as one user.  Known as one: the uid of all whom a
- * namespace does not map is not one user's. */
+/* Returns whether all members see the same /proc and may use it, as a single user.  The uid of
+ * all users not mapped by a namespace is not a single user's. */
 static bool proc_serves(const struct peer_card *cards, int ranks)
 {
     bool serves = hud_handover_is_user((uid_t)cards[0].uid);
@@ -246,8 +247,8 @@ static bool same_process(const struct peer_card *one, const struct peer_card *ot
            one->user_namespace == other->user_namespace;
 }
 
-/* The arena of another context of this process, held; NULL: there is none of that nonce and
- * size. */
+/* Returns the arena of another context of this process, held, or NULL without an arena of the
+ * same nonce and size. */
 static struct arena_head *borrow(const struct peer_card *card)
 {
     struct arena_head *head = NULL;
@@ -303,7 +304,7 @@ int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_ca
     return out;
 }
 
-/* Those of the ways that reach a mapped peer's memory. */
+/* Returns the ways that reach a mapped peer's memory. */
 static unsigned ways_to(struct peers *p, const struct peer_card *own, const struct peer_card *card,
                         unsigned ways, struct mem_mapped **mapped)
 {

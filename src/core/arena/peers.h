@@ -16,33 +16,11 @@
 
 #include <pthread.h>
 
-/* A rank's data about its arena in the first round. */
-struct peer_card {
-    unsigned char nonce[ARENA_NONCE];
-    uint64_t bytes, address; /* address: for ranks that can read this process's memory */
-    uint64_t process;        /* random, per process image */
-    uint64_t pid_namespace, user_namespace; /* inode numbers; 0: not known */
-    uint64_t net_namespace;                 /* in which the socket's name is valid */
-    int64_t offer;                          /* hud_mapped_offer; 0: none */
-    int32_t pid, fd;
-    uint32_t uid;
-    uint32_t by_proc;           /* nonzero: it can open its own descriptor by /proc/PID/fd */
-    char socket[HANDOVER_NAME]; /* name of its abstract socket, without the leading zero byte; ""
-                                   none */
-};
-
-/* A member's pid, if it is valid in this process's PID namespace; else 0. */
-static inline int peer_pid(const struct peer_card *own, const struct peer_card *card)
-{
-    return own->pid_namespace != 0 && card->pid_namespace == own->pid_namespace ? (int)card->pid
-                                                                                : 0;
-}
-
 struct peer {
     unsigned char nonce[ARENA_NONCE];
     struct arena_head *head;
     size_t bytes;
-    bool borrowed;        /* of this process: not to be unmapped here */
+    bool borrowed;        /* belongs to this process: not to be unmapped here */
     bool sent;            /* this rank's descriptor was sent to it */
     int awaited;          /* set-ups of this process that wait for its descriptor, of card_bytes */
     size_t card_bytes;    /* by its card */
@@ -71,9 +49,9 @@ struct peers {
     bool maps;        /* offers its memory to others' mappings, and keeps those that it makes... */
     bool keeps;       /* ... of theirs; both set before the card is asked for */
     bool card_known;
-    struct peer_card card; /* of this rank's arena, once it was asked for */
+    struct peer_card card; /* card of this rank's arena, once it was asked for */
     struct arena_head *own;
-    struct peers *next_here; /* of the process's contexts that have a card */
+    struct peers *next_here; /* next of the process's contexts that have a card */
 };
 
 void hud_peers_init(struct peers *p);
@@ -82,47 +60,41 @@ void hud_peers_destroy(struct peers *p);
 /* Fills the card of this rank's arena. */
 void hud_peers_card(struct peers *p, const struct arena *own, struct peer_card *card);
 
-/* A member never sent its descriptor: teams of this rank are refused at once, instead of after a
- * wait each. */
+/* Returns whether a member never sent its descriptor: teams of this rank are refused at once,
+ * instead of after a wait each. */
 bool hud_peers_lost(struct peers *p);
 
-/* For a team that some member could not reach: its members get this rank's descriptor again when
- * another team needs it. */
+/* Sends this rank's descriptor again when another team needs it, to the members of a team in
+ * which some member was out of reach. */
 void hud_peers_send_again(struct peers *p, const struct peer_card *cards, int ranks);
 
-/*
- * Maps every arena of cards[0..ranks-1] that is not mapped yet; base[r] gets its address.  If
- * descriptors must be sent, it waits at most 10 s for the others to come, and calls progress
- * meanwhile.  Returns 0, or 1 + the number of a rank that cannot be reached.
- */
+/* Maps every arena of cards[0..ranks-1] that is not mapped yet; base[r] gets its address.  Waits
+ * for descriptors at most 10 s, and calls progress meanwhile.  Returns 0, or 1 + the number of a
+ * rank out of reach. */
 int hud_peers_map(struct peers *p, const struct arena *own, const struct peer_card *cards,
                   int ranks, int me, void (*progress)(void *arg), void *arg, char **base);
 
-/*
- * Which of those ways (enum direct_way, a set) reach the memory of every other member; after
- * hud_peers_map.  Each member is tried once in the life of the context.  reached, mapped: of all
- * members; mapped is NULL for this one, and where that way does not work.
- */
+/* Returns which of the ways (enum direct_way, a set) reach the memory of every other member,
+ * after hud_peers_map.  Each member is tried once in the life of the context.  reached, mapped:
+ * of all members; mapped is NULL for this rank, and where mappings do not work. */
 unsigned hud_peers_direct(struct peers *p, const struct peer_card *cards, int ranks, int me,
                           unsigned ways, struct mem_peer *reached, struct mem_mapped **mapped);
 
 /* ---- between peers.c and arrivals.c ---- */
 
-/* With the lock held: the peer of that nonce.  NULL: there is none, or, for the second function, no
- * memory for one. */
+/* Finds the peer of a nonce, under the lock.  Returns NULL if there is none or, for the second
+ * function, no memory. */
 struct peer *hud_peers_find(struct peers *p, const unsigned char *nonce);
 struct peer *hud_peers_find_or_add(struct peers *p, const unsigned char *nonce);
-/* Maps fd if it is the arena of that nonce and size, and can neither shrink nor grow.  Closes fd.
- * NULL: it is not that arena, or there is no address space. */
+/* Maps fd if the file is the arena of a nonce and size, and can neither shrink nor grow.  Closes
+ * fd.  Returns NULL for another file, or without address space. */
 struct arena_head *hud_peers_map_file(int fd, const unsigned char *nonce, size_t bytes);
 /* Records a mapping; if another thread was faster, the new one is unmapped. */
 void hud_peers_record(struct peers *p, const unsigned char *nonce, struct arena_head *head,
                       size_t bytes, bool borrowed);
 
-/*
- * Sends this rank's descriptor to all members of a team that do not have it yet, and maps theirs.
- * If a message is bad, or its descriptor was lost, this team cannot reach its sender.
- */
+/* Sends this rank's descriptor to the members of a team without a copy, and maps theirs.  After
+ * a bad message, or a lost descriptor, this team cannot reach the sender. */
 void hud_arrivals_exchange(struct peers *p, const struct arena *own, const struct peer_card *cards,
                            int ranks, int me, void (*progress)(void *arg), void *arg);
 void hud_arrivals_drop(struct peers *p); /* messages that are still queued, at the end */

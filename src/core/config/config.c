@@ -8,12 +8,12 @@
  * too, since a misspelt name would otherwise go unnoticed.
  */
 #include "core/config/config.h"
+#include "base/hash.h"
+#include "base/process_atomics.h"
+#include "base/setuid.h"
 #include "coll/coll.h"
 #include "core/config/settings.h"
 #include "core/config/text.h"
-#include "core/elevated.h"
-#include "core/hash.h"
-#include "core/local.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -60,6 +60,16 @@ static bool parse_number(const struct setting_row *row, const char *value, long 
     return hud_config_number(value, row->kind == BYTES, row->min, row->max, number);
 }
 
+/* Accepts a path of a setting that also has words.  Its number is the number of words. */
+static bool parse_file(const struct setting_row *row, const char *value, long *number)
+{
+    if (!strchr(value, '/') || strlen(value) >= SET_TEXT || !hud_text_is_plain(value))
+        return false;
+    for (*number = 0; row->words[*number];)
+        ++*number;
+    return true;
+}
+
 static bool parse_word(const struct setting_row *row, const char *value, long *number)
 {
     for (int i = 0; row->words[i]; i++)
@@ -74,7 +84,8 @@ static bool parse_word(const struct setting_row *row, const char *value, long *n
     return false;
 }
 
-/* For a line about a bad value; the last one says how many have none. */
+/* Returns whether there is room for a line about a further bad value.  The last line has the
+ * number of the others. */
 static bool has_room(const struct config *config)
 {
     return config->error[0] == '\0' || config->more_count < SET_ERRORS - 2;
@@ -100,20 +111,21 @@ static void complain(struct config *config, const char *format, ...)
 static void count_untold(struct config *config)
 {
     if (config->untold > 0)
-        snprintf(
-            config->more[config->more_count++], sizeof config->error,
-            "%d further settings are not understood ('huddle settings' lists what is accepted)",
-            config->untold);
+        snprintf(config->more[config->more_count++], sizeof config->error,
+                 "%d further settings are not valid ('huddle settings' lists the accepted values)",
+                 config->untold);
 }
 
 static bool parse(const struct setting_row *row, const char *value, long *number)
 {
     if (row->kind == TEXT)
         return strlen(value) < SET_TEXT && hud_text_is_plain(value) && row->check(value) == NULL;
-    return row->kind == WORD ? parse_word(row, value, number) : parse_number(row, value, number);
+    if (row->kind == WORD_OR_FILE && parse_file(row, value, number))
+        return true;
+    return row->words ? parse_word(row, value, number) : parse_number(row, value, number);
 }
 
-/* A value that is fine; its text stays there. */
+/* Stores a valid value; its text stays there. */
 static void set(struct config *config, int i, const char *value, long number, const char *origin)
 {
     const struct setting_row *row = &hud_settings_rows(NULL)[i];
@@ -121,6 +133,10 @@ static void set(struct config *config, int i, const char *value, long number, co
     if (i == SET_ON) { /* what is required is on, alike for ranks where it is not */
         config->required = number == SWITCH_REQUIRE;
         number = number == SWITCH_REQUIRE ? SWITCH_ON : number;
+    }
+    if (i == SET_CHECK) {
+        config->check_aborts = number == CHECK_ABORT;
+        number = number == CHECK_ABORT ? SWITCH_ON : number;
     }
     config->number[i] = number;
     config->origin[i] = origin;
@@ -136,7 +152,28 @@ static void set(struct config *config, int i, const char *value, long number, co
             1;
 }
 
-/* A value that somebody gave.  The environment may change later. */
+/* Returns whether a text is a number with an optional sign, and K, M or G if it is bytes. */
+static bool is_number(const char *text, bool bytes)
+{
+    size_t digits = strspn(text += *text == '-', "0123456789");
+
+    return digits > 0 && (text[digits] == '\0' ||
+                          (bytes && strchr("KkMmGg", text[digits]) && text[digits + 1] == '\0'));
+}
+
+const char *hud_setting_refusal(int at, const char *value)
+{
+    const struct setting_row *row = &hud_settings_rows(NULL)[at];
+    long number;
+
+    if (value[0] == '\0' || parse(row, value, &number))
+        return NULL;
+    bool is_far =
+        (row->kind == BYTES || row->kind == NUMBER) && is_number(value, row->kind == BYTES);
+    return is_far ? "out of range" : "not valid";
+}
+
+/* Stores a value that somebody gave.  Copies the text, as the environment may change later. */
 static void take(struct config *config, int i, const char *value, const char *origin)
 {
     const struct setting_row *row = &hud_settings_rows(NULL)[i];
@@ -145,10 +182,11 @@ static void take(struct config *config, int i, const char *value, const char *or
     long number = 0;
 
     if (!parse(row, value, &number)) {
-        complain(config, "%s=%.100s is not understood (accepted: %s)", row->shown.name, shown,
-                 row->shown.accepted);
+        complain(config, "%s=%.100s is %s (accepted: %s)", row->shown.name, shown,
+                 hud_setting_refusal(i, value), row->shown.accepted);
     } else if (bytes > sizeof config->kept - config->used) {
-        complain(config, "%s=%.100s has no room (accepted: values of at most %d bytes in all)",
+        complain(config,
+                 "%s=%.100s is too long (accepted: at most %d bytes for all values together)",
                  row->shown.name, shown, SET_GIVEN);
     } else {
         memcpy(config->kept + config->used, value, bytes);
@@ -164,13 +202,6 @@ static void preset(struct config *config, int i)
 
     parse(row, row->shown.preset, &number);
     set(config, i, row->shown.preset, number, "default");
-}
-
-bool hud_setting_takes(int at, const char *value)
-{
-    long number;
-
-    return value[0] == '\0' || parse(&hud_settings_rows(NULL)[at], value, &number);
 }
 
 bool hud_config_param(int alg, int param, const char *text, long *number, const char **accepted)
@@ -214,11 +245,26 @@ static int distance(const char *a, const char *b)
     return row[nb];
 }
 
+/* Finds the setting for experiments that was called so before its name began with HUDDLE_LAB_. */
+static const struct setting *find_renamed(const char *name)
+{
+    char now[SET_TEXT];
+    int length = strncmp(name, "HUDDLE_", 7) == 0
+                     ? snprintf(now, sizeof now, SET_LAB "%s", name + 7)
+                     : SET_TEXT;
+    int i = length < SET_TEXT ? find(now, (size_t)length) : -1;
+
+    return i >= 0 ? &hud_settings(NULL)[i] : NULL;
+}
+
 const struct setting *hud_setting_nearest(const char *name)
 {
+    const struct setting *renamed = find_renamed(name);
     int nearest = 0, min = SET_TEXT, count;
     const struct setting *rows_shown = hud_settings(&count);
 
+    if (renamed)
+        return renamed;
     for (int i = 0; i < count; i++) {
         int d = distance(name, rows_shown[i].name);
         if (d < min) {
@@ -235,6 +281,11 @@ static void complain_unknown(struct config *config, const char *assignment)
     char name[SET_TEXT];
 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
+    const struct setting *renamed = find_renamed(name);
+    if (renamed) {
+        complain(config, "%.100s is not a setting (renamed to %s)", assignment, renamed->name);
+        return;
+    }
     const struct setting *near = has_room(config) ? hud_setting_nearest(name) : NULL;
     complain(config, "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
              near ? "nearest: " : "", near ? near->name : "", near ? "; " : "");

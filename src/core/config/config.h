@@ -2,7 +2,8 @@
 /*
  * config.h - the settings.  One table (config.def, and one row per parameter of each algorithm)
  * gives the environment variables HUDDLE_*, Open MPI's MCA parameters coll_huddle_*, the CLI's help
- * and the reference page.
+ * and the reference page.  Settings for experiments begin with HUDDLE_LAB_; all parameters of
+ * algorithms do.
  */
 #ifndef HUD_CONFIG_H
 #define HUD_CONFIG_H
@@ -19,9 +20,10 @@ struct setting {
     const char *mca;                      /* "memory": the MCA parameter is coll_huddle_memory */
     const char *preset, *unit, *accepted; /* default, "B" or "", accepted values as text */
     const char *doc;
+    bool lab; /* HUDDLE_LAB_*: for experiments; it is no MCA parameter, and lists leave it out */
 };
 
-/* The rows; *count of them (count may be NULL).  Fixed for the life of the process. */
+/* Returns the rows, *count of them (count may be NULL).  Fixed for the life of the process. */
 HUD_API const struct setting *hud_settings(int *count);
 
 #define SETTING(id, ...) SET_##id,
@@ -38,11 +40,22 @@ enum {
 };
 #undef ALG
 
+#define ALG_PRODUCT_ONLY
+#define ALG(coll, name) +1
+enum {
+    SET_PRODUCT_ALGS = 0 /* of these: the others are the laboratory's */
+#include "alg/alg.def"
+};
+#undef ALG
+#undef ALG_PRODUCT_ONLY
+
+#define SET_LAB "HUDDLE_LAB_"
 enum { SET_MAX = SET_FIXED + SET_ALGS * ALG_PARAMS, SET_TEXT = 256, SET_KEPT = SET_MAX * 160 };
 enum { SET_ERRORS = 16 };      /* bad values that are reported, at most */
 enum { SET_GIVEN = 16 << 10 }; /* bytes of all values that were given */
 
 enum config_switch { SWITCH_OFF, SWITCH_ON, SWITCH_REQUIRE }; /* the last: of HUDDLE alone */
+enum config_wisdom { WISDOM_OFF, WISDOM_ON, WISDOM_READ, WISDOM_FILE };
 enum config_devices { DEVICES_AUTO, DEVICES_OFF };
 enum config_nodes { NODES_OFF, NODES_ON, NODES_AUTO };
 enum config_single_copy { SINGLE_COPY_OFF, SINGLE_COPY_ON, SINGLE_COPY_AUTO };
@@ -51,6 +64,7 @@ enum config_order { ORDER_ANY, ORDER_FIXED };
 enum config_xpmem { XPMEM_OFF, XPMEM_COPY, XPMEM_KEEP };
 enum config_tree { TREE_AUTO, TREE_FIRST }; /* then enum shape_kind */
 enum config_death { DEATH_WAIT, DEATH_ABORT };
+enum { CHECK_ABORT = 2 }; /* value of HUDDLE_CHECK, besides enum config_switch */
 enum config_log { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 enum config_choice {
     CHOICE_AUTO,
@@ -58,10 +72,11 @@ enum config_choice {
     CHOICE_FIRST
 }; /* then the collective's algorithms in the order of alg.def */
 
-/* The row whose name is most like this one; NULL: none is like it. */
+/* Returns the row with the most similar name, or NULL if none is similar. */
 HUD_API const struct setting *hud_setting_nearest(const char *name);
-/* hud_settings' row `at` takes the value.  The empty one counts as not given, and is taken. */
-HUD_API bool hud_setting_takes(int at, const char *value);
+/* Returns why a value of the setting is refused, "not valid" or "out of range", or NULL if it is
+ * accepted. */
+HUD_API const char *hud_setting_refusal(int at, const char *value);
 
 /* Effective values of one context.  A copy would point into the original. */
 struct config {
@@ -77,7 +92,9 @@ struct config {
     int more_count;
     int untold;    /* bad values of which the last line has only the number */
     bool required; /* HUDDLE=require: a process with an error ends; number[SET_ON] is SWITCH_ON */
-    size_t used;   /* bytes of kept */
+    bool check_aborts;    /* HUDDLE_CHECK=abort: calls that differ end the job; number[SET_CHECK] is
+                          SWITCH_ON */
+    size_t used;          /* bytes of kept */
     char kept[SET_GIVEN]; /* the texts of values that were given */
 };
 
@@ -93,7 +110,7 @@ void hud_config_read(const char *const *host, struct config *config);
  */
 enum config_manner { MANNER_CHECKED = 1, MANNER_REQUESTS = 2, MANNERS = 4 };
 HUD_API unsigned hud_config_manner(const char *const *host, bool waits_alone);
-/* Whether HUDDLE_NODES is not off by those settings. */
+/* Returns whether HUDDLE_NODES is not off by those settings. */
 HUD_API bool hud_config_spans(const char *const *host);
 /* Returns false if those settings have HUDDLE_DEVICES=off. */
 HUD_API bool hud_config_asks_devices(const char *const *host);
@@ -108,7 +125,7 @@ bool hud_config_param(int alg, int param, const char *text, long *number, const 
  * FORCED_MPI (the MPI's own). */
 enum { FORCED_NONE = -1, FORCED_MPI = -2 };
 int hud_config_forced(const struct config *config, int coll_kind);
-/* The name of that setting. */
+/* Returns the name of the setting. */
 const char *hud_config_choice(int coll_kind);
 
 #endif

@@ -11,8 +11,11 @@
 #include <string.h>
 
 static const char *const words_switch[] = { "off", "on", NULL };
+/* As enum config_wisdom; then a path. */
+static const char *const words_wisdom[] = { "off", "on", "read", NULL };
 /* As enum config_switch. */
 static const char *const words_on[] = { "off", "on", "require", NULL };
+static const char *const words_check[] = { "off", "on", "abort", NULL }; /* as CHECK_ABORT */
 static const char *const words_single_copy[] = { "off", "on", "auto", NULL };
 static const char *const words_devices[] = { "auto", "off", NULL };     /* as enum config_devices */
 static const char *const words_nodes[] = { "off", "on", "auto", NULL }; /* as enum config_nodes */
@@ -36,7 +39,7 @@ static const char *check_any(const char *value)
     return value ? NULL : "any text in UTF-8 of at most 255 bytes";
 }
 
-/* Other users of the machine could try all short ones. */
+/* Checks a secret: other users of the machine could try all short secrets. */
 static const char *check_job(const char *value)
 {
     enum { JOB_BYTES = 16 };
@@ -85,8 +88,8 @@ static const struct minimum {
 static int row_count;
 static int first_row[SET_ALGS]; /* of an algorithm's parameters */
 
-/* A copy for the life of the process, in memory that is there: the table of settings cannot fail.
- * What does not fit is cut off; a test looks. */
+/* Copies a text for the life of the process, in static memory: the table of settings cannot
+ * fail.  A text without room is cut off; a test looks. */
 static char *keep(const char *text)
 {
     static char kept[SET_KEPT];
@@ -98,8 +101,8 @@ static char *keep(const char *text)
     return copy;
 }
 
-/* "a, b or c" */
-static char *join(const char *const *words)
+/* Joins words as "a, b or c", with the text before the last word and the text after it. */
+static char *list(const char *const *words, const char *last, const char *after)
 {
     char text[SET_TEXT] = "";
     size_t used = 0;
@@ -108,13 +111,14 @@ static char *join(const char *const *words)
         used += hud_text_copy(text + used, sizeof text - used,
                               i == 0         ? ""
                               : words[i + 1] ? ", "
-                                             : " or ");
+                                             : last);
         used += hud_text_copy(text + used, sizeof text - used, words[i]);
     }
+    hud_text_copy(text + used, sizeof text - used, after);
     return keep(text);
 }
 
-/* "bcast_queue_fragment" from HUDDLE_BCAST_QUEUE_FRAGMENT; "on" from HUDDLE itself */
+/* Returns "bcast_queue_fragment" for HUDDLE_BCAST_QUEUE_FRAGMENT, and "on" for HUDDLE. */
 static char *lower(const char *name)
 {
     char *out = keep(name[6] == '_' ? name + 7 : "on");
@@ -144,7 +148,7 @@ static void add_param(int alg, int param)
     const struct alg *a = hud_shm_algs[alg];
     const struct alg_param *p = alg_param_at(a, param);
     struct setting_row *row = &rows[row_count];
-    const char *const parts[] = { "HUDDLE_", a->coll, "_", a->name, "_", p->name, NULL };
+    const char *const parts[] = { "HUDDLE_LAB_", a->coll, "_", a->name, "_", p->name, NULL };
     char name[SET_TEXT], preset[32];
     size_t used = 0;
 
@@ -172,9 +176,13 @@ static void describe(struct setting_row *row)
     char text[SET_TEXT];
 
     row->shown.mca = lower(row->shown.name);
-    row->is_switch = row->words == words_switch || row->words == words_on;
+    row->shown.lab = strncmp(row->shown.name, SET_LAB, strlen(SET_LAB)) == 0;
+    row->is_switch = row->words == words_switch || row->words == words_on ||
+                     row->words == words_check || row->words == words_wisdom;
     if (row->kind == WORD)
-        row->shown.accepted = join(row->words);
+        row->shown.accepted = list(row->words, " or ", "");
+    else if (row->kind == WORD_OR_FILE)
+        row->shown.accepted = list(row->words, ", ", " or a path with a /");
     else if (row->kind == TEXT)
         row->shown.accepted = row->check(row->check == check_any ? NULL : "?");
     else {

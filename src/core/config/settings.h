@@ -10,22 +10,22 @@
 
 #include <stdbool.h>
 
-enum setting_kind { WORD, BYTES, TEXT, NUMBER };
+enum setting_kind { WORD, WORD_OR_FILE, BYTES, TEXT, NUMBER };
 
 struct setting_row {
     struct setting shown;
     enum setting_kind kind;
     bool agree;
     const char *const *words;
-    bool is_switch;                          /* WORD: 0 and 1 are words too */
+    bool is_switch;                          /* 0 and 1 are words too */
     const char *(*check)(const char *value); /* TEXT: NULL if fine, else what is accepted */
     long min, max;
     int alg, param; /* -1: not an algorithm's */
 };
 
-/* The rows; *count of them (count may be NULL).  Fixed for the life of the process. */
+/* Returns the rows, which never change, and sets *count (count may be NULL). */
 const struct setting_row *hud_settings_rows(int *count);
-/* That of an algorithm's parameter. */
+/* Returns the row of an algorithm's parameter. */
 const struct setting_row *hud_settings_param(int alg, int param);
 
 #endif

@@ -15,7 +15,7 @@ static const struct sequence {
     { 0xf1, 0xf3, 4, 0x80, 0xbf }, { 0xf4, 0xf4, 4, 0x80, 0x8f },
 };
 
-/* Bytes of the plain character at text, 0: there is none. */
+/* Returns the bytes of the plain character at text, or 0 if there is none. */
 static size_t plain_bytes(const unsigned char *text)
 {
     const struct sequence *s = sequences, *end = sequences + sizeof sequences / sizeof *sequences;

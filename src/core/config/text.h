@@ -10,14 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Copies a text, cut off to what there is room for, at least one byte.  Returns the bytes copied,
- * without the last zero.  For the thousands of texts of a start snprintf takes longer. */
+/* Copies a text, cut off to the room, at least one byte.  Returns the bytes copied, without the
+ * last zero. snprintf takes longer for the thousands of texts of a start. */
 size_t hud_text_copy(char *to, size_t room_bytes, const char *text);
 
 bool hud_text_is_plain(const char *text);
 
-/* Replaces each byte that is not plain by '?'.  A character that was cut at the end goes the same
- * way. */
+/* Replaces each byte that is not plain by '?', including a character cut at the end. */
 void hud_text_make_plain(char *text);
 
 #endif

@@ -1,42 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hello.c - the first round of a team's set-up: facts about this rank, and the verdict on all
  * ranks' facts. */
+#include "core/team/hello.h"
+#include "base/hash.h"
 #include "core/config/log.h"
-#include "core/hash.h"
-#include "core/team/setup.h"
-#include "core/team/span.h"
 
 #include <stdio.h>
 
 _Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fixed size");
 
-static uint64_t hash_algorithms(uint64_t h, const struct alg *const *algs)
-{
-    for (int a = 0; algs[a]; a++) {
-        h = hash_text(hash_text(h, algs[a]->coll), algs[a]->name);
-        h = hash_number(h, algs[a]->family->fixed_bytes);
-    }
-    return h;
-}
-
-/* What must be the same for two ranks to understand each other's slices: sizes stand for what they
- * are the sizes of. */
-uint64_t hud_hello_version(void)
-{
-    uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin_digest());
-
-    h = hash_number(hash_number(h, sizeof(void *)), sizeof(struct arena_head));
-    h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));
-    h = hash_number(h, sizeof(struct reply));
-    h = hash_algorithms(hash_algorithms(h, hud_shm_algs), hud_shm_nodes_algs);
-    for (int family = 0; family < SPAN_FAMILIES; family++) {
-        const struct alg_place place = hud_span_place_of(family, NODES_BUFFER_BYTES);
-        h = hash_number(hash_number(h, place.slot_offset), place.window_offset);
-    }
-    return h;
-}
-
-/* Settings that must agree and were set, a line each. */
+/* Lists settings that must agree and were set, a line each. */
 static void list_values(const struct config *config, char values[HELLO_VALUES])
 {
     int count;
@@ -55,7 +28,7 @@ static void list_values(const struct config *config, char values[HELLO_VALUES])
     values[used] = '\0';
 }
 
-/* The tuning file is a setting as well: its name and a digest of what it says. */
+/* Adds the tuning file as a setting: its name and a digest of its contents. */
 static void add_tuning(const struct rules *rules, char values[HELLO_VALUES])
 {
     size_t used = strlen(values);
@@ -92,8 +65,8 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     hello->is.host_id = c->host_id;
     hello->is.boot_id = c->boot_id;
     hello->is.quota = c->quota;
-    hello->is.only_axis = team->only.is ? team->only.axis : -1;
-    hello->is.only_bytes = team->only.bytes;
+    hello->is.single_call_axis = team->plan.single_call.is ? team->plan.single_call.axis : -1;
+    hello->is.single_call_bytes = team->plan.single_call.bytes;
     hud_topo_allowed(&hello->is.cpus);
     hello->is.settings = hash_number(c->config.agree, c->rules.digest);
     list_values(&c->config, hello->is.values);
@@ -103,11 +76,11 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->is.complaint = (uint32_t)hash_text(HASH_START, c->config.error) | 1;
     } else if (c->config.number[SET_ON] == SWITCH_OFF) {
         hello->is.reason = REASON_OFF;
-    } else if (team->calls < c->config.number[SET_FIRST]) {
+    } else if (team->state.calls < c->config.number[SET_FIRST]) {
         hello->is.reason = REASON_EARLY;
     } else if (!c->planner || !hud_rules_builtin()) {
         hello->is.reason = REASON_PRIVATE;
-    } else if (hud_context_arena(c, team->size) != 0) {
+    } else if (hud_context_arena(c, team->id.size) != 0) {
         hello->is.reason = REASON_ARENA;
     } else if (hud_peers_lost(&c->peers)) {
         hello->is.reason = REASON_REACH;
@@ -117,9 +90,10 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hud_peers_card(&c->peers, &c->arena, &hello->is.card);
         pthread_mutex_lock(&c->lock);
         size_t bytes = hud_arena_free_bytes(&c->arena);
-        hello->is.offer_bytes = team->only.is
-                                    ? hud_plan_only_offer(c->arena.bytes, bytes)
-                                    : hud_plan_offer(c->planner, team->size, c->arena.bytes, bytes);
+        hello->is.offer_bytes =
+            team->plan.single_call.is
+                ? hud_plan_single_call_offer(c->arena.bytes, bytes)
+                : hud_plan_offer(c->planner, team->id.size, c->arena.bytes, bytes);
         pthread_mutex_unlock(&c->lock);
     }
 }
@@ -129,23 +103,24 @@ void hud_hello_explain_pages(struct hud_team *team, const union hello *all)
     struct hud_context *c = team->context;
     int without = 0, first = 0;
 
-    for (int r = team->size - 1; r >= 0; r--)
+    for (int r = team->id.size - 1; r >= 0; r--)
         if (all[r].is.pages == PAGES_ORDINARY) {
             without++;
             first = r;
         }
-    if (without == 0 || team->rank != 0 || c->host.world_rank != 0 ||
+    if (without == 0 || team->id.rank != 0 || c->host.world_rank != 0 ||
         c->config.number[SET_HUGE_PAGES] == SWITCH_OFF || !hud_context_first(c, &c->said_pages))
         return;
-    hud_log(&c->config, LOG_WARN,
-            "HUDDLE_HUGE_PAGES=on: %d of %d ranks, from rank %d on, have ordinary pages: %s",
-            without, team->size, first,
-            hud_context_huge(c) ? "the pool has too few of 2 MB, and the kernel made none"
-                                : "HUDDLE_PLACEMENT is off");
+    hud_log(
+        &c->config, LOG_WARN,
+        "HUDDLE_HUGE_PAGES=on: %d of %d ranks, the first of them rank %d, have ordinary pages: %s",
+        without, team->id.size, first,
+        hud_context_huge(c) ? "the pool has too few pages of 2 MB, and the kernel provided none"
+                            : "HUDDLE_LAB_PLACEMENT is off");
 }
 
-/* What a rank offers: an arena that can be, room in it, a node, and names that end.  What it says
- * of itself beyond that is found out. */
+/* Returns whether the rank offers a possible arena, room in the arena, a node, and names that
+ * end.  Other statements of the rank are checked later. */
 static bool can_be(const union hello *h)
 {
     const struct peer_card *card = &h->is.card;
@@ -155,14 +130,14 @@ static bool can_be(const union hello *h)
            memchr(card->socket, '\0', HANDOVER_NAME) && card->pid > 0 && h->is.node >= -1;
 }
 
-/* The rank's words can be read, and, where it takes part, believed. */
+/* Returns whether the rank's words can be read and, if the rank takes part, believed. */
 static bool makes_sense(const union hello *h)
 {
     return h->is.reason < REASON_COUNT && memchr(h->is.values, '\0', HELLO_VALUES) &&
            (h->is.reason != REASON_NONE || can_be(h));
 }
 
-/* After what tells nodes apart. */
+/* Compares the words of ranks, once nodes are told apart. */
 static enum reason verdict_of_words(const union hello *all, int ranks, size_t *bytes, int *who)
 {
     *bytes = SIZE_MAX;
@@ -180,7 +155,7 @@ static enum reason verdict_of_words(const union hello *all, int ranks, size_t *b
         *who = r;
         if (all[r].is.settings != all[0].is.settings)
             return REASON_DIFFER;
-        if (all[r].is.only_axis != all[0].is.only_axis)
+        if (all[r].is.single_call_axis != all[0].is.single_call_axis)
             return REASON_UNLIKE;
         *bytes = all[r].is.offer_bytes < *bytes ? (size_t)all[r].is.offer_bytes : *bytes;
     }
@@ -191,7 +166,7 @@ static enum reason verdict_of_words(const union hello *all, int ranks, size_t *b
 
 enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, int *who)
 {
-    uint64_t boot = 0; /* of the first that can tell */
+    uint64_t boot = 0; /* boot of the first rank that knows it */
 
     for (int r = 0; r < ranks; r++) {
         *who = r;
@@ -205,7 +180,7 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
     return verdict_of_words(all, ranks, bytes, who);
 }
 
-enum reason hud_hello_verdict_apart(const union hello *all, int ranks, size_t *bytes, int *who)
+enum reason hud_hello_verdict_nodes(const union hello *all, int ranks, size_t *bytes, int *who)
 {
     for (int r = 0; r < ranks; r++) {
         *who = r;
@@ -213,6 +188,16 @@ enum reason hud_hello_verdict_apart(const union hello *all, int ranks, size_t *b
             return REASON_VERSION;
     }
     return verdict_of_words(all, ranks, bytes, who);
+}
+
+/* Returns whether what rank 0 knows is in its arena. */
+static bool known_fits(const struct reply_known *known, uint64_t arena)
+{
+    uint64_t bytes = sizeof(struct wisdom_area) + known->lines * sizeof(struct wisdom_line);
+
+    return known->lines == 0 ||
+           (known->offset >= sizeof(struct arena_head) && known->offset % HUD_LINE == 0 &&
+            known->offset <= arena && bytes <= arena - known->offset && known->lines <= INT_MAX);
 }
 
 enum reason hud_reply_verdict(const struct reply *all, const union hello *hello, int ranks,
@@ -226,13 +211,14 @@ enum reason hud_reply_verdict(const struct reply *all, const union hello *hello,
         if (all[r].reason != REASON_NONE)
             return (enum reason)all[r].reason;
         if (offset < sizeof(struct arena_head) || offset % HUD_LINE != 0 || offset > arena ||
-            bytes > arena - offset)
+            bytes > arena - offset || (r == 0 && !known_fits(&all[0].known, arena)))
             return REASON_EXCHANGE;
     }
     return REASON_NONE;
 }
 
-/* A rank's number in the job, which is what its user knows; without an MPI that in the team. */
+/* Returns a rank's number in the job, which the user knows, or without an MPI the number in the
+ * team. */
 static int named(const union hello *all, int rank, bool in_job)
 {
     return in_job && all[rank].is.world_rank >= 0 ? all[rank].is.world_rank : rank;

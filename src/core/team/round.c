@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * round.c - how a set-up waits.
+ * round.c - waits during the set-up of a team.
  *
- * It asks, and yields now and then.  A yield that takes LOST_NS means that another process used the
- * processor, one that does not wait: with each yield such a process gets a time slice, of
- * milliseconds.  So for TIMES what was lost the rank does not yield.  It asks for AWAKE_NS, which
- * is enough where the others run meanwhile, and then sleeps between its questions: a sleeper gets
- * the processor back as soon as it wakes.  (mem/wait.c does so in collectives.)
+ * The rank polls, and yields now and then.  If a yield takes longer than LOST_NS, the processor was
+ * used by a process that does not wait.  With each yield such a process gets a time slice of some
+ * milliseconds.  So for TIMES the lost time, the rank does not yield.  The rank polls for AWAKE_NS,
+ * which suffices if the other ranks are running.  Then it sleeps between polls, since a process
+ * that wakes up gets the processor back at once.  mem/wait.c does the same in collectives.
  */
 #define _GNU_SOURCE
 #include "core/team/round.h"
 
-#include "core/clock.h"
-#include "core/team/requests.h"
+#include "base/clock.h"
 
 #include <sched.h>
 #include <time.h>
 
 enum {
-    TURNS_PER_REST = 4,  /* a turn is a call of the host's or two */
-    LOST_NS = 1000000,   /* ranks that set up a team, too, give the processor back sooner */
-    STOP_NS = 100000000, /* not a lost processor: the whole program, or machine, stood still */
+    TURNS_PER_REST = 4,  /* a turn makes one or two calls of the host */
+    LOST_NS = 1000000,   /* other ranks that set up a team give the processor back sooner */
+    STOP_NS = 100000000, /* a longer yield means that the whole program or machine was stopped */
     TIMES = 16,
-    AWAKE_NS = 20000, /* about what a sleep and its wake cost */
+    AWAKE_NS = 20000, /* about the cost of a sleep and a wake-up */
     SLEEP_NS = 10000
 };
 
@@ -31,7 +30,7 @@ static void rest(struct hud_context *context, uint64_t began_ns)
     const struct timespec sleep = { .tv_nsec = SLEEP_NS };
     uint64_t now = clock_ns();
 
-    if (now < local_time(&context->no_yield_until_ns)) {
+    if (now < local_load(&context->no_yield_until_ns)) {
         if (now - began_ns > AWAKE_NS)
             nanosleep(&sleep, NULL);
         return;
@@ -39,20 +38,20 @@ static void rest(struct hud_context *context, uint64_t began_ns)
     sched_yield();
     uint64_t took = clock_ns() - now;
     if (took > LOST_NS && took < STOP_NS)
-        local_tell(&context->no_yield_until_ns, now + TIMES * took);
+        local_store(&context->no_yield_until_ns, now + TIMES * took);
 }
 
-void hud_round_await(struct hud_context *context, struct strand *strand, bool (*ask)(void *arg),
+void hud_round_await(struct hud_context *context, struct fiber_task *task, bool (*ask)(void *arg),
                      void *arg)
 {
     uint64_t began_ns = 0;
 
-    if (strand) {
-        hud_strand_ask(strand, ask, arg);
+    if (task) {
+        hud_fiber_task_ask(task, ask, arg);
         return;
     }
     for (unsigned turn = 1; !ask(arg); turn++) {
-        hud_request_progress(context);
+        context->queues.progress(context->queues.arg);
         if (turn % TURNS_PER_REST != 0)
             continue;
         began_ns = began_ns != 0 ? began_ns : clock_ns();
@@ -73,7 +72,7 @@ void hud_round_pause(void *arg)
     const struct pause *pause = arg;
     bool asked = false;
 
-    hud_round_await(pause->context, pause->strand, answer_yes, &asked);
+    hud_round_await(pause->context, pause->task, answer_yes, &asked);
 }
 
 struct round {
@@ -100,14 +99,14 @@ static bool test_round(void *arg)
     return done || round->rc != 0;
 }
 
-bool hud_round_gather(struct hud_team *team, struct strand *strand, const void *mine, size_t bytes,
-                      void *all)
+bool hud_round_gather(struct hud_team *team, struct fiber_task *task, const void *mine,
+                      size_t bytes, void *all)
 {
-    const struct hud_exchange *x = &team->exchange;
+    const struct hud_exchange *x = &team->hooks.exchange;
     struct round round = { .exchange = x, .mine = mine, .bytes = bytes, .all = all };
 
-    if (strand || x->start_allgather)
-        hud_round_await(team->context, strand, test_round, &round);
+    if (task || x->start_allgather)
+        hud_round_await(team->context, task, test_round, &round);
     else
         round.rc = x->allgather(x->arg, mine, bytes, all);
     return round.rc == 0;

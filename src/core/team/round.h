@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * round.h - what the set-up of a team waits for: a round of the host's allgather, an answer, other
- * ranks.  On a strand it suspends; without one, in a blocking call, it waits on the spot.
+ * ranks.  On a fiber it suspends; without one, in a blocking call, it waits on the spot.
  */
 #ifndef HUD_ROUND_H
 #define HUD_ROUND_H
@@ -11,17 +11,17 @@
 /* For a wait of the set-up; arg: struct pause. */
 struct pause {
     struct hud_context *context;
-    struct strand *strand; /* NULL: none */
+    struct fiber_task *task; /* NULL: none */
 };
 void hud_round_pause(void *arg);
 
-/* In a set-up: asks until the answer is yes.  Without a strand requests of other teams advance
- * meanwhile, and other processes have the processor now and then. */
-void hud_round_await(struct hud_context *context, struct strand *strand, bool (*ask)(void *arg),
+/* Asks in a set-up until the answer is yes.  Without a fiber, requests of other teams advance
+ * meanwhile, and other processes get the processor now and then. */
+void hud_round_await(struct hud_context *context, struct fiber_task *task, bool (*ask)(void *arg),
                      void *arg);
 
-/* A round of a set-up: true if the exchange succeeded. */
-bool hud_round_gather(struct hud_team *team, struct strand *strand, const void *mine, size_t bytes,
-                      void *all);
+/* Makes a round of a set-up.  Returns whether the exchange succeeded. */
+bool hud_round_gather(struct hud_team *team, struct fiber_task *task, const void *mine,
+                      size_t bytes, void *all);
 
 #endif

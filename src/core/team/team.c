@@ -1,89 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team.c - a team: created, given up before its first collective, freed. */
-#include "core/check/check.h"
-#include "core/kept.h"
-#include "core/team/adapt.h"
-#include "core/team/requests.h"
-#include "core/team/span.h"
-#include "mem/kept_errno.h"
+/* team.c - whether a team's members are there, and how one leaves it. */
+#include "core/team/team.h"
+#include "core/job/presence_of_team.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-enum { KEPT_TEAMS = 16 };
-KEPT(kept_teams, struct hud_team, KEPT_TEAMS);
-
-int hud_team_create(hud_context *context, const struct hud_exchange *exchange, hud_team **out)
+bool hud_team_is_present(struct hud_team *team)
 {
-    struct hud_team *team;
-
-    if (!out)
-        return HUD_ERR_ARGUMENT;
-    *out = NULL;
-    if (!context || !exchange || !exchange->rank || !exchange->size ||
-        !exchange->start_allgather != !exchange->test_allgather ||
-        (!exchange->allgather && !exchange->start_allgather))
-        return HUD_ERR_ARGUMENT;
-    team = calloc(1, sizeof *team);
-    if (!team && (team = kept_take(&kept_teams)) == NULL)
-        return HUD_ERR_MEMORY;
-    team->context = context;
-    team->exchange = *exchange;
-    team->rank = exchange->rank(exchange->arg);
-    team->size = exchange->size(exchange->arg);
-    team->before = true;
-    team->lane.early = hud_request_early;
-    team->lane.emptied = hud_request_emptied;
-    *out = team;
-    return HUD_OK;
+    if (team->state.presence == PRESENCE_UNKNOWN) {
+        const struct presence_of_team members = { team->context, &team->hooks.exchange,
+                                                  team->id.rank, team->id.size };
+        team->state.presence = hud_presence_is_full(&members) ? PRESENCE_ALL : PRESENCE_SOME;
+    }
+    return team->state.presence == PRESENCE_ALL;
 }
 
-void hud_team_decline(hud_team *team)
+void hud_team_mark_left(struct hud_team *team)
 {
-    if (team)
-        team->declined = true;
+    mem_count_step(&team_member(team, team->id.rank)->left);
 }
 
-void hud_team_end(struct hud_team *team)
+void hud_team_leave(struct hud_team *team)
 {
-    struct lanes *lanes = &team->context->lanes;
+    struct hud_context *c = team->context;
 
-    KEEP_ERRNO();
-    hud_check_free(team);
-    if (team->state == TEAM_READY || team->state == TEAM_BROKEN)
-        hud_team_leave(team);
-    hud_span_end(team);
-    hud_shape_groups_free(&team->groups);
-    free(team->slices);
-    free(team->peers);
-    free(team->mapped);
-    free(team->process);
-    free(team->carried[0]);
-    free(team->carried[1]);
-    hud_adapt_free(team);
-    if (team->exchange.released)
-        team->exchange.released(team->exchange.arg);
-    hud_strands_lock(&lanes->pool);
-    team->ended = true;
-    bool unused = team->requests == 0;
-    hud_strands_unlock(&lanes->pool);
-    if (unused)
-        hud_team_drop(team);
-}
-
-void hud_team_drop(struct hud_team *team)
-{
-    kept_free(&kept_teams, team);
-}
-
-void hud_team_free(hud_team *team)
-{
-    if (!team || team->context->pid != getpid())
-        return;
-    struct lanes *lanes = &team->context->lanes;
-    hud_lanes_lock(lanes);
-    team->freed = true;
-    if (!team->lane.first && !team->lane.ender)
-        hud_team_end(team);
-    hud_lanes_unlock(lanes);
+    hud_team_mark_left(team);
+    hud_shm_team_leave(&team->shm.mem);
+    pthread_mutex_lock(&c->lock);
+    hud_arena_leave(&c->arena, team->shm.offset, team->id.size);
+    pthread_mutex_unlock(&c->lock);
+    hud_context_drop(c, team->plan.shared);
 }

@@ -3,9 +3,9 @@
 #ifndef HUD_TEAM_H
 #define HUD_TEAM_H
 
-#include "core/choose/plan.h"
-#include "core/team/context.h"
-#include "request/lanes.h"
+#include "core/job/context.h"
+#include "core/plan/plan.h"
+#include "request/call_queue.h"
 
 enum team_state {
     TEAM_NEW,
@@ -17,86 +17,109 @@ enum team_state {
 
 struct span;
 
-struct hud_team {
-    struct hud_context *context;
-    struct hud_exchange exchange;
-    int rank, size;
-    enum team_state state;
-    enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
-    bool before; /* its set-up, or requests, may come before the next blocking call; of the
-                           thread that makes the calls */
-    struct plan_only only; /* its calls, where they are all alike */
-    bool too_large;        /* and their elements are larger than huddle takes */
-    bool declined;         /* hud_team_decline was called */
-    long calls;            /* so far, while it is new or early */
-    enum reason reason;    /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
-    /* TEAM_READY, TEAM_BROKEN: */
-    struct mem mem; /* of a call that has not begun */
-    struct mem_policy policy;
-    struct mem_team mem_team;
-    struct lines_cell lines[LINES_CELLS];
-    char **slices;              /* [size] where this process maps them */
-    struct mem_peer *peers;     /* [size] */
-    struct mem_mapped **mapped; /* [size] the peers'; see hud_peers_direct */
-    struct team_process {
-        int pid;          /* in this process's PID namespace; 0: not known here */
-        uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
-        bool ended;
-    } * process;      /* [size] of the members */
-    void *carried[2]; /* arrays of an exchange that failed: messages of it may still read them */
-    int asked;        /* the member at which the next check of processes in a long wait begins */
-    uint64_t number;  /* of the team, the same on all members */
-    size_t offset, bytes;      /* of this rank's slice in its arena */
-    const struct plan *plan;   /* the context's; equal teams share one */
-    struct member_state *mine; /* in its own slice: the data that this member publishes */
-    /* Of the call that is running, or ran last: */
-    const struct plan_entry *entry;
-    const struct coll *call;
-    size_t last_bytes; /* its bytes, for the waits of the call after it */
-    struct shape_groups groups;
-    size_t cache_bytes; /* a rank's share of the largest cache that ranks share, 0: not known */
-    int levels;         /* of place_name */
-    char place_name[SHAPE_LEVELS]
-                   [TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
-    struct check *check;        /* check.h; NULL: calls are not checked */
-    struct adapt *adapt;        /* adapt.h; NULL: algorithms are not tried */
-    struct span *span; /* span.h: of a team that is refused as it spans nodes; NULL: it has none */
-    bool apart;        /* one of the two is there: the only question of both on the fast path */
-    bool timed;        /* as the context's */
-    /* Requests (request.c): */
-    struct lane lane;
-    struct lane_task *settled; /* the last of those at its head that will not be passed, or NULL */
-    int early;                 /* places in it that do not wait for their turn */
-    unsigned polls;            /* of the policy, for a blocking call */
-    bool freed;                /* by its owner; under the lanes' lock */
-    bool ended;   /* and what it had is released; under the pool's lock, as the next one */
-    int requests; /* that have not been freed */
-    void (*kernel)(const struct hud_op *op, void *dst, const void *const *src, int sources,
-                   size_t elements); /* that is known to be huddle's own */
-};
-
-/* The data that a member publishes about itself. */
-static inline struct member_state *team_member(const struct hud_team *team, int rank)
-{
-    return (struct member_state *)(void *)(team->slices[rank] + MEMBER_OFFSET);
-}
-
-/* Whether all members use huddle on this node, or it cannot be known.  Local; looked up once; the
- * same on every rank. */
-bool hud_team_is_present(struct hud_team *team);
+enum { TEAM_SLOW_CALL = 1 << 20 };
 
 /*
- * The two rounds of a team's set-up (setup.c).  Collective over the team.  On a strand it does not
- * wait; otherwise NULL.  Leaves the team READY or
- * REFUSED, or EARLY: to be called again at its next collective; the same on every rank.
+ * Nine fields: the context, and eight parts, each of one trade.  What a call on the fast path reads
+ * comes first, in two lines.
  */
-void hud_team_setup(struct hud_team *team, struct strand *strand);
+struct hud_team {
+    _Alignas(HUD_LINE) struct hud_context *context;
+    struct team_id {
+        int rank, size;
+        uint64_t number; /* the same on all members, once they share slices */
+    } id;
+    struct team_progress {
+        enum team_state now;
+        enum reason reason; /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
+        bool pending;       /* its set-up, or requests, may come before the next blocking call; of
+                               the thread that makes the calls */
+        int fast_calls;     /* calls left until one takes the slow path, where calls are checked and
+                           measured: 0 lets the next one take it; TEAM_SLOW_CALL in such a call */
+        bool timed;         /* as the context's */
+        bool declined;      /* hud_team_decline was called */
+        enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
+        long calls; /* so far, while it is new or early */
+    } state;
+    struct team_plan {
+        const struct plan *shared;              /* the context's; equal teams share one */
+        const struct plan_entry *const *choice; /* choice of each cell: learned, or the plan's */
+        const struct plan_entry *entry;         /* entry of the call that is running, or ran last */
+        const struct coll *call;                /* the same */
+        size_t cache_bytes; /* a rank's share of the largest cache that ranks share, 0: not known */
+        struct plan_single_call single_call; /* the call of a single-call team */
+        bool too_large;                      /* elements of this call exceed HUD_ELEMENT_MAX */
+    } plan;
+    struct team_shm {              /* memory of a team that is ready, or was */
+        struct member_state *mine; /* in its own slice: the data that this member publishes */
+        size_t last_bytes;         /* bytes of the last call, for the waits of the call after it */
+        struct mem mem;            /* handle for a call that has not begun */
+        char **slices;             /* [size] where this process maps them */
+        size_t offset, bytes;      /* place of this rank's slice in its arena */
+        struct mem_policy policy;
+        struct mem_team mem_team;
+        struct lines_cell lines[LINES_CELLS];
+    } shm;
+    struct team_places {
+        struct shape_groups groups;
+        int levels; /* levels of name */
+        char name[SHAPE_LEVELS]
+                 [TOPO_NAME]; /* levels of the memory hierarchy that the groups were built from */
+    } places;
+    struct team_peers {
+        struct mem_peer *direct;    /* [size] */
+        struct mem_mapped **mapped; /* [size] the peers'; see hud_peers_direct */
+        struct team_process {
+            int pid;          /* in this process's PID namespace; 0: not known here */
+            uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
+            bool ended;
+        } * process; /* [size] of the members */
+        int asked;   /* the member at which the next check of processes begins */
+        void
+            *carried[2]; /* arrays of an exchange that failed: messages of it may still read them */
+    } peers;
+    struct team_queue { /* queue of requests (call/request.c) */
+        struct call_queue calls;
+        struct queued_call
+            *settled;   /* the last of the calls at the head that will surely be handled, or NULL */
+        int early;      /* number of queued places that do not wait for their turn */
+        unsigned polls; /* the policy's number of polls, for a blocking call */
+        int requests;   /* number of requests not freed yet; under the pool's lock */
+        bool freed;     /* the owner has freed the team; under the lock of the queues */
+        bool ended;     /* the team's resources have been released; under the pool's lock */
+    } queue;
+    struct team_hooks {
+        struct hud_exchange exchange; /* functions of the host */
+        struct check *check;          /* watch/check.h; NULL: calls are not checked */
+        struct learn *learn;          /* call/learn.h; NULL: nothing is measured */
+        struct span
+            *span; /* span/span.h: of a team that is refused as it spans nodes; NULL: none */
+        void (*kernel)(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                       size_t elements); /* that is known to be huddle's own */
+    } hooks;
+};
+_Static_assert(offsetof(struct hud_team, shm.mem) + sizeof(struct mem) <= 2 * HUD_LINE,
+               "a call on the fast path reads two lines of its team");
+
+static inline struct hud_team *team_of_queue(struct call_queue *queue)
+{
+    return (struct hud_team *)(void *)((char *)queue - offsetof(struct hud_team, queue.calls));
+}
+
+/* Returns the data that a member publishes about itself. */
+static inline struct member_state *team_member(const struct hud_team *team, int rank)
+{
+    return (struct member_state *)(void *)(team->shm.slices[rank] + MEMBER_OFFSET);
+}
+
+/* Returns whether all members use huddle on this node, or it cannot be known.  Local; looked up
+ * once; the same on every rank. */
+bool hud_team_is_present(struct hud_team *team);
+
+/* Tells the others that this member leaves the team: from now on its process may end. */
+void hud_team_mark_left(struct hud_team *team);
 
 /* Releases the resources of a READY team; its slice is left, not freed.  Local. */
 void hud_team_leave(struct hud_team *team);
-/* Releases all of a team that was freed and has no request in flight; the rest of it once the last
- * request has been freed.  Under the lanes' lock. */
-void hud_team_end(struct hud_team *team);
-void hud_team_drop(struct hud_team *team);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * cuda.c - memory of CUDA, by the functions of its driver (libcuda.so.1).
  *
- * Copies are made in the context of the memory, whatever is current in the calling thread, and on a
- * stream of huddle's own: it does not wait for kernels of the program, as the default stream does.
- * A copy to a device returns early if it is from pageable memory, so the stream is waited for.  A
- * driver without streams copies by cuMemcpy.
+ * Copies are made in the context of the memory, independent of the calling thread's current
+ * context, and on huddle's own stream, which does not wait for kernels of the program as the
+ * default stream does.  A copy from pageable memory to a device returns early, so the stream is
+ * waited for.  With a driver without streams, copies use cuMemcpy.
  *
  * CUDA Driver API, "Unified Addressing", "Memory Management", "Stream Management".
  */
@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-/* From cuda.h. */
+/* Constants of cuda.h. */
 enum { POINTER_CONTEXT = 1, POINTER_MEMORY_TYPE = 2, POINTER_IS_MANAGED = 8, POINTER_ORDINAL = 9 };
 enum { MEMORY_IS_HOST = 1, MEMORY_IS_DEVICE = 2, STREAM_NON_BLOCKING = 1 };
 enum {
@@ -23,7 +23,7 @@ enum {
     CUDA_ERROR_CONTEXT_IS_DESTROYED = 709
 };
 
-/* One side of a copy of a plane, and a copy. */
+/* Half of CUDA_MEMCPY2D: source or destination.  A plane has both. */
 struct side {
     size_t x, y;
     int memory;
@@ -83,8 +83,8 @@ static bool find(void *library)
 enum { DEVICES = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards contexts and streams */
 
-/* Returns the context of a device that its runtime shares, or NULL.  It is retained once, for the
- * life of the process. */
+/* Returns the primary context of a device, which the runtime shares, or NULL.  The context is
+ * retained once, for the life of the process. */
 static void *primary_of(int device)
 {
     static void *contexts[DEVICES];
@@ -128,7 +128,7 @@ static void pop(void)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* (the driver writes 4 or 8 bytes of each) */
+/* The driver writes 4 or 8 bytes of each field. */
 struct answers {
     uint64_t type, managed, ordinal, context;
 };
@@ -145,7 +145,7 @@ static int ask_each(uint64_t pointer, struct answers *a)
     return error;
 }
 
-/* Asks for all attributes by one call, which is faster.  It has no error for memory of the host. */
+/* Asks for all attributes in one call, which is faster.  Does not fail for memory of the host. */
 static int ask_all(uint64_t pointer, struct answers *a)
 {
     int attributes[] = { POINTER_MEMORY_TYPE, POINTER_IS_MANAGED, POINTER_ORDINAL,
@@ -155,7 +155,8 @@ static int ask_all(uint64_t pointer, struct answers *a)
     return driver.get_attributes(4, attributes, data, pointer);
 }
 
-/* Asks in a context: drivers may want one, and a thread may have none that is current. */
+/* Asks the driver, in a context if necessary: drivers may require a context, and the thread may
+ * have no current context. */
 static int ask_driver(uint64_t pointer, struct answers *a)
 {
     int (*const question)(uint64_t, struct answers *) = driver.get_attributes ? ask_all : ask_each;
@@ -176,7 +177,7 @@ static bool ask(const void *address, struct hud_device_place *place)
         return false;
     place->managed = (a.managed & 0xff) != 0;
     place->device = (int)a.ordinal;
-    place->context = (void *)(uintptr_t)a.context; /* NULL: memory of a pool */
+    place->context = (void *)(uintptr_t)a.context; /* NULL for memory of a pool */
     return place->managed || (unsigned)a.type == MEMORY_IS_DEVICE;
 }
 
@@ -185,7 +186,7 @@ static bool ask(const void *address, struct hud_device_place *place)
 enum { STREAMS = 64 };
 static struct stream {
     void *context, *stream;
-    unsigned long long id; /* of the context: its address may be used again */
+    unsigned long long id; /* the context's number: its address may be reused */
 } streams[STREAMS];
 static int used;
 
@@ -196,7 +197,8 @@ static unsigned long long id_of(void *context)
     return driver.get_id && driver.get_id(context, &id) == 0 ? id : 0;
 }
 
-/* Returns the entry of a context, or a new one, whose stream is NULL.  NULL: there are too many. */
+/* Returns the entry of a context, or a new entry with a NULL stream.  Returns NULL if there are too
+ * many. */
 static struct stream *entry_of(void *context)
 {
     unsigned long long id = id_of(context);
@@ -210,7 +212,8 @@ static struct stream *entry_of(void *context)
     return &streams[used++];
 }
 
-/* Finds the stream of the current context.  anew: the one that was used is no more. */
+/* Finds or creates the stream of the current context.  anew: the previous stream no longer
+ * exists. */
 static int stream_of(void *context, bool anew, void **stream)
 {
     int error = 0;
@@ -221,7 +224,7 @@ static int stream_of(void *context, bool anew, void **stream)
         entry->stream = NULL;
         error = driver.create_stream(&entry->stream, STREAM_NON_BLOCKING);
     }
-    *stream = entry ? entry->stream : NULL; /* the default stream */
+    *stream = entry ? entry->stream : NULL; /* NULL is the default stream */
     pthread_mutex_unlock(&lock);
     return error;
 }
@@ -253,7 +256,8 @@ static int start_rows(const struct hud_device_copy *c, bool to_device, void *str
     return error;
 }
 
-/* Waits also after an error: what was started before it uses memory of the caller. */
+/* Copies on the context's stream and waits.  Waits also after an error, because copies started
+ * before use the caller's memory. */
 static int copy_on(void *context, bool anew, const struct hud_device_copy *c, size_t count,
                    bool to_device, const char **function)
 {
@@ -275,7 +279,7 @@ static int copy_on(void *context, bool anew, const struct hud_device_copy *c, si
     return waited;
 }
 
-/* Returns true for errors of a context, or a stream, that the program has destroyed. */
+/* Returns true for errors of a context or a stream that the program has destroyed. */
 static bool is_stale(int error)
 {
     return error == CUDA_ERROR_INVALID_CONTEXT || error == CUDA_ERROR_INVALID_HANDLE ||
@@ -305,8 +309,8 @@ static int copy_plainly(const struct hud_device_copy *c, size_t count, bool to_d
     return error;
 }
 
-/* Returns the context in which memory is copied: its own.  Memory of a pool has none, and can be
- * used in each context of its device. */
+/* Returns the context in which memory is copied: the memory's own context.  Memory of a pool has
+ * none, and can be used in each context of its device. */
 static void *context_for(const struct hud_device_place *place)
 {
     void *context = place->context ? place->context : primary_of(place->device);
@@ -321,7 +325,7 @@ static int copy(const struct hud_device_place *place, const struct hud_device_co
 {
     void *context = context_for(place);
     bool has_streams = driver.copy_async && driver.create_stream && driver.wait_for_stream;
-    bool pushed = push(context); /* if not, the copy reports what is wrong */
+    bool pushed = push(context); /* if not, the copy reports the error */
     int error = context && has_streams
                     ? copy_by_streams(context, copies, count, to_device, function)
                     : copy_plainly(copies, count, to_device, function);

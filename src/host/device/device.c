@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * device.c - the runtimes that are in the process, and questions to them.
+ * device.c - finds the runtimes in the process, and passes questions to them.
  *
  * A runtime may be loaded at any time, for example when Python imports a module.  The loader calls
- * huddle_look_again when the program asks for a symbol, which follows each load; so do the front
- * ends at their start and for each new communicator.  The next buffer then has the list of loaded
- * libraries looked at, if it has grown.  A runtime that was found stays in the process: its handle
- * is kept, so that dlclose does not unmap functions that huddle calls.
+ * huddle_look_again when the program looks up a symbol, which happens after each load.  The front
+ * ends call it at their start and for each new communicator.  At the next buffer, huddle then
+ * searches the list of loaded libraries if the list has grown.  A runtime that was found stays in
+ * the process: its handle is kept, so that dlclose does not unmap functions that huddle calls.
  *
- * A process that forks goes on with what is known.  The child may not use a runtime of its parent,
- * by the rules of the runtimes, so it has no buffers of a device either.
+ * A forked process keeps its parent's knowledge.  By the rules of the runtimes, the child may not
+ * use its parent's runtime, so the child has no device buffers either.
  */
 #define _GNU_SOURCE
 #include "host/device/device.h"
-#include "core/local.h"
+#include "base/process_atomics.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -26,24 +26,25 @@ static const struct hud_device_runtime *const runtimes[] = { &hud_device_cuda, &
                                                              &hud_device_ze };
 enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0], LIBRARIES = 2 };
 
-#define NONE_HERE (UINTPTR_MAX - 1) /* every address but NULL and (void *)-1 is plain */
+#define NONE_HERE (UINTPTR_MAX - 1) /* all addresses except NULL and (void *)-1 are plain memory */
 
-_Atomic(uintptr_t) hud_device_limit; /* 0 at first: the first buffer looks */
+_Atomic(uintptr_t) hud_device_limit; /* 0 at first: the first buffer starts a search */
 
-static _Atomic(uintptr_t) wanted = 1;       /* how often a look was asked for */
-static _Atomic(uintptr_t) looked;           /* the same, of the looks that are done */
-static _Atomic(uintptr_t) rest = NONE_HERE; /* the limit while no runtime is here */
-static _Atomic(uintptr_t) found_here;       /* a bit for each runtime that is */
+static _Atomic(uintptr_t) wanted = 1;       /* number of requested searches */
+static _Atomic(uintptr_t) looked;           /* value of `wanted` at the last search */
+static _Atomic(uintptr_t) rest = NONE_HERE; /* the limit while no runtime is in the process */
+static _Atomic(uintptr_t) found_here;       /* bit mask of the runtimes in the process */
 static _Atomic(uintptr_t) off;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next lines */
-static unsigned long long loaded;                        /* libraries, at the last look */
-static unsigned tried; /* a bit for each runtime whose library was found */
+static unsigned long long loaded;                        /* number of loaded libraries at the last
+                                                            search */
+static unsigned tried; /* bit mask of the runtimes whose library was found */
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- searching ------------------------------------------------------------------------------- */
 
 struct search {
-    unsigned long long loaded; /* libraries, since the process began */
-    unsigned wanted;           /* a bit for each runtime that is looked for */
+    unsigned long long loaded; /* number of libraries loaded since the process began */
+    unsigned wanted;           /* bit mask of the runtimes to search for */
     char path[RUNTIMES][LIBRARIES][PATH_MAX];
 };
 
@@ -72,11 +73,11 @@ static int note_path(struct dl_phdr_info *info, size_t bytes, void *arg)
     return 0;
 }
 
-/* Finds the runtimes that have not been found before.  (dlopen may not be called from within the
- * list of libraries.) */
+/* Finds the runtimes that were not found before.  (dlopen may not be called within
+ * dl_iterate_phdr.) */
 static __attribute__((noinline)) void search(void)
 {
-    static struct search s; /* under the lock */
+    static struct search s; /* used under the lock */
 
     memset(&s, 0, sizeof s);
     s.wanted = ~tried;
@@ -97,7 +98,8 @@ static bool must_look(void)
     return local_word(&looked) != local_word(&wanted);
 }
 
-/* Sets the limit by what is here.  A library that is loaded meanwhile sets it to 0 again. */
+/* Sets the limit according to the runtimes found.  A library that is loaded meanwhile sets the
+ * limit to 0 again. */
 static void settle(void)
 {
     if (local_word(&found_here))
@@ -107,9 +109,9 @@ static void settle(void)
         local_set_word(&hud_device_limit, 0);
 }
 
-/* Looks for runtimes.  Other threads wait meanwhile: their buffer may be of the runtime that is
- * found. */
-static void look(void)
+/* Searches for runtimes.  Other threads wait meanwhile, because their buffer may belong to the
+ * runtime that is found. */
+static void find_runtimes(void)
 {
     unsigned long long now = 0;
 
@@ -161,9 +163,9 @@ bool hud_device_present(void)
     if (local_word(&off))
         return false;
     if (must_look())
-        look();
+        find_runtimes();
     else if (local_word(&hud_device_limit) == 0)
-        settle(); /* a wish for a look, and the look, have crossed */
+        settle(); /* a request for a search and the end of a search have crossed */
     return local_word(&found_here) != 0;
 }
 
@@ -191,7 +193,8 @@ static void copy_here(const struct hud_device_copy *copies, size_t count, bool t
         }
 }
 
-/* Reports the first failure of a process.  Later calls fail in the same way, and return errors. */
+/* Reports the first failure of the process.  Later copies fail in the same way, and return
+ * errors. */
 static void report(const struct hud_device_place *place, const char *function, int error,
                    bool to_device)
 {

@@ -2,16 +2,16 @@
 /*
  * hip.c - memory of HIP, by its runtime (libamdhip64.so): AMD's GPUs.
  *
- * The numbers of kinds of memory changed with HIP 6, and what memory of the host is: an error
- * before, a kind of its own since.  An error stays with the thread until the program asks for it,
- * so one of huddle's own question is taken away again.
+ * HIP 6 changed the numbers of memory kinds.  Memory of the host was an error before, and is a
+ * separate kind since.  An error stays with the thread until the program asks for it, so an error
+ * of huddle's own question is removed again.
  */
-#include "core/local.h"
+#include "base/process_atomics.h"
 #include "host/device/device.h"
 #include "host/device/symbols.h"
 
-/* From hip_runtime_api.h. */
-enum { OLD_DEVICE = 1, OLD_MANAGED = 3 }; /* and above: unified, managed */
+/* Constants of hip_runtime_api.h. */
+enum { OLD_DEVICE = 1, OLD_MANAGED = 3 }; /* larger numbers: unified, managed */
 enum { NEW_DEVICE = 2, NEW_MANAGED = 3, NEW_UNIFIED = 11 };
 enum { NEW_NUMBERS = 60000000, COPY_TO_DEVICE = 1, COPY_TO_HOST = 2 };
 
@@ -20,7 +20,7 @@ struct attributes {
     void *device_pointer, *host_pointer;
     int is_managed;
     unsigned flags;
-    char later[64]; /* what a later version may add */
+    char later[64]; /* for additions by a later version */
 };
 
 static struct {
@@ -62,7 +62,7 @@ static bool has_new_numbers(void)
     return local_word(&version) >= NEW_NUMBERS;
 }
 
-/* Asks without an effect on the program's last error.  Returns false for memory unknown to HIP. */
+/* Asks without changing the program's last error.  Returns false for memory unknown to HIP. */
 static bool get_attributes(const void *address, struct attributes *a)
 {
     int before = runtime.peek_error ? runtime.peek_error() : 0;
@@ -115,7 +115,7 @@ static int copy(const struct hud_device_place *place, const struct hud_device_co
     bool selects = runtime.get_device && runtime.set_device && runtime.get_device(&before) == 0 &&
                    before != place->device;
 
-    *function = "hipSetDevice"; /* else the copy would start the thread's device, too */
+    *function = "hipSetDevice"; /* otherwise the copy would also start the thread's device */
     if (selects)
         error = runtime.set_device(place->device);
     for (size_t i = 0; i < count && error == 0; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* symbols.h - functions of a runtime's library, by name. */
+/* symbols.h - finds functions of a runtime's library by name. */
 #ifndef HUD_DEVICE_SYMBOLS_H
 #define HUD_DEVICE_SYMBOLS_H
 
@@ -14,14 +14,15 @@ struct hud_symbol {
     bool needed;
 };
 
-/* Sets the functions.  Returns false if one that is needed is missing. */
+/* Sets the functions.  Returns false if a required function is missing. */
 static inline bool hud_symbols_find(void *library, const struct hud_symbol *symbols)
 {
     bool all = true;
 
     for (; symbols->name; symbols++) {
         void *found = dlsym(library, symbols->name);
-        memcpy(symbols->function, &found, sizeof found); /* a pointer to a function */
+        memcpy(symbols->function, &found, sizeof found); /* converts a pointer to a function
+                                                            pointer */
         all = all && (found || !symbols->needed);
     }
     return all;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * view.c - memory of a device as a hud_view: each rank's own matter, so that one with a buffer on a
- * device and one with a buffer of the host take part in the same collective.
+ * view.c - memory of a device as a hud_view.  Local to each rank, so that ranks with device buffers
+ * and ranks with host buffers can take part in the same collective.
  *
- * Runs of an element are copied by the runtime, several at a time.  Bytes between them are never
- * written.  A copy that fails leaves the call going, so that no rank waits for this one: what it
- * should have sent is zero, and its call returns an error in the end.
+ * The runtime copies runs of an element, several at a time.  Bytes between them are never written.
+ * If a copy fails, the call continues so that no rank waits for this rank: the missing data is sent
+ * as zeros, and the call returns an error in the end.
  */
 #include "host/device/device.h"
 
@@ -13,7 +13,7 @@
 
 enum { COPIES = 64 };
 
-/* Copies that wait to be made, all of one place. */
+/* Pending copies, all in the same place. */
 struct batch {
     struct hud_device_view *view;
     struct hud_device_place place;
@@ -58,7 +58,8 @@ static void flush(struct batch *b)
     b->count = 0;
 }
 
-/* Returns true if it continues a plane of rows: one call copies many runs of a few bytes. */
+/* Returns true if the run continues a plane of rows.  Then a single call copies many runs of a few
+ * bytes. */
 static bool add_row(struct hud_device_copy *last, const char *memory, const char *host,
                     size_t bytes)
 {
@@ -89,7 +90,7 @@ static void add(struct batch *b, char *memory, char *host, size_t bytes)
     b->copies[b->count++] = (struct hud_device_copy){ memory, host, bytes, 1, 0 };
 }
 
-/* Adds what packed bytes [offset, offset + bytes) are in memory. */
+/* Adds the memory of packed bytes [offset, offset + bytes). */
 static void add_runs(struct batch *b, char *host, size_t offset, size_t bytes)
 {
     const struct hud_device_view *v = b->view;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ze.c - memory of Level Zero, by its loader (libze_loader.so): Intel's GPUs.  A program may have
- * the loader linked in; then the driver itself has the functions.
+ * ze.c - memory of Level Zero, by its loader (libze_loader.so): Intel's GPUs.  If the loader is
+ * linked into the program, the driver itself provides the functions.
  *
- * Questions and copies need a context of the memory's driver; that of the program is not known, so
- * each driver has one of huddle's own, and each device a command list whose commands are complete
- * when they have been added.  Threads may not share one, so copies to a device are made one at a
- * time.  Before the program starts Level Zero there are no drivers and no memory, and huddle does
- * not start it.
+ * Questions and copies need a context of the memory's driver.  The program's context is not known,
+ * so huddle creates a context for each driver, and for each device a command list whose commands
+ * are complete when they have been added.  Threads may not share a command list, so copies to a
+ * device are made one at a time.  Before the program starts Level Zero there are no drivers and no
+ * memory, and huddle does not start it.
  */
-#include "core/local.h"
+#include "base/process_atomics.h"
 #include "host/device/device.h"
 #include "host/device/symbols.h"
 
 #include <pthread.h>
 
-/* From ze_api.h. */
+/* Constants of ze_api.h. */
 enum { CONTEXT_DESCRIPTION = 0xd, QUEUE_DESCRIPTION = 0xe, ALLOCATION_PROPERTIES = 0x17 };
 enum { MEMORY_IS_DEVICE = 2, MEMORY_IS_SHARED = 3, QUEUE_IS_SYNCHRONOUS = 1 };
 
@@ -70,9 +70,9 @@ static const struct hud_symbol symbols[] = {
 };
 
 enum { DRIVERS = 8, DEVICES = 64 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what is written below */
-static void *contexts[DRIVERS];                          /* one of each driver */
-static _Atomic(uintptr_t) drivers;                       /* of them */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the data below */
+static void *contexts[DRIVERS];                          /* one per driver */
+static _Atomic(uintptr_t) drivers;                       /* number of contexts */
 static struct device {
     void *device, *context, *list;
 } devices[DEVICES];
@@ -85,7 +85,7 @@ static bool find(void *library)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* Makes contexts as soon as the program has started Level Zero. */
+/* Creates the contexts as soon as the program has started Level Zero. */
 static void create_contexts(void)
 {
     const struct context_description description = { .kind = CONTEXT_DESCRIPTION };
@@ -101,7 +101,7 @@ static void create_contexts(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Returns the number of a device, which is known from then on; -1 if there are too many. */
+/* Returns the number of a device, adding the device if it is new, or -1 if there are too many. */
 static int number_of(void *device, void *context)
 {
     int i = 0;
@@ -139,7 +139,7 @@ static int append_plane(void *list, const struct hud_device_copy *c, bool to_dev
 {
     const struct region region = { .width = (uint32_t)c->bytes,
                                    .height = (uint32_t)c->rows,
-                                   .depth = 0 }; /* of two dimensions */
+                                   .depth = 0 }; /* two dimensions */
     uint32_t device = (uint32_t)c->stride, host = (uint32_t)c->bytes;
 
     return loader.append_plane(list, to_device ? c->device : c->host, &region,
@@ -159,7 +159,7 @@ static int append_rows(void *list, const struct hud_device_copy *c, bool to_devi
     return error;
 }
 
-/* Under the lock. */
+/* Copies by the device's command list; called under the lock. */
 static int copy_by(struct device *d, const struct hud_device_copy *c, size_t count, bool to_device,
                    const char **function)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libraries.c - objects of the process as the dynamic linker handles them: what is in their own
- * scope, how they stay mapped, and which MPI a definition belongs to. */
+/* libraries.c - objects of the process as the dynamic linker sees them: the names in their own
+ * scope, keeping them mapped, and the MPI of a definition. */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
 
-#include "core/local.h"
+#include "base/process_atomics.h"
 
 #include <dlfcn.h>
 
@@ -32,10 +32,10 @@ void hud_loader_pin(const void *definition)
     if (!hud_object_at(definition, &o))
         return;
     for (int i = 0; i < PINNED; i++) {
-        if (local_time(&bases[i]) == o.base)
+        if (local_load(&bases[i]) == o.base)
             return;
-        if (local_time(&bases[i]) == 0) {
-            local_tell(&bases[i], o.base);
+        if (local_load(&bases[i]) == 0) {
+            local_store(&bases[i], o.base);
             (void)open_again(&o); /* never closed */
             return;
         }
@@ -53,9 +53,10 @@ bool hud_loader_mpi_of(const void *definition, struct object *found)
         return true;
     }
     void *init = hud_loader_look(&own, "PMPI_Init");
-    if (init && hud_scope_index(init) >= 0) /* the program's own handle finds the loader's */
+    if (init && hud_scope_index(init) >= 0) /* the program's own handle finds the loader's
+                                               PMPI_Init */
         init = hud_real_dlsym(RTLD_NEXT, "PMPI_Init");
     hud_real_dlerror();
-    return init && hud_object_at(init, found) && /* (another huddle's loader is none) */
+    return init && hud_object_at(init, found) && /* the loader of another huddle does not count */
            hud_object_address(found, "PMPI_Init") == init && hud_scope_index(init) < 0;
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loader.c - the one library to preload: finds the MPI that the program initialises, and loads the
- * front end that was built for it.
+ * loader.c - the library to preload: finds the MPI that the program initialises, and loads the
+ * front end that was built for this MPI.
  *
- * It depends on no MPI, so it is harmless in every process of a job: shells, launchers,
+ * The loader depends on no MPI, so it is harmless in every process of a job: shells, launchers,
  * interpreters, programs that are linked to an MPI and never call it.  When it is loaded it only
- * hides its names (scope.c).  All else begins in MPI_Init, whichever library it is in.  If that MPI
- * has no front end, huddle does nothing, and rank 0 reports it in one line.
+ * hides its names (look_up.c, scope.c).  All else begins in MPI_Init, in any library.  If that MPI
+ * has no front end, huddle does nothing, and rank 0 reports this in one line.
  *
- * With HUDDLE=off no front end is loaded; the functions in trampolines.S pass calls on.  The same
- * holds in a process with elevated privileges, if /etc/ld.so.preload or a trusted directory brings
- * this library into it; there not even that variable is read.
+ * With HUDDLE=off no front end is loaded; the functions in entries.S pass calls on.  The same
+ * holds in a process with elevated privileges, if /etc/ld.so.preload or a trusted directory loads
+ * this library; then not even HUDDLE is read.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
 
-#include "core/elevated.h"
-#include "core/launched.h"
-#include "core/local.h"
-#include "core/required.h"
+#include "base/launcher_env.h"
+#include "base/process_atomics.h"
+#include "base/required.h"
+#include "base/setuid.h"
 #include "mem/kept_errno.h"
 
 #include <dlfcn.h>
@@ -28,7 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION_BYTES = 8192 }; /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the largest */
+enum { VERSION_BYTES = 8192 }; /* MPICH's MPI_MAX_LIBRARY_VERSION_STRING, which is the largest */
 
 struct front_end;
 static const char *plug_component(const struct front_end *row, const struct object *mpi,
@@ -36,11 +36,11 @@ static const char *plug_component(const struct front_end *row, const struct obje
 static const char *plug_wrappers(const struct front_end *row, const struct object *mpi,
                                  const char *version);
 
-/* The MPIs that have a front end: library, how its version begins, the front end's file
- * in this library's directory, how it is plugged in. */
+/* The MPIs with a front end: library, beginning of its version, the front end's file in this
+ * library's directory, and how to plug it in. */
 static const struct front_end {
     const char *soname, *version, *file;
-    /* Returns NULL, or why not. */
+    /* returns NULL, or the reason for a failure */
     const char *(*plug)(const struct front_end *row, const struct object *mpi, const char *version);
 } front_ends[] = {
     { "libmpi.so.40", "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
@@ -55,21 +55,16 @@ enum { FRONT_ENDS = sizeof front_ends / sizeof front_ends[0] };
 /* Findings about an MPI that the program initialises. */
 struct verdict {
     char version[80]; /* its first words */
-    char why[160];    /* huddle does not serve it; empty: it does, or has nothing to say */
+    char why[160];    /* why huddle does not serve this MPI; may be empty */
 };
 
-static struct object served; /* valid once is_serving is not NULL */
-static _Atomic(void *) is_serving;
 static bool served_runs;                    /* its initialisation has returned */
-static ElfW(Addr) reported;                 /* the last MPI that is not served and was reported */
-static atomic_flag busy = ATOMIC_FLAG_INIT; /* never waited for: see begin() */
+static ElfW(Addr) reported;                 /* the last unserved MPI that was reported */
+static atomic_flag busy = ATOMIC_FLAG_INIT; /* never waited for, see begin() */
 static struct plugged {
     const struct hud_front *front;
-    ElfW(Addr) base; /* of its library */
     bool started, initialised;
 } plugged[HUD_LAYERS];
-static struct object recorded;     /* the recorder's MPI */
-static _Atomic(void *) look_again; /* hud_look_again * */
 
 static bool setting_is(const char *name, const char *value)
 {
@@ -83,9 +78,9 @@ static bool is_off(void)
     return setting_is("HUDDLE", "off") || setting_is("HUDDLE", "0");
 }
 
-/* ---- lines ---- */
+/* ---- messages ---- */
 
-/* Prints "huddle: <version>: <why>; <what follows>". */
+/* Prints "huddle: <version>: <why>; <consequence>". */
 static void report(const char *version, const char *why, bool ends)
 {
     char line[512];
@@ -129,36 +124,14 @@ static void leave_alone(const char *version, const char *why)
         report(version, why, false);
 }
 
-bool hud_loader_serves(const struct object *object)
-{
-    return local_get(&is_serving) && object->base == served.base;
-}
-
-bool hud_loader_records(const struct object *mpi)
-{
-    return plugged[HUD_RECORDER].front && (!mpi || mpi->base == recorded.base);
-}
-
-bool hud_loader_is_own(const void *caller)
-{
-    struct object from;
-    bool is = false;
-
-    if (!hud_object_at(caller, &from))
-        return false;
-    for (int i = 0; i < HUD_LAYERS; i++)
-        is = is || (plugged[i].base && plugged[i].base == from.base);
-    return is;
-}
-
 /* ---- plugging in ---- */
 
-/* Opens a file in this library's directory and returns its entry, or NULL and why not. */
+/* Opens a file in this library's directory.  Returns its entry, or NULL with the reason in *why. */
 static void *open_beside(const char *file, const char *entry, enum hud_layer layer,
                          const char **why)
 {
     char path[PATH_MAX];
-    struct object self, opened;
+    struct object self;
 
     *why = "its front end cannot be found";
     if (!hud_object_at(front_ends, &self) || !self.path)
@@ -173,10 +146,9 @@ static void *open_beside(const char *file, const char *entry, enum hud_layer lay
     void *library = hud_real_dlopen(path, RTLD_NOW | RTLD_LOCAL);
     *why = library ? "its front end is not huddle's" : hud_real_dlerror();
     void *found = library ? hud_real_dlsym(library, entry) : NULL;
-    if (found && hud_object_at(found, &opened))
-        plugged[layer].base = opened.base;
-    if (found && layer == HUD_FRONT_END)
-        local_set(&look_again, hud_real_dlsym(library, HUD_LOOK_AGAIN));
+    if (found)
+        hud_plugged_open(layer, found,
+                         layer == HUD_FRONT_END ? hud_real_dlsym(library, HUD_LOOK_AGAIN) : NULL);
     return found;
 }
 
@@ -217,8 +189,8 @@ static const char *plug_wrappers(const struct front_end *row, const struct objec
     return why;
 }
 
-/* Returns the function that tells the version: as the program finds it, if that is one of this MPI
- * (a vendor's library may stand in front of another one), else the MPI's own. */
+/* Returns the function that reports the version: the program's definition if in the MPI (a vendor's
+ * library may wrap another MPI), otherwise the MPI's own. */
 static void *version_function(const struct object *object)
 {
     struct object mpi;
@@ -229,7 +201,7 @@ static void *version_function(const struct object *object)
                : hud_object_address(object, "PMPI_Get_library_version");
 }
 
-/* Fills the version's text.  Returns the row of an MPI, or NULL and why it has none. */
+/* Stores the version's text.  Returns the row of an MPI, or NULL with the reason in why. */
 static const struct front_end *find_front_end(const struct object *object,
                                               char version[VERSION_BYTES], char why[160])
 {
@@ -252,15 +224,15 @@ static const struct front_end *find_front_end(const struct object *object,
     return NULL;
 }
 
-/* Plugs the front end of an MPI in, or fills why it cannot. */
+/* Plugs in the front end of an MPI, or stores the reason for a failure. */
 static void load(const struct object *object, struct verdict *verdict)
 {
-    static char version[VERSION_BYTES]; /* (one thread at a time: begin) */
+    static char version[VERSION_BYTES]; /* used by one thread at a time, see begin() */
     const struct front_end *row = find_front_end(object, version, verdict->why);
     const char *why = verdict->why;
 
     take_words(version, verdict->version);
-    if (local_get(&is_serving))
+    if (hud_plugged_serves(NULL))
         why = "huddle serves another MPI of this process";
     else if (row)
         why = row->plug(row, object, version);
@@ -269,12 +241,11 @@ static void load(const struct object *object, struct verdict *verdict)
     if (why)
         return;
     verdict->why[0] = '\0';
-    served = *object;
     hud_loader_pin(hud_object_address(object, "PMPI_Init"));
-    local_set(&is_serving, &served);
+    hud_plugged_serve(HUD_FRONT_END, object);
 }
 
-/* Plugs the recorder in, for the first MPI that it knows. */
+/* Plugs in the recorder, for the first MPI known to it. */
 static void load_recorder(const struct object *object)
 {
     const char *folder = process_is_elevated() ? NULL : getenv("HUDDLE_RECORD"), *why;
@@ -286,19 +257,19 @@ static void load_recorder(const struct object *object)
         "libhuddle-record.so", HUD_RECORD_ENTRY, HUD_RECORDER, &why);
     if (!attach || attach(object, &front))
         return;
-    recorded = *object;
     add(HUD_RECORDER, front);
+    hud_plugged_serve(HUD_RECORDER, object);
 }
 
-/* ---- initialising ---- */
+/* ---- initialisation ---- */
 
-/* Returns true for functions in which ranks wait for each other, MPI_Session_init among them. */
+/* Returns true for functions in which ranks wait for each other, including MPI_Session_init. */
 static bool meets_ranks(const char *name)
 {
     return !strstr(name, "MPI_T_");
 }
 
-/* Returns true for functions that make an MPI_COMM_WORLD: sessions do not. */
+/* Returns true for functions that create an MPI_COMM_WORLD, unlike sessions. */
 static bool makes_world(const char *name)
 {
     return meets_ranks(name) && !strstr(name, "ession_");
@@ -329,10 +300,10 @@ static void initialised(void)
 }
 
 /*
- * Does what comes before an MPI's initialisation.  Returns false if the function is no MPI's.
- * Nobody waits for `busy`: the thread that has it asks the MPI for its version, and takes the
- * dynamic linker's lock, which another thread may hold that comes here from the constructor of a
- * library.  Such a call is one of a second MPI, which is left alone.
+ * Prepares an MPI's initialisation.  Returns false if the function does not belong to an MPI.  No
+ * thread waits for `busy`: its holder asks the MPI for its version, and takes the dynamic linker's
+ * lock, which another thread may hold while it enters here from a library's constructor.  Such a
+ * call is of a second MPI, which is left alone.
  */
 static bool begin(const char *name, const void *function, struct object *object,
                   struct verdict *verdict)
@@ -343,17 +314,17 @@ static bool begin(const char *name, const void *function, struct object *object,
     if (!local_claim(&busy))
         return false;
     load_recorder(object);
-    if (!hud_loader_serves(object) && !process_is_elevated() && !is_off())
+    if (!hud_plugged_serves(object) && !process_is_elevated() && !is_off())
         load(object, verdict);
     hud_names_forget();
-    if (meets_ranks(name) && (hud_loader_serves(object) || plugged[HUD_RECORDER].front))
+    if (meets_ranks(name) && (hud_plugged_serves(object) || plugged[HUD_RECORDER].front))
         start();
     local_release(&busy);
     return true;
 }
 
-/* Does what comes after it.  An MPI that is not served is reported only now: a translator has
- * initialised another one by then, which is served. */
+/* Completes an MPI's initialisation.  Reports an unserved MPI only now: a translation library has
+ * initialised another MPI by now, which may be served. */
 static void end(const char *name, const struct object *object, const struct verdict *verdict,
                 bool served_ran)
 {
@@ -362,10 +333,10 @@ static void end(const char *name, const struct object *object, const struct verd
         initialised();
     if (!object)
         return;
-    if (hud_loader_serves(object)) {
+    if (hud_plugged_serves(object)) {
         served_runs = true;
     } else if (verdict->why[0] && served_ran == served_runs && reported != object->base) {
-        reported = object->base; /* (a tool's MPI_Init calls the MPI's) */
+        reported = object->base; /* a tool's MPI_Init calls the MPI's */
         leave_alone(verdict->version, verdict->why);
     }
 }
@@ -378,23 +349,10 @@ uintptr_t hud_loader_initialise(const char *name, void *function, const uintptr_
     bool served_ran = served_runs;
 
     if (!function)
-        return ERROR_OTHER; /* (see `absent` in names.c) */
+        return ERROR_OTHER; /* see `absent` in names.c */
     bool is_known = begin(name, function, &object, &verdict);
     uintptr_t result = ((uintptr_t(*)(uintptr_t, uintptr_t, uintptr_t, uintptr_t))function)(
         a[0], a[1], a[2], a[3]);
     end(name, is_known ? &object : NULL, &verdict, served_ran);
     return result;
-}
-
-void hud_loader_opened(void)
-{
-    hud_look_again *look = (hud_look_again *)local_get(&look_again);
-
-    if (look)
-        look();
-}
-
-__attribute__((constructor)) static void settle(void)
-{
-    hud_scope_settle();
 }

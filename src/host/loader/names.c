@@ -1,72 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * names.c - where each exported name leads to.
+ * names.c - finds the target of each exported name.
  *
- * A trampoline leads to the definition that its caller would have found without huddle.  The front
- * end's function stands in front of that definition if, and only if, it is one of the MPI that the
- * front end serves: so a profiling tool between program and MPI gets the calls first and makes them
- * again as PMPI_*, and functions of another MPI in the same process are left alone.
+ * An entry calls the definition that its caller would have found without huddle.  The front
+ * end's function wraps that definition if, and only if, the definition belongs to the MPI that the
+ * front end serves.  So a profiling tool between program and MPI gets the calls first and repeats
+ * them as PMPI_*, and functions of another MPI in the same process are left alone.
  *
- * The first call of a name looks this up, later ones are a jump.  Where several MPIs are in the
- * process the answer depends on the caller.
+ * The first call of a name looks up the target; later calls are a jump.  If several MPIs are in the
+ * process, the target depends on the caller.
  *
- * What dlsym hands out depends on no caller: a tool or a translator that asked for the functions
- * of one MPI must not find its own behind them.  So there are further sets of entries, each for an
- * MPI.
+ * A function returned by dlsym does not depend on its caller: a tool or a translation library that
+ * looked up the functions of an MPI must not find its own functions behind them.  So there are
+ * further sets of entries, each for an MPI.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
 
-#include "core/local.h"
-#include "mem/kept_errno.h"
+#include "base/process_atomics.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-#define INITIALISER(name) AT_##name,
-#define ROW INITIALISER
-#include "host/loader/names.def"
-    NAMES
-};
-#undef INITIALISER
-#undef ROW
-
-static const char *const names[NAMES] = {
-#define INITIALISER(name) #name,
-#define ROW INITIALISER
+static const char *const names[HUD_NAMES] = {
+#define ROW(name) #name,
 #include "host/loader/names.def"
 };
-#undef INITIALISER
-#undef ROW
 
-enum {
-    ENTRIES = HUD_SETS * NAMES, /* of each set in turn */
-    DLSYM = ENTRIES,            /* the number with which dlsym is looked up */
-    FIRST_BYTES = 16            /* trampolines.S */
-};
-extern _Atomic(void *) hud_targets[ENTRIES];
-extern const char hud_firsts[] __attribute__((visibility("hidden")));
-
-void *hud_loader_look_up(unsigned long index, const void *caller, void *first, const char *second);
-void *hud_loader_resolve(unsigned long name);
+/* See look_up.S. */
+enum { FIRST_BYTES = 16 };
+extern _Atomic(void *) hud_targets[HUD_ENTRIES] __attribute__((visibility("hidden")));
+extern const char *const hud_first_targets __attribute__((visibility("hidden")));
 
 static struct layer {
     void (*function)(void);
     void **next;
-} layers[HUD_LAYERS][NAMES];
-static _Atomic(void *) several;     /* not NULL: more than one MPI is in the process */
-static _Atomic uint64_t answers_of; /* what is kept for callers is of so many changes of objects */
+} layers[HUD_LAYERS][HUD_NAMES];
+static _Atomic(void *) several;     /* not NULL if more than one MPI is in the process */
+static _Atomic uint64_t answers_of; /* number of changes of objects for which the kept answers are
+                                       valid */
 
-/* ---- MPIs whose functions the program has from dlsym ---- */
+/* ---- MPIs whose functions the program got from dlsym ---- */
 
-/* PMPI_Init of the MPI that each set leads to.  What dlsym hands out is bound to an MPI, whatever
- * its caller is linked to. */
+/* PMPI_Init of the MPI of each set.  A function returned by dlsym is bound to this MPI, independent
+ * of its caller. */
 static _Atomic(void *) given[HUD_SETS];
 
-/* Finds that MPI.  Returns false if there is none, or if it has been closed. */
+/* Finds the MPI of a set.  Returns false if there is none, or if it has been closed. */
 static bool find_given(int set, struct object *mpi)
 {
     void *init = local_get(&given[set]);
@@ -74,14 +56,14 @@ static bool find_given(int set, struct object *mpi)
     return init && hud_object_at(init, mpi) && hud_object_address(mpi, "PMPI_Init") == init;
 }
 
-static void *given_definition(int set, const char *name)
+void *hud_names_given(int set, const char *name)
 {
     struct object mpi;
 
     return find_given(set, &mpi) ? hud_object_address(&mpi, name) : NULL;
 }
 
-/* Returns the set of an MPI; a new one if it has none; 0 if there is no more. */
+/* Returns the set of an MPI, if necessary a new set, or 0 if no set is free. */
 static int set_for(const struct object *mpi)
 {
     void *init = hud_object_address(mpi, "PMPI_Init");
@@ -116,7 +98,7 @@ static void *found_by_linker(const char *name, const void *caller)
 
     if (!next && hud_object_at(caller, &from))
         next = other(hud_loader_look(&from, name));
-    hud_real_dlerror(); /* the program did not ask for what has failed here */
+    hud_real_dlerror(); /* discards the error, which the program did not cause */
     return next;
 }
 
@@ -135,9 +117,10 @@ void *hud_names_next(const char *name, const void *caller)
 
 static void *definition_of(int index, const void *caller)
 {
-    const char *name = names[index % NAMES];
+    const char *name = names[index % HUD_NAMES];
 
-    return index < NAMES ? hud_names_next(name, caller) : given_definition(index / NAMES, name);
+    return index < HUD_NAMES ? hud_names_next(name, caller)
+                             : hud_names_given(index / HUD_NAMES, name);
 }
 
 const void *hud_names_beyond(const void *address)
@@ -148,40 +131,13 @@ const void *hud_names_beyond(const void *address)
     return definition ? definition : address;
 }
 
-/* ---- initialisers ---- */
-
-/* Functions that initialise the MPI, of each set.  None has more than 4 arguments. */
-#define START(name, set, definition)                                                               \
-    static uintptr_t start_##set##_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)      \
-    {                                                                                              \
-        return hud_loader_initialise(#name, definition, (const uintptr_t[4]){ a, b, c, d });       \
-    }
-#define INITIALISER(name)                                                                          \
-    START(name, 0, hud_names_next(#name, __builtin_return_address(0)))                             \
-    START(name, 1, given_definition(1, #name))                                                     \
-    START(name, 2, given_definition(2, #name))                                                     \
-    START(name, 3, given_definition(3, #name))
-#define ROW(name)
-#include "host/loader/names.def"
-#undef INITIALISER
-#undef ROW
-_Static_assert((int)HUD_SETS == 4, "each set has its functions");
-
-static void *const initialisers[NAMES][HUD_SETS] = {
-#define INITIALISER(name)                                                                          \
-    [AT_##name] = { (void *)start_0_##name, (void *)start_1_##name, (void *)start_2_##name,        \
-                    (void *)start_3_##name },
-#define ROW(name)
-#include "host/loader/names.def"
-};
-
 /* ---- layers ---- */
 
 void hud_names_forget(void)
 {
-    for (int i = 0; i < ENTRIES; i++)
-        local_set(&hud_targets[i], (void *)(uintptr_t)(hud_firsts + i * FIRST_BYTES));
-    local_tell(&answers_of, 0);
+    for (int i = 0; i < HUD_ENTRIES; i++)
+        local_set(&hud_targets[i], (void *)(uintptr_t)(hud_first_targets + i * FIRST_BYTES));
+    local_store(&answers_of, 0);
 }
 
 static void put(enum hud_layer layer, const char *name, const struct hud_wrapper *wrapper)
@@ -204,18 +160,19 @@ void hud_names_add(enum hud_layer layer, const struct hud_wrapper *wrappers)
     }
 }
 
-/* Returns whether the front end's function stands in front of a definition: one in the MPI itself,
- * or for Fortran in a binding that is linked to it. */
+/* Returns whether the front end's function wraps a definition: a definition in the MPI itself, or
+ * for Fortran in a binding that is linked to the MPI. */
 static bool is_served(int name, const void *definition, const struct object *mpi)
 {
     struct object own;
 
-    return hud_loader_serves(mpi) &&
+    return hud_plugged_serves(mpi) &&
            (names[name][0] == 'm' || (hud_object_at(definition, &own) && own.base == mpi->base));
 }
 
-/* Returns whether the recorder stands in front of a definition.  Its functions have one way on: if
- * the exported entry leads to a tool, they count there, and not where the tool calls on. */
+/* Returns whether the recorder wraps a definition.  Each function of the recorder has a single next
+ * function: if the exported entry leads to a tool, the tool's call is recorded, and not the call
+ * that the tool makes. */
 static bool is_recorded(int name, int set, const void *definition, const struct object *mpi)
 {
     struct object exported_mpi;
@@ -223,9 +180,9 @@ static bool is_recorded(int name, int set, const void *definition, const struct 
 
     hud_real_dlerror();
     if (!exported || exported == definition)
-        return hud_loader_records(mpi) && (set == 0 || mpi);
+        return hud_plugged_records(mpi) && (set == 0 || mpi);
     bool is_mpi = hud_loader_mpi_of(exported, &exported_mpi);
-    return hud_loader_records(mpi) && !hud_loader_records(is_mpi ? &exported_mpi : NULL);
+    return hud_plugged_records(mpi) && !hud_plugged_records(is_mpi ? &exported_mpi : NULL);
 }
 
 static void *put_layers(int name, int set, void *definition)
@@ -247,11 +204,11 @@ static void *put_layers(int name, int set, void *definition)
     return target;
 }
 
-/* ---- answers for each caller ---- */
+/* ---- kept answers ---- */
 
-/* Targets for each caller, if several MPIs are in the process.  They hold as long as no object
- * comes or goes, since a new object may get the address of one that is gone.  An answer is never
- * changed, so threads read it without a lock; old answers are not freed. */
+/* Targets for each caller, if several MPIs are in the process.  They are valid until an object is
+ * loaded or unloaded, because a new object may get the address of an unloaded one.  An answer is
+ * never changed, so threads read it without a lock; old answers are not freed. */
 enum { ANSWERS = 1024 };
 struct answer {
     const void *caller;
@@ -277,10 +234,10 @@ static void *find_answer(int name, const void *caller)
     uint64_t changes = 0;
 
     hud_object_each(count_changes, &changes);
-    if (changes != local_time(&answers_of)) {
+    if (changes != local_load(&answers_of)) {
         for (int i = 0; i < ANSWERS; i++)
             local_set(&answers[i], NULL);
-        local_tell(&answers_of, changes);
+        local_store(&answers_of, changes);
     }
     const struct answer *answer = local_get(answer_for(name, caller));
     return answer && answer->caller == caller && answer->name == name ? answer->target : NULL;
@@ -306,8 +263,8 @@ static void count_mpis(void)
     hud_names_forget();
 }
 
-/* Takes the place of a function of MPI that no object defines, but whose name was visible to a
- * library's constructor. */
+/* Replaces a function of MPI that no object defines, but whose name was visible to a library's
+ * constructor. */
 static int absent(void)
 {
     enum { ERROR_OTHER = 15 };
@@ -317,49 +274,38 @@ static int absent(void)
 
 static void *look_up(int index, const void *caller)
 {
-    int set = index / NAMES, name = index % NAMES;
-    void *target = initialisers[name][set], *definition;
+    void *definition = definition_of(index, caller);
 
-    if (target)
-        return target;
-    definition = definition_of(index, caller);
     if (!definition)
         return (void *)absent;
     hud_loader_pin(definition);
-    return put_layers(name, set, definition);
+    return put_layers(index % HUD_NAMES, index / HUD_NAMES, definition);
 }
 
-/* Returns the target of an entry for a caller.  Called by an entry that does not know it yet, and
- * for dlsym, with its arguments. */
-void *hud_loader_look_up(unsigned long index, const void *caller, void *first, const char *second)
+void *hud_names_target(int index, const void *caller, void *initialiser)
 {
-    int at = (int)index;
-
-    if (at == DLSYM)
-        return hud_hook_dlsym(first, second, caller);
-    KEEP_ERRNO();
     count_mpis();
-    bool for_all = at >= NAMES || !local_get(&several);
-    void *target = for_all ? NULL : find_answer(at, caller);
+    bool for_all = index >= HUD_NAMES || !local_get(&several);
+    void *target = for_all ? NULL : find_answer(index, caller);
     if (target)
         return target;
-    target = look_up(at, caller);
+    target = initialiser ? initialiser : look_up(index, caller);
     if (target == (void *)absent)
         return target;
     if (for_all)
-        local_set(&hud_targets[at], target);
+        local_set(&hud_targets[index], target);
     else
-        keep_answer(at, caller, target);
-    if (for_all && at < NAMES && local_get(&several)) /* another thread has found out meanwhile */
+        keep_answer(index, caller, target);
+    if (for_all && index < HUD_NAMES && local_get(&several)) /* another thread has found a second
+                                                                MPI meanwhile */
         hud_names_forget();
     return target;
 }
 
-/* Returns what the dynamic linker binds a reference to a name to. */
-void *hud_loader_resolve(unsigned long name)
+void *hud_names_resolved(int name)
 {
     count_mpis();
-    return hud_scope_count(names[name]) > 0 ? hud_scope_entry((int)name) : NULL;
+    return hud_scope_count(names[name]) > 0 ? hud_scope_entry(name) : NULL;
 }
 
 /* ---- dlsym ---- */
@@ -372,5 +318,5 @@ void *hud_names_handed(int name, void *definition)
         !hud_object_address(&mpi, "PMPI_Init"))
         return definition;
     int set = set_for(&mpi);
-    return set ? hud_scope_entry(set * NAMES + name) : definition;
+    return set ? hud_scope_entry(set * HUD_NAMES + name) : definition;
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scope.c - keeps the loader's names out of sight where no MPI defines them.
+ * scope.c - hides the loader's names if no MPI defines them.
  *
- * A library that is built for serial and parallel programs asks by a weak symbol, or by dlsym,
- * whether an MPI is there.  The loader's name must not be the answer.  So once the program is
- * loaded:
+ * A library that is built for serial and parallel programs tests by a weak symbol, or by dlsym,
+ * whether an MPI is present.  It must not find the loader's name.  So once the program is loaded:
  *
- * 1. References that were bound to a name that nobody else defines are bound to nothing again, if
- *    they are weak, as the dynamic linker would have left them.
+ * 1. References that were bound to a name that no other object defines are unbound again if they
+ *    are weak, as the dynamic linker would have left them.
  * 2. The names become symbols of type IFUNC in the loader's own table.  From then on the dynamic
  *    linker calls hud_loader_resolve for each reference of an object that is opened later, and for
- *    each dlsym.  It returns NULL, or the name's trampoline if another object defines the name.
+ *    each dlsym.  It returns NULL, or the name's entry if another object defines the name.
  *
- * They cannot be of that type in the file.  Objects that are relocated before the loader would call
- * into code that is not relocated, and glibc warns about it.  musl knows no IFUNC: it finds none of
- * these names after step 2, and huddle does nothing there.
+ * The symbols cannot have this type in the file.  Objects that are relocated before the loader
+ * would call code that is not relocated, and glibc warns about this.  musl does not support IFUNC:
+ * it finds none of these names after step 2, and huddle does nothing there.
  */
 #define _GNU_SOURCE
 #include "host/loader/loader.h"
@@ -26,16 +25,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-extern const char hud_resolvers[] __attribute__((visibility("hidden")));
 extern const char hud_names[] __attribute__((visibility("hidden")));
 extern const char hud_handed[] __attribute__((visibility("hidden")));
 extern const char hud_handed_end[] __attribute__((visibility("hidden")));
 
-enum { ENTRY_BYTES = 16 }; /* trampolines.S */
+enum { ENTRY_BYTES = 16 }; /* see entries.S and look_up.S */
 
 /* ---- the loader's own names ---- */
 
-static struct object self; /* set before the process has threads */
+/* Set before the process has threads. */
+static struct object self;
+static const char *resolvers; /* hud_resolvers of look_up.S */
 
 int hud_scope_index(const void *address)
 {
@@ -49,7 +49,8 @@ void *hud_scope_entry(int index)
     return (void *)(uintptr_t)(hud_names + index * ENTRY_BYTES);
 }
 
-/* Compares a beginning.  strncmp may be a sanitizer's, which is not ready yet (hooks.c). */
+/* Returns whether a name begins with a prefix. strncmp may be a sanitizer's, which is not ready yet
+ * (hooks.c). */
 static bool begins_with(const char *name, const char *beginning)
 {
     while (*beginning && *name == *beginning)
@@ -72,19 +73,19 @@ int hud_scope_named(const char *name)
     const ElfW(Sym) *symbol = hud_object_defines(own, name);
     if (!symbol)
         return -1;
-    /* by the trampoline before the symbol became an IFUNC, by the resolver after it */
+    /* the entry before the symbol became an IFUNC, the resolver afterwards */
     const char *at = (const char *)own->base + symbol->st_value;
-    return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC
-               ? (int)((at - hud_resolvers) / ENTRY_BYTES)
-               : hud_scope_index(at);
+    return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? (int)((at - resolvers) / ENTRY_BYTES)
+                                                           : hud_scope_index(at);
 }
 
 /* ---- other objects ---- */
 
 struct search {
     const char *name;
-    const ElfW(Dyn) * after; /* only objects behind this one, which is behind the loader; or NULL */
-    bool before;             /* only objects in front of the loader */
+    const ElfW(Dyn) * after; /* count only objects behind this object, which is behind the loader;
+                                or NULL */
+    bool before;             /* count only objects in front of the loader */
     bool passed_own, passed;
     void *found;
     int count;
@@ -163,7 +164,7 @@ static bool protect(uintptr_t from, uintptr_t end, int how)
     return syscall(SYS_mprotect, first, end - first, how) == 0;
 }
 
-/* Writes one word, which may be in a part that was made read-only after relocation. */
+/* Writes a word, which may be in a part that was made read-only after relocation. */
 static void write_word(const struct object *o, uintptr_t *at, uintptr_t value)
 {
     uintptr_t here = (uintptr_t)at;
@@ -191,7 +192,7 @@ static bool unbind(const struct object *o, const ElfW(Rela) * relocation, const 
     uintptr_t *at = (uintptr_t *)(o->base + relocation->r_offset);
 
     (void)arg;
-    /* (the symbol last: its table is not in memory yet in most objects) */
+    /* The symbol is tested last, because its table is not in memory yet in most objects. */
     if (is_address(ELF64_R_TYPE(relocation->r_info)) && hud_scope_index((void *)*at) >= 0 &&
         ELF64_ST_BIND(symbol->st_info) == STB_WEAK && !hud_scope_any(o->names + symbol->st_name))
         write_word(o, at, 0);
@@ -208,8 +209,8 @@ static int unbind_object(struct dl_phdr_info *info, size_t bytes, void *arg)
     return 0;
 }
 
-/* Makes symbols of the loader's own table into IFUNCs.  The table lies in a segment without code
- * (CMakeLists.txt has the linker see to that). */
+/* Changes symbols of the loader's own table to IFUNCs.  The table is in a segment without code
+ * (CMakeLists.txt sets the linker's options accordingly). */
 static void resolve_later(void)
 {
     size_t count = hud_object_symbols(&self);
@@ -223,15 +224,16 @@ static void resolve_later(void)
                        : hud_scope_index((const void *)(self.base + symbol->st_value));
         if (name < 0)
             continue;
-        symbol->st_value = (ElfW(Addr))(hud_resolvers + name * ENTRY_BYTES) - self.base;
+        symbol->st_value = (ElfW(Addr))(resolvers + name * ENTRY_BYTES) - self.base;
         symbol->st_info =
             (unsigned char)ELF64_ST_INFO(ELF64_ST_BIND(symbol->st_info), STT_GNU_IFUNC);
     }
     protect(first, end, PROT_READ);
 }
 
-void hud_scope_settle(void)
+void hud_scope_settle(const char *first_resolver)
 {
+    resolvers = first_resolver;
     if (!hud_object_at(hud_names, &self))
         return;
     hud_object_each(unbind_object, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sets.h - for how many MPIs of a process dlsym hands out functions; for C and assembler. */
+/* sets.h - the number of MPIs in a process for which dlsym returns entries; for C and assembler. */
 #ifndef HUD_SETS_H
 #define HUD_SETS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* compat.h - the differences between the series of Open MPI for which this component is built: 4.1
- * (coll API 2.0.0) and 5.0 (2.4.0).  The headers are Open MPI's internal ones. */
+ * (coll API 2.0.0) and 5.0 (2.4.0).  The headers are Open MPI's internal headers. */
 #ifndef HUD_OPENMPI_COMPAT_H
 #define HUD_OPENMPI_COMPAT_H
 
@@ -32,7 +32,7 @@
 
 #define COMPAT_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 
-/* Present only in an Open MPI that was built for CUDA. */
+/* Exists only in an Open MPI that was built for CUDA. */
 extern bool opal_cuda_check_bufs(char *one, char *other) __attribute__((weak));
 
 static inline bool compat_knows_devices(void)
@@ -46,11 +46,12 @@ static inline bool compat_on_device(const void *buffer)
            opal_cuda_check_bufs((char *)(uintptr_t)buffer, (char *)(uintptr_t)buffer);
 }
 
-/* A request of this type that ends with an error calls its communicator's error handler.  With 4.1
- * one of a collective calls that of MPI_COMM_WORLD, one of a message the right one. */
+/* A request of this type that ends with an error calls its communicator's error handler.  In 4.1 a
+ * request of a collective would call the handler of MPI_COMM_WORLD, and a request of a message
+ * calls the right handler. */
 #define COMPAT_REQUEST_FAILED OMPI_REQUEST_PML
 
-/* 4.1 knows no fault tolerance that goes on without a rank: no call fails for it. */
+/* 4.1 cannot continue after a rank has failed, so no call fails with these codes. */
 #define COMPAT_ERR_PROC_FAILED MPI_ERR_OTHER
 #define COMPAT_ERR_REVOKED MPI_ERR_OTHER
 
@@ -71,8 +72,8 @@ static inline bool compat_has_failed(ompi_communicator_t *comm)
     return false;
 }
 
-/* The launcher's key-value exchange, for ranks of this job on this node, or on all nodes.  Sent
- * with the modex; true: it will be there. */
+/* Publishes a value in the launcher's key-value exchange, for ranks of this job on this node, or on
+ * all nodes.  The value is sent with the modex.  Returns true if the value will be available. */
 static inline bool compat_publish(const char *key, uint32_t value, bool everywhere)
 {
     opal_value_t kv;
@@ -83,13 +84,13 @@ static inline bool compat_publish(const char *key, uint32_t value, bool everywhe
     kv.data.uint32 = value;
     bool done = opal_pmix.put != NULL &&
                 opal_pmix.put(everywhere ? OPAL_PMIX_GLOBAL : OPAL_PMIX_LOCAL, &kv) == OPAL_SUCCESS;
-    kv.key = NULL; /* not the value's to free */
+    kv.key = NULL; /* the key is not owned by the value */
     OBJ_DESTRUCT(&kv);
     return done;
 }
 
-/* Asks the node's server, and nobody further: a rank has sent by the time anybody may ask for it.
- * 0: *value is there; 1: it is not; -1: no answer. */
+/* Asks only the node's server, because a rank has sent its values before any rank may ask.  Returns
+ * 0 if *value was found, 1 if there is none, and -1 if there was no answer. */
 static inline int compat_look(int rank, const char *key, uint32_t *value)
 {
     opal_process_name_t name = { .jobid = OMPI_PROC_MY_NAME->jobid, .vpid = (opal_vpid_t)rank };
@@ -115,7 +116,8 @@ static inline int compat_look(int rank, const char *key, uint32_t *value)
     return there ? 0 : none ? 1 : -1;
 }
 
-/* The same for ranks of all nodes.  The modex brings it to all servers, or to none. */
+/* Publishes a value for ranks of all nodes.  The modex brings the value to all servers, or to
+ * none. */
 static inline bool compat_publish_far(int rank, uint32_t value)
 {
     (void)rank;
@@ -127,7 +129,7 @@ static inline int compat_look_far(int rank, uint32_t *value)
     return compat_look(rank, "huddle.nodes", value);
 }
 
-/* Whether all ranks have published this value, where one question can tell. */
+/* Returns whether all ranks have published this value, if a single question can tell. */
 static inline bool compat_look_all(int ranks, uint32_t value)
 {
     (void)ranks, (void)value;
@@ -148,7 +150,7 @@ static inline bool compat_look_all(int ranks, uint32_t value)
 #define COMPAT_ERR_PROC_FAILED MPI_ERR_PROC_FAILED
 #define COMPAT_ERR_REVOKED MPI_ERR_REVOKED
 
-/* Its component "null" knows none. */
+/* Returns whether Open MPI supports devices.  Its component "null" does not. */
 static inline bool compat_knows_devices(void)
 {
     const char *name = opal_accelerator_base_selected_component.base_version.mca_component_name;
@@ -163,7 +165,7 @@ static inline bool compat_on_device(const void *buffer)
     return compat_knows_devices() && opal_accelerator.check_addr(buffer, &device, &flags) > 0;
 }
 
-/* Absent where Open MPI was built without ULFM. */
+/* Exists only in an Open MPI that was built with ULFM. */
 extern bool ompi_ftmpi_enabled __attribute__((weak));
 extern bool ompi_comm_is_proc_active(ompi_communicator_t *comm, int rank, bool remote)
     __attribute__((weak));
@@ -181,7 +183,8 @@ static inline bool compat_revoked(ompi_communicator_t *comm)
            revoked;
 }
 
-/* Open MPI knows of a process that has failed, wherever it was. */
+/* Returns whether a process of the communicator has failed, on any node, as far as Open MPI
+ * knows. */
 static inline bool compat_has_failed(ompi_communicator_t *comm)
 {
     bool failed = false;
@@ -191,21 +194,24 @@ static inline bool compat_has_failed(ompi_communicator_t *comm)
     return failed;
 }
 
-/* Open MPI's libraries bring PMIx's into the process; nothing is linked for it, as builds differ in
- * which one. */
+/* Looks up a function of PMIx, which Open MPI's libraries load.  Nothing is linked to PMIx, because
+ * builds of Open MPI use different ones. */
 static inline void *compat_pmix(const char *name)
 {
-    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* stays: it is loaded once more */
+    void *mpi = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD); /* never closed: only adds a
+                                                                    reference */
 
     return mpi != NULL ? dlsym(mpi, name) : NULL;
 }
 
-/* Found before a rank publishes: one that has published must be able to look. */
+/* Keeps the function for look-ups, found before a rank publishes: a rank may publish only if able
+ * to look up. */
 static __attribute__((unused)) __typeof__(&PMIx_Get) compat_get;
-static __attribute__((unused)) __typeof__(&PMIx_Value_free) compat_release; /* some have none */
+static __attribute__((unused)) __typeof__(&PMIx_Value_free) compat_release; /* missing in some
+                                                                               versions */
 
-/* As above, of 4.1.  Not with the macros of Open MPI, which take every failure for a key that is
- * not there. */
+/* Publishes a value as in 4.1.  Does not use Open MPI's macros, because they treat every failure as
+ * a missing key. */
 static inline bool compat_publish(const char *key, uint32_t value, bool everywhere)
 {
     __typeof__(&PMIx_Put) put = (__typeof__(put))compat_pmix("PMIx_Put");
@@ -237,9 +243,9 @@ static inline int compat_look(int rank, const char *key, uint32_t *value)
 }
 
 /*
- * The same for ranks of all nodes, by the launcher's name service: of a key that was published with
- * the modex, the server of another node may know nothing at once, or wait for ever for one that
- * never comes.  What a name service has no answer to was not published.
+ * Keeps the function for look-ups of ranks on all nodes, by the launcher's name service.  For a key
+ * published with the modex, the server of another node may answer at once without knowing the key,
+ * or wait for ever for a missing key.  A key unknown to the name service was not published.
  */
 static __attribute__((unused)) __typeof__(&PMIx_Lookup) compat_find;
 
@@ -266,7 +272,7 @@ static inline bool compat_publish_far(int rank, uint32_t value)
     return publish != NULL && compat_find != NULL && publish(info, 2) == PMIX_SUCCESS;
 }
 
-/* Written by that rank of this job. */
+/* Returns whether the value was written by this rank of this job. */
 static inline bool compat_is_of(const pmix_pdata_t *found, int rank)
 {
     return found->value.type == PMIX_UINT32 && found->proc.rank == (pmix_rank_t)rank &&
@@ -288,7 +294,7 @@ static inline int compat_look_far(int rank, uint32_t *value)
                                                                                             : -1;
 }
 
-/* Whether all ranks have published this value, where one question can tell. */
+/* Returns whether all ranks have published this value, by a single question. */
 static inline bool compat_look_all(int ranks, uint32_t value)
 {
     pmix_pdata_t *data = calloc((size_t)ranks, sizeof *data);

@@ -3,83 +3,50 @@
  * component.c - `coll` component "huddle" of Open MPI.
  *
  * When        In MPI_Init the framework registers and opens the component before the modex, so a
- *             rank publishes that it uses huddle before any other can ask for it (published.c).  A
- *             communicator asks it (comm_query) when it is made.  MPI_Finalize first waits for all
+ *             rank publishes that it uses huddle before any other rank can ask (published.c).  A
+ *             new communicator asks the component (comm_query).  MPI_Finalize first waits for all
  *             ranks of the job (a PMIx fence), then frees every communicator, then closes the
  *             component: the context prints the statistics after all ranks have stopped counting.
- * Collective  Nothing happens here: a team is set up in the first collective that uses it.
- * Stepping aside
- *             Inter-communicators and single ranks fall back.  Everything does where MPI_Init does
- *             not wait for all ranks, or where Open MPI's objects are not laid out as in the
- *             headers (living.c).  All of this is the same on every rank of a job.  A process with
- *             elevated privileges (core/elevated.h) does not publish itself: the other ranks see it
- *             as absent.
+ * Collective  Nothing here is collective: a team is set up in the first collective that uses it.
+ * Falling back
+ *             Inter-communicators and single ranks fall back.  All communicators do if MPI_Init
+ *             does not wait for all ranks, or if Open MPI's objects have another layout than in the
+ *             headers (abi_check.c).  All of this is the same on every rank of a job.  A process
+ *             with elevated privileges (base/setuid.h) does not publish itself: the other ranks see
+ *             it as absent.
  * Fault tolerance
- *             Where it is on (ULFM), a collective during which a process ends fails with
- *             MPI_ERR_PROC_FAILED, on a revoked communicator with MPI_ERR_REVOKED; later ones of
- *             that communicator are Open MPI's own.
+ *             With ULFM, a collective during which a process ends fails with MPI_ERR_PROC_FAILED,
+ *             and on a revoked communicator with MPI_ERR_REVOKED; later collectives of this
+ *             communicator are Open MPI's own.
  */
 #include "component.h"
-#include "nonblocking.h"
+#include "callers.h"
 #include "request.h"
 
+#include "base/setuid.h"
 #include "core/config/config.h"
-#include "core/elevated.h"
-#include "core/launched.h"
-#include "core/required.h"
 #include "mem/kept_errno.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Above tuned (30), sync (50) and what others switch on; below vendors' libraries that a site has
- * installed on purpose (hcoll, 90). */
+/* Above tuned (30), sync (50) and components that users switch on; below vendors' libraries that a
+ * site has installed on purpose (hcoll, 90). */
 static int priority = 70;
 
-#define MISFIT_TEXT "this Open MPI differs from the one the component was built for (%s); not used"
+#define MISFIT_TEXT                                                                                \
+    "this Open MPI differs from the one that huddle's component was built for (%s); using Open "   \
+    "MPI's own collectives"
 
 static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions make communicators in several threads */
-static enum { UNKNOWN, FITS, MISFIT } layout; /* by the first communicator */
-static hud_context *context;                  /* made for the first communicator that is handled */
+    PTHREAD_MUTEX_INITIALIZER; /* guards the rest: sessions create communicators in several
+                                  threads */
+static enum { UNKNOWN, FITS, MISFIT } layout; /* determined with the first communicator */
+static hud_context *context;                  /* created for the first communicator that is
+                                                 handled */
 static bool nonblocking; /* this Open MPI's nonblocking collectives are handled, too */
-
-void hud_openmpi_warn(const char *format, ...)
-{
-    const char *level = getenv("HUDDLE_LOG");
-    va_list args;
-
-    if ((level != NULL && (strcmp(level, "quiet") == 0 || strcmp(level, "error") == 0)) ||
-        launched_rank() > 0)
-        return;
-    char line[256];
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    fprintf(stderr, "huddle: %s\n", line);
-}
-
-static void print_line(const void *line)
-{
-    fprintf(stderr, "huddle: HUDDLE=require ends the job: %s\n", (const char *)line);
-}
-
-void hud_openmpi_refuse(const char *format, ...)
-{
-    const char *setting = getenv("HUDDLE");
-    char line[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    if (setting != NULL && strcmp(setting, "require") == 0)
-        required_end(launched_rank() < 0, print_line, line);
-    hud_openmpi_warn("%s", line);
-}
 
 static int component_register(void)
 {
@@ -92,17 +59,17 @@ static int component_register(void)
     return hud_openmpi_settings_register(self);
 }
 
-/* Why no communicator of this process is handled, the same on every rank of the job; NULL: they may
- * be. */
+/* Returns why no communicator of this process is handled, the same on every rank of the job, or
+ * NULL if there is no such reason. */
 static const char *reason_to_stay_out(void)
 {
     if (ompi_async_mpi_init)
-        return "MPI_Init does not wait for all ranks (async_mpi_init)"; /* some may not have
+        return "MPI_Init does not wait for all ranks (async_mpi_init)"; /* some ranks may not have
                                                                            announced themselves */
     return NULL;
 }
 
-static bool was_asked; /* Open MPI has opened the component, whatever the answer was */
+static bool was_asked; /* Open MPI has opened the component, with any result */
 
 void hud_openmpi_initialised(void)
 {
@@ -120,12 +87,12 @@ static int component_open(void)
 
     KEEP_ERRNO();
     if (process_is_elevated())
-        return OPAL_ERR_NOT_AVAILABLE; /* a line would depend on variables of a user with fewer
-                                          rights */
+        return OPAL_ERR_NOT_AVAILABLE; /* a message would depend on variables of a user with fewer
+                                          privileges */
     if (misfit != NULL)
         hud_openmpi_refuse(MISFIT_TEXT, misfit);
     else if (reason != NULL)
-        hud_openmpi_refuse("%s; not used", reason);
+        hud_openmpi_refuse("%s; using Open MPI's own collectives", reason);
     if (misfit != NULL || reason != NULL)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
@@ -134,9 +101,9 @@ static int component_open(void)
     if (compat_knows_devices())
         hud_device_ask_always();
     bool may_be_off = getenv("HUDDLE_DEVICES") != NULL || (given != NULL && given[0] != NULL);
-    if (may_be_off && !hud_config_asks_devices(given)) /* (reading takes time) */
+    if (may_be_off && !hud_config_asks_devices(given)) /* reading the settings takes time */
         hud_device_switch_off();
-    hud_openmpi_publish(hud_nonblocking_find(), hud_config_manner(given, false),
+    hud_openmpi_publish(hud_callers_find(), hud_config_manner(given, false),
                         hud_config_spans(given));
     return OMPI_SUCCESS;
 }
@@ -170,7 +137,7 @@ static void abort_job(void *arg)
     OWN(Abort)(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-/* "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ..." */
+/* Stores "Open MPI 4.1.4" for "Open MPI v4.1.4, package: ...". */
 static void name_library(char name[64])
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING], version[32];
@@ -190,6 +157,7 @@ static void create_context(void)
     name_library(name);
     struct hud_host host = {
         .name = name,
+        .ends_own_calls = 1,
         .world_rank = (int)OMPI_PROC_MY_NAME->vpid,
         .world_size = (int)ompi_process_info.num_procs,
         .local_ranks = (int)ompi_process_info.num_local_peers + 1,
@@ -208,12 +176,13 @@ static void prepare(void)
     hud_reduction_prepare();
     nonblocking = hud_requests_begin(ompi_mpi_thread_multiple);
     if (!nonblocking)
-        hud_openmpi_warn("this Open MPI's requests differ from those the component was built for; "
-                         "nonblocking collectives are its own");
+        hud_openmpi_warn(
+            "this Open MPI's requests differ from those that huddle's component was built "
+            "for; nonblocking collectives are Open MPI's own");
 }
 
-/* The context, if huddle takes this communicator.  A job of one rank has one, too: a bad setting is
- * said there, and its statistics are written. */
+/* Returns the context if huddle handles this communicator, or NULL.  Creates a context also for a
+ * job of a single rank, to report a bad setting and to write statistics. */
 static hud_context *context_for(ompi_communicator_t *comm)
 {
     if (layout == UNKNOWN) {

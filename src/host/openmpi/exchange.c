@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - the allgathers of a team that is set up while nobody waits.
+ * exchange.c - the allgathers of a team that is set up in the background.
  *
  * They are messages between members, with a tag that nothing else uses.  Open MPI's own nonblocking
- * allgather would do, but for its number: these start at moments that differ from rank to rank, and
- * others of the communicator must have the same number on all.
+ * allgather is not usable because of its number: these allgathers start at different moments on
+ * each rank, and other collectives of the communicator must have the same number on all ranks.
  *
  * Source    Bruck, Ho, Kipnis, Upfal, Weathersby 1997.
- * Shape     P members.  In round k = 1, 2, 4, ... a rank sends what it has, of itself and of those
- *           behind it, to the rank k before it: at most k parts, and no more than that one lacks.
- *           Each part lies where it belongs.  So parts of the last members and of the first are two
- *           messages, for the sender and for the receiver.
+ * Shape     P members.  In round k = 1, 2, 4, ... a rank sends its own part and the parts of the
+ *           following ranks to the rank k before it: at most k parts, and no more than the receiver
+ *           lacks.  Each part is stored at its final place.  So parts of the last members and of
+ *           the first are two messages, for the sender and for the receiver.
  * Cost      ceil(log2 P) rounds, of one message or two; P - 1 parts into each rank.
  * Order     Messages of a pair arrive in order, and both ends have the same order of rounds and of
- *           allgathers.  So all have one tag.
- * Failure   With ULFM: where the communicator is revoked, or a member's process has failed, the
+ *           allgathers.  So all have the same tag.
+ * Failure   With ULFM: if the communicator is revoked, or a member's process has failed, the
  *           messages are cancelled, and the allgather fails.  Other members may have finished it;
- *           their waits of the team end as those of any call (hud_exchange.interrupted).
+ *           their waits of the team end like the waits of any call (hud_exchange.interrupted).
  */
 #include "exchange.h"
+#include "messages.h"
 
 #include "ompi/mca/pml/pml.h"
 
@@ -27,14 +28,14 @@
 #include <string.h>
 
 enum {
-    TESTS_PER_LOOK = 1024 /* whether all members live takes a question about each */
+    TESTS_PER_LOOK = 1024 /* checking that all members live asks about each */
 };
 
 struct parts {
     int first, count;
 };
 
-/* Of `count` parts from `first` on: those up to the array's end, and those that follow at its
+/* Divides `count` parts from `first` on into a piece up to the array's end, and a piece at its
  * start. */
 static void divide(int size, int first, int count, struct parts piece[2])
 {
@@ -44,8 +45,9 @@ static void divide(int size, int first, int count, struct parts piece[2])
     piece[1] = (struct parts){ 0, count - fit };
 }
 
-/* A receive that is not matched yet completes by that.  A process that has failed never takes what
- * was sent: Open MPI frees such a send when it is over.  Until then it may read `all`. */
+/* Cancels the messages of a round.  A receive without a match becomes complete.  A failed process
+ * never receives a message; Open MPI frees such a send on completion, and may read `all` until
+ * then. */
 static void cancel_round(struct hud_pending *p)
 {
     for (int i = 0; i < 4; i++) {
@@ -58,7 +60,8 @@ static void cancel_round(struct hud_pending *p)
     p->failed = true;
 }
 
-/* A rank whose messages do not go out would leave the others waiting. */
+/* Ends the job if messages cannot be sent, because the others would wait for ever; with ULFM,
+ * fails. */
 static void fail_round(hud_module *m, int code)
 {
     if (!hud_module_interrupted(m)) {
@@ -107,7 +110,7 @@ int hud_exchange_start(void *arg, const void *mine, size_t bytes, void *all, voi
     return 0;
 }
 
-/* All messages of a round are complete. */
+/* Returns whether all messages of a round are complete, and frees them. */
 static bool end_round(struct hud_pending *p)
 {
     for (int i = 0; i < 4; i++) {
@@ -132,7 +135,7 @@ int hud_exchange_test(void *arg, void **pending, int *done)
     while (p->distance < size) {
         if (!p->failed && ++p->tests % TESTS_PER_LOOK == 0 && hud_module_interrupted(m))
             cancel_round(p);
-        if (!end_round(p)) /* also of a round that failed: the others write into `all` */
+        if (!end_round(p)) /* also for a failed round, because others write to `all` */
             return 0;
         if (p->failed)
             break;
@@ -143,4 +146,50 @@ int hud_exchange_test(void *arg, void **pending, int *done)
     *done = 1;
     *pending = NULL;
     return p->failed;
+}
+
+/* ---- how the team reaches its members while it is set up ---- */
+
+static int exchange_rank(void *arg)
+{
+    return ompi_comm_rank(((hud_module *)arg)->comm);
+}
+
+static int exchange_size(void *arg)
+{
+    return ompi_comm_size(((hud_module *)arg)->comm);
+}
+
+static void exchange_name(void *arg, char *name, size_t bytes)
+{
+    snprintf(name, bytes, "%s", ((hud_module *)arg)->comm->c_name);
+}
+
+static int exchange_interrupted(void *arg)
+{
+    return hud_module_interrupted(arg);
+}
+
+/* Returns a member's rank in the job.  Uses the group alone, which does not create processes that
+ * Open MPI has not met yet. */
+static int exchange_world_rank(void *arg, int rank)
+{
+    opal_process_name_t name =
+        ompi_group_get_proc_name(((hud_module *)arg)->comm->c_local_group, rank);
+    return name.jobid == OMPI_PROC_MY_NAME->jobid ? (int)name.vpid : -1;
+}
+
+struct hud_exchange hud_module_exchange(hud_module *m)
+{
+    return (struct hud_exchange){
+        .rank = exchange_rank,
+        .size = exchange_size,
+        .world_rank = exchange_world_rank,
+        .arg = m,
+        .name = exchange_name,
+        .interrupted = compat_fault_tolerant() ? exchange_interrupted : NULL,
+        .start_allgather = hud_exchange_start,
+        .test_allgather = hud_exchange_test,
+        .messages = &hud_openmpi_messages,
+    };
 }

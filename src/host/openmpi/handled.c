@@ -2,17 +2,17 @@
 /*
  * handled.c - the collectives that huddle handles.
  *
- * open_<name> describes a call to huddle as views and an operation.  Calls for which huddle returns
- * HUD_PASS go to the module below, with the caller's own arguments.  So do operations that only
+ * open_<name> converts a call to views and an operation.  Calls for which huddle returns HUD_PASS
+ * fall back to the previous module, with the caller's own arguments.  So do operations that only
  * Open MPI knows.  The decision is the same on every rank.  A call that huddle serves by another
  * collective is announced by its own name.
  */
+#include "buffer.h"
 #include "coll/coll.h"
 #include "host/status.h"
-#include "side.h"
 
-/* A call fails on a communicator whose process has failed, or that was revoked: the latter has its
- * own code. */
+/* Returns MPI's code for a status.  A call fails on a communicator with a failed process, or on a
+ * revoked communicator, which has its own code. */
 int hud_call_answer(COMM *comm, int status)
 {
     bool revoked = status == HUD_ERR_FAILED && compat_revoked(comm);
@@ -33,7 +33,7 @@ static ALWAYS_INLINE int open_bcast(struct call *c, void *buffer, int count, TYP
                                     COMM *comm, MODULE *module)
 {
     (void)comm;
-    open_side(&c->out, buffer, (size_t)count, type, module);
+    open_buffer(&c->out, buffer, (size_t)count, type, module);
     c->args.collective = COLL_BCAST;
     c->args.root = root;
     c->args.out = &c->out.view;
@@ -42,7 +42,7 @@ static ALWAYS_INLINE int open_bcast(struct call *c, void *buffer, int count, TYP
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/* Buffers, counts of elements of both, operation.  about: the call as it is announced. */
+/* Opens a reduction of `ins` to `outs` elements.  about: the call as announced. */
 static ALWAYS_INLINE int open_reduction(struct call *c, int kind, const void *in, int64_t ins,
                                         void *out, int64_t outs, TYPE *type, OP *op, MODULE *module,
                                         struct hud_announced about)
@@ -55,8 +55,8 @@ static ALWAYS_INLINE int open_reduction(struct call *c, int kind, const void *in
         c->about = about;
         return status;
     }
-    open_side(&c->in, in == MPI_IN_PLACE ? out : in, (size_t)ins, type, module);
-    open_side(&c->out, out, (size_t)outs, type, module);
+    open_buffer(&c->in, in == MPI_IN_PLACE ? out : in, (size_t)ins, type, module);
+    open_buffer(&c->out, out, (size_t)outs, type, module);
     c->args.collective = kind;
     c->args.in = &c->in.view;
     c->args.out = &c->out.view;
@@ -80,7 +80,8 @@ static ALWAYS_INLINE int open_allreduce(struct call *c, const void *in, void *ou
                           (struct hud_announced){ .name = "allreduce", .root = -1 });
 }
 
-/* The results of the ranks up to each rank, or before it: these leave rank 0's buffer alone. */
+/* Opens a scan over the ranks up to each rank; an exscan is over the ranks before, and does not
+ * write rank 0's buffer. */
 static ALWAYS_INLINE int open_scan(struct call *c, const void *in, void *out, int count, TYPE *type,
                                    OP *op, COMM *comm, MODULE *module)
 {
@@ -132,7 +133,8 @@ static ALWAYS_INLINE int open_reduce_scatter_block(struct call *c, const void *i
 
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
-/* A block for each rank, or the same for all: in place, that lies where its own copy belongs. */
+/* Opens an exchange of a block per rank, or of a block for all ranks.  In place, this rank's block
+ * is already at its place in `out`. */
 static ALWAYS_INLINE int open_blocks(struct call *c, int kind, unsigned flags, const void *in,
                                      int ins, TYPE *in_type, void *out, int outs, TYPE *out_type,
                                      COMM *comm, MODULE *module)
@@ -140,30 +142,30 @@ static ALWAYS_INLINE int open_blocks(struct call *c, int kind, unsigned flags, c
     bool in_place = in == MPI_IN_PLACE;
     size_t ranks = (size_t)ompi_comm_size(comm), sent = flags & COLL_SAME_TO_ALL ? 1 : ranks;
 
-    open_side(&c->in, in_place ? out : in, in_place ? (size_t)outs * ranks : (size_t)ins * sent,
-              in_place ? out_type : in_type, module);
-    open_side(&c->out, out, (size_t)outs * ranks, out_type, module);
+    open_buffer(&c->in, in_place ? out : in, in_place ? (size_t)outs * ranks : (size_t)ins * sent,
+                in_place ? out_type : in_type, module);
+    open_buffer(&c->out, out, (size_t)outs * ranks, out_type, module);
     c->args.collective = kind;
     c->args.in = &c->in.view;
     c->args.out = &c->out.view;
     return HUD_OK;
 }
 
-/* To a root, or from it.  Elsewhere a rank has one buffer of one block, and the other arguments are
- * not to be looked at. */
+/* Opens a collective to or from a root.  Other ranks have a buffer of a single block, and their
+ * other arguments must not be read. */
 static ALWAYS_INLINE int open_rooted(struct call *c, int kind, unsigned flags, const void *in,
                                      int ins, TYPE *in_type, void *out, int outs, TYPE *out_type,
                                      int root, COMM *comm, MODULE *module)
 {
     bool is_root = ompi_comm_rank(comm) == root, to_root = flags & COLL_TO_ROOT,
          in_place = is_root && (to_root ? in : out) == MPI_IN_PLACE;
-    struct side *one = to_root ? &c->in : &c->out, *all = to_root ? &c->out : &c->in;
+    struct buffer *one = to_root ? &c->in : &c->out, *all = to_root ? &c->out : &c->in;
     size_t ranks = is_root ? (size_t)ompi_comm_size(comm) : 0;
 
-    open_side_or_none(is_root, all, to_root ? out : in, (size_t)(to_root ? outs : ins) * ranks,
-                      to_root ? out_type : in_type, module);
-    open_side_or_none(!in_place, one, to_root ? in : out, (size_t)(to_root ? ins : outs),
-                      to_root ? in_type : out_type, module);
+    open_buffer_or_none(is_root, all, to_root ? out : in, (size_t)(to_root ? outs : ins) * ranks,
+                        to_root ? out_type : in_type, module);
+    open_buffer_or_none(!in_place, one, to_root ? in : out, (size_t)(to_root ? ins : outs),
+                        to_root ? in_type : out_type, module);
     c->args.collective = kind;
     c->args.root = root;
     c->args.in = in_place ? &all->view : &c->in.view;
@@ -172,12 +174,12 @@ static ALWAYS_INLINE int open_rooted(struct call *c, int kind, unsigned flags, c
 }
 
 #define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
-    static ALWAYS_INLINE int open_##name(struct call *c, MAP(PARAM_, __VA_ARGS__))                 \
+    static ALWAYS_INLINE int open_##name(struct call *c, MAP(PARAM, __VA_ARGS__), MODULE *module)  \
     {                                                                                              \
         return open_blocks(c, COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__, module);                    \
     }
 #define HANDLED_ROOTED(Name, name, ID, ...)                                                        \
-    static ALWAYS_INLINE int open_##name(struct call *c, MAP(PARAM_, __VA_ARGS__))                 \
+    static ALWAYS_INLINE int open_##name(struct call *c, MAP(PARAM, __VA_ARGS__), MODULE *module)  \
     {                                                                                              \
         return open_rooted(c, COLL_##ID, COLL_FLAGS_##ID, __VA_ARGS__, module);                    \
     }
@@ -190,7 +192,7 @@ static ALWAYS_INLINE int open_alltoallv(struct call *c, const void *in, const in
     const struct blocks source = { in, ins, from, in_type, NULL },
                         target = { out, outs, at, out_type, NULL };
 
-    return hud_many_exchange(c, &source, &target, comm, module);
+    return hud_vector_exchange(c, &source, &target, comm, module);
 }
 
 static ALWAYS_INLINE int open_alltoallw(struct call *c, const void *in, const int *ins,
@@ -202,7 +204,7 @@ static ALWAYS_INLINE int open_alltoallw(struct call *c, const void *in, const in
                         target = { out, outs, at, NULL, out_types };
 
     c->about = (struct hud_announced){ .name = "alltoallw", .root = -1, .bytes = HUD_ANY_BYTES };
-    return hud_many_exchange(c, &source, &target, comm, module);
+    return hud_vector_exchange(c, &source, &target, comm, module);
 }
 
 static ALWAYS_INLINE int open_allgatherv(struct call *c, const void *in, int ins, TYPE *in_type,
@@ -212,7 +214,7 @@ static ALWAYS_INLINE int open_allgatherv(struct call *c, const void *in, int ins
     const struct blocks all = { out, outs, at, out_type, NULL };
 
     c->args.collective = COLL_ALLGATHERV;
-    return hud_many_gather(c, in, ins, in_type, &all, comm, module);
+    return hud_vector_gather(c, in, ins, in_type, &all, comm, module);
 }
 
 static ALWAYS_INLINE int open_gatherv(struct call *c, const void *in, int ins, TYPE *in_type,
@@ -223,8 +225,8 @@ static ALWAYS_INLINE int open_gatherv(struct call *c, const void *in, int ins, T
 
     c->args.collective = COLL_GATHERV;
     c->args.root = root;
-    return hud_many_gather(c, in, ins, in_type, ompi_comm_rank(comm) == root ? &all : NULL, comm,
-                           module);
+    return hud_vector_gather(c, in, ins, in_type, ompi_comm_rank(comm) == root ? &all : NULL, comm,
+                             module);
 }
 
 static ALWAYS_INLINE int open_scatterv(struct call *c, const void *in, const int *ins,
@@ -235,8 +237,8 @@ static ALWAYS_INLINE int open_scatterv(struct call *c, const void *in, const int
 
     c->args.collective = COLL_SCATTERV;
     c->args.root = root;
-    return hud_many_scatter(c, ompi_comm_rank(comm) == root ? &all : NULL, out, outs, out_type,
-                            comm, module);
+    return hud_vector_scatter(c, ompi_comm_rank(comm) == root ? &all : NULL, out, outs, out_type,
+                              comm, module);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -246,10 +248,10 @@ static ALWAYS_INLINE int close_call(struct call *c, unsigned shape, int status)
     if (shape & SHAPE_OP)
         hud_reduction_close(&c->own);
     if (shape & SHAPE_IN)
-        status = close_side(&c->in, status);
+        status = close_buffer(&c->in, status);
     if (shape & SHAPE_OUT)
-        status = close_side(&c->out, status);
-    return shape & SHAPE_MANY ? hud_many_close(c, shape, status) : status;
+        status = close_buffer(&c->out, status);
+    return shape & SHAPE_VECTORS ? hud_vector_close(c, shape, status) : status;
 }
 
 int hud_call_close(struct call *c, unsigned shape, int status)
@@ -257,7 +259,7 @@ int hud_call_close(struct call *c, unsigned shape, int status)
     return close_call(c, shape, status);
 }
 
-/* The shorter forms of hud_call, where huddle has one: the kind is known where this is inlined. */
+/* Calls a short form of hud_call if huddle has one; `kind` is constant after inlining. */
 static ALWAYS_INLINE int make(hud_team *team, int kind, const struct hud_args *a)
 {
     if (kind == COLL_BARRIER)
@@ -276,10 +278,10 @@ static ALWAYS_INLINE int carry_out(hud_module *m, struct call *c, unsigned shape
     if (shape & SHAPE_NAMED)
         hud_team_enter(m->team, &c->about);
     int status = close_call(c, shape, make(m->team, c->args.collective, &c->args));
-    return shape & SHAPE_NAMED ? hud_module_leave(m, status) : status;
+    return shape & SHAPE_NAMED && status != HUD_PASS ? hud_module_leave(m, status) : status;
 }
 
-/* The status of a call that was not opened: huddle is not asked. */
+/* Ends a call that was not opened, without asking huddle.  Returns its status. */
 static int unasked(hud_module *m, const struct call *c, int status)
 {
     if (status == HUD_ERR_MEMORY)
@@ -289,15 +291,15 @@ static int unasked(hud_module *m, const struct call *c, int status)
     return status;
 }
 
-/* ---- as Open MPI calls them ------------------------------------------------------------------ */
+/* ---- the functions that Open MPI calls ------------------------------------------------------- */
 
-/* On the stack: the call, and what opens and closes it. */
+/* The call and its convertors are on the stack. */
 #define TAKE(name, shape, ...)                                                                     \
-    static ALWAYS_INLINE int take_##name(hud_module *m, MAP(PARAM_, __VA_ARGS__))                  \
+    static ALWAYS_INLINE int take_##name(hud_module *m, MAP(PARAM, __VA_ARGS__), MODULE *module)   \
     {                                                                                              \
         struct view_convertor convertors[2];                                                       \
         struct call c;                                                                             \
-        if ((shape) & (SHAPE_MANY | SHAPE_COUNTS) && !hud_module_make_room(m))                     \
+        if ((shape) & (SHAPE_VECTORS | SHAPE_COUNTS) && !hud_module_make_room(m))                  \
             return hud_team_fail(m->team);                                                         \
         c.room = &m->room;                                                                         \
         c.in.convertor = &convertors[0];                                                           \
@@ -307,31 +309,31 @@ static int unasked(hud_module *m, const struct call *c, int status)
                                                      : unasked(m, &c, status);                     \
     }
 #define LEAVE_TO(name, ...)                                                                        \
-    static int below_##name(MAP(PARAM_, __VA_ARGS__))                                              \
+    static int fallback_##name(MAP(PARAM, __VA_ARGS__), MODULE *module)                            \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
-        bool lends = m->below.may_change && hud_below_lend(m);                                     \
-        int code = m->below.name(__VA_ARGS__, m->below.name##_module);                             \
+        bool lends = hud_fallback_modules_lend(m);                                                 \
+        int code = m->fallback.name(__VA_ARGS__, m->fallback.name##_module);                       \
         if (lends)                                                                                 \
-            hud_below_return(m);                                                                   \
+            hud_fallback_modules_return(m);                                                        \
         return hud_module_leave(m, code);                                                          \
     }
 #define PLAIN(Name, name, ...)                                                                     \
     TAKE(name, SHAPE_##name, __VA_ARGS__)                                                          \
     LEAVE_TO(name, __VA_ARGS__)                                                                    \
-    static int handled_##name(MAP(PARAM_, __VA_ARGS__))                                            \
+    static int handled_##name(MAP(PARAM, __VA_ARGS__), MODULE *module)                             \
     {                                                                                              \
         hud_module *m = (hud_module *)module;                                                      \
         int status = take_##name(m, __VA_ARGS__, module);                                          \
         return status != HUD_PASS ? hud_call_answer(comm, status)                                  \
-                                  : below_##name(__VA_ARGS__, module);                             \
+                                  : fallback_##name(__VA_ARGS__, module);                          \
     }
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
 #include "host/signatures.def"
 
 #define PLAIN(Name, name, ...)                                                                     \
-    int hud_open_##name(struct call *c, MAP(PARAM_, __VA_ARGS__))                                  \
+    int hud_open_##name(struct call *c, MAP(PARAM, __VA_ARGS__), MODULE *module)                   \
     {                                                                                              \
         return open_##name(c, __VA_ARGS__, module);                                                \
     }
@@ -342,7 +344,7 @@ static int unasked(hud_module *m, const struct call *c, int status)
 void hud_handled_install(hud_module *m)
 {
 #define PLAIN(Name, name, ...)                                                                     \
-    if (m->below.name != NULL)                                                                     \
+    if (m->fallback.name != NULL)                                                                  \
         m->super.coll_##name = handled_##name;
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN

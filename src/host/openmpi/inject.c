@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inject.c - adds the component to an Open MPI without a component file: before MPI_Init, as one of
- * the components that are compiled in.  This works for every build, also one without dlopen, and is
- * what `huddle run` uses.
+ * inject.c - adds the component to an Open MPI without a component file: before MPI_Init, as if it
+ * were compiled in.  This works for every build, also without dlopen, and is used by `huddle run`.
  *
  * Open MPI ignores a component file whose name is already registered, so a site's installed copy
- * and this one are never both in one process.
+ * and this copy are never both in a process.
  */
 #include "component.h"
 #include "host/loader/front.h"
@@ -15,14 +14,14 @@
 #include <string.h>
 
 /*
- * Called by the loader.  Returns NULL if MPI_Init will use the component, or one of this name that
- * is there already; else why it cannot.  Nothing but the list of components has changed; a second
- * call is harmless.
+ * Adds the component; called by the loader.  Returns NULL if MPI_Init will use this component, or
+ * an existing component of the same name; otherwise the reason.  Changes only the list of
+ * components.  A second call is harmless.
  */
 HUD_API hud_openmpi_entry huddle_openmpi_inject;
 
-/* Returns whether the MPI is of the series that the component was built for.  Its function is not
- * called here: with two MPIs in a process the name may lead to the other one. */
+/* Returns whether the component was built for the MPI's series.  Does not ask the MPI for its
+ * version: with two MPIs in a process the name may lead to the other. */
 static bool same_series(const char *version)
 {
     int major, minor;

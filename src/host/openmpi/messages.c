@@ -2,9 +2,9 @@
 /*
  * messages.c - messages between nodes: Open MPI's own, on the communicator itself.
  *
- * Their tags are below those of programs, which no receive of any tag takes, and above those of
- * Open MPI's own messages (coll_tags.h).  So what a call that failed has left behind meets nothing
- * else.  Where a communicator is revoked, Open MPI ends them like all others.
+ * Their tags are below the tags of programs, so that no receive with MPI_ANY_TAG matches them, and
+ * above the tags of Open MPI's own messages (coll_tags.h).  So messages left behind by a failed
+ * call match nothing else.  If a communicator is revoked, Open MPI ends them like all others.
  */
 #include "messages.h"
 #include "exchange.h"
@@ -62,7 +62,7 @@ static int test(void *arg, void **pending, int *done, size_t *bytes)
                                     : HUD_OK;
 }
 
-static int look(void *arg, int kind, int *there, size_t *bytes)
+static int probe_message(void *arg, int kind, int *there, size_t *bytes)
 {
     ompi_status_public_t status;
     int rc =
@@ -73,7 +73,7 @@ static int look(void *arg, int kind, int *there, size_t *bytes)
     return rc != OMPI_SUCCESS;
 }
 
-/* Open MPI frees it when it is over. */
+/* Cancels a message.  Open MPI frees the request when it is complete. */
 static void cancel(void *arg, void **pending)
 {
     ompi_request_t *request = *pending;
@@ -84,6 +84,8 @@ static void cancel(void *arg, void **pending)
     *pending = NULL;
 }
 
-const struct hud_messages hud_openmpi_messages = {
-    .send = start_send, .receive = start_receive, .test = test, .look = look, .cancel = cancel
-};
+const struct hud_messages hud_openmpi_messages = { .send = start_send,
+                                                   .receive = start_receive,
+                                                   .test = test,
+                                                   .probe = probe_message,
+                                                   .cancel = cancel };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* messages.h - hud_exchange.messages, of a module. */
+/* messages.h - hud_exchange.messages of a module. */
 #ifndef HUD_OPENMPI_MESSAGES_H
 #define HUD_OPENMPI_MESSAGES_H
 

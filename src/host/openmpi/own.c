@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * own.c - functions of MPI, of the Open MPI that this component is in.
+ * own.c - finds functions of MPI in the Open MPI that loaded this component.
  *
  * They are not called by their symbols: with two MPIs in a process a symbol may lead to the other
- * one.  No other MPI has data with the names of Open MPI's internals, so these tell where it is.
+ * MPI.  No other MPI has data with the names of Open MPI's internals, so these locate Open MPI.
  */
 #include "component.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * persistent.c - persistent requests: each has a team of its own, which is set up when it is made.
+ * persistent.c - persistent requests.  Each has its own team, which is set up with the request.
  *
  * Order       Persistent collectives of a communicator are initialised in the same order on all
- *             ranks, and started in any, which may differ from rank to rank.  So no request takes
- *             part in the order of others, nor of the communicator's calls.
- * Fallback    Whether huddle carries it out is settled when it is made: there all ranks meet, and
- *             otherwise Open MPI's own is made in its place.  One that is huddle's stays so: Open
- *             MPI's own could only be made at a start, at which ranks do not come in the same
- *             order.  Where its team is given up later, a process has failed or the program is
- *             wrong; its starts then fail with the same error.
+ *             ranks, and started in any order, which may differ from rank to rank.  So no request
+ *             is part of the order of others, or of the communicator's calls.
+ * Fallback    Whether huddle carries out the request is decided at its initialisation, where all
+ *             ranks meet; if not, Open MPI's own request is created instead.  The decision is
+ *             final: Open MPI's own could only be created at a start, where ranks do not come in
+ *             the same order.  If the team is given up later, a process has failed or the program
+ *             is wrong; then starts fail with the same error.
  */
 #include "request.h"
 
-/* A team for the call, with huddle's request.  This rank does not have them: one in which it tells
- * the others. */
+/* Creates a team for the call, and huddle's request.  If this rank fails, creates a team only to
+ * tell the others. */
 static int begin(hud_module *m, struct request *r, int status, hud_team **team)
 {
     const struct hud_exchange exchange = hud_module_exchange(m);
@@ -40,7 +40,7 @@ int hud_persistent_make(hud_module *m, struct request *r, int status)
     status = begin(m, r, status, &team);
     if (hud_team_set_up(team) != HUD_OK)
         status = HUD_PASS;
-    if (r != NULL) { /* freed with it */
+    if (r != NULL) { /* freed with the request */
         r->team = team;
         r->broken = HUD_ERR_UNLIKE;
     } else {
@@ -49,8 +49,8 @@ int hud_persistent_make(hud_module *m, struct request *r, int status)
     return status;
 }
 
-/* One that is active is an error of the program: its call goes on, and those after it do not
- * start. */
+/* Starts requests.  Starting an active request is an error of the program: its call goes on, and
+ * the following requests are not started. */
 int hud_persistent_start(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++) {
@@ -64,7 +64,7 @@ int hud_persistent_start(size_t count, ompi_request_t **requests)
         r->state = WITH_HUDDLE;
         int status = hud_request_start(r->request);
         if (status != HUD_OK)
-            hud_request_absorb(r, status);
+            hud_request_store_result(r, status);
         hud_request_hand_over(r);
     }
     return OMPI_SUCCESS;

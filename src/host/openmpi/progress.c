@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress.c - the function that Open MPI calls in every wait and test, while something is in
- * flight and a while longer: to register it takes a lock.
+ * progress.c - the function that Open MPI calls in every wait and test, while requests are in
+ * flight and for a while afterwards, because registering takes a lock.
  *
- * Threads     One thread at a time makes progress, and it alone touches the lists; launched
- *             requests are handed over to it.  Nothing is completed with a lock held: to complete a
- *             request may end its communicator, and with it the module.
+ * Threads     One thread at a time makes progress, and only this thread accesses the lists; started
+ *             requests are handed over to it.  No request is completed with a lock held, because
+ *             completing a request may free its communicator, and with it the module.
  * Cost        a look at the oldest request of each communicator, at each persistent and each early
- *             one, and at each that is Open MPI's own; at huddle's where something has ended since
+ *             request, and at each request of Open MPI; at huddle's only if one has ended since
  */
 #include "request.h"
 
-#include "core/local.h"
+#include "base/process_atomics.h"
 #include "fiber/sanitizers.h"
 
 enum {
-    IDLE_MAX = 1000, /* looks at nothing in flight, after which Open MPI no longer asks */
+    IDLE_MAX = 1000, /* calls with nothing in flight after which the function is unregistered */
     LOOK_ANYWAY = 64
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next three lines */
-static struct request *fresh;                            /* launched, not yet in a list */
-static atomic_int fresh_count;                           /* their number, read without the lock */
+static struct request *fresh;                            /* started, but not yet in a list */
+static atomic_int fresh_count;                           /* number of fresh requests, read without
+                                                            the lock */
 static bool registered;
 static bool threads; /* MPI_THREAD_MULTIPLE */
 
-static atomic_bool busy;          /* guards the rest, held by a thread in progress() */
-static hud_module *carrying;      /* have requests that huddle carries out, the oldest first */
-static struct request *unordered; /* persistent ones, which have teams of their own; early ones */
-static struct request *passed;    /* of what huddle has done; Open MPI may carry them out */
+static atomic_bool busy;          /* guards the rest; held by the thread in progress() */
+static hud_module *carrying;      /* modules with requests that huddle carries out, in order of
+                                     their starts */
+static struct request *unordered; /* persistent requests, which have their own teams, and early
+                                     requests */
+static struct request *passed;    /* requests that are complete in huddle; Open MPI may still carry
+                                     them out */
 static hud_context *context;
 static int seen_in_flight, idle;
 static unsigned looks;
@@ -58,7 +62,7 @@ static void take_fresh(void)
 {
     struct request *taken = NULL;
 
-    seen_in_flight = -1; /* what was launched may be over when progress first counts it */
+    seen_in_flight = -1; /* a new request may be over before progress() first counts it */
     local_lock(&lock, threads);
     for (struct request *r; (r = fresh) != NULL;) {
         fresh = r->next;
@@ -66,7 +70,7 @@ static void take_fresh(void)
         local_count_by(&fresh_count, -1);
     }
     local_unlock(&lock, threads);
-    for (struct request *r; (r = taken) != NULL;) { /* in the order in which they were launched */
+    for (struct request *r; (r = taken) != NULL;) { /* in the order of their starts */
         taken = r->next;
         if (r->state != WITH_HUDDLE)
             push(&passed, r);
@@ -82,12 +86,12 @@ static bool has_ended(struct request *r)
     int done = 0, status = hud_request_peek(r->request, &done);
 
     if (done)
-        hud_request_absorb(r, status);
+        hud_request_store_result(r, status);
     return done;
 }
 
-/* Those of huddle's that have ended go where Open MPI's own are.  Calls of a communicator end in
- * the order in which they were started. */
+/* Moves requests that have ended in huddle to `passed`.  Calls of a communicator end in the order
+ * in which they were started. */
 static void look_at_carried(void)
 {
     for (hud_module **at = &carrying, *m; (m = *at) != NULL;) {
@@ -109,8 +113,8 @@ static void look_at_carried(void)
         }
 }
 
-/* Open MPI's own is complete, and so is the user's. */
-static void absorb_inner(struct request *r)
+/* Ends the user's request, because Open MPI's own request is complete. */
+static void store_inner_result(struct request *r)
 {
     r->super.super.req_status = r->inner->req_status;
     ompi_request_free(&r->inner);
@@ -123,7 +127,7 @@ static struct request *take_ended(void)
 
     for (struct request **at = &passed, *r; (r = *at) != NULL;) {
         if (r->state == WITH_MPI && hud_request_is_over(r->inner))
-            absorb_inner(r);
+            store_inner_result(r);
         if (r->state != ENDED) {
             at = &r->next;
             continue;
@@ -135,19 +139,21 @@ static struct request *take_ended(void)
 }
 
 /*
- * The thread that waits has a lock and a condition on its stack, which Open MPI passes on by
- * instructions that ThreadSanitizer does not see.  What follows is inline, as if it were huddle's.
+ * Completes a request for the user.  The waiting thread has a lock and a condition on its stack,
+ * which Open MPI passes on by instructions that ThreadSanitizer does not see.  Open MPI's code is
+ * inlined here, so ThreadSanitizer would attribute its accesses to huddle.
  */
 static void tell(struct request *r)
 {
     if (threads)
-        sanitizer_look_away();
+        sanitizer_ignore_begin();
     ompi_request_complete(&r->super.super, true);
     if (threads)
-        sanitizer_look_again();
+        sanitizer_ignore_end();
 }
 
-/* The user's threads may free a request, and its communicator, as soon as it is complete. */
+/* Completes the ended requests.  The user's threads may free a request, and its communicator, as
+ * soon as it is complete. */
 static int complete(struct request *ended)
 {
     int count = 0;
@@ -164,7 +170,7 @@ static int complete(struct request *ended)
 
 static int progress(void);
 
-/* Nothing has been in flight for a while. */
+/* Unregisters the function after a while with nothing in flight. */
 static void rest(void)
 {
     idle = 0;
@@ -205,7 +211,7 @@ void hud_request_hand_over(struct request *r)
     push(&fresh, r);
     local_count_by(&fresh_count, 1);
     local_count_by(&r->module->in_flight, r->team == NULL);
-    if (context != r->module->context) /* which is read without the lock */
+    if (context != r->module->context) /* read without the lock */
         context = r->module->context;
     if (!registered)
         opal_progress_register(progress);

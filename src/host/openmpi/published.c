@@ -4,23 +4,23 @@
  * (PMIx), and the others look it up.
  *
  * Only ranks of the job can write there, and only for themselves.  A rank publishes in
- * component_open, before Open MPI sends the published keys and waits for the others.  So a rank
- * that is in a communicator has sent its key, or never will, and the node's own server has the
- * final answer.  A rank whose key could not be published knows it, and the others find nothing.
- * The key is for the ranks of a node: a rank of another node is absent.  With HUDDLE_NODES a rank
- * publishes a second value for those of all nodes: without it, no rank of another node is there.
+ * component_open, before Open MPI sends the published keys and waits for the others.  So a rank in
+ * a communicator has sent its key, or never will, and the node's own server has the final answer.
+ * A rank whose key could not be published knows this, and the others find nothing.  The key is for
+ * the ranks of a node: a rank of another node is absent.  With HUDDLE_NODES a rank publishes a
+ * second value for ranks of all nodes; without it, ranks of other nodes are absent.
  *
- * To ask the server takes some 20 us for each rank, and all ranks of the node ask one server.  So
- * ranks that have a secret in common are found without it (presence.h).
+ * Asking the server takes about 20 us for each rank, and all ranks of the node ask the same
+ * server.  So ranks that share a secret are found without the server (presence.h).
  *
- * A lookup that gets no answer is repeated: only the answer that the key does not exist means that
- * a rank is absent.
+ * A look-up without an answer is repeated: only the answer that the key does not exist means that a
+ * rank is absent.
  */
 #include "component.h"
 
+#include "base/launcher_env.h"
 #include "core/config/config.h"
-#include "core/launched.h"
-#include "core/team/presence.h"
+#include "core/job/presence.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -29,19 +29,20 @@
 #include <time.h>
 
 enum {
-    FORM = 1,         /* of the value */
-    TRIES_MAX = 30000 /* of a millisecond and more */
+    FORM = 1,         /* version of the value's format */
+    TRIES_MAX = 30000 /* tries of at least a millisecond each */
 };
 
 static const char key[] = "huddle.present";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t own;   /* what this rank has published; 0: nothing */
+static uint32_t own;   /* value published by this rank; 0: none */
 static bool wants_far; /* teams may span nodes */
-static bool far;       /* for all nodes, too */
-static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks; /* then, who has published */
+static bool far;       /* also published for all nodes */
+static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks; /* if so, the ranks that have published */
 static unsigned char asked[LAUNCHED_RANKS / 8], there[LAUNCHED_RANKS / 8]; /* a bit per rank */
-static unsigned char unlike[LAUNCHED_RANKS / 8]; /* the same: with another value than this rank's */
+static unsigned char unlike[LAUNCHED_RANKS / 8]; /* a bit per rank with another value than this
+                                                    rank's */
 
 bool hud_openmpi_spans(void)
 {
@@ -61,26 +62,26 @@ void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
     far_ranks = FAR_UNKNOWN;
     if (serves && own == 0)
         hud_openmpi_warn("the launcher rejected huddle's key; using Open MPI's own collectives");
-    memset(asked, 0, sizeof asked); /* of sessions before this one */
+    memset(asked, 0, sizeof asked); /* forgets earlier sessions */
     memset(there, 0, sizeof there);
     memset(unlike, 0, sizeof unlike);
     pthread_mutex_unlock(&lock);
 }
 
-/* On this node; or, far, on another one. */
+/* Asks for a rank on this node, or, if elsewhere, on another node. */
 static int ask(int rank, bool elsewhere, uint32_t *value)
 {
     return elsewhere ? compat_look_far(rank, value) : compat_look(rank, key, value);
 }
 
-static bool look(int rank, bool elsewhere)
+static bool uses_huddle(int rank, bool elsewhere)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };
     uint32_t value = 0;
     int rc = ask(rank, elsewhere, &value);
 
     for (long tries = 1; rc < 0; tries++) {
-        if (tries == TRIES_MAX) { /* it cannot know what the others do, so it cannot go on */
+        if (tries == TRIES_MAX) { /* this rank cannot know the others' decision */
             hud_openmpi_warn("the launcher does not answer whether rank %d uses huddle; aborting",
                              rank);
             OWN(Abort)(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -93,7 +94,8 @@ static bool look(int rank, bool elsewhere)
     return rc == 0 && value == own;
 }
 
-/* All at once, where that can be; then most jobs ask once. */
+/* Returns whether a rank on another node has published.  Asks for all ranks at once if possible, so
+ * most jobs ask once. */
 static bool look_far(int rank)
 {
     int ranks = (int)ompi_process_info.num_procs;
@@ -102,7 +104,7 @@ static bool look_far(int rank)
         return false;
     if (far_ranks == FAR_UNKNOWN)
         far_ranks = compat_look_all(ranks, own) ? FAR_ALL : FAR_SOME;
-    return (far_ranks == FAR_ALL && rank < ranks) || look(rank, true);
+    return (far_ranks == FAR_ALL && rank < ranks) || uses_huddle(rank, true);
 }
 
 int hud_openmpi_published(void *arg, int rank)
@@ -115,7 +117,7 @@ int hud_openmpi_published(void *arg, int rank)
     unsigned char bit = (unsigned char)(1u << rank % 8);
     pthread_mutex_lock(&lock);
     if (!(asked[rank / 8] & bit) &&
-        (hud_presence_marked(rank) || look(rank, false) || look_far(rank)))
+        (hud_presence_marked(rank) || uses_huddle(rank, false) || look_far(rank)))
         there[rank / 8] |= bit;
     asked[rank / 8] |= bit;
     int is = there[rank / 8] & bit ? 1 : unlike[rank / 8] & bit ? -1 : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduction.c - an operation of Open MPI on a datatype, as a hud_op.
+ * reduction.c - converts an operation of Open MPI on a datatype to a hud_op.
  *
  * Predefined operations on predefined types are huddle's own, found by Open MPI's numbers of both.
  * All others (LOGICAL, user-defined operations) are applied by Open MPI, with MPI_Reduce_local, to
  * pieces in private memory.  An operation finds its elements in the layout of their datatype, in
  * memory aligned like malloc's or better, and never as packed bytes.  The pieces are on the stack.
- * Elements that are too wide for it are handled one by one in memory that is allocated beforehand:
- * ranks share only the signature, and the width may differ from rank to rank.
+ * Elements that are too wide for the stack are handled one by one in memory that is allocated
+ * beforehand: ranks share only the signature, and the width may differ from rank to rank.
  */
 #include "module.h"
 
@@ -24,9 +24,9 @@ static const enum hud_operation operations[OPERATIONS] = {
 };
 
 /*
- * Of several rows for a datatype the one of its size holds: Fortran's sizes, and those of the C
- * types whose names do not tell, are the compiler's choice.  Others, LONG LONG or INTEGER*4, share
- * the number of one of these.
+ * If a datatype has several rows, the row with its size is used: the sizes of Fortran's types, and
+ * of C types whose names do not tell, are the compiler's choice.  Other types, such as LONG LONG or
+ * INTEGER*4, share the number of a type in this table.
  */
 static const struct {
     const ompi_predefined_datatype_t *type;
@@ -83,7 +83,7 @@ static const struct {
     { &ompi_mpi_2dblprec, HUD_DOUBLE_DOUBLE },
 };
 
-static struct hud_op kernels[OPERATIONS][TYPES]; /* combine NULL: none */
+static struct hud_op kernels[OPERATIONS][TYPES]; /* combine is NULL if there is no kernel */
 static __typeof__(&PMPI_Reduce_local) reduce_local;
 
 void hud_reduction_prepare(void)
@@ -102,12 +102,12 @@ void hud_reduction_prepare(void)
 
 const char *hud_reduction_name(ompi_op_t *op)
 {
-    return ompi_op_is_intrinsic(op) ? op->o_name : "an operation of the user's";
+    return ompi_op_is_intrinsic(op) ? op->o_name : "a user-defined operation";
 }
 
-/* ---- what Open MPI applies ------------------------------------------------------------------- */
+/* ---- operations that Open MPI applies -------------------------------------------------------- */
 
-/* Of one operand, on the stack of a thread that may have little of it. */
+/* Bytes of an operand, on the stack of a thread that may have a small stack. */
 enum { ROOM = HUD_ELEMENT_MAX, ALIGNMENT = 128 };
 
 static void lay_out(const struct hud_reduction *r, const char *packed, size_t count, char *base)
@@ -126,8 +126,8 @@ static void gather_up(const struct hud_reduction *r, const char *base, size_t co
         hud_elements_pack(&r->type->super, count, base, packed);
 }
 
-/* MPI_Reduce_local(a, b) makes b = a op b: so each source is laid out, in turn, where its result
- * may replace it. */
+/* Combines the sources.  MPI_Reduce_local(a, b) computes b = a op b, so each source is laid out, in
+ * turn, where its result may replace it. */
 static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
                     size_t elements)
 {
@@ -148,7 +148,8 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
     }
 }
 
-/* Elements in a row that fit the room, and where the first is laid out. */
+/* Determines how many elements in a row fit, and the place of the first.  Allocates memory for a
+ * wide element. */
 static int fit(struct hud_reduction *r)
 {
     const opal_datatype_t *t = &r->type->super;
@@ -158,7 +159,7 @@ static int fit(struct hud_reduction *r)
     r->one_run = opal_datatype_is_contiguous_memory_layout(t, 2) && t->true_lb == 0;
     r->piece = ROOM / r->op.element_bytes;
     if (r->one_run || t->size == 0 || t->size > HUD_ELEMENT_MAX)
-        return HUD_OK; /* the core asks for none that are larger */
+        return HUD_OK; /* the core never passes larger elements */
     r->base = -(t->true_lb & -(ptrdiff_t)ALIGNMENT);
     ptrdiff_t room = ROOM - (r->base + t->true_lb) - span;
     r->piece = room >= 0 && extent > 0 ? 1 + (size_t)(room / extent) : 1;

@@ -3,14 +3,14 @@
  * request.c - the life of a request: taken from a pool, launched, completed by Open MPI's progress
  * (progress.c), freed by the user's MPI_Wait or MPI_Request_free.
  *
- * Fallback    Where huddle does not carry a request out, begin_inner starts Open MPI's own.  All
- *             ranks do so in the order of the team's calls, as Open MPI numbers them.  A persistent
+ * Fallback    If huddle does not carry out a request, begin_inner starts Open MPI's own.  All ranks
+ *             do so in the order of the team's calls, because Open MPI numbers them.  A persistent
  *             request has no such order (persistent.c).
  */
 #include "request.h"
-#include "nonblocking.h"
+#include "callers.h"
 
-#include "core/local.h"
+#include "base/process_atomics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next line */
 static struct request *pool;
 static bool threads;      /* MPI_THREAD_MULTIPLE */
-static size_t base_bytes; /* of Open MPI's class of such requests */
+static size_t base_bytes; /* size of Open MPI's class of such requests */
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
@@ -41,8 +41,8 @@ static void destruct(struct request *r)
 {
     hud_per_rank_free(&r->room);
     saved_arrays_free(&r->arrays);
-    grown_free(&r->convertors[0]);
-    grown_free(&r->convertors[1]);
+    scratch_array_free(&r->convertors[0]);
+    scratch_array_free(&r->convertors[1]);
 }
 
 typedef struct request hud_openmpi_request;
@@ -99,9 +99,9 @@ void hud_request_give(struct request *r)
         OBJ_RELEASE(r->kept[i]);
     free(r->kept);
     OMPI_REQUEST_FINI(&r->super.super);
-    /* what Open MPI keeps of the call is behind its own part of the request */
+    /* Open MPI's data about the call is behind its own part of the request */
     memset(&r->super.super + 1, 0, base_bytes - sizeof(ompi_request_t));
-    /* the rest is written by the next call; to clear all of it would take as long as a call */
+    /* the next call writes the rest; clearing all of it would take as long as a call */
     memset(&r->request, 0, offsetof(struct request, call) - offsetof(struct request, request));
     r->call.in.convertor = r->call.out.convertor = NULL;
     r->kept = NULL;
@@ -113,15 +113,17 @@ void hud_request_give(struct request *r)
     OBJ_RELEASE(comm);
 }
 
-/* MPI_Wait and MPI_Test free what is complete; the user may free only a persistent one.  Open MPI
- * frees persistent ones, too, where they end with an error: MPI has them inactive then. */
+/* Frees a request.  MPI_Wait and MPI_Test free complete requests; the user may free only a
+ * persistent request.  Open MPI also frees persistent requests that end with an error; in MPI they
+ * become inactive instead. */
 static int request_free(ompi_request_t **request)
 {
     struct request *r = (struct request *)*request;
 
     if (!REQUEST_COMPLETE(&r->super.super))
         return MPI_ERR_REQUEST;
-    if (r->super.super.req_persistent && !hud_is_users_free(__builtin_return_address(0)))
+    if (r->super.super.req_persistent &&
+        !hud_callers_is_users(AT_REQUEST_FREE, __builtin_return_address(0)))
         return OMPI_SUCCESS;
     if (r->inner != NULL)
         ompi_request_free(&r->inner);
@@ -132,34 +134,36 @@ static int request_free(ompi_request_t **request)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Of a call that has such a side. */
-static bool furnish_side(struct request *r, unsigned shape, struct side *side,
-                         struct view_state *states, const struct hud_view *views, int count)
+/* Sets up the convertors of a buffer of the call, if the call has this buffer. */
+static bool furnish_buffer(struct request *r, unsigned shape, struct buffer *buffer,
+                           struct view_state *states, const struct hud_view *views, int count)
 {
-    struct grown *own = &r->convertors[side == &r->call.out];
+    struct scratch_array *own = &r->convertors[buffer == &r->call.out];
 
     for (int i = 0; r->shape & shape && i < count; i++) {
         if (views[i].host == NULL)
             continue;
-        if (side->convertor == NULL) {
-            if ((side->convertor = grown_to(own, sizeof *side->convertor)) == NULL)
+        if (buffer->convertor == NULL) {
+            if ((buffer->convertor = scratch_array_reserve(own, sizeof *buffer->convertor)) == NULL)
                 return false;
-            hud_convertor_open(side->convertor);
+            hud_convertor_open(buffer->convertor);
         }
-        states[i].convertor = side->convertor;
+        states[i].convertor = buffer->convertor;
     }
     return true;
 }
 
 bool hud_request_furnish(struct request *r)
 {
-    struct side *in = &r->call.in, *out = &r->call.out;
+    struct buffer *in = &r->call.in, *out = &r->call.out;
     const struct per_rank *room = &r->room;
 
-    return furnish_side(r, SHAPE_IN, in, &in->state, &in->view, 1) &&
-           furnish_side(r, SHAPE_OUT, out, &out->state, &out->view, 1) &&
-           furnish_side(r, SHAPE_MANY_IN, in, room->in_states, room->in_views, r->call.ranks) &&
-           furnish_side(r, SHAPE_MANY_OUT, out, room->out_states, room->out_views, r->call.ranks);
+    return furnish_buffer(r, SHAPE_IN, in, &in->state, &in->view, 1) &&
+           furnish_buffer(r, SHAPE_OUT, out, &out->state, &out->view, 1) &&
+           furnish_buffer(r, SHAPE_VECTORS_IN, in, room->in_states, room->in_views,
+                          r->call.ranks) &&
+           furnish_buffer(r, SHAPE_VECTORS_OUT, out, room->out_states, room->out_views,
+                          r->call.ranks);
 }
 
 bool hud_request_keep(struct request *r, const void *object)
@@ -170,7 +174,8 @@ bool hud_request_keep(struct request *r, const void *object)
         return false;
     r->kept = more;
     r->kept[r->kept_count] = (opal_object_t *)(uintptr_t)object;
-    OBJ_RETAIN(r->kept[r->kept_count]); /* evaluates its argument more than once in debug builds */
+    OBJ_RETAIN(r->kept[r->kept_count]); /* OBJ_RETAIN evaluates its argument more than once in debug
+                                           builds */
     r->kept_count++;
     return true;
 }
@@ -184,12 +189,12 @@ static void set_status(struct request *r, int code)
     r->super.super.req_status.MPI_ERROR = code;
 }
 
-/* Open MPI's own. */
+/* Starts Open MPI's own collective. */
 static void begin_inner(void *arg)
 {
     struct request *r = arg;
 
-    set_status(r, r->below(r, &r->inner));
+    set_status(r, r->start_inner(r, &r->inner));
 }
 
 int hud_request_make(struct request *r, const struct hud_args *args)
@@ -200,9 +205,10 @@ int hud_request_make(struct request *r, const struct hud_args *args)
     return hud_request_create(r->module->team, args, &passed_on, &r->request);
 }
 
-void hud_request_absorb(struct request *r, int status)
+void hud_request_store_result(struct request *r, int status)
 {
-    unsigned data = r->shape & ~(unsigned)SHAPE_OP; /* the operation may be for further starts */
+    unsigned data = r->shape & ~(unsigned)SHAPE_OP; /* the operation may be used by further
+                                                       starts */
 
     if (r->team != NULL)
         status = hud_persistent_judge(r, status);
@@ -221,8 +227,8 @@ int hud_request_launch(struct request *r, ompi_request_t **request)
     r->super.super.req_state = OMPI_REQUEST_ACTIVE;
     status = hud_request_test(r->request, &done);
     if (done)
-        hud_request_absorb(r, status);
-    /* (to close the call may have failed: MPI_Wait must report it) */
+        hud_request_store_result(r, status);
+    /* Closing the call may have failed: MPI_Wait must report this. */
     if (done && status == HUD_OK && r->super.super.req_status.MPI_ERROR == MPI_SUCCESS) {
         hud_request_give(r);
         *request = &ompi_request_empty;
@@ -233,7 +239,7 @@ int hud_request_launch(struct request *r, ompi_request_t **request)
     return HUD_OK;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- finalization ---------------------------------------------------------------------------- */
 
 void hud_requests_end(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * request.h - a request of MPI for a nonblocking or persistent collective: Open MPI's object, the
- * call, huddle's request for it, and, where huddle does not carry it out, Open MPI's own.
+ * call, huddle's request, and Open MPI's own request if huddle does not carry out the call.
  *
- * Open MPI keeps a call's types and operation alive by the request that it gets, which must be of
- * its class for collectives.
+ * Open MPI keeps a call's types and operation alive by the returned request, which must be of its
+ * class for collectives.
  */
 #ifndef HUD_OPENMPI_REQUEST_H
 #define HUD_OPENMPI_REQUEST_H
@@ -14,18 +14,11 @@
 
 #include "ompi/mca/coll/base/coll_base_util.h"
 
-#define COUNT int
-#define PLACE int
-#define SAVED_TYPE TYPE *
-#define SAVED_TYPES TYPE *const *
-#define SAVED_OP OP *
-#define SAVED_COMM COMM *
-
 struct saved {
     union {
 #define PLAIN(Name, name, ...)                                                                     \
     struct saved_##name {                                                                          \
-        JOIN(FIELD_, __VA_ARGS__)                                                                  \
+        JOIN(FIELD, __VA_ARGS__)                                                                   \
     } name;
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
@@ -35,7 +28,7 @@ struct saved {
 };
 
 struct request;
-typedef int request_below(struct request *r, ompi_request_t **inner);
+typedef int request_start_inner(struct request *r, ompi_request_t **inner);
 
 enum request_state { WITH_HUDDLE, WITH_MPI, ENDED };
 
@@ -45,61 +38,63 @@ struct request {
     hud_module *module;
     struct request *next; /* in the pool or in a list */
     /* Cleared when the request is given back, up to `call`: */
-    hud_request *request;  /* NULL: none */
-    ompi_request_t *inner; /* Open MPI's own; NULL: not started, or persistent */
-    request_below *below;  /* starts it */
-    hud_team *team;        /* of a persistent one alone; NULL: the module's */
-    bool early;            /* may end before those that were launched before it */
-    int broken;            /* why no call of that team is handled any more */
+    hud_request *request;             /* or NULL */
+    ompi_request_t *inner;            /* Open MPI's own; NULL: not started, or persistent */
+    request_start_inner *start_inner; /* starts `inner` */
+    hud_team *team;                   /* only of a persistent request; NULL: the module's */
+    bool early;                       /* may end before requests that were launched earlier */
+    int broken;                       /* why no call of the team is handled any more */
     enum request_state state;
     unsigned shape;
-    /* Written by each call; of the first, convertors are cleared: */
+    /* Written by each call; only the convertors of `call` are cleared: */
     struct call call;
     struct saved saved;
-    opal_object_t **kept; /* operation and types of a persistent one */
+    opal_object_t **kept; /* operation and types of a persistent request */
     int kept_count;
     /* Memory that is kept from call to call: */
     struct per_rank room;
-    struct saved_arrays arrays; /* none of a persistent one */
-    struct grown convertors[2];
+    struct saved_arrays arrays; /* empty for a persistent request */
+    struct scratch_array convertors[2];
 };
 
-/* One for the module, that holds its communicator; NULL: out of memory. */
+/* Returns a request of the module, which keeps the communicator alive, or NULL if out of memory. */
 struct request *hud_request_take(hud_module *m, bool persistent);
-/* Undoes it, and all that was made for the call. */
+/* Returns a request to the pool, and frees all that was made for the call. */
 void hud_request_give(struct request *r);
 
-/* The call is open: what it needs beyond the stack of a blocking one.  False: out of memory. */
+/* Prepares an open call to outlive the stack of its caller.  Returns false if out of memory. */
 bool hud_request_furnish(struct request *r);
-/* Keeps an operation or a type alive until the request is freed.  False: no memory. */
+/* Keeps an operation or a type alive until the request is freed.  Returns false if out of
+ * memory. */
 bool hud_request_keep(struct request *r, const void *object);
 
-/* Huddle's request for those arguments: r->call's, or a place's. */
+/* Creates huddle's request for these arguments: those of r->call, or of a place. */
 int hud_request_make(struct request *r, const struct hud_args *args);
-/* Starts it: HUD_OK: *request is the caller's; HUD_PASS: Open MPI's own is to be started now; or an
- * error. */
+/* Starts a request.  Returns HUD_OK and *request for the caller, HUD_PASS if Open MPI's own must be
+ * started now, or an error. */
 int hud_request_launch(struct request *r, ompi_request_t **request);
 
 /*
- * persistent.c: a persistent request for r->call, which was opened with that status, in a team of
- * its own.  All ranks come here, and wait for each other.  r may be NULL: out of memory.  HUD_OK:
- * it can be started; HUD_PASS: it cannot, on all ranks alike.
+ * Makes a persistent request for r->call, which was opened with this status, in its own team
+ * (persistent.c).  All ranks call this function and wait for each other.  r is NULL if out of
+ * memory.  Returns HUD_OK if the request can be started, and HUD_PASS on all ranks if not.
  */
 int hud_persistent_make(hud_module *m, struct request *r, int status);
-/* MPI_Start. */
+/* Starts persistent requests, for MPI_Start. */
 int hud_persistent_start(size_t count, ompi_request_t **requests);
-/* Of a call of such a request: the status that the user gets. */
+/* Returns the status that the user gets for a call of a persistent request. */
 int hud_persistent_judge(struct request *r, int status);
 
-/* For progress.c: r has been started. */
+/* Hands over a started request to progress.c. */
 void hud_request_hand_over(struct request *r);
-/* Huddle's part of it has ended. */
-void hud_request_absorb(struct request *r, int status);
+/* Ends huddle's part of a request. */
+void hud_request_store_result(struct request *r, int status);
 
 void hud_progress_begin(bool threads);
 void hud_progress_end(void);
 
-/* When the component opens and closes.  False: this Open MPI's requests have another layout. */
+/* Prepares for requests when the component opens, or frees the pool when it closes.  Returns false
+ * if this Open MPI's requests have another layout. */
 bool hud_requests_begin(bool threads);
 void hud_requests_end(void);
 

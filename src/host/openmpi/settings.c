@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * settings.c - huddle's settings as MCA parameters coll_huddle_*, from the table of
- * core/config/config.h.  A parameter that was given (command line, OMPI_MCA_*, a file) overrides
- * the environment variable of the same setting.
+ * core/config/config.h.  A parameter that was set (command line, OMPI_MCA_*, a file) overrides the
+ * environment variable of the same setting.
  */
 #include "core/config/config.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char **values; /* where Open MPI keeps the parameters' values, in the order of the table */
-static int *handles;  /* its names for the parameters */
+static char **values; /* where Open MPI stores the parameters' values, in the order of the table */
+static int *handles;  /* Open MPI's handles of the parameters */
 static char **given;
 
 static int register_one(const mca_base_component_t *component, const struct setting *s,
@@ -43,7 +43,7 @@ int hud_openmpi_settings_register(const mca_base_component_t *component)
     if (values == NULL || handles == NULL)
         return OPAL_ERR_NOT_AVAILABLE;
     for (int i = 0; i < count; i++)
-        handles[i] = register_one(component, &table[i], &values[i]);
+        handles[i] = table[i].lab ? -1 : register_one(component, &table[i], &values[i]);
     return OMPI_SUCCESS;
 }
 

@@ -6,10 +6,10 @@
  * convertor packs and unpacks it: gaps, permuted structures, and device memory that Open MPI knows
  * (CUDA; ROCm and Level Zero in 5.0), which the convertor copies with the device's own functions.
  * Device memory that Open MPI does not know is copied by the device's runtime (host/device), in the
- * runs that the convertor names.  So a rank with a device buffer and one with a host buffer can
- * take part in the same collective without an agreement.
+ * runs that the convertor returns.  So a rank with a device buffer and a rank with a host buffer
+ * can take part in the same collective without an agreement.
  *
- * Views may share a convertor: it serves one of them at a time.  Its position is set each time,
+ * Views may share a convertor, which serves one of them at a time.  Its position is set each time,
  * which costs nothing while bytes come in order.
  */
 #include "module.h"
@@ -35,7 +35,7 @@ void hud_convertor_end(struct view_convertor *c)
     c->serves = NULL;
 }
 
-/* The view's convertor, at its service. */
+/* Returns the view's convertor, set up for the view. */
 static struct view_convertor *turn_to(struct view_state *s, enum view_use use)
 {
     struct view_convertor *c = s->convertor;
@@ -51,8 +51,8 @@ static struct view_convertor *turn_to(struct view_state *s, enum view_use use)
 }
 
 /*
- * Goes there, or to the beginning of an element that is being packed; returns where.  Open MPI's
- * convertor goes astray where it skips bytes from the middle on (arrays of structures with gaps),
+ * Sets the position, or the beginning of an element that is being packed; returns the position.
+ * Open MPI's convertor fails to skip bytes from the middle on (arrays of structures with gaps), but
  * not from the beginning.
  */
 static size_t position(struct view_convertor *c, size_t offset_bytes)
@@ -84,16 +84,16 @@ static void unpack_at(struct view_convertor *c, const void *src, size_t offset_b
     opal_convertor_unpack(&c->convertor, &from, &pieces, &bytes);
 }
 
-/* What waits to be unpacked goes to the user's buffer, and stays in the stage for what may come
- * next to it. */
+/* Unpacks staged data into the user's buffer.  The data stays in the stage, because adjacent data
+ * may follow. */
 static void flush(struct view_state *s)
 {
     if (s->stage != NULL)
         unpack_at(turn_to(s, VIEW_UNPACKS), s->stage, 0, s->staged_bytes);
 }
 
-/* The convertor packs whole elements: one that does not fit, or that is wanted from its middle on,
- * is packed aside and given out in parts. */
+/* Packs bytes.  The convertor packs whole elements: an element that does not fit, or is needed from
+ * its middle on, is packed into `spill` and returned in parts. */
 static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
     struct view_state *s = view->host;
@@ -115,8 +115,8 @@ static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, 
     return bytes;
 }
 
-/* Open MPI's convertor overruns a buffer of its own when a piece ends within an element longer than
- * this (MPI_C_LONG_DOUBLE_COMPLEX). */
+/* Open MPI's convertor overruns its own buffer when a piece ends within an element longer than this
+ * (MPI_C_LONG_DOUBLE_COMPLEX). */
 enum { SAFE_TO_CUT = 16 };
 
 static bool has_long_elements(const opal_datatype_t *type)
@@ -128,7 +128,8 @@ static bool has_long_elements(const opal_datatype_t *type)
     return false;
 }
 
-/* Types of long elements are gathered in private memory and unpacked at the end. */
+/* Unpacks bytes.  Types with long elements are gathered in private memory and unpacked at the
+ * end. */
 static void unpack(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes)
 {
     struct view_state *s = view->host;
@@ -136,7 +137,7 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
     if (!s->filled && has_long_elements(s->type)) {
         s->stage = malloc(view->bytes);
         s->failed = s->stage == NULL;
-        if (!s->failed) /* in place, not all of it is written */
+        if (!s->failed) /* in place, not all of the buffer is written */
             hud_elements_pack(s->type, s->count, s->buffer, s->stage);
     }
     s->filled = true;
@@ -153,7 +154,7 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
 
 /* ---- device memory that Open MPI does not know ---- */
 
-/* Returns the runs of an element at an address, or NULL without memory. */
+/* Returns the runs of an element at an address, or NULL if out of memory. */
 static struct hud_runs *flatten(const opal_datatype_t *type, const void *element)
 {
     struct hud_runs *runs = hud_runs_create();
@@ -224,7 +225,7 @@ static bool is_on_device(struct view_state *s, bool contiguous, struct hud_modul
 
 /* ---- opening and closing ---- */
 
-/* Opens a buffer that is not plain memory, or is not known to be. */
+/* Opens a buffer that is not plain memory, or may not be. */
 void hud_view_open_other(void *buffer, size_t count, const opal_datatype_t *type,
                          struct view_state *state, struct hud_module *module, struct hud_view *view)
 {
@@ -260,7 +261,7 @@ int hud_view_end(struct hud_view *view, int status)
     s->staged_bytes = 0;
     s->device.runs = NULL;
     s->filled = s->failed = s->device.failed =
-        false; /* that of a persistent request is used again */
+        false; /* the state of a persistent request is reused */
     return status;
 }
 

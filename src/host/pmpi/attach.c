@@ -2,11 +2,11 @@
 /* attach.c - finds the functions of the MPI by name. */
 #define _GNU_SOURCE
 #include "core/config/config.h"
-#include "core/team/presence.h"
+#include "core/job/presence.h"
 #include "host/loader/front.h"
 #include "host/object.h"
-#include "host/pmpi/far.h"
 #include "host/pmpi/nonblocking.h"
+#include "host/pmpi/pmi_kvs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,25 +23,26 @@ static const struct found {
 };
 
 /* Publishes this rank's presence before MPI_Init, which synchronises.  Not earlier: a process that
- * is linked to the MPI but never initialises it is no rank, though it may have a rank's
- * environment. */
+ * is linked to the MPI without initialising the MPI is not a rank, although its environment may be
+ * a rank's. */
 static void starting(void)
 {
     unsigned manner = hud_config_manner(NULL, !hud_requests_polled(false) || hud_imports_waits());
 
     hud_presence_announce(manner);
     if (hud_config_spans(NULL))
-        hud_far_announce(manner);
+        hud_pmi_kvs_announce(manner);
 }
 
-/* MPI_Init has returned: the context is created now, so that its attribute of COMM_SELF is the
- * first and goes last (life.c). */
+/* Creates the context after MPI_Init has returned, so that its attribute of COMM_SELF is the first
+ * and is deleted last (life.c). */
 static void initialised(void)
 {
-    hud_life_context();
+    hud_job_context();
 }
 
-/* Fault tolerance lets a collective fail on some ranks only, which shared memory cannot notice. */
+/* Returns whether fault tolerance is on.  It lets a collective fail on some ranks only, which
+ * shared memory cannot detect. */
 static bool fault_tolerant(void)
 {
     const char *set = getenv("MPIR_CVAR_ENABLE_FT");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* call.c - what calls of all collectives have in common: their memory, and their end. */
+/* call.c - common parts of calls of all collectives: announcing and ending them. */
 #include "host/pmpi/call.h"
 
 void hud_call_announce(const struct call *c)
 {
-    if (hud_context_checks(hud_life_context()))
+    if (hud_context_checks(hud_job_context()))
         hud_team_enter(c->comm->team, &c->about);
 }
 

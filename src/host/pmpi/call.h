@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call.h - a call of huddle, made from MPI's arguments (reduce.c, exchange.c): all that hud_args
- * refers to.  A blocking call has it on the stack, a request in its own memory.
+ * call.h - a call of huddle, made from MPI's arguments (reduce.c, exchange.c), with all data that
+ * hud_args refers to.  A blocking call has this structure on the stack, a request in its own
+ * memory.
  */
 #ifndef HUD_PMPI_CALL_H
 #define HUD_PMPI_CALL_H
 
 #include "host/pmpi/pmpi.h"
 
-/* What of a call is open. */
+/* The parts of a call that are open. */
 enum opened {
-    OPENED_FROM = 1, /* the buffers */
+    OPENED_FROM = 1, /* the two buffers */
     OPENED_TO = 2,
-    OPENED_IN = 4, /* those of each member */
+    OPENED_IN = 4, /* the buffers of each member */
     OPENED_OUT = 8,
     OPENED_OP = 16
 };
@@ -21,16 +22,16 @@ struct call {
     struct hud_args args;
     struct comm *comm;
     unsigned opened;
-    bool named;            /* `about` is what HUDDLE_CHECK knows it by */
-    struct grown *scratch; /* what it needs for each member: the communicator's, or a request's */
-    struct message *in, *out;   /* [size] there */
-    struct hud_announced about; /* named, or of a call that was not opened */
+    bool named;                    /* HUDDLE_CHECK uses the name in `about` */
+    struct scratch_array *scratch; /* data for each member: the communicator's, or a request's */
+    struct message *in, *out;      /* [size], in scratch */
+    struct hud_announced about;    /* if named, or if the call was not opened */
     struct message from, to;
     struct local_op local;
 };
 
-/* Before it is opened. */
-static inline void call_begin(struct call *c, struct comm *comm, struct grown *scratch)
+/* Initialises a call before it is opened. */
+static inline void call_begin(struct call *c, struct comm *comm, struct scratch_array *scratch)
 {
     c->comm = comm;
     c->opened = 0;
@@ -39,11 +40,11 @@ static inline void call_begin(struct call *c, struct comm *comm, struct grown *s
     c->scratch = scratch;
 }
 
-/* With HUDDLE_CHECK: what huddle serves as another collective is announced by its own name, around
- * it.  hud_team_exit is to follow. */
+/* Announces, for HUDDLE_CHECK, a call that huddle serves by another collective by its own name.
+ * hud_team_exit must follow the call. */
 void hud_call_announce(const struct call *c);
-/* Gives the data back to the user.  Returns the status of the call, which is an error if a copy of
- * a device has failed.  The operation and the scratch stay. */
+/* Returns the data to the user.  Returns the status of the call, which is an error if a copy of a
+ * device has failed.  The operation and the scratch stay. */
 int hud_call_settle(struct call *c, int status);
 
 static inline __attribute__((always_inline)) int call_close(struct call *c, int status)
@@ -60,9 +61,9 @@ static inline __attribute__((always_inline)) int call_close(struct call *c, int 
 }
 
 /*
- * hud_open_<name>: MPI's arguments as c->args.  HUD_OK: to be closed; HUD_PASS: huddle does not
- * handle it, on no rank, or it is for the MPI to report; HUD_ERR_MEMORY: see hud_message_open.
- * Nothing is open but after HUD_OK.
+ * Converts MPI's arguments to c->args (hud_open_<name>).  Returns HUD_OK, after which the call must
+ * be closed; HUD_PASS if huddle does not handle the call, on all ranks, or the MPI has to report an
+ * error; or HUD_ERR_MEMORY, see hud_message_open.  Only after HUD_OK something is open.
  */
 int hud_open_barrier(struct call *c);
 int hud_open_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, struct call *c);
@@ -78,7 +79,7 @@ int hud_open_reduce_scatter(const void *in, void *out, struct many counts, MPI_D
                             MPI_Op op, struct call *c);
 int hud_open_reduce_scatter_block(const void *in, void *out, MPI_Count count, MPI_Datatype type,
                                   MPI_Op op, struct call *c);
-/* Of a block for each rank, or the same for all. */
+/* Opens an exchange of a block for each rank, or of the same block for all. */
 int hud_open_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
                     void *out, MPI_Count outs, MPI_Datatype out_type, struct call *c);
 #define HANDLED_BLOCKS(Name, name, ID, ...)                                                        \
@@ -89,7 +90,7 @@ int hud_open_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI
         return hud_open_blocks(COLL_##ID, COLL_FLAGS_##ID, in, ins, in_type, out, outs, out_type,  \
                                c);                                                                 \
     }
-/* Of a block for each rank, or of each, at the root alone. */
+/* Opens a collective of a block for each rank, or from each, at the root alone. */
 int hud_open_rooted(int kind, unsigned flags, const void *in, MPI_Count ins, MPI_Datatype in_type,
                     void *out, MPI_Count outs, MPI_Datatype out_type, int root, struct call *c);
 #define HANDLED_ROOTED(Name, name, ID, ...)                                                        \

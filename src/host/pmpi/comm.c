@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * comm.c - huddle's data about a communicator: an attribute of it, found through a cache of one
- * entry.
+ * comm.c - huddle's data about a communicator: an attribute of the communicator, found through a
+ * cache of one entry.
  *
- * The cache is per thread (where several threads call at a time).  Its entry has a generation,
- * which every delete callback increments: handles are reused, and another thread's callback cannot
- * clear this thread's entry.  Only communicators that carry the attribute are cached, so the end of
- * a communicator ends its entries.  Creating the attribute is local.  The core decides in a
- * communicator's first collective, alike on all ranks, whether huddle handles its collectives.
+ * The cache is per thread if several threads may call at once.  Its entry has a generation, which
+ * every delete callback increments, because handles are reused, and another thread's callback
+ * cannot clear this thread's entry.  Only communicators that carry the attribute are cached, so the
+ * end of a communicator invalidates its entries.  Creating the attribute is local.  In a
+ * communicator's first collective, the core decides whether huddle handles its collectives; the
+ * decision is the same on all ranks.
  *
- * One communicator is in one collective at a time (MPI's rule), so its own state needs no lock.
- * The list of all communicators has a lock, and no MPI function is called with it held.
+ * A communicator is in one collective at a time (MPI's rule), so its own state needs no lock.  The
+ * list of all communicators has a lock, and no MPI function is called with this lock held.
  */
 #include "host/pmpi/pmpi.h"
 
-#include "core/kept.h"
-#include "core/local.h"
+#include "base/emergency_pool.h"
+#include "base/process_atomics.h"
 #include "host/status.h"
 #include "mem/kept_errno.h"
 
@@ -24,9 +25,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { KEPT_COMMS = 16 };
-KEPT(kept_comms, struct comm, KEPT_COMMS);
+EMERGENCY_POOL(kept_comms, struct comm, KEPT_COMMS);
 
 static atomic_uint generation = 1;
 static int keyval = MPI_KEYVAL_INVALID;
@@ -39,7 +43,7 @@ struct entry {
     struct comm *comm;
 };
 static _Thread_local struct entry last_of_thread;
-static struct entry last_of_all; /* cheaper, and enough where MPI lets one thread call at a time */
+static struct entry last_of_all; /* cheaper, and sufficient if MPI lets one thread call at a time */
 
 /* ---- the exchange of a team: this communicator ---- */
 
@@ -63,8 +67,8 @@ static void exchange_name(void *arg, char *name, size_t bytes)
 }
 
 /*
- * No memory, not even what is kept.  Where the communicator may have a lease, the others wait for
- * this rank in the set-up of its team.  So the job ends.
+ * Handles the lack of memory for a communicator, including the emergency pool.  If the communicator
+ * may have a lease, the others wait for this rank in the set-up of its team, so the job ends.
  */
 static struct comm *give_up(MPI_Comm handle)
 {
@@ -72,7 +76,7 @@ static struct comm *give_up(MPI_Comm handle)
 
     if (real.Comm_test_inter(handle, &inter) == MPI_SUCCESS && !inter &&
         real.Comm_size(handle, &size) == MPI_SUCCESS && size > 1 &&
-        (size <= hud_life_local_ranks() || hud_life_spans) &&
+        (size <= hud_job_local_ranks() || hud_job_spans) &&
         real.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS) {
         fprintf(stderr, "huddle: rank %d has no memory left for a communicator; aborting\n", rank);
         real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -85,12 +89,12 @@ static int exchange_start(void *arg, const void *mine, size_t bytes, void *all, 
     struct comm *c = arg;
 
     *pending = &c->exchange;
-    /* from `all`, which is kept where a test fails: the MPI may still send */
+    /* sent from `all`, which is kept if a test fails, because the MPI may still send */
     memcpy((char *)all + (size_t)c->rank * bytes, mine, bytes);
     if (bytes <= INT_MAX && real.Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, all, (int)bytes, MPI_BYTE,
                                             c->handle, &c->exchange) == MPI_SUCCESS)
         return 0;
-    give_up(c->handle); /* would leave the others waiting */
+    give_up(c->handle); /* otherwise the others would wait for ever */
     return 1;
 }
 
@@ -105,7 +109,7 @@ static int exchange_test(void *arg, void **pending, int *done)
     return code != MPI_SUCCESS;
 }
 
-/* All at once, to be kept. */
+/* Translates all ranks at once, to be kept. */
 static void translate(struct comm *c)
 {
     int *own = malloc((size_t)c->size * sizeof *own),
@@ -115,7 +119,7 @@ static void translate(struct comm *c)
     if (own && world && real.Comm_group(c->handle, &group) == MPI_SUCCESS) {
         for (int i = 0; i < c->size; i++)
             own[i] = i;
-        if (real.Group_translate_ranks(group, c->size, own, hud_life_world(), world) ==
+        if (real.Group_translate_ranks(group, c->size, own, hud_job_world(), world) ==
             MPI_SUCCESS) {
             c->world = world;
             world = NULL;
@@ -126,8 +130,8 @@ static void translate(struct comm *c)
     free(world);
 }
 
-/* Where there is no memory to keep them in.  A rank that took its members for strangers would leave
- * them waiting. */
+/* Translates a single rank, if there is no memory to keep all.  Members must not be mistaken for
+ * ranks of another job, because they would wait for ever. */
 static int translate_one(const struct comm *c, int rank)
 {
     MPI_Group group;
@@ -135,7 +139,7 @@ static int translate_one(const struct comm *c, int rank)
 
     if (real.Comm_group(c->handle, &group) != MPI_SUCCESS)
         return -1;
-    if (real.Group_translate_ranks(group, 1, &rank, hud_life_world(), &world) != MPI_SUCCESS)
+    if (real.Group_translate_ranks(group, 1, &rank, hud_job_world(), &world) != MPI_SUCCESS)
         world = -1;
     real.Group_free(&group);
     return world;
@@ -151,10 +155,11 @@ static int exchange_world_rank(void *arg, int rank)
     return world >= 0 ? world : -1; /* MPI_UNDEFINED is negative */
 }
 
-/* ---- its life ---- */
+/* ---- creation and destruction ---- */
 
-/* All members come here, when they free the communicator or at the end.  MPICH gives a freed one's
- * number to another, which would be given messages that nobody took. */
+/* Frees the duplicate for messages.  All members call this function when they free the
+ * communicator, or at the end.  MPICH reuses the number of a freed communicator, which would then
+ * receive messages that were never received here. */
 static void free_between(struct comm *c)
 {
     if (c->between != MPI_COMM_NULL && !c->spoilt)
@@ -176,9 +181,9 @@ static int forget(MPI_Comm handle, int key, void *attribute, void *extra)
     pthread_mutex_unlock(&list_lock);
     hud_team_free(c->team);
     free_between(c);
-    grown_free(&c->scratch);
+    scratch_array_free(&c->scratch);
     free(c->world);
-    kept_free(&kept_comms, c);
+    emergency_free(&kept_comms, c);
     return MPI_SUCCESS;
 }
 
@@ -204,9 +209,10 @@ static bool describe(struct comm *c, hud_context *context)
         return true;
     if (hud_team_create(context, &exchange, &c->team) != HUD_OK)
         return false;
-    /* where the team may have a lease, no call of it may fail because what all calls need is
-     * missing */
-    if (c->size <= hud_life_local_ranks() && !grown_to(&c->scratch, hud_exchange_bytes(c->size)))
+    /* If the team may have a lease, no call may fail because memory that all calls need is
+     * missing. */
+    if (c->size <= hud_job_local_ranks() &&
+        !scratch_array_reserve(&c->scratch, hud_exchange_bytes(c->size)))
         hud_team_decline(c->team);
     return true;
 }
@@ -215,7 +221,7 @@ static struct comm *create(MPI_Comm handle, hud_context *context)
 {
     struct comm *c = calloc(1, sizeof *c);
 
-    if (!c && (c = kept_take(&kept_comms)) == NULL)
+    if (!c && (c = emergency_take(&kept_comms)) == NULL)
         return give_up(handle);
     c->handle = handle;
     c->holder = MPI_REQUEST_NULL;
@@ -223,8 +229,8 @@ static struct comm *create(MPI_Comm handle, hud_context *context)
     c->prev = c->next = c;
     if (!describe(c, context) || real.Comm_set_attr(handle, keyval, c) != MPI_SUCCESS) {
         hud_team_free(c->team);
-        grown_free(&c->scratch);
-        kept_free(&kept_comms, c);
+        scratch_array_free(&c->scratch);
+        emergency_free(&kept_comms, c);
         return give_up(handle);
     }
     pthread_mutex_lock(&list_lock);
@@ -239,8 +245,8 @@ static struct comm *create(MPI_Comm handle, hud_context *context)
 static struct comm *look_up(MPI_Comm handle, struct entry *last)
 {
     unsigned now =
-        local_read(&generation); /* before the look, so that a change after it is noticed */
-    hud_context *context = handle_is_comm(handle) ? hud_life_context() : NULL;
+        local_read(&generation); /* read before the look-up, so that a later change is detected */
+    hud_context *context = handle_is_comm(handle) ? hud_job_context() : NULL;
     void *attribute;
     int found;
 
@@ -258,7 +264,7 @@ static struct comm *look_up(MPI_Comm handle, struct entry *last)
 
 struct comm *hud_comm_find(MPI_Comm handle)
 {
-    struct entry *last = hud_life_threaded ? &last_of_thread : &last_of_all;
+    struct entry *last = hud_job_threaded ? &last_of_thread : &last_of_all;
 
     return last->handle == handle && last->generation == local_read(&generation)
                ? last->comm
@@ -294,8 +300,8 @@ int hud_comm_start(void)
     return real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
 }
 
-/* Communicators that are still alive, COMM_WORLD among them, outlive the context: they keep their
- * attribute, without a team. */
+/* Ends the teams.  Communicators that are still alive, including COMM_WORLD, outlive the context:
+ * they keep their attribute, without a team. */
 void hud_comm_finish(void)
 {
     local_raise(&generation);
@@ -310,10 +316,56 @@ void hud_comm_finish(void)
     real.Comm_free_keyval(&keyval);
 }
 
-int hud_comm_fail(struct comm *comm, int status)
+/* Returns whether an error of the communicator ends the job. */
+static bool errors_are_fatal(MPI_Comm handle)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+
+    if (real.Comm_get_errhandler(handle, &handler) != MPI_SUCCESS)
+        return false;
+    bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+    real.Errhandler_free(&handler);
+    return fatal;
+}
+
+/* Waits until the launcher has read this rank's lines, at most 100 ms, and has had time to pass
+ * them on.  When a rank aborts, Hydra discards lines that are still on the way. */
+static void await_reader(void)
+{
+    const struct timespec pause = { .tv_nsec = 5000000 };
+    int unread = 1;
+
+    for (int i = 0; i < 20 && unread != 0; i++) {
+        nanosleep(&pause, NULL);
+        if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0)
+            return;
+    }
+    nanosleep(&pause, NULL);
+}
+
+/* Ends the job here if errors are fatal: the MPI's own handler would name MPI_Comm_call_errhandler
+ * instead of the program's call. */
+void hud_comm_raise(struct comm *comm, const char *function, int code)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "", text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+
+    if (!errors_are_fatal(comm->handle)) {
+        real.Comm_call_errhandler(comm->handle, code);
+        return;
+    }
+    real.Error_string(code, text, &length);
+    exchange_name(comm, name, sizeof name);
+    fprintf(stderr, "huddle: fatal error in %s on %s, rank %d: %s\n", function,
+            name[0] != '\0' ? name : "a communicator", comm->rank, text);
+    await_reader();
+    real.Abort(comm->handle, code);
+}
+
+int hud_comm_fail(struct comm *comm, const char *function, int status)
 {
     int code = status_code(status, MPI_ERR_OTHER);
 
-    real.Comm_call_errhandler(comm->handle, code);
+    hud_comm_raise(comm, function, code);
     return code;
 }

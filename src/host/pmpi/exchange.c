@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - exchanges, gathers and scatters: MPI's arguments as huddle's views.
+ * exchange.c - exchanges, gathers and scatters: converts MPI's arguments to huddle's views.
  *
  * Equal blocks are one message in either direction.  Blocks of any sizes have a message each:
- * alltoallv and alltoallw in both directions, gatherv, scatterv and allgatherv in one.  alltoallv
- * is an alltoallw with one type.
+ * alltoallv and alltoallw in both directions, gatherv, scatterv and allgatherv in one.  An
+ * alltoallv is an alltoallw with a single type.
  */
 #include "host/pmpi/call.h"
 
-/* Messages that are staged when read in place hold the user's bytes before any is written. */
+/* Opens a call in place.  Staged messages are filled before any byte is written, because they are
+ * read in place. */
 static int in_place(struct call *c)
 {
     hud_message_fill(&c->to);
@@ -18,9 +19,9 @@ static int in_place(struct call *c)
 }
 
 /*
- * What a rank sends lies where its own part of what it gets belongs, and is described alike.  Only
- * then do MPIs call it an error; otherwise they go through with the call, and so must this rank, as
- * the others do.
+ * Returns whether this rank's sent part is at the same place as its own part of the received data;
+ * the caller checks that both have equal descriptions.  Only then MPIs report an error; otherwise
+ * they carry out the call, and so must this rank, like the others.
  */
 static bool is_twice(unsigned flags, const struct comm *c, const struct message *from,
                      const struct message *to)
@@ -64,15 +65,15 @@ int hud_open_blocks(int kind, unsigned flags, const void *in, MPI_Count ins, MPI
 
 /* ---- to a root, or from it ---- */
 
-/* What a call says of a buffer. */
+/* A buffer as described by the arguments of a call. */
 struct described {
     const void *buffer;
     MPI_Count count;
     MPI_Datatype type;
 };
 
-/* The root's single block lies where the block of all for it is, and is described alike: as
- * is_twice. */
+/* Returns whether the root's single block is at its place among the blocks of all, with an equal
+ * description; see is_twice. */
 static bool is_within(const struct comm *c, const struct described *one,
                       const struct described *all, const struct message *single,
                       const struct message *whole)
@@ -83,7 +84,8 @@ static bool is_within(const struct comm *c, const struct described *one,
            single->view.base == (char *)whole->view.base + own;
 }
 
-/* A rank other than the root has one block; what else its arguments say is not to be looked at. */
+/* Opens a call on a rank other than the root, which has a single block.  Its other arguments must
+ * not be used. */
 static int open_other(struct call *c, bool to_root, const struct described *one)
 {
     struct message *single = to_root ? &c->from : &c->to;
@@ -142,18 +144,18 @@ int hud_open_rooted(int kind, unsigned flags, const void *in, MPI_Count ins, MPI
 
 /* ---- a message for each member ---- */
 
-/* What a rank sends to each, or receives of each. */
+/* The blocks that a rank sends to each rank, or receives from each. */
 struct blocks {
     const void *buffer;
     struct many counts, places;
     MPI_Datatype type;
-    const MPI_Datatype *types; /* of each block, and places are in bytes; NULL: all are of `type`,
-                                  and places in its extents */
+    const MPI_Datatype *types; /* the type of each block, with places in bytes; NULL: all blocks
+                                  have `type`, with places in its extents */
 };
 
 /*
- * A block of no elements is one of no bytes, whatever else is said of it: an MPI does not look at
- * its type, place and buffer, and other members cannot know of these.
+ * Opens a block.  A block of no elements has no bytes, independent of its other arguments: an MPI
+ * does not use its type, place and buffer, and other members cannot know them.
  */
 static int open_block(const struct comm *c, const struct blocks *b, int r, MPI_Count extent,
                       struct message *message)
@@ -177,7 +179,7 @@ static void close_side(struct message *messages, int count)
         hud_message_close(&messages[r]);
 }
 
-/* Nothing is left open but after HUD_OK. */
+/* Opens the blocks of a direction.  After an error nothing is open. */
 static int open_side(const struct comm *c, const struct blocks *b, struct message *messages,
                      struct hud_view *views)
 {
@@ -186,7 +188,8 @@ static int open_side(const struct comm *c, const struct blocks *b, struct messag
     if (!b->counts.at)
         return HUD_PASS;
     if (!b->types)
-        hud_type_find(b->type, &type); /* where it is none, a block that has elements reports it */
+        hud_type_find(b->type, &type); /* if the type is invalid, a block with elements reports
+                                          it */
     for (int r = 0; r < c->size; r++) {
         int status = open_block(c, b, r, type.extent, &messages[r]);
         if (status != HUD_OK) {
@@ -199,10 +202,10 @@ static int open_side(const struct comm *c, const struct blocks *b, struct messag
 }
 
 /*
- * An error that the MPI will name: some block is received where it is sent from, or at no place.
- * Never so of a correct call, whose arguments may well be the same twice: a member that has nothing
- * to exchange gives arrays of zeros and no buffer, and types of absolute addresses tell two
- * messages apart.
+ * Returns whether the call has an error for the MPI to report: a block is received where it is sent
+ * from, or has no place.  Never true for a correct call, although its arguments may be equal in
+ * both directions: a member with nothing to exchange passes arrays of zeros and no buffer, and
+ * types of absolute addresses distinguish two messages.
  */
 static bool wrong(const struct comm *c, const struct blocks *in, const struct blocks *out,
                   const struct hud_view *received)
@@ -228,7 +231,7 @@ static int open_exchange(struct call *c, const struct blocks *in, const struct b
 {
     const struct comm *comm = c->comm;
     size_t ranks = (size_t)comm->size;
-    struct message *messages = grown_to(c->scratch, hud_exchange_bytes(comm->size));
+    struct message *messages = scratch_array_reserve(c->scratch, hud_exchange_bytes(comm->size));
     struct hud_view *views = (struct hud_view *)(messages + 2 * ranks);
     int status = HUD_OK;
 
@@ -265,7 +268,7 @@ int hud_open_alltoallv(const void *in, struct many in_counts, struct many in_pla
                          &(struct blocks){ out, out_counts, out_places, out_type, NULL });
 }
 
-/* HUDDLE_CHECK knows it by its own name. */
+/* Opens an alltoallw, which HUDDLE_CHECK announces by its own name. */
 int hud_open_alltoallw(const void *in, struct many in_counts, struct many in_places,
                        const MPI_Datatype in_types[], void *out, struct many out_counts,
                        struct many out_places, const MPI_Datatype out_types[], struct call *c)
@@ -277,13 +280,13 @@ int hud_open_alltoallw(const void *in, struct many in_counts, struct many in_pla
         &(struct blocks){ out, out_counts, out_places, MPI_DATATYPE_NULL, out_types });
 }
 
-/* ---- one block of this rank, and one of each ---- */
+/* ---- a block of this rank, and a block of each rank ---- */
 
 static int open_join(struct call *c, bool gathers, const struct described *one,
                      const struct blocks *all)
 {
     const struct comm *comm = c->comm;
-    struct message *messages = grown_to(c->scratch, hud_exchange_bytes(comm->size)),
+    struct message *messages = scratch_array_reserve(c->scratch, hud_exchange_bytes(comm->size)),
                    *single = gathers ? &c->from : &c->to;
     struct hud_view *views = (struct hud_view *)(messages + comm->size), *own = &single->view;
     bool in_place = one->buffer == MPI_IN_PLACE;
@@ -300,7 +303,7 @@ static int open_join(struct call *c, bool gathers, const struct described *one,
     if (in_place && gathers)
         hud_message_fill(&messages[comm->rank]);
     if (status == HUD_OK && !in_place && one->type == all->type && own->bytes > 0 &&
-        own->base == views[comm->rank].base) { /* for the MPI to name */
+        own->base == views[comm->rank].base) { /* the MPI reports this error */
         hud_message_close(single);
         status = HUD_PASS;
     }
@@ -326,7 +329,7 @@ int hud_open_allgatherv(const void *in, MPI_Count ins, MPI_Datatype in_type, voi
                      &(struct blocks){ out, out_counts, out_places, out_type, NULL });
 }
 
-/* The root's arguments for all are not to be looked at elsewhere. */
+/* Opens a gatherv or scatterv.  Only the root may use the arguments about all blocks. */
 static int open_rooted_join(struct call *c, int kind, int root, const struct described *one,
                             const struct blocks *all)
 {

@@ -1,62 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fortran.c - routines of mpi_f08 that do not pass through the C function, and so not through its
- * wrapper (MPICH's: those without a choice buffer).
+ * fortran.c - wrappers of mpi_f08 routines that do not call the C function, and so not its wrapper
+ * (MPICH's routines without a choice buffer).
  *
- * What takes a number in the MPI's order of nonblocking calls is preceded by what its wrapper does
- * first, and is then the MPI's.  Arguments are passed on as they are: the front end knows neither
- * truth values nor texts of Fortran.  A handle is a structure of one integer, the one that it is in
- * C.  Those that the wrappers carry out are next to these: barrier, Ibarrier, Comm_idup, and what
- * frees something.
+ * A routine that takes a number in the MPI's order of nonblocking calls is preceded by the first
+ * part of its C wrapper, and then calls the MPI.  Arguments are passed on unchanged, because the
+ * front end knows neither the truth values nor the strings of Fortran.  A handle is a structure of
+ * one integer, which is the handle in C.  Routines that the wrappers carry out are next to the C
+ * wrappers: barrier, Ibarrier, Comm_idup, and routines that free an object.
  */
 #include "host/loader/front.h"
-#include "host/map.h"
 #include "host/pmpi/nonblocking.h"
 
-/* All are addresses. */
-#define ADDRESS_buffer const void *buffer
-#define ADDRESS_comm const void *comm
-#define ADDRESS_count const void *count
-#define ADDRESS_error const void *error
-#define ADDRESS_flag const void *flag
-#define ADDRESS_in const void *in
-#define ADDRESS_info const void *info
-#define ADDRESS_ins const void *ins
-#define ADDRESS_made const void *made
-#define ADDRESS_op const void *op
-#define ADDRESS_out const void *out
-#define ADDRESS_outs const void *outs
-#define ADDRESS_request const void *request
-#define ADDRESS_root const void *root
-#define ADDRESS_type const void *type
-
-#define NEXT(name, ...)                                                                            \
-    static void *next_##name;                                                                      \
-    static void call_next_##name(MAP(ADDRESS_, __VA_ARGS__))                                       \
-    {                                                                                              \
-        ((void (*)(MAP(ADDRESS_, __VA_ARGS__)))next_##name)(__VA_ARGS__);                          \
-    }
 #define F08(name, ...)                                                                             \
-    NEXT(name, __VA_ARGS__)                                                                        \
-    static void before_##name(MAP(ADDRESS_, __VA_ARGS__))                                          \
+    static void *next_##name;                                                                      \
+    static uintptr_t before_##name(MAP(WORD, __VA_ARGS__))                                         \
     {                                                                                              \
         hud_order_flush(*(const MPI_Comm *)comm);                                                  \
-        call_next_##name(__VA_ARGS__);                                                             \
+        return PASS_ON(next_##name, __VA_ARGS__);                                                  \
     }
-#include "host/f08.def"
+#define PLAIN(Name, name, ...) F08(mpi_##name##_init_f08_, __VA_ARGS__, info, request, error)
+#define ORDERED_F08(Name, f08, ...) F08(f08, __VA_ARGS__, error)
+#define ORDERED_F08_STRING(Name, f08, ...) F08(f08, __VA_ARGS__, error, length)
+#include "host/signatures.def"
 
-NEXT(mpi_request_get_status_f08_, request, flag, out, error)
-
-static void before_mpi_request_get_status_f08_(const void *request, const void *flag,
-                                               const void *out, const void *error)
+static void *next_mpi_request_get_status_f08_;
+static uintptr_t before_mpi_request_get_status_f08_(MAP(WORD, request, flag, status, error))
 {
     hud_order_look(*(const MPI_Request *)request);
-    call_next_mpi_request_get_status_f08_(request, flag, out, error);
+    return PASS_ON(next_mpi_request_get_status_f08_, request, flag, status, error);
 }
 
-#define WRAPPER(name) { #name, (void (*)(void))before_##name, &next_##name },
-#define F08(name, ...) WRAPPER(name)
 const struct hud_wrapper hud_fortran_wrappers[] = {
-#include "host/f08.def"
-    WRAPPER(mpi_request_get_status_f08_){ NULL, NULL, NULL },
+#define PLAIN(Name, name, ...) HUD_WRAPPER(mpi_##name##_init_f08_, before_mpi_##name##_init_f08_)
+#define ORDERED_F08(Name, f08, ...) HUD_WRAPPER(f08, before_##f08)
+#define ORDERED_F08_STRING ORDERED_F08
+#include "host/signatures.def"
+    HUD_WRAPPER(mpi_request_get_status_f08_, before_mpi_request_get_status_f08_){ NULL },
 };

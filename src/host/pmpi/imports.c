@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * imports.c - whether the program may call functions in whose waits MPICH calls none of huddle's.
+ * imports.c - whether the program may call functions in whose waits MPICH does not call huddle.
  *
- * MPICH 5 calls huddle in the waits of its messages, but not in these of one-sided and partitioned
- * communication: a rank there would not advance its nonblocking collectives, which other ranks may
- * wait for.  What a program and its libraries import is the same on all ranks that run it.
+ * MPICH 5 calls huddle in the waits of its messages, but not in the waits of one-sided and
+ * partitioned communication: a rank there would not advance its nonblocking collectives, which
+ * other ranks may wait for.  The imports of a program and its libraries are the same on all ranks
+ * that run it.
  */
 #define _GNU_SOURCE
 #include "host/object.h"
@@ -14,8 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Beginnings of their names in C, and but for the case in Fortran.  A wait for a window's data
- * comes after one of these. */
+/* Prefixes of the functions' names in C, and, with any case, in Fortran.  A wait for a window's
+ * data follows a call of such a function. */
 static const char *const waits[] = { "MPI_Win_start", "MPI_Win_lock", "MPI_Parrived" };
 
 static bool is_wait(const char *name)
@@ -27,7 +28,8 @@ static bool is_wait(const char *name)
     return is;
 }
 
-/* The MPI's own libraries for C++ and Fortran import all of it. */
+/* Returns whether an object is a library of the MPI itself.  The libraries for C++ and Fortran
+ * import all of MPI. */
 static bool is_mpis(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -42,7 +44,7 @@ static bool imports(const struct object *o, const ElfW(Rela) * relocation, const
     return symbol->st_shndx == SHN_UNDEF && is_wait(o->names + symbol->st_name);
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *found)
+static int find_wait_import(struct dl_phdr_info *info, size_t size, void *found)
 {
     struct object o;
 
@@ -57,7 +59,7 @@ bool hud_imports_waits(void)
     static bool known, found;
 
     if (!known)
-        hud_object_each(look, &found);
+        hud_object_each(find_wait_import, &found);
     known = true;
     return found;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * local.c - operations that the MPI carries out, by MPI_Reduce_local: user-defined ones, and
- * predefined ones without a kernel of huddle.
+ * local.c - operations that the MPI carries out, by MPI_Reduce_local: user-defined operations, and
+ * predefined operations without a kernel of huddle.
  *
- * Elements are combined from left to right, whether the operation commutes or not, by pieces that
+ * Elements are combined from left to right, whether the operation commutes or not, in pieces that
  * fit scratch memory on the stack.  Wider elements are handled one by one in memory that is
  * allocated beforehand, so nothing can fail in the middle.  Ranks share only the signature; the
  * width may differ from rank to rank.  A user's function sees elements in the layout of the user's
@@ -16,13 +16,13 @@
 #include <string.h>
 
 enum {
-    ALIGNED =
-        64, /* an element begins in the scratch as well aligned as in any buffer of a user's */
-    ROOM = HUD_ELEMENT_MAX, /* bytes of one operand: a thread may have a small stack */
+    ALIGNED = 64, /* an element is aligned in the scratch as well as in any buffer of a user */
+    ROOM = HUD_ELEMENT_MAX, /* bytes of an operand, limited because a thread may have a small
+                               stack */
     SCRATCH = ROOM + 2 * ALIGNED
 };
 
-/* Bytes of packed elements where MPI's element 0 is to begin. */
+/* Loads packed elements into the scratch.  Returns the address of MPI's element 0. */
 static char *load(const struct local_op *l, const void *packed, size_t count, char *scratch)
 {
     size_t bytes = count * l->op.element_bytes;
@@ -31,7 +31,7 @@ static char *load(const struct local_op *l, const void *packed, size_t count, ch
     if (l->direct)
         memcpy(first + l->type.begin, packed, bytes);
     else
-        hud_elements_unpack(packed, bytes, count, l->handle, MPI_COMM_SELF, first);
+        hud_message_unpack(packed, bytes, count, l->handle, MPI_COMM_SELF, first);
     return first;
 }
 
@@ -42,11 +42,11 @@ static void store(const struct local_op *l, const char *first, size_t count, voi
     if (l->direct)
         memmove(packed, first + l->type.begin, bytes);
     else
-        hud_elements_pack(first, count, l->handle, MPI_COMM_SELF, bytes, packed);
+        hud_message_pack(first, count, l->handle, MPI_COMM_SELF, bytes, packed);
 }
 
-/* MPI_Reduce_local leaves the result in its right operand: the next one's left.  dst may be a
- * source, and is written when all have been read. */
+/* Combines the sources.  MPI_Reduce_local leaves the result in its right operand, which is the next
+ * left operand.  dst may be a source, and is written after all have been read. */
 static void combine(const struct hud_op *op, void *dst, const void *const *src, int sources,
                     size_t elements)
 {
@@ -69,7 +69,7 @@ static void combine(const struct hud_op *op, void *dst, const void *const *src, 
     }
 }
 
-/* How many elements the scratch holds, and where the first begins. */
+/* Determines how many elements fit into the scratch, and where the first begins. */
 static int place(struct local_op *l)
 {
     MPI_Count begin, bytes, step = l->type.extent < 0 ? -l->type.extent : l->type.extent;
@@ -98,9 +98,12 @@ int hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *l)
     l->handle = handle;
     l->operation = operation;
     l->direct = l->type.run && l->type.extent == l->type.bytes;
-    /* of elements of no bytes there are none to apply it to */
-    l->op = (struct hud_op){ l->type.bytes ? (size_t)l->type.bytes : 1, commutes, combine, l,
-                             hud_op_name(operation) };
+    /* if elements have no bytes, the operation is never applied */
+    l->op = (struct hud_op){ .element_bytes = l->type.bytes ? (size_t)l->type.bytes : 1,
+                             .commutative = commutes,
+                             .combine = combine,
+                             .host = l,
+                             .name = hud_op_name(operation) };
     return place(l);
 }
 

@@ -3,14 +3,14 @@
  * message.c - a user's buffer as a huddle view.
  *
  * If the buffer is contiguous, the view is its bytes.  Otherwise the MPI packs and unpacks whole
- * elements; its packed form is the bare bytes in the order of the signature (life.c checks that).
+ * elements; its packed form is the bare bytes in the order of the signature (checked by life.c).
  * MPI has no partial pack, and the sender decides where pieces end.  So a piece of an element is
- * cut from a packed copy of it.  It is written by packing the present element, replacing the piece,
- * and unpacking.  Elements that are too large for that are staged: the whole message is packed in
- * private memory, which is allocated before shared memory is touched.
+ * cut from a packed copy.  To write a piece, the present element is packed, the piece replaced, and
+ * the element unpacked.  Elements that are too large for this are staged: the whole message is
+ * packed in private memory, which is allocated before shared memory is touched.
  *
- * Memory of a device is copied by its runtime, run by run (host/device): the MPI may not know
- * devices, and its packed form would be wanted in memory of the host.
+ * Memory of a device is copied by its runtime, run by run (host/device): the MPI may not support
+ * devices, and the packed form is needed in memory of the host.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -24,9 +24,9 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * The same elements of absolute addresses (MPI_BOTTOM), said of an address that is not null: some
- * MPICHs refuse that to pack and unpack.  The type is made for the moment: kept with the other as
- * an attribute it would keep that alive.
+ * Describes elements of absolute addresses (MPI_BOTTOM) relative to an address that is not null,
+ * because some MPICHs refuse to pack and unpack at a null address.  The new type is temporary: as
+ * an attribute of the other type it would keep that type alive.
  */
 enum { NOT_NULL = 64 };
 
@@ -39,8 +39,8 @@ static char *begin_bottom(MPI_Datatype *handle)
     return (char *)(uintptr_t)NOT_NULL;
 }
 
-void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm,
-                       size_t bytes, void *packed)
+void hud_message_pack(const char *first, size_t count, MPI_Datatype handle, MPI_Comm comm,
+                      size_t bytes, void *packed)
 {
     bool bottom = first == NULL;
     MPI_Count position = 0;
@@ -52,8 +52,8 @@ void hud_elements_pack(const char *first, size_t count, MPI_Datatype handle, MPI
         real.Type_free(&handle);
 }
 
-void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle,
-                         MPI_Comm comm, char *first)
+void hud_message_unpack(const void *packed, size_t bytes, size_t count, MPI_Datatype handle,
+                        MPI_Comm comm, char *first)
 {
     bool bottom = first == NULL;
     MPI_Count position = 0;
@@ -67,15 +67,15 @@ void hud_elements_unpack(const void *packed, size_t bytes, size_t count, MPI_Dat
 
 static void pack_elements(const struct message *m, size_t element, size_t count, void *packed)
 {
-    hud_elements_pack(m->first + (MPI_Count)element * m->type.extent, count, m->handle, m->comm,
-                      count * (size_t)m->type.bytes, packed);
+    hud_message_pack(m->first + (MPI_Count)element * m->type.extent, count, m->handle, m->comm,
+                     count * (size_t)m->type.bytes, packed);
 }
 
 static void unpack_elements(const struct message *m, size_t element, size_t count,
                             const void *packed)
 {
-    hud_elements_unpack(packed, count * (size_t)m->type.bytes, count, m->handle, m->comm,
-                        m->first + (MPI_Count)element * m->type.extent);
+    hud_message_unpack(packed, count * (size_t)m->type.bytes, count, m->handle, m->comm,
+                       m->first + (MPI_Count)element * m->type.extent);
 }
 
 static size_t pack(const struct hud_view *view, void *dst, size_t offset, size_t max)
@@ -143,14 +143,14 @@ static void unpack_staged(const struct hud_view *view, const void *src, size_t o
         m->filled = offset + bytes;
 }
 
-/* The view of what is not one run of memory. */
+/* Opens the view of a buffer that is not contiguous. */
 static int open_packed(size_t bytes, struct message *m)
 {
     m->stage = m->type.staged ? malloc(bytes) : NULL;
     m->closes = m->stage != NULL;
     m->filled = 0;
     m->packed = false;
-    /* the address of its first byte, by which huddle tells whether a call is in place */
+    /* The base is the address of the first byte, by which huddle detects a call in place. */
     m->view =
         (struct hud_view){ m->first + m->type.begin, bytes, m->type.staged ? pack_staged : pack,
                            m->type.staged ? unpack_staged : unpack, m };
@@ -204,7 +204,7 @@ static int open_device(bool one_run, struct message *m)
 int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI_Comm comm,
                      struct message *m)
 {
-    void *buffer = (void *)(uintptr_t)user; /* read or written, as the collective says */
+    void *buffer = (void *)(uintptr_t)user; /* read or written, depending on the collective */
     MPI_Count bytes;
 
     m->closes = false;
@@ -214,7 +214,8 @@ int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI
         return HUD_PASS;
     m->view = (struct hud_view){
         .bytes = (size_t)bytes
-    }; /* said as no element or as empty ones; at no address, which may be that of other bytes */
+    }; /* no elements, or empty elements; without an address, which could be equal to another
+          buffer's */
     if (bytes == 0)
         return HUD_OK;
     m->first = buffer;
@@ -222,7 +223,7 @@ int hud_message_open(const void *user, MPI_Count count, MPI_Datatype handle, MPI
     m->handle = handle;
     m->comm = comm;
     if ((uintptr_t)buffer + (uintptr_t)m->type.begin == 0)
-        return HUD_PASS; /* a null buffer: the MPI's own check answers */
+        return HUD_PASS; /* a null buffer: the MPI reports the error */
     bool one_run = m->type.run && (count == 1 || m->type.extent == m->type.bytes);
     if (is_on_device(m, one_run))
         return open_device(one_run, m);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * messages.c - messages between nodes: the MPI's own, on a duplicate of the communicator that only
- * huddle knows, so that no receive of the program's takes them.  It is made in the set-up of a
- * team that spans nodes, by a call that does not wait, and freed with the communicator.
+ * huddle knows, so that no receive of the program matches them.  The duplicate is created in the
+ * set-up of a team that spans nodes, by a nonblocking call, and freed with the communicator.
  *
- * Errors     MPICH reports those of a request to MPI_COMM_WORLD's error handler, whatever the
- *            communicator is.  Where it returns, so does the call, by the communicator's own.
+ * Errors     MPICH reports errors of a request to MPI_COMM_WORLD's error handler, whatever the
+ *            communicator is.  If this handler returns, the call fails by the communicator's own.
  */
 #include "host/pmpi/pmpi.h"
 
@@ -31,7 +31,7 @@ static int test_open(void *arg, void **pending, int *done)
     if (!*done && code == MPI_SUCCESS)
         return 0;
     *done = 1;
-    if (code == MPI_SUCCESS) /* of messages that are started */
+    if (code == MPI_SUCCESS) /* for errors when messages are started */
         code = real.Comm_set_errhandler(((struct comm *)arg)->between, MPI_ERRORS_RETURN);
     return code != MPI_SUCCESS;
 }
@@ -78,7 +78,7 @@ static int test(void *arg, void **pending, int *done, size_t *bytes)
                                      : HUD_OK;
 }
 
-static int look(void *arg, int kind, int *there, size_t *bytes)
+static int probe_message(void *arg, int kind, int *there, size_t *bytes)
 {
     struct comm *c = arg;
     MPI_Status status;
@@ -92,7 +92,7 @@ static int look(void *arg, int kind, int *there, size_t *bytes)
     return 0;
 }
 
-/* The MPI frees it when it is over. */
+/* Cancels a message.  The MPI frees the request when it is complete. */
 static void cancel(void *arg, void **pending)
 {
     MPI_Request request = (MPI_Request)(intptr_t)*pending;
@@ -113,6 +113,6 @@ const struct hud_messages hud_pmpi_messages = { .open = start_open,
                                                 .send = start_send,
                                                 .receive = start_receive,
                                                 .test = test,
-                                                .look = look,
+                                                .probe = probe_message,
                                                 .cancel = cancel,
                                                 .end = end };

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nonblocking.c - wrappers of the nonblocking collectives, those of neighbourhoods and
- * MPI_Comm_idup among them, which huddle does not handle.
+ * nonblocking.c - wrappers of the nonblocking collectives, including those of neighbourhoods and
+ * MPI_Comm_idup, which huddle does not handle.
  *
  * Order      The MPI numbers its own nonblocking collectives of a communicator as they start, so
- *            they must start in the same order on all ranks.  Whether huddle carries a request out
- *            may be known only later (its team is being set up).  As long as requests are in
- *            flight, a call that is the MPI's own therefore takes a place in the order of huddle's
- *            requests.  It returns at once, as MPI demands; the MPI's own starts in its turn.
- * At once    Where it is known that no request before it will be the MPI's, one that huddle never
- *            handles need not wait for its turn.  A collective of neighbours starts as soon as that
- *            is known (HUD_PLACE_EARLY): a rank that is no neighbour need not come.  A copy of a
- *            communicator starts at once, with the attributes of that time, or in its turn
- *            (HUD_PLACE_NOW): the program's functions that copy attributes may wait.
+ *            they must start in the same order on all ranks.  Whether huddle carries out a request
+ *            may be known only later (its team is being set up).  Therefore, while requests are in
+ *            flight, a call that falls back takes a place in the order of huddle's requests.  It
+ *            returns at once, as MPI demands; the MPI's own collective starts in its turn.
+ * At once    If it is known that no earlier request falls back, a call that huddle never handles
+ *            need not wait for its turn.  A collective of neighbours starts as soon as this is
+ *            known (HUD_PLACE_EARLY), because a rank without neighbours need not come.  The
+ *            duplication of a communicator starts at once, with the attributes of that time, or in
+ *            its turn (HUD_PLACE_NOW), because the program's functions that copy attributes may
+ *            wait.
  */
 #include "host/pmpi/nonblocking.h"
 
@@ -21,51 +22,32 @@
 
 /* ---- arguments that outlive the call --------------------------------------------------------- */
 
-/* The user may free types and operations at once, and does so with arrays (saved.h).  sends, gets:
- * what the rank's arguments say of what it sends, or gets, is to be looked at.  sent, got: of how
- * many blocks that is. */
-#define ARRAY(field, blocks, used)                                                                 \
-    held = held && saved_array(&r->arrays, used, (size_t)blocks * sizeof *s->field,                \
-                               (const void **)(uintptr_t)&s->field);
-#define SENDS (sends && s->in != MPI_IN_PLACE)
-#define HOLD_buffer
-#define HOLD_in
-#define HOLD_out
-#define HOLD_count
-#define HOLD_ins
-#define HOLD_outs
-#define HOLD_counts ARRAY(counts, sent, true)
-#define HOLD_in_counts ARRAY(in_counts, sent, SENDS)
-#define HOLD_out_counts ARRAY(out_counts, got, gets)
-#define HOLD_in_places ARRAY(in_places, sent, SENDS)
-#define HOLD_out_places ARRAY(out_places, got, gets)
-#define HOLD_in_bytes ARRAY(in_bytes, sent, true)
-#define HOLD_out_bytes ARRAY(out_bytes, got, true)
-#define HOLD_type held = held && hud_request_hold_type(r, s->type);
-#define HOLD_in_type held = held && (!SENDS || hud_request_hold_type(r, s->in_type));
-#define HOLD_out_type                                                                              \
-    held = held && (!gets || s->out == MPI_IN_PLACE || hud_request_hold_type(r, s->out_type));
-#define HOLD_in_types                                                                              \
-    ARRAY(in_types, sent, SENDS) held = held && hud_request_hold_types(r, s->in_types, sent);
-#define HOLD_out_types                                                                             \
-    ARRAY(out_types, got, gets) held = held && hud_request_hold_types(r, s->out_types, got);
-#define HOLD_op hud_op_hold(r->op = s->op);
-#define HOLD_root
-#define HOLD_comm
+/* Keep objects alive until the request is freed, because the user may free them at once, and in
+ * practice also frees arrays (saved.h).  They return false if out of memory. */
+
+static bool keep_op(struct request *r, MPI_Op op)
+{
+    hud_op_hold(r->op = op);
+    return true;
+}
+
+static bool keep_type(struct request *r, MPI_Datatype type)
+{
+    return hud_request_hold_type(r, type);
+}
+
+static bool keep_types(struct request *r, const MPI_Datatype *types, int count)
+{
+    return hud_request_hold_types(r, types, count);
+}
 
 #define SAVED(Name, Inner, MAY_SEND, MAY_GET, ...)                                                 \
-    static bool hold_##Name(struct request *r, int sent, int got)                                  \
-    {                                                                                              \
-        struct saved_##Name *s = &r->saved.Name;                                                   \
-        bool held = true, sends = MAY_SEND, gets = MAY_GET;                                        \
-        (void)s, (void)sent, (void)got, (void)sends, (void)gets;                                   \
-        JOIN(HOLD_, __VA_ARGS__)                                                                   \
-        return held;                                                                               \
-    }                                                                                              \
+    SAVED_BY(hold_##Name, Name, MAY_SEND, MAY_GET,                                                 \
+             JOIN(COPY, __VA_ARGS__) JOIN(KEEP, __VA_ARGS__))                                      \
     static int begin_##Name(struct request *r)                                                     \
     {                                                                                              \
         const struct saved_##Name *s = &r->saved.Name;                                             \
-        return real.Inner(MAP(SAVED_, __VA_ARGS__), &r->inner);                                    \
+        return real.Inner(MAP(FROM_SAVED, __VA_ARGS__), &r->inner);                                \
     }
 #define PLAIN(Name, name, ...) SAVED(Name, I##name, true, true, __VA_ARGS__)
 #define HANDLED(Name, name, ...)                                                                   \
@@ -85,30 +67,31 @@
 
 /* ---- the wrappers ---------------------------------------------------------------------------- */
 
-/* What becomes of it.  HUD_PASS: nothing, and the MPI's own is to be started. */
+/* Starts a request.  Returns HUD_PASS if the MPI's own collective must be started instead. */
 static int launch(struct request *r, int status, MPI_Request *request)
 {
     static const struct hud_args in_order = { .collective = HUD_PLACE };
 
     if (status == HUD_OK || status == HUD_PASS)
-        status = hud_request_launch(r, status == HUD_OK ? &r->call.args : &in_order, request);
+        status = hud_request_issue(r, status == HUD_OK ? &r->call.args : &in_order, request);
     if (status == HUD_OK)
         return HUD_OK;
     if (r->call.opened)
         (void)hud_call_settle(&r->call, status);
-    hud_request_give(r);
+    hud_pool_give(r);
     return status;
 }
 
-/* The MPI's own has started. */
+/* Ends the start of the MPI's own collective.  Adopts its request if necessary.  Returns `code`. */
 static int started(struct comm *comm, int code, MPI_Request *request)
 {
-    if (hud_life_adopts && code == MPI_SUCCESS && comm && comm->team)
+    if (hud_job_adopts && code == MPI_SUCCESS && comm && comm->team)
         hud_request_adopt(comm, request);
     return code;
 }
 
-/* Requests of it are in flight: what is the MPI's own takes a place among them. */
+/* Returns the communicator, or NULL if no requests are in flight on the communicator.  The MPI's
+ * own calls take a place among requests in flight. */
 static struct comm *find_busy(MPI_Comm handle)
 {
     struct comm *comm = hud_comm_find(handle);
@@ -116,38 +99,39 @@ static struct comm *find_busy(MPI_Comm handle)
     return comm && comm->team && local_count(&comm->in_flight) > 0 ? comm : NULL;
 }
 
-/* A call that huddle handles on no rank.  False: the MPI's own is to be started; without memory for
- * the request, after those that come before it. */
+/* Takes a place for a call that huddle handles on no rank.  Returns false if the MPI's own
+ * collective must be started; without memory for the request, the earlier requests are waited
+ * for. */
 static bool place(const struct comm *comm, struct request *r, int where, bool held,
                   MPI_Request *request)
 {
     const struct hud_args args = { .collective = where };
-    int status = r && held ? hud_request_launch(r, &args, request) : HUD_ERR_MEMORY;
+    int status = r && held ? hud_request_issue(r, &args, request) : HUD_ERR_MEMORY;
 
     if (status == HUD_OK)
         return true;
     if (r)
-        hud_request_give(r);
+        hud_pool_give(r);
     if (status != HUD_PASS)
         hud_team_flush(comm->team);
     return false;
 }
 
 #define WRAPPER(Name, name, Inner, ...)                                                            \
-    static int wrap_I##Inner(MAP(PARAM_, __VA_ARGS__), MPI_Request *request)                       \
+    static int wrap_I##Inner(MAP(PARAM, __VA_ARGS__), MPI_Request *request)                        \
     {                                                                                              \
         struct comm *ours = hud_comm_find(comm);                                                   \
         struct request *r = NULL;                                                                  \
         int status = HUD_PASS;                                                                     \
         if (ours && ours->team && request)                                                         \
-            status = (r = hud_request_take(ours)) ? HUD_OK : HUD_ERR_MEMORY;                       \
+            status = (r = hud_pool_take(ours)) ? HUD_OK : HUD_ERR_MEMORY;                          \
         if (r) {                                                                                   \
             struct call *call = &r->call;                                                          \
-            status = hud_open_##name(MAP(TAKE_, __VA_ARGS__));                                     \
+            status = hud_open_##name(MAP(TAKE, __VA_ARGS__));                                      \
             r->saved.Name = (struct saved_##Name){ __VA_ARGS__ };                                  \
-            r->below = begin_##Name;                                                               \
+            r->start_inner = begin_##Name;                                                         \
             if (status == HUD_PASS && local_count(&ours->in_flight) == 0)                          \
-                hud_request_give(r);                                                               \
+                hud_pool_give(r);                                                                  \
             else                                                                                   \
                 status = launch(                                                                   \
                     r, hold_##Name(r, ours->size, ours->size) ? status : HUD_ERR_MEMORY, request); \
@@ -156,20 +140,20 @@ static bool place(const struct comm *comm, struct request *r, int where, bool he
             status = hud_request_fail(ours->team);                                                 \
         if (status == HUD_PASS)                                                                    \
             return started(ours, real.I##Inner(__VA_ARGS__, request), request);                    \
-        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
+        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, "MPI_I" #Inner, status);       \
     }
 
 #define NEIGHBOR(name, ...)                                                                        \
-    static int wrap_Ineighbor_##name(MAP(PARAM_, __VA_ARGS__), MPI_Request *request)               \
+    static int wrap_Ineighbor_##name(MAP(PARAM, __VA_ARGS__), MPI_Request *request)                \
     {                                                                                              \
         struct comm *busy = request ? find_busy(comm) : NULL;                                      \
         int sent, got;                                                                             \
         if (busy && topology_blocks(comm, busy->rank, &sent, &got)) {                              \
-            struct request *r = hud_request_take(busy);                                            \
+            struct request *r = hud_pool_take(busy);                                               \
             bool held = r != NULL;                                                                 \
             if (r) {                                                                               \
                 r->saved.Neighbor_##name = (struct saved_Neighbor_##name){ __VA_ARGS__ };          \
-                r->below = begin_Neighbor_##name;                                                  \
+                r->start_inner = begin_Neighbor_##name;                                            \
                 held = hold_Neighbor_##name(r, sent, got);                                         \
             }                                                                                      \
             if (place(busy, r, HUD_PLACE_EARLY, held, request))                                    \
@@ -198,7 +182,7 @@ static bool place(const struct comm *comm, struct request *r, int where, bool he
 #define HANDLED_ARRAYS HANDLED
 #include "host/signatures.def"
 
-/* ---- copies of a communicator ---------------------------------------------------------------- */
+/* ---- duplicates of a communicator ------------------------------------------------------------ */
 
 static int begin_idup(struct request *r)
 {
@@ -214,12 +198,12 @@ static int begin_idup_with_info(struct request *r)
 static int wrap_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
 {
     struct comm *busy = made && request ? find_busy(comm) : NULL;
-    struct request *r = busy ? hud_request_take(busy) : NULL;
+    struct request *r = busy ? hud_pool_take(busy) : NULL;
 
     if (r) {
         r->saved.duplicate.comm = comm;
         r->saved.duplicate.made = made;
-        r->below = begin_idup;
+        r->start_inner = begin_idup;
     }
     if (busy && place(busy, r, HUD_PLACE_NOW, true, request))
         return MPI_SUCCESS;
@@ -230,13 +214,13 @@ static int wrap_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
                                     MPI_Request *request)
 {
     struct comm *busy = made && request ? find_busy(comm) : NULL;
-    struct request *r = busy ? hud_request_take(busy) : NULL;
+    struct request *r = busy ? hud_pool_take(busy) : NULL;
     bool held = true;
 
     if (r) {
         r->saved.duplicate.comm = comm;
         r->saved.duplicate.made = made;
-        r->below = begin_idup_with_info;
+        r->start_inner = begin_idup_with_info;
         held = info == MPI_INFO_NULL || real.Info_dup(info, &r->info) == MPI_SUCCESS;
     }
     if (busy && place(busy, r, HUD_PLACE_NOW, held, request))
@@ -245,7 +229,7 @@ static int wrap_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made
                    request);
 }
 
-/* ---- mpi_f08: these do not pass through C; a handle is a structure of one integer ---- */
+/* ---- mpi_f08: routines that do not call C; a handle is a structure of one integer ---- */
 
 static void wrap_ibarrier_f08(const MPI_Comm *comm, MPI_Request *request, MPI_Fint *error)
 {

@@ -4,10 +4,10 @@
  *
  * nonblocking.c  the wrappers
  * request.c      a request of huddle as a generalized request of the MPI
- * outcome.c      what the MPI learns of one that is over
- * pool.c         requests that are not in use, and what those in use keep
+ * grequest_callbacks.c  the callbacks of a generalized request: its status
+ * pool.c         unused requests, and the objects that used requests keep
  * order.c        wrappers of blocking calls that have a place in the MPI's order of nonblocking
- *                ones, and of what frees what a request still uses
+ *                calls, and of functions that free objects which a request still uses
  * fortran.c      the same for mpi_f08
  */
 #ifndef HUD_PMPI_NONBLOCKING_H
@@ -16,15 +16,11 @@
 #include "host/pmpi/call.h"
 #include "host/saved.h"
 
-#define SAVED_TYPE MPI_Datatype
-#define SAVED_TYPES const MPI_Datatype *
-#define SAVED_OP MPI_Op
-#define SAVED_COMM MPI_Comm
 #define COUNT int
 #define PLACE int
 #define PLAIN(Name, name, ...)                                                                     \
     struct saved_##Name {                                                                          \
-        JOIN(FIELD_, __VA_ARGS__)                                                                  \
+        JOIN(FIELD, __VA_ARGS__)                                                                   \
     };
 #define HANDLED PLAIN
 #define HANDLED_ARRAYS PLAIN
@@ -36,7 +32,7 @@
 #define PLACE MPI_Aint
 #define HANDLED(Name, name, ...)                                                                   \
     struct saved_##Name##_c {                                                                      \
-        JOIN(FIELD_, __VA_ARGS__)                                                                  \
+        JOIN(FIELD, __VA_ARGS__)                                                                   \
     };
 #define HANDLED_ARRAYS HANDLED
 #define NEIGHBORS(Name, name, ...) HANDLED(Neighbor_##name, , __VA_ARGS__)
@@ -63,59 +59,62 @@ struct request {
     struct request *next, *before; /* in the pool or in flight */
     struct call call;
     struct comm *comm;
-    hud_request *request;            /* huddle's */
-    MPI_Request handle, inner;       /* the user's; the MPI's own */
-    int (*below)(struct request *r); /* starts the latter */
+    hud_request *request;                  /* huddle's request */
+    MPI_Request handle, inner;             /* handle: the user's; inner: the MPI's own */
+    int (*start_inner)(struct request *r); /* starts `inner` */
     enum request_state state;
-    bool complete;      /* the MPI was told, or is being told */
-    bool polled;        /* by a thread */
+    bool complete;      /* the MPI was told of the completion, or is being told */
+    bool polled;        /* a thread is polling it */
     bool reported;      /* the error handler was called */
-    int code;           /* its result */
-    MPI_Op op;          /* a user's operation that it uses, or MPI_OP_NULL */
-    MPI_Info info;      /* the same, MPI_INFO_NULL: none */
-    MPI_Datatype *held; /* types made of those that it uses, which keep them alive */
+    int code;           /* MPI's code of the result */
+    MPI_Op op;          /* a user's operation in use, or MPI_OP_NULL */
+    MPI_Info info;      /* an info in use, or MPI_INFO_NULL */
+    MPI_Datatype *held; /* types made of the types in use, to keep these alive */
     int held_count, held_room;
-    MPI_Request holder;   /* of its communicator, to be freed with those */
-    struct grown scratch; /* of the call */
+    MPI_Request holder;           /* keeps a freed communicator alive; to be freed with the types */
+    struct scratch_array scratch; /* memory for the call */
     struct saved_arrays arrays;
     union saved saved;
 };
 
 /* ---- pool.c ---- */
-struct request *hud_request_take(struct comm *comm);
-void hud_requests_finish(void); /* those of the pool */
-void hud_request_give(struct request *r);
-/* Keeps a type, or an array of them (NULL: none), until the request is freed.  False: no
- * memory. */
+struct request *hud_pool_take(struct comm *comm);
+void hud_requests_finish(void); /* frees the requests of the pool */
+void hud_pool_give(struct request *r);
+/* Keeps a type, or an array of types (or NULL), alive until the request is freed.  Returns false if
+ * out of memory. */
 bool hud_request_hold_type(struct request *r, MPI_Datatype type);
 bool hud_request_hold_types(struct request *r, const MPI_Datatype *types, int count);
 
 /* ---- request.c ---- */
-/* False: this MPI has no generalized requests that it asks for progress. */
+/* Finds the MPI's functions.  Returns false if this MPI has no generalized requests that it polls
+ * for progress. */
 struct object;
 bool hud_requests_find(const struct object *mpi);
-/* Every wait of this MPI advances requests. */
+/* Returns whether every wait of this MPI advances requests. */
 bool hud_requests_polled(bool threads);
-/* Makes and starts it, for those arguments: r->call's, or a place's.  HUD_OK: *request is the
- * user's. */
-int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Request *request);
-/* Makes a request of the MPI's own, which has started, one of ours; comm has a team. */
+/* Creates and starts a request for these arguments: those of r->call, or of a place.  After HUD_OK,
+ * *request is the user's. */
+int hud_request_issue(struct request *r, const struct hud_args *args, MPI_Request *request);
+/* Turns a started request of the MPI into a request of huddle; comm must have a team. */
 void hud_request_adopt(struct comm *comm, MPI_Request *request);
-/* A communicator that the program frees lasts until its requests are complete. */
+/* Keeps a communicator that the program frees until its requests are complete. */
 void hud_requests_hold(struct comm *comm, MPI_Comm handle);
-/* Waits until its requests are complete; they need it no more. */
-void hud_requests_end(struct comm *comm);
-/* Some are in flight. */
-bool hud_requests_fly(void);
-/* The request of a user's handle, to be polled; false: not one of ours. */
+/* Waits until the communicator's requests are complete and no longer need it. */
+void hud_requests_drain(struct comm *comm);
+/* Returns whether requests are in flight. */
+bool hud_requests_in_flight(void);
+/* Polls the request of a user's handle.  Returns false if the request is not huddle's. */
 bool hud_request_poll(MPI_Request handle);
 
-/* ---- outcome.c: functions of a generalized request ---- */
+/* ---- grequest_callbacks.c: callbacks of a generalized request ---- */
 int hud_request_query(void *state, MPI_Status *status);
-int hud_request_cancel(void *state, int complete); /* a collective cannot be cancelled */
+int hud_request_cancel(void *state, int complete); /* fails, because a collective cannot be
+                                                      cancelled */
 
 /* ---- imports.c ---- */
-/* The program may wait where this MPI does not advance requests.  Asked once. */
+/* Returns whether the program may wait in functions where this MPI does not advance requests.
+ * Searches only once. */
 bool hud_imports_waits(void);
 
 /* ---- nonblocking.c ---- */
@@ -126,9 +125,11 @@ extern const struct hud_wrapper hud_fortran_wrappers[];
 
 /* ---- order.c ---- */
 extern const struct hud_wrapper hud_order_wrappers[];
-/* Before a call that takes a number in the MPI's order of nonblocking ones of the communicator. */
+/* Waits before a call that takes a number in the communicator's order of nonblocking calls of the
+ * MPI. */
 void hud_order_flush(MPI_Comm handle);
-/* Some MPIs do not ask a generalized request for progress where a program looks at it. */
+/* Polls a request that a program looks at, because some MPIs do not poll a generalized request
+ * then. */
 void hud_order_look(MPI_Request request);
 void hud_op_hold(MPI_Op op);
 void hud_op_drop(MPI_Op op);

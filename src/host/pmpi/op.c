@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op.c - an MPI operation on elements of a datatype, as a huddle operation.
+ * op.c - converts an MPI operation on elements of a datatype to a huddle operation.
  *
  * Predefined operations with a kernel in huddle are in a table, indexed by the low bits of both
- * handles.  All others are carried out by the MPI (local.c).  Some calls fall back as a whole, by
- * facts that all ranks share: operations that MPI does not define (the MPI reports it), and
- * predefined operations on derived types.
+ * handles.  All others are carried out by the MPI (local.c).  Some calls fall back as a whole,
+ * decided by facts that all ranks share: operations that MPI does not define (the MPI reports the
+ * error), and predefined operations on derived types.
  */
 #include "host/pmpi/pmpi.h"
 
-/* ---- what MPI defines ---- */
+/* ---- operations that MPI defines ---- */
 
 #define BIT(operation) (1u << HUD_##operation)
 enum {
@@ -19,7 +19,8 @@ enum {
     BITS = BIT(BAND) | BIT(BOR) | BIT(BXOR),
     INTEGER =
         ORDER | RING | TRUTH |
-        BITS, /* MPI knows no truth of Fortran's integers and of addresses, but these MPIs do */
+        BITS, /* MPI defines no logical operations on Fortran's integers and on addresses, but these
+                 MPIs do */
     REAL = ORDER | RING,
     PAIR = BIT(MINLOC) | BIT(MAXLOC),
 };
@@ -27,17 +28,17 @@ enum {
 
 enum {
     CHAR = (char)-1 < 0 ? HUD_INT8 : HUD_UINT8,
-    WITHOUT_KERNEL = HUD_TYPES /* the MPI knows what is true in Fortran */
+    WITHOUT_KERNEL = HUD_TYPES /* only the MPI knows the truth values of Fortran */
 };
 
-/* A datatype: what huddle calls it, and the operations that MPI defines on it. */
+/* A datatype: huddle's name for it, and the operations that MPI defines on it. */
 struct kind {
     MPI_Datatype handle;
     unsigned short operations;
     unsigned char type;
 };
 
-/* By the low byte of the handle. */
+/* Indexed by the low byte of the handle. */
 #define T(name, type, operations) [(MPI_##name) & 0xff] = { MPI_##name, operations, type }
 static const struct kind kinds[256] = {
     T(CHAR, CHAR, INTEGER),
@@ -95,7 +96,7 @@ static const struct kind kinds[256] = {
 };
 #undef T
 
-/* The pairs of C, whose elements may have gaps; their handles are of another sort. */
+/* The pairs of C, whose elements may have gaps; their handles are of another kind. */
 #define T(name, type) [(MPI_##name) & 0x7] = { MPI_##name, PAIR, type }
 static const struct kind pairs[8] = {
     T(FLOAT_INT, HUD_FLOAT_INT),
@@ -117,7 +118,7 @@ static const struct operation {
 };
 #undef OP
 
-static struct hud_op kernels[HUD_OPERATIONS][HUD_TYPES]; /* combine is NULL: none */
+static struct hud_op kernels[HUD_OPERATIONS][HUD_TYPES]; /* combine is NULL if there is no kernel */
 
 static const struct kind *kind_of(MPI_Datatype type)
 {
@@ -148,10 +149,10 @@ const char *hud_op_name(MPI_Op op)
 {
     const struct operation *operation = operation_of(op);
 
-    return operation ? operation->name : "an operation of the user's";
+    return operation ? operation->name : "a user-defined operation";
 }
 
-/* The bits of a handle that tell an operation of the user's. */
+/* Returns whether the bits of a handle are those of a user-defined operation. */
 static bool is_of_user(MPI_Op op)
 {
     return ((unsigned)op >> 26 & 0xf) == 6 && (unsigned)op >> 30 > 1;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.c - wrappers of MPI functions for what nonblocking collectives in flight need of them.
+ * order.c - wrappers of MPI functions that must respect nonblocking collectives in flight.
  *
- * Order      What takes a number in the MPI's order of nonblocking calls, and may wait for all
- *            ranks, does so until the requests before it are over, or have been passed on to the
- *            MPI: creation of communicators and windows, the initialisation of persistent
- *            collectives.  Blocking ones of neighbourhoods wait under Intel MPI only, as a rank
- *            that is no neighbour need not come.  What must not wait has a request of ours
- *            (nonblocking.c).
+ * Order      Functions that take a number in the MPI's order of nonblocking calls, and may wait for
+ *            all ranks, first wait until the earlier requests are over, or have been passed on to
+ *            the MPI: creation of communicators and windows, the initialisation of persistent
+ *            collectives.  Blocking collectives of neighbourhoods wait only with Intel MPI, because
+ *            a rank without neighbours need not come.  Functions that must not wait have a request
+ *            of huddle (nonblocking.c).
  * Freeing    A program may free a communicator or an operation as soon as a call has begun.  The
  *            operation is then freed with the last request that uses it.  A freed communicator is
- *            kept by a request of the MPI's that is never started.
+ *            kept by a request of the MPI that is never started.
  */
 #include "host/pmpi/nonblocking.h"
 
@@ -27,118 +27,31 @@ void hud_order_flush(MPI_Comm handle)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-#define ORDERED_NEIGHBORS(Name, ...)                                                               \
-    static int wrap_##Name(MAP(PARAM_, __VA_ARGS__))                                               \
+/* The functions pass their arguments on, of any type.  Their result is an int. */
+#define FLUSHED_IF(condition, Name, ...)                                                           \
+    static uintptr_t wrap_##Name(MAP(WORD, __VA_ARGS__))                                           \
     {                                                                                              \
-        if (hud_life_one_order)                                                                    \
-            hud_order_flush(comm);                                                                 \
-        return real.Name(__VA_ARGS__);                                                             \
+        if (condition)                                                                             \
+            hud_order_flush((MPI_Comm)comm);                                                       \
+        return PASS_ON(real.Name, __VA_ARGS__);                                                    \
     }
-#define ORDERED_INIT(Inner, ...)                                                                   \
-    static int wrap_##Inner(MAP(PARAM_, __VA_ARGS__), MPI_Info info, MPI_Request *request)         \
-    {                                                                                              \
-        hud_order_flush(comm);                                                                     \
-        return real.Inner(__VA_ARGS__, info, request);                                             \
-    }
-
-#define COUNT int
-#define PLACE int
-#define PLAIN(Name, name, ...) ORDERED_INIT(Name##_init, __VA_ARGS__)
-#define HANDLED PLAIN
-#define HANDLED_ARRAYS PLAIN
-#define NEIGHBORS(Name, name, ...)                                                                 \
-    ORDERED_NEIGHBORS(Neighbor_##name, __VA_ARGS__)                                                \
-    ORDERED_INIT(Neighbor_##name##_init, __VA_ARGS__)
-#include "host/signatures.def"
-#undef COUNT
-#undef PLACE
-
-#define COUNT MPI_Count
-#define PLACE MPI_Aint
-#define HANDLED(Name, name, ...) ORDERED_INIT(Name##_init_c, __VA_ARGS__)
+#define ORDERED(Name, ...) FLUSHED_IF(true, Name, __VA_ARGS__)
+#define PLAIN(Name, name, ...) ORDERED(Name##_init, __VA_ARGS__, info, request)
+#define HANDLED(Name, name, ...)                                                                   \
+    ORDERED(Name##_init, __VA_ARGS__, info, request)                                               \
+    ORDERED(Name##_init_c, __VA_ARGS__, info, request)
 #define HANDLED_ARRAYS HANDLED
 #define NEIGHBORS(Name, name, ...)                                                                 \
-    ORDERED_NEIGHBORS(Neighbor_##name##_c, __VA_ARGS__)                                            \
-    ORDERED_INIT(Neighbor_##name##_init_c, __VA_ARGS__)
+    FLUSHED_IF(hud_job_one_order, Neighbor_##name, __VA_ARGS__)                                    \
+    FLUSHED_IF(hud_job_one_order, Neighbor_##name##_c, __VA_ARGS__)                                \
+    HANDLED(Neighbor_##name, , __VA_ARGS__)
 #include "host/signatures.def"
 
-/* MADE(name, parameters, arguments): what else is collective over `comm`. */
-#define MADE_BY(MADE)                                                                              \
-    MADE(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm * made), (comm, group, made))      \
-    MADE(Comm_dup, (MPI_Comm comm, MPI_Comm * made), (comm, made))                                 \
-    MADE(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm * made), (comm, info, made))  \
-    MADE(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),                          \
-         (comm, color, key, made))                                                                 \
-    MADE(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),       \
-         (comm, type, key, info, made))                                                            \
-    MADE(Cart_create,                                                                              \
-         (MPI_Comm comm, int count, const int *sizes, const int *periods, int reorder,             \
-          MPI_Comm *made),                                                                         \
-         (comm, count, sizes, periods, reorder, made))                                             \
-    MADE(Graph_create,                                                                             \
-         (MPI_Comm comm, int count, const int *index, const int *edges, int reorder,               \
-          MPI_Comm *made),                                                                         \
-         (comm, count, index, edges, reorder, made))                                               \
-    MADE(Dist_graph_create,                                                                        \
-         (MPI_Comm comm, int count, const int *sources, const int *degrees, const int *targets,    \
-          const int *weights, MPI_Info info, int reorder, MPI_Comm *made),                         \
-         (comm, count, sources, degrees, targets, weights, info, reorder, made))                   \
-    MADE(Dist_graph_create_adjacent,                                                               \
-         (MPI_Comm comm, int ins, const int *sources, const int *in_weights, int outs,             \
-          const int *targets, const int *out_weights, MPI_Info info, int reorder, MPI_Comm *made), \
-         (comm, ins, sources, in_weights, outs, targets, out_weights, info, reorder, made))        \
-    MADE(Cart_sub, (MPI_Comm comm, const int *kept, MPI_Comm *made), (comm, kept, made))           \
-    MADE(Comm_accept, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),  \
-         (port, info, root, comm, made))                                                           \
-    MADE(Comm_connect, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made), \
-         (port, info, root, comm, made))                                                           \
-    MADE(Comm_spawn,                                                                               \
-         (const char *command, char **words, int max_procs, MPI_Info info, int root,               \
-          MPI_Comm comm, MPI_Comm *made, int *errors),                                             \
-         (command, words, max_procs, info, root, comm, made, errors))                              \
-    MADE(Comm_spawn_multiple,                                                                      \
-         (int count, char **commands, char ***words, const int *max_procs, const MPI_Info *infos,  \
-          int root, MPI_Comm comm, MPI_Comm *made, int *errors),                                   \
-         (count, commands, words, max_procs, infos, root, comm, made, errors))                     \
-    MADE(Intercomm_create,                                                                         \
-         (MPI_Comm comm, int leader, MPI_Comm peers, int other, int tag, MPI_Comm *made),          \
-         (comm, leader, peers, other, tag, made))                                                  \
-    MADE(Win_create,                                                                               \
-         (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),       \
-         (base, size, unit, info, comm, made))                                                     \
-    MADE(Win_create_c,                                                                             \
-         (void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),  \
-         (base, size, unit, info, comm, made))                                                     \
-    MADE(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win * made), (info, comm, made))   \
-    MADE(Win_allocate,                                                                             \
-         (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),       \
-         (size, unit, info, comm, base, made))                                                     \
-    MADE(Win_allocate_c,                                                                           \
-         (MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),  \
-         (size, unit, info, comm, base, made))                                                     \
-    MADE(Win_allocate_shared,                                                                      \
-         (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),       \
-         (size, unit, info, comm, base, made))                                                     \
-    MADE(Win_allocate_shared_c,                                                                    \
-         (MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),  \
-         (size, unit, info, comm, base, made))                                                     \
-    MADE(File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *made),    \
-         (comm, name, mode, info, made))
-
-#define MADE(name, parameters, arguments)                                                          \
-    static int wrap_##name parameters                                                              \
-    {                                                                                              \
-        hud_order_flush(comm);                                                                     \
-        return real.name arguments;                                                                \
-    }
-MADE_BY(MADE)
-#undef MADE
-
-/* ---- looking at a request -------------------------------------------------------------------- */
+/* ---- status of a request --------------------------------------------------------------------- */
 
 void hud_order_look(MPI_Request request)
 {
-    if (hud_requests_fly())
+    if (hud_requests_in_flight())
         hud_request_poll(request);
 }
 
@@ -165,13 +78,14 @@ static int wrap_Comm_free(MPI_Comm *comm)
     return real.Comm_free(comm);
 }
 
-/* Waits for what is pending.  Not held: MPICH 5 frees what holds it. */
+/* Disconnects a communicator after waiting for its pending requests.  The communicator is not kept
+ * instead, because MPICH 5 would free the request for this purpose. */
 static int wrap_Comm_disconnect(MPI_Comm *handle)
 {
     struct comm *comm = handle ? hud_comm_find(*handle) : NULL;
 
     if (comm && comm->team && local_count(&comm->in_flight) > 0)
-        hud_requests_end(comm);
+        hud_requests_drain(comm);
     return real.Comm_disconnect(handle);
 }
 
@@ -204,7 +118,8 @@ static struct held **find(MPI_Op op)
     return at;
 }
 
-/* Predefined ones are never freed.  Without memory to remember it in, the program must keep it. */
+/* Keeps an operation.  Predefined operations are never freed.  Without memory for the record, the
+ * program must not free the operation early. */
 void hud_op_hold(MPI_Op op)
 {
     if ((unsigned)op >> 30 == 1)
@@ -258,11 +173,11 @@ static void wrap_op_free_f08(MPI_Op *op, MPI_Fint *error)
 
 #define W(name) { "MPI_" #name, (void (*)(void))wrap_##name },
 const struct hud_wrapper hud_order_wrappers[] = {
-#define MADE(name, parameters, arguments) W(name)
-    MADE_BY(MADE) W(Comm_free) W(Comm_disconnect) W(Op_free)
+    W(Comm_free) W(Comm_disconnect) W(Op_free)
         W(Request_get_status){ "mpi_comm_free_f08_", (void (*)(void))wrap_comm_free_f08 },
     { "mpi_comm_disconnect_f08_", (void (*)(void))wrap_comm_disconnect_f08 },
     { "mpi_op_free_f08_", (void (*)(void))wrap_op_free_f08 },
+#define ORDERED(Name, ...) W(Name)
 #define PLAIN(Name, name, ...) W(Name##_init)
 #define HANDLED(Name, name, ...) W(Name##_init) W(Name##_init_c)
 #define HANDLED_ARRAYS HANDLED

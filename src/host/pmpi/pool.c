@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pool.c - requests that are not in use, and what a request keeps of the MPI's until it is given
- * back: types, an operation, an info, a communicator that the program has freed.
+ * pool.c - unused requests, and the objects of the MPI that a request keeps until it is given back:
+ * types, an operation, an info, a communicator that the program has freed.
  */
-#include "core/local.h"
+#include "base/process_atomics.h"
 #include "host/pmpi/nonblocking.h"
 
 #include <stdlib.h>
@@ -17,8 +17,9 @@ static bool is_predefined(MPI_Datatype type)
     return (unsigned)type >> 30 == 1;
 }
 
-/* A type that is made of another one keeps it alive.  Not a duplicate: MPI_Type_dup calls the
- * program's functions that copy attributes.  It is never used for data, so it is not committed. */
+/* Keeps a type alive by making another type from this type.  Not a duplicate, because MPI_Type_dup
+ * calls the program's functions for copying attributes.  The new type is never used for data, so it
+ * is not committed. */
 bool hud_request_hold_type(struct request *r, MPI_Datatype type)
 {
     if (is_predefined(type) || !handle_is_type(type))
@@ -36,7 +37,7 @@ bool hud_request_hold_type(struct request *r, MPI_Datatype type)
         r->held_count++;
     else
         real.Error_class(code, &class);
-    return code == MPI_SUCCESS || class == MPI_ERR_TYPE; /* the call itself reports that one */
+    return code == MPI_SUCCESS || class == MPI_ERR_TYPE; /* the call itself reports MPI_ERR_TYPE */
 }
 
 bool hud_request_hold_types(struct request *r, const MPI_Datatype *types, int count)
@@ -49,8 +50,9 @@ bool hud_request_hold_types(struct request *r, const MPI_Datatype *types, int co
 }
 
 /*
- * What it held of the MPI's.  With threads not where a request ends, but where it is used again: it
- * ends in a function that MPICH 4 calls under a lock, which MPI_Type_free cannot take once more.
+ * Releases the objects of the MPI that a request kept.  With threads, called when the request is
+ * reused, not at its end: a request ends in a function of this front end called by MPICH 4 with a
+ * lock held, which MPI_Type_free would take once more.
  */
 static void let_go(struct request *r)
 {
@@ -66,14 +68,14 @@ static void let_go(struct request *r)
         real.Request_free(&r->holder);
 }
 
-struct request *hud_request_take(struct comm *comm)
+struct request *hud_pool_take(struct comm *comm)
 {
-    local_lock(&lock, hud_life_threaded);
+    local_lock(&lock, hud_job_threaded);
     struct request *r = pool;
     if (r)
         pool = r->next;
-    local_unlock(&lock, hud_life_threaded);
-    if (r && hud_life_threaded)
+    local_unlock(&lock, hud_job_threaded);
+    if (r && hud_job_threaded)
         let_go(r);
     if (!r && !(r = calloc(1, sizeof *r)))
         return NULL;
@@ -92,27 +94,27 @@ struct request *hud_request_take(struct comm *comm)
     return r;
 }
 
-void hud_request_give(struct request *r)
+void hud_pool_give(struct request *r)
 {
     hud_request_free(r->request);
     if (r->call.opened & OPENED_OP)
         hud_op_close(&r->call.local);
-    if (!hud_life_threaded)
+    if (!hud_job_threaded)
         let_go(r);
-    local_lock(&lock, hud_life_threaded);
+    local_lock(&lock, hud_job_threaded);
     r->next = pool;
     pool = r;
-    local_unlock(&lock, hud_life_threaded);
+    local_unlock(&lock, hud_job_threaded);
 }
 
 void hud_requests_finish(void)
 {
     for (struct request *r; (r = pool) != NULL;) {
         pool = r->next;
-        if (hud_life_threaded)
+        if (hud_job_threaded)
             let_go(r);
         free(r->held);
-        grown_free(&r->scratch);
+        scratch_array_free(&r->scratch);
         saved_arrays_free(&r->arrays);
         free(r);
     }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce.c - reductions: MPI's arguments as huddle's views and operation.
+ * reduce.c - reductions: converts MPI's arguments to huddle's views and operation.
  *
- * Elements that huddle handles are never staged (hud_op_open refuses larger ones, on all ranks
- * alike), so only views of memory on a device have to be closed.
+ * Elements that huddle handles are never staged (hud_op_open refuses larger ones, on all ranks), so
+ * only views of memory on a device have to be closed.
  */
 #include "host/pmpi/call.h"
 
-/* Opens what is not plain.  Separate, so that plain buffers set no bits of c->opened. */
+/* Opens a buffer that is not plain.  Separate from open_buffer(), so plain buffers set no bits of
+ * c->opened. */
 static __attribute__((noinline)) int
 open_other(struct call *c, enum opened side, const void *buffer, MPI_Count count, MPI_Datatype type)
 {
@@ -27,7 +28,7 @@ static inline int open_buffer(struct call *c, enum opened side, const void *buff
                : open_other(c, side, buffer, count, type);
 }
 
-/* Buffers that are one without MPI_IN_PLACE are an error, which the MPI will name. */
+/* Opens both buffers.  Equal buffers without MPI_IN_PLACE are an error, which the MPI reports. */
 static int open_both(const void *in, void *out, MPI_Count count, MPI_Datatype type, struct call *c)
 {
     int status = open_buffer(c, OPENED_TO, out, count, type);
@@ -41,8 +42,8 @@ static int open_both(const void *in, void *out, MPI_Count count, MPI_Datatype ty
                : status;
 }
 
-/* The status of an operation that was not opened.  What huddle does not take on any rank is
- * counted, and with HUDDLE_CHECK announced. */
+/* Ends a call whose operation was not opened.  If huddle handles the call on no rank, prepares its
+ * announcement, by which it is counted and, with HUDDLE_CHECK, checked. */
 static int decline(struct call *c, int status, const char *name, const char *kind, int root,
                    MPI_Count count, MPI_Datatype handle, MPI_Op op)
 {
@@ -53,12 +54,12 @@ static int decline(struct call *c, int status, const char *name, const char *kin
     c->about = (struct hud_announced){
         .name = name, .root = root, .detail = hud_op_name(op), .unasked = kind
     };
-    if (count > 0 && hud_type_find(handle, &type)) /* otherwise the MPI finds it wrong */
+    if (count > 0 && hud_type_find(handle, &type)) /* otherwise the MPI reports an error */
         c->about.bytes = (size_t)count * (size_t)type.bytes;
     return status;
 }
 
-/* The status of a call whose operation is open. */
+/* Ends the opening of a call whose operation is open.  Returns its status. */
 static inline int finish(struct call *c, int status)
 {
     if (__builtin_expect(status == HUD_OK, 1)) {
@@ -84,8 +85,8 @@ int hud_open_allreduce(const void *in, void *out, MPI_Count count, MPI_Datatype 
     return finish(c, open_both(in, out, count, type, c));
 }
 
-/* Of the ranks up to each rank, or before it: rank 0 then gets nothing, and its buffer, which need
- * not be one, is left alone. */
+/* Opens a scan over the ranks up to each rank, or an exscan over the ranks before: then rank 0 gets
+ * nothing, and its buffer, which may be invalid, is not used. */
 static int open_prefix(int kind, const char *name, const void *in, void *out, MPI_Count count,
                        MPI_Datatype type, MPI_Op op, struct call *c)
 {
@@ -132,7 +133,8 @@ int hud_open_reduce(const void *in, void *out, MPI_Count count, MPI_Datatype typ
                               : open_buffer(c, OPENED_FROM, in, count, type));
 }
 
-/* The bytes of each member's block, and the elements of all.  False: they are not to be counted. */
+/* Computes the bytes of each member's block, and the elements of all.  Returns false if the counts
+ * are invalid or too large. */
 static bool size_blocks(const struct comm *c, struct many counts, MPI_Count element,
                         size_t *block_bytes, MPI_Count *total)
 {
@@ -149,8 +151,8 @@ static bool size_blocks(const struct comm *c, struct many counts, MPI_Count elem
     return true;
 }
 
-/* The views of a call whose blocks have been sized: in place, its own block goes to the beginning
- * of what was read. */
+/* Opens the views of a call with known block sizes.  In place, this rank's block goes to the
+ * beginning of the input. */
 static int open_scatter(struct call *c, const void *in, void *out, MPI_Count own, MPI_Count total,
                         MPI_Datatype type, const size_t *block_bytes)
 {
@@ -164,7 +166,7 @@ static int open_scatter(struct call *c, const void *in, void *out, MPI_Count own
         if (status != HUD_OK)
             return status;
         if (c->from.view.base == c->to.view.base && c->to.view.bytes > 0)
-            return HUD_PASS; /* for the MPI to name */
+            return HUD_PASS; /* the MPI reports this error */
     }
     c->to.view.bytes = block_bytes[c->comm->rank];
     c->args.collective = COLL_REDUCE_SCATTER;
@@ -174,11 +176,13 @@ static int open_scatter(struct call *c, const void *in, void *out, MPI_Count own
     return HUD_OK;
 }
 
-/* Whose counts are an array, or all the same: the latter are announced by their own name. */
+/* Opens a reduce_scatter with an array of counts, or with equal counts; the latter is announced by
+ * its own name. */
 static int open_reduce_scatter(struct call *c, const char *name, const void *in, void *out,
                                struct many counts, MPI_Datatype type, MPI_Op op)
 {
-    size_t *block_bytes = grown_to(c->scratch, (size_t)c->comm->size * sizeof *block_bytes);
+    size_t *block_bytes =
+        scratch_array_reserve(c->scratch, (size_t)c->comm->size * sizeof *block_bytes);
     MPI_Count total;
 
     if (!block_bytes)

@@ -2,21 +2,22 @@
 /*
  * request.c - a nonblocking collective as a generalized request of the MPI.
  *
- * MPIX_Grequest_start is MPICH's extension: MPI_Wait, MPI_Test and their kin call the poll function
- * of such a request until it is complete.  They do nothing else meanwhile, so the poll function
- * also moves the MPI's messages.  Where the MPI can be given a function that it calls in every wait
- * (MPICH 5: MPIX_Async_start), that makes progress as long as requests are in flight.  In other
+ * MPIX_Grequest_start is MPICH's extension: MPI_Wait, MPI_Test and related functions call the poll
+ * function of such a request until it is complete.  They do nothing else meanwhile, so the poll
+ * function also progresses the MPI's messages.  If the MPI can call a function in every wait (MPICH
+ * 5: MPIX_Async_start), this function makes progress as long as requests are in flight.  In other
  * MPIs of the family requests advance when requests of huddle are completed or tested, and when a
  * blocking collective of huddle waits.
  *
  * Adopted    With HUDDLE_NONBLOCKING=on in such an MPI, a nonblocking collective that is the MPI's
- *            own gets a generalized request, too: a wait for it advances huddle's, on which other
- *            ranks may depend before they come to it.
- * Persistent collectives are the MPI's own: MPI_Start refuses generalized requests.  Wrappers of it
- * would need wrappers of all functions that complete requests, for every message of every program.
+ *            own gets a generalized request, too: a wait for it advances huddle's requests, which
+ *            other ranks may need before they come to this collective.
+ * Persistent collectives are the MPI's own: MPI_Start refuses generalized requests.  Wrapping
+ * MPI_Start would require wrappers of all functions that complete requests, for every message of
+ * every program.
  */
 #define _GNU_SOURCE
-#include "core/local.h"
+#include "base/process_atomics.h"
 #include "host/object.h"
 #include "host/pmpi/nonblocking.h"
 #include "host/status.h"
@@ -39,10 +40,11 @@ static start_function *grequest_start;
 static async_start_function *async_start;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest, and comm.in_flight */
-static struct request flying = { .next = &flying, .before = &flying }; /* in flight */
-static atomic_int in_flight;
-static atomic_int incomplete; /* of them, those of which the MPI was not told */
-static bool polled;           /* the MPI has our function */
+/* Head of the list of requests in flight. */
+static struct request in_flight = { .next = &in_flight, .before = &in_flight };
+static atomic_int in_flight_count;
+static atomic_int incomplete; /* requests in flight whose completion the MPI does not know */
+static bool polled;           /* the MPI calls poll_context() */
 
 bool hud_requests_find(const struct object *mpi)
 {
@@ -59,30 +61,31 @@ bool hud_requests_polled(bool threads)
     return async_start != NULL && !threads;
 }
 
-/* ---- its life -------------------------------------------------------------------------------- */
+/* ---- end of a request ------------------------------------------------------------------------ */
 
 /*
- * The communicator that the user has freed is let go with its last request.  With
- * MPI_THREAD_MULTIPLE that is when the request is taken from the pool again, or in MPI_Finalize,
- * and so are the types and the operation of each (pool.c).  Until then the program's functions that
- * delete attributes are not called.
+ * Removes a request from the list and gives the request back.  A communicator freed by the user is
+ * released with its last request.  With MPI_THREAD_MULTIPLE the release happens when the request is
+ * taken from the pool again, or in MPI_Finalize, as for the types and the operation of each request
+ * (pool.c).  Until then the program's functions for deleting attributes are not called.
  */
-static void land(struct request *r)
+static void retire(struct request *r)
 {
-    local_lock(&lock, hud_life_threaded);
-    local_count_by(&in_flight, -1);
+    local_lock(&lock, hud_job_threaded);
+    local_count_by(&in_flight_count, -1);
     r->next->before = r->before;
     r->before->next = r->next;
     if (r->comm && local_count_by(&r->comm->in_flight, -1) == 0) {
         r->holder = r->comm->holder;
         r->comm->holder = MPI_REQUEST_NULL;
     }
-    local_unlock(&lock, hud_life_threaded);
-    hud_request_give(r);
+    local_unlock(&lock, hud_job_threaded);
+    hud_pool_give(r);
 }
 
 /*
- * By a request of the MPI's own on it.  Another thread may complete the last of ours meanwhile.
+ * Keeps a freed communicator by a request of the MPI on this communicator.  Another thread may
+ * complete the last request of huddle meanwhile.
  */
 void hud_requests_hold(struct comm *comm, MPI_Comm handle)
 {
@@ -91,19 +94,19 @@ void hud_requests_hold(struct comm *comm, MPI_Comm handle)
     if (local_count(&comm->in_flight) == 0 || comm->holder != MPI_REQUEST_NULL)
         return;
     if (real.Recv_init(NULL, 0, MPI_BYTE, comm->rank, 0, handle, &made) != MPI_SUCCESS) {
-        hud_requests_end(comm);
+        hud_requests_drain(comm);
         return;
     }
-    local_lock(&lock, hud_life_threaded);
+    local_lock(&lock, hud_job_threaded);
     bool needed = local_count(&comm->in_flight) > 0 && comm->holder == MPI_REQUEST_NULL;
     if (needed)
         comm->holder = made;
-    local_unlock(&lock, hud_life_threaded);
+    local_unlock(&lock, hud_job_threaded);
     if (!needed)
         real.Request_free(&made);
 }
 
-static void absorb(struct request *r, int status)
+static void store_result(struct request *r, int status)
 {
     status = hud_call_settle(&r->call, status);
     if (status != HUD_PASS)
@@ -115,22 +118,23 @@ static void begin_inner(void *arg)
 {
     struct request *r = arg;
 
-    r->code = r->below(r);
-    r->reported = r->code != MPI_SUCCESS; /* by the MPI */
+    r->code = r->start_inner(r);
+    r->reported = r->code != MPI_SUCCESS; /* the MPI has reported the error */
 }
 
-/* Where it is the MPI's, those of huddle advance, too: others may wait for what these start. */
-static void look(struct request *r)
+/* Advances a request.  If it is the MPI's, requests of huddle advance, too, because other ranks may
+ * wait for them. */
+static void test_request(struct request *r)
 {
     MPI_Status status;
     int done = 0;
 
     if (r->state == WITH_MPI)
-        (void)hud_progress(hud_life_context());
+        (void)hud_progress(hud_job_context());
     if (r->state == WITH_HUDDLE) {
         int result = hud_request_test(r->request, &done);
         if (done)
-            absorb(r, result);
+            store_result(r, result);
     }
     if (r->state == WITH_MPI) {
         int code = real.Test(&r->inner, &done, &status);
@@ -139,8 +143,9 @@ static void look(struct request *r)
     }
 }
 
-/* Under the lock.  True for one thread at a time, which then polls; until it has done so the
- * request is not complete, and nobody frees it. */
+/* Claims a request for polling; called under the lock.  Returns true for a single thread at a
+ * time.  Until this thread has polled the request, the request is not complete, and is not
+ * freed. */
 static bool claim(struct request *r)
 {
     bool mine = !r->complete && !r->polled;
@@ -149,23 +154,23 @@ static bool claim(struct request *r)
     return mine;
 }
 
-/* By the thread that has claimed it. */
+/* Polls a request; called by the thread with the claim. */
 static void poll_claimed(struct request *r)
 {
     static _Thread_local unsigned polls;
 
-    look(r);
+    test_request(r);
     bool ended = r->state == ENDED, ours = r->state == WITH_HUDDLE;
     MPI_Request handle = r->handle;
-    local_lock(&lock, hud_life_threaded);
+    local_lock(&lock, hud_job_threaded);
     r->complete = ended;
     r->polled = false;
     local_count_by(&incomplete, -(int)ended);
-    local_unlock(&lock, hud_life_threaded);
+    local_unlock(&lock, hud_job_threaded);
     if (ended)
         real.Grequest_complete(handle);
     else if (ours && polls++ % MESSAGES_EVERY == 0)
-        hud_life_progress();
+        hud_job_progress(NULL);
 }
 
 static int poll_one(void *state, MPI_Status *status)
@@ -173,30 +178,30 @@ static int poll_one(void *state, MPI_Status *status)
     struct request *r = state;
 
     (void)status;
-    local_lock(&lock, hud_life_threaded);
+    local_lock(&lock, hud_job_threaded);
     bool mine = claim(r);
-    local_unlock(&lock, hud_life_threaded);
+    local_unlock(&lock, hud_job_threaded);
     if (mine)
         poll_claimed(r);
     return MPI_SUCCESS;
 }
 
-bool hud_requests_fly(void)
+bool hud_requests_in_flight(void)
 {
-    return local_count(&in_flight) > 0;
+    return local_count(&in_flight_count) > 0;
 }
 
-/* (one that is being started has no handle yet) */
+/* Polls the request of a handle.  A request that is being started has no handle yet. */
 bool hud_request_poll(MPI_Request handle)
 {
     if (handle == MPI_REQUEST_NULL)
         return false;
-    local_lock(&lock, hud_life_threaded);
-    struct request *r = flying.next;
-    while (r != &flying && r->handle != handle)
+    local_lock(&lock, hud_job_threaded);
+    struct request *r = in_flight.next;
+    while (r != &in_flight && r->handle != handle)
         r = r->next;
-    bool found = r != &flying, mine = found && claim(r);
-    local_unlock(&lock, hud_life_threaded);
+    bool found = r != &in_flight, mine = found && claim(r);
+    local_unlock(&lock, hud_job_threaded);
     if (mine)
         poll_claimed(r);
     return found;
@@ -204,48 +209,48 @@ bool hud_request_poll(MPI_Request handle)
 
 static struct request *first_incomplete(const struct comm *comm)
 {
-    struct request *r = flying.next;
+    struct request *r = in_flight.next;
 
-    while (r != &flying && (r->comm != comm || r->complete))
+    while (r != &in_flight && (r->comm != comm || r->complete))
         r = r->next;
-    return r != &flying ? r : NULL;
+    return r != &in_flight ? r : NULL;
 }
 
-/* From then on they have no part in it: what they keep of huddle's is freed. */
+/* Detaches the requests of a communicator, and frees their requests of huddle. */
 static void leave(const struct comm *comm)
 {
     hud_request *left = NULL;
-    struct request *r = flying.next;
+    struct request *r = in_flight.next;
 
     do {
-        local_lock(&lock, hud_life_threaded);
-        for (r = flying.next; r != &flying && r->comm != comm;)
+        local_lock(&lock, hud_job_threaded);
+        for (r = in_flight.next; r != &in_flight && r->comm != comm;)
             r = r->next;
-        if (r != &flying) {
+        if (r != &in_flight) {
             local_count_by(&r->comm->in_flight, -1);
             left = r->request;
             r->request = NULL;
             r->comm = NULL;
         }
-        local_unlock(&lock, hud_life_threaded);
+        local_unlock(&lock, hud_job_threaded);
         hud_request_free(left);
         left = NULL;
-    } while (r != &flying);
+    } while (r != &in_flight);
 }
 
-void hud_requests_end(struct comm *comm)
+void hud_requests_drain(struct comm *comm)
 {
     for (;;) {
-        local_lock(&lock, hud_life_threaded);
+        local_lock(&lock, hud_job_threaded);
         struct request *r = first_incomplete(comm);
         bool mine = r && claim(r);
-        local_unlock(&lock, hud_life_threaded);
+        local_unlock(&lock, hud_job_threaded);
         if (!r)
             break;
         if (mine)
             poll_claimed(r);
         else
-            hud_life_progress(); /* another thread polls it */
+            hud_job_progress(NULL); /* another thread is polling it */
     }
     leave(comm);
 }
@@ -260,40 +265,40 @@ static int poll_all(int count, void **states, double seconds, MPI_Status *status
 
 static int release(void *state)
 {
-    land(state);
+    retire(state);
     return MPI_SUCCESS;
 }
 
-/* ---- progress of others ---------------------------------------------------------------------- */
+/* ---- progress in waits of the MPI ------------------------------------------------------------ */
 
-/* Completes what is over, though the program may have freed it and asks for it no more.  Those that
- * the MPI carries out are looked at less often: a look is a call of the MPI's. */
-static void poll_flying(void)
+/* Completes requests that are over, even if the program has freed them and never tests them again.
+ * Requests carried out by the MPI are tested less often, because a test is a call of the MPI. */
+static void poll_in_flight(void)
 {
     enum { THEIRS_EVERY = 64 };
     static unsigned rounds;
     bool theirs = rounds++ % THEIRS_EVERY == 0;
     struct request *next;
 
-    for (struct request *r = flying.next; r != &flying; r = next) {
-        next = r->next; /* r may land */
+    for (struct request *r = in_flight.next; r != &in_flight; r = next) {
+        next = r->next; /* r may be freed */
         if ((r->state == WITH_HUDDLE || theirs) && claim(r))
             poll_claimed(r);
     }
 }
 
-/* In a wait of the MPI's.  Not with MPI_THREAD_MULTIPLE: it holds a lock of the MPI's there, which
- * calls of the MPI's that huddle may make want again. */
+/* Makes progress in a wait of the MPI.  Not used with MPI_THREAD_MULTIPLE, where the MPI calls it
+ * with a lock held, which calls of the MPI by huddle may take again. */
 static int poll_context(void *thing)
 {
-    static bool inside; /* a look at the MPI's own may come here again */
+    static bool inside; /* a test of the MPI's own request may call this function again */
 
     (void)thing;
-    if (inside || hud_progress(hud_life_context()) > 0)
+    if (inside || hud_progress(hud_job_context()) > 0)
         return ASYNC_NOPROGRESS;
     inside = true;
     if (local_count(&incomplete) > 0)
-        poll_flying();
+        poll_in_flight();
     inside = false;
     if (local_count(&incomplete) > 0)
         return ASYNC_NOPROGRESS;
@@ -303,25 +308,25 @@ static int poll_context(void *thing)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static void take_off(struct request *r)
+static void enter_in_flight(struct request *r)
 {
-    local_lock(&lock, hud_life_threaded);
-    local_count_by(&in_flight, 1);
+    local_lock(&lock, hud_job_threaded);
+    local_count_by(&in_flight_count, 1);
     local_count_by(&incomplete, 1);
-    r->before = &flying;
-    r->next = flying.next;
-    r->next->before = flying.next = r;
+    r->before = &in_flight;
+    r->next = in_flight.next;
+    r->next->before = in_flight.next = r;
     local_count_by(&r->comm->in_flight, 1);
-    bool first = hud_requests_polled(hud_life_threaded) && !polled;
+    bool first = hud_requests_polled(hud_job_threaded) && !polled;
     polled = polled || first;
-    local_unlock(&lock, hud_life_threaded);
+    local_unlock(&lock, hud_job_threaded);
     if (first)
         async_start(poll_context, NULL, STREAM_NULL);
 }
 
 static void give_handle(struct request *r, MPI_Request *request)
 {
-    take_off(r);
+    enter_in_flight(r);
     if (grequest_start(hud_request_query, release, hud_request_cancel, poll_one, poll_all, r,
                        &r->handle) != MPI_SUCCESS) {
         fprintf(stderr, "huddle: no memory left for a request; aborting\n");
@@ -331,7 +336,7 @@ static void give_handle(struct request *r, MPI_Request *request)
     poll_one(r, MPI_STATUS_IGNORE);
 }
 
-int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Request *request)
+int hud_request_issue(struct request *r, const struct hud_args *args, MPI_Request *request)
 {
     const struct hud_passed passed = { begin_inner, r };
     int status = hud_request_create(r->comm->team, args, &passed, &r->request);
@@ -345,9 +350,9 @@ int hud_request_launch(struct request *r, const struct hud_args *args, MPI_Reque
 
 void hud_request_adopt(struct comm *comm, MPI_Request *request)
 {
-    struct request *r = *request != MPI_REQUEST_NULL ? hud_request_take(comm) : NULL;
+    struct request *r = *request != MPI_REQUEST_NULL ? hud_pool_take(comm) : NULL;
 
-    if (!r) /* without memory it stays the MPI's */
+    if (!r) /* without memory the request stays the MPI's */
         return;
     r->inner = *request;
     r->state = WITH_MPI;

@@ -3,23 +3,23 @@
  * runs.c - the runs of memory of a datatype's element, in the order of its packed form.
  *
  * A type whose element spans little memory is not decoded: the MPI packs an image of that memory in
- * which each byte holds one digit of its own place.  The packed digits tell the place of each
- * packed byte, whatever the constructors are.  A type that spans much, as one of absolute addresses
- * does, is decoded into its parts, and these are treated alike.
+ * which each byte contains one digit of its own place.  The packed digits give the place of each
+ * packed byte, for any constructors.  A type that spans much memory, for example a type of absolute
+ * addresses, is decoded into its parts, which are handled in the same way.
  */
 #include "host/pmpi/pmpi.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGE_LITTLE = 64 << 10, IMAGE_MAX = 1 << 30 }; /* bytes */
+enum { IMAGE_LITTLE = 64 << 10, IMAGE_MAX = 1 << 30 }; /* in bytes */
 
-/* Facts about a type that its handle alone tells. */
+/* Facts about a type that the MPI reports for its handle. */
 struct shape {
     MPI_Count bytes, lower, extent, begin, span;
 };
 
-/* Adds the runs of `count` elements, `stride` bytes from one to the next, the first at `at`. */
+/* Adds the runs of `count` elements, `stride` bytes apart, the first at `at`. */
 static bool repeat(const struct hud_runs *element, MPI_Count count, MPI_Count stride, MPI_Count at,
                    struct hud_runs *runs)
 {
@@ -75,9 +75,10 @@ static bool add_by_image(MPI_Datatype handle, const struct shape *s, struct hud_
     return good;
 }
 
-/* ---- by its parts ---------------------------------------------------------------------------- */
+/* ---- by parts -------------------------------------------------------------------------------- */
 
-/* A derived type taken apart: its numbers are integers, then addresses, then large counts. */
+/* The contents of a derived type: `number` has the integers, then the addresses, then the large
+ * counts. */
 struct parts {
     MPI_Count integers, addresses, large, count;
     MPI_Count *number;
@@ -87,7 +88,7 @@ struct parts {
 
 enum kind { ONE, CONTIGUOUS, STRIDED, INDEXED, INDEXED_BLOCK };
 
-/* How the numbers of a constructor tell its blocks; places are in bytes, or in extents. */
+/* How the numbers of a constructor define its blocks; places are in bytes, or in extents. */
 static const struct form {
     int combiner;
     enum kind kind;
@@ -162,7 +163,7 @@ static bool add_blocks(const struct parts *p, const struct form *form, struct hu
     return good;
 }
 
-/* Adds dimension by dimension, from the one whose elements are neighbours. */
+/* Adds the runs dimension by dimension, beginning with the dimension of adjacent elements. */
 static bool add_subarray(const struct parts *p, struct hud_runs *runs)
 {
     MPI_Count dims = p->number[0], base = p->large ? 2 : 1, stride;
@@ -194,7 +195,7 @@ static const struct form *form_of(int combiner)
     return NULL;
 }
 
-/* Integers and addresses become numbers, before the large counts that are there already. */
+/* Reads the contents of a type.  Integers and addresses become numbers, before the large counts. */
 static bool read_contents(MPI_Datatype handle, struct parts *p)
 {
     int *integers = calloc((size_t)p->integers + 1, sizeof *integers);

@@ -3,9 +3,9 @@
  * type.c - huddle's data about a datatype: whether the bytes of an element are contiguous and in
  * order.
  *
- * size == extent does not prove that (a structure may permute its members), so constructors are
+ * size == extent does not prove this (a structure may permute its members), so constructors are
  * decoded.  Types that are not decoded count as not contiguous and are packed, which is always
- * correct.  Predefined types are in a table.  For others the answer is an attribute of the type,
+ * correct.  Predefined types are in a table.  For others the result is an attribute of the type,
  * set once and never replaced, so that threads may read it.
  */
 #include "host/pmpi/pmpi.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 static int keyval = MPI_KEYVAL_INVALID;
-static MPI_Comm silent = MPI_COMM_NULL; /* of this process; its errors return */
+static MPI_Comm silent = MPI_COMM_NULL; /* has only this process; its errors return */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- predefined types ---- */
@@ -82,7 +82,7 @@ struct run {
     MPI_Count begin, bytes, extent;
 };
 
-/* A derived type handled apart. */
+/* The contents of a derived type. */
 struct parts {
     MPI_Count integers_count, addresses_count, large_count, types_count;
     int *integers;
@@ -93,7 +93,8 @@ struct parts {
 
 static bool run_of(MPI_Datatype type, struct run *run);
 
-/* `count` elements in a row, the first at `at`, after what is in the run. */
+/* Appends `count` elements in a row, the first at `at`, to the run.  Returns false if they are not
+ * adjacent. */
 static bool append(struct run *run, MPI_Count at, const struct run *element, MPI_Count count)
 {
     MPI_Count begin = at + element->begin;
@@ -168,15 +169,15 @@ static const struct decoder {
     { MPI_COMBINER_STRUCT, decode_struct },
 };
 
-/* Predefined, though not all of them have a name: their bytes are in order, but may hold gaps
- * (MPI_DOUBLE_INT). */
+/* Returns whether a type is predefined, even if it has no name.  Its bytes are in order, but may
+ * have gaps (MPI_DOUBLE_INT). */
 static bool is_basic(int combiner)
 {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-/* The types inside are new handles, to be freed unless predefined. */
+/* Frees the types inside a type, which are new handles, unless they are predefined. */
 void hud_type_release(MPI_Datatype *types, MPI_Count count)
 {
     for (MPI_Count i = 0; i < count; i++) {
@@ -208,7 +209,7 @@ static bool take_apart(MPI_Datatype type, const struct decoder *decoder, struct 
     return one;
 }
 
-/* True: the type's bytes are one run. */
+/* Returns true if the type's bytes are one run. */
 static bool run_of(MPI_Datatype type, struct run *run)
 {
     struct parts p;
@@ -239,10 +240,10 @@ bool hud_type_is_run(MPI_Datatype handle)
 
 /* ---- finding ---- */
 
-/* The attribute.  Only `runs` changes, under the lock. */
+/* The attribute of a type.  Only `runs` changes, under the lock. */
 struct known {
     struct type type;
-    struct hud_runs *runs; /* of an element, where they were needed; else NULL */
+    struct hud_runs *runs; /* runs of an element, if they were needed; otherwise NULL */
 };
 
 static int forget(MPI_Datatype type, int key, void *attribute, void *extra)
@@ -256,9 +257,9 @@ static int forget(MPI_Datatype type, int key, void *attribute, void *extra)
 }
 
 /*
- * MPI_Pack_size refuses what is not committed, as a collective would.  The collective is to report
- * it, to the handler of its own communicator.  So this call gets a communicator that reports
- * nothing.
+ * Describes a type.  MPI_Pack_size fails for a type that is not committed, as a collective would.
+ * The collective must report this error, to the handler of its own communicator.  So this call uses
+ * a communicator whose errors return.
  */
 static bool describe(MPI_Datatype handle, struct type *type)
 {
@@ -277,8 +278,8 @@ static bool describe(MPI_Datatype handle, struct type *type)
     return true;
 }
 
-/* Under the lock: looks again, for another thread may have been here.  Without memory to remember
- * it in, it is found anew each time. */
+/* Describes a type under the lock, unless another thread has done so meanwhile.  Without memory for
+ * the attribute, the type is described again each time. */
 static bool create(MPI_Datatype handle, struct type *type)
 {
     struct known *known = NULL;
@@ -322,7 +323,8 @@ bool hud_type_find(MPI_Datatype handle, struct type *type)
     return described;
 }
 
-/* Under the lock.  The list is shared with the attribute, if there is one. */
+/* Returns the runs of a type; called under the lock.  The list is shared with the attribute, if
+ * there is one. */
 static struct hud_runs *find_runs(MPI_Datatype handle)
 {
     struct known *known = NULL;
@@ -352,8 +354,9 @@ struct hud_runs *hud_type_runs(MPI_Datatype handle)
     return runs;
 }
 
-/* The communicator is made now: where the MPI has no more of them, an attempt may end the job.
- * Made by MPI_Comm_split, as a duplicate would copy the program's attributes. */
+/* Creates the attribute and the silent communicator.  The communicator is created now, because
+ * later the MPI may have no more communicators, and an attempt may end the job.  Created by
+ * MPI_Comm_split, because a duplicate would copy the program's attributes. */
 int hud_type_start(void)
 {
     int code = real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval, NULL);

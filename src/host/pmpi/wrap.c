@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrap.c - the wrapped MPI functions.  Calls that huddle does not handle go to PMPI_* with the
+/* wrap.c - the wrapped MPI functions.  Calls that huddle does not handle call PMPI_* with the
  * caller's own arguments, so that the MPI reports errors in them. */
 #include "host/pmpi/call.h"
 #include "host/pmpi/nonblocking.h"
 
-/* The MPI's own collective has returned. */
+/* Ends a collective of the MPI itself.  Returns `code`. */
 static int came_back(MPI_Comm handle, int code)
 {
     struct comm *comm = hud_comm_find(handle);
@@ -22,21 +22,22 @@ static int wrap_barrier(MPI_Comm handle)
     if (__builtin_expect(status == HUD_OK, 1))
         return MPI_SUCCESS;
     return status == HUD_PASS ? came_back(handle, real.Barrier(handle))
-                              : hud_comm_fail(comm, status);
+                              : hud_comm_fail(comm, "MPI_Barrier", status);
 }
 
-/* mpi_f08's barrier does not pass through C; its communicator is a structure of one integer. */
+/* Wraps mpi_f08's barrier, which does not call C; its communicator is a structure of one
+ * integer. */
 static void wrap_barrier_f08(const MPI_Comm *handle, MPI_Fint *error)
 {
     answer_f08(error, wrap_barrier(*handle));
 }
 
 /*
- * A program that tests after a barrier whether an exposure epoch has ended finds it ended: the
- * messages that report it lay before the barrier's in MPICH's queue.  huddle's barrier moves no
- * messages, and a look moves a few only after it has looked: so there are several looks (8 ranks
- * that exposed to, and put 64 integers to, each other needed 8 to see as many ended as after the
- * MPI's own).
+ * Number of calls of MPI_Win_test.  A program that tests after a barrier whether an exposure epoch
+ * has ended expects that it has: in MPICH's queue the messages that report the end are before the
+ * barrier's.  huddle's barrier progresses no messages, and MPI_Win_test progresses a few messages
+ * only after its test: so there are several calls (8 ranks that exposed to, and put 64 integers to,
+ * each other needed 8 to see as many ended as after the MPI's own barrier).
  */
 enum { LOOKS = 16 };
 
@@ -49,7 +50,7 @@ static int wrap_win_test(MPI_Win window, int *ended)
     return code;
 }
 
-/* The call, by the shorter forms of hud_call where huddle has one. */
+/* Makes the call, by a short form of hud_call if huddle has one. */
 #define MAKE_bcast(t, a) hud_bcast(t, (a)->out, (a)->root)
 #define MAKE_reduce(t, a) hud_reduce(t, (a)->in, (a)->out, (a)->op, (a)->root)
 #define MAKE_allreduce(t, a) hud_allreduce(t, (a)->in, (a)->out, (a)->op)
@@ -70,8 +71,9 @@ static int wrap_win_test(MPI_Win window, int *ended)
 #define HANDLED_ROOTED HANDLED_BLOCKS
 #include "host/signatures.def"
 
-/* The status of a call that was not opened.  What huddle handles on no rank is the MPI's own, which
- * may not begin before requests that are; it is counted, and with HUDDLE_CHECK announced. */
+/* Returns the status of a call that was not opened.  If huddle handles the call on no rank, the
+ * MPI's own collective follows, which must not begin before earlier requests; the call is counted,
+ * and announced with HUDDLE_CHECK. */
 static int unopened(struct call *c, int status)
 {
     if (status == HUD_ERR_MEMORY) /* the others are in the call */
@@ -83,25 +85,26 @@ static int unopened(struct call *c, int status)
     return status;
 }
 
-/* Inlined: it is on the way of each call. */
+/* Closes a call.  A passed call ends after the MPI's own collective (came_back).  Inlined, because
+ * every call has this part. */
 static inline __attribute__((always_inline)) int closed(struct call *c, int status)
 {
     status = call_close(c, status);
-    if (__builtin_expect(c->named, 0))
+    if (__builtin_expect(c->named, 0) && status != HUD_PASS)
         hud_team_exit(c->comm->team);
     return status;
 }
 
 /* Parameters by the kinds of signatures.def; arguments have the kinds' names. */
 #define WRAPPER(Name, name, ...)                                                                   \
-    static int wrap_##Name(MAP(PARAM_, __VA_ARGS__))                                               \
+    static int wrap_##Name(MAP(PARAM, __VA_ARGS__))                                                \
     {                                                                                              \
         struct comm *ours = hud_comm_find(comm);                                                   \
         struct call here, *call = &here;                                                           \
         int status = HUD_PASS;                                                                     \
         if (ours && ours->team) {                                                                  \
             call_begin(call, ours, &ours->scratch);                                                \
-            status = hud_open_##name(MAP(TAKE_, __VA_ARGS__));                                     \
+            status = hud_open_##name(MAP(TAKE, __VA_ARGS__));                                      \
             if (__builtin_expect(status == HUD_OK, 1)) {                                           \
                 if (__builtin_expect(call->named, 0))                                              \
                     hud_call_announce(call);                                                       \
@@ -112,7 +115,7 @@ static inline __attribute__((always_inline)) int closed(struct call *c, int stat
         }                                                                                          \
         if (status == HUD_PASS)                                                                    \
             return came_back(comm, real.Name(__VA_ARGS__));                                        \
-        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, status);                       \
+        return status == HUD_OK ? MPI_SUCCESS : hud_comm_fail(ours, "MPI_" #Name, status);         \
     }
 
 #define COUNT int

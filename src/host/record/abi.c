@@ -2,8 +2,8 @@
 /*
  * abi.c - the few calls that the recorder makes to the MPI in the process, found by name.
  *
- * Handles are pointers in Open MPI and ints in the MPICH family.  All calls are made through
- * uintptr_t, of which an MPI of ints reads the low half.
+ * Handles are pointers in Open MPI and ints in the MPICH family.  All calls pass handles as
+ * uintptr_t, of which an MPI with int handles reads the low half.
  */
 #define _GNU_SOURCE
 #include "host/record/record.h"
@@ -83,7 +83,7 @@ bool hud_record_find_mpi(const struct object *library)
             abi = &abis[i];
     if (!abi || !find_calls(library))
         return false;
-    /* A program that is no PIE has a copy of the object, which its libraries use, too. */
+    /* A program that is not a PIE has a copy of the object, which its libraries use, too. */
     world = abi->pointers ? (handle)hud_object_find("ompi_mpi_comm_world") : (handle)MPICH_WORLD;
     return world != 0;
 }
@@ -162,8 +162,8 @@ void hud_record_attach(uintptr_t comm, int index)
     mpi.Comm_set_attr(comm, keyval, (void *)(intptr_t)(index + 1));
 }
 
-/* FNV-1a over the members' ranks in the world: ranks of one communicator agree on it without a
- * message. */
+/* Computes FNV-1a over the members' ranks in the world.  All ranks of a communicator get the same
+ * hash without a message. */
 static uint64_t hash_members(handle comm, int size, bool initialised)
 {
     uint64_t hash = 14695981039346656037u;
@@ -214,7 +214,7 @@ void hud_record_about_process(struct record *out)
         mpi.Comm_size(world, &out->world_size);
     if (initialised)
         mpi.Query_thread(&level);
-    out->threads = level == 3; /* MPI_THREAD_MULTIPLE, in all of them */
+    out->threads = level == 3; /* the value of MPI_THREAD_MULTIPLE in all MPIs */
     mpi.Get_library_version(version, &length);
     snprintf(out->mpi, sizeof out->mpi, "%.*s", (int)strcspn(version, "\n,"), version);
 }

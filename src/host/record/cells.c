@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cells.c - the cell in which a call counts: its communicator, its size, its caller.
+ * cells.c - finds the cell in which a call is counted, by its communicator, size and caller.
  *
- * What it finds for a call, quick.h remembers.
+ * quick.h remembers the cells found here.
  */
 #define _GNU_SOURCE
-#include "core/hash.h"
+#include "base/hash.h"
 #include "host/record/quick.h"
 
 #include <dlfcn.h>
@@ -15,12 +15,13 @@
 enum { BUCKETS = 2 * RECORD_CELLS };
 
 struct record_recent hud_record_recents[RECORD_RECENTS];
-static uint16_t buckets[BUCKETS]; /* a cell, from 1 */
+static uint16_t buckets[BUCKETS]; /* number of a cell, from 1; 0: empty */
 static const void *caller_at[RECORD_CALLERS];
 
 /* ---- communicators ---- */
 
-/* Number 0 stands for those that the table has no room for. */
+/* Returns the entry of a communicator, or entry 0 if the table is full or the communicator is
+ * invalid. */
 static struct record_comm *find_comm(uintptr_t comm)
 {
     struct record *r = hud_record;
@@ -89,7 +90,7 @@ static uint64_t type_bytes(uintptr_t type)
     return hud_record_type_bytes(hud_record_handle(type));
 }
 
-/* Bytes that this rank sends: of one block where all ranks have equal ones. */
+/* Returns the bytes that this rank sends; of a single block if all ranks have equal blocks. */
 static uint64_t bytes_of(const struct record_about *about, const struct record_args *a,
                          const struct record_comm *comm, int peers)
 {
@@ -117,7 +118,8 @@ static uint64_t bytes_of(const struct record_about *about, const struct record_a
     return a->in_type ? count_of(large, a->ins) * type_bytes(a->in_type) : 0;
 }
 
-/* A neighbourhood's arrays have as many counts as there are neighbours, which is not asked. */
+/* Returns whether the sizes are known.  The arrays of a neighbourhood collective have a count per
+ * neighbour, and the number of neighbours is not asked. */
 static bool has_sizes(const struct record_about *about, const struct record_args *a)
 {
     return !(strstr(hud_record->name[about->name], "neighbor_") && (a->in_counts || a->out_counts));

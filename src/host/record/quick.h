@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * quick.h - a call that is as one before it: of one caller, communicator, count and type.
+ * quick.h - fast path for repeated calls with the same caller, communicator, count and type.
  *
  * Programs make the same calls again and again.  So a small table remembers, by the caller's
- * address, the arguments that led to a cell.  It holds calls of one count and a predefined type
- * only: another type's handle may come to mean another type.  It is emptied when a communicator
- * ends, and stays empty with several threads.
+ * address, the arguments that led to a cell.  The table holds only calls with a single count and a
+ * predefined type, because the handle of another type may be reused for a different type.  The
+ * table is emptied when a communicator is freed, and stays empty with several threads.
  *
- * Of such calls most are only counted: their clock is not read, and huddle has handled them.  What
- * they need is in registers around the call, and nothing of it in a function of its own.
+ * Most of these calls are only counted: their clock is not read, and huddle has handled them.
+ * Their data stays in registers around the call, so none of it is passed to a function that is not
+ * inlined.
  */
 #ifndef HUD_RECORD_QUICK_H
 #define HUD_RECORD_QUICK_H
@@ -18,14 +19,14 @@
 
 enum { RECORD_RECENTS = 64 };
 
-/* Else the compiler may keep all arguments in memory, for a function that looks at one. */
+/* Without inlining, the compiler may keep all arguments in memory for a function that reads one. */
 #define INLINE static inline __attribute__((always_inline))
 
 struct record_recent {
     const void *caller;
     uintptr_t comm, type, count;
     uint16_t name;
-    uint32_t inside; /* the cell's number, from 1 */
+    uint32_t inside; /* number of the cell, from 1 */
     struct record_cell *cell;
     struct record_comm *at;
     uint64_t bytes;
@@ -33,10 +34,10 @@ struct record_recent {
 
 extern struct record_recent hud_record_recents[RECORD_RECENTS];
 extern bool hud_record_threads, hud_record_steady;
-extern unsigned hud_record_level; /* the clock is read in one call of 2^level */
+extern unsigned hud_record_level; /* the clock is read in one of 2^level calls */
 extern uint64_t hud_record_mask;  /* 2^level - 1 */
-extern unsigned hud_record_calls; /* since the level was looked at */
-/* Why huddle did not handle this thread's last call, in its own word; NULL: not found yet. */
+extern unsigned hud_record_calls; /* since the last adjustment of the level */
+/* Where the core stores why this thread's last call was not handled, or NULL if not found yet. */
 extern _Thread_local __attribute__((tls_model("initial-exec"))) int *hud_record_reason;
 
 INLINE struct record_recent *record_recent(const struct record_about *about, const void *caller)
@@ -54,7 +55,8 @@ INLINE uintptr_t record_count(const struct record_args *a)
     return a->type ? a->count : a->ins;
 }
 
-/* Its bytes follow from one count of one type.  A buffer at -1, 0 or 1 may say "in place". */
+/* Returns whether the bytes follow from a single count and type.  A buffer at -1, 0 or 1 may mean
+ * "in place". */
 INLINE bool record_is_simple(const struct record_about *about, const struct record_args *a)
 {
     return a->type ? !a->counts
@@ -62,31 +64,32 @@ INLINE bool record_is_simple(const struct record_about *about, const struct reco
                          (!a->in_type || a->in + 1 > 2);
 }
 
-/* Of the calls that a level chooses, the next one chooses half.  mask: 2^level - 1. */
+/* Returns whether a call is chosen for timing.  Of the calls that a level chooses, the next level
+ * chooses half.  mask: 2^level - 1. */
 INLINE bool record_chosen(uint32_t number, uint64_t mask)
 {
     return (number * 0x9E3779B97F4A7C15u >> 20 & mask) == 0;
 }
 
-/* From 1. */
+/* Returns the number of a cell, from 1. */
 static inline uint32_t record_number(const struct record_cell *cell)
 {
     return (uint32_t)(cell - hud_record->cell) + 1;
 }
 
-/* The call of a cell begins.  v->enter: nonzero if its clock is to be read. */
+/* Begins a call of a cell.  v->enter: nonzero if the clock must be read. */
 INLINE void record_begin(struct record_visit *v, const struct record_about *about,
                          const struct record_args *args)
 {
     v->root = (int32_t)args->root;
     v->number = about->blocking ? ++v->comm->calls : 0;
-    v->level = about->blocking ? hud_record_level : 0; /* all others are timed */
+    v->level = about->blocking ? hud_record_level : 0; /* all other calls are timed */
     v->enter = record_chosen(v->number, about->blocking ? hud_record_mask : 0);
     hud_record->inside = record_number(v->cell);
     hud_record_calls++;
 }
 
-/* The entry of such a call; NULL: the call must be looked up. */
+/* Returns the entry of a repeated call, or NULL if the call must be looked up. */
 INLINE const struct record_recent *record_find(const struct record_about *about,
                                                const struct record_args *args, const void *caller)
 {
@@ -98,7 +101,7 @@ INLINE const struct record_recent *record_find(const struct record_about *about,
     return same ? recent : NULL;
 }
 
-/* Whether the call is only counted; then it has begun. */
+/* Returns whether the call is only counted; if so, begins the call. */
 INLINE bool record_passes(const struct record_about *about, const struct record_recent *recent)
 {
     if (!about->blocking || !hud_record_reason ||
@@ -110,7 +113,7 @@ INLINE bool record_passes(const struct record_about *about, const struct record_
     return true;
 }
 
-/* It has ended.  False: it counts in another cell. */
+/* Ends a call that is only counted.  Returns false if the call must be counted in another cell. */
 INLINE bool record_passed(struct record_cell *cell, uint64_t bytes)
 {
     if (__builtin_expect(*hud_record_reason != 0, 0))
@@ -121,7 +124,7 @@ INLINE bool record_passed(struct record_cell *cell, uint64_t bytes)
     return true;
 }
 
-/* Any other call that is as one before it begins. */
+/* Begins a repeated call that is not only counted. */
 INLINE void record_enter_again(struct record_visit *v, const struct record_about *about,
                                const struct record_args *args, const struct record_recent *recent)
 {

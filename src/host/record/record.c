@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* record.c - a rank's record: its file, the calls counted there, the clock read around them. */
+/* record.c - a rank's record: its file, the calls counted there, and the clock read around them. */
 #define _GNU_SOURCE
 #include "host/record/quick.h"
 
-#include "core/launched.h"
-#include "core/local.h"
+#include "base/launcher_env.h"
+#include "base/one_per_node.h"
+#include "base/process_atomics.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,8 @@
 #include <unistd.h>
 
 enum { PERIOD_NS = 100000000, FIRST_LOOK = 64, MAX_LEVEL = 4, MAX_STAMP_LEVEL = 40 };
-/* Two looks at the clock and what is done with them. */
+/* Time of reading the clock twice and processing the result, and the inverse of its maximum
+ * share. */
 enum { CLOCKED_NS = 60, SHARE = 100 };
 
 struct record *hud_record;
@@ -25,17 +27,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 bool hud_record_threads, hud_record_steady;
 unsigned hud_record_level, hud_record_calls;
 uint64_t hud_record_mask;
-static const char *record_folder; /* HUDDLE_RECORD */
+static const char *record_folder; /* value of HUDDLE_RECORD */
 static double ns_per_tick;
-static uint64_t next_snapshot, look_ticks; /* ticks */
+static uint64_t next_snapshot, look_ticks; /* in ticks */
 static unsigned look_calls;
 
-/* Of libhuddle, where this process has it. */
+/* Functions of libhuddle, if it is in this process. */
 static int (*core_statistics)(uint64_t *values, int max);
-static int (*core_tuning)(char *file, int max);
 static _Atomic(void *) core_reason; /* int *(*)(void) */
 _Thread_local __attribute__((tls_model("initial-exec"))) int *hud_record_reason;
-static int no_reason; /* where this process has no core, or not yet */
+static int no_reason; /* used while this process has no core */
 
 /* ---- the file ---- */
 
@@ -46,7 +47,8 @@ static void write_program(struct record *r)
     r->program[bytes > 0 ? bytes : 0] = '\0';
 }
 
-/* NULL and errno: there is none.  Where the folder has no room, an empty file remains. */
+/* Creates and maps the file.  Returns NULL, with errno set, on failure.  If the folder has no
+ * space, an empty file remains. */
 static struct record *open_file(const char *folder)
 {
     char path[PATH_MAX];
@@ -59,7 +61,8 @@ static struct record *open_file(const char *folder)
     if (fd < 0)
         return NULL;
     void *at = MAP_FAILED;
-    int error = posix_fallocate(fd, 0, sizeof(struct record)); /* which does not set errno */
+    int error = posix_fallocate(fd, 0, sizeof(struct record)); /* posix_fallocate does not set
+                                                                  errno */
     if (error == 0) {
         at = mmap(NULL, sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         error = errno;
@@ -92,7 +95,7 @@ static struct record *create(const char *folder)
     r->stamps_max = RECORD_STAMPS;
     r->core_max = RECORD_CORE;
     r->pid = (int32_t)getpid();
-    r->comms = 1; /* number 0: those without a place */
+    r->comms = 1; /* entry 0 is for communicators without an entry */
     r->launched_size = (int32_t)launched_size();
     hud_record_about_process(r);
     hud_record_threads = r->threads != 0;
@@ -103,7 +106,7 @@ static struct record *create(const char *folder)
     r->ticks_at_end = r->ticks_at_start;
     r->ns_at_end = r->ns_at_start;
     r->state = RECORD_RUNNING;
-    memcpy(r->magic, "hudrec02", sizeof r->magic);
+    memcpy(r->magic, "hudrec03", sizeof r->magic);
     return r;
 }
 
@@ -116,7 +119,6 @@ static void find_core(void)
     if (local_get(&core_reason) || !hud_object_named("libhuddle.so.0", &core))
         return;
     core_statistics = (int (*)(uint64_t *, int))hud_object_address(&core, "hud_statistics_here");
-    core_tuning = (int (*)(char *, int))hud_object_address(&core, "hud_tuning_here");
     local_set(&core_reason, hud_object_address(&core, "hud_reason_here"));
 }
 
@@ -127,17 +129,16 @@ static void snapshot(void)
     find_core();
     if (core_statistics)
         r->core = (uint32_t)core_statistics(r->core_value, RECORD_CORE);
-    if (core_tuning && r->tuned == 0)
-        r->tuned = (uint32_t)core_tuning(r->tuning, sizeof r->tuning);
     look_at_clocks(&r->ticks_at_end, &r->ns_at_end);
     uint64_t ns = r->ns_at_end - r->ns_at_start;
     if (ns > 1000000)
         ns_per_tick = (double)ns / (double)(r->ticks_at_end - r->ticks_at_start);
     next_snapshot =
-        r->ticks_at_end + (uint64_t)(ns_per_tick > 0 ? PERIOD_NS / ns_per_tick : PERIOD_NS / 100);
+        r->ticks_at_end + (uint64_t)(ns_per_tick > 0 ? PERIOD_NS / ns_per_tick : PERIOD_NS / 100.0);
 }
 
-/* Why huddle did not handle the call that this thread has made; 0: not known. */
+/* Returns why huddle did not handle this thread's last call, or 0 if unknown, and resets the
+ * reason. */
 static uint8_t take_reason(void)
 {
     int *(*find)(void) = (int *(*)(void))local_get(&core_reason);
@@ -152,7 +153,17 @@ static uint8_t take_reason(void)
 
 /* ---- begin and end ---- */
 
-/* MPI_Init has returned. */
+/* Prints why this rank has no file, or nothing if another rank of the node has printed a line. */
+static void report_failure(int why)
+{
+    if (launched_rank() < 0 || one_per_node("task"))
+        fprintf(stderr,
+                "huddle: HUDDLE_RECORD=%s: cannot create a file in this folder: %s; calls of ranks "
+                "without a file are not recorded\n",
+                record_folder, strerror(why));
+}
+
+/* Starts recording, after MPI_Init has returned. */
 static void start(void)
 {
     pthread_mutex_lock(&lock);
@@ -160,8 +171,7 @@ static void start(void)
     if (hud_record)
         snapshot();
     else
-        fprintf(stderr, "huddle: calls are not recorded: no file can be made in %s: %s\n",
-                record_folder, strerror(errno));
+        report_failure(errno);
     pthread_mutex_unlock(&lock);
 }
 
@@ -213,7 +223,7 @@ static uint64_t chosen_by(unsigned level)
     return ((uint64_t)1 << level) - 1;
 }
 
-/* Half of the stamps make room for others: those that the next level would not choose. */
+/* Drops the stamps that the next level would not choose, about half, to make space. */
 static void thin(struct record *r)
 {
     uint32_t kept = 0;
@@ -240,7 +250,7 @@ static void stamp(const struct record_visit *v, uint64_t ticks)
                                                    .ticks = ticks };
 }
 
-/* Clocks take at most a share of the time between calls. */
+/* Adjusts the level so that reading the clock takes at most 1/SHARE of the time between calls. */
 static void adjust(uint64_t now)
 {
     if (++look_calls < FIRST_LOOK)
@@ -257,7 +267,7 @@ static void adjust(uint64_t now)
     look_calls = hud_record_calls = 0;
 }
 
-/* The clock was read. */
+/* Ends a call whose clock was read. */
 static void exit_timed(struct record_visit *v, struct record_cell *cell, uint64_t now)
 {
     uint64_t ticks = now - v->enter;
@@ -292,7 +302,7 @@ void hud_record_exit(struct record_visit *v)
     local_unlock(&lock, hud_record_threads);
 }
 
-/* One that was only counted, and that huddle has not handled. */
+/* Ends a call that was only counted and not handled by huddle. */
 void hud_record_exit_other(struct record_cell *cell, uint64_t bytes)
 {
     struct record_visit v = { .cell = cell, .bytes = bytes };

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record.h - what a rank records about its collectives, and where.
+ * record.h - the data that a rank records about its collectives, and the file with this data.
  *
  * Use        `huddle run --stats`, `huddle profile` and `huddle compare` name a folder in
  *            HUDDLE_RECORD.  The loader plugs this library into each process that initialises an
- *            MPI, in front of the front end, and the process maps one file there.  The command
- *            reads the files after the job, so they hold however its processes have ended.
- * Knows      no MPI: handles are passed on as they come.  abi.c knows the two sizes of handles.
+ *            MPI, in front of the front end, and the process maps a file in the folder.  The
+ *            command reads the files after the job, so they are valid however the processes ended.
+ * Knows      no MPI: handles are passed on unchanged.  abi.c knows the two sizes of handles.
  * Writes     counts, bytes and times per cell: (communicator, collective, size class, caller,
- *            reason why huddle did not handle it).  Stamps of single calls, by which the reader
- *            finds who waited for whom.  The counters of huddle's core, at most 100 ms old.
- * Costs      Clocks are read in one call of 2^level.  level grows where calls follow each other
- *            so quickly that clocks would take more than 1 % of the time.  Which calls these are
- *            depends on their number on the communicator, so that ranks choose the same ones.  A
- *            timed call counts 2^level times: else slow calls, of which more are timed, would
- *            count for quick ones.
+ *            reason why huddle did not handle it).  Stamps of single calls, from which the reader
+ *            finds which rank waited for which.  The counters of huddle's core, at most 100 ms old.
+ * Costs      Clocks are read in one of 2^level calls.  level grows if calls follow each other so
+ *            quickly that reading clocks would take more than 1 % of the time.  The choice depends
+ *            on the call's number on the communicator, so that all ranks choose the same calls.  A
+ *            timed call counts 2^level times: otherwise slow calls, of which more are timed, would
+ *            represent quick calls.
  */
 #ifndef HUD_RECORD_H
 #define HUD_RECORD_H
@@ -39,27 +39,28 @@ enum record_state { RECORD_RUNNING = 1, RECORD_FINALIZED };
 struct record_comm {
     char name[64];
     uint64_t members;                   /* a hash of its ranks in the world, in order */
-    int32_t rank, size, inter, ordinal; /* of those alive with the same members */
-    uint32_t freed, calls;              /* calls: blocking ones, which number the stamps */
+    int32_t rank, size, inter, ordinal; /* ordinal: among the communicators with the same members */
+    uint32_t freed, calls;              /* calls: number of blocking calls, which number the
+                                           stamps */
 };
 
 struct record_caller {
-    uint64_t offset; /* of the return address in its file */
+    uint64_t offset; /* offset of the return address in its file */
     char file[176], function[72];
 };
 
 struct record_cell {
     uint16_t comm, name, caller;
-    uint8_t size_class, reason; /* 0: no bytes; n: 2^(n-1) bytes and more */
+    uint8_t size_class, reason; /* size_class 0: no bytes; n: from 2^(n-1) bytes on */
     uint32_t used, pad;
     uint64_t calls, bytes, timed;
-    uint64_t represents, ticks; /* sums over timed calls, each as often as calls that it represents
-                                   at its level */
+    uint64_t represents, ticks; /* sums over timed calls, each multiplied by the calls that it
+                                   represents at its level */
     uint64_t max_ticks;
 };
 
 struct record_stamp {
-    uint32_t number, cell; /* of the call on its communicator */
+    uint32_t number, cell; /* number: of the call on its communicator */
     int32_t root, pad;
     uint64_t enter, ticks;
 };
@@ -70,9 +71,10 @@ struct record {
     int32_t pid, world_rank, world_size, state, threads, launched_size;
     uint64_t ticks_at_start, ns_at_start, ticks_at_end, ns_at_end;
     uint64_t lost; /* calls for which no cell was free */
-    uint32_t names, comms, callers, cells, stamps, stamp_level, core, inside; /* a cell, from 1 */
-    uint32_t tuned, pad; /* as hud_tuning_here (core/team/stats.h) returns it */
-    char host[128], mpi[256], program[128], tuning[1024];
+    uint32_t names, comms, callers, cells, stamps, stamp_level, core, inside; /* inside: number of
+                                                                                 the current cell,
+                                                                                 from 1 */
+    char host[128], mpi[256], program[128];
     char name[RECORD_NAMES][32];
     uint64_t core_value[RECORD_CORE];
     struct record_comm comm[RECORD_COMMS];
@@ -81,7 +83,7 @@ struct record {
     struct record_stamp stamp[RECORD_STAMPS];
 };
 
-/* The arguments of a collective, as it was called. */
+/* The arguments of a collective, as passed by the caller. */
 struct record_args {
     uintptr_t buffer, in, out, comm, type, in_type, out_type, in_types, out_types;
     uintptr_t counts, in_counts, out_counts, ins, outs, count, root;
@@ -90,22 +92,22 @@ struct record_args {
 /* A collective of MPI in one of its forms. */
 struct record_about {
     uint16_t name;
-    bool blocking, large, from_root; /* large: counts are of 64 bits */
+    bool blocking, large, from_root; /* large: counts have 64 bits */
 };
 
 /* A call in flight. */
 struct record_visit {
     struct record_cell *cell;
     struct record_comm *comm;
-    uint64_t bytes, enter; /* enter 0: its clock is not read */
+    uint64_t bytes, enter; /* enter 0: the clock is not read */
     uint32_t number;
     int32_t root;
-    unsigned level; /* it stands for 2^level calls */
+    unsigned level; /* the call represents 2^level calls */
 };
 
 /* ---- record.c ---- */
 extern struct record *hud_record; /* NULL: nothing is recorded */
-void hud_record_finish(void);     /* MPI_Finalize comes */
+void hud_record_finish(void);     /* called before MPI_Finalize */
 void hud_record_enter(struct record_visit *visit, const struct record_about *about,
                       const struct record_args *args, const void *caller);
 void hud_record_exit(struct record_visit *visit);
@@ -121,17 +123,17 @@ struct record_cell *hud_record_cell_because(struct record_cell *cell, uint8_t re
 /* Finds the functions of an MPI.  Returns false if its handles are not known. */
 bool hud_record_find_mpi(const struct object *library);
 uintptr_t hud_record_world(void);
-uintptr_t hud_record_handle(uintptr_t given); /* without the bits that no int has */
+uintptr_t hud_record_handle(uintptr_t given); /* clears the bits that an int does not have */
 uintptr_t hud_record_handle_at(uintptr_t array, int index);
 bool hud_record_in_place(uintptr_t buffer);
-bool hud_record_named(uintptr_t type); /* a predefined type, that is never freed */
+bool hud_record_named(uintptr_t type); /* a predefined type, which is never freed */
 uint64_t hud_record_type_bytes(uintptr_t type);
-/* Fills the record of a communicator; false: it is not one. */
+/* Fills in the record of a communicator.  Returns false if the handle is not a communicator. */
 bool hud_record_describe(uintptr_t comm, struct record_comm *out, int *members);
-/* The number that was attached to a communicator, or -1; and attaches one. */
+/* Returns the number attached to a communicator, or -1; attaches a number. */
 int hud_record_attached(uintptr_t comm);
 void hud_record_attach(uintptr_t comm, int index);
-/* A communicator with that number is freed; cells.c. */
+/* Marks the communicator with this number as freed (cells.c). */
 void hud_record_freed(int index);
 void hud_record_about_process(struct record *out);
 bool hud_record_is_pointer_abi(void);

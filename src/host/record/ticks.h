@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ticks.h - the processor's counter of time, which all cores of a machine share.  It costs a third
- * of clock_gettime.  Its rate is found from two looks at both.  Where the processor's counter may
- * stop or change its rate, CLOCK_MONOTONIC serves.
+ * ticks.h - the processor's time counter, which all cores of a machine share.  Reading it takes a
+ * third of the time of clock_gettime.  The counter's rate is computed from two readings of both
+ * clocks.  If the processor's counter may stop or change its rate, CLOCK_MONOTONIC is used instead.
  */
 #ifndef HUD_TICKS_H
 #define HUD_TICKS_H
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 #include <stdbool.h>
 
@@ -15,7 +15,7 @@
 #include <cpuid.h>
 #include <x86intrin.h>
 
-/* CPUID 0x80000007, EDX bit 8: the counter's rate is constant in all states. */
+/* Returns whether the counter's rate is constant in all states: CPUID 0x80000007, EDX bit 8. */
 static inline bool ticks_are_steady(void)
 {
     unsigned a, b, c, d = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces a header that ompi/op/op.h includes, and that distributions leave out of their packages
- * of Open MPI: Fortran's INTEGER is C's int. */
+/* Replaces a header that ompi/op/op.h includes, but that distributions omit from their packages of
+ * Open MPI: Fortran's INTEGER is C's int. */
 #ifndef HUD_SHIM_FINT_2_INT_H
 #define HUD_SHIM_FINT_2_INT_H
 

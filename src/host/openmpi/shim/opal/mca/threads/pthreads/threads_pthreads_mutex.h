@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replaces a header that distributions leave out of their packages of Open MPI 5: the types inside
- * opal_mutex_t and opal_condition_t, and the functions that the inline ones of
+ * Replaces a header that distributions omit from their packages of Open MPI 5: the types inside
+ * opal_mutex_t and opal_condition_t, and the functions that the inline functions of
  * opal/mca/threads/mutex.h call.  The component itself takes no lock of Open MPI.
  */
 #ifndef HUD_SHIM_THREADS_PTHREADS_MUTEX_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces a header that distributions leave out of their packages of Open MPI 5: how its threads
+/* Replaces a header that distributions omit from their packages of Open MPI 5: how its threads
  * yield. */
 #ifndef HUD_SHIM_THREADS_PTHREADS_THREADS_H
 #define HUD_SHIM_THREADS_PTHREADS_THREADS_H

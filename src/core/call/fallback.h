@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fallback.h - what comes before a call, and what is recorded and counted where a call falls back
+ * to the host. */
+#ifndef HUD_FALLBACK_H
+#define HUD_FALLBACK_H
+
+#include "core/team/team.h"
+
+/* Records, per thread, why the last call fell back. */
+void hud_fallback_record(enum reason why);
+/* Returns the record of this thread.  The recorder (src/host/record) reads the record and sets
+ * it to 0. */
+HUD_API int *hud_reason_here(void);
+
+/* Publishes a call of the host's own.  A rank in a long wait of huddle's sees that this rank
+ * makes another call. */
+static inline void fallback_publish(struct hud_team *team, enum coll_kind kind, size_t bytes)
+{
+    if (team->state.now == TEAM_READY)
+        member_count(team->shm.mine, MEMBER_FELL_BACK,
+                     mem_count_read(&team->shm.mine->calls[MEMBER_FELL_BACK]) + 1,
+                     member_shape((int)kind, -1, bytes));
+}
+
+/* Reports a reduction in fixed order that the MPI carries out in its own order, in a line by the
+ * team's rank 0. */
+void hud_fallback_report_order(struct hud_team *team, enum coll_kind kind, enum reason why);
+
+/* Returns why a team that is ready leaves a call of the plan's cell `at` to the host. */
+enum reason hud_fallback_reason(const struct hud_team *team, int at);
+
+/* Finishes whatever precedes a call: of a blocking call the requests started before; the
+ * set-up.  task: of a request, or NULL. */
+void hud_fallback_precede(struct hud_team *team, struct fiber_task *task);
+
+/* Fails a call that a member cannot reach. */
+int hud_fallback_fail_pending(struct hud_team *team, int status);
+
+#endif

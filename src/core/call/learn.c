@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* learn.c - see learn.h. */
+#include "core/call/learn.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "core/call/carry_out.h"
+#include "core/config/log.h"
+#include "core/watch/longwait.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool hud_learn_create(struct hud_team *team)
+{
+    if (team->context->config.number[SET_WISDOM] == WISDOM_OFF || team->plan.single_call.is)
+        return true;
+    if (!team->hooks.learn) /* else there was an early round */
+        team->hooks.learn = malloc(sizeof *team->hooks.learn);
+    if (!team->hooks.learn)
+        return false;
+    team->hooks.learn->end_ns = NULL;
+    team->hooks.learn->nested = 0;
+    team->hooks.learn->resumed = LEARN_STAYS;
+    team->hooks.learn->seed = 1;
+    team->hooks.learn->known = NULL;
+    team->hooks.learn->cells = 0;
+    team->hooks.learn->fast_calls = team->hooks.learn->uncounted = 0;
+    team->hooks.learn->calls = 0;
+    team->hooks.learn->source = LEARN_FIRST;
+    return true;
+}
+
+void hud_learn_free(struct hud_team *team)
+{
+    if (team->hooks.learn && team->state.now == TEAM_READY) {
+        hud_learn_count_fast(team, team->state.fast_calls);
+        hud_learn_count_as(team, team->hooks.learn->source);
+    }
+    free(team->hooks.learn);
+    team->hooks.learn = NULL;
+}
+
+/* Returns which of the candidates to try is the MPI's own collective, or -1. */
+static int mpi_of(const struct plan_cell *cell)
+{
+    int i = cell->tried - 1;
+
+    while (i >= 0 && cell->candidate[i] != PLAN_MPI)
+        i--;
+    return i;
+}
+
+/* Returns how many candidates of a cell this team can try.  The MPI's own is the first or the last
+ * one. */
+static int candidates(const struct hud_team *team, const struct plan_cell *cell)
+{
+    int mpi = mpi_of(cell);
+
+    return mpi < 0 || team->context->host.ends_own_calls ? cell->tried : mpi == 0 ? 1 : mpi;
+}
+
+/* Returns which of a cell's candidates is known to be the fastest, or -1.  Includes candidates that
+ * are not tried. */
+static int known_candidate(const struct hud_team *team, int at)
+{
+    const struct learn *l = team->hooks.learn;
+    uint32_t name = l->known ? l->known->known[at].name : 0;
+
+    for (int i = 0; name != 0 && i < plan_cell_at(team->plan.shared, at)->count; i++) {
+        const struct plan_entry *e = learn_candidate(team, at, i);
+        if (hud_wisdom_name(e->row, e->param) == name)
+            return i;
+    }
+    return -1;
+}
+
+/* Returns which of the first `count` candidates is known to be the second best, or -1. */
+static int known_runner_up(const struct hud_team *team, int at, int count, int choice)
+{
+    const struct wisdom_known *known = &team->hooks.learn->known->known[at];
+    int i = 0;
+
+    while (i < count && (i == choice || learn_candidate(team, at, i)->row != known->runner_up))
+        i++;
+    return known->runner_up_ns != 0 && i < count ? i : -1;
+}
+
+/* Returns whether a team measures, and does not only use what is known. */
+static bool measures(const struct hud_team *team)
+{
+    return team->context->config.number[SET_WISDOM] != WISDOM_READ;
+}
+
+/* Chooses for the cells that have several candidates, or a known choice.  Returns how many there
+ * are. */
+static int open_cells(const struct hud_team *team, struct learn *l)
+{
+    const struct plan *plan = team->plan.shared;
+    int open = 0;
+
+    hud_plan_first_choices(plan, l->choice);
+    for (int at = 0; at < PLAN_CELLS; at++) {
+        int known = known_candidate(team, at), count = candidates(team, plan_cell_at(plan, at));
+        bool tries = count > 1 && measures(team);
+        l->cell_of[at] = tries && known < count ? 0 : LEARN_FIXED;
+        if (known >= 0)
+            l->choice[at] = learn_candidate(team, at, known);
+        else if (tries)
+            l->choice[at] = &plan->entry[PLAN_OPEN];
+        open += known >= 0 || tries;
+    }
+    return open;
+}
+
+void hud_learn_start(struct hud_team *team)
+{
+    struct learn *l = team->hooks.learn;
+    const struct plan *plan = team->plan.shared;
+
+    team->state.fast_calls = 0;
+    team->plan.choice = plan->choice;
+    if (!l)
+        return;
+    l->clock_ns = clock_ns;
+    l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct learn_times));
+    l->compare = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(uint64_t));
+    bool agrees = l->agree->slot >= 0 && l->compare->slot >= 0 &&
+                  hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK &&
+                  hud_op_find(HUD_SUM, HUD_UINT64, &l->sum) == HUD_OK;
+    if (agrees && open_cells(team, l) > 0)
+        team->plan.choice = l->choice;
+    else
+        hud_learn_free(team);
+}
+
+/* Reports a decision, by the team's rank 0. */
+static void report(struct hud_team *team, const struct learn_cell *cell)
+{
+    int choice = hud_learner_choice(&cell->learner);
+    struct wisdom_decision decision = { .at = cell->at,
+                                        .ranks = team->id.size,
+                                        .changed = choice != 0,
+                                        .ns = hud_learner_ns(&cell->learner, choice) };
+
+    if (team->id.rank != 0)
+        return;
+    hud_plan_entry_name(learn_candidate(team, cell->at, choice), decision.choice);
+    hud_plan_entry_name(learn_candidate(team, cell->at, 0), decision.first);
+    hud_wisdom_report(team->context, &decision);
+}
+
+/* Makes an allreduce of huddle's own before a call.  A long wait reports the call.  Returns HUD_OK,
+ * or the status of a failed allreduce. */
+static int allreduce(struct hud_team *team, const struct plan_entry *entry, const struct hud_op *op,
+                     void *mine, void *all, size_t bytes)
+{
+    const struct hud_view in = { .base = mine, .bytes = bytes },
+                          out = { .base = all, .bytes = bytes };
+    struct coll call = { .bytes = bytes, .in = &in, .out = &out, .reduction = op };
+
+    return carry_out(team, entry, &call, team->hooks.learn->shape, &(bool){ false });
+}
+
+/* Gives all ranks the times of the last rank, and the learner the samples.  Returns HUD_OK, or the
+ * status of a call that failed. */
+static int agree(struct hud_team *team, struct learn_cell *cell)
+{
+    struct learn *l = team->hooks.learn;
+    struct learn_times mine = cell->times, *all = &cell->times;
+    uint64_t ns[LEARNER_BATCH];
+
+    int status = allreduce(team, l->agree, &l->max, &mine, all, sizeof mine);
+    if (status != HUD_OK)
+        return status;
+    for (int i = 0; i < LEARNER_BATCH; i++)
+        ns[i] = all->end_ns[i] > all->begin_ns[i] ? all->end_ns[i] - all->begin_ns[i] : 0;
+    bool was = hud_learner_decided(&cell->learner);
+    int choice = hud_learner_choice(&cell->learner);
+    hud_learner_agreed(&cell->learner, ns);
+    memset(&cell->times, 0, sizeof cell->times);
+    bool is = hud_learner_decided(&cell->learner),
+         changed = choice != hud_learner_choice(&cell->learner);
+    cell->source = changed || (is && !was) ? LEARN_DECIDED : cell->source;
+    if (is && (!was || changed)) {
+        hud_learn_store(team, cell, mpi_of(plan_cell_at(team->plan.shared, cell->at)));
+        report(team, cell);
+    }
+    return HUD_OK;
+}
+
+/* Begins a cell at its first call.  Returns NULL if there are no more cells: then the known or the
+ * first choice stays. */
+static struct learn_cell *begin_cell(struct hud_team *team, int at)
+{
+    struct learn *l = team->hooks.learn;
+    const struct plan_cell *plan = plan_cell_at(team->plan.shared, at);
+    int count = candidates(team, plan), mpi = mpi_of(plan), known = known_candidate(team, at);
+    uint16_t percent[LEARNER_CANDIDATES];
+
+    if (l->cells == LEARN_CELLS) {
+        if (known < 0)
+            l->choice[at] = learn_candidate(team, at, 0);
+        l->cell_of[at] = LEARN_FIXED;
+        return NULL;
+    }
+    struct learn_cell *cell = &l->cell[l->cells++];
+    memset(cell, 0, sizeof *cell);
+    cell->at = at;
+    mpi = mpi < count ? mpi : -1;
+    hud_learn_predict(team, at, count, percent);
+    if (known >= 0)
+        hud_learner_known(&cell->learner, count, known, mpi, l->known->known[at].ns,
+                          known_runner_up(team, at, count, known));
+    else
+        hud_learner_begin(&cell->learner, count, 0, mpi, percent);
+    cell->source = known >= 0 ? LEARN_KNOWN : LEARN_FIRST;
+    cell->learner.unlimited = team->context->config.number[SET_TRY_ALL] == SWITCH_ON;
+    l->cell_of[at] = (uint8_t)l->cells;
+    return cell;
+}
+
+/* Returns the cell of a call, or NULL if the choice is fixed. */
+static struct learn_cell *find_cell(struct hud_team *team, int at)
+{
+    struct learn *l = team->hooks.learn;
+    int number = l->cell_of[at];
+
+    return number == LEARN_FIXED ? NULL : number == 0 ? begin_cell(team, at) : &l->cell[number - 1];
+}
+
+/* ---- broadcasts ---- */
+
+/* Compares the ranks' sizes of a broadcast.  Sets *equal, the same on all ranks: all ranks are in
+ * their broadcast of this number, and pass the same size.  A word for another call equals no hash.
+ * Returns HUD_OK, or the status of a failed call. */
+static int compare_sizes(struct hud_team *team, size_t bytes, bool *equal)
+{
+    struct learn *l = team->hooks.learn;
+    uint64_t mine = hash_number(hash_number(HASH_START, l->calls), bytes), sum = 0;
+    int status = allreduce(team, l->compare, &l->sum, &mine, &sum, sizeof mine);
+
+    *equal = sum == mine * (uint64_t)team->id.size;
+    return status;
+}
+
+/* Sets *entry to the first choice for the largest size that a rank passes.  Gives the team up if
+ * the ranks are in different calls. */
+static int choose_for_largest(struct hud_team *team, int at, size_t bytes,
+                              const struct plan_entry **entry)
+{
+    struct learn *l = team->hooks.learn;
+    struct {
+        uint64_t bytes, last, first; /* first: the complement, as all are maxima */
+    } mine = { bytes, l->calls, ~l->calls }, all = { 0 };
+    int status = allreduce(team, l->agree, &l->max, &mine, &all, sizeof mine);
+
+    *entry = plan_find(team->plan.shared, at / PLAN_CLASSES, (size_t)all.bytes);
+    if (status != HUD_OK || all.last == ~all.first)
+        return status;
+    if (team->id.rank == 0)
+        hud_log(&team->context->config, LOG_ERROR,
+                "ranks of a team (%d ranks) make different calls: one rank has made %llu calls "
+                "more than another; the call fails, and later calls fall back to the caller "
+                "(HUDDLE_CHECK=1 reports more)",
+                team->id.size, (unsigned long long)(all.last - ~all.first));
+    return hud_longwait_abandon(team, HUD_ERR_UNLIKE);
+}
+
+static bool may_be_truncated(const struct hud_team *team, int at)
+{
+    return coll_has(at / PLAN_CLASSES % COLL_KINDS, COLL_ONE_BUFFER) &&
+           plan_cell_at(team->plan.shared, at)->count > 1;
+}
+
+/* ---- calls ---- */
+
+int hud_learn_distance(struct hud_team *team)
+{
+    struct learn *l = team->hooks.learn;
+
+    l->seed = l->seed * 1664525 + 1013904223; /* Numerical Recipes' generator */
+    return LEARNER_EVERY / 2 + (int)((l->seed >> 16) % LEARNER_EVERY);
+}
+
+/* Makes the learner's next step.  compare_ns: the time that the comparison of sizes took, which
+ * belongs to a sample of the MPI's own broadcast. */
+static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t compare_ns,
+                     const struct plan_entry **entry)
+{
+    struct learn *l = team->hooks.learn;
+    struct learner_step step = hud_learner_next(&cell->learner);
+
+    if (step.agree) {
+        int status = agree(team, cell);
+        if (status != HUD_OK)
+            return status;
+        step = hud_learner_next(&cell->learner);
+    }
+    bool decided = hud_learner_decided(&cell->learner);
+    l->choice[cell->at] = decided
+                              ? learn_candidate(team, cell->at, hud_learner_choice(&cell->learner))
+                              : &team->plan.shared->entry[PLAN_OPEN];
+    *entry = learn_candidate(team, cell->at, step.candidate);
+    hud_learn_count_slow(team, cell->source, step.candidate != hud_learner_choice(&cell->learner),
+                         *entry);
+    if (decided)
+        hud_learn_count_as(team, cell->source);
+    if (step.sample < 0)
+        return HUD_OK;
+    l->end_ns = &cell->times.end_ns[step.sample];
+    *l->end_ns = l->clock_ns();
+    cell->times.begin_ns[step.sample] = *l->end_ns - ((*entry)->slot < 0 ? compare_ns : 0);
+    return HUD_OK;
+}
+
+/* Begins a call within a sample of the MPI's own collective.  Returns the present choice, or the
+ * first one while the cell is open. */
+static const struct plan_entry *nest(const struct hud_team *team, int at)
+{
+    struct learn *l = team->hooks.learn;
+    const struct plan_entry *choice = l->choice[at];
+
+    l->nested++;
+    return choice->slot >= 0 ? choice : learn_candidate(team, at, 0);
+}
+
+int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool due,
+                    const struct plan_entry **entry)
+{
+    struct learn *l = team->hooks.learn;
+    int kind = at / PLAN_CLASSES % COLL_KINDS;
+    bool compares = may_be_truncated(team, at), equal = true;
+    uint64_t begin_ns = compares ? l->clock_ns() : 0;
+
+    l->calls++;
+    if (l->end_ns) {
+        *entry = nest(team, at);
+        return HUD_OK;
+    }
+    l->shape = member_shape(kind, coll_has(kind, COLL_ROOTED) ? call->root : -1, call->bytes);
+    int status = compares ? compare_sizes(team, call->bytes, &equal) : HUD_OK;
+    if (status != HUD_OK)
+        return status;
+    if (!equal)
+        return choose_for_largest(team, at, call->bytes, entry);
+    struct learn_cell *cell = find_cell(team, at); /* from here on the same cell on all ranks */
+    if (!cell || (!due && hud_learner_decided(&cell->learner))) {
+        *entry = l->choice[at];
+        bool first = *entry == learn_candidate(team, at, 0);
+        hud_learn_count_as(team, cell ? cell->source : first ? LEARN_FIRST : LEARN_KNOWN);
+        hud_learn_count_slow(team, l->source, false, *entry);
+        return HUD_OK;
+    }
+    return take_step(team, cell, compares ? l->clock_ns() - begin_ns : 0, entry);
+}

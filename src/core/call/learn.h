@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * learn.h - a team measures the candidates of its plan's cells while the program runs, the MPI's
+ * own collective among them, and keeps the fastest of each (HUDDLE_WISDOM).
+ *
+ * Cell      a collective, what its reduction asks of the order, and a class of sizes
+ *           (core/plan/plan.h).
+ * Calls     Which candidate makes a call is decided by core/plan/learner.h, from the number of the
+ *           call in its cell and from times that the ranks have agreed on.
+ * Opening   A cell begins at its first call.  The order of its first trial comes from the decided
+ *           cells of neighbouring sizes (learn_predict.c).
+ * Sample    From the time at which the last rank enters the call to that at which the last rank
+ *           leaves it.  So a rank that comes late lengthens no sample.  Each rank notes both times,
+ *           by the clock that all processes of a machine share.
+ * Agreement Before a call, and before that call's own work: one small allreduce of huddle's own
+ *           (maximum) gives all ranks the times of the last rank.
+ *
+ * Proof that all ranks choose alike
+ *   1. All members of a communicator make the same blocking calls, of the same sizes, in the same
+ *      order, so all count them alike.
+ *   2. The learner is a pure function of these counts and of agreed times.
+ *   3. MPI allows any collective to wait for all ranks, so an allreduce may come before any call.
+ *   4. Requests do not count, and try nothing.  They use the choices that blocking calls have made.
+ *      All members start their blocking calls and requests in the same order.  A blocking call
+ *      first finishes the requests before it.  So a request is carried out between the same two
+ *      blocking calls on all ranks, with the same choices.
+ *
+ * Broadcasts: proof that a truncation ends with an error
+ *   MPI lets a rank of a wrong program pass a smaller size than the root, and so another cell.
+ *   1. On the slow path the ranks first compare their sizes: each adds a hash of its size and of
+ *      the number of its call (allreduce), and the sum must be that of equal hashes.
+ *   2. Equal: all ranks are in the same call, and have the same cell.  So the counts of a cell stay
+ *      the same on all ranks, and point 2 above holds.
+ *   3. Not equal: all ranks find that, and count nothing.  A second allreduce tells whether they
+ *      are in the same call.  Then they use the first choice for the largest size, in which the
+ *      receivers find the truncation as without learning.  Otherwise the call fails: a rank was on
+ *      the fast path in an earlier call, and has returned from it.
+ *   4. The MPI's own broadcast comes only after a comparison of equal sizes.  So no rank is in the
+ *      MPI while another rank is in huddle.
+ *   5. Otherwise a rank is on the fast path.  Two ranks that have different entries there, or of
+ *      which one compares, wait in different slots: no slot serves broadcasts and allreduces, and
+ *      entries of a slot differ only in parameters that the root alone reads.  The ranks' counts
+ *      then differ, which a long wait finds (core/watch/mismatch_detect.h), and the call fails.
+ *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
+ *
+ * Known     What rank 0 knew when the team was set up, of teams of the same shape, is decided from
+ *           the first call on (core/job/wisdom.h).  HUDDLE_WISDOM=read uses only that.
+ * Nested    The MPI's own collective may make collectives of the same communicator.  Within a
+ *           sample all of these take the slow path, where they are counted and change no choice.
+ *           So the end of the outer call is the end of the sample.
+ * Bits      Candidates that are tried give the same bits as the first choice (core/plan/others.c).
+ *           One that does not, as the MPI's own sum of floating-point numbers, serves a cell from
+ *           its first call on, if it is known, and then for the whole life of the team.
+ * Counts    Statistics count calls by where their choice is from, except on the fast path.  Calls
+ *           of the fast path count like the next slow call that is in no open cell.  One call in
+ *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.
+ * Cost      A call of a decided cell costs nothing: the table of choices has its entry.  One call
+ *           of a team in LEARNER_EVERY takes the slow path, and is a sample.
+ */
+#ifndef HUD_LEARN_H
+#define HUD_LEARN_H
+
+#include "core/plan/learner.h"
+#include "core/slice/hello.h"
+#include "core/team/team.h"
+
+enum {
+    LEARN_CELLS = 128, /* cells of a team; further ones keep their first or known choice */
+    LEARN_FIXED = 255, /* the number of a cell whose choice is fixed */
+    LEARN_STAYS = -1
+};
+
+/* Where a choice is from. */
+enum learn_source { LEARN_FIRST, LEARN_KNOWN, LEARN_DECIDED };
+
+struct learn_cell {
+    struct learner learner;
+    int at;                   /* axis * PLAN_CLASSES + class */
+    enum learn_source source; /* source of its present choice */
+    struct learn_times {
+        uint64_t begin_ns[LEARNER_BATCH], end_ns[LEARNER_BATCH];
+    } times;
+};
+
+struct learn {
+    const struct plan_entry *choice[PLAN_CELLS]; /* of each cell; PLAN_OPEN: asks */
+    uint8_t cell_of[PLAN_CELLS];                 /* its number plus one; 0: none yet; LEARN_FIXED:
+                                                    nothing is tried, or a candidate is known that
+                                                    must not be tried */
+    const struct wisdom_table *known; /* &table, the same on all ranks; NULL: nothing is known */
+    const struct plan_entry *agree, *compare; /* serve allreduces of times, and of a word */
+    uint64_t calls; /* blocking calls of the team so far, the same number on all ranks */
+    uint64_t shape; /* shape of the running call, for long waits */
+    struct hud_op max, sum;
+    enum learn_source source;   /* source of the choice of the last slow call in no open cell */
+    int uncounted;              /* calls on the fast path that are not counted by source yet */
+    int fast_calls;             /* hud_team.state.fast_calls after that call */
+    uint64_t (*clock_ns)(void); /* tests have their own */
+    uint64_t *end_ns;           /* of the sample that is running; NULL: none is */
+    int nested;                 /* calls within this sample that have not ended */
+    int resumed;   /* hud_team.state.fast_calls after the call on the slow path, or LEARN_STAYS */
+    uint32_t seed; /* number from which the distance between samples follows */
+    struct wisdom_table table;
+    int cells;
+    struct learn_cell cell[LEARN_CELLS]; /* not set before it is used */
+};
+
+/* Allocates a team's memory for measurements, if the setting asks for measurements.  Returns false
+ * if out of memory. */
+bool hud_learn_create(struct hud_team *team);
+/* Writes what this rank, which is rank 0, knows of such teams into its arena, before the second
+ * round.  places: where the ranks are. */
+struct reply_known hud_learn_share(struct hud_team *team, const struct place_table *places);
+/* Takes that back, if the team is not set up. */
+void hud_learn_unshare(struct hud_team *team, struct reply_known known);
+/* Takes up what rank 0 knows, once the team has its plan.  arena: rank 0's. */
+void hud_learn_take(struct hud_team *team, char *arena, struct reply_known known);
+/* Stores the decision of a cell, for later teams and programs.  mpi: the candidate that is the
+ * MPI's own collective, or -1. */
+void hud_learn_store(struct hud_team *team, const struct learn_cell *cell, int mpi);
+/* Starts, once the team has its plan, and knows whether its calls are checked.  Sets the team's
+ * table of choices.  Frees the memory where there is nothing to learn. */
+void hud_learn_start(struct hud_team *team);
+void hud_learn_free(struct hud_team *team);
+
+/* Counts a team's calls on the fast path since its last slow call.  fast_calls: the team's, before
+ * this call. */
+void hud_learn_count_fast(struct hud_team *team, int fast_calls);
+/* Counts the calls of the fast path as calls of such a choice. */
+void hud_learn_count_as(struct hud_team *team, enum learn_source source);
+/* Counts a call on the slow path.  trial: the entry is not the present choice. */
+void hud_learn_count_slow(struct hud_team *team, enum learn_source source, bool trial,
+                          const struct plan_entry *entry);
+/* Returns the number of calls on the fast path until the next sample of a decided cell: varying, so
+ * that no loop of a program makes the same call each time, and the same on all ranks. */
+int hud_learn_distance(struct hud_team *team);
+/* Begins a call of cell `at` that all ranks make.  due: a call of a decided cell is a sample, too.
+ * Sets *entry to the choice for this call.  Returns HUD_OK, or the status with which an agreement,
+ * and so the call, failed. */
+int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool due,
+                    const struct plan_entry **entry);
+/* Sets how many calls follow on the fast path: none while the MPI's own collective is a sample.
+ * next: how many follow after this call.  is_own: the host makes this call. */
+static inline void learn_go_on(struct hud_team *team, int next, bool is_own)
+{
+    struct learn *l = team->hooks.learn;
+    bool nests = l->end_ns && (is_own || l->nested > 0);
+
+    if (l->nested == 0)
+        l->resumed = is_own && !nests ? LEARN_STAYS : next;
+    l->fast_calls = team->state.fast_calls = nests ? 0 : is_own ? next : TEAM_SLOW_CALL;
+}
+
+/* Ends a call that took the slow path, of huddle or of the host itself. */
+static inline void learn_exit(struct hud_team *team)
+{
+    struct learn *l = team->hooks.learn;
+
+    if (l && l->nested > 0) {
+        l->nested--;
+    } else if (l && l->resumed != LEARN_STAYS) {
+        if (l->end_ns)
+            *l->end_ns = l->clock_ns();
+        l->end_ns = NULL;
+        l->fast_calls = team->state.fast_calls = l->resumed;
+        l->resumed = LEARN_STAYS;
+    }
+}
+
+/* Predicts the times of a cell's candidates, in percent of the first one's, or 0 if unknown. */
+void hud_learn_predict(const struct hud_team *team, int at, int candidates, uint16_t percent[]);
+
+/* Returns the entry of a candidate of cell `at`. */
+static inline const struct plan_entry *learn_candidate(const struct hud_team *team, int at,
+                                                       int candidate)
+{
+    return &team->plan.shared->entry[plan_cell_at(team->plan.shared, at)->candidate[candidate]];
+}
+
+#endif

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* compiled.c - no compiled table: rules.c reads the text. */
-#include "core/choose/compiled.h"
-
-const struct compiled hud_compiled = { .rule = NULL };

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* place.h - the placement of a team's ranks: rank 0 writes it in its slice, all read it. */
+#ifndef HUD_PLACE_H
+#define HUD_PLACE_H
+
+#include "core/job/context.h"
+#include "core/slice/hello.h"
+#include "core/slice/place_table.h"
+
+/* Returns whether ranks would wait for a processor that another waiting rank uses, as far as
+ * rank `rank`, which is this rank, knows. */
+bool hud_place_oversubscribed(struct hud_context *context, const union hello *hello, int rank,
+                              int ranks);
+
+/* Writes the placement of all ranks as rank 0, which this rank is, knows it. */
+void hud_place_write(struct hud_context *context, const union hello *hello, int ranks,
+                     struct place_table *table);
+
+/* Copies rank 0's table, of place_bytes(ranks) bytes, with all values in their ranges, whatever
+ * is in shared memory.  An invalid table becomes a table without levels, on all ranks alike. */
+void hud_place_read(const struct place_table *table, int ranks, struct place_table *copy);
+
+/* Returns the bytes of memory for a table that can be kept. */
+size_t hud_place_kept_bytes(int ranks);
+
+/* Keeps a table made by hud_place_read, of hud_place_kept_bytes(ranks) bytes, unless the kept
+ * table is of a larger team, or rank 0 did not know the places. *table is then the former
+ * table, or NULL.  Called under the context's lock, as is hud_place_recall. */
+void hud_place_keep(struct places *places, struct place_table **table, const union hello *hello,
+                    int ranks);
+
+/* Fills all of a table but `oversubscribed`, with the places of ranks on a machine,
+ * or none if the machine is NULL. */
+void hud_place_see(const struct topo *machine, const char *off, const union hello *hello, int ranks,
+                   struct place_table *table);
+/* Fills a table likewise from the kept table.  Returns false, and writes nothing, if the kept
+ * table lacks the processors of a rank, or memory has run out. */
+bool hud_place_recall(const struct places *places, const union hello *hello, int ranks,
+                      struct place_table *table);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stats.h - the calls of each rank, and whether they were handled.  The counters are in the rank's
+ * arena.  So rank 0 prints the job's sums at the end from the arenas that it has mapped, without a
+ * collective.
+ */
+#ifndef HUD_STATS_H
+#define HUD_STATS_H
+
+#include "core/slice/stats_block.h"
+#include "huddle/huddle.h"
+
+struct hud_context;
+
+/* Reads the counters of this process's context for the recorder (src/host/record), into at most
+ * max numbers.  Returns how many, or 0 without a context.  First come the numbers of
+ * collectives and of reasons, then the counters of struct stats in their order. */
+HUD_API int hud_statistics_here(uint64_t *values, int max);
+/* Sets the context of this process, or NULL. */
+void hud_stats_of(struct hud_context *context);
+
+/* Prints the sums over this context and all mapped arenas to the destination of HUDDLE_STATS.
+ * Local.  Reports a file that cannot be written in a line. */
+void hud_stats_print(struct hud_context *context);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wisdom.c - see wisdom.h. */
+#include "core/job/wisdom.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint32_t short_ns(uint64_t ns)
+{
+    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+/* Sets the classes whose largest sizes a rule covers.  Returns false if there are none. */
+static bool set_classes(const struct rule *rule, struct wisdom_line *line)
+{
+    int class = 0;
+
+    while (class < PLAN_CLASSES && plan_class_bytes(class) < rule->min_bytes)
+        class ++;
+    line->first_class = (uint8_t) class;
+    while (class < PLAN_CLASSES && plan_class_bytes(class) <= rule->max_bytes)
+        class ++;
+    line->last_class = (uint8_t)(class - 1);
+    return class > line->first_class;
+}
+
+bool hud_wisdom_line(const struct config *config, const struct rule *rule, struct wisdom_line *line)
+{
+    const int all = (1 << PLAN_AXES / COLL_KINDS) - 1;
+    long param[ALG_PARAMS] = { 0 };
+
+    if (rule->direct >= 0 || rule->quick >= 0 || rule->than >= 0 ||
+        rule->version != (rule->row >= 0 ? rule_alg(rule, rule->row)->version : 0))
+        return false;
+    for (int p = 0; p < ALG_PARAMS && rule->nodes != 0; p++)
+        param[p] = rule->given[p] ? rule->param[p] : -1; /* by the network */
+    if (rule->row >= 0 && rule->nodes == 0)
+        hud_plan_params(config, rule, rule->row, param);
+    *line = (struct wisdom_line){ .name = hud_wisdom_name(rule->row, param),
+                                  .ns = short_ns(rule->ns),
+                                  .runner_up_ns = short_ns(rule->runner_up_ns),
+                                  .min_ranks = (int32_t)rule->min_ranks,
+                                  .max_ranks = (int32_t)rule->max_ranks,
+                                  .nodes = rule->nodes,
+                                  .runner_up = (int16_t)rule->runner_up,
+                                  .oversubscribed = (int8_t)rule->oversubscribed,
+                                  .divided = (int8_t)rule->divided,
+                                  .kind = (uint8_t)rule->kind,
+                                  .axes = (uint8_t)(rule->reduction >= 0 ? 1 << rule->reduction
+                                                                         : all) };
+    memcpy(line->within, rule->within, TOPO_NAME);
+    return set_classes(rule, line);
+}
+
+/* Returns whether two lines are about the same cells. */
+static bool same_cells(const struct wisdom_line *a, const struct wisdom_line *b)
+{
+    return a->kind == b->kind && a->axes == b->axes && a->first_class == b->first_class &&
+           a->last_class == b->last_class && a->min_ranks == b->min_ranks &&
+           a->max_ranks == b->max_ranks && a->nodes == b->nodes &&
+           a->oversubscribed == b->oversubscribed && a->divided == b->divided &&
+           strncmp(a->within, b->within, TOPO_NAME) == 0;
+}
+
+/* Makes room for more elements in an array that grows by doubling.  Returns the array, or NULL. */
+static void *grow(void *array, size_t element_bytes, int count, int more, int *room)
+{
+    int wanted = *room == 0 ? 16 : *room;
+
+    while (wanted < count + more)
+        wanted *= 2;
+    void *grown = wanted > *room ? realloc(array, (size_t)wanted * element_bytes) : array;
+    *room = grown ? wanted : *room;
+    return grown;
+}
+
+static bool has_room(struct wisdom *w, int more)
+{
+    struct wisdom_line *line = grow(w->line, sizeof *line, w->lines, more, &w->room);
+
+    w->line = line ? line : w->line;
+    return line != NULL;
+}
+
+/* Keeps a decision for the file. */
+static void keep_own(struct wisdom *w, const struct rule *rule)
+{
+    int i = 0;
+
+    while (i < w->owns && !hud_rule_same_calls(&w->own[i], rule))
+        i++;
+    if (i == WISDOM_OWN)
+        return;
+    struct rule *own = grow(w->own, sizeof *own, w->owns, 1, &w->own_room);
+    if (!own)
+        return;
+    w->own = own;
+    w->owns += i == w->owns;
+    w->own[i] = *rule;
+}
+
+struct rule hud_wisdom_rule(const struct plan_facts *facts, int at)
+{
+    int axis = at / PLAN_CLASSES, class = at % PLAN_CLASSES, kind = axis % COLL_KINDS;
+    struct rule rule = { .kind = kind,
+                         .than = -1,
+                         .oversubscribed = facts->oversubscribed,
+                         .direct = -1,
+                         .quick = -1,
+                         .divided = facts->nodes != 0 ? -1 : facts->divided,
+                         .reduction = coll_has(kind, COLL_REDUCES) ? axis / COLL_KINDS : -1,
+                         .nodes = facts->nodes,
+                         .min_ranks = facts->ranks,
+                         .max_ranks = facts->ranks,
+                         .max_bytes = SIZE_MAX };
+
+    if (!coll_has(kind, COLL_UNSIZED)) {
+        rule.min_bytes = class > 0 ? plan_class_bytes(class - 1) + 1 : 0;
+        rule.max_bytes = plan_class_bytes(class);
+    }
+    if (facts->nodes == 0)
+        memcpy(rule.within, facts->within, TOPO_NAME);
+    time_t now = time(NULL);
+    struct tm day;
+    if (gmtime_r(&now, &day))
+        strftime(rule.date, sizeof rule.date, "%Y-%m-%d", &day);
+    return rule;
+}
+
+void hud_wisdom_store(struct wisdom *w, const struct config *config, const struct rule *rule,
+                      bool writes)
+{
+    struct wisdom_line line;
+    int i = w->from_file;
+
+    if (!hud_wisdom_line(config, rule, &line))
+        return;
+    if (writes)
+        keep_own(w, rule);
+    while (i < w->lines && !same_cells(&w->line[i], &line))
+        i++;
+    if (i == w->lines && !has_room(w, 1))
+        return;
+    w->lines += i == w->lines;
+    w->line[i] = line;
+}
+
+void hud_wisdom_add_file(struct wisdom *w, const struct wisdom_line *line, int lines)
+{
+    if (lines == 0 || !has_room(w, lines))
+        return;
+    memmove(w->line + lines, w->line, (size_t)w->lines * sizeof *line);
+    memcpy(w->line, line, (size_t)lines * sizeof *line);
+    w->lines += lines;
+    w->from_file += lines;
+}
+
+static bool is_about(const struct wisdom_line *line, const struct plan_facts *facts)
+{
+    return facts->nodes == line->nodes && facts->ranks >= line->min_ranks &&
+           facts->ranks <= line->max_ranks &&
+           (line->oversubscribed < 0 || line->oversubscribed == facts->oversubscribed) &&
+           (line->divided < 0 || line->divided == facts->divided) &&
+           hud_plan_is_within(line->within, facts);
+}
+
+int hud_wisdom_select(const struct wisdom *w, const struct plan_facts *facts,
+                      struct wisdom_line *to)
+{
+    int count = 0;
+
+    for (int i = 0; i < w->lines; i++) {
+        if (facts && !is_about(&w->line[i], facts))
+            continue;
+        if (to)
+            to[count] = w->line[i];
+        count++;
+    }
+    return count;
+}
+
+static void tabulate(const struct wisdom_line *line, struct wisdom_table *table)
+{
+    const struct wisdom_known known = { .name = line->name,
+                                        .ns = line->ns,
+                                        .runner_up_ns = line->runner_up_ns,
+                                        .runner_up = line->runner_up };
+
+    for (int axis = 0; axis < PLAN_AXES / COLL_KINDS; axis++)
+        for (int class = line->first_class; (line->axes >> axis & 1) && class <= line->last_class;
+             class ++)
+            table->known[(axis * COLL_KINDS + line->kind) * PLAN_CLASSES + class] = known;
+}
+
+void hud_wisdom_tabulate(const struct wisdom_line *line, int lines, const struct plan_facts *facts,
+                         struct wisdom_table *table)
+{
+    memset(table, 0, sizeof *table);
+    for (int i = 0; i < lines; i++) {
+        struct wisdom_line one = line[i]; /* in shared memory: read once */
+        one.within[TOPO_NAME - 1] = '\0';
+        if (one.kind < COLL_KINDS && one.last_class < PLAN_CLASSES && is_about(&one, facts))
+            tabulate(&one, table);
+    }
+}
+
+void hud_wisdom_free(struct wisdom *w)
+{
+    free(w->line);
+    free(w->own);
+    free(w->path);
+    *w = (struct wisdom){ .line = NULL };
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wisdom.h - what a context knows about its machine: which candidate is the fastest for which
+ * calls, learned by its teams, or by earlier programs (wisdom_file.h).
+ *
+ * Line      A rule in compact form: the teams, the sizes, the choice and its time.  A decision of a
+ *           team is a line about one cell.  A line of a file may cover several cells.
+ * Shape     the number of ranks, and where they are, or their number of nodes.  Whether ranks can
+ *           reach each other's memory is no part: a team ignores a candidate that it does not have.
+ * Sharing   The ranks of a new team know different things.  Its rank 0 writes the lines about such
+ *           teams into an area of its arena, before the second round of the set-up, and all ranks
+ *           read these.  So they begin alike, and a duplicate of a communicator measures nothing
+ *           again.  If rank 0 has just read the file, it passes on all its lines.  The other
+ *           ranks keep them, and need not read the file.
+ */
+#ifndef HUD_WISDOM_H
+#define HUD_WISDOM_H
+
+#include "core/plan/wisdom_table.h"
+#include "core/slice/team_leave.h"
+
+enum { WISDOM_OWN = 4096 }; /* decisions that a context keeps for the file, at most */
+
+struct wisdom_line {
+    uint32_t name;             /* of the choice (hud_wisdom_name) */
+    uint32_t ns, runner_up_ns; /* of a call, at most 4.29 s; 0: not known */
+    int32_t min_ranks, max_ranks, nodes;
+    int16_t runner_up;              /* row of alg.def, or -1, if runner_up_ns is not 0 */
+    int8_t oversubscribed, divided; /* as in struct rule */
+    uint8_t kind;                   /* enum coll_kind */
+    uint8_t axes;                   /* a bit for each axis / COLL_KINDS */
+    uint8_t first_class, last_class;
+    char within[TOPO_NAME];
+};
+
+/* Lines that a rank 0 writes for its team. */
+struct wisdom_area {
+    _Alignas(HUD_LINE) struct slice_head head; /* counts the ranks that have read the lines */
+    _Alignas(HUD_LINE) struct wisdom_line line[];
+};
+
+struct wisdom {
+    struct wisdom_line *line; /* of two lines about a cell the later one counts */
+    int lines, room;
+    int from_file;    /* the first lines, which are of the file */
+    struct rule *own; /* decisions of teams with this rank as rank 0, to be written to the file */
+    int owns, own_room;
+    char *path;  /* absolute, of the file that the setting names by a relative path; or NULL */
+    bool asked;  /* the file has been read, by this rank or another one */
+    bool reader; /* by this rank */
+    bool told;   /* this rank has printed what is wrong with the file */
+};
+
+/* Makes the line of a rule.  Returns false if the rule has a condition that no line has, covers no
+ * cell, or is about an earlier version of its algorithm. */
+bool hud_wisdom_line(const struct config *config, const struct rule *rule,
+                     struct wisdom_line *line);
+
+/* Returns a rule about a cell of teams of a shape, with today's date and without a choice. */
+struct rule hud_wisdom_rule(const struct plan_facts *facts, int at);
+/* Stores a decision about a cell, in place of an earlier decision.  writes: this rank has to write
+ * the decision to the file.  Does nothing if memory runs out. */
+void hud_wisdom_store(struct wisdom *wisdom, const struct config *config, const struct rule *rule,
+                      bool writes);
+/* Puts lines of the file before the others. */
+void hud_wisdom_add_file(struct wisdom *wisdom, const struct wisdom_line *line, int lines);
+/* Copies the lines about such teams to `to`, or all lines if facts is NULL.  Returns their number.
+ * to may be NULL. */
+int hud_wisdom_select(const struct wisdom *wisdom, const struct plan_facts *facts,
+                      struct wisdom_line *to);
+/* Fills a table with the choices of lines about such a team.  Ignores invalid lines. */
+void hud_wisdom_tabulate(const struct wisdom_line *line, int lines, const struct plan_facts *facts,
+                         struct wisdom_table *table);
+void hud_wisdom_free(struct wisdom *wisdom);
+
+/* What a team has decided about a cell. */
+struct wisdom_decision {
+    int at;                                               /* plan_at() */
+    int ranks, nodes;                                     /* nodes 0: a team of one node */
+    char choice[PLAN_ENTRY_NAME], first[PLAN_ENTRY_NAME]; /* the choice, and the first choice */
+    bool changed;                                         /* the two differ */
+    uint64_t ns;                                          /* time of a call */
+};
+
+struct hud_context;
+
+/* Counts a decision, and prints a line about it. */
+void hud_wisdom_report(struct hud_context *context, const struct wisdom_decision *decision);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wisdom_context.c - reads the file of wisdom for a context, and writes what its teams have
+ * learned. */
+#define _GNU_SOURCE
+#include "core/config/log.h"
+#include "core/job/wisdom_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The file while it is read.  Too large for a small stack. */
+struct file {
+    struct wisdom_place place;
+    struct rules rules;
+    char why[WISDOM_WHY];
+};
+
+/* Prints a line about the file, as a warning on rank 0 of the job. */
+static void report(const struct hud_context *c, const char *why)
+{
+    if (why[0] != '\0')
+        hud_log(&c->config, c->host.world_rank == 0 ? LOG_WARN : LOG_INFO, "HUDDLE_WISDOM: %s",
+                why);
+}
+
+/* Adds the lines of the rules, last rules first: of two rules the first counts. */
+static void add(struct hud_context *c, const struct rules *rules)
+{
+    struct wisdom_line *line = malloc(((size_t)rules->count + 1) * sizeof *line);
+    int lines = 0;
+
+    for (int i = rules->count - 1; line && i >= 0; i--)
+        lines += hud_wisdom_line(&c->config, &rules->rule[i], &line[lines]);
+    pthread_mutex_lock(&c->lock);
+    hud_wisdom_add_file(&c->wisdom, line, lines);
+    pthread_mutex_unlock(&c->lock);
+    free(line);
+}
+
+void hud_wisdom_keep_path(struct hud_context *c)
+{
+    const char *path = c->config.text[SET_WISDOM];
+
+    if (c->config.number[SET_WISDOM] != WISDOM_FILE || path[0] == '/')
+        return;
+    char *folder = get_current_dir_name();
+    if (folder && asprintf(&c->wisdom.path, "%s/%s", folder, path) < 0)
+        c->wisdom.path = NULL;
+    free(folder);
+}
+
+/* Returns the setting, with the absolute path if it is known. */
+static const char *setting(const struct hud_context *c)
+{
+    return c->wisdom.path ? c->wisdom.path : c->config.text[SET_WISDOM];
+}
+
+bool hud_wisdom_load(struct hud_context *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool reads = !c->wisdom.asked && c->config.number[SET_WISDOM] != WISDOM_OFF;
+    c->wisdom.asked = c->wisdom.asked || reads;
+    c->wisdom.reader = c->wisdom.reader || reads;
+    pthread_mutex_unlock(&c->lock);
+    struct file *f = reads ? malloc(sizeof *f) : NULL;
+    if (f && hud_wisdom_place(setting(c), c->host_name, &f->place)) {
+        hud_wisdom_read(&f->place, &f->rules, f->why);
+        report(c, f->why);
+        c->wisdom.told = f->why[0] != '\0';
+        add(c, &f->rules);
+        hud_rules_free(&f->rules);
+    }
+    free(f);
+    return reads;
+}
+
+void hud_wisdom_save(struct hud_context *c)
+{
+    struct wisdom_place place;
+    char why[WISDOM_WHY];
+
+    if (c->wisdom.owns == 0 || c->config.number[SET_WISDOM] == WISDOM_READ ||
+        !hud_wisdom_place(setting(c), c->host_name, &place))
+        return;
+    if (!hud_wisdom_write(&place, c->wisdom.own, c->wisdom.owns, c->wisdom.reader, why) &&
+        !c->wisdom.told)
+        report(c, why);
+}
+
+void hud_wisdom_report(struct hud_context *c, const struct wisdom_decision *d)
+{
+    struct stats *stats = context_stats(c);
+    int class = d->at % PLAN_CLASSES, kind = d->at / PLAN_CLASSES % COLL_KINDS;
+    char sizes[64] = "", nodes[32] = "";
+
+    mem_count(&stats->decided, 1, c->host.threads != 0);
+    mem_count(&stats->changed, d->changed, c->host.threads != 0);
+    if (class == PLAN_CLASSES - 1)
+        snprintf(sizes, sizeof sizes, " of more than %zu bytes", plan_class_bytes(class - 1));
+    else if (!coll_has(kind, COLL_UNSIZED))
+        snprintf(sizes, sizeof sizes, " of at most %zu bytes", plan_class_bytes(class));
+    if (d->nodes != 0)
+        snprintf(nodes, sizeof nodes, " on %d nodes", d->nodes);
+    hud_log(&c->config, LOG_INFO, "learned: %s%s, %d ranks%s: %s, %.2f us (first choice: %s)",
+            coll_name(kind), sizes, d->ranks, nodes, d->choice, (double)d->ns * 1e-3, d->first);
+}

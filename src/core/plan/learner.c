@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* learner.c - see learner.h. */
+#include "core/plan/learner.h"
+
+#include <stddef.h>
+
+enum {
+    WARM_UP_SAMPLES = 4,
+    COMPARE_SWEEPS = 4,
+    BUDGET_PERCENT = 3,
+    UNKNOWN_PERCENT = 150,
+    KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
+    KEPT_PERCENT_MPI = 97
+};
+
+static const uint64_t ALLOWANCE_NS = 1000000, LONG_NS = 20000,
+                      LONGEST_NS = UINT64_C(1) << 44; /* keeps sums and products in 64 bits */
+
+/* Each team has a cell for each class of sizes, so cells must stay small. */
+_Static_assert(sizeof(struct learner) <= 256, "size of a cell");
+_Static_assert(LEARNER_CANDIDATES <= LEARNER_BATCH && LEARNER_CANDIDATES <= 8, "a sweep");
+
+/* ---- times ---- */
+
+static uint64_t min_ns(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t lower_quartile(const uint64_t ns[], int count)
+{
+    uint64_t sorted[LEARNER_BATCH] = { 0 };
+
+    for (int i = 0; i < count; i++) {
+        int at = i;
+        for (; at > 0 && sorted[at - 1] > ns[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = ns[i];
+    }
+    return min_ns(sorted[count / 4], LONGEST_NS);
+}
+
+/* Returns the time of a candidate that has been measured. */
+static uint64_t measured(const struct learner *l, int candidate)
+{
+    uint64_t ns = l->low_ns[candidate][l->count[candidate] >= 4];
+
+    if (l->phase == LEARNER_DECIDED && candidate == l->present)
+        return l->winner[0].ns;
+    return candidate == l->first && l->count[candidate] < 2 ? min_ns(ns, l->first_ns) : ns;
+}
+
+static uint64_t expected(const struct learner *l, int candidate)
+{
+    uint64_t unknown = measured(l, l->present) * UNKNOWN_PERCENT / 100;
+
+    if (l->count[candidate] > 0 || candidate == l->first)
+        return measured(l, candidate);
+    uint64_t percent = l->predicted_percent[candidate];
+    return percent != 0 ? l->first_ns * percent / 100 : unknown;
+}
+
+static bool near(uint64_t a, uint64_t b)
+{
+    return a * 4 <= b * 5 && b * 4 <= a * 5;
+}
+
+/* Returns the time lost in a turn of a candidate whose calls take `ns` each. */
+static uint64_t loss(const struct learner *l, int candidate, uint64_t ns)
+{
+    return candidate != l->present ? 2 * (ns - min_ns(ns, measured(l, l->present))) : 0;
+}
+
+/* ---- the budget ---- */
+
+static uint64_t saved_per_call(const struct learner *l)
+{
+    return l->first_ns - min_ns(l->first_ns, measured(l, l->present));
+}
+
+/* Returns how many calls the present choice must make before a turn of the candidate. */
+static uint32_t calls_to_wait(const struct learner *l, int candidate)
+{
+    uint64_t spent = l->lost_ns + l->charged_ns + loss(l, candidate, expected(l, candidate)),
+             may = l->taken_ns / 100 * BUDGET_PERCENT + ALLOWANCE_NS + l->saved_ns,
+             per_call = measured(l, l->present) * BUDGET_PERCENT + saved_per_call(l) * 100;
+
+    if (l->unlimited || spent <= may || loss(l, candidate, expected(l, candidate)) == 0)
+        return 0;
+    per_call = per_call != 0 ? per_call : 1;
+    uint64_t calls = ((spent - may) * 100 + per_call - 1) / per_call;
+    return calls < UINT32_MAX ? (uint32_t)calls : UINT32_MAX;
+}
+
+/* ---- trials ---- */
+
+static bool is_left(const struct learner *l, int candidate)
+{
+    return (l->left >> candidate & 1) != 0;
+}
+
+static void drop(struct learner *l, int candidate)
+{
+    if (candidate != l->present)
+        l->left = (uint8_t)(l->left & ~(1 << candidate));
+}
+
+/* Drops candidates that take more than percent of the best time. */
+static void drop_slower(struct learner *l, uint64_t percent)
+{
+    uint64_t best = UINT64_MAX;
+
+    for (int c = 0; c < LEARNER_CANDIDATES; c++)
+        best = is_left(l, c) ? min_ns(best, measured(l, c)) : best;
+    for (int c = 0; c < LEARNER_CANDIDATES; c++)
+        if (measured(l, c) * 100 > best * percent)
+            drop(l, c);
+}
+
+/* Orders the turns of the next sweep: the first one by expected times, others at random. */
+static void order_sweep(struct learner *l)
+{
+    uint64_t key[LEARNER_CANDIDATES];
+
+    l->turns = l->turn = 0;
+    for (int c = 0; c < LEARNER_CANDIDATES; c++) {
+        if (!is_left(l, c))
+            continue;
+        l->seed = l->seed * 1664525 + 1013904223; /* Numerical Recipes' generator */
+        uint64_t mine = l->sweep == 0 ? expected(l, c) : l->seed >> 16;
+        int at = l->turns++;
+        for (; at > 0 && key[at - 1] > mine; at--) {
+            key[at] = key[at - 1];
+            l->order[at] = l->order[at - 1];
+        }
+        key[at] = mine;
+        l->order[at] = (uint8_t)c;
+    }
+}
+
+static void decide(struct learner *l)
+{
+    uint64_t ns = measured(l, l->present), next = UINT64_MAX;
+
+    l->winner[1] = l->winner[0];
+    l->winner[0] = (struct learner_winner){ ns, l->present };
+    l->runner_up = -1;
+    for (int c = 0; c < LEARNER_CANDIDATES; c++) {
+        if (c == l->present || l->count[c] == 0)
+            continue;
+        uint64_t percent = measured(l, c) * 100 / (ns != 0 ? ns : 1);
+        l->predicted_percent[c] = percent < UINT16_MAX ? (uint16_t)percent : UINT16_MAX;
+        if (measured(l, c) < next) {
+            next = measured(l, c);
+            l->runner_up = (int8_t)c;
+        }
+    }
+    l->phase = LEARNER_DECIDED;
+}
+
+/* Starts a trial of the candidates that are left.  ns: the present choice's time. */
+static void start(struct learner *l, enum learner_phase phase, unsigned left, uint64_t ns)
+{
+    l->phase = (uint8_t)phase;
+    l->left = (uint8_t)left;
+    l->first = l->present;
+    l->first_ns = ns;
+    l->saved_ns = 0;
+    l->sweep = l->calls = 0;
+    for (int c = 0; c < LEARNER_CANDIDATES; c++) {
+        if (!is_left(l, c))
+            continue;
+        l->count[c] = 0;
+        l->low_ns[c][0] = l->low_ns[c][1] = LONGEST_NS;
+    }
+    order_sweep(l);
+    if (l->turns == 1)
+        decide(l);
+}
+
+static void start_all(struct learner *l, uint64_t ns)
+{
+    start(l, LEARNER_TRIES, (1U << l->candidates) - 1, ns);
+}
+
+static void exchange_winners(struct learner *l)
+{
+    struct learner_winner last = l->winner[0];
+
+    l->winner[0] = l->winner[1];
+    l->winner[1] = last;
+}
+
+static bool is_as_recorded(const struct learner *l, struct learner_winner winner)
+{
+    return near(measured(l, winner.candidate), winner.ns);
+}
+
+/* Ends the comparison of the last two winners. */
+static void end_comparison(struct learner *l)
+{
+    uint64_t ns = measured(l, l->present);
+
+    if (!is_as_recorded(l, l->winner[0]) && !is_as_recorded(l, l->winner[1])) {
+        start_all(l, ns);
+        return;
+    }
+    if (l->present != l->winner[0].candidate)
+        exchange_winners(l);
+    l->winner[0].ns = ns;
+    l->runner_up = l->winner[1].candidate;
+    l->phase = LEARNER_DECIDED;
+}
+
+static void end_sweep(struct learner *l)
+{
+    bool all = l->phase == LEARNER_TRIES;
+
+    l->sweep++;
+    if (all && l->sweep == 2)
+        drop_slower(l, 150);
+    if (all && l->sweep == 4)
+        drop_slower(l, 125);
+    order_sweep(l);
+    if (all && (l->sweep == 7 || l->turns == 1))
+        decide(l);
+    else if (!all && l->sweep == COMPARE_SWEEPS)
+        end_comparison(l);
+}
+
+/* Makes the fastest candidate the present choice, if it is faster by enough. */
+static void improve(struct learner *l)
+{
+    uint64_t present_ns = measured(l, l->present), best = present_ns;
+
+    for (int c = 0; c < LEARNER_CANDIDATES; c++) {
+        uint64_t percent = c == l->mpi ? KEPT_PERCENT_MPI : KEPT_PERCENT;
+        if (!is_left(l, c) || l->count[c] == 0 || measured(l, c) * 100 > present_ns * percent ||
+            measured(l, c) >= best)
+            continue;
+        best = measured(l, c);
+        l->present = (int8_t)c;
+    }
+}
+
+static void take(struct learner *l, int candidate, uint64_t ns)
+{
+    uint64_t *low = l->low_ns[candidate];
+
+    l->lost_ns += loss(l, candidate, ns);
+    low[1] = ns < low[0] ? low[0] : min_ns(low[1], ns);
+    low[0] = min_ns(low[0], ns);
+    l->count[candidate]++;
+}
+
+/* Takes the samples of a turn of the first sweep, or of a whole sweep. */
+static void take_batch(struct learner *l, const uint64_t ns[])
+{
+    const uint8_t *order = &l->order[l->turn - l->batch];
+
+    for (int i = 0; i < l->batch; i++)
+        take(l, order[i], min_ns(ns[i], LONGEST_NS));
+    l->charged_ns = 0;
+    improve(l);
+    if (l->sweep == 0 && measured(l, order[0]) > measured(l, l->present) * LEARNER_HOPELESS)
+        drop(l, order[0]);
+    if (l->turn == l->turns)
+        end_sweep(l);
+}
+
+/* ---- decided cells ---- */
+
+static void open_again(struct learner *l, uint64_t ns)
+{
+    int last = l->winner[0].candidate, before = l->winner[1].candidate;
+
+    l->changed = 0;
+    if (before >= 0 && before != last)
+        start(l, LEARNER_COMPARES, 1U << last | 1U << before, ns);
+    else if (before == last && near(ns, l->winner[1].ns))
+        exchange_winners(l);
+    else
+        start_all(l, ns);
+}
+
+/* Takes the lower quartile of a batch of a decided cell. */
+static void watch(struct learner *l, uint64_t ns)
+{
+    uint64_t *record = &l->winner[0].ns;
+    bool slower = ns > *record && ns * 2 >= *record * 3,
+         faster = ns < *record && ns * 3 <= *record * 2;
+    int changed = slower - faster;
+    bool again = changed != 0 && changed == l->changed;
+
+    l->changed = (int8_t)changed;
+    if (again)
+        open_again(l, ns);
+    else if (changed == 0 && l->batch == LEARNER_BATCH)
+        *record = min_ns(*record, ns);
+}
+
+/* ---- the caller's ---- */
+
+void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
+                       const uint16_t predicted_percent[])
+{
+    *l = (struct learner){ .phase = LEARNER_WARMS,
+                           .candidates = (uint8_t)candidates,
+                           .present = (int8_t)present,
+                           .mpi = (int8_t)mpi,
+                           .winner = { { 0, -1 }, { 0, -1 } },
+                           .runner_up = -1 };
+    for (int c = 0; predicted_percent && c < candidates; c++)
+        l->predicted_percent[c] = predicted_percent[c];
+}
+
+void hud_learner_known(struct learner *l, int candidates, int choice, int mpi, uint64_t ns,
+                       int runner_up)
+{
+    hud_learner_begin(l, candidates, choice, mpi, NULL);
+    l->phase = LEARNER_DECIDED;
+    l->winner[0] = (struct learner_winner){ min_ns(ns, LONGEST_NS), (int8_t)choice };
+    l->winner[1].candidate = l->runner_up = (int8_t)runner_up;
+}
+
+/* Returns whether the batch must be agreed before the next call. */
+static bool is_due(const struct learner *l)
+{
+    if (l->phase == LEARNER_WARMS)
+        return l->batch == WARM_UP_SAMPLES;
+    if (l->phase == LEARNER_DECIDED)
+        return l->batch >= (l->winner[0].ns < LONG_NS ? LEARNER_BATCH : LEARNER_BATCH_OF_LONG);
+    return l->batch > 0 && l->calls == 0 && (l->sweep == 0 || l->turn == l->turns);
+}
+
+/* Makes the next call of a trial. */
+static struct learner_step next_of_trial(struct learner *l)
+{
+    struct learner_step step = { .candidate = l->present, .sample = -1 };
+    int candidate = l->order[l->turn];
+
+    l->taken_ns += measured(l, l->present);
+    l->saved_ns += saved_per_call(l);
+    if (l->wait == 0 && l->calls == 0)
+        l->wait = calls_to_wait(l, candidate);
+    if (l->wait > 0) {
+        l->wait--;
+        return step;
+    }
+    step.candidate = candidate;
+    if (l->calls++ == 0) {
+        l->charged_ns += loss(l, candidate, expected(l, candidate));
+        return step;
+    }
+    l->calls = 0;
+    l->turn++;
+    step.sample = l->batch++;
+    return step;
+}
+
+struct learner_step hud_learner_next(struct learner *l)
+{
+    struct learner_step step = { .candidate = l->present, .sample = -1 };
+
+    step.agree = is_due(l);
+    if (step.agree)
+        return step;
+    if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES)
+        return next_of_trial(l);
+    if (l->phase == LEARNER_DECIDED)
+        l->taken_ns += l->winner[0].ns * LEARNER_EVERY;
+    else if (++l->calls <= LEARNER_WARM_UP - WARM_UP_SAMPLES)
+        return step;
+    step.sample = l->batch++;
+    return step;
+}
+
+void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH])
+{
+    uint64_t quartile = lower_quartile(ns, l->batch);
+
+    l->samples += l->batch;
+    if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES) {
+        take_batch(l, ns);
+    } else if (l->phase == LEARNER_DECIDED) {
+        watch(l, quartile);
+    } else {
+        l->taken_ns = quartile * LEARNER_WARM_UP;
+        start_all(l, quartile);
+    }
+    l->batch = 0;
+}
+
+uint64_t hud_learner_ns(const struct learner *l, int candidate)
+{
+    if (l->phase == LEARNER_WARMS || candidate < 0)
+        return 0;
+    return l->count[candidate] > 0 || candidate == l->present ? measured(l, candidate) : 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * learner.h - decides which candidate makes each call of a cell, from measured times.
+ *
+ * Cell      A collective, an order of the reduction, a shape of the team and a class of sizes.  Its
+ *           candidates are numbers here.  The present choice is the candidate that makes a call
+ *           unless another candidate has its turn.
+ * Agreement All ranks of a team ask at the same calls, and are given the same times
+ *           (hud_learner_agreed).  The learner is a pure function of those times.  So all ranks
+ *           choose the same candidate for each call.
+ * Warm-up   The present choice makes the first LEARNER_WARM_UP calls.  The last 4 are samples.
+ * Turn      Two calls of a candidate in a row.  The first call pays for the change: for the
+ *           handover of windows and for cold lines.  The second call is a sample.
+ * Sweep     A turn of each candidate that has not been dropped.  In the first sweep the likeliest
+ *           candidates come first, and each turn is followed by an agreement.  A candidate that
+ *           takes more than LEARNER_HOPELESS times as long as the present choice is dropped at
+ *           once.  A later sweep has one agreement.  The order of its turns has no period, so that
+ *           it does not coincide with a period of the program.
+ * Halving   After 2 sweeps candidates are dropped that take more than 1.5 times as long as the best
+ *           one, after 4 sweeps more than 1.25 times.  After 7 sweeps, or when one candidate is
+ *           left, the cell is decided.  Of 2 or 3 samples the shortest counts.  Of 4 or 7 samples
+ *           the second shortest counts, which is their lower quartile.  Noise only lengthens calls.
+ * Present   At each agreement of a trial a candidate becomes the present choice if it takes at
+ *           least 5 % less time (the MPI's own collective: 3 % less).
+ * Budget    A turn of a slower candidate loses twice the difference to the present choice.  The
+ *           turn waits until its expected loss fits:
+ *
+ *               lost <= 3 % of the time taken + 1 ms + saved
+ *
+ *           The time taken counts each call of the cell with the time of the present choice.
+ *           Compared with the first choice of a trial, later calls of the trial save time.  That
+ *           time may be spent in the same trial, since a slow first choice would be replaced late
+ *           otherwise.  A candidate is expected to take as long as its samples, else as predicted,
+ *           else 1.5 times as long as the present choice.
+ * Watch     Of a decided cell, one call in LEARNER_EVERY on average is a sample.  The caller varies
+ *           the distance, so that it does not coincide with a period of the program.  Each
+ *           LEARNER_BATCH samples are agreed.  A lower quartile below the recorded time lowers the
+ *           record.  If two batches in a row are 1.5 times as slow, or as fast, the cell is opened
+ *           again.  Of calls that take 20 us or longer, 2 samples are a batch, and the shorter one
+ *           counts: an agreement takes little of their time, and a change is found sooner.  Such a
+ *           batch does not lower the record, which would end at the shortest time of all.
+ * Winners   A cell remembers its last two winners with their times.  An opened cell first compares
+ *           both in 4 sweeps.  If one of them takes about as long as it did when it won, the
+ *           machine is back in a known state, and the better one is chosen.  Otherwise all
+ *           candidates have a trial.  A candidate that has won twice, with two times, needs no
+ *           comparison if it takes the other time.
+ *
+ * Bounds, which the tests check at every call
+ *   1. The first LEARNER_WARM_UP calls try nothing.
+ *   2. The time lost exceeds the budget by the loss of one turn at most, while the costs of the
+ *      candidates are constant.  A machine that changes within a sweep adds one turn of each
+ *      candidate.
+ *   3. With constant costs a decided cell takes at most 1 / 0.95 of the best candidate's time.
+ *      A trial of n candidates takes at most 14 * n calls, and waits.
+ *   4. With constant costs, the slowest of 6 candidates as the first choice is replaced within 200
+ *      calls by a candidate that takes at most 1 / 0.95 of the best candidate's time.
+ *   5. If a machine returns to a state whose winner the cell remembers, calls of 20 us or longer
+ *      have the better winner within 500 calls, and other calls within 3100.
+ *   6. With constant costs and 7 candidates that differ by more than 5 %, all calls take at most
+ *      103 % of the time of the best candidate, 1 ms, and 200 calls of the first choice.
+ */
+#ifndef HUD_LEARNER_H
+#define HUD_LEARNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    LEARNER_CANDIDATES = 7, /* at most */
+    LEARNER_BATCH = 16,     /* samples between two agreements, at most */
+    LEARNER_BATCH_OF_LONG = 2,
+    LEARNER_WARM_UP = 12, /* calls */
+    LEARNER_EVERY = 61,   /* the caller asks for one call of so many on average, once decided */
+    LEARNER_HOPELESS = 16
+};
+
+enum learner_phase { LEARNER_WARMS, LEARNER_TRIES, LEARNER_COMPARES, LEARNER_DECIDED };
+
+struct learner_winner {
+    uint64_t ns;
+    int8_t candidate; /* or -1 */
+};
+
+struct learner {
+    uint64_t low_ns[LEARNER_CANDIDATES][2]; /* the two shortest samples of a trial */
+    uint64_t first_ns;                      /* time of the choice with which the trial began */
+    uint64_t taken_ns, lost_ns, saved_ns;   /* see Budget */
+    uint64_t charged_ns;                    /* expected losses of turns that have not been agreed */
+    struct learner_winner winner[2];        /* the last winner, and the one before */
+    uint32_t wait;                          /* calls of the present choice before the next turn */
+    uint32_t samples, seed;                 /* seed: for the order of the turns of sweeps */
+    uint16_t predicted_percent[LEARNER_CANDIDATES];
+    uint8_t count[LEARNER_CANDIDATES];     /* samples of a candidate in a trial */
+    uint8_t order[LEARNER_CANDIDATES];     /* candidates in the order of the sweep's turns */
+    uint8_t phase, candidates, left;       /* left: a bit for each candidate in the trial */
+    uint8_t turns, turn, sweep, batch;     /* turn: the next one; batch: samples not agreed yet */
+    uint8_t calls;                         /* calls made of the warm-up, or of the turn */
+    int8_t present, first, mpi, runner_up; /* candidates, or -1 */
+    int8_t changed; /* 1, -1: the last batch of a decided cell was slower, faster */
+    bool unlimited; /* no budget: turns do not wait.  The caller sets it after the beginning */
+};
+
+struct learner_step {
+    bool agree; /* the samples of the batch must be agreed first; then the caller asks again */
+    int candidate;
+    int sample; /* index of the call's sample in the batch, or -1 */
+};
+
+/* Starts a cell of which nothing is known.  mpi: the MPI's own collective, or -1.
+ * predicted_percent: of the present choice's time, for each candidate, 0 if unknown; or NULL. */
+void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
+                       const uint16_t predicted_percent[]);
+/* Starts a cell that an earlier run has decided.  runner_up may be -1. */
+void hud_learner_known(struct learner *l, int candidates, int choice, int mpi, uint64_t ns,
+                       int runner_up);
+
+/* Returns the step for a call.  The caller asks at each call, or at one call in LEARNER_EVERY if
+ * the cell is decided. */
+struct learner_step hud_learner_next(struct learner *l);
+/* Takes the durations of the samples of the batch, which are the same on all ranks. */
+void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH]);
+
+static inline bool hud_learner_decided(const struct learner *l)
+{
+    return l->phase == LEARNER_DECIDED;
+}
+
+/* Returns the present choice. */
+static inline int hud_learner_choice(const struct learner *l)
+{
+    return l->present;
+}
+
+/* Returns the second best candidate, or -1 if none is known. */
+static inline int hud_learner_runner_up(const struct learner *l)
+{
+    return l->runner_up;
+}
+
+/* Returns the number of samples that have been agreed. */
+static inline uint32_t hud_learner_samples(const struct learner *l)
+{
+    return l->samples;
+}
+
+/* Returns the time of a candidate, or 0 if it has not been measured. */
+uint64_t hud_learner_ns(const struct learner *l, int candidate);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * others.c - the other candidates of a plan's cells, which teams try against the first choices
+ * (core/call/learn.h).
+ *
+ * Order      other rules that cover the cell; the collective's other algorithms; the first choice's
+ *            algorithm with the values that its parameters list for tuning (alg_param.tune); the
+ *            same for other algorithms.  Baselines are not candidates.  The MPI's own collective
+ *            comes last.
+ * Bits       Of a reduction whose bits depend on the order of the ranks, only candidates are tried
+ *            that combine the ranks one after the other from rank 0 on (alg.ordered), and only if
+ *            the first choice does so, too.  So trials never change the result.  The others, and
+ *            the MPI's own collective, serve only if wisdom names them (plan_cell.tried), except
+ *            with HUDDLE_LAB_TRY_ALL.  There are none under HUDDLE_REDUCE_ORDER=fixed.
+ * Memory     The first choices are laid out before.  The others get memory that is left: a slice
+ *            grows at most by an eighth and by a 32nd of its maximum, and a small slice does not
+ *            grow.  A communicator must not cost another one its memory.  Large windows are shared,
+ *            so most candidates need only lines.  One is dropped if a first choice would have to
+ *            share its window, or lose more than a quarter of it, or if it keeps more than
+ *            PLAN_OWN_WINDOW of data among its lines.
+ * None       for cells that a setting or a tuning file decides, and for calls of which no rank
+ *            knows all sizes (alltoallv, gatherv).
+ */
+#include "core/plan/plan_builder.h"
+
+#include <string.h>
+
+/* Smaller slices have no table of known choices (wisdom_table.h), and do not grow. */
+enum { OTHERS_MIN_BYTES = 256 << 10 };
+
+bool hud_others_wanted(const struct config *config, bool windows)
+{
+    return config->number[SET_WISDOM] != WISDOM_OFF && windows;
+}
+
+size_t hud_others_bytes(size_t bytes, size_t max_bytes)
+{
+    size_t limit = bytes + bytes / 8 + max_bytes / 32;
+
+    if (max_bytes < OTHERS_MIN_BYTES)
+        return bytes;
+    limit = limit > OTHERS_MIN_BYTES ? limit : OTHERS_MIN_BYTES;
+    return (limit < max_bytes ? limit : max_bytes) / HUD_LINE * HUD_LINE;
+}
+
+/* ---- candidates by algorithm ---- */
+
+/* Sets a parameter to a value of its list.  Returns false if the value is not accepted. */
+static bool set_param(int row, int p, const char *value, size_t length, long param[ALG_PARAMS])
+{
+    char text[32];
+    const char *accepted;
+
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, value, length);
+    text[length] = '\0';
+    return hud_config_param(row, p, text, &param[p], &accepted);
+}
+
+static int find_param(const struct alg *alg, const char *name, size_t length)
+{
+    int p = 0;
+
+    while (alg_param_at(alg, p) && (strlen(alg_param_at(alg, p)->name) != length ||
+                                    memcmp(alg_param_at(alg, p)->name, name, length) != 0))
+        p++;
+    return p;
+}
+
+/* Sets the parameters of "single=8K piece=64K". */
+static bool set_with(int row, const char *with, long param[ALG_PARAMS])
+{
+    while (with && *with) {
+        size_t name = strcspn(with, "="), all = strcspn(with, " ");
+        int p = find_param(hud_shm_algs[row], with, name);
+        if (!set_param(row, p, with + name + 1, all - name - 1, param))
+            return false;
+        with += all + (with[all] == ' ');
+    }
+    return true;
+}
+
+static void add(struct plan_builder *k, int row, const long param[ALG_PARAMS])
+{
+    struct candidate c = { .kind = hud_coll_kind(hud_shm_algs[row]->coll),
+                           .row = row,
+                           .max_bytes = SIZE_MAX,
+                           .other = true };
+
+    memcpy(c.param, param, sizeof c.param);
+    hud_candidate_add(k, c);
+}
+
+/* Adds an algorithm with each value of its parameters' lists.  A parameter that the user has set
+ * keeps its value. */
+static void add_values(struct plan_builder *k, int row)
+{
+    const struct alg *alg = hud_shm_algs[row];
+
+    for (int p = 0; alg_param_at(alg, p); p++) {
+        const char *value = k->config->given[row][p] ? NULL : alg_param_at(alg, p)->tune;
+        while (value && *value) {
+            size_t length = strcspn(value, ",");
+            long param[ALG_PARAMS];
+            memcpy(param, k->config->param[row], sizeof param);
+            if (set_with(row, alg_param_at(alg, p)->tune_with, param) &&
+                set_param(row, p, value, length, param))
+                add(k, row, param);
+            value += length + (value[length] == ',');
+        }
+    }
+}
+
+static bool is_candidate(const struct plan_builder *k, int row)
+{
+    return row < SET_PRODUCT_ALGS && !hud_shm_algs[row]->baseline &&
+           hud_config_forced(k->config, hud_coll_kind(hud_shm_algs[row]->coll)) == FORCED_NONE;
+}
+
+/* Returns the index of the first candidate with a value of a list. */
+static int collect(struct plan_builder *k)
+{
+    for (int row = 0; hud_shm_algs[row]; row++)
+        if (is_candidate(k, row))
+            add(k, row, k->config->param[row]);
+    int values = k->count;
+    for (int row = 0; hud_shm_algs[row]; row++)
+        if (is_candidate(k, row))
+            add_values(k, row);
+    return values;
+}
+
+/* ---- cells ---- */
+
+static bool is_open(const struct plan_builder *k, int axis, const struct plan_cell *cell)
+{
+    int kind = axis % COLL_KINDS;
+    bool sized = !(coll_has(kind, COLL_VIEWS) && coll_has(kind, COLL_UNSIZED));
+
+    return cell->rule && cell->rules == k->prior && sized;
+}
+
+/* Returns whether the order of the ranks decides the bits of an axis's results. */
+static bool keeps_order(const struct plan_builder *k, int axis)
+{
+    return coll_has(axis % COLL_KINDS, COLL_REDUCES) &&
+           (axis >= COLL_KINDS || k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED);
+}
+
+static bool keeps_much(const struct plan_builder *k, const struct candidate *c)
+{
+    const struct alg *alg = hud_shm_algs[c->row];
+
+    return alg->family->slot_bytes && alg->family->slot_bytes(c->param, k->plan->facts.ranks,
+                                                              k->plan->max_bytes) > PLAN_OWN_WINDOW;
+}
+
+/* Returns whether a candidate may serve a cell, memory aside. */
+static bool suits(const struct plan_builder *k, int axis, int class, const struct candidate *c)
+{
+    size_t bytes = hud_plan_builder_bytes(k->plan, class);
+
+    return !c->fails && c->row >= 0 && bytes >= c->min_bytes && bytes <= c->max_bytes &&
+           hud_plan_builder_serves(k, c, axis) && !keeps_much(k, c);
+}
+
+/* Returns whether a candidate gives the same bits as a cell's first choice, if the order of the
+ * ranks decides them. */
+static bool same_bits(const struct plan_builder *k, const struct plan_cell *cell,
+                      const struct candidate *c)
+{
+    const struct plan_entry *first = &k->plan->entry[cell->candidate[0]];
+
+    return first->row >= 0 && hud_shm_algs[first->row]->ordered && hud_shm_algs[c->row]->ordered;
+}
+
+static bool has(const struct plan_cell *cell, int entry)
+{
+    bool found = false;
+
+    for (int i = 0; i < cell->count; i++)
+        found = found || cell->candidate[i] == entry;
+    return found;
+}
+
+/* ---- memory ---- */
+
+/* Returns whether the slots of the first choices keep their own windows, and at least three
+ * quarters of each. */
+static bool keeps_places(const struct plan *plan, const struct plan_slot *before, int firsts)
+{
+    bool keeps = true;
+
+    for (int s = 0; s < firsts; s++) {
+        const struct alg_place *a = &before[s].place, *b = &plan->slot[s].place;
+        bool shares = a->user == 0 && b->user != 0;
+        keeps = keeps && !shares && b->window_bytes >= a->window_bytes / 4 * 3;
+    }
+    return keeps;
+}
+
+/* Adds a candidate to a cell.  Returns false if the plan has no room for its slot, or the cell for
+ * another candidate. */
+static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t bytes,
+                          int candidate)
+{
+    struct plan *plan = k->plan;
+    struct plan_slot before[PLAN_SLOTS];
+    struct candidate *c = &k->candidate[candidate];
+    int slots = plan->slots, entries = plan->entries;
+
+    memcpy(before, plan->slot, sizeof before);
+    int entry = hud_plan_builder_entry(plan, c);
+    if (entry < 0 || has(cell, entry))
+        return false;
+    size_t total = plan->total_bytes;
+    bool fits = true;
+    if (plan->slots > slots)
+        fits = hud_plan_lay_out(k->config, plan) < 0 && keeps_places(plan, before, slots) &&
+               hud_plan_builder_check(plan) < 0;
+    if (fits && hud_candidate_takes(c, bytes, &plan->slot[plan->entry[entry].slot].place,
+                                    plan->facts.ranks)) {
+        cell->candidate[cell->count++] = (uint8_t)entry;
+        return true;
+    }
+    c->fails = !fits;
+    plan->slots = slots;
+    plan->entries = entries;
+    plan->total_bytes = total;
+    memcpy(plan->slot, before, sizeof before);
+    return false;
+}
+
+struct others {
+    int values, axis, class, max; /* values: the first candidate with a value of a list */
+    bool same_bits;               /* only candidates that change no bits */
+};
+
+/* Adds the suitable candidates of from..to - 1 to a cell.  row: an algorithm, or -1 for all. */
+static void fill(struct plan_builder *k, const struct others *o, int from, int to, int row)
+{
+    struct plan_cell *cell = &k->plan->cell[o->axis][o->class];
+    size_t bytes = hud_plan_builder_bytes(k->plan, o->class);
+
+    for (int i = from; i < to && cell->count < o->max; i++) {
+        const struct candidate *c = &k->candidate[i];
+        if (c->kind == o->axis % COLL_KINDS && (row < 0 || c->row == row) &&
+            suits(k, o->axis, o->class, c) && (!o->same_bits || same_bits(k, cell, c)))
+            try_candidate(k, cell, bytes, i);
+    }
+}
+
+static void fill_all(struct plan_builder *k, const struct others *o)
+{
+    int first = k->plan->entry[k->plan->cell[o->axis][o->class].candidate[0]].row;
+
+    fill(k, o, 0, o->values, -1);
+    fill(k, o, o->values, k->count, first);
+    fill(k, o, o->values, k->count, -1);
+}
+
+/* Adds the other candidates of a cell.  Candidates to try come first. */
+static void add_to(struct plan_builder *k, struct others o)
+{
+    enum { ORDERED = 4 }; /* candidates at most, so that others have room */
+    struct plan_cell *cell = &k->plan->cell[o.axis][o.class];
+    bool order = keeps_order(k, o.axis),
+         fixed = order && k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
+
+    o.same_bits = order;
+    o.max = order && !fixed ? ORDERED : PLAN_CANDIDATES - 1;
+    fill_all(k, &o);
+    cell->tried = cell->count;
+    o.same_bits = false;
+    o.max = PLAN_CANDIDATES - 1;
+    if (order && !fixed)
+        fill_all(k, &o);
+    if (!fixed && !has(cell, PLAN_MPI))
+        cell->candidate[cell->count++] = PLAN_MPI;
+    if (!order || k->config->number[SET_TRY_ALL] == SWITCH_ON)
+        cell->tried = cell->count;
+}
+
+void hud_others_add(struct plan_builder *k)
+{
+    size_t max_bytes = k->plan->max_bytes;
+    int values = collect(k);
+
+    k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
+    for (int axis = 0; axis < PLAN_AXES; axis++)
+        for (int class = 0; class < PLAN_CLASSES; class ++)
+            if (is_open(k, axis, &k->plan->cell[axis][class]))
+                add_to(k, (struct others){ .values = values, .axis = axis, .class = class });
+    k->plan->max_bytes = max_bytes;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* team_leave.h - a slice is leased again only when every member has left its team.  See
+ * team_leave.c. */
+#ifndef HUD_TEAM_LEAVE_H
+#define HUD_TEAM_LEAVE_H
+
+#include "mem/mem.h"
+
+/* The first line of every slice. */
+struct slice_head {
+    mem_flag left; /* members that have freed the team */
+};
+
+/* Publishes that this rank will touch no slice of the team again.  Never waits. */
+void HUD_BACKEND(team_leave)(struct mem *m);
+
+/* Returns whether all `ranks` members of the slice's team have left. m reaches at least this
+ * rank's slice, as slot mem_rank(m). */
+bool HUD_BACKEND(team_is_left)(struct mem *m, int ranks);
+
+#endif

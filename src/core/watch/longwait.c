@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* longwait.c - long waits: the note, and the checks whether a call can still end. */
+#define _GNU_SOURCE
+#include "core/watch/longwait.h"
+#include "alg/nodes/nodes.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "core/config/log.h"
+#include "core/watch/guard.h"
+#include "core/watch/mismatch_detect.h"
+#include "core/watch/mismatch_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    OBSERVED_PER_DEATH = 4,  /* observations between two questions about processes: 200 ms */
+    OBSERVED_FOR_SIZES = 20, /* observations before sizes that differ end a call: 1 s */
+    ASKED_AT_ONCE = 16       /* members whose processes an observation asks about */
+};
+
+static struct arena_head *head_of(const struct hud_team *team, int rank)
+{
+    return (struct arena_head *)((uintptr_t)team->shm.slices[rank] & team->shm.mem.home_mask);
+}
+
+void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes)
+{
+    const struct hud_exchange *x = &team->hooks.exchange;
+
+    name[0] = '\0';
+    if (x->name)
+        x->name(x->arg, name, bytes);
+    if (name[0] == '\0')
+        snprintf(name, bytes, x->world_rank ? "a communicator" : "a team");
+}
+
+bool hud_longwait_claim_report(struct hud_team *team)
+{
+    return mem_count_claim(&team_member(team, 0)->said);
+}
+
+void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, uint64_t offset)
+{
+    uint64_t number = hash_number(HASH_START, offset);
+
+    hud_process_note();
+    for (size_t i = 0; i < ARENA_NONCE; i++)
+        number = hash_number(number, cards[0].nonce[i]);
+    team->id.number = number;
+    team->shm.mine = team_member(team, team->id.rank);
+    team->shm.policy.watch = hud_longwait_watch;
+    team->shm.policy.watch_arg = team;
+    for (int r = 0; r < team->id.size; r++)
+        team->peers.process[r] =
+            (struct team_process){ .pid = peer_pid(&cards[team->id.rank], &cards[r]) };
+}
+
+/* ---- the note ---- */
+
+static void put(char *to, size_t bytes, const char *from)
+{
+    snprintf(to, bytes, "%s", from);
+}
+
+/* Returns the rank in whose slice the flag lies. */
+static int owner_of(const struct hud_team *team, const void *flag)
+{
+    int r = 0;
+
+    while (r < team->id.size && ((const char *)flag < team->shm.slices[r] ||
+                                 (const char *)flag >= team->shm.slices[r] + team->shm.bytes))
+        r++;
+    return r < team->id.size ? r : -1;
+}
+
+/* Reads the note of another member about a wait in this team.  Returns false if there is no long
+ * wait. */
+static bool read_note(const struct hud_team *team, int rank, union wait_words *words)
+{
+    const struct arena_head *head = head_of(team, rank);
+
+    for (int i = 0; i < NOTE_COUNT; i++)
+        if (mem_note_read(&head->note[i], words->word) && words->is.team == team->id.number)
+            return true;
+    return false;
+}
+
+/* Returns the algorithm of the team's current call.  Without a row, the team is the node of a span,
+ * and the slot is the index of an algorithm between nodes. */
+static const struct alg *running(const struct hud_team *team)
+{
+    const struct plan_entry *entry = team->plan.entry;
+
+    return entry->row >= 0 ? hud_shm_algs[entry->row] : hud_shm_nodes_algs[entry->slot];
+}
+
+/* Describes a wait.  inside: the wait is of a call, or of the set-up of a span, and not of the
+ * roll call before. */
+static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside,
+                     struct wait_note *note)
+{
+    const struct alg *alg = inside && team->plan.entry ? running(team) : NULL;
+    union wait_words other;
+
+    note->team = team->id.number;
+    note->call = hud_mismatch_count_calls(team_member(team, team->id.rank));
+    note->since_ns = (uint64_t)wait->begin_ns;
+    note->world_rank = team->context->host.world_rank;
+    note->rank = team->id.rank;
+    note->size = team->id.size;
+    note->owner = owner_of(team, wait->flag);
+    note->line = wait->line;
+    note->root = -1;
+    if (alg) {
+        note->bytes = team->plan.call->bytes;
+        note->root = coll_has(hud_coll_kind(alg->coll), COLL_ROOTED) ? team->plan.call->root : -1;
+        put(note->collective, sizeof note->collective, alg->coll);
+        put(note->algorithm, sizeof note->algorithm, alg->name);
+    } else {
+        put(note->collective, sizeof note->collective, inside ? "set-up" : "check of calls");
+    }
+    put(note->file, sizeof note->file, wait->file);
+    put(note->label, sizeof note->label, hud_edge_label(wait->file, wait->line));
+    hud_longwait_name(team, note->communicator, sizeof note->communicator);
+    for (int r = 0; r < team->id.size; r++) {
+        if (r == team->id.rank || read_note(team, r, &other))
+            continue;
+        if (note->missing < NOTE_MISSING) {
+            note->absent[note->missing].rank = r;
+            note->absent[note->missing].pid = team->peers.process[r].pid;
+        }
+        note->missing++;
+    }
+}
+
+static void publish(struct mem_wait *wait, struct arena_head *head, const struct wait_note *note)
+{
+    union wait_words words = { .word = { 0 } };
+
+    if (!wait->state)
+        wait->state = mem_note_claim(head->note, NOTE_COUNT);
+    if (!wait->state)
+        return;
+    words.is = *note;
+    mem_note_write(wait->state, words.word);
+}
+
+static void withdraw(struct mem_wait *wait)
+{
+    if (wait->state)
+        mem_note_drop(wait->state);
+    wait->state = NULL;
+}
+
+/* ---- calls that differ ---- */
+
+/* Returns whether a note is of a wait in the call of a number.  A roll call comes before its
+ * call is counted: a member that waits in a roll call has the number of the completed call
+ * before. */
+static bool waits_in(const struct wait_note *note, uint64_t call)
+{
+    return note->call == call && note->algorithm[0] != '\0';
+}
+
+/* Returns whether all ranks know the call's size.  A broadcast's receivers learn the size from
+ * the root, and report a truncation themselves.  Where sizes alone differ, other calls may end
+ * in the same way, once a late rank has come; so they get more time. */
+static bool is_sized(const struct wait_note *note)
+{
+    int kind = hud_coll_kind(note->collective);
+
+    return kind < 0 || !coll_has(kind, COLL_ONE_BUFFER);
+}
+
+static bool same_call(const struct wait_note *a, const struct wait_note *b)
+{
+    return strcmp(a->collective, b->collective) == 0 && strcmp(a->algorithm, b->algorithm) == 0 &&
+           a->root == b->root;
+}
+
+/* Compares the counts of both members. */
+static bool differs(const struct hud_team *team, int rank, bool counted, bool sized,
+                    struct mismatch_pair *calls)
+{
+    const struct member_state *own = team->shm.mine, *their = team_member(team, rank);
+    uint64_t shape;
+
+    if (counted && hud_mismatch_in_calls(own, their)) {
+        int slot = hud_mismatch_find_call(own, their, calls->own.kind, &shape);
+        calls->other = hud_mismatch_of_shape(slot, shape);
+        /* this rank may be a call ahead: what it waits in is not what the other should have made */
+        slot = hud_mismatch_find_call(their, own, calls->other.kind, &shape);
+        struct mismatch_call made = hud_mismatch_of_shape(slot, shape);
+        if (made.kind >= 0 && (made.kind != calls->own.kind || made.bytes != calls->own.bytes))
+            calls->own = made;
+        return true;
+    }
+    if (!hud_mismatch_in_shape(own, their, team->plan.entry->slot, sized, &shape))
+        return false;
+    calls->other = hud_mismatch_of_shape(team->plan.entry->slot, shape);
+    return true;
+}
+
+/* Returns the status of calls that differ.  MPIs report a truncated message if only sizes do. */
+static int status_of(const struct mismatch_pair *calls)
+{
+    bool sizes = calls->own.kind >= 0 && calls->own.kind == calls->other.kind &&
+                 calls->own.root == calls->other.root;
+
+    return sizes ? HUD_ERR_TRUNCATE : HUD_ERR_UNLIKE;
+}
+
+/* Returns the status of a call in which the members differ, or 0 if none is known to. */
+static int compare_calls(struct hud_team *team, const struct wait_note *mine, bool sized)
+{
+    union wait_words theirs;
+
+    for (int r = 0; r < team->id.size; r++) {
+        struct mismatch_pair calls = { .own = hud_mismatch_of_note(mine) };
+        if (r == team->id.rank)
+            continue;
+        bool waits = read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
+        if (waits && (!same_call(mine, &theirs.is) || (sized && mine->bytes != theirs.is.bytes)))
+            calls.other = hud_mismatch_of_note(&theirs.is);
+        else if (!differs(team, r, !waits, sized, &calls))
+            continue;
+        hud_mismatch_report(team, r, &calls);
+        return status_of(&calls);
+    }
+    return 0;
+}
+
+/* ---- processes that end ---- */
+
+static void report_death(struct hud_team *team, int rank, const struct mem_wait *wait,
+                         const struct wait_note *mine)
+{
+    char host[64] = "this node";
+    bool aborts = team->context->config.number[SET_ON_DEATH] == DEATH_ABORT;
+
+    if (!mem_count_claim(&head_of(team, rank)->obituary))
+        return;
+    gethostname(host, sizeof host - 1);
+    hud_log(&team->context->config, LOG_ERROR,
+            "rank %d of %s (%d ranks), process %d on %s, has ended; rank %d has waited in %s for "
+            "%.1f s%s",
+            rank, mine->communicator, team->id.size, team->peers.process[rank].pid, host,
+            team->id.rank, mine->collective, (double)(wait->now_ns - wait->begin_ns) * 1e-9,
+            aborts ? "; aborting (HUDDLE_ON_DEATH=abort)" : "");
+}
+
+void hud_longwait_end_job(struct hud_team *team)
+{
+    const struct hud_host *host = &team->context->host;
+
+    mem_count_claim(&head_of(team, team->id.rank)
+                         ->obituary); /* this rank's own end must not be reported by the others */
+    if (host->abort)
+        host->abort(host->arg);
+    abort();
+}
+
+/* Asks the kernel.  Reads when a process started only here, the first time that the process is
+ * found alive: in another time namespace its own reading differs. */
+static bool ask(struct team_process *process)
+{
+    process->ended = process->ended || hud_process_ended(process->pid, process->started);
+    if (!process->ended && process->started == 0 && process->pid != 0)
+        process->started = hud_process_started(process->pid);
+    return process->ended;
+}
+
+/* Finds members whose processes have ended without leaving the team.  Reads whether a member has
+ * left after its end.  An observation asks about some members, in turn: a question takes tens of
+ * microseconds, and may take them from a rank that works. */
+static bool find_deaths(struct hud_team *team, const struct mem_wait *wait,
+                        const struct wait_note *mine)
+{
+    int asked = team->id.size < ASKED_AT_ONCE ? team->id.size : ASKED_AT_ONCE;
+    bool died = false;
+
+    for (int i = 0; i < asked; i++)
+        ask(&team->peers.process[(team->peers.asked + i) % team->id.size]);
+    team->peers.asked = (team->peers.asked + asked) % team->id.size;
+    for (int r = 0; r < team->id.size; r++) {
+        if (!team->peers.process[r].ended || mem_count_observe(&team_member(team, r)->left) != 0)
+            continue;
+        report_death(team, r, wait, mine);
+        died = true;
+    }
+    if (died && team->context->config.number[SET_ON_DEATH] == DEATH_ABORT)
+        hud_longwait_end_job(team);
+    return died;
+}
+
+/* ---- the observer ---- */
+
+/* Returns the status with which this call must end, or 0 if the call may still end well. */
+static int find_end(struct hud_team *team, const struct mem_wait *wait, bool inside,
+                    const struct wait_note *mine)
+{
+    if (team->hooks.exchange.interrupted &&
+        team->hooks.exchange.interrupted(team->hooks.exchange.arg)) {
+        find_deaths(team, wait, mine); /* reports a rank that has ended, if there is one */
+        return HUD_ERR_FAILED;
+    }
+    for (int r = 0; r < team->id.size; r++) {
+        uint64_t gave_up = mem_count_observe(&team_member(team, r)->gave_up);
+        if (gave_up != 0)
+            return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
+    }
+    bool sized = wait->observed >= OBSERVED_FOR_SIZES && is_sized(mine);
+    int status = inside && team->plan.entry ? compare_calls(team, mine, sized)
+                                            : 0; /* a roll call finds by itself where they differ */
+    if (status != 0 || wait->observed % OBSERVED_PER_DEATH != 1 || !find_deaths(team, wait, mine))
+        return status;
+    return team->context->host.fault_tolerant ? HUD_ERR_FAILED : 0;
+}
+
+/* Observes a wait.  inside: of a call; otherwise of the roll call before. */
+static void observe(struct hud_team *team, struct mem_wait *wait, bool over, bool inside)
+{
+    struct wait_note mine = { .team = 0 };
+
+    if (over) {
+        withdraw(wait);
+        return;
+    }
+    describe(team, wait, inside, &mine);
+    publish(wait, head_of(team, team->id.rank), &mine);
+    if (mem_wait_is_over(wait))
+        return; /* nothing to report */
+    int status = find_end(team, wait, inside, &mine);
+    if (status == 0 || mem_wait_is_over(wait)) /* what ends later calls does not end this one */
+        return;
+    withdraw(wait);
+    hud_guard_leave(status);
+}
+
+void hud_longwait_roll(struct mem_wait *wait, bool over, void *arg)
+{
+    observe(arg, wait, over, false);
+}
+
+void hud_longwait_watch(struct mem_wait *wait, bool over, void *arg)
+{
+    observe(arg, wait, over, true);
+}
+
+static bool has_ended(void *arg, int rank)
+{
+    struct hud_team *team = arg;
+
+    return ask(&team->peers.process[rank]);
+}
+
+int hud_longwait_abandon(struct hud_team *team, int status)
+{
+    /* first: the others leave while this one waits */
+    mem_count_put(&team_member(team, team->id.rank)->gave_up, 1 + (uint64_t)status);
+    if (team->shm.mem_team.peers)
+        hud_mem_close(&team->shm.mem, has_ended, team);
+    team->state.now = TEAM_BROKEN;
+    team->state.reason = REASON_BROKEN;
+    return status;
+}

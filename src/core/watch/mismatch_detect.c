@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mismatch_detect.c - calls that differ, by two members' counts. */
+#include "core/watch/mismatch_detect.h"
+
+uint64_t hud_mismatch_count_calls(const struct member_state *member)
+{
+    uint64_t sum = 0;
+
+    for (int s = 0; s < MEMBER_SLOTS; s++)
+        sum += mem_count_observe(&member->calls[s]);
+    return sum;
+}
+
+/* Compares two members.  A member with at least as many calls has not made fewer of any slot:
+ * its slots are read after its sum, so a call missing from a slot is not in the sum.  A member
+ * with at most as many calls has not made more of any slot: its sum is read after the slot, so
+ * the sum counts all calls of the slot. */
+bool hud_mismatch_in_calls(const struct member_state *mine, const struct member_state *theirs)
+{
+    uint64_t made = hud_mismatch_count_calls(mine);
+    bool ahead = hud_mismatch_count_calls(theirs) >= made, other = false;
+
+    for (int s = 0; s < MEMBER_SLOTS && !other; s++) {
+        uint64_t own = mem_count_observe(&mine->calls[s]),
+                 their = mem_count_observe(&theirs->calls[s]);
+        other = (ahead && their < own) || (their > own && hud_mismatch_count_calls(theirs) <= made);
+    }
+    return other;
+}
+
+/* Reads the first further call of the slot that the other member has made.  Its shape is kept as
+ * long as the member has counted at most MEMBER_SHAPES - 2 further calls of the slot, after the
+ * shape was read. */
+static bool read_further(const struct member_state *mine, const struct member_state *theirs,
+                         int slot, uint64_t *shape)
+{
+    uint64_t call = mem_count_observe(&mine->calls[slot]) + 1;
+
+    if (mem_count_observe(&theirs->calls[slot]) < call)
+        return false;
+    *shape = mem_count_observe(&theirs->shape[slot][call % MEMBER_SHAPES]);
+    return mem_count_observe(&theirs->calls[slot]) <= call + MEMBER_SHAPES - 2;
+}
+
+int hud_mismatch_find_call(const struct member_state *mine, const struct member_state *theirs,
+                           int kind, uint64_t *shape)
+{
+    int found = -1;
+    uint64_t further;
+
+    for (int s = 0; s < MEMBER_SLOTS; s++) {
+        if (!read_further(mine, theirs, s, &further))
+            continue;
+        bool alike = member_shape_kind(further) == kind;
+        if (found < 0 || alike) {
+            found = s;
+            *shape = further;
+        }
+        if (alike)
+            break;
+    }
+    return found;
+}
+
+/*
+ * Shapes are written before their call is counted.  So a member whose count is c may have written
+ * that of c + 1, which lies where that of c + 1 - MEMBER_SHAPES was.  Here it has counted at most
+ * one call more than `call`, after the shape was read, and MEMBER_SHAPES is more than two.
+ */
+_Static_assert(MEMBER_SHAPES > 2, "the shape of a call outlives the next one");
+
+bool hud_mismatch_in_shape(const struct member_state *mine, const struct member_state *theirs,
+                           int slot, bool sized, uint64_t *shape)
+{
+    uint64_t call = mem_count_observe(&mine->calls[slot]),
+             made = mem_count_observe(&theirs->calls[slot]);
+    int at = (int)(call % MEMBER_SHAPES);
+
+    *shape = mem_count_observe(&theirs->shape[slot][at]);
+    uint64_t differs = *shape ^ mem_count_observe(&mine->shape[slot][at]);
+    bool other = (sized ? differs : differs & ~MEMBER_SIZES) != 0;
+    return made >= call && other && mem_count_observe(&theirs->calls[slot]) <= call + 1;
+}
