@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The command `huddle`.  It asks the library for JSON (see probe.c) and holds no tables of its own.
+The command `huddle`.  It asks the library for JSON (src/tools/query.c) and holds no tables of its
+own.
 """

@@ -1,39 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle info: prints the machine, a team on it, the MPIs found, the settings in effect."""
 
+from __future__ import annotations
+
 import json
 import os
+import sys
+from typing import Any
 
 from .common import bad_settings, mpis
+from .common.command_line import Command, Option
+from .common.layout import Layout
 from .common.options import MAX_STARTED, whole
-from .common.text import bytes_text, heading, ranges_text, table
+from .common.text import bytes_text, count_text, heading, ranges_text, table
+from .common.types import Options
 
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
 
 
-def add_arguments(parser):
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
+PARAMETERS = (
+    Option("--json", is_flag=True, help="print JSON"),
+    Option(
         "--brief",
-        action="store_true",
-        help="print some lines: is my MPI supported, is a team ready",
-    )
-    parser.add_argument(
+        is_flag=True,
+        help="print a few lines: which MPIs are supported, and whether a test team works",
+    ),
+    Option(
         "--ranks",
         type=whole(1, MAX_STARTED),
         metavar="N",
-        help="processes of the team (default: one per processor that may be used, at most 8)",
-    )
-    parser.add_argument(
+        help=(
+            "number of processes of the test team (default: one per usable processor, at most 8)"
+        ),
+    ),
+    Option(
         "--bind",
         choices=("core", "none"),
         default="core",
-        help="bind the team's processes to cores in turn, or not at all",
-    )
+        help=(
+            "core: bind the processes of the test team to cores in turn "
+            "(default); none: do not bind them"
+        ),
+    ),
+)
 
 
-def huge_pages():
-    """What the system's pool of huge pages of 2 MB has."""
+def huge_pages() -> dict[str, int]:
+    """Returns the free and total huge pages of 2 MB in the system's pool."""
     pages = {}
     for name in ("free", "nr"):
         try:
@@ -44,20 +57,24 @@ def huge_pages():
     return {"pool_free": pages["free"], "pool_total": pages["nr"]}
 
 
-def collect(options, layout):
+def collect(options: Options, layout: Layout) -> dict[str, Any]:
     ranks = options.ranks or max(2, min(8, len(os.sched_getaffinity(0))))
+    settings = layout.ask("info", "settings")
+    team, said = layout.hear("team", "--ranks", str(ranks), "--bind", options.bind)
+    if not settings["error"]:  # which is shown with the settings
+        sys.stderr.write(said)
     return {
         "version": layout.ask("version"),
         "machine": layout.ask("info", "machine"),
-        "team": layout.ask("team", "--ranks", str(ranks), "--bind", options.bind),
+        "team": team,
         "mpis": mpis.on_path(layout),
         "algorithms": layout.ask("info", "algorithms"),
         "huge_pages": huge_pages(),
-        "settings": layout.ask("info", "settings"),
+        "settings": settings,
     }
 
 
-def show_machine(machine):
+def show_machine(machine: dict[str, Any]) -> None:
     heading(
         f"Machine: {machine['sockets']} socket(s), {machine['cores']} cores, processors"
         f" {machine['processors']}"
@@ -81,13 +98,13 @@ def show_machine(machine):
             right=(1,),
         )
     else:
-        print("  no level of the memory hierarchy is shared by some cores and not by all")
+        print("  no level of the memory hierarchy is shared by only some of the cores")
 
 
-def show_pages(members):
+def show_pages(members: list[dict[str, Any]]) -> None:
     """
-    Where each member's slice lies; nodes are counted, so that one line says it even for long
-    slices.
+    Prints where each member's slice lies.  Pages are counted per node, so that one line suffices
+    for long slices.
     """
     rows = []
     for member in members:
@@ -96,9 +113,9 @@ def show_pages(members):
             (
                 f"{pages['nodes'].count(n)} on {n}"
                 if n >= 0
-                else f"{pages['nodes'].count(n)} not present"
+                else f"{pages['nodes'].count(n)} not used yet"
             )
-            for n in sorted(set(pages["nodes"]))
+            for n in sorted(set(pages["nodes"]), key=lambda n: (n < 0, n))
         )
         rows.append(
             [
@@ -117,9 +134,9 @@ def show_pages(members):
     )
 
 
-def show_huge_pages(members, system):
-    """Whose arenas have huge pages, of what kind, and what the system could give."""
-    kinds = {}
+def show_huge_pages(members: list[dict[str, Any]], system: dict[str, int]) -> None:
+    """Prints the kinds of huge pages in the arenas, and the system's pool."""
+    kinds: dict[Any, Any] = {}
     for member in members:
         kinds.setdefault(member["team"]["pages"]["kind"], []).append(member)
     parts = []
@@ -128,20 +145,22 @@ def show_huge_pages(members, system):
         who = "all ranks" if len(kinds) == 1 else f"{len(having)} ranks"
         parts.append(f"{who}: {kind}" + (f" ({bytes_text(huge)} now)" if huge else ""))
     print(
-        f"  pages (HUDDLE_HUGE_PAGES): {'; '.join(parts)}; of 2 MB the system's pool has"
+        f"  pages (HUDDLE_HUGE_PAGES): {'; '.join(parts)}; pages of 2 MB in the system's pool:"
         f" {system['pool_free']} of {system['pool_total']} free"
     )
 
 
-def show_choices(choices):
-    """Which algorithm serves which sizes, and which rule decided."""
+def show_choices(choices: dict[str, list[dict[str, Any]]]) -> None:
+    """Prints the algorithm of each size, and the rule that chose it."""
     rows = []
     for collective, pieces in choices.items():
         for piece in pieces:
             most = (
                 f"to {bytes_text(piece['max_bytes'])}"
                 if piece["max_bytes"] is not None
-                else "any" if piece["min_bytes"] == 0 else "above"
+                else "any"
+                if piece["min_bytes"] == 0
+                else "above"
             )
             serves, why = piece["serves"], piece["why"]
             parameters = " ".join(
@@ -160,7 +179,7 @@ def show_choices(choices):
     table(["collective", "size", "algorithm", "parameters", "decided by"], rows)
 
 
-def show_team(team, system):
+def show_team(team: dict[str, Any], system: dict[str, int]) -> None:
     first = team["members"][0]["team"]
     heading(
         f"A team of {team['ranks']} processes,"
@@ -172,7 +191,7 @@ def show_team(team, system):
     calls = sum(m["calls"] for m in team["members"])
     print(
         f"  {sum(m['handled'] for m in team['members'])} of {calls} barriers and broadcasts"
-        f" handled, all bytes correct; a waiting rank begins with: {first['waits']}"
+        f" handled, all bytes correct; a waiting rank first uses: {first['waits']}"
     )
     table(
         ["level", "groups"],
@@ -191,19 +210,23 @@ def show_team(team, system):
     show_choices(first["choices"])
 
 
-def show_settings(settings):
-    heading("Settings (huddle settings says what each does)")
+def show_settings(settings: dict[str, Any]) -> None:
+    heading("Settings (huddle settings prints what each does)")
     for line in bad_settings.lines(settings):
         print(f"  {line}")
     table(
         ["setting", "value", "from"],
-        [[s["name"], s["value"], s["origin"]] for s in settings["settings"]],
+        [
+            [s["name"], bad_settings.value_of(s), bad_settings.origin_of(s)]
+            for s in settings["settings"]
+            if not s["lab"] or bad_settings.origin_of(s) != "default"
+        ],
     )
 
 
-def show(facts, layout):
+def show(facts: dict[str, Any], layout: Layout) -> None:
     print(
-        f"huddle {facts['version']}, libraries in {layout.libs} (huddle info --brief: some lines)"
+        f"huddle {facts['version']}, libraries in {layout.libs} (huddle info --brief: a few lines)"
     )
     show_machine(facts["machine"])
     show_team(facts["team"], facts["huge_pages"])
@@ -223,8 +246,18 @@ def show(facts, layout):
     show_settings(facts["settings"])
 
 
-def show_brief(facts):
-    """Will calls be handled, and by which choice of memory and groups."""
+def groups_text(levels: list[dict[str, Any]]) -> str:
+    """Formats the groups of each level: '2 groups by l3', or 'one group of all ranks'."""
+    parts = [
+        f"{count_text(len(level['groups']), 'group')} by {level['level']}"
+        for level in levels
+        if len(level["groups"]) > 1
+    ]
+    return ", ".join(parts) or "one group of all ranks"
+
+
+def show_brief(facts: dict[str, Any]) -> None:
+    """Prints whether calls will be handled, and the choice of memory and groups."""
     machine, first = facts["machine"], facts["team"]["members"][0]["team"]
     print(
         f"huddle {facts['version']}; {machine['sockets']} socket(s), {machine['cores']} cores,"
@@ -235,12 +268,9 @@ def show_brief(facts):
     if not facts["mpis"]:
         print("  no MPI on PATH")
     if first["state"] == "ready":
-        groups = "; ".join(
-            f"{len(level['groups'])} of {level['level']}" for level in first["levels"]
-        )
         print(
-            f"  a team of {facts['team']['ranks']} processes works: groups {groups}; single copy:"
-            f" {first['single_copy']}"
+            f"  a team of {facts['team']['ranks']} processes works: {groups_text(first['levels'])};"
+            f" single copy: {first['single_copy']}"
         )
     else:
         print(f"  a team handles no calls: {first.get('reason', first['state'])}")
@@ -250,7 +280,7 @@ def show_brief(facts):
         print(f"  settings: {line}")
 
 
-def main(options, _command, layout):
+def main(options: Options, _command: list[Any], layout: Layout) -> int:
     facts = collect(options, layout)
     if options.json:
         print(json.dumps(facts, indent=2))
@@ -259,3 +289,6 @@ def main(options, _command, layout):
     else:
         show(facts, layout)
     return 0
+
+
+COMMAND = Command(main, PARAMETERS)

@@ -1,118 +1,141 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: one row per command.  Only `run --explain` comes here of `run` (src/launch)."""
 
-import argparse
-import difflib
-import importlib
+from __future__ import annotations
+
+import io
 import os
-import shutil
 import sys
 
-from .common import stop
-from .common.layout import Trouble
-from .common.parser import Parser
+import click
 
-# Help of each command.  Its module has its name, add_arguments(parser), and
-# main(options, command, layout).
+from . import lab, run_options
+from .common import stop, validators
+from .common.command_line import Asked, Group, text_of
+from .common.layout import CliError, Layout
+
+COMPLETE = "_HUDDLE_COMPLETE"  # set by what completes words in a shell
+# Help of each command.  Its module has its name, and COMMAND.
 COMMANDS = {
     "run": "run an MPI program with huddle",
     "bench": "measure collectives, of huddle and of other MPIs, side by side",
-    "who": "print which ranks of a running job wait for which, inside huddle's collectives",
-    "info": "print the machine, a team's groups and pages, the MPIs found, the settings in effect",
-    "profile": "run a program, and print where its time in collectives goes",
-    "compare": "run a program without and with huddle in turn, and compare",
-    "doctor": "find out whether ranks here can use huddle, and what to change",
-    "explain": "print which algorithm would serve a call, and why, here or on a described machine",
-    "simulate": "simulate how long collectives take on a described machine",
-    "validate": "compare simulated times with measured ones",
-    "tune": "measure this machine and write a tuning file",
-    "model": (
-        "print what time models predict for a collective on a described machine: limits, times,"
-        " the best parameters"
-    ),
-    "reproduce": "compare the papers' results with those of formulas and simulation",
-    "settings": "print every setting: what it does, its default, its value and where that is from",
+    "who": ("print which ranks of a running job wait for which ranks in huddle's collectives"),
+    "info": ("print the machine, a test team's groups and pages, the MPIs found, the settings"),
+    "profile": "run a program and print how it spends its time in collectives",
+    "compare": ("run a program alternately without and with huddle, and compare the times"),
+    "doctor": ("check whether ranks on this machine can use huddle, and print what to change"),
+    "explain": ("print which algorithm serves a call, and why, on this or a described machine"),
+    "tune": "measure this machine until huddle has learned what serves calls here",
+    "wisdom": "print what huddle has learned on this machine; export, import, merge or forget it",
+    "lab": "the laboratory: simulate, validate, model, reproduce",
+    "settings": ("print every setting: its value, the origin of the value, and what it does"),
 }
 
 
-def module_of(command):
-    """Imported when its command is asked for: all of them take longer than most answers."""
-    return importlib.import_module("." + command, __package__)
+class Huddle(Group):
+    """All commands. The options of `run` are those of src/launch."""
+
+    def imported(self, ctx: click.Context, name: str) -> click.Command:
+        if name == "run" and ctx.resilient_parsing:  # completion
+            return run_options.command(ctx.obj.layout)
+        found = super().imported(ctx, name)
+        if getattr(found, "takes_command", False) and ctx.resilient_parsing:
+            found.params.append(run_options.COMMAND)
+        return found
 
 
-def parser_of(asked):
-    """Has the arguments of the command that is asked for (None: there is none)."""
-    parser = Parser(
-        prog="huddle", description="Fast collectives of unmodified MPI programs inside a node."
-    )
-    parser.add_argument("--version", action="store_true", help="print the library's version")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, words in COMMANDS.items():
-        one = commands.add_parser(name, help=words, description=words, allow_abbrev=False)
-        if name == asked:
-            module_of(name).add_arguments(one)
-    return parser
+def show_version(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        print("huddle", ctx.obj.layout.ask("version"))
+        ctx.exit()
 
 
-def check_command(arguments):
-    """A word that is no command gets the nearest one."""
+HUDDLE = Huddle(
+    "huddle",
+    COMMANDS,
+    "cli",
+    help="Fast collectives of unmodified MPI programs inside a node.",
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=show_version,
+            help="Print the library's version.",
+        )
+    ],
+)
+
+
+def check_command(arguments: list[str]) -> None:
+    """Raises CliError with the nearest command if a word is not a command."""
     word = next((word for word in arguments if not word.startswith("-")), None)
     if word is None or word in COMMANDS:
         return
-    near = difflib.get_close_matches(word, COMMANDS, 1)
-    hint = f"did you mean {near[0]}?" if near else f"accepted: {', '.join(COMMANDS)}"
+    if word in lab.COMMANDS:
+        raise CliError(f"{word} is a command of the laboratory: huddle lab {word}", 2)
+    import shutil
+
+    hint = validators.hint(word, COMMANDS, f"the commands are {', '.join(COMMANDS)}")
     if shutil.which(word):
         hint = f"did you mean huddle run -- {word} ...?"
-    raise Trouble(f"no command {word}: {hint}", 2)
+    raise CliError(f"{validators.shown(word)} is not a command of huddle; {hint}", 2)
 
 
-def discard_output():
+def discard_output() -> None:
     """Redirects output that cannot be written, so that Python's exit does not fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def print_anything():
-    """What the encoding of standard output does not have, a file's name say, is printed escaped."""
-    if getattr(sys.stdout, "errors", None) == "strict":
+def print_anything() -> None:
+    """Makes standard output escape characters that its encoding lacks, such as in a file's name."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def obey(arguments, layout):
+def dispatch(arguments: list[str], layout: Layout) -> int:
     """Returns the exit status; its output may not have been written yet."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
-    if not any(word in ("-h", "--help", "--version") for word in arguments[:cut][:1]):
-        check_command(arguments[:cut])
-    parser = parser_of(next((word for word in arguments if word in COMMANDS), None))
-    try:
-        options = parser.parse_args(arguments[:cut])
-    except SystemExit as end:  # a parser's own: --help, or bad words
-        return end.code
+    words, asked = arguments[:cut], Asked(layout, arguments[cut + 1 :])
+    if shell := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(HUDDLE, {"obj": asked}, "huddle", COMPLETE, shell)
+    if words and words[0] not in ("-h", "--help", "--version"):
+        check_command(words)
     stop.listen()
-    if options.version:
-        print("huddle", layout.ask("version"))
-        return 0
-    if not options.command:
-        parser.print_help()
-        return 2
     try:
-        return module_of(options.command).main(options, arguments[cut + 1 :], layout)
-    except argparse.ArgumentTypeError as error:  # of a value that a command itself reads
-        raise Trouble(f"{options.command}: {error}", 2) from error
+        context = HUDDLE.make_context("huddle", list(words) or ["--help"], obj=asked)
+        return HUDDLE.invoke(context)
+    except click.exceptions.Exit as end:  # of --help and --version
+        return 2 if not words else end.exit_code
+    except click.UsageError as error:
+        raise CliError(text_of(error), 2) from error
+    except validators.BadValue as error:  # which a command itself reads
+        command = " ".join(words[: 1 + (words[0] == "lab")])
+        raise CliError(f"{command}: {error}", 2) from error
 
 
-def main(arguments, layout):
-    """The words after the first -- are the user's command.  Returns the exit status."""
+def main(arguments: list[str], layout: Layout) -> int:
+    """
+    Runs the command and returns the exit status.  Words after the first -- are the user's command.
+    """
     if sys.stdout is None:  # closed
         print("huddle: standard output cannot be written: it is closed", file=sys.stderr)
         return 1
     print_anything()
     try:
-        status = obey(arguments, layout)
+        status = dispatch(arguments, layout)
         sys.stdout.flush()
         return status
-    except Trouble as trouble:
-        print(f"huddle: {trouble}", file=sys.stderr)
-        return trouble.status
+    except ModuleNotFoundError as error:  # imported where it is used
+        missing = f"{error.name} is missing"
+        print(f"huddle: {missing}: Debian's python3-{error.name}, or PyPI's", file=sys.stderr)
+        return 1
+    except CliError as error:
+        print(f"huddle: {error}", file=sys.stderr)
+        return error.status
     except BrokenPipeError:
         discard_output()
         return 1

@@ -4,57 +4,77 @@ huddle run --explain: shows what src/launch would set and execute.  `huddle run`
 there, without Python.  huddle run --stats: prints what the ranks have recorded.
 """
 
+from __future__ import annotations
+
 import sys
+from typing import TYPE_CHECKING
 
-from .common import endings, mpis, records, statistics_json
-from .common.text import count_text, heading, table
+from .common import exit_report, mpis, records, statistics_json
+from .common.command_line import Argument, Command, Option
+from .common.layout import Layout
+from .common.text import count_text, heading, plain
 from .common.totals import Totals
+from .common.types import Options
+
+if TYPE_CHECKING:
+    from .common.totals import Row
 
 
-def add_arguments(parser):
-    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help="what would be set")
-    parser.add_argument("--report", metavar="FOLDER", help="print the statistics of a job")
-    parser.add_argument("--to", metavar="FILE", help="where they go as JSON")
-    parser.add_argument("--status", type=int, default=0, help="the job's exit status")
+PARAMETERS = (
+    Argument("variables", nargs=-1, metavar="NAME=VALUE", help="variables that would be set"),
+    Option("--report", metavar="FOLDER", help="print the statistics of a job"),
+    Option("--to", metavar="FILE", help="write them to FILE as JSON"),
+    Option("--status", type=int, default=0, help="the job's exit status"),
+)
 
 
-def said(*lines):
+def said(*lines: str) -> None:
     for line in lines:
         print("huddle:", line, file=sys.stderr)
 
 
-def passed_text(row):
-    """Why calls were not handled, the most frequent reason first."""
+def passed_text(row: Row) -> str:
+    """Returns why calls were not handled, the most frequent reason first."""
     words = [f"{calls} {why}" for why, calls in row.passed.most_common()]
+    words += [f"{row.empty} of zero bytes"] if row.empty else []
     return ", ".join(words) or "none"
 
 
-def show_memory(other):
+def show_memory(other: dict[str, int]) -> None:
     said(
-        f"memory         {count_text(other['leases'], 'lease')},"
-        f" {other['leased_peak_bytes'] >> 10} KiB at most of {other['arena_bytes'] >> 10} KiB;"
-        f" pages on their rank's node {other['pages_home']}, elsewhere {other['pages_elsewhere']}"
+        f"memory         {count_text(other['leases'], 'lease')}, at most"
+        f" {other['leased_peak_bytes'] >> 10} of {other['arena_bytes'] >> 10} KiB at a time;"
+        f" pages: {other['pages_home']} on their rank's NUMA node,"
+        f" {other['pages_elsewhere']} on other nodes"
     )
     if other["messages"]:
         said(
-            f"nodes          sent {count_text(other['messages'], 'message')},"
-            f" {other['message_bytes']} bytes, to other nodes"
-        )
-    if other["tried"]:
-        said(
-            f"adapt          tried a second algorithm {count_text(other['tried'], 'time')}, kept"
-            f" it {count_text(other['changed'], 'time')}"
+            f"nodes          {count_text(other['messages'], 'message')},"
+            f" {other['message_bytes']} bytes sent to other nodes"
         )
 
 
-def show(totals):
-    """Seconds of all ranks: waiting for late ranks, moving data, and those of which neither is
-    known."""
+def show_learned(totals: Totals) -> None:
+    """Prints which sources the choices of the calls are from, if cells were tried or known."""
+    learned = totals.core.learned()
+    if not any(count for source, count in learned.items() if source not in ("first", "native")):
+        return
+    said(
+        f"learned        decided {count_text(learned['decided'], 'cell')},"
+        f" {learned['changed']} of them against the first choice; calls:"
+        f" {learned['known']} by choices known before, {learned['learned']} by choices of this run,"
+        f" {learned['first']} by first choices, {learned['trials']} in trials,"
+        f" {learned['native']} by the MPI, which is faster"
+    )
+
+
+def show(totals: Totals) -> None:
+    """Prints the seconds of all ranks: waiting for late ranks, moving data, and unknown."""
     ranks = totals.ranks
-    said(f"{ranks[0].mpi}; sums over {count_text(len(ranks), 'rank')}, seconds too")
+    said(f"{ranks[0].mpi}; all figures are sums over {count_text(len(ranks), 'rank')}")
     said(
         f"{'':21} {'calls':>12} {'handled':>12} {'bytes':>16} {'seconds':>12} {'waiting':>12}"
-        f" {'moving':>12}  fell back"
+        f" {'moving':>12}  not handled"
     )
     for name, row in totals.by_collective().items():
         unknown = row.unsplit > 0.5 * row.seconds
@@ -69,9 +89,10 @@ def show(totals):
         said(f"times are estimated: the clock was read in {totals.timed} of {totals.calls} calls")
     if totals.core.ranks:
         show_memory(totals.core.other())
+    show_learned(totals)
 
 
-def report(options, command, layout):
+def report(options: Options, command: list[str], layout: Layout) -> int:
     ranks = records.read(options.report)
     if ranks:
         totals = Totals(ranks, layout)
@@ -81,11 +102,11 @@ def report(options, command, layout):
             show(totals)
     elif options.to:
         statistics_json.write_nothing(options.to, options.status)
-    said(*endings.lines(ranks, command, options.report))
+    said(*exit_report.lines(ranks, command, options.report))
     return 0
 
 
-def main(options, command, layout):
+def main(options: Options, command: list[str], layout: Layout) -> int:
     if options.report:
         return report(options, command, layout)
     print("huddle run would set")
@@ -93,7 +114,7 @@ def main(options, command, layout):
         print(f"  {variable}")
     print(f"and execute\n  {' '.join(command) if command else '(the command after --)'}")
     heading("MPIs on PATH, and the front end that the loader would choose")
-    table(
+    plain(
         ["mpi", "launcher", "front end"],
         [
             [
@@ -105,3 +126,6 @@ def main(options, command, layout):
         ],
     )
     return 0
+
+
+COMMAND = Command(main, PARAMETERS)

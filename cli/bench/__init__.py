@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle bench: how long collectives take."""
 
-from .command import add_arguments, main  # noqa: F401  (what main.py asks of a command)
+from .command import COMMAND  # noqa: F401  (what main.py asks of a command)

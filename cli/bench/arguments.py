@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The options of `huddle bench`, including those of IMB and OSU, and their meaning."""
 
-import argparse
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Callable
+from typing import Any
 
-from ..common import places, refused
-from ..common.layout import Trouble
+from ..common import output_files, validators
+from ..common.command_line import Argument, Option
+from ..common.layout import CliError
 from ..common.options import MAX_STARTED, real, sizes_of, span, whole
+from ..common.types import Options
 from . import plan
-from .synonyms import add_synonyms, positive
+from .synonyms import SYNONYMS, positive
 
-EXAMPLES = """examples:
+EXAMPLES = (
+    """examples:
   huddle bench                                         first MPI found, without and with huddle, 2 ranks
   huddle bench bcast --bytes 8:16M --ranks 2,8 --against ompi4,ompi4-sm,mpich5,intel --png bcast.png
   huddle bench barrier --algorithm all --bare           every barrier, compared with plain flags
@@ -21,137 +27,142 @@ EXAMPLES = """examples:
   huddle bench --summary --quick --csv figures.csv      how huddle compares here, in five minutes
 
 Ctrl-C ends the running launch and prints the figures measured so far.
-""" + places.HELP
+"""
+    + output_files.HELP
+)
 
 LAUNCHES, FIGURE_MS = 5, 40
 CANDIDATE = "ALGORITHM [PARAMETER=VALUE ...] [HUDDLE_SETTING=VALUE ...]; own: huddle's choice"
 
 
-def list_of(kind):
-    def parse(text):
+def list_of(kind: Any) -> Callable[..., Any]:
+    def parse(text: str) -> list[int | str]:
         return [kind(part) for part in text.split(",")]
 
     parse.__name__ = "list"
     return parse
 
 
-def place(text):
+def place(text: str) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if not equals or not os.path.exists(path):
-        raise refused.argument(text, "NAME=PLACE, a launcher or the folder whose bin holds it")
+        raise validators.argument(text, "NAME=PLACE, a launcher or the folder whose bin holds it")
     return name, os.path.abspath(path)
 
 
-def add_what(parser):
-    parser.add_argument(
+MPI_PLACES = Option(
+    "--mpi",
+    multiple=True,
+    type=place,
+    metavar="NAME=PLACE",
+    help=("an MPI that is not on PATH: its mpirun or mpiexec, or the folder that contains its bin"),
+)
+
+WHAT = (
+    Argument(
         "collectives",
-        nargs="*",
+        nargs=-1,
         metavar="COLLECTIVE",
         help=(
             "barrier, bcast, reduce, allreduce, ... (default: all); osu_bcast, osu_ibcast and"
             " IMB-MPI1 Bcast are accepted too; sizes are bytes of the message, for alltoall bytes"
             " from one rank to one rank"
         ),
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--bytes",
         type=sizes_of,
         metavar="SIZES",
         help="8,1K,1M or 8:4M (powers of two) or 8:4M:8 (default: 8:2M:8)",
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--ranks",
         type=list_of(whole(2, MAX_STARTED)),
         metavar="N,...",
         help="numbers of ranks, such as 2,8 (default: 2; with --summary several)",
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--bind",
         choices=("core", "none"),
         default="core",
         help="core: one core per rank if there are enough (default); none: ranks are not bound",
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--way",
         choices=("blocking", "nonblocking"),
-        help=(
-            "how a call is made (default: blocking); nonblocking: started, and completed at once by"
-            " MPI_Wait"
-        ),
-    )
-    parser.add_argument(
-        "--root", type=whole(), default=0, metavar="N", help="root of broadcasts (default: 0)"
-    )
-    parser.add_argument(
-        "--root-shift", action="store_true", help="the next rank is the root in every call"
-    )
-    parser.add_argument(
-        "--cold",
+        help="blocking calls (default), or nonblocking calls that MPI_Wait completes at once",
+    ),
+    Option("--root", type=whole(), default=0, metavar="N", help="root of broadcasts (default: 0)"),
+    Option("--root-shift", is_flag=True, help="use the next rank as the root in each call"),
+    Option(
+        "--cold/--warm",
         "--off-cache",
-        action="store_true",
-        help="flush buffers from the caches before each call",
-    )
-    parser.add_argument(
-        "--warm", dest="cold", action="store_false", help="do not flush buffers (default)"
-    )
-    late = parser.add_mutually_exclusive_group()
-    late.add_argument(
+        default=False,
+        help="flush the buffers from the caches before each call; --warm: do not flush (default)",
+    ),
+    Option(
         "--skew",
         type=positive,
         metavar="US",
-        help="ranks arrive at random within US microseconds; time counts from the last arrival",
-    )
-    late.add_argument(
+        help=(
+            "let ranks arrive at random times within US microseconds; a call is"
+            " timed from the last arrival"
+        ),
+    ),
+    Option(
         "--late",
         type=positive,
         metavar="US",
         help=(
-            "delay one rank by US microseconds, round-robin; also prints the mean processor time"
-            " of a rank"
+            "delay one rank by US microseconds, another rank in each call; also"
+            " print the mean processor time of a rank"
         ),
-    )
+    ),
+)
 
 
-def add_summary(parser):
-    many = parser.add_argument_group("a summary of everything")
-    many.add_argument(
+SUMMARY = (
+    Option(
         "--summary",
-        action="store_true",
+        is_flag=True,
         help=(
-            "by collective and class of line transfer: ratios to the fastest MPI that is found, and"
-            " to the same MPI alone; 2 ranks in several ways, and more ranks than cores; about"
-            f" half an hour, at most {plan.FULL.minutes} minutes"
+            "print a summary by collective and class of cache-line transfer: ratios to the"
+            " fastest MPI found, and to the same MPI without huddle. Measures 2 ranks in"
+            " several placements, and more ranks than cores; takes about 30 minutes, at most"
+            f" {plan.FULL.minutes}"
         ),
-    )
-    many.add_argument(
+    ),
+    Option(
         "--quick",
-        action="store_true",
+        is_flag=True,
         help=f"with --summary: fewer sizes and ranks, at most {plan.QUICK.minutes} minutes",
-    )
-    many.add_argument(
+    ),
+    Option(
         "--minutes",
         type=real(0, 10000),
         metavar="M",
-        help="with --summary: start no launch that would end later",
-    )
-    many.add_argument(
+        help="with --summary: time limit in minutes; no launch is started that would end later",
+    ),
+    Option(
         "--add",
-        action="append",
-        default=[],
+        multiple=True,
         metavar="FILE",
-        help="with --summary: count the figures of an earlier one, too, from its --csv FILE",
-    )
+        help=(
+            "with --summary: include the figures of an earlier summary, from the FILE of its --csv"
+        ),
+    ),
+)
 
 
-def add_whom(parser):
-    parser.add_argument(
+WHOM = (
+    Option(
         "--with",
-        dest="hosts",
+        "hosts",
         type=list_of(str),
         metavar="MPI,...",
         help="MPIs to run huddle with (default: the first found)",
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--against",
         type=list_of(str),
         metavar="PEER,...",
@@ -161,74 +172,65 @@ def add_whom(parser):
             " -bruck, -tree, -pipeline, -ring, -rabenseifner, -pairwise (default: the MPIs of"
             " --with without huddle; none: no peer)"
         ),
-    )
-    parser.add_argument(
-        "--mpi",
-        action="append",
-        type=place,
-        default=[],
-        metavar="NAME=PLACE",
-        help="an MPI that is not on PATH: its mpirun or mpiexec, or the folder whose bin holds it",
-    )
-    parser.add_argument(
+    ),
+    MPI_PLACES,
+    Option(
         "--algorithm",
         metavar="NAME",
         help="force one of huddle's algorithms; all: measure each of them",
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--set",
-        action="append",
-        default=[],
+        multiple=True,
         metavar="NAME=VALUE",
         help="a setting of huddle, for example HUDDLE_LEASE=1M (see huddle settings)",
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--compare",
-        action="append",
-        default=[],
+        multiple=True,
         metavar="CANDIDATE",
         help=(
-            f"without MPI: settings in turn, on one team; ratios to the first.  {CANDIDATE}."
-            "  huddle settings prints the parameters"
+            "compare candidates without MPI, in turn on one team, as ratios to the first"
+            f" candidate: {CANDIDATE}. 'huddle settings --lab' prints the parameters"
         ),
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--bare",
-        action="store_true",
+        is_flag=True,
         help=(
-            "also measure plain forms of barrier, bcast, allreduce and alltoall, without MPI or"
-            " huddle: flags, a ring of buffers (the best of a few), windows"
+            "also measure simple implementations of barrier, bcast, allreduce "
+            "and alltoall without MPI or huddle: flags, a ring of buffers (the "
+            "best of several), windows"
         ),
-    )
+    ),
+)
 
 
-def add_how(parser):
-    parser.add_argument(
+HOW = (
+    Option(
         "--launches",
         type=positive,
         metavar="N",
         help=(
-            f"number of launches of each variant, in turn (default: {LAUNCHES}; with fewer there"
-            " are no intervals)"
+            f"number of launches of each variant, in turn (default: {LAUNCHES}; fewer give no"
+            " confidence intervals)"
         ),
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--figure-ms",
         type=positive,
         metavar="MS",
-        help=f"time per figure and launch (default: {FIGURE_MS})",
-    )
-    parser.add_argument(
-        "--shots", type=positive, metavar="N", help="make exactly N calls per figure"
-    )
-    parser.add_argument(
+        help=f"time to measure a figure in a launch, in ms (default: {FIGURE_MS})",
+    ),
+    Option("--shots", type=positive, metavar="N", help="make exactly N calls per figure"),
+    Option(
         "--warmups",
         type=whole(),
         default=3,
         metavar="N",
         help="uncounted calls before a figure (default: 3)",
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--loop",
         type=positive,
         metavar="N",
@@ -236,57 +238,62 @@ def add_how(parser):
             "N back-to-back calls are one sample, as in IMB and OSU (default: single calls from a"
             " common start)"
         ),
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--limit",
         type=positive,
         metavar="S",
-        help="time limit of one launch (default: computed from its work)",
-    )
+        help="time limit of one launch, in seconds (default: computed from its calls)",
+    ),
+)
 
 
-def add_output(parser):
-    parser.add_argument(
+OUTPUT = (
+    Option(
         "--details",
-        action="store_true",
-        help="print a line per size and variant: interval, p99, min, avg, max, launches",
-    )
-    for kind, words in (
-        ("csv", "write a row for each figure of each launch"),
-        ("json", "write rows and figures, the machine, the command"),
-        ("columns", "write bytes and medians in plain columns, for a plotting program"),
-        ("png", "draw a plot"),
-        ("html", "write one file with tables, plots, the machine, the command"),
-    ):
-        parser.add_argument(f"--{kind}", metavar="FILE", help=words)
+        is_flag=True,
+        help=(
+            "print a line per size and variant: confidence interval, p99, min, avg, max, launches"
+        ),
+    ),
+    *(
+        Option(f"--{kind}", metavar="FILE", help=words)
+        for kind, words in (
+            ("csv", "write a row for each figure of each launch"),
+            ("json", "write rows, figures, and a description of the machine and the command"),
+            ("columns", "write bytes and medians in plain columns, for a plotting program"),
+            ("png", "draw a plot"),
+            ("html", "write one file with tables, plots, and the description of the machine"),
+        )
+    ),
+)
 
 
-def add_arguments(parser):
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = EXAMPLES
-    for add in (add_what, add_whom, add_how, add_output, add_summary, add_synonyms):
-        add(parser)
+PARAMETERS = (*WHAT, *WHOM, *HOW, *OUTPUT, *SUMMARY, *SYNONYMS)
 
 
-def nonblocking(word, known):
-    """Whether a name is that of a nonblocking collective: ibcast."""
+def nonblocking(word: str, known: list[str]) -> bool:
+    """Returns whether a name is a nonblocking collective's, such as ibcast."""
     return word not in known and word[:1] == "i" and word[1:] in known
 
 
-def collectives_of(words, known):
-    """The names in huddle's spelling and order, and how calls are made, where names tell it."""
-    words = {re.sub(r"^osu_", "", word.lower()) for word in words if word.upper() != "IMB-MPI1"}
-    starts = {word for word in words if nonblocking(word, known)}
-    if starts and starts != words:
-        raise Trouble(
-            f"bench: {', '.join(sorted(words))}: blocking and nonblocking calls (accepted: one of"
+def collectives_of(words: list[str], known: list[str]) -> tuple[list[str], str | None]:
+    """
+    Returns the collectives in huddle's spelling and order, and how the names say that calls are
+    made.
+    """
+    asked = {re.sub(r"^osu_", "", word.lower()) for word in words if word.upper() != "IMB-MPI1"}
+    starts = {word for word in asked if nonblocking(word, known)}
+    if starts and starts != asked:
+        raise CliError(
+            f"bench: {', '.join(sorted(asked))}: blocking and nonblocking calls (accepted: one of"
             " both)",
             2,
         )
-    wanted = {word[1:] for word in starts} or words
+    wanted = {word[1:] for word in starts} or asked
     unknown = wanted - set(known)
     if unknown:
-        raise Trouble(
+        raise CliError(
             f"bench: no such collective: {', '.join(sorted(unknown))} (accepted:"
             f" {', '.join(known)})",
             2,
@@ -295,21 +302,23 @@ def collectives_of(words, known):
     return names, "nonblocking" if starts else None
 
 
-def settle(options, known):
+def settle(options: Options, known: list[str]) -> Options:
     """Resolves synonyms and defaults.  known: the names of all collectives."""
+    if options.skew and options.late:
+        raise CliError("--late: not with --skew (accepted: one of the two)", 2)
     if options.summary:
         plan.settle(options, known)
     elif word := plan.own_word(options):
-        raise Trouble(f"bench: {word}: only with --summary", 2)
+        raise CliError(f"bench: {word}: only with --summary", 2)
     options.collectives, way = collectives_of(options.collectives, known)
     if way and options.way == "blocking":
-        raise Trouble("bench: --way blocking: not possible with names of nonblocking calls", 2)
+        raise CliError("bench: --way blocking: not possible with names of nonblocking calls", 2)
     options.way = options.way or way or "blocking"
     options.ranks = options.ranks or [2]
     options.launches = options.launches or LAUNCHES
     options.figure_ms = options.figure_ms or FIGURE_MS
     if options.way != "blocking" and (options.compare or options.bare):
-        raise Trouble(f"bench: --way {options.way}: not possible with --compare or --bare", 2)
+        raise CliError(f"bench: --way {options.way}: not possible with --compare or --bare", 2)
     if not options.summary:  # which has sizes of its own for each number of ranks
         options.bytes = options.bytes or sizes_of("8:2M:8")
     if options.zero_size and options.bytes and 0 not in options.bytes:
@@ -319,14 +328,14 @@ def settle(options, known):
     if options.npmin:
         options.ranks = span(options.npmin, max(options.ranks), 2)
     if not 0 <= options.root < min(options.ranks):
-        raise Trouble(
+        raise CliError(
             f"--root {options.root}: not possible (accepted: 0 to {min(options.ranks) - 1})", 2
         )
     return options
 
 
-def call_words(options, collectives, sizes):
-    """Options of the measuring program: which calls to make."""
+def call_words(options: Options, collectives: list[str], sizes: list[int]) -> list[str]:
+    """Returns the measuring program's options that say which calls to make."""
     return [
         "--coll",
         ",".join(collectives),
@@ -339,8 +348,8 @@ def call_words(options, collectives, sizes):
     ]
 
 
-def program_words(options, collectives, sizes):
-    """Options of the measuring program: which calls to make, and how to measure them."""
+def program_words(options: Options, collectives: list[str], sizes: list[int]) -> list[str]:
+    """Returns the measuring program's options: which calls to make, and how to measure them."""
     words = [
         *call_words(options, collectives, sizes),
         "--figure-ms",

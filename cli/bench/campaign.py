@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Launches of variants in turn, A B C A B C, and their figures."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING, Any
 
 from ..common import jobs
-from ..common.layout import Trouble
+from ..common.layout import CliError, Layout
+from ..common.types import Options
 from . import handled, variants
 from .arguments import call_words, program_words
 from .stats import BARE, BARRIERS
+
+if TYPE_CHECKING:
+    from ..common.jobs import JobFailed
+    from ..common.progress import Progress
+    from .variants import Variant
 
 PATIENCE = 20  # as in bench/shots.c: maximum time of a figure, as a multiple of its time
 
@@ -18,19 +27,23 @@ class Campaign:
     handled: (variant, ranks) -> {(collective, size)} that huddle handles, where these are not all.
     """
 
-    def __init__(self, options, layout, variants):
+    def __init__(self, options: Options, layout: Layout, variants: list[Variant]) -> None:
         self.options, self.layout, self.variants = options, layout, variants
-        self.samples, self.notes, self.left_out, self.wrong = [], [], set(), 0
-        self.handled, self.checked = {}, set()
+        self.wrong = 0
+        self.samples: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+        self.left_out: set[Any] = set()
+        self.handled: dict[Any, Any] = {}
+        self.checked: set[Any] = set()
 
-    def binding(self, ranks):
+    def binding(self, ranks: int) -> str:
         return jobs.binding(self.options.bind, ranks)
 
-    def bound(self, ranks):
+    def bound(self, ranks: int) -> bool:
         return self.binding(ranks) == "core"
 
-    def turns(self):
-        """(launch, ranks, variant) in order."""
+    def turns(self) -> list[tuple[int, int, Variant]]:
+        """Returns (launch, ranks, variant) in the order of launches."""
         return [
             (launch, ranks, variant)
             for launch in range(self.options.launches)
@@ -39,18 +52,18 @@ class Campaign:
             if self.collectives(variant)
         ]
 
-    def collectives(self, variant):
+    def collectives(self, variant: Variant) -> list[str]:
         return [
             name
             for name in self.options.collectives
             if variant.only is None or name in variant.only
         ]
 
-    def sizes(self, collective):
+    def sizes(self, collective: str) -> list[int]:
         return [0] if collective in BARRIERS else self.options.bytes
 
-    def limit_s(self, variant):
-        """Of a launch with all collectives and sizes of the variant."""
+    def limit_s(self, variant: Variant) -> float:
+        """Returns the time limit of a launch with all collectives and sizes of the variant."""
         figures = sum(len(self.sizes(name)) for name in self.collectives(variant))
         if self.options.limit:
             return self.options.limit
@@ -58,7 +71,9 @@ class Campaign:
             return 600
         return 30 + figures * (PATIENCE * self.options.figure_ms / 1000 + 0.5)
 
-    def launch(self, variant, ranks, words, env=None):
+    def launch(
+        self, variant: Variant, ranks: int, words: list[str], env: dict[str, str] | None = None
+    ) -> dict[str, Any]:
         command, more = variants.command_of(self.layout, variant, ranks, self.bound(ranks), words)
         try:
             output = jobs.run(command, {**more, **(env or {})}, limit_s=self.limit_s(variant))
@@ -73,8 +88,8 @@ class Campaign:
                 f"{' '.join(command)}: no figures in its output: {output[-500:]}"
             ) from error
 
-    def give_up(self, variant, ranks, failure):
-        """A variant that failed is not launched again with this number of ranks."""
+    def give_up(self, variant: Variant, ranks: int, failure: JobFailed) -> None:
+        """Records the failure.  The variant is not launched again with this number of ranks."""
         self.left_out.add((variant.name, ranks))
         lines = str(failure).strip().splitlines()
         self.notes.append(
@@ -82,7 +97,7 @@ class Campaign:
             + "\n    ".join([lines[0], *lines[1:][-6:]])
         )
 
-    def check(self, variant, ranks):
+    def check(self, variant: Variant, ranks: int) -> None:
         """Checks that huddle handles the calls that are to be measured."""
         names = self.collectives(variant)
         words = [*call_words(self.options, names, self.options.bytes), *handled.ONCE]
@@ -90,10 +105,12 @@ class Campaign:
         if any(row["passed"] for row in counts.values()):
             self.keep_handled(variant, ranks, words, counts)
 
-    def keep_handled(self, variant, ranks, words, counts):
+    def keep_handled(
+        self, variant: Variant, ranks: int, words: list[str], counts: dict[str, dict[str, Any]]
+    ) -> None:
         """
-        A forced algorithm may not take every call; a team without MPI says which.  (What the MPI
-        calls itself, on the way, does not matter.)
+        Asks a team without an MPI which calls the forced algorithm handles, and keeps them.  Calls
+        that the MPI makes itself are not counted.
         """
         command, env = variants.asked_of_team(self.layout, variant, ranks, self.bound(ranks), words)
         figures = json.loads(jobs.run(command, env))["figures"]
@@ -107,8 +124,10 @@ class Campaign:
                 which = f"{some} of {len(sizes)} sizes" if some else "no call"
                 self.notes.append(f"{variant.name}, {ranks} ranks: handles {which} of {name}")
 
-    def wanted(self, variant, ranks):
-        """(collectives, sizes) of a launch: each of which huddle handles some call."""
+    def wanted(self, variant: Variant, ranks: int) -> tuple[list[str], list[int]]:
+        """
+        Returns the (collectives, sizes) to launch: those of which huddle handles at least one call.
+        """
         names, sizes = self.collectives(variant), self.options.bytes
         pairs = self.handled.get((variant.name, ranks))
         if pairs is None:
@@ -119,7 +138,7 @@ class Campaign:
             [size for size in sizes if size in kept],
         )
 
-    def measure(self, launch, variant, ranks):
+    def measure(self, launch: int, variant: Variant, ranks: int) -> None:
         names, sizes = self.wanted(variant, ranks)
         if not names:
             return
@@ -139,7 +158,14 @@ class Campaign:
                 ranks,
             )
 
-    def keep(self, answer, launch, variant, ranks, ring=None):
+    def keep(
+        self,
+        answer: dict[str, Any],
+        launch: int,
+        variant: Variant,
+        ranks: int,
+        ring: str | None = None,
+    ) -> None:
         pairs = self.handled.get((variant.name, ranks))
         for figure in answer["figures"]:
             name = figure["collective"].removeprefix(f"{BARE}_")
@@ -164,8 +190,8 @@ class Campaign:
             self.wrong += answer["wrong"]
             self.notes.append(f"{variant.name}, {ranks} ranks: {answer['wrong']} bytes were wrong")
 
-    def take(self, launch, ranks, variant):
-        """A turn."""
+    def take(self, launch: int, ranks: int, variant: Variant) -> None:
+        """Checks and measures one launch, or records the variant's failure."""
         if (variant.name, ranks) in self.left_out:
             return
         try:
@@ -176,10 +202,10 @@ class Campaign:
         except jobs.JobFailed as failure:
             self.give_up(variant, ranks, failure)
 
-    def run(self, progress):
+    def run(self, progress: Progress) -> Any:
         """
-        All turns; a step of progress after each.  Returns what ended it early (Ctrl-C, a signal),
-        or None.
+        Takes all turns and steps the progress after each.  Returns the interrupt (Ctrl-C, a signal)
+        that ended them early, or None.
         """
         try:
             for turn in self.turns():
@@ -188,5 +214,5 @@ class Campaign:
         except KeyboardInterrupt as interrupt:
             return interrupt
         if not self.samples:
-            raise Trouble("bench: nothing was measured\n  " + "\n  ".join(self.notes))
+            raise CliError("bench: nothing was measured\n  " + "\n  ".join(self.notes))
         return None

@@ -5,28 +5,35 @@ time over message size, one line per variant; below, the ratio to the best peer.
 drawn where there are launches enough.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ..common.pictures import INK, look, png, time_text
 from ..common.text import bytes_text
 from .stats import BARE, BARRIERS, panels
 from .tables import setting_text, variants_of
+
+if TYPE_CHECKING:
+    from .stats import Ratio
 
 BLUE, RED = "#0b6fb8", "#b3402a"
 OURS = ("#0b6fb8", "#1aa6a6", "#5b4bb3", "#2c8a4b", "#0a3d62", "#7d3c98")
 PEERS = ("#8a8a8a", "#d08c3c", "#b3402a", "#c9a227", "#a0522d", "#555555", "#d4a5a5")
 
 
-def size_text(row):
+def size_text(row: Any) -> Any:
     return "" if row.collective in BARRIERS else bytes_text(row.bytes)
 
 
-def factor_text(factor):
+def factor_text(factor: Any) -> Any:
     return f"{factor:.0f}×" if factor >= 9.95 else f"{factor:.1f}×"
 
 
-def looks(variants):
+def looks(variants: list[str]) -> dict[str, tuple[str, str, str]]:
     """
-    variant -> (colour, marker, line style); huddle's are blue and green, peers are not, the bare
-    limit is dotted.
+    Returns {variant: (colour, marker, line style)}. huddle's are blue and green, and the bare limit
+    is dotted.
     """
     ours, peers = look(OURS), look(PEERS)
     return {
@@ -39,7 +46,7 @@ def looks(variants):
     }
 
 
-def draw_variant(axis, rows, name, colour, marker, style):
+def draw_variant(axis: Any, rows: Any, name: Any, colour: Any, marker: Any, style: Any) -> None:
     there = [i for i, row in enumerate(rows) if name in row.cells]
     cells = [rows[i].cells[name] for i in there]
     times = [cell.median_ns / 1000 for cell in cells]
@@ -52,8 +59,8 @@ def draw_variant(axis, rows, name, colour, marker, style):
             axis.plot([i, i], ends, color=colour, lw=1, zorder=2)
 
 
-def best_ratios(rows):
-    """[(position, Ratio)] of huddle's best variant to the best peer."""
+def best_ratios(rows: Any) -> Any:
+    """Returns [(position, Ratio)] of huddle's best variant to the best peer."""
     return [
         (i, min(row.ratios.values(), key=lambda ratio: ratio.value))
         for i, row in enumerate(rows)
@@ -61,13 +68,16 @@ def best_ratios(rows):
     ]
 
 
-def significant(ratio):
-    """It has an interval, which is on one side of 1."""
+def significant(ratio: Ratio) -> bool:
+    """Returns whether the ratio has an interval, and the interval lies on one side of 1."""
     return ratio.low is not None and (ratio.low > 1 or ratio.high < 1)
 
 
-def draw_ratios(axis, rows):
-    """Below 1 huddle is faster.  A factor is written where the interval is on one side of 1."""
+def draw_ratios(axis: Any, rows: Any) -> None:
+    """
+    Draws the ratios: huddle is faster below 1.  Writes a factor where the interval lies on one side
+    of 1.
+    """
     found = best_ratios(rows)
     at, values = [i for i, _ in found], [ratio.value for _, ratio in found]
     axis.axhline(1, color="#888888", lw=1)
@@ -106,13 +116,13 @@ def draw_ratios(axis, rows):
     axis.set_ylabel("ratio to\nbest peer", color=INK, fontsize=9)
 
 
-def plain(axis):
+def plain(axis: Any) -> None:
     axis.grid(axis="y", color="#ececec", zorder=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(which="both", colors=INK, length=0)
 
 
-def draw_panel(axis, below, rows, title, shown):
+def draw_panel(axis: Any, below: Any, rows: Any, title: Any, shown: Any) -> None:
     for name in variants_of(rows):
         draw_variant(axis, rows, name, *shown[name])
     axis.set_yscale("log")
@@ -130,8 +140,10 @@ def draw_panel(axis, below, rows, title, shown):
     axis.legend(frameon=False, loc="upper left", fontsize=9, ncols=1 if len(shown) <= 5 else 2)
 
 
-def panels_of(rows):
-    """[(title, rows)]: one collective in each, so that no line joins two."""
+def panels_of(rows: Any) -> Any:
+    """
+    Returns [(title, rows)] with one collective in each, so that no line joins two collectives.
+    """
     return [
         (setting_text(ranks, bind, line, some).replace("; ", "\n"), some)
         for (ranks, bind, line), mine in panels(rows)
@@ -140,8 +152,8 @@ def panels_of(rows):
     ]
 
 
-def draw(rows, title):
-    """PNG, as bytes.  Needs matplotlib (see missing()) and at least one row."""
+def draw(rows: Any, title: Any) -> Any:
+    """Returns the chart as PNG bytes.  Needs matplotlib (see missing()) and at least one row."""
     from matplotlib import pyplot
 
     drawn, shown = panels_of(rows), looks(variants_of(rows))
@@ -158,7 +170,7 @@ def draw(rows, title):
         color=INK,
     )
     top = 1 - (1.2 if across == 1 else 0.95) / (5.4 * down + 0.6)
-    outer = figure.add_gridspec(down, across, hspace=0.3, top=top, bottom=0.05)
+    outer: Any = figure.add_gridspec(down, across, hspace=0.3, top=top, bottom=0.05)
     for cell, (words, mine) in zip(outer, drawn):
         above, below = cell.subgridspec(2, 1, height_ratios=(3, 1), hspace=0.06).subplots()
         draw_panel(above, below, mine, words, shown)

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Medians as plain columns, which any plotting program reads: bytes, then each variant's time."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .stats import panels
 from .tables import PLACED, variants_of
 
+if TYPE_CHECKING:
+    from .stats import Row
 
-def block(collective, ranks, bind, line, rows):
+
+def block(collective: str, ranks: int, bind: str, line: str, rows: list[Row]) -> str:
     names = variants_of(rows)
     lines = [
         f"# {collective}, {ranks} ranks, {PLACED[bind]}, line transfer: {line}; medians, us",
@@ -18,9 +25,11 @@ def block(collective, ranks, bind, line, rows):
     return "\n".join(lines) + "\n"
 
 
-def text(rows):
-    """A block for each collective and number of ranks, two empty lines between, as gnuplot's index
-    counts them."""
+def text(rows: list[Row]) -> str:
+    """
+    Returns a block for each collective and number of ranks.  Two empty lines separate blocks, as
+    gnuplot's index counts them.
+    """
     blocks = []
     for (ranks, bind, line), mine in panels(rows):
         for name in dict.fromkeys(row.collective for row in mine):

@@ -4,17 +4,27 @@ huddle bench: how long collectives take, huddle's and its peers', in turn and un
 conditions.
 """
 
-import sys
+from __future__ import annotations
 
-from ..common import launching, steady, stop
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..common import launching, stability, stop
+from ..common.command_line import Command
+from ..common.layout import Layout
 from ..common.progress import Progress
 from ..common.text import heading, table
+from ..common.types import Options
 from . import arguments, compare, report, stats, summary
-from .arguments import add_arguments  # noqa: F401  (of every command)
+from .arguments import EXAMPLES, PARAMETERS
 from .campaign import Campaign
 from .rounds import Rounds, parts_of
 from .tables import bare_lines, missing_lines, summary_lines, tables
 from .variants import choose, program
+
+if TYPE_CHECKING:
+    from .stats import Row
+    from .variants import Variant
 
 NO_FIGURE = (
     "no figure is shown: the line transfer changed its class during each of them"
@@ -22,16 +32,18 @@ NO_FIGURE = (
 )
 
 
-def known_collectives(layout):
-    """In the library's order."""
+def known_collectives(layout: Layout) -> list[str]:
+    """Returns the names of the collectives in the library's order."""
     return list(dict.fromkeys(row["collective"] for row in layout.ask("info", "algorithms")))
 
 
-def warn(line):
+def warn(line: str) -> None:
     print(f"huddle: bench: {line}", file=sys.stderr)
 
 
-def show(rows, unlabelled, others, missing, options):
+def show(
+    rows: list[Row], unlabelled: int, others: str | None, missing: list[Any], options: Options
+) -> None:
     for title, headers, lines, right in tables(rows, options.details):
         heading(title)
         table(headers, lines, right)
@@ -49,7 +61,13 @@ def show(rows, unlabelled, others, missing, options):
         )
 
 
-def about_of(layout, variants, missing, campaign, command):
+def about_of(
+    layout: Layout,
+    variants: list[Variant],
+    missing: list[Any],
+    campaign: Campaign | Rounds,
+    command: list[str],
+) -> dict[str, Any]:
     first = next((v.mpi for v in variants if v.mpi), None)
     return {
         "command": command,
@@ -69,8 +87,8 @@ def about_of(layout, variants, missing, campaign, command):
     }
 
 
-def prepare(options, layout):
-    """(campaign, variants, MPIs that are missing)"""
+def prepare(options: Options, layout: Layout) -> tuple[Any, list[Any], list[str]]:
+    """Returns (campaign, variants, MPIs that are missing)."""
     if options.compare:
         compare.check(options)
         return compare.Comparison(options, layout), compare.variants_of(options), []
@@ -85,7 +103,7 @@ def prepare(options, layout):
     return Campaign(options, layout, variants), variants, missing
 
 
-def show_summary(campaign, others, missing):
+def show_summary(campaign: Rounds, others: Any, missing: list[Any]) -> list[Any]:
     """Returns the cases."""
     cases = summary.cases_of(campaign.samples)
     for title, headers, lines, right in summary.tables(cases):
@@ -98,7 +116,13 @@ def show_summary(campaign, others, missing):
     return cases
 
 
-def show_rows(campaign, variants, others, missing, options):
+def show_rows(
+    campaign: Campaign,
+    variants: list[Variant],
+    others: str | None,
+    missing: list[Any],
+    options: Options,
+) -> list[Row]:
     """Returns the rows."""
     ours, peers = ([v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer"))
     rows, unlabelled = stats.rows_of(campaign.samples, ours, peers)
@@ -106,15 +130,27 @@ def show_rows(campaign, variants, others, missing, options):
     return rows
 
 
-def main(options, _command, layout):
+def failures(campaign: Campaign | Rounds | compare.Comparison) -> list[str]:
+    """
+    Returns why some figures are missing or not right.  The list is empty if all are there and
+    right.
+    """
+    return [
+        *([f"{campaign.wrong} bytes were wrong"] if campaign.wrong else []),
+        *(["launches failed or did not end, as the notes say"] if campaign.left_out else []),
+    ]
+
+
+def main(options: Options, _command: list[Any], layout: Layout) -> int:
     options = arguments.settle(options, known_collectives(layout))
     report.check_files(options, warn)
     campaign, variants, missing = prepare(options, layout)
-    others = steady.others() if campaign.turns() else None
+    others = stability.others() if campaign.turns() else None
     if options.summary and campaign.parts:
         warn(campaign.plan_text())
     with Progress(len(campaign.turns()), "measuring") as progress:
         interrupt = campaign.run(progress)
+    rows: list[Any]
     if options.summary:
         rows = show_summary(campaign, others, missing)
     else:
@@ -131,4 +167,10 @@ def main(options, _command, layout):
     if interrupt:
         warn(f"ended by {stop.name_of(interrupt)}: the figures are those of the launches before")
         return stop.status_of(interrupt)
-    return 1 if campaign.wrong or campaign.left_out or missing or not rows else 0
+    found = failures(campaign)
+    if found and rows:
+        warn(f"the exit status is 1: {' and '.join(found)}")
+    return 1 if found or missing or not rows else 0
+
+
+COMMAND = Command(main, PARAMETERS, EXAMPLES, laid_out=True)

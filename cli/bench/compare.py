@@ -5,29 +5,36 @@ may differ by more than algorithms do.  Here all candidates meet the same proces
 placement of pages and the same moment.
 """
 
+from __future__ import annotations
+
 import math
 import os
 import re
 import statistics
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from ..common import jobs
-from ..common.layout import Trouble
+from ..common.layout import CliError, Layout
 from ..common.text import bytes_text
-from ..common.trials import KEPT, Ended, Plan, Trials, times_of
+from ..common.types import Options
 from .arguments import CANDIDATE
+from .trials import KEPT, Ended, Plan, Trials, times_of
 from .variants import Variant
+
+if TYPE_CHECKING:
+    from ..common.progress import Progress
 
 LOW, HIGH = 30, 4000  # shots of a candidate, at least and at most
 SHOTS_S = 30  # within which a busy machine takes the fewest shots of all candidates
 PATIENCE_S = 60  # until a launch is ended, beyond its time
 
 
-def algorithms_of(layout, collective):
+def algorithms_of(layout: Layout, collective: str) -> dict[str, dict[str, Any]]:
     return {a["name"]: a for a in layout.ask("info", "algorithms") if a["collective"] == collective}
 
 
-def is_value_of(parameter, text):
+def is_value_of(parameter: dict[str, Any], text: str) -> bool:
     if parameter["words"]:
         return text in parameter["words"]
     match = re.fullmatch(r"(\d+)([KMG]?)", text.upper())
@@ -37,35 +44,38 @@ def is_value_of(parameter, text):
     return parameter["min"] <= number <= parameter["max"]
 
 
-def values_of(parameter):
+def values_of(parameter: dict[str, Any]) -> str:
     return ", ".join(parameter["words"]) or f"{parameter['min']} to {parameter['max']}"
 
 
-def setting_of(collective, algorithm, pair):
-    """A parameter of the algorithm, or any setting: 'huddle_prefetch=0'."""
+def setting_of(collective: str, algorithm: dict[str, Any], pair: str) -> str:
+    """
+    Returns the setting for a parameter of the algorithm, or for any setting such as
+    huddle_prefetch=0.
+    """
     name, equals, value = pair.partition("=")
     if not equals:
-        raise Trouble(f"bench: --compare: {pair!r}: not understood (accepted: {CANDIDATE})", 2)
+        raise CliError(f"bench: --compare: {pair!r}: not understood (accepted: {CANDIDATE})", 2)
     if name.lower().startswith("huddle_"):
         return f"{name.upper()}={value}"
     known = {parameter["name"]: parameter for parameter in algorithm["parameters"]}
     if name in known and not is_value_of(known[name], value):
-        raise Trouble(
+        raise CliError(
             f"bench: --compare: {pair!r}: not a value of {collective}/{algorithm['name']} {name}"
             f" (accepted: {values_of(known[name])})",
             2,
         )
     if name not in known:
-        raise Trouble(
+        raise CliError(
             f"bench: --compare: {collective}/{algorithm['name']} has no parameter {name}"
             f" (accepted: {', '.join(known) or 'none'})",
             2,
         )
-    return f"HUDDLE_{collective}_{algorithm['name']}_{name}".upper() + f"={value}"
+    return f"HUDDLE_LAB_{collective}_{algorithm['name']}_{name}".upper() + f"={value}"
 
 
-def settings_of(layout, collective, text):
-    """For bench-trials: a setting per line."""
+def settings_of(layout: Layout, collective: str, text: str) -> str:
+    """Returns a candidate's settings as bench-trials reads them, one per line."""
     words = text.split()
     if words[:1] == ["own"]:
         name, lines, algorithm = "own", [], {"name": "own", "parameters": []}
@@ -74,13 +84,13 @@ def settings_of(layout, collective, text):
         name = words[0] if words else ""
         if name not in known:
             accepted = ", ".join(["own", *known])
-            raise Trouble(f"bench: --compare: no {collective}/{name} (accepted: {accepted})", 2)
+            raise CliError(f"bench: --compare: no {collective}/{name} (accepted: {accepted})", 2)
         algorithm, lines = known[name], [f"HUDDLE_{collective.upper()}={name}"]
     return "\n".join(lines + [setting_of(collective, algorithm, pair) for pair in words[1:]])
 
 
-def variants_of(options):
-    """The first one is what the others are compared with."""
+def variants_of(options: Options) -> list[Variant]:
+    """Returns the variants.  All others are compared with the first one."""
     kinds = ["peer"] + ["huddle"] * (len(options.compare) - 1)
     return [Variant(t, kind, None, {}, [], None) for t, kind in zip(options.compare, kinds)]
 
@@ -88,16 +98,23 @@ def variants_of(options):
 class Comparison:
     """As Campaign: samples, notes and so on."""
 
-    def __init__(self, options, layout):
+    def __init__(self, options: Options, layout: Layout) -> None:
         self.options, self.layout = options, layout
-        self.samples, self.notes, self.left_out, self.wrong = [], [], set(), 0
-        self.missing = {}  # (candidate, ranks, collective, why) -> sizes without a figure
-        self.reasons = {}  # (candidate, ranks, collective, size) -> why there is no figure
+        self.wrong = 0
+        self.samples: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+        self.left_out: set[Any] = set()
+        self.missing: dict[
+            Any, Any
+        ] = {}  # (candidate, ranks, collective, why) -> sizes without a figure
+        self.reasons: dict[
+            Any, str
+        ] = {}  # (candidate, ranks, collective, size) -> why there is no figure
         for collective in options.collectives:
             for text in options.compare:
                 settings_of(layout, collective, text)
 
-    def turns(self):
+    def turns(self) -> list[tuple[int, int, str]]:
         return [
             (launch, ranks, collective)
             for launch in range(self.options.launches)
@@ -105,39 +122,42 @@ class Comparison:
             for collective in self.options.collectives
         ]
 
-    def moves(self, collective):
-        """It has data, so a size."""
+    def moves(self, collective: str) -> bool:
+        """Returns whether the collective moves data, so that calls have a size."""
         rows = self.layout.ask("info", "collectives")
         return next(row["moves"] for row in rows if row["name"] == collective)
 
-    def plan(self):
+    def plan(self) -> Plan:
         o = self.options
         seconds = o.figure_ms / 1000 * len(o.compare)
         low, high = (o.shots, o.shots) if o.shots else (LOW, HIGH)
         return Plan(seconds, low, high, o.loop or 0, True, SHOTS_S + seconds)
 
-    def measure(self, launch, ranks, collective):
+    def measure(self, launch: int, ranks: int, collective: str) -> None:
         texts = [settings_of(self.layout, collective, text) for text in self.options.compare]
         bind = jobs.binding(self.options.bind, ranks)
         team = SimpleNamespace(ranks=ranks, bind="core" if bind == "core" else "none")
         plan = self.plan()
         limit_s = PATIENCE_S + plan.limit_s
-        with Trials(self.layout, team, texts, lambda: limit_s) as trials:
+        with Trials(self.layout, team, texts, limit_s) as trials:
             for size in self.options.bytes if self.moves(collective) else [0]:
                 trials.line_at = -math.inf  # each size has its own
                 answer = trials.compare(collective, size, plan, list(range(len(texts))))
                 self.keep(answer, (launch, ranks, bind, collective, size))
 
-    def why(self, text, about):
-        """Why huddle takes no such call; asked once, as it is the same in all launches."""
+    def why(self, text: str, about: tuple[int, int, str, str, int]) -> str:
+        """
+        Returns why huddle does not handle such a call.  Asks once, since all launches get the same
+        answer.
+        """
         _, ranks, bind, collective, size = about
         key = (text, ranks, collective, size)
         if key not in self.reasons:
             self.reasons[key] = self.reason(text, ranks, bind, collective, size)
         return self.reasons[key]
 
-    def reason(self, text, ranks, bind, collective, size):
-        """What the library says of a team with these settings."""
+    def reason(self, text: str, ranks: int, bind: str, collective: str, size: int) -> str:
+        """Asks the library why a team with these settings falls back."""
         lines = settings_of(self.layout, collective, text).splitlines()
         ours = [name for name in os.environ if name.startswith("HUDDLE") and name not in KEPT]
         answer, _ = self.layout.hear(
@@ -146,7 +166,7 @@ class Comparison:
         )
         return answer["error"] or ("refused" if answer["serves"] else answer["why"]["by"])
 
-    def keep(self, answer, about):
+    def keep(self, answer: dict[str, Any], about: tuple[int, int, str, str, int]) -> None:
         launch, ranks, bind, collective, size = about
         times = times_of(answer)
         refused = {figure["candidate"] for figure in answer["figures"] if figure["refused"]}
@@ -184,8 +204,11 @@ class Comparison:
                 }
             )
 
-    def tell_missing(self):
-        """A line for each candidate without a figure; one with none of a collective is left out."""
+    def tell_missing(self) -> None:
+        """
+        Notes each candidate without a figure, and leaves out the candidates without any figure of a
+        collective.
+        """
         seen = {(s["variant"], s["ranks"], s["collective"]) for s in self.samples}
         for (name, ranks, collective, why), sizes in self.missing.items():
             of = f" of {', '.join(map(bytes_text, sizes))}" if self.moves(collective) else ""
@@ -193,8 +216,8 @@ class Comparison:
             if (name, ranks, collective) not in seen:
                 self.left_out.add((name, ranks, collective))
 
-    def run(self, progress):
-        """All turns.  Returns what ended it early, or None."""
+    def run(self, progress: Progress) -> Any:
+        """Takes all turns.  Returns the interrupt that ended them early, or None."""
         early = None
         try:
             for turn in self.turns():
@@ -208,12 +231,12 @@ class Comparison:
             early = interrupt
         self.tell_missing()
         if not self.samples and not early:
-            raise Trouble("bench: nothing was measured\n  " + "\n  ".join(self.notes))
+            raise CliError("bench: nothing was measured\n  " + "\n  ".join(self.notes))
         return early
 
 
-def check(options):
-    """What --compare cannot be combined with."""
+def check(options: Options) -> None:
+    """Raises CliError if --compare is combined with an option that it does not support."""
     for name, value in (
         ("--root", options.root),
         ("--root-shift", options.root_shift),
@@ -227,6 +250,6 @@ def check(options):
         ("--set", options.set),
     ):
         if value:
-            raise Trouble(f"bench: --compare and {name} exclude each other", 2)
+            raise CliError(f"bench: --compare and {name} exclude each other", 2)
     if any(re.search(r"[\n,]", text) for text in options.compare) or len(options.compare) < 2:
-        raise Trouble(f"bench: --compare: two candidates or more (accepted: {CANDIDATE})", 2)
+        raise CliError(f"bench: --compare: two candidates or more (accepted: {CANDIDATE})", 2)

@@ -4,9 +4,13 @@ Counts which calls huddle handles.  This is a separate launch of the measuring p
 counting costs time.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import tempfile
+from collections.abc import Callable
+from typing import Any
 
 from ..common import jobs
 
@@ -14,11 +18,11 @@ from ..common import jobs
 ONCE = ("--min", "1", "--max", "1", "--warmups", "0", "--figure-ms", "1000")
 
 
-def count(launch, names):
+def count(launch: Callable[..., Any], names: list[str]) -> dict[str, dict[str, Any]]:
     """
-    {collective: {"handled": calls, "passed": {reason: calls}}} of these collectives.
-    launch(environment) starts the program.  JobFailed: huddle was not in it, or handled no call.
-    Open MPI counts one more call, its own.
+    Starts the program by launch(environment).  Returns {collective: {"handled": calls, "passed":
+    {reason: calls}}} of these collectives.  Raises JobFailed if huddle was not in the program or
+    handled no call.  Open MPI counts one more call, its own.
     """
     with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
         file = os.path.join(scratch, "statistics.json")

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The plan of `huddle bench --summary`: its numbers of ranks, sizes and rounds, and its options."""
 
-from collections import namedtuple
+from __future__ import annotations
 
-from ..common.layout import Trouble
+from collections import namedtuple
+from typing import Any
+
+from ..common.layout import CliError
+from ..common.types import Options
 
 # shared: sizes where ranks outnumber the cores.  There a figure takes an MPI that does not yield up
 # to seconds.
@@ -14,7 +18,11 @@ COLLECTIVES = (
     "barrier bcast reduce allreduce reduce_scatter alltoall allgather gather scatter scan exscan"
 ).split()  # without those whose blocks may differ
 LOOP = 100  # calls back to back
-ITS_OWN = (("quick", False), ("minutes", None), ("add", []))  # options; as they are unless given
+ITS_OWN: tuple[tuple[str, Any], ...] = (
+    ("quick", False),
+    ("minutes", None),
+    ("add", []),
+)  # options; as they are unless given
 # Options that it leaves out: it has these ways to call itself, or no such output.
 OTHERS = (
     *("compare", "bare", "algorithm", "details", "full", "npmin", "zero_size", "root"),
@@ -22,21 +30,21 @@ OTHERS = (
 )
 
 
-def own_word(options):
-    """The option that a command without --summary has no use for, or None."""
+def own_word(options: Options) -> str | None:
+    """Returns the first option that only --summary accepts, or None."""
     return next((f"--{name}" for name, unset in ITS_OWN if getattr(options, name) != unset), None)
 
 
-def of(options):
+def of(options: Options) -> Plan:
     return QUICK if options.quick else FULL
 
 
-def settle(options, known):
+def settle(options: Options, known: list[str]) -> None:
     """Checks the options, and sets what the user does not."""
     word = next((name for name in OTHERS if getattr(options, name)), None)
     if word or options.bind != "core":
         word = f"--{word.replace('_', '-')}" if word else f"--bind {options.bind}"
-        raise Trouble(f"bench: --summary and {word} exclude each other", 2)
+        raise CliError(f"bench: --summary and {word} exclude each other", 2)
     plan = of(options)
     options.ranks = options.ranks or list(plan.ranks)
     options.launches = options.launches or plan.rounds

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the figures as CSV, JSON, PNG and one HTML file."""
 
+from __future__ import annotations
+
 import base64
 import csv
 import html
@@ -9,14 +11,21 @@ import json
 import math
 import platform
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from ..common import pictures, places
-from ..common.layout import Trouble
+from ..common import output_files, pictures
+from ..common.layout import CliError, Layout
 from ..common.text import bytes_text
 from ..common.transfers import class_of
+from ..common.types import Options
 from . import chart, columns
 from .stats import panels
 from .tables import bare_lines, setting_text, summary_lines, tables
+
+if TYPE_CHECKING:
+    from .stats import Row
+    from .summary import Case
 
 COLUMNS = (
     "ranks",
@@ -60,7 +69,7 @@ Figures are medians of the launches' medians, with 95 % intervals by bootstrap o
 and only figures of one class are compared (nearest: below 40 ns, near: below 150 ns, far)."""
 
 
-def processor():
+def processor() -> str:
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             return next(
@@ -72,8 +81,8 @@ def processor():
         return platform.machine()
 
 
-def machine_of(layout):
-    """Facts about the machine that a reader of the figures needs."""
+def machine_of(layout: Layout) -> dict[str, Any]:
+    """Returns facts about the machine that a reader of the figures needs."""
     seen = layout.ask("info", "machine")
     return {
         "processor": processor(),
@@ -87,7 +96,7 @@ def machine_of(layout):
     }
 
 
-def as_csv(samples):
+def as_csv(samples: list[dict[str, Any]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", restval="")
     writer.writeheader()
@@ -95,23 +104,25 @@ def as_csv(samples):
     return text.getvalue()
 
 
-def plain(value):
-    """A row, with dictionaries instead of named tuples."""
+def plain(value: Any) -> Any:
+    """Returns a row with dictionaries instead of named tuples."""
     value = value._asdict() if hasattr(value, "_asdict") else value
     if isinstance(value, dict):
         return {name: plain(part) for name, part in value.items()}
     return value
 
 
-def as_json(rows, samples, about):
+def as_json(rows: list[Row | Case], samples: list[dict[str, Any]], about: dict[str, Any]) -> str:
     return (
         json.dumps({**about, "rows": [plain(row) for row in rows], "samples": samples}, indent=1)
         + "\n"
     )
 
 
-def html_table(title, headers, rows, right):
-    def line(cells, tag):
+def html_table(
+    title: str, headers: list[str], rows: list[list[str]], right: tuple[int, ...]
+) -> str:
+    def line(cells: list[str], tag: str) -> str:
         return (
             "<tr>"
             + "".join(
@@ -128,8 +139,8 @@ def html_table(title, headers, rows, right):
     )
 
 
-def heat_map(rows):
-    """Ratios to the best peer, collectives by sizes; a strong colour is far from 1."""
+def heat_map(rows: list[Row]) -> str:
+    """Draws the ratios to the best peer, collectives by sizes.  A strong colour is far from 1."""
     parts = []
     for (ranks, bind, line), mine in panels(rows):
         found = {
@@ -154,7 +165,7 @@ def heat_map(rows):
     return "".join(parts)
 
 
-def heat_cell(ratio):
+def heat_cell(ratio: float | None) -> str:
     if ratio is None:
         return "<td>"
     share = min(80, 100 * abs(math.log2(ratio)) / 2)
@@ -162,8 +173,8 @@ def heat_cell(ratio):
     return f'<td class=n style="background:{colour}">{ratio:.2f}'
 
 
-def as_html(rows, about, picture):
-    """picture: PNG bytes or None."""
+def as_html(rows: list[Row], about: dict[str, Any], picture: bytes | None) -> str:
+    """Returns the page.  `picture` is PNG bytes or None."""
     machine = ", ".join(f"{name} {value}" for name, value in about["machine"].items())
     parts = [
         (
@@ -195,21 +206,27 @@ def as_html(rows, about, picture):
     return "\n".join(parts)
 
 
-def check_files(options, say):
+def check_files(options: Options, say: Callable[..., Any]) -> None:
     """
-    Before anything is measured: all can be written, and a picture drawn; say(line): of a page that
-    will have none.
+    Checks, before the measurement, that all files can be written and a picture drawn.  Reports by
+    say(line) if the page will have no pictures.
     """
     for kind in ("csv", "json", "columns", "png", "html"):
-        places.check(f"--{kind}", getattr(options, kind))
+        output_files.check(f"--{kind}", getattr(options, kind))
     why = pictures.missing() if options.png or options.html else None
     if why and options.png:
-        raise Trouble(f"--png {options.png}: {why}")
+        raise CliError(f"--png {options.png}: {why}")
     if why:
         say(f"--html {options.html}: without pictures: {why}")
 
 
-def write_files(options, rows, samples, about, say):
+def write_files(
+    options: Options,
+    rows: list[Any],
+    samples: list[dict[str, Any]],
+    about: dict[str, Any],
+    say: Callable[..., Any],
+) -> None:
     """Writes the requested files; say(line) reports each, or why it was not written."""
     picture = None
     if options.png or options.html:
@@ -218,15 +235,15 @@ def write_files(options, rows, samples, about, say):
         elif not pictures.missing():
             picture = chart.draw(rows, f"{about['mpi']}, {about['machine']['processor']}")
     if options.png and picture:
-        places.write(options.png, picture)
+        output_files.write(options.png, picture)
     if options.html:
-        places.write(options.html, as_html(rows, about, picture))
+        output_files.write(options.html, as_html(rows, about, picture))
     if options.csv:
-        places.write(options.csv, as_csv(samples))
+        output_files.write(options.csv, as_csv(samples))
     if options.columns:
-        places.write(options.columns, columns.text(rows))
+        output_files.write(options.columns, columns.text(rows))
     if options.json:
-        places.write(options.json, as_json(rows, samples, about))
+        output_files.write(options.json, as_json(rows, samples, about))
     for name, path in (
         ("picture", options.png if picture else None),
         ("page", options.html),

@@ -4,20 +4,27 @@ What `huddle bench --summary` measures: rounds of all numbers of ranks and ways 
 of these the variants in turn.  It starts no launch that would probably end after its time.
 """
 
-import argparse
+from __future__ import annotations
+
 import itertools
 import math
 import time
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from ..common import collectives, jobs
-from ..common.layout import Trouble
+from ..common.layout import CliError, Layout
 from ..common.options import sizes_of
 from ..common.text import count_text
 from ..common.transfers import class_of
+from ..common.types import Options
 from . import handled, plan, summary
 from .arguments import call_words
 from .campaign import Campaign
+
+if TYPE_CHECKING:
+    from ..common.progress import Progress
+    from .variants import Variant
 
 # Of a launch, until its time is known: its start, a figure's two line transfers, and how many times
 # as long as bound ranks each of those that share cores takes.
@@ -26,8 +33,8 @@ REPEATS = 2  # at most, of a launch whose processors were elsewhere
 SLOW, SLACK_S = 20, 10  # limit of a launch: times its guess; beyond the time of all
 
 
-def usual(lines):
-    """The most frequent class."""
+def usual(lines: Any) -> str | None:
+    """Returns the most frequent class."""
     return max(Counter(filter(None, lines)).most_common(1), default=(None,))[0]
 
 
@@ -39,7 +46,7 @@ class Part(Campaign):
 
     left_s = math.inf
 
-    def check(self, variant, ranks):
+    def check(self, variant: Variant, ranks: int) -> None:
         names = self.collectives(variant)
         words = [*call_words(self.options, names, self.options.bytes), *handled.ONCE]
         counts = handled.count(lambda env: self.launch(variant, ranks, words, env), names)
@@ -49,35 +56,38 @@ class Part(Campaign):
                 f"{variant.name}, {ranks} ranks: the MPI's own serve {', '.join(none)}"
             )
 
-    def limit_s(self, variant):
-        """Some MPIs take seconds for a figure; one that hangs must not take the rest's time."""
+    def limit_s(self, variant: Variant | None) -> float:
+        """
+        Returns the time limit of a launch.  An MPI that hangs must not use up the others' time,
+        though some need seconds for a figure.
+        """
         longest = SLOW * self.guess_s()
         return self.options.limit or min(longest, self.left_s + SLACK_S)
 
-    def figures(self):
+    def figures(self) -> int:
         return sum(len(self.sizes(name)) for name in self.options.collectives)
 
-    def guess_s(self):
-        """Of a launch."""
+    def guess_s(self) -> float:
+        """Estimates the duration of a launch."""
         many = self.options.ranks[0]
         share = 1 if self.bound(many) else SHARE * many
         return START_S + self.figures() * (1.3 * self.options.figure_ms / 1000 + LINE_S) * share
 
-    def text(self):
+    def text(self) -> str:
         calls = "back to back" if self.options.loop else "single calls"
         roots = "roots in turn" if self.options.root_shift else "root 0"
         return f"{self.options.ranks[0]} ranks, {calls}, {roots}"
 
 
-def ways_of(ranks, rooted):
-    """(loop, roots in turn, only collectives with a root), for bound ranks or all."""
+def ways_of(ranks: int, rooted: list[str]) -> list[tuple[int | None, bool, bool]]:
+    """Returns [(loop, roots in turn, only collectives with a root)] for bound ranks or for all."""
     if ranks != 2:
         return [(None, True, False)]
     fixed = [(None, False, True), (plan.LOOP, False, True)] if rooted else []
     return [(None, True, False), (plan.LOOP, True, False), *fixed]
 
 
-def parts_of(options, layout, variants):
+def parts_of(options: Options, layout: Layout, variants: list[Variant]) -> list[Part]:
     rooted = {row.name for row in collectives.known(layout) if row.rooted}
     sizes, parts = options.bytes, []
     with_root = [name for name in options.collectives if name in rooted]
@@ -93,7 +103,7 @@ def parts_of(options, layout, variants):
                 "root_shift": shift,
                 "collectives": with_root if only else options.collectives,
             }
-            one = argparse.Namespace(**{**vars(options), **more})
+            one = Options(**{**vars(options), **more})
             parts.append(Part(one, layout, variants))
     return parts
 
@@ -101,24 +111,26 @@ def parts_of(options, layout, variants):
 class Rounds:
     """As Campaign: samples, notes and so on, of all parts."""
 
-    def __init__(self, options, parts):
-        self.options, self.parts, self.seconds = options, parts, {}
+    def __init__(self, options: Options, parts: list[Any]) -> None:
+        self.options, self.parts = options, parts
+        self.seconds: dict[Any, float] = {}
         self.samples = [sample for path in options.add for sample in summary.read(path)]
-        self.notes, checked = [], set()
+        self.notes: list[str] = []
+        checked: set[Any] = set()
         self.begin = time.monotonic()
         for part in parts:
             part.samples, part.notes, part.checked = self.samples, self.notes, checked
 
     @property
-    def wrong(self):
+    def wrong(self) -> int:
         return sum(part.wrong for part in self.parts)
 
     @property
-    def left_out(self):
+    def left_out(self) -> set[Any]:
         return set().union(*(part.left_out for part in self.parts))
 
-    def turns(self):
-        """(launch, part, variant) in order."""
+    def turns(self) -> list[Any]:
+        """Returns (launch, part, variant) in the order of launches."""
         return [
             (launch, part, variant)
             for launch in range(self.options.launches)
@@ -127,12 +139,12 @@ class Rounds:
             if part.collectives(variant)
         ]
 
-    def expected_s(self, turn):
+    def expected_s(self, turn: tuple[int, Part, Variant]) -> float:
         _, part, variant = turn
         return self.seconds.get((part.text(), variant.name), part.guess_s())
 
-    def plan_text(self):
-        """What is about to be measured, and how long that takes."""
+    def plan_text(self) -> str:
+        """Returns a text that says what will be measured, and how long the measurement takes."""
         variants = self.parts[0].variants
         names = [[v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer")]
         minutes = self.left_s(self.turns()) / 60
@@ -142,16 +154,16 @@ class Rounds:
             f" at most {self.options.minutes:g}"
         )
 
-    def left_s(self, turns):
-        """What the turns take, but no longer than there is time for."""
+    def left_s(self, turns: list[tuple[int, Part, Variant]]) -> float:
+        """Returns the expected time of the turns, at most the time that is left."""
         spent = time.monotonic() - self.begin
         return min(sum(map(self.expected_s, turns)), max(0, 60 * self.options.minutes - spent))
 
-    def fits(self, turn):
+    def fits(self, turn: tuple[int, Part, Variant]) -> bool:
         spent = time.monotonic() - self.begin
         return spent + self.expected_s(turn) <= 60 * self.options.minutes
 
-    def take(self, turn):
+    def take(self, turn: tuple[int, Part, Variant]) -> str | None:
         """Returns the class of most of its figures; None: there is none."""
         launch, part, variant = turn
         begin, before = time.monotonic(), len(self.samples)
@@ -160,10 +172,10 @@ class Rounds:
         self.seconds[part.text(), variant.name] = time.monotonic() - begin
         return usual(map(class_of, self.samples[before:]))
 
-    def take_all(self, turns, progress):
+    def take_all(self, turns: list[tuple[int, Part, Variant]], progress: Progress) -> bool:
         """
-        The turns of a part.  A launch of another class than most is repeated: its figures cannot be
-        compared.  False: there was no time for a turn.
+        Takes the turns of a part, and repeats launches of another class than most, since their
+        figures cannot be compared.  Returns False if a turn did not fit into the time.
         """
         lines = []
         for turn in turns:
@@ -178,15 +190,16 @@ class Rounds:
                     lines[number] = self.take(turn)
         return True
 
-    def run(self, progress):
+    def run(self, progress: Progress) -> Any:
         """
-        All turns for which there is time.  Returns what ended it early (Ctrl-C, a signal), or None.
+        Takes all turns for which there is time.  Returns the interrupt (Ctrl-C, a signal) that
+        ended them early, or None.
         """
         turns = self.turns()
         self.begin = time.monotonic()
         try:
             for (launch, part), group in itertools.groupby(turns, key=lambda turn: turn[:2]):
-                left = f"{self.left_s(turns[progress.done:]) / 60:.1f} min left"
+                left = f"{self.left_s(turns[progress.done :]) / 60:.1f} min left"
                 progress.stage(f"round {launch + 1}, {part.text()}, about {left}")
                 if not self.take_all(list(group), progress):
                     self.notes.append(self.ended_text(launch, part))
@@ -194,10 +207,10 @@ class Rounds:
         except KeyboardInterrupt as interrupt:
             return interrupt
         if not self.samples:
-            raise Trouble("bench: nothing was measured\n  " + "\n  ".join(self.notes))
+            raise CliError("bench: nothing was measured\n  " + "\n  ".join(self.notes))
         return None
 
-    def ended_text(self, launch, part):
+    def ended_text(self, launch: int, part: Part) -> str:
         return (
             f"the {self.options.minutes:g} minutes ended in round {launch + 1} of"
             f" {self.options.launches}, at {part.text()}"

@@ -5,10 +5,13 @@ Figures are compared only within one class of line transfer.  The processors of 
 may move; then it behaves like several machines, and a ratio across them means nothing.
 """
 
+from __future__ import annotations
+
 import math
 import random
 import statistics
 from collections import defaultdict, namedtuple
+from typing import Any
 
 from ..common.transfers import ANY, CLASSES, class_of, usable
 
@@ -30,10 +33,10 @@ Ratio = namedtuple("Ratio", "value low high")
 Row = namedtuple("Row", "ranks bind collective bytes line line_ns cells best ratios")
 
 
-def interval(draw):
+def interval(draw: Any) -> tuple[float | None, float | None]:
     """
-    The middle PERCENT of DRAWS values of draw(), which gets a source of random numbers: the same
-    ones each time.
+    Returns the middle PERCENT of DRAWS values of draw().  Every call passes the same random
+    numbers.
     """
     source = random.Random(1)
     values = sorted(draw(source) for _ in range(DRAWS))
@@ -41,25 +44,25 @@ def interval(draw):
     return values[cut], values[-1 - cut]
 
 
-def redraw(values, source):
+def redraw(values: list[float], source: Any) -> float:
     return statistics.median(source.choices(values, k=len(values)))
 
 
-def median_interval(values):
-    """Bootstrap over the launches; (None, None): there are too few."""
+def median_interval(values: list[float]) -> tuple[float | None, float | None]:
+    """Returns the bootstrap interval over the launches, or (None, None) if there are too few."""
     if len(values) < MIN_LAUNCHES:
         return None, None
     return interval(lambda source: redraw(values, source))
 
 
-def ratio_of(ours, theirs):
+def ratio_of(ours: list[float], theirs: list[float]) -> Ratio:
     value = statistics.median(ours) / statistics.median(theirs)
     if min(len(ours), len(theirs)) < MIN_LAUNCHES:
         return Ratio(value, None, None)
     return Ratio(value, *interval(lambda source: redraw(ours, source) / redraw(theirs, source)))
 
 
-def cell_of(figures, turn):
+def cell_of(figures: list[dict[str, Any]], turn: int) -> Cell:
     medians = [f["median_ns"] for f in figures]
     return Cell(
         statistics.median(medians),
@@ -74,10 +77,10 @@ def cell_of(figures, turn):
     )
 
 
-def best_ring(figures):
+def best_ring(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
-    Of the bare ring's figures, those of the fragment and number of buffers that served this size
-    best.
+    Returns the bare ring's figures of the fragment and number of buffers that are fastest at this
+    size.
     """
     rings = defaultdict(list)
     for figure in figures:
@@ -85,9 +88,9 @@ def best_ring(figures):
     return min(rings.values(), key=lambda some: statistics.median(f["median_ns"] for f in some))
 
 
-def grouped(samples):
-    """(ranks, bind, collective, bytes, class) -> variant -> [figure]."""
-    groups = defaultdict(lambda: defaultdict(list))
+def grouped(samples: list[dict[str, Any]]) -> dict[Any, Any]:
+    """Returns {(ranks, bind, collective, bytes, class): {variant: [figure]}}."""
+    groups: defaultdict[Any, defaultdict[Any, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
         if usable(sample):
             groups[
@@ -99,16 +102,25 @@ def grouped(samples):
             ][sample["variant"]].append(sample)
     for variants in groups.values():
         variants.update({BARE: best_ring(variants[BARE])} if BARE in variants else {})
-    return groups
+    return dict(groups)
 
 
-def order(key):
+def order(key: tuple[int, str, str, int, str]) -> tuple[int, str, str, int, int]:
     ranks, bind, collective, size, line = key
     return (ranks, bind, collective, [*(name for name, _ in CLASSES), ANY].index(line), size)
 
 
-def row_of(key, variants, turns, ours, peers):
-    """turns: every variant's place; ours, peers: names of variants."""
+def row_of(
+    key: tuple[int, str, str, int, str],
+    variants: dict[str, list[dict[str, Any]]],
+    turns: dict[str, int],
+    ours: list[str],
+    peers: list[Any],
+) -> Row:
+    """
+    Returns the row of a group.  `turns` has every variant's place; `ours` and `peers` are names of
+    variants.
+    """
     medians = {name: [f["median_ns"] for f in figures] for name, figures in variants.items()}
     here = [name for name in peers if name in medians]
     best = min(here, key=lambda name: statistics.median(medians[name])) if here else None
@@ -122,40 +134,46 @@ def row_of(key, variants, turns, ours, peers):
     return Row(
         *key,
         statistics.median(lines) if lines else None,
-        {name: cell_of(variants[name], turns[name]) for name in sorted(variants, key=turns.get)},
+        {
+            name: cell_of(variants[name], turns[name])
+            for name in sorted(variants, key=turns.__getitem__)
+        },
         best,
         {name: ratio_of(medians[name], medians[best]) for name in ours if best and name in medians},
     )
 
 
-def rows_of(samples, ours, peers):
+def rows_of(
+    samples: list[dict[str, Any]], ours: list[str], peers: list[Any]
+) -> tuple[list[Row], int]:
     """
-    samples: figures of the measuring program, each with ranks, bind and variant.  Returns the rows,
-    and the number of samples that have no class.
+    Returns the rows of samples, and the number of samples without a class.  A sample is a figure of
+    the measuring program with ranks, bind and variant.
     """
-    groups, turns = grouped(samples), {
-        name: i for i, name in enumerate(dict.fromkeys(s["variant"] for s in samples))
-    }
+    groups, turns = (
+        grouped(samples),
+        {name: i for i, name in enumerate(dict.fromkeys(s["variant"] for s in samples))},
+    )
     rows = [row_of(key, groups[key], turns, ours, peers) for key in sorted(groups, key=order)]
     return rows, sum(class_of(s) is None for s in samples)
 
 
-def geometric_mean(values):
+def geometric_mean(values: list[float]) -> float:
     return math.exp(statistics.fmean(map(math.log, values)))
 
 
-def panels(rows):
-    """[((ranks, bind, line), rows)] in order."""
+def panels(rows: list[Row]) -> list[tuple[tuple[int, str, str], list[Row]]]:
+    """Returns [((ranks, bind, line), rows)] in order."""
     found = defaultdict(list)
     for row in rows:
         found[row.ranks, row.bind, row.line].append(row)
     return list(found.items())
 
 
-def summaries(rows):
+def summaries(rows: list[Row]) -> list[Any]:
     """
-    (ranks, bind, collective, class, variant, geometric mean of its ratios to each size's best peer,
-    sizes) of collectives that have sizes.
+    Returns (ranks, bind, collective, class, variant, mean, sizes) of collectives with several
+    sizes.  The mean is geometric, of the ratios to each size's best peer.
     """
     found = defaultdict(list)
     for row in rows:

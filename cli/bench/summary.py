@@ -8,11 +8,15 @@ slowest counts.  A case is compared only where all of them and all other MPIs ha
 class: without the fastest MPI's a ratio would be too small.
 """
 
+from __future__ import annotations
+
 import csv
 import statistics
-from collections import defaultdict, namedtuple
+from collections import Counter, defaultdict, namedtuple
+from collections.abc import Callable
+from typing import Any
 
-from ..common.layout import Trouble
+from ..common.layout import CliError
 from ..common.sizes import written
 from ..common.text import count_text
 from ..common.transfers import ANY, CLASSES, class_of, usable
@@ -37,35 +41,52 @@ WHOLE = ("ranks", "loop", "launch", "bytes", "shots", "late", "refused", "wrong"
 NS = ("line_before", "line_after", "median", "p99", "min", "mean", "max", "cpu")
 
 
-def setting_of(sample):
+def setting_of(sample: dict[str, Any]) -> Setting:
     return Setting(sample["ranks"], sample["bind"], sample["loop"], sample["root"])
 
 
-def order(case):
+def order(case: Case) -> tuple[int, int]:
     lines = [*(name for name, _ in CLASSES), ANY]
     return case.bytes, lines.index(case.line)
 
 
-def case_of(key, figures, everyone):
-    """figures: (host, variant) -> ns of its launches; everyone: all that were measured at all."""
+def case_of(
+    key: tuple[Setting, str, int, str],
+    figures: dict[tuple[str, str], list[float]],
+    everyone: set[tuple[str, str]],
+) -> Case:
+    """
+    Returns the case.  `figures` is {(host, variant): ns of its launches}; `everyone` has all pairs
+    that were measured for any size.
+    """
     ns = {who: statistics.median(values) for who, values in figures.items()}
     hosts = {host: value for (host, _), value in ns.items() if host}
     peers = {name: value for (host, name), value in ns.items() if not host}
     own = {host: value / peers[host] for host, value in hosts.items() if host in peers}
-    slowest, fastest = max(hosts, key=hosts.get), min(peers, key=peers.get, default=None)
+    slowest, fastest = (
+        max(hosts, key=hosts.__getitem__),
+        min(peers, key=peers.__getitem__, default=None),
+    )
     ratio = hosts[slowest] / peers[fastest] if fastest and set(ns) == everyone else None
     launches = min(map(len, figures.values()))
-    return Case(*key, slowest, hosts[slowest], fastest, peers.get(fastest), ratio, own, launches)
+    return Case(
+        *key, slowest, hosts[slowest], fastest, peers.get(fastest or ""), ratio, own, launches
+    )
 
 
-def cases_of(samples):
-    """The cases in which huddle has a figure; settings and collectives as they were measured."""
-    groups, everyone = defaultdict(lambda: defaultdict(list)), defaultdict(set)
+def cases_of(samples: list[dict[str, Any]]) -> list[Case]:
+    """
+    Returns the cases in which huddle has a figure, with settings and collectives in the order of
+    measurement.
+    """
+    groups: defaultdict[Any, defaultdict[Any, list[float]]] = defaultdict(lambda: defaultdict(list))
+    everyone: defaultdict[Any, set[Any]] = defaultdict(set)
     for sample in samples:
         if usable(sample) and not sample["wrong"] and sample["variant"] != BARE:
             what = setting_of(sample), sample["collective"]
             who = sample["host"], sample["variant"]
-            groups[*what, sample["bytes"], class_of(sample)][who].append(sample["median_ns"])
+            key = (*what, sample["bytes"], class_of(sample))
+            groups[key][who].append(sample["median_ns"])
             everyone[what].add(who)
     turns = {what: turn for turn, what in enumerate(everyone)}
     found = [
@@ -76,12 +97,12 @@ def cases_of(samples):
     return sorted(found, key=lambda case: (turns[case[:2]], *order(case)))
 
 
-def mean_of(cases):
+def mean_of(cases: list[Case]) -> float | None:
     return geometric_mean([case.ratio for case in cases]) if cases else None
 
 
-def line_of(collective, line, cases):
-    """cases: all of them, also those that are not compared."""
+def line_of(collective: str, line: str, cases: list[Case]) -> Line:
+    """Returns the line of all cases, including the cases that are not compared."""
     compared = [case for case in cases if case.ratio]
     own = [(ratio, mpi, case.bytes) for case in cases for mpi, ratio in case.own.items()]
     return Line(
@@ -98,18 +119,22 @@ def line_of(collective, line, cases):
     )
 
 
-def grouped(cases, key):
-    groups = {}
+def grouped(cases: list[Case], key: Callable[..., Any]) -> dict[Any, list[Case]]:
+    groups: dict[Any, Any] = {}
     for case in cases:
         groups.setdefault(key(case), []).append(case)
     return groups
 
 
-def lines_of(cases):
-    """A line for each collective and class, then one for all, of the cases of a setting."""
+def lines_of(cases: list[Case]) -> list[Line]:
+    """
+    Returns the lines of a setting's cases: one for each collective and class, then one for all.
+    """
     lines = [
-        line_of(*key, some)
-        for key, some in grouped(cases, lambda case: (case.collective, case.line)).items()
+        line_of(collective, line, some)
+        for (collective, line), some in grouped(
+            cases, lambda case: (case.collective, case.line)
+        ).items()
     ]
     names = [*(name for name, _ in CLASSES), ANY]
     collectives = list(dict.fromkeys(case.collective for case in cases))
@@ -122,15 +147,15 @@ def lines_of(cases):
 # ---- as text ----
 
 
-def number(value):
-    return "" if value is None else f"{value:.2f}"
+def number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}" if value < 100 else f"{value:.0f}"
 
 
-def size_text(size):
+def size_text(size: int) -> str:
     return f" {written(size)}" if size else ""
 
 
-def setting_text(setting):
+def setting_text(setting: Setting) -> str:
     many = {"core": "one core per rank", "shared": "more than cores", "none": "not bound"}[
         setting.bind
     ]
@@ -139,7 +164,12 @@ def setting_text(setting):
     return f"{setting.ranks} ranks, {many}; {calls}, {roots}"
 
 
-def row_of(line):
+def worst_text(worst: Case) -> str:
+    """Returns the ratio, the size, and "MPI under huddle/fastest MPI"."""
+    return f"{number(worst.ratio)}{size_text(worst.bytes)} {worst.host}/{worst.peer}"
+
+
+def row_of(line: Line) -> list[str]:
     worst, own = line.worst, line.own
     return [
         line.collective,
@@ -149,24 +179,34 @@ def row_of(line):
         str(line.clearly),
         number(line.small),
         number(line.large),
-        f"{number(worst.ratio)}{size_text(worst.bytes)} {worst.peer}" if worst else "",
+        worst_text(worst) if worst else "",
         f"{number(own[0])}{size_text(own[2])} {own[1]}" if own else "",
     ]
 
 
-HEADERS = ("", "line", "cases", ">1", ">1.05", "to 4K", "16K on", "worst", "same MPI, worst")
+HEADERS = (
+    "",
+    "line",
+    "cases",
+    ">1",
+    ">1.05",
+    "<=4K",
+    ">=16K",
+    "worst: under/fastest",
+    "same MPI, worst",
+)
 RIGHT = (2, 3, 4, 5, 6)
 
 
-def tables(cases):
-    """[(title, headers, rows, right)], one for each setting."""
+def tables(cases: list[Case]) -> list[tuple[str, tuple[Any, ...], list[Any], tuple[int, ...]]]:
+    """Returns [(title, headers, rows, right)], one for each setting."""
     return [
         (setting_text(setting), HEADERS, [row_of(line) for line in lines_of(some)], RIGHT)
         for setting, some in grouped(cases, lambda case: case.setting).items()
     ]
 
 
-def total_lines(cases):
+def total_lines(cases: list[Case]) -> list[str]:
     total = line_of("all", "", cases)
     sizes = grouped(cases, lambda case: (case.setting, case.collective, case.bytes))
     lone = sum(not any(case.ratio for case in some) for some in sizes.values())
@@ -180,8 +220,21 @@ def total_lines(cases):
     return lines
 
 
-def ns_text(samples):
-    """The line transfer of each class."""
+def slowest_text(cases: list[Case]) -> str:
+    """
+    Returns which of huddle's front ends was the slowest, and in how many cases, or "" if there is
+    only one.
+    """
+    counts = Counter(case.host for case in cases)
+    if len(counts) < 2:
+        return ""
+    shares = ", ".join(f"{host} in {count}" for host, count in counts.most_common())
+    of = f"of {count_text(len(cases), 'case')}"
+    return f"huddle's time is that of its slowest front end: {of}, {shares}"
+
+
+def ns_text(samples: list[dict[str, Any]]) -> str:
+    """Returns a text with the line transfer of each class."""
     found = defaultdict(list)
     for sample in samples:
         if usable(sample) and class_of(sample) != ANY and sample["line_before_ns"] >= 0:
@@ -191,13 +244,14 @@ def ns_text(samples):
     )
 
 
-def last_lines(cases, samples):
-    """What is said of all settings together."""
+def last_lines(cases: list[Case], samples: list[dict[str, Any]]) -> list[str]:
+    """Returns the lines about all settings together."""
     unlabelled = sum(class_of(sample) is None for sample in samples)
     out = "left out: the line transfer was not measured, or changed its class meanwhile"
-    ns = ns_text(samples)
+    ns, slowest = ns_text(samples), slowest_text(cases)
     return [
         *total_lines(cases),
+        *([slowest] if slowest else []),
         *([f"a cache line crosses: {ns}"] if ns else []),
         *([f"{unlabelled} of {len(samples)} figures {out}"] if unlabelled else []),
     ]
@@ -206,8 +260,8 @@ def last_lines(cases, samples):
 # ---- figures of an earlier run ----
 
 
-def read(path):
-    """The samples of a file that --csv has written."""
+def read(path: str) -> list[dict[str, Any]]:
+    """Reads the samples from a file that --csv has written."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(reader := csv.DictReader(file))
@@ -217,7 +271,7 @@ def read(path):
             row.update({name: int(row[name]) for name in WHOLE})
             row.update({f"{name}_ns": float(row[f"{name}_ns"]) for name in NS})
     except (OSError, ValueError, KeyError) as error:
-        raise Trouble(
+        raise CliError(
             f"--add {path}: not figures that huddle bench --csv wrote ({error})", 2
         ) from error
     return rows

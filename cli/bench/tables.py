@@ -1,44 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures of `huddle bench` as tables of text: (title, headers, rows, columns of numbers)."""
 
-from ..common.text import bytes_text
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..common.text import bytes_text, gain_interval_text, gain_text
 from ..common.transfers import ANY
 from .stats import BARE, BARRIERS, geometric_mean, panels, summaries
+
+if TYPE_CHECKING:
+    from .stats import Cell, Ratio, Row
 
 LARGE = 64 << 10  # bytes from which on copying dominates
 PLACED = {"core": "one core per rank", "shared": "more than cores, not bound", "none": "not bound"}
 MAX_COLUMNS = 12  # variants side by side; with more, one below the other
 
 
-def us(ns):
-    """Microseconds, three digits."""
+def us(ns: float) -> str:
+    """Formats nanoseconds as microseconds: 0.21, 32.0, 1250.  Returns an empty text for None."""
     if ns is None:
         return ""
     value = ns / 1000
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def ratio_text(ratio):
-    return (
-        ""
-        if ratio is None
-        else (
-            f"{ratio.value:.2f}"
-            if ratio.low is None
-            else f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
-        )
-    )
+def ratio_text(ratio: Ratio | None) -> str:
+    return "" if ratio is None else gain_interval_text(ratio.value, ratio.low, ratio.high)
 
 
-def line_text(ns):
+def line_text(ns: float) -> str:
     return "" if ns is None else f"{ns:.0f}"
 
 
-def interval_text(cell):
+def interval_text(cell: Cell) -> str:
     return "" if cell.low_ns is None else f"{us(cell.low_ns)} - {us(cell.high_ns)}"
 
 
-def setting_text(ranks, bind, line, rows):
+def setting_text(ranks: int, bind: str, line: str, rows: list[Row]) -> str:
     if line == ANY:
         return f"{ranks} ranks, {PLACED[bind]}"
     lines = sorted(row.line_ns for row in rows)
@@ -53,20 +52,20 @@ def setting_text(ranks, bind, line, rows):
     )
 
 
-def variants_of(rows):
-    """The variants of these rows, in the order of their turns."""
+def variants_of(rows: list[Row]) -> list[str]:
+    """Returns the variants of these rows in the order of their turns."""
     turns = {name: cell.turn for row in rows for name, cell in row.cells.items()}
-    return sorted(turns, key=turns.get)
+    return sorted(turns, key=turns.__getitem__)
 
 
-def best_of(row):
-    """The fastest variant, except the bare one."""
+def best_of(row: Row) -> str | None:
+    """Returns the fastest variant, except the bare one."""
     real = {name: cell.median_ns for name, cell in row.cells.items() if name != BARE}
-    return min(real, key=real.get) if real else None
+    return min(real, key=real.__getitem__) if real else None
 
 
-def share_of_bare(row, name):
-    """The part of the bare speed that a variant reaches; None: not known."""
+def share_of_bare(row: Row, name: str) -> float | None:
+    """Returns the part of the bare speed that a variant reaches, or None if it is not known."""
     return (
         row.cells[BARE].median_ns / row.cells[name].median_ns
         if BARE in row.cells and name in row.cells
@@ -74,18 +73,20 @@ def share_of_bare(row, name):
     )
 
 
-def side_by_side(rows):
+def side_by_side(rows: list[Row]) -> tuple[list[str], list[list[str]], tuple[int, ...]]:
     """
-    One line per size, one column per variant; * marks the fastest.  With a single variant of huddle
-    also its ratio to the others.
+    Returns one line per size and one column per variant, with * at the fastest.  Adds, for a single
+    variant of huddle, its gain over the fastest other one, which is named where there are several.
     """
     variants = variants_of(rows)
     ours = [name for name in variants if any(name in row.ratios for row in rows)]
     compared = len(ours) == 1
     bare = compared and BARE in variants
+    best = list(dict.fromkeys(row.best for row in rows if row.best))
+    several = len(best) > 1
     body = []
     for row in rows:
-        cells = [bytes_text(row.bytes), line_text(row.line_ns)]
+        cells = [bytes_text(row.bytes)]
         cells += [
             (
                 us(row.cells[name].median_ns)
@@ -95,21 +96,22 @@ def side_by_side(rows):
             )
             for name in variants
         ]
-        cells += [row.best or "", ratio_text(row.ratios.get(ours[0]))] if compared else []
+        cells += [row.best or ""] if several and compared else []
+        cells += [ratio_text(row.ratios.get(ours[0]))] if compared else []
         share = share_of_bare(row, ours[0]) if bare else None
         body.append(cells + ([f"{share:.2f}" if share else ""] if bare else []))
     headers = [
         "size",
-        "line ns",
         *variants,
-        *(["best peer", "ratio to it"] if compared else []),
+        *(["fastest other"] if several and compared else []),
+        *([f"{ours[0]} vs {'it' if several else (best or ['-'])[0]}"] if compared else []),
         *(["of bare speed"] if bare else []),
     ]
-    return headers, body, (*range(2 + len(variants)), 4 + len(variants))
+    return headers, body, (*range(1 + len(variants)), *([len(headers) - 1] if bare else []))
 
 
-def one_below_the_other(rows):
-    """A line for each size and variant, with all that is known."""
+def one_below_the_other(rows: list[Row]) -> tuple[list[str], list[list[str]], tuple[Any, ...]]:
+    """Returns one line per size and variant with everything known about them."""
     timed = any(cell.cpu_ns for row in rows for cell in row.cells.values())
     body = []
     for row in rows:
@@ -142,23 +144,37 @@ def one_below_the_other(rows):
         "max",
         *(["cpu"] if timed else []),
         "line ns",
-        "ratio",
-        "to",
+        "gain",
+        "over",
         "launches",
     ]
     return (
         headers,
         body,
-        tuple(i for i, name in enumerate(headers) if name not in ("variant", "to", "95 %")),
+        tuple(
+            i for i, name in enumerate(headers) if name not in ("variant", "gain", "over", "95 %")
+        ),
     )
 
 
-def tables(rows, details=False):
+def remark_of(rows: list[Row]) -> str:
+    """Returns how to read the table of these rows."""
+    variants = variants_of(rows)
+    if len(variants) > 1:
+        return ". Microseconds; * marks the fastest"
+    alone = f". Microseconds; only {variants[0]} has a figure"
+    return alone if rows[0].line != ANY else ". Microseconds"
+
+
+def tables(
+    rows: list[Row], details: bool = False
+) -> list[tuple[str, list[str], list[Any], tuple[Any, ...]]]:
     """
-    [(title, headers, rows, right)]; those with a comparison come first, those of what was alone in
-    its class of line transfer after them.
+    Returns [(title, headers, rows, right)]. Tables with a comparison come first, and tables of a
+    class with a single variant last.
     """
-    compared, alone = [], []
+    compared: list[Any] = []
+    alone: list[Any] = []
     for (ranks, bind, line), mine in panels(rows):
         for collective in dict.fromkeys(row.collective for row in mine):
             some = [row for row in mine if row.collective == collective]
@@ -169,35 +185,31 @@ def tables(rows, details=False):
             )
             (compared if any(row.ratios for row in some) else alone).append(
                 (
-                    f"{collective}, us, {setting_text(ranks, bind, line, some)}"
-                    + ("; *: the fastest" if wide and len(variants_of(some)) > 1 else ""),
+                    f"{collective}, {setting_text(ranks, bind, line, some)}{remark_of(some)}",
                     *(side_by_side if wide else one_below_the_other)(some),
                 )
             )
     return compared + alone
 
 
-def faster_text(ratio):
-    """Of times: .5 is 2.0x faster."""
-    return f"{1 / ratio:.2f}x faster" if ratio <= 1 else f"{ratio:.2f}x slower"
-
-
-def summary_lines(rows):
+def summary_lines(rows: list[Row]) -> list[Any]:
     best = {row.best for row in rows if row.best}
     whose = best.pop() if len(best) == 1 else "each size's best peer"
     return [
-        f"{collective}, {ranks} ranks, {line}: {name} is {faster_text(mean)} than {whose}"
+        f"{collective}, {ranks} ranks, {line}: {name} is {gain_text(mean)} than {whose}"
         f" (geometric mean of {sizes} sizes)"
         for ranks, _bind, collective, line, name, mean, sizes in summaries(rows)
     ]
 
 
-def missing_lines(missing):
-    return [f"not measured, as they are not here: {', '.join(missing)}"] if missing else []
+def missing_lines(missing: list[Any]) -> list[Any]:
+    return [f"not measured, because not found here: {', '.join(missing)}"] if missing else []
 
 
-def bare_lines(rows):
-    """How huddle compares with the bare forms: barriers, and large messages."""
+def bare_lines(rows: list[Row]) -> list[Any]:
+    """
+    Returns lines that compare huddle with the bare forms, for barriers and for large messages.
+    """
     lines = []
     for (ranks, _bind, line), mine in panels(rows):
         for name in dict.fromkeys(
@@ -208,15 +220,15 @@ def bare_lines(rows):
                 for row in mine
                 if row.collective == "barrier" and (share := share_of_bare(row, name))
             ]
-            large = [
+            shares = [
                 share for row in mine if row.bytes >= LARGE and (share := share_of_bare(row, name))
             ]
             large = (
                 [
-                    f"{geometric_mean(large):.2f} from {bytes_text(LARGE)} up (geometric mean;"
-                    f" least {min(large):.2f})"
+                    f"{geometric_mean(shares):.2f} from {bytes_text(LARGE)} up (geometric mean;"
+                    f" least {min(shares):.2f})"
                 ]
-                if large
+                if shares
                 else []
             )
             if barrier or large:

@@ -4,16 +4,24 @@ What `huddle bench` compares: MPIs as they are, Open MPI's own components and al
 an MPI, its algorithms forced, the bare limit.
 """
 
+from __future__ import annotations
+
 import os
 from collections import namedtuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from ..common import launching, peers, refused
-from ..common.layout import Trouble
+from ..common import launching, peers, validators
+from ..common.layout import CliError, Layout
+from ..common.types import Options
 from .stats import BARE
 
+if TYPE_CHECKING:
+    from ..common.peers import Mpi
 
-def tuned(**algorithms):
-    """Algorithms of Open MPI's coll/tuned, by its numbers."""
+
+def tuned(**algorithms: Any) -> tuple[dict[str, str], list[str]]:
+    """Returns the settings that choose algorithms of Open MPI's coll/tuned by number."""
     return {
         "coll_tuned_use_dynamic_rules": "1",
         **{f"coll_tuned_{name}_algorithm": str(number) for name, number in algorithms.items()},
@@ -47,34 +55,35 @@ PLAIN = ["barrier", "bcast", "allreduce", "alltoall"]  # collectives that have a
 Variant = namedtuple("Variant", "name kind mpi parameters settings only")
 
 
-def named_by(options):
-    """The MPIs of --mpi, then of the environment."""
+def named_by(options: Options) -> list[Any]:
+    """Returns the MPIs named by --mpi, then those named by the environment."""
     pairs, found = list(options.mpi), []
     for word in filter(None, os.environ.get(peers.VARIABLE, "").split(":")):
         name, equals, place = word.partition("=")
         if not equals:
-            raise Trouble(f"{peers.VARIABLE}: {word!r}: expected NAME=PLACE:NAME=PLACE", 2)
+            raise CliError(f"{peers.VARIABLE}: {word!r}: expected NAME=PLACE:NAME=PLACE", 2)
         pairs.append((name, place))
     for name, place in pairs:
         found.append(peers.under(name, place))
         if found[-1] is None:
-            raise Trouble(
-                f"--mpi {name}={place}: no mpirun or mpiexec there, or in its bin, that says which"
-                " MPI it is",
+            raise CliError(
+                f"--mpi {name}={place}: no mpirun or mpiexec there or in its bin that reports its"
+                " MPI",
                 2,
             )
     return found
 
 
-def peer_of(name, found):
+def peer_of(name: str, found: dict[str, Mpi]) -> Variant | str:
     """
-    A variant; a text that says why not: the MPI is not there.  Trouble: there is no such name.
+    Returns a variant, or a text that says that the MPI was not found.  Raises CliError if no such
+    name exists.
     """
     base, dash, flavour = name.partition("-")
     known = found[base].kind if base in found else base if base in peers.NAMES else None
     if not known or (dash and (flavour not in FLAVOURS or peers.abi(known) != "openmpi")):
-        raise Trouble(
-            f"--against {refused.shown(name)}: no MPI that bench knows (accepted:"
+        raise CliError(
+            f"--against {validators.shown(name)}: no MPI that bench knows (accepted:"
             f" {', '.join(peers.NAMES)}, or with Open MPI ompi4-{', -'.join(FLAVOURS)})",
             2,
         )
@@ -84,8 +93,8 @@ def peer_of(name, found):
     return Variant(name, "peer", found[base], parameters, {}, only)
 
 
-def forced(options, layout):
-    """[(words for the name, settings, collectives)] of --algorithm."""
+def forced(options: Options, layout: Layout) -> list[tuple[str, dict[str, str], list[str] | None]]:
+    """Returns [(words for the name, settings, collectives)] of --algorithm."""
     if not options.algorithm:
         return [("", {}, None)]
     table = [
@@ -95,28 +104,30 @@ def forced(options, layout):
     ]
     chosen = [row for row in table if options.algorithm in ("all", row[1])]
     if not chosen:
-        raise Trouble(
+        raise CliError(
             f"--algorithm {options.algorithm}: no such algorithm (accepted:"
             f" {', '.join(f'{name} ({coll})' for coll, name in table)}, or all)",
             2,
         )
-    own_choice = [("", {}, None)] if options.algorithm == "all" else []
+    own_choice: list[tuple[str, dict[str, str], list[str] | None]] = (
+        [("", {}, None)] if options.algorithm == "all" else []
+    )
     return own_choice + [
         (f" {name}", {f"HUDDLE_{coll.upper()}": name}, [coll]) for coll, name in chosen
     ]
 
 
-def hosts_of(options, found):
+def hosts_of(options: Options, found: dict[str, Mpi]) -> list[str]:
     names = options.hosts or list(found)[:1]
     for name in names:
         if name not in found:
-            raise Trouble(
+            raise CliError(
                 f"--with {name}: not found here (PATH, --mpi {name}=PLACE); found:"
                 f" {', '.join(found) or 'no MPI'}",
                 2,
             )
     if not names:
-        raise Trouble(
+        raise CliError(
             "no MPI found: no mpirun or mpiexec on PATH reports an MPI; --mpi NAME=FOLDER names one"
         )
     return names
@@ -126,29 +137,32 @@ ABIS = ("openmpi", "mpich")
 HOSTS = ("ompi4", "ompi5", "mpich5", "mpich4", "intel")  # the first of an ABI has huddle
 
 
-def everything(options, found, layout):
-    """--summary: a front end of huddle for each ABI, and every MPI that is here."""
+def everything(options: Options, found: dict[str, Mpi], layout: Layout) -> None:
+    """Fills in --summary: a front end of huddle for each ABI, and every MPI found here."""
     if options.hosts is None:
         able = [mpi for mpi in found.values() if has_front_end(layout, mpi)]
         able.sort(key=lambda mpi: (*HOSTS, mpi.kind).index(mpi.kind))
         first = {abi: [m.name for m in able if peers.abi(m.kind) == abi][:1] for abi in ABIS}
-        options.hosts = sum(first.values(), [])
+        options.hosts = [name for names in first.values() for name in names]
     if options.against is None:
         options.against = []
         for name, mpi in found.items():
             options.against += [name, f"{name}-sm"] if mpi.kind == "ompi4" else [name]
 
 
-def choose(options, layout, say):
+def choose(
+    options: Options, layout: Layout, say: Callable[..., Any]
+) -> tuple[list[Variant], list[Any]]:
     """
-    The variants in the order in which they take turns, and the names of peers that are not there;
-    say(line): of each of these.
+    Returns the variants in the order of their turns, and the names of missing peers.  Reports each
+    missing peer by say(line).
     """
     found = peers.find(layout, named_by(options), os.path.join(layout.prefix, "peers"))
     if options.summary:
         everything(options, found, layout)
     hosts, settings = hosts_of(options, found), launching.settings_of(options.set, layout)
-    variants, missing = [], []
+    variants: list[Variant] = []
+    missing: list[str] = []
     for name in (
         hosts if options.against is None else [name for name in options.against if name != "none"]
     ):
@@ -167,27 +181,27 @@ def choose(options, layout, say):
     if options.bare:
         if not set(PLAIN) & set(options.collectives):
             named = ", ".join(options.collectives)
-            raise Trouble(
+            raise CliError(
                 f"bench: --bare: no plain form of {named} (accepted: {', '.join(PLAIN)})", 2
             )
         variants.append(Variant(BARE, BARE, None, {}, {}, PLAIN))
     return variants, missing
 
 
-def has_front_end(layout, mpi):
-    """huddle was built for that MPI."""
+def has_front_end(layout: Layout, mpi: Mpi) -> bool:
+    """Returns whether huddle was built for the MPI."""
     built = layout.front_ends()
     if peers.abi(mpi.kind) == "mpich":
         return "mpich" in built
     return any(name.startswith(f"openmpi-{mpi.kind.removeprefix('ompi')}.") for name in built)
 
 
-def program(layout, variant):
-    """The measuring program for a variant; Trouble: it was not built."""
+def program(layout: Layout, variant: Variant) -> str:
+    """Returns the path of a variant's measuring program.  Raises CliError if it was not built."""
     name = "bench-team" if variant.kind == BARE else f"bench-{peers.abi(variant.mpi.kind)}"
     path = os.path.join(layout.tools, name)
     if not os.path.exists(path):
-        raise Trouble(
+        raise CliError(
             f"{path} is missing: huddle was built without mpicc.{peers.abi(variant.mpi.kind)}"
             if variant.mpi
             else f"{path} is missing"
@@ -195,8 +209,10 @@ def program(layout, variant):
     return path
 
 
-def command_of(layout, variant, ranks, bind, words):
-    """(command, environment) of one launch of the measuring program."""
+def command_of(
+    layout: Layout, variant: Variant, ranks: int, bind: bool, words: list[str]
+) -> tuple[list[str], dict[Any, Any]]:
+    """Returns (command, environment) of one launch of the measuring program."""
     if variant.kind == BARE:
         return [
             program(layout, variant),
@@ -213,8 +229,13 @@ def command_of(layout, variant, ranks, bind, words):
     return [*command, program(layout, variant), *words], env
 
 
-def asked_of_team(layout, variant, ranks, bind, words):
-    """Without an MPI, and with huddle's settings: which calls does huddle handle?"""
+def asked_of_team(
+    layout: Layout, variant: Variant, ranks: int, bind: bool, words: list[str]
+) -> tuple[list[str], dict[str, str]]:
+    """
+    Returns (command, environment) that ask a team without an MPI, under the variant's settings,
+    which calls huddle handles.
+    """
     return [
         program(layout, variant._replace(kind=BARE)),
         "--ranks",

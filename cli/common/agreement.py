@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How well simulated times agree with measured ones: three numbers for a set of calls."""
 
+from __future__ import annotations
+
 import itertools
 import math
 import statistics
@@ -13,8 +15,11 @@ from collections import namedtuple
 Agreement = namedtuple("Agreement", "figures bias error tau low high")
 
 
-def kendall(pairs):
-    """1: the same order; -1: the reverse.  pairs: (measured, simulated); None for less than two."""
+def kendall(pairs: list[tuple[float, float]]) -> float | None:
+    """
+    Returns Kendall's tau of (measured, simulated) pairs: 1 for the same order, -1 for the reverse.
+    Returns None for fewer than two.
+    """
     signs = [
         (a[0] - b[0]) * (a[1] - b[1]) for a, b in itertools.combinations(pairs, 2) if a[0] != b[0]
     ]
@@ -23,17 +28,21 @@ def kendall(pairs):
     return sum((sign > 0) - (sign < 0) for sign in signs) / len(signs)
 
 
-def agreement(measured, simulated):
-    """Both: (algorithm, bytes) -> us; of calls that are in both.  None: there are none."""
+def agreement(
+    measured: dict[tuple[str, int], float], simulated: dict[tuple[str, int], float]
+) -> Agreement | None:
+    """
+    Compares {(algorithm, bytes): us} of calls that are in both.  Returns None if there are none.
+    """
     both = {key: (us, simulated[key]) for key, us in measured.items() if key in simulated}
     if not both:
         return None
     logs = {key: math.log(there / us) for key, (us, there) in both.items()}
-    sizes = {}
+    sizes: dict[int, list[tuple[float, float]]] = {}
     for (_, size), pair in both.items():
         sizes.setdefault(size, []).append(pair)
     taus = [tau for tau in map(kendall, sizes.values()) if tau is not None]
-    low, high = min(logs, key=logs.get), max(logs, key=logs.get)
+    low, high = min(logs, key=logs.__getitem__), max(logs, key=logs.__getitem__)
     return Agreement(
         len(both),
         math.exp(statistics.mean(logs.values())),

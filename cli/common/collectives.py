@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The collectives, as the library describes them."""
 
-from . import refused
-from .layout import Trouble
+from __future__ import annotations
 
-HELP = "as 'huddle settings' names them: bcast, allreduce, ... (default: bcast)"
+from typing import Any
+
+from . import validators
+from .layout import CliError, Layout
+
+HELP = "a collective as named in 'huddle settings': bcast, allreduce, ... (default: bcast)"
 
 
 class Collective:
     """A row of the library's topic "collectives": name, rooted, reduces, sized, moves, ..."""
 
-    def __init__(self, row):
+    def __init__(self, row: dict[str, Any]) -> None:
         self.row, self.name = row, row["name"]
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self.row[name]
         except KeyError:
             raise AttributeError(name) from None
 
     @property
-    def unsized(self):
-        """Why a size does not choose its algorithm; None: it does."""
+    def unsized(self) -> str | None:
+        """Returns why a size does not choose its algorithm, or None if it does."""
         if self.sized:
             return None
         return (
@@ -36,25 +40,25 @@ class Collective:
 ALL, ROOT, ALL_AT_ROOT, BEFORE = "all", "root", "all at root", "before"
 
 
-def awaits(layout):
-    """{name in MPI, in lower case: whose entries it awaits}"""
+def awaits(layout: Layout) -> dict[str, str]:
+    """Returns {MPI name in lower case: the ranks whose entries the call awaits}."""
     rows = layout.ask("info", "collectives")
     return {name: row["awaits"] for row in rows for name in (row["name"], row["also"]) if name}
 
 
-def known(layout):
-    """Every collective, in the library's order."""
+def known(layout: Layout) -> list[Collective]:
+    """Returns all collectives in the library's order."""
     return [Collective(row) for row in layout.ask("info", "collectives")]
 
 
-def find(layout, name, command):
-    """The collective of that name, or the one that serves it."""
+def find(layout: Layout, name: str, command: str) -> Collective:
+    """Returns the collective with the name, or the collective that serves the named one."""
     rows = known(layout)
     for row in rows:
         if name in (row.name, row.also):
             return row
-    raise Trouble(
-        f"{command} {refused.shown(name)}: huddle has no such collective (accepted:"
+    raise CliError(
+        f"{command} {validators.shown(name)}: huddle has no such collective (accepted:"
         f" {', '.join(sorted(row.name for row in rows))})",
         2,
     )

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that end with their command, at a limit, or with this command.  No process is left over."""
 
+from __future__ import annotations
+
 import os
-import pathlib
-import secrets
 import signal
 import subprocess
+import time
+from typing import Any
 
 MARK = "MPI_BENCH_JOB"  # in the environment of every process of a job, to find left-over processes
+STOPS = (signal.SIGINT, signal.SIGTERM)
 AS_ROOT = {
     name: "1"
     for base in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
@@ -21,67 +24,86 @@ class JobFailed(Exception):
     output.
     """
 
-    def __init__(self, text, output=""):
+    def __init__(self, text: str, output: str = "") -> None:
         super().__init__(text)
         self.output = output
 
 
-def cores():
+def contents(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def cores() -> int:
     """
-    Cores among the processors that this process may use; hardware threads of one core count once.
+    Returns the number of cores among the processors that this process may use.  Hardware threads of
+    one core count once.
     """
-    seen = set()
+    seen: set[object] = set()
     for cpu in os.sched_getaffinity(0):
-        about = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+        about = f"/sys/devices/system/cpu/cpu{cpu}/topology"
         try:
-            seen.add(((about / "physical_package_id").read_text(), (about / "core_id").read_text()))
+            seen.add((contents(f"{about}/physical_package_id"), contents(f"{about}/core_id")))
         except OSError:
             seen.add(cpu)
     return len(seen)
 
 
-def binding(asked, ranks):
+def binding(asked: str, ranks: int) -> str:
     """
-    How ranks are placed.  core: one core per rank; shared: they outnumber the cores, so they are
-    not bound; none: not bound, as asked, or as they have one processor.
+    Returns how ranks are placed. core: one core per rank; shared: the ranks outnumber the cores, so
+    they are not bound; none: not bound, as requested or because there is one processor.
     """
     if asked == "core" and ranks <= cores():
         return "core"
     return "shared" if ranks > cores() and len(os.sched_getaffinity(0)) > 1 else "none"
 
 
-def marked(mark, variable=MARK):
-    """Pids of the processes that have the mark in their environment."""
+def marked(mark: str, variable: str = MARK) -> list[Any]:
+    """Returns the pids of the processes that have the mark in their environment."""
     wanted, found = f"{variable}={mark}".encode(), []
-    for about in pathlib.Path("/proc").glob("[0-9]*"):
+    for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            if wanted in (about / "environ").read_bytes().split(b"\0"):
-                found.append(int(about.name))
+            if wanted in contents(f"/proc/{name}/environ").split(b"\0"):
+                found.append(int(name))
         except OSError:
             pass  # has ended, or belongs to another user
     return found
 
 
-def end(job, mark):
-    """Asks the launcher to end, which ends its ranks; kills processes that are left over."""
+def end(job: Any, mark: str) -> None:
+    """
+    Asks the launcher to end, which ends its ranks; kills processes that are left over, and waits
+    until they are gone.
+    """
     job.terminate()
     try:
         job.communicate(timeout=10)
     except subprocess.TimeoutExpired:
         pass
-    for pid in marked(mark):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    for _ in range(100):
+        left = marked(mark)
+        if not left:
+            break
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.02)
     job.communicate()
 
 
-def run(command, env=None, cwd=None, limit_s=120):
+def run(
+    command: list[str], env: dict[str, str] | None = None, cwd: Any = None, limit_s: float = 120
+) -> str:
     """
-    Standard output of a command that ends well in time; else JobFailed.  Ctrl-C ends the job first.
+    Returns the standard output of a command that succeeds in time.  Raises JobFailed otherwise.
+    Ctrl-C ends the job first.
     """
-    mark = secrets.token_hex(8)
+    mark = os.urandom(8).hex()
+    # A signal that interrupts Popen would leave a process that nobody knows.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:
         job = subprocess.Popen(
             command,
@@ -93,10 +115,14 @@ def run(command, env=None, cwd=None, limit_s=120):
             text=True,
             errors="replace",
             start_new_session=True,
+            # (takes no lock, which another thread could hold)
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before),  # noqa: PLW1509
         )
     except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         raise JobFailed(f"{command[0]}: {error.strerror}") from error
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         output, errors = job.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired as late:
         end(job, mark)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How huddle gets into a job: settings by name, and `huddle run`."""
 
+from __future__ import annotations
+
 import subprocess
 
-from .layout import Trouble
+from .layout import CliError, Layout
 
 
-def check_launcher(layout, *options):
+def check_launcher(layout: Layout, *options: str) -> None:
     """Complains as `huddle run` with these options would."""
     try:
         answer = subprocess.run(
@@ -17,19 +19,19 @@ def check_launcher(layout, *options):
             check=False,
         )
     except OSError as error:
-        raise Trouble(f"cannot run {layout.launcher}: {error.strerror}") from error
+        raise CliError(f"cannot run {layout.launcher}: {error.strerror}") from error
     if answer.returncode != 0:
-        raise Trouble(answer.stderr.strip().removeprefix("huddle: "), 2 if options else 1)
+        raise CliError(answer.stderr.strip().removeprefix("huddle: "), 2 if options else 1)
 
 
-def settings_of(pairs, layout):
-    """{name: value} of NAME=VALUE words.  Each that is no setting, or a bad value, is reported."""
+def settings_of(pairs: list[str], layout: Layout) -> dict[str, str]:
+    """Parses NAME=VALUE words into a dictionary.  Reports each unknown setting and bad value."""
     if pairs:
         check_launcher(layout, *(f"--set={pair}" for pair in pairs))
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def with_huddle(settings, command, layout):
-    """The command that runs a command with huddle and these settings."""
+def with_huddle(settings: dict[str, str], command: list[str], layout: Layout) -> list[str]:
+    """Returns the command that runs a command with huddle and these settings."""
     words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     return [layout.launcher, "run", *words, "--", *command]

@@ -4,18 +4,21 @@ Where the parts of huddle lie, in the build tree as in an installation, and how 
 asked.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess
 import sys
+from typing import Any
 
-TEXT = {"encoding": "utf-8", "errors": "replace"}  # of what our programs print, in any locale
+TEXT: Any = {"encoding": "utf-8", "errors": "replace"}  # of what our programs print, in any locale
 
 
-class Trouble(Exception):
+class CliError(Exception):
     """One line for the user; main() prints it and exits with the status."""
 
-    def __init__(self, line, status=1):
+    def __init__(self, line: str, status: int = 1) -> None:
         super().__init__(line)
         self.status = status
 
@@ -23,7 +26,16 @@ class Trouble(Exception):
 class Layout:
     """Directories, relative to the prefix as in CMake (absolute ones are not changed)."""
 
-    def __init__(self, prefix, libs, plugins, tools, share, sysconf, programs="bin"):
+    def __init__(
+        self,
+        prefix: str,
+        libs: str,
+        plugins: str,
+        tools: str,
+        share: str,
+        sysconf: str,
+        programs: str = "bin",
+    ) -> None:
         self.prefix = prefix
         self.bin = os.path.join(prefix, programs)
         self.libs = os.path.join(prefix, libs)
@@ -34,11 +46,13 @@ class Layout:
         self.sysconf = os.path.join(prefix, sysconf)
 
     @property
-    def launcher(self):
+    def launcher(self) -> str:
         return os.path.join(self.bin, "huddle")
 
-    def front_ends(self):
-        """{"openmpi-4.1": path, ..., "mpich": path}: the front ends that are installed here."""
+    def front_ends(self) -> dict[str, str]:
+        """
+        Returns {"openmpi-4.1": path, ..., "mpich": path}, the front ends that are installed here.
+        """
         found = {}
         for name in sorted(os.listdir(self.plugins)) if os.path.isdir(self.plugins) else []:
             path = os.path.join(self.plugins, name)
@@ -49,14 +63,16 @@ class Layout:
                 found["mpich"] = path
         return found
 
-    def program(self, name):
+    def program(self, name: str) -> str:
         return os.path.join(self.tools, name)
 
-    def question(self, name, question, said_as=None):
+    def question(
+        self, name: str, question: dict[str, Any], said_as: dict[str, str] | None = None
+    ) -> dict[str, Any]:
         """
-        What a program of ours answers: a JSON object goes in, one comes out.  Status 1 with an
-        answer: it says itself what is wrong.  said_as: key of the question -> how the user has said
-        it; a complaint begins with the key.
+        Sends a JSON object to a program of huddle and returns the object that it prints.  The
+        program reports a bad question itself, with status 1.  `said_as` maps keys of the question
+        to the user's words, with which complaints begin.
         """
         try:
             answer = subprocess.run(
@@ -68,7 +84,7 @@ class Layout:
                 check=False,
             )
         except OSError as error:
-            raise Trouble(
+            raise CliError(
                 f"cannot run {self.program(name)}: {error.strerror}; is huddle built without it?"
             ) from error
         if answer.returncode not in (0, 1) or not answer.stdout:
@@ -77,31 +93,33 @@ class Layout:
                 or f"'{name}' ended with status {answer.returncode}"
             )
             key, colon, rest = line.partition(":")
-            raise Trouble(
+            raise CliError(
                 (said_as or {}).get(key, key) + colon + rest, 2 if answer.returncode == 2 else 1
             )
         return json.loads(answer.stdout)
 
-    def tuning_error(self, path):
-        """What the library says of a tuning file that it does not accept; None: it accepts it."""
+    def tuning_error(self, path: str) -> Any:
+        """Returns the library's complaint about a tuning file, or None."""
         return self.ask("explain", "barrier", "0", "2", "core", HUDDLE_TUNING=path)["error"]
 
-    def ask(self, *words, **environment):
+    def ask(self, *words: str, stdin: str | None = None, **environment: Any) -> Any:
         """
-        The probe's JSON, with these variables set, or unset where they are None.  What it says on
-        standard error (a bad setting) is passed on.
+        Returns the JSON of `query`, with these variables set, or unset if they are None.  Passes on
+        the messages (a bad setting) that `query` prints on standard error.  stdin: the text of its
+        standard input, or None for that of this process.
         """
-        answer, said = self.hear(*words, **environment)
+        answer, said = self.hear(*words, stdin=stdin, **environment)
         sys.stderr.write(said)
         return answer
 
-    def hear(self, *words, **environment):
-        """The same: the JSON, and what the probe says on standard error."""
-        probe = os.path.join(self.tools, "probe")
+    def hear(self, *words: str, stdin: str | None = None, **environment: Any) -> tuple[Any, str]:
+        """Returns the JSON of `query` as ask() does, and its standard error."""
+        query = os.path.join(self.tools, "query")
         variables = {**os.environ, **environment}
         try:
             answer = subprocess.run(
-                [probe, *words],
+                [query, *words],
+                input=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 **TEXT,
@@ -109,11 +127,11 @@ class Layout:
                 check=False,
             )
         except OSError as error:
-            raise Trouble(f"cannot run {probe}: {error.strerror}") from error
+            raise CliError(f"cannot run {query}: {error.strerror}") from error
         if answer.returncode != 0:
-            raise Trouble(
+            raise CliError(
                 answer.stderr.strip().removeprefix("huddle: ")
-                or f"'probe {' '.join(words)}' failed with status {answer.returncode}",
+                or f"'query {' '.join(words)}' failed with status {answer.returncode}",
                 2 if answer.returncode == 2 else 1,
             )
         return json.loads(answer.stdout), answer.stderr

@@ -1,40 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Descriptions of real machines: machines/NAME.toml, and machines/recorded/NAME.toml of those where
-calls were measured, too.  Each has `name`, `source` and `topology` (as hwloc describes one), and
-what else is known of it.
+Descriptions of real machines: lab/machines/NAME.toml, and lab/machines/recorded/NAME.toml of those
+where calls were measured, too.  Each has `name`, `source` and `topology` (as hwloc describes one),
+and what else is known of it.
 """
 
+from __future__ import annotations
+
+import importlib.util
 import os
 import stat
+from typing import Any
 
-try:
-    import tomllib
-except ImportError:  # Python before 3.11
-    try:
-        import tomli as tomllib
-    except ImportError:
-        tomllib = None
-
-from . import refused
-from .layout import Trouble
+from . import validators
+from .layout import CliError, Layout
 from .text import table
+
+tomllib: Any = None
+for parser in ("tomllib", "tomli"):  # the second is a package, for Python before 3.11
+    if importlib.util.find_spec(parser):
+        tomllib = importlib.import_module(parser)
+        break
 
 THIS = "this"
 MAX_BYTES = 1 << 20  # maximum size of a description
 
 
-def names_in(folder, suffix=".toml"):
+def names_in(folder: str, suffix: str = ".toml") -> list[str]:
     here = os.listdir(folder) if os.path.isdir(folder) else []
     return sorted(name[: -len(suffix)] for name in here if name.endswith(suffix))
 
 
-def recorded_folder(layout):
+def recorded_folder(layout: Layout) -> str:
     return os.path.join(layout.machines, "recorded")
 
 
-def files(layout):
-    """{name: path} of the descriptions that come with huddle, those of recorded machines last."""
+def files(layout: Layout) -> dict[str, str]:
+    """Returns {name: path} of the descriptions installed with huddle, recorded machines last."""
     return {
         name: os.path.join(folder, name + ".toml")
         for folder in (layout.machines, recorded_folder(layout))
@@ -42,20 +44,20 @@ def files(layout):
     }
 
 
-def names(layout):
+def names(layout: Layout) -> list[str]:
     return list(files(layout))
 
 
-def measured_file():
-    """The description of this machine: the default file of huddle tune --machine."""
+def measured_file() -> str:
+    """Returns the path of this machine's description, the default file of huddle tune --machine."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     return os.path.join(
         base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "machine.toml"
     )
 
 
-def path_of(layout, name):
-    """The file of a description; None: the machine that this runs on."""
+def path_of(layout: Layout, name: str) -> str | None:
+    """Returns the file of a description, or None for this machine."""
     if name == THIS:
         return None
     if name.endswith(".toml") and os.path.exists(name):
@@ -63,39 +65,39 @@ def path_of(layout, name):
     known = files(layout)
     if name not in known:
         missing = "no such file" if name.endswith(".toml") else "not known"
-        raise Trouble(
-            f"--machine {refused.shown(name)}: {missing} (accepted: {THIS}, {', '.join(known)},"
+        raise CliError(
+            f"--machine {validators.shown(name)}: {missing} (accepted: {THIS}, {', '.join(known)},"
             " or a file NAME.toml)",
             2,
         )
     return known[name]
 
 
-def contents(path):
-    """The text of a description's file; limited, since a pipe might never end."""
+def contents(path: str) -> str:
+    """Reads a description's file.  Limits its length, since a pipe might never end."""
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError("no regular file")
+        raise ValueError("not a regular file")
     if os.path.getsize(path) > MAX_BYTES:
         raise ValueError(f"longer than any description (accepted: up to {MAX_BYTES >> 20} MB)")
     with open(path, encoding="utf-8") as file:
         return file.read()
 
 
-def kind_of(value):
-    """How a line names a value that no description has."""
+def kind_of(value: Any) -> str:
+    """Returns the words by which a message names a value that no description has."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
         return "a table in a table of a table"
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        return "several tables, as a tuning file has them"
+        return "several tables"
     return "an array" if isinstance(value, list) else repr(str(value)[:32])
 
 
-def said(value, name):
+def said(value: Any, name: str) -> float | str:
     """
-    As JSON has it: a text of a line, or a number; one that JSON has not (nan, say) as text, which
-    the simulator refuses, who knows what is accepted there.
+    Returns a value that JSON can carry: a line of text or a number.  Numbers outside JSON, such as
+    nan, become text.  The simulator rejects that text and names the accepted values.
     """
     if isinstance(value, str) and value.isprintable():
         return value
@@ -106,7 +108,7 @@ def said(value, name):
     )
 
 
-def all_said(table, names=()):
+def all_said(table: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
     """Checks that all values are tables, or values that the simulator accepts."""
     return {
         name: (
@@ -118,29 +120,29 @@ def all_said(table, names=()):
     }
 
 
-def parsed(path):
+def parsed(path: str) -> dict[str, Any]:
     try:
         return all_said(tomllib.loads(contents(path)))
     except OSError as error:
-        raise Trouble(f"--machine {path}: {error.strerror}", 2) from error
+        raise CliError(f"--machine {path}: {error.strerror}", 2) from error
     except UnicodeDecodeError as error:
-        raise Trouble(f"--machine {path}: byte {error.start} is not valid UTF-8", 2) from error
+        raise CliError(f"--machine {path}: byte {error.start} is not valid UTF-8", 2) from error
     except (ValueError, OverflowError) as error:  # TOML's own complaints among them
-        raise Trouble(f"--machine {path}: {error}", 2) from error
+        raise CliError(f"--machine {path}: {error}", 2) from error
     except RecursionError as error:
-        raise Trouble(
+        raise CliError(
             f"--machine {path}: nested too deeply (accepted: tables of numbers and texts)", 2
         ) from error
 
 
-def read(path):
-    """A description as a dictionary; an XML topology is in its file's folder."""
+def read(path: str) -> dict[str, Any]:
+    """Reads a description into a dictionary.  An XML topology is in the file's folder."""
     if tomllib is None:
-        raise Trouble("descriptions of machines need Python 3.11, or the package tomli")
+        raise CliError("descriptions of machines need Python 3.11, or the package tomli")
     machine = parsed(path)
     for key in ("name", "topology"):
         if not isinstance(machine.get(key), str):
-            raise Trouble(
+            raise CliError(
                 f"--machine {path}: {key}: {machine.get(key, 'missing')} (accepted: a text)", 2
             )
     if machine["topology"].endswith(".xml"):
@@ -148,45 +150,48 @@ def read(path):
             os.path.dirname(os.path.abspath(path)), machine["topology"]
         )
         if not os.path.isfile(machine["topology"]):
-            raise Trouble(f"--machine {path}: topology: {machine['topology']}: no such file", 2)
+            raise CliError(f"--machine {path}: topology: {machine['topology']}: no such file", 2)
     return machine
 
 
-def load(layout, name):
-    """The description as a dictionary; None: the machine that this runs on."""
+def load(layout: Layout, name: str) -> dict[str, Any] | None:
+    """Reads a description into a dictionary.  Returns None for this machine."""
     path = path_of(layout, name)
     return None if path is None else read(path)
 
 
-def described(layout, machine, said_as=None):
+def described(
+    layout: Layout, machine: dict[str, Any], said_as: dict[str, str] | None = None
+) -> list[str]:
     """
-    How the library is asked about a described machine: its topology, and what else of it matters
-    to a choice.  What a simulation would refuse is refused.
+    Returns the library's arguments for a described machine: its topology, and the facts that affect
+    choices.  Rejects descriptions that a simulation would reject.
     """
     question = {"ask": "description", "machine": machine}
     known = layout.question("model", question, said_as)["known"]
     return [machine["topology"], ",".join(name for name, is_so in known.items() if is_so)]
 
 
-def asked(layout, name, machine):
+def asked(layout: Layout, name: str, machine: dict[str, Any] | None) -> list[str]:
     """
-    The same of --machine NAME.  About this one the library knows more than its description says,
-    which may be None: its tuning file, its processors, its kernel.
+    Returns the library's arguments for --machine NAME. This machine needs none beyond its topology,
+    since the library knows its tuning file, processors and kernel.  `machine` may be None.
     """
-    if name == THIS:
+    if machine is None or name == THIS:
         return [machine["topology"]] if machine else []
     return described(layout, machine, {"machine": f"--machine {name}"})
 
 
-def doubt_text(doubt):
-    """The text after a machine's name; doubt: the description's own warning, or None."""
+def doubt_text(doubt: str | None) -> str:
+    """
+    Returns the text after a machine's name.  `doubt` is the description's own warning, or None.
+    """
     return f", by a description that is not reliable: {doubt}" if doubt else ""
 
 
-def show(layout):
-    rows = [
-        [name, load(layout, name)["name"], load(layout, name)["topology"]] for name in names(layout)
-    ]
+def show(layout: Layout) -> None:
+    found = {name: read(path) for name, path in files(layout).items()}
+    rows = [[name, machine["name"], machine["topology"]] for name, machine in found.items()]
     table(
         ["--machine", "what it is", "topology"],
         [[THIS, "the machine that this runs on", ""], *rows],

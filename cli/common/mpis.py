@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The MPIs on PATH, recognised by the output of their launchers."""
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
 import subprocess
+from typing import Any
+
+from .layout import Layout
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "prterun")
 
@@ -16,7 +21,7 @@ ANSWERS = (
 )
 
 
-def version_of(launcher):
+def version_of(launcher: str) -> tuple[str, str] | None:
     try:
         answer = subprocess.run(
             [launcher, "--version"],
@@ -36,10 +41,10 @@ def version_of(launcher):
     return None
 
 
-def on_path(layout):
+def on_path(layout: Layout) -> list[dict[str, Any]]:
     """
-    [{"mpi", "launcher", "command", "front_end", "path"}]; path is None where no front end was built
-    for that MPI.
+    Returns [{"mpi", "launcher", "command", "front_end", "path"}]. The path is None if no front end
+    was built for the MPI.
     """
     built = layout.front_ends()
     seen, found = set(), []

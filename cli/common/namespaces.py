@@ -16,6 +16,8 @@ they would take the processors that the network needs.  --first: they also go be
 machine.  Use it in short bursts.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import pathlib
@@ -24,6 +26,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 from . import jobs, peers
 
@@ -48,8 +51,8 @@ class NotHere(Exception):
     """Nodes cannot be made; the text says why."""
 
 
-def check():
-    """NotHere where nodes cannot be made."""
+def check() -> None:
+    """Raises NotHere if nodes cannot be created."""
     missing = [name for name in NEEDED if not shutil.which(name)]
     if os.geteuid() != 0:
         raise NotHere("nodes of network namespaces: only root can make them")
@@ -60,7 +63,7 @@ def check():
         raise NotHere("nodes of network namespaces: unshare is not permitted here")
 
 
-def run(command):
+def run(command: Any) -> Any:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise NotHere(f"{shlex.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
@@ -70,7 +73,7 @@ def run(command):
 class Space:
     """A namespace: its name, the process that keeps it, that which others enter."""
 
-    def __init__(self, name, hosts, processes):
+    def __init__(self, name: Any, hosts: Any, processes: Any) -> None:
         kinds = ["--net", "--uts", "--ipc", "--mount"]
         self.kinds = [*kinds, "--pid"] if processes else kinds
         more = ["--pid", "--fork", "--kill-child", "--mount-proc"] if processes else []
@@ -81,6 +84,8 @@ class Space:
             stderr=subprocess.PIPE,
             text=True,
         )
+        assert self.keeper.stdin and self.keeper.stdout
+        self.input = self.keeper.stdin
         if self.keeper.stdout.readline() != "ready\n":
             raise NotHere(f"nodes of network namespaces: {self.keeper.communicate()[1].strip()}")
         self.pid = self.keeper.pid
@@ -88,23 +93,24 @@ class Space:
             about = pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/children")
             self.pid = int(about.read_text().split()[0])
 
-    def enter(self, command):
+    def enter(self, command: Any) -> Any:
         return ["nsenter", "-t", str(self.pid), *self.kinds, f"--wd={os.getcwd()}", *command]
 
-    def end(self):
-        self.keeper.stdin.close()
+    def end(self) -> None:
+        self.input.close()
         self.keeper.wait()
 
 
 class Nodes:
     """So many nodes, as long as the context lasts."""
 
-    def __init__(self, count, rate="none", layout_tools=""):
+    def __init__(self, count: Any, rate: Any = "none", layout_tools: Any = "") -> None:
         self.count, self.rate, self.tools = count, rate, layout_tools
-        self.home, self.spaces = None, {}
+        self.home: str = ""
+        self.spaces: dict[str, Space] = {}
         self.names = [f"node{i}" for i in range(count)]
 
-    def __enter__(self):
+    def __enter__(self) -> Nodes:
         check()
         self.home = tempfile.mkdtemp(prefix="huddle-nodes-")
         try:
@@ -114,17 +120,17 @@ class Nodes:
             raise
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         for space in reversed(self.spaces.values()):
             space.end()
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def add(self, name, processes):
+    def add(self, name: Any, processes: Any) -> Any:
         space = self.spaces[name] = Space(name, os.path.join(self.home, "hosts"), processes)
         pathlib.Path(self.home, name).write_text(str(space.pid), encoding="ascii")
         return space
 
-    def make(self):
+    def make(self) -> None:
         places = [("127.0.0.1", "localhost"), (f"{NET}.254", SWITCH)]
         places += [(f"{NET}.{i + 1}", name) for i, name in enumerate(self.names)]
         lines = "".join(f"{address} {name}\n" for address, name in places)
@@ -135,7 +141,7 @@ class Nodes:
         for i, name in enumerate(self.names):
             self.connect(i, self.add(name, True))
 
-    def connect(self, number, node):
+    def connect(self, number: Any, node: Any) -> None:
         name, gso = self.names[number], f"gso_max_size {FRAME_BYTES}"
         link = f"ip link add port{number} {gso} type veth peer name {LINK} {gso} netns {node.pid}"
         up = f"mtu {FRAME_BYTES} up"
@@ -148,16 +154,16 @@ class Nodes:
         self.on(SWITCH, f"tc qdisc add dev port{number} {shape}")
         self.on(name, f"tc qdisc add dev {LINK} {shape}")
 
-    def on(self, name, line):
+    def on(self, name: Any, line: Any) -> Any:
         return run(self.spaces[name].enter(["sh", "-c", line]))
 
     # ---- what is run there ----
 
-    def enter(self, command):
-        """A command on the switch."""
+    def enter(self, command: Any) -> Any:
+        """Returns a command that runs on the switch."""
         return self.spaces[SWITCH].enter(command)
 
-    def agent(self, env):
+    def agent(self, env: Any) -> Any:
         words = " ".join(shlex.quote(f"{name}={value}") for name, value in env.items())
         path = os.path.join(self.home, f"agent-{len(os.listdir(self.home))}")
         with open(path, "w", encoding="utf-8") as file:
@@ -165,10 +171,10 @@ class Nodes:
         os.chmod(path, 0o755)
         return path
 
-    def job(self, mpi, counts):
+    def job(self, mpi: Any, counts: Any) -> Any:
         """
-        A command that starts ranks of what follows it, so many on each node; a peers.Mpi.  Its name
-        may end in -han.
+        Returns a command that starts ranks, `counts` of them on each node.  `mpi` is a
+        peers.Mpi, whose name may end in -han.
         """
         hosts = ",".join(f"{name}:{count}" for name, count in zip(self.names, counts))
         ranks, agent = sum(counts), self.agent(mpi.env)
@@ -186,7 +192,7 @@ class Nodes:
         return ["env", *mine, *start, *where, "-n", str(ranks), "env", *words]
 
 
-def openmpi(mpi, agent, oversubscribed):
+def openmpi(mpi: Any, agent: Any, oversubscribed: Any) -> Any:
     out_of_band = "--mca" if mpi.kind == "ompi4" else "--prtemca"
     rsh = "plm_rsh_agent" if mpi.kind == "ompi4" else "plm_ssh_agent"
     local = "vader" if mpi.kind == "ompi4" else "sm"
@@ -201,7 +207,7 @@ def openmpi(mpi, agent, oversubscribed):
     return [mpi.launcher, *words], {}
 
 
-def hydra(mpi, agent, _crowded):
+def hydra(mpi: Any, agent: Any, _crowded: Any) -> Any:
     words = ["-iface", BRIDGE, "-launcher", "ssh", "-launcher-exec", agent]
     env = {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": LINK}
     if mpi.kind == "mpich4":
@@ -211,19 +217,22 @@ def hydra(mpi, agent, _crowded):
     return [mpi.launcher, *words], {**mpi.env, **env}
 
 
-def known(folder):
-    """{name: Mpi}: Debian's MPIs and the wheels of a folder; Open MPI's also with han."""
+def known(folder: Any) -> Any:
+    """
+    Returns {name: Mpi} of Debian's MPIs and the wheels in a folder.  Open MPI's appear with han,
+    too.
+    """
     found = {name: mpi for name in ("ompi4", "mpich4") if (mpi := peers.debian(name))}
     found.update((mpi.name, mpi) for mpi in peers.wheels(folder))
     han = {f"{name}-han": mpi for name, mpi in found.items() if name.startswith("ompi")}
     return {**found, **{name: mpi._replace(name=name) for name, mpi in han.items()}}
 
 
-def go_first():
+def go_first() -> None:
     os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
 
-def parse():
+def parse() -> Any:
     parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
     parser.add_argument("nodes", metavar="NODES[xRANKS]")
     parser.add_argument("--rate", default="1gbit")
@@ -234,7 +243,7 @@ def parse():
     return parser.parse_args()
 
 
-def main():
+def main() -> Any:
     options = parse()
     count, _, each = options.nodes.partition("x")
     tools, mpis = os.path.abspath(options.tools), known(os.path.abspath(options.wheels))

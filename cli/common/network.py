@@ -4,58 +4,61 @@ The network between nodes, by its numbers (src/cost/network.h): alpha, of a mess
 byte; overhead, of one more message of several on their way; send, to start one.
 """
 
+from __future__ import annotations
+
 import math
 import os
 from collections import namedtuple
+from typing import Any
 
-from . import machines, refused
-from .layout import Trouble
+from . import rules, validators
+from .layout import CliError, Layout
 from .text import bytes_text
 
 Network = namedtuple("Network", "alpha_ns beta_ns overhead_ns send_ns")
 
 USUAL = Network(5e4, 47, 5e4, 5e4)
 USUAL_TEXT = "that of paper 04, Gigabit Ethernet"
-LARGEST = 32 << 10  # bytes of a segment, without HUDDLE_NODES_FRAGMENT
+LARGEST = 32 << 10  # bytes of a segment, without HUDDLE_LAB_NODES_FRAGMENT
 
 
-def network_of(text):
-    """'21000,8.1,4000', in ns"""
+def network_of(text: str) -> Network:
+    """Parses '21000,8.1,4000', in ns."""
     try:
         numbers = [float(word) for word in text.split(",")]
-        found = Network(*numbers, numbers[2]) if len(numbers) == 3 else Network(*numbers)
+        found = Network(*(numbers if len(numbers) != 3 else [*numbers, numbers[2]]))
     except (TypeError, ValueError) as error:
-        raise refused.argument(text, "ALPHA,BETA,OVERHEAD[,SEND], in ns") from error
+        raise validators.argument(text, "ALPHA,BETA,OVERHEAD[,SEND], in ns") from error
     in_order = 0 <= found.send_ns <= found.overhead_ns <= found.alpha_ns < math.inf
     if not found.alpha_ns > 0 or not in_order or not 0 <= found.beta_ns < math.inf:
-        raise refused.argument(text, "alpha above 0, beta, overhead up to alpha, send up to that")
+        raise validators.argument(
+            text, "alpha above 0, beta, overhead up to alpha, send up to that"
+        )
     return found
 
 
-def usual(layout, site):
+def usual(layout: Layout, site: bool) -> str:
     if site:
-        return os.path.join(layout.sysconf, "huddle", "tuning.toml")
+        return os.path.join(layout.sysconf, "huddle", rules.USUAL_NAME)
     base = os.environ.get("XDG_CONFIG_HOME", "")
     return os.path.join(
-        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "tuning.toml"
+        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", rules.USUAL_NAME
     )
 
 
-def of_file(layout, path):
-    """[network] of a tuning file; None: there is no such file, or it has none."""
-    if not os.path.exists(path) or machines.tomllib is None:
+def of_file(layout: Layout, path: str) -> Network | None:
+    """Returns the network of a tuning file, or None if the file or its network line is missing."""
+    if not os.path.exists(path):
         return None
     error = layout.tuning_error(path)
     if error:
-        raise Trouble(error)
+        raise CliError(error)
     try:
-        with open(path, "rb") as file:
-            about = machines.tomllib.load(file).get("network")
-    except (OSError, ValueError) as error:
-        raise Trouble(f"{path}: {error}") from error
-    if not about:
+        about = rules.values_of(path, rules.NETWORK)
+    except OSError as error:
+        raise CliError(f"{path}: {error}") from error
+    if about is None:
         return None
-    about = about[-1] if isinstance(about, list) else about
     alpha_ns, beta_ps, overhead_ns = (
         float(about[key]) for key in ("alpha_ns", "beta_ps", "overhead_ns")
     )
@@ -63,7 +66,7 @@ def of_file(layout, path):
     return Network(alpha_ns, beta_ps / 1000, overhead_ns, send_ns)
 
 
-def text(network):
+def text(network: Network) -> str:
     differs = network.send_ns != network.overhead_ns
     return (
         f"alpha {network.alpha_ns / 1000:.3g} us, beta {network.beta_ns:.3g} ns per byte, overhead"
@@ -72,14 +75,16 @@ def text(network):
     )
 
 
-def broadcasts(layout, network, nodes, sizes):
-    """What the model says of each size: {"tree", "degree", "segment", "ns", ...}."""
+def broadcasts(
+    layout: Layout, network: Network, nodes: int, sizes: list[int]
+) -> list[dict[str, Any]]:
+    """Returns the model's answer for each size: {"tree", "degree", "segment", "ns", ...}."""
     points = [{"nodes": nodes, "bytes": size, "largest": LARGEST} for size in sizes]
-    question = {"ask": "nodes", "model": network._asdict(), "points": points}
-    return layout.question("model", question)["points"]
+    question = {"model": network._asdict(), "points": points}
+    return layout.question("network", question)["points"]
 
 
-def tree_text(point):
+def tree_text(point: dict[str, Any]) -> str:
     if (point["tree"], point["degree"]) == ("k-ary", 1):
         return "chain"
     if (point["tree"], point["degree"]) == ("k-nomial", 2):
@@ -87,12 +92,12 @@ def tree_text(point):
     return f"{point['degree']}{point['tree'][1:]}"
 
 
-def segment_text(point, size):
+def segment_text(point: dict[str, Any], size: int) -> str:
     return "whole" if point["segment"] >= size else bytes_text(round(point["segment"]))
 
 
-def known(layout):
-    """(the network that jobs know before they measure, where its numbers are from)"""
+def known(layout: Layout) -> tuple[Network, str]:
+    """Returns (the network that jobs know before they measure, the source of its numbers)."""
     named = os.environ.get("HUDDLE_TUNING", "")
     paths = [named] if named else [usual(layout, False), usual(layout, True)]
     for path in paths:

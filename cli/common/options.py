@@ -7,11 +7,15 @@ What depends on more than the option (a machine's cores, an algorithm's paramete
 itself, with `within`.
 """
 
+from __future__ import annotations
+
 import math
 import re
+from collections.abc import Callable
+from typing import Any
 
-from . import refused
-from .layout import Trouble
+from . import validators
+from .layout import CliError
 from .sizes import number, written
 
 MAX = (1 << 63) - 1  # maximum of a whole number, in JSON too
@@ -28,13 +32,13 @@ MAPS = {
 }
 
 
-def whole(low=0, high=MAX):
-    """A type for argparse: a whole number from low to high."""
+def whole(low: int = 0, high: int = MAX) -> Callable[..., Any]:
+    """Makes the type of an option: a whole number from low to high."""
 
-    def parse(text):
+    def parse(text: str) -> int:
         found = int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else None
         if found is None or not low <= found <= high:
-            raise refused.argument(
+            raise validators.argument(
                 text,
                 (
                     f"{low} to {high}"
@@ -47,51 +51,51 @@ def whole(low=0, high=MAX):
     return parse
 
 
-def real(low, high):
-    """The same for any finite number."""
+def real(low: float, high: float) -> Callable[..., Any]:
+    """Returns a parser of a finite number in a range."""
 
-    def parse(text):
+    def parse(text: str) -> float:
         try:
             found = float(text)
         except ValueError:
             found = math.nan
         if not low <= found <= high:
-            raise refused.argument(text, f"a number from {low:g} to {high:g}")
+            raise validators.argument(text, f"a number from {low:g} to {high:g}")
         return found
 
     return parse
 
 
-def span(low, high, factor):
-    """low, low * factor, ... up to high."""
+def span(low: int, high: int, factor: int) -> list[int]:
+    """Returns low, low * factor, ... up to high."""
     found = [low]
     while found[-1] * factor <= high:
         found.append(max(1, found[-1]) * factor)
     return found
 
 
-def sizes_of(text):
-    """'8:4M', '8:4M:4', '8,1K,1M', or both mixed, in rising order."""
+def sizes_of(text: str) -> list[int]:
+    """Parses '8:4M', '8:4M:4', '8,1K,1M' or a mix into sizes in ascending order."""
     found = set()
     for part in text.split(","):
         low, colon, rest = part.partition(":")
         high, _, factor = rest.partition(":")
         step = number(factor) if factor else 2
         if colon and (step < 2 or number(low) > number(high)):
-            raise refused.argument(part, "LOW:HIGH or LOW:HIGH:FACTOR", "not a range")
+            raise validators.argument(part, "LOW:HIGH or LOW:HIGH:FACTOR", "not a range")
         found.update(span(number(low), number(high), step) if colon else [number(low)])
     if max(found) > MAX_BYTES or len(found) > MAX_SIZES:
-        raise refused.argument(text, f"at most {MAX_SIZES} sizes, each below 2G")
+        raise validators.argument(text, f"at most {MAX_SIZES} sizes, each below 2G")
     return sorted(found)
 
 
-def within(option, value, low, high, show=str):
+def within(option: str, value: int, low: int, high: int, show: Any = str) -> None:
     """Refuses a value outside low to high.  show: how to print it."""
     if not low <= value <= high:
-        raise Trouble(
+        raise CliError(
             f"{option} {show(value)}: not possible (accepted: {show(low)} to {show(high)})", 2
         )
 
 
-def bytes_within(option, value, low, high):
+def bytes_within(option: str, value: int, low: int, high: int) -> None:
     within(option, value, low, high, written)

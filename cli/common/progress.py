@@ -1,68 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-How far something is, on standard error: on a terminal a bar (rich's where it is there), elsewhere a
-line per stage, and one every ten seconds.
+How far something is, on standard error: on a terminal a bar, elsewhere a line per stage, and one
+every ten seconds.
 """
+
+from __future__ import annotations
 
 import sys
 import threading
 import time
+from typing import Any
 
 PERIOD_S = 10
 
 
-class Plain:
-    """A progress bar."""
-
-    def __init__(self, total):
-        self.total, self.width = total, 0
-
-    def show(self, words, done, seconds):
-        filled = 40 * done // max(1, self.total)
-        line = f"  {words} {'━' * filled}{'╌' * (40 - filled)} {done}/{self.total} {seconds:.0f} s"
-        print(f"\r{line.ljust(self.width)}", end="", file=sys.stderr, flush=True)
-        self.width = len(line)
-
-    def end(self):
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-class Rich:
-    def __init__(self, total):
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress as Bar,
-            TextColumn,
-            TimeElapsedColumn,
-        )
-
-        self.bar = Bar(
-            TextColumn("  {task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.task = self.bar.add_task("", total=total)
-        self.bar.start()
-
-    def show(self, words, done, _seconds):
-        self.bar.update(self.task, description=words, completed=done)
-
-    def end(self):
-        self.bar.stop()
-
-
-def bar_of(total):
+def bar_of(total: int) -> Any:
+    """Returns a progress bar of rich, or None if standard error is not a terminal."""
     if not sys.stderr.isatty():
         return None
-    try:
-        return Rich(total)
-    except ImportError:
-        return Plain(total)
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    words = TextColumn("  {task.description}")
+    bar = Bar(
+        words,
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task("", total=total)
+    bar.start()
+    return bar
 
 
 class Progress:
@@ -74,11 +45,11 @@ class Progress:
 
     outermost, inner = None, None
 
-    def __init__(self, total, words="", done=0):
+    def __init__(self, total: int, words: str = "", done: int = 0) -> None:
         self.total, self.words, self.done, self.within = total, words, done, ""
-        self.lock, self.ended = threading.Lock(), threading.Event()
+        self.ended = threading.Event()
 
-    def __enter__(self):
+    def __enter__(self) -> Progress:
         self.outer, self.begin = Progress.outermost, time.monotonic()
         if self.outer and not Progress.inner:
             Progress.inner = self
@@ -89,7 +60,7 @@ class Progress:
         self.draw()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self.outer:
             if Progress.inner is self:
                 Progress.inner, self.outer.within = None, ""
@@ -98,37 +69,39 @@ class Progress:
         self.ended.set()
         self.ticker.join()
         if self.bar:
-            self.bar.end()
+            self.bar.stop()
 
-    def seconds(self):
+    def seconds(self) -> float:
         return time.monotonic() - self.begin
 
-    def line(self):
-        return f"[{self.done}/{self.total}] {self.words}{self.within}"
+    def line(self) -> str:
+        """Formats the state: 'huddle: 3 of 14 done; with huddle'."""
+        words = self.words + self.within
+        return f"huddle: {self.done} of {self.total} done{'; ' if words else ''}{words}"
 
-    def tick(self):
+    def tick(self) -> None:
         """Prints progress from time to time during long work."""
         while not self.ended.wait(PERIOD_S):
             self.draw()
             if not self.bar:
-                print(f"{self.line()}, {self.seconds():.0f} s", file=sys.stderr, flush=True)
+                print(f"{self.line()}, {self.seconds():.0f} s so far", file=sys.stderr, flush=True)
 
-    def draw(self):
+    def draw(self) -> None:
         if self.outer:
             if Progress.inner is not self:
                 return
-            self.outer.within = f": {self.words} {self.done}/{self.total}"
+            self.outer.within = f": {self.words}, {self.done} of {self.total}"
             self.outer.draw()
         elif self.bar:
-            with self.lock:
-                self.bar.show(self.words + self.within, self.done, self.seconds())
+            task = self.bar.task_ids[0]
+            self.bar.update(task, description=self.words + self.within, completed=self.done)
 
-    def stage(self, words):
+    def stage(self, words: str) -> None:
         self.words = words
         self.draw()
         if not self.outer and not self.bar:
             print(self.line(), file=sys.stderr, flush=True)
 
-    def step(self):
+    def step(self) -> None:
         self.done += 1
         self.draw()

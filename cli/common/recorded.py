@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a command with the recorder in its ranks, with huddle or without it."""
 
+from __future__ import annotations
+
 import subprocess
 import time
+from typing import Any
 
-from . import stop
+from .layout import Layout
 
 END_S = 20
-OWN_END_S = 5  # for a job that a terminal may have told to end
+OWN_END_S = 5  # for a job that has got the same signal
+GROUP_S = 0.1  # until all processes of a group have got a signal
 
 
-def command_line(layout, folder, command, off):
+def command_line(layout: Layout, folder: str, command: list[str], off: bool) -> list[str]:
     switch = ["--set", "HUDDLE=off"] if off else []
     return [layout.launcher, "run", "--record", folder, *switch, "--", *command]
 
 
-def ended(job, limit_s):
+def ended(job: Any, limit_s: Any) -> Any:
     try:
         job.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
@@ -23,12 +27,33 @@ def ended(job, limit_s):
     return True
 
 
-def end(job, interrupt):
+class Witness:
     """
-    The launcher ends its ranks.  A terminal sends Ctrl-C to the launcher, too; Open MPI's leaves
-    files in /dev/shm where a second signal follows.
+    A process of this process group, which a SIGINT to the whole group ends.  It ends with this
+    process, too, because its standard input does.
     """
-    if stop.name_of(interrupt) == "Ctrl-C" and ended(job, OWN_END_S):
+
+    def __enter__(self) -> Witness:
+        self.process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate()
+
+    def has_ended(self) -> bool:
+        try:
+            self.process.wait(GROUP_S)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+
+def end(job: Any, is_told: bool) -> None:
+    """
+    Lets the launcher end its ranks.  A job that has got the signal itself, as from Ctrl-C, gets no
+    second one for a while: Open MPI's launcher then leaves files in /dev/shm.
+    """
+    if is_told and ended(job, OWN_END_S):
         return
     job.terminate()
     if not ended(job, END_S):
@@ -36,21 +61,24 @@ def end(job, interrupt):
         job.communicate()
 
 
-def run(layout, folder, command, off=False, output=None):
+def run(
+    layout: Layout, folder: str, command: list[str], off: bool = False, output: int | None = None
+) -> tuple[int, float, tuple[Any, Any]]:
     """
-    Exit status, seconds, and standard output where it is caught (output=PIPE).  A signal to this
-    command ends the job first.
+    Runs a command with a recorder.  Returns exit status, seconds, and standard output if it is
+    caught (output=PIPE).  A signal to this command ends the job first.
     """
     begin = time.monotonic()
-    job = subprocess.Popen(
-        command_line(layout, folder, command, off),
-        stdin=subprocess.DEVNULL if output else None,
-        stdout=output,
-        stderr=output,
-    )
-    try:
-        text, errors = job.communicate()
-    except KeyboardInterrupt as interrupt:
-        end(job, interrupt)
-        raise
+    with Witness() as witness:
+        job = subprocess.Popen(
+            command_line(layout, folder, command, off),
+            stdin=subprocess.DEVNULL if output else None,
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            text, errors = job.communicate()
+        except KeyboardInterrupt:
+            end(job, witness.has_ended())
+            raise
     return job.returncode, time.monotonic() - begin, (text, errors)

@@ -4,28 +4,30 @@ What the ranks of a job have recorded (src/host/record/record.h): one file per p
 it while it ran.  A file is whole however its process has ended.
 """
 
+from __future__ import annotations
+
 import os
 import struct
 from dataclasses import dataclass, field
+from typing import Any
 
 KIND = b"hudrec"
-MAGIC = KIND + b"02"
-HEAD = struct.Struct("<8s6I6i4QQ10I128s256s128s1024s")
+MAGIC = KIND + b"03"
+HEAD = struct.Struct("<8s6I6i4QQ8I128s256s128s")
 COMM = struct.Struct("<64sQ4i2I")
 CALLER = struct.Struct("<Q176s72s")
 CELL = struct.Struct("<3H2B2I6Q")
 STAMP = struct.Struct("<2I2i2Q")
 NAME_BYTES = 32
 FINALIZED = 2
-UNTOLD, TOLD, ELSEWHERE = range(3)  # of its tuning file; the last: measured on another machine
 
 
-def text_of(raw):
+def text_of(raw: bytes) -> str:
     return raw.split(b"\0", 1)[0].decode(errors="replace")
 
 
-def mpi_name(version):
-    """ "MPICH 4.0.2" of what MPI_Get_library_version begins with."""
+def mpi_name(version: str) -> str:
+    """Returns "MPICH 4.0.2" for the text of MPI_Get_library_version."""
     words = version.replace("Version:", " ").replace("(R)", "").replace(" Library", "").split()
     return " ".join(words[:3]).replace(" v", " ")
 
@@ -41,12 +43,15 @@ class Comm:
     calls: int
 
     @property
-    def key(self):
-        """The same on all its ranks; not where threads use communicators in another order."""
+    def key(self) -> tuple[int, int, bool, int, str]:
+        """
+        Returns the communicator's key, equal on all its ranks unless threads use communicators in
+        different orders.
+        """
         return (self.members, self.size, self.inter, self.ordinal, self.name)
 
     @property
-    def label(self):
+    def label(self) -> str:
         return f"{self.name or 'unnamed'} ({self.size})"
 
 
@@ -54,7 +59,7 @@ class Comm:
 class Cell:
     comm: Comm
     name: str
-    caller: tuple  # (file, offset, function)
+    caller: tuple[Any, ...]  # (file, offset, function)
     size_class: int
     reason: int
     calls: int
@@ -65,8 +70,8 @@ class Cell:
     max_ticks: int
 
     @property
-    def all_ticks(self):
-        """Of all its calls, by those that were timed; 0: none was."""
+    def all_ticks(self) -> float:
+        """Estimates the ticks of all calls from the timed ones.  Returns 0 if no call was timed."""
         return self.ticks * self.calls / self.represents if self.timed else 0
 
 
@@ -94,24 +99,24 @@ class Rank:
     ns_per_tick: float
     span_ns: int
     lost: int
-    inside: Cell
-    core: list  # the counters of huddle's core; empty: huddle was not there
-    cells: list = field(default_factory=list)
-    stamps: list = field(default_factory=list)
+    inside: Cell | None
+    core: list[int]  # the counters of huddle's core; empty: huddle was not there
+    cells: list[Cell] = field(default_factory=list)
+    stamps: list[Stamp] = field(default_factory=list)
     threads: bool = False  # several of its threads may call MPI at once
-    tuned: int = UNTOLD
-    tuning: str = ""  # its tuning file; empty: none
 
 
-def tables(data, at, one, counts):
-    """The used rows of a table, and where the next table begins."""
+def tables(
+    data: bytes, at: int, one: Any, counts: tuple[int, int]
+) -> tuple[list[tuple[Any, ...]], int]:
+    """Returns the used rows of a table, and the offset of the next table."""
     used, places = counts
     rows = [one.unpack_from(data, at + i * one.size) for i in range(used)]
     return rows, at + places * one.size
 
 
-def parse(data):
-    """A Rank, or None: the process has not begun to record."""
+def parse(data: bytes) -> Rank | None:
+    """Returns a Rank, or None if the process has not begun to record."""
     if len(data) < HEAD.size or data[:8] != MAGIC:
         return None
     values = HEAD.unpack_from(data)
@@ -149,9 +154,9 @@ def parse(data):
         world_size,
         state == FINALIZED,
         launched,
+        text_of(values[26]),
+        mpi_name(text_of(values[27])),
         text_of(values[28]),
-        mpi_name(text_of(values[29])),
-        text_of(values[30]),
         (ns1 - ns0) / (ticks1 - ticks0) if ticks1 > ticks0 else 1.0,
         ns1 - ns0,
         lost,
@@ -159,21 +164,21 @@ def parse(data):
         counters,
         counted,
     )
-    rank.threads, rank.tuned, rank.tuning = bool(threads), values[26], text_of(values[31])
+    rank.threads = bool(threads)
     rank.stamps = [Stamp(r[0], counted[r[1]], r[2], r[4], r[5]) for r in rows]
     return rank
 
 
-def without_room(folder):
-    """How many processes found no room for their record: each has left an empty file."""
+def without_room(folder: str) -> int:
+    """Counts the processes that found no room for their record.  Each has left an empty file."""
     return sum(
         entry.is_file() and entry.stat().st_size == 0 and entry.name.rpartition(".")[2].isdigit()
         for entry in os.scandir(folder)
     )
 
 
-def damaged(folder, ranks):
-    """How many records, besides those of the ranks, cannot be read."""
+def damaged(folder: str, ranks: Any) -> int:
+    """Counts the records, other than the ranks', that cannot be read."""
     whole, count = {f"{rank.host}.{rank.pid}" for rank in ranks}, 0
     for name in set(os.listdir(folder)) - whole:
         try:
@@ -184,8 +189,8 @@ def damaged(folder, ranks):
     return count
 
 
-def read(folder):
-    """The ranks whose files are in the folder, by their number."""
+def read(folder: str) -> list[Rank]:
+    """Returns the ranks whose files are in the folder, by their number."""
     ranks = []
     for name in sorted(os.listdir(folder)):
         try:
@@ -196,7 +201,7 @@ def read(folder):
         if rank:
             ranks.append(rank)
     ranks.sort(key=lambda rank: (rank.world_rank, rank.host, rank.pid))
-    longest = {}
+    longest: dict[str, Rank] = {}
     for rank in ranks:
         if rank.span_ns >= longest.get(rank.host, rank).span_ns:
             longest[rank.host] = rank

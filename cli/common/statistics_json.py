@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The statistics of a job as JSON: what HUDDLE_STATS=json:FILE writes, and the times apart."""
 
-import json
+from __future__ import annotations
 
-from .layout import Trouble
+import json
+from typing import TYPE_CHECKING, Any
+
+from .layout import CliError
 from .totals import Row
+
+if TYPE_CHECKING:
+    from .totals import Totals
 
 MEMORY = (
     "arena_bytes",
@@ -17,7 +23,7 @@ MEMORY = (
 )
 
 
-def row_json(row):
+def row_json(row: Row) -> dict[str, Any]:
     split = row.unsplit <= 0.5 * row.seconds
     return {
         "calls": row.calls,
@@ -32,7 +38,7 @@ def row_json(row):
     }
 
 
-def of(totals, status):
+def of(totals: Totals, status: int) -> dict[str, Any]:
     ranks, other = totals.ranks, totals.core.other()
     rows = {name: Row() for name in totals.core.names}
     rows.update(totals.by_collective())
@@ -47,22 +53,22 @@ def of(totals, status):
         "collectives": {name: row_json(row) for name, row in rows.items()},
         "memory": {name: other[name] for name in MEMORY},
         "nodes": {"messages": other["messages"], "bytes": other["message_bytes"]},
-        "adapt": {"tried": other["tried"], "changed": other["changed"]},
+        "learned": totals.core.learned(),
     }
 
 
-def put(path, facts):
+def put(path: str, facts: dict[str, Any]) -> None:
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(json.dumps(facts, indent=2) + "\n")
     except OSError as error:
-        raise Trouble(f"cannot write {path}: {error.strerror}") from error
+        raise CliError(f"cannot write {path}: {error.strerror}") from error
 
 
-def write(path, totals, status):
+def write(path: str, totals: Totals, status: int) -> None:
     put(path, of(totals, status))
 
 
-def write_nothing(path, status):
-    """No MPI process was seen."""
+def write_nothing(path: str, status: int) -> None:
+    """Writes the statistics of a run without any MPI process."""
     put(path, {"mpi": None, "ranks": 0, "ranks_seen": 0, "status": status, "collectives": {}})

@@ -1,28 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables: with rich if it is installed, otherwise aligned plain text."""
+"""Tables and other texts: on a terminal drawn by rich, elsewhere in plain columns."""
+
+from __future__ import annotations
 
 import sys
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
 from .sizes import written
 
 
-def bytes_text(count):
-    """8 B, 64 KB, 4 MB; exact if possible."""
-    for unit in ("B", "KB", "MB", "GB", "TB"):
-        if count < 1024 or unit == "TB":
-            return f"{count:.0f} {unit}" if count == int(count) else f"{count:.1f} {unit}"
-        count /= 1024
+def bytes_text(count: float) -> str:
+    """Formats a number of bytes, exactly if possible: 8 B, 64 KB, 4 MB."""
+    units = iter(("B", "KB", "MB", "GB", "TB"))
+    unit = next(units)
+    while count >= 1024 and unit != "TB":
+        count, unit = count / 1024, next(units)
+    return f"{count:.0f} {unit}" if count == int(count) else f"{count:.1f} {unit}"
 
 
-def count_text(count, noun):
-    """1 rank, 2 ranks, 2 processes."""
+def us_text(ns: float) -> str:
+    """Formats nanoseconds as microseconds with three digits: 0.213, 32, 1250."""
+    return f"{ns / 1000:.3g}" if ns < 1e6 else f"{ns / 1000:.0f}"
+
+
+def count_text(count: int, noun: str) -> str:
+    """Formats a number and its noun: 1 rank, 2 ranks, 2 processes."""
     ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
     return f"{count} {noun}{ending}"
 
 
-def ranges_text(numbers):
-    """[0, 1, 2, 5] -> "0-2,5"."""
-    runs = []
+def gain_text(ratio: float) -> str:
+    """Formats a ratio of times, new to old, as a gain: .5 is 2.00x faster, 2 is 2.00x slower."""
+    return f"{1 / ratio:.2f}x faster" if ratio <= 1 else f"{ratio:.2f}x slower"
+
+
+def gain_interval_text(value: float, low: float | None, high: float | None) -> str:
+    """Formats the gain of a ratio with its interval.  low, high: None if there is no interval."""
+    if low is None or high is None:
+        return gain_text(value)
+    return f"{gain_text(value)} ({gain_text(high)} to {gain_text(low)})"
+
+
+def ranges_text(numbers: list[int]) -> str:
+    """Formats numbers as ranges: [0, 1, 2, 5] -> "0-2,5"."""
+    runs: list[list[int]] = []
     for n in sorted(numbers):
         if runs and n == runs[-1][1] + 1:
             runs[-1][1] = n
@@ -31,18 +53,18 @@ def ranges_text(numbers):
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def parameters_text(serves):
+def parameters_text(serves: dict[str, Any] | None) -> str:
     pairs = serves["parameters"].items() if serves else ()
     return ", ".join(
         f"{name} {written(value) if isinstance(value, int) else value}" for name, value in pairs
     )
 
 
-def heading(words):
+def heading(words: str) -> None:
     print(f"\n{words}")
 
 
-def plain(headers, rows, right):
+def plain(headers: Sequence[str], rows: list[list[str]], right: Container[int] = ()) -> None:
     widths = [max(len(line[i]) for line in [headers, *rows]) for i in range(len(headers))]
     for line in [headers, *rows]:
         cells = (
@@ -51,27 +73,27 @@ def plain(headers, rows, right):
         print("  " + "  ".join(cells).rstrip())
 
 
-def table(headers, rows, right=()):
+def table(
+    headers: Sequence[str], rows: Iterable[Sequence[object]], right: Container[int] = ()
+) -> None:
     """Prints rows of strings under their headers; `right` are the columns of numbers."""
-    rows = [[str(cell) for cell in row] for row in rows]
-    try:
-        if not sys.stdout.isatty():
-            raise ImportError
-        from rich.console import Console
-        from rich.table import Table
-    except ImportError:
-        plain(headers, rows, right)
+    lines = [[str(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        plain(headers, lines, right)
         return
+    from rich.console import Console
+    from rich.table import Table
+
     drawn = Table(box=None, header_style="bold", pad_edge=True)
     for i, name in enumerate(headers):
         drawn.add_column(name, justify="right" if i in right else "left", overflow="fold")
-    for row in rows:
+    for row in lines:
         drawn.add_row(*row)
     Console(markup=False, highlight=False).print(drawn)
 
 
-def single_copy_text(facts):
-    """Of the library's facts about ranks: what they know about each other's memory."""
+def single_copy_text(facts: dict[str, Any]) -> str:
+    """Returns whether the ranks can read each other's memory directly, as text."""
     if not facts["direct"]:
         return "no single copy"
     return "quick single copy" if facts["quick"] else "slow single copy"

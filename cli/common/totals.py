@@ -4,10 +4,18 @@ Sums over the ranks of a job: calls, what became of them, times.  One row per co
 `huddle run --stats`, one per communicator, size and caller for `huddle profile`.
 """
 
+from __future__ import annotations
+
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from . import collectives, waiting
+from .layout import Layout
+
+if TYPE_CHECKING:
+    from .records import Cell, Rank
 
 # Why huddle does not handle a call, where its core has not been asked.
 ABSENT = "huddle not in use"
@@ -28,9 +36,15 @@ class Row:
     unsplit: float = 0  # seconds of which it is not known whether they are waiting
     timed: int = 0
     max_seconds: float = 0
-    passed: Counter = field(default_factory=Counter)  # reason -> calls
+    passed: Counter[str] = field(default_factory=Counter)  # reason -> calls
 
-    def add(self, cell, rate, share, why):
+    def add(
+        self, cell: Cell, rate: float, share: float | None, why: str | None, sized: bool
+    ) -> None:
+        """
+        Adds a cell's calls to the row.  With `sized`, huddle's core returns at once from calls of
+        zero bytes.
+        """
         seconds = cell.all_ticks * rate * 1e-9
         self.calls += cell.calls
         self.bytes += cell.bytes
@@ -43,22 +57,25 @@ class Row:
             self.waiting += share * seconds
         if why:
             self.passed[why] += cell.calls
-        elif cell.size_class == 0 and base(cell.name) != "barrier":
+        elif cell.size_class == 0 and sized:
             self.empty += cell.calls
         else:
             self.handled += cell.calls
 
     @property
-    def moving(self):
+    def moving(self) -> Any:
         return self.seconds - self.waiting - self.unsplit
 
 
 class Core:
     """The counters of huddle's core, summed over the ranks that have it."""
 
-    def __init__(self, ranks, about, collectives):
+    def __init__(
+        self, ranks: list[Rank], about: dict[str, list[str]], collectives: list[dict[str, Any]]
+    ) -> None:
         self.names = [c["name"] for c in collectives]
         self.served = {c["also"]: c["name"] for c in collectives if c.get("also")}
+        self.sized = [c["sized"] for c in collectives]
         self.reasons = about["reasons"]
         width = len(about["counts"]) + len(self.reasons)
         fields = 2 + len(self.names) * width + len(about["others"])
@@ -66,31 +83,61 @@ class Core:
         self.values = [sum(column) for column in zip(*(r.core for r in self.ranks))]
         self.width, self.counts, self.others = width, about["counts"], about["others"]
 
-    def of(self, number):
-        """{calls, bytes, ns, empty} and {reason: calls} of a collective; zeros without a core."""
+    def of(self, number: int) -> tuple[dict[str, int], dict[str, int]]:
+        """
+        Returns {calls, bytes, ns, empty} and {reason: calls} of a collective, with zeros if there
+        is no core.
+        """
         start = 2 + number * self.width
         row = self.values[start : start + self.width] or [0] * self.width
         cut = len(self.counts)
         return dict(zip(self.counts, row)), dict(zip(self.reasons, row[cut:]))
 
-    def other(self):
+    def other(self) -> dict[str, int]:
         tail = self.values[2 + len(self.names) * self.width :] or [0] * len(self.others)
         return dict(zip(self.others, tail))
 
-    def kind_of(self, name):
-        """The number of huddle's collective that handles an MPI function; None: none does."""
+    def learned(self) -> dict[str, int]:
+        """
+        Returns what HUDDLE_WISDOM has done: the decided cells, those that changed the choice, and
+        the calls by the source of their choice, as in HUDDLE_STATS=json:FILE.
+        """
+        other = self.other()
+        rows = [self.of(number)[1] for number in range(len(self.names))]
+        handled = sum(row["handled"] for row in rows)
+        faster = sum(row["native collective faster"] for row in rows)
+        return {
+            "decided": other["decided"],
+            "changed": other["changed"],
+            "known": other["known"],
+            "learned": other["learned"],
+            "first": max(0, handled - other["known"] - other["learned"] - other["tried"]),
+            "trials": other["tried"] + other["tried_native"],
+            "native": max(0, faster - other["tried_native"]),
+        }
+
+    def kind_of(self, name: str) -> int | None:
+        """Returns the number of the collective that handles an MPI function, or None."""
         name = self.served.get(base(name), base(name))
         return self.names.index(name) if name in self.names else None
 
+    def is_sized(self, name: str) -> bool:
+        """
+        Returns whether all ranks know the size of a call of this MPI function.  Otherwise a rank
+        that sends nothing may receive, as in an alltoallv, so the core serves its calls.
+        """
+        kind = self.kind_of(name)
+        return kind is not None and bool(self.sized[kind])
 
-def base(name):
-    """allreduce of iallreduce and of allreduce_init."""
+
+def base(name: str) -> str:
+    """Returns the blocking name: allreduce for iallreduce and allreduce_init."""
     name = name.removesuffix("_init")
     return name[1:] if name.startswith("i") else name
 
 
-def why_not(rank, cell, core):
-    """Why huddle did not handle the calls of a cell; None: it did."""
+def why_not(rank: Any, cell: Any, core: Any) -> str | None:
+    """Returns why huddle did not handle the calls of a cell, or None if it did."""
     if cell.comm.inter:
         return INTER
     if cell.comm.size == 1:
@@ -107,12 +154,12 @@ def why_not(rank, cell, core):
 class Totals:
     """Sums of a job.  rows: by key(cell)."""
 
-    def __init__(self, ranks, layout):
+    def __init__(self, ranks: list[Rank], layout: Layout) -> None:
         self.ranks = ranks
         self.core = Core(ranks, layout.ask("info", "statistics"), layout.ask("info", "collectives"))
         self.waits = waiting.split(ranks, collectives.awaits(layout))
 
-    def share(self, number, cell):
+    def share(self, number: int, cell: Cell) -> float | None:
         found = self.waits.splits.get((waiting.key_of(cell), number))
         if found:
             return found.share
@@ -120,24 +167,25 @@ class Totals:
             return 0.0
         return None
 
-    def rows(self, key):
-        rows = {}
+    def rows(self, key: Callable[..., Any]) -> dict[Any, Row]:
+        rows: dict[Any, Row] = {}
         for number, rank in enumerate(self.ranks):
             for cell in rank.cells:
                 if cell.calls:
                     row = rows.setdefault(key(rank, cell), Row())
                     why = why_not(rank, cell, self.core)
-                    row.add(cell, rank.ns_per_tick, self.share(number, cell), why)
+                    sized = self.core.is_sized(cell.name)
+                    row.add(cell, rank.ns_per_tick, self.share(number, cell), why, sized)
         return rows
 
-    def is_complete(self):
-        """The core's counters are those of the end: no rank was killed."""
-        return self.core.ranks and all(rank.finalized for rank in self.ranks)
+    def is_complete(self) -> bool:
+        """Returns whether the core's counters are final, since no rank was killed."""
+        return bool(self.core.ranks) and all(rank.finalized for rank in self.ranks)
 
-    def by_collective(self):
+    def by_collective(self) -> dict[str, Row]:
         """
-        In the order of their time.  Calls that huddle's core has not counted have bypassed it: the
-        program, or a tool, has called PMPI functions.
+        Returns the rows in the order of their time.  Calls that huddle's core has not counted have
+        bypassed it, since the program or a tool called PMPI functions.
         """
         rows = self.rows(lambda rank, cell: cell.name)
         for kind, _ in enumerate(self.core.names):
@@ -154,9 +202,9 @@ class Totals:
         return dict(sorted(rows.items(), key=lambda pair: -pair[1].seconds))
 
     @property
-    def calls(self):
+    def calls(self) -> int:
         return sum(cell.calls for rank in self.ranks for cell in rank.cells)
 
     @property
-    def timed(self):
+    def timed(self) -> int:
         return sum(cell.timed for rank in self.ranks for cell in rank.cells)

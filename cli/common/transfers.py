@@ -3,7 +3,11 @@
 Classes of line transfer: figures are compared only within one of them, or with a description.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable
+from typing import Any
 
 FACTOR = 1.5  # maximum ratio to a described line transfer
 
@@ -15,8 +19,10 @@ CLASSES = (("nearest", 40), ("near", 150), ("far", math.inf))
 ANY = "any"
 
 
-def class_of(figure):
-    """None: not measured, or the processors moved between before and after."""
+def class_of(figure: dict[str, Any]) -> str | None:
+    """
+    Returns the class of a figure, or None if it was not measured or the processors moved meanwhile.
+    """
     if figure.get("bind") == "none":
         return ANY
     seen = {
@@ -27,30 +33,30 @@ def class_of(figure):
     return seen.pop() if len(seen) == 1 else None
 
 
-def usable(figure):
+def usable(figure: dict[str, Any]) -> bool:
     return class_of(figure) is not None and figure["shots"] > 0 and figure["refused"] == 0
 
 
-def described_hops(machine):
+def described_hops(machine: dict[str, Any]) -> Iterable[Any]:
     """
-    What a described machine's line transfers are as they are measured with figures: of a word that
-    two processes poll and store to in turn.  A reader's copy has to be revoked, too, which some
-    machines do meanwhile.
+    Returns a described machine's line transfers as figures measure them: two processes poll one
+    word and store to it in turn.  Such a store also revokes the reader's copy, which some machines
+    do concurrently.
     """
     lines = machine["lines"]
     return lines.get("hop_ns", lines["transfer_ns"]).values()
 
 
-def as_described(ns, described):
+def as_described(ns: float, described: Iterable[Any]) -> bool:
     """
-    The processors of a virtual machine may move.  A figure counts only if the line transfer was
-    about one of those described, since only then it is the described machine.
+    Returns whether a line transfer is about as long as a described one.  Only then was the figure
+    measured on the described machine, since the processors of a virtual machine may move.
     """
     return any(1 / FACTOR <= ns / hop_ns <= FACTOR for hop_ns in described)
 
 
-def moved_text(far):
-    """far: ns of the transfers of the figures that do not count."""
+def moved_text(far: list[float]) -> str:
+    """Returns a text about the figures that do not count.  `far` has their line transfers in ns."""
     return (
         f"{len(far)} figures do not count, since the processors had moved: a line transfer took"
         f" {min(far):.0f} to {max(far):.0f} ns"

@@ -8,10 +8,16 @@ that entries of one call are compared.  Processes of one machine share a clock; 
 span machines are not split.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from .collectives import ALL, ALL_AT_ROOT, BEFORE, ROOT
+
+if TYPE_CHECKING:
+    from .records import Cell, Rank, Stamp
 
 NEIGHBORS = "neighbor_"
 
@@ -25,8 +31,8 @@ class Split:
     ns: float = 0
 
     @property
-    def share(self):
-        """Of the time, what is waiting; None: not known."""
+    def share(self) -> float | None:
+        """Returns the share of the time spent waiting, or None if it is not known."""
         return self.waiting_ns / self.ns if self.ns > 0 else None
 
 
@@ -43,18 +49,22 @@ class Lateness:
 
 @dataclass
 class Waits:
-    splits: dict = field(default_factory=lambda: defaultdict(Split))  # key_of(cell), rank number
-    lateness: dict = field(default_factory=lambda: defaultdict(Lateness))  # by rank number
+    splits: dict[Any, Split] = field(
+        default_factory=lambda: defaultdict(Split)
+    )  # key_of(cell), rank number
+    lateness: dict[int, Lateness] = field(
+        default_factory=lambda: defaultdict(Lateness)
+    )  # by rank number
     matched: int = 0
 
 
-def key_of(cell):
-    """Cells of one call site, whatever became of their calls."""
+def key_of(cell: Cell) -> tuple[tuple[int, int, bool, int, str], str, int, tuple[str, int, str]]:
+    """Returns the key of a call site's cells, whether or not huddle handled their calls."""
     return (cell.comm.key, cell.name, cell.size_class, cell.caller)
 
 
-def awaited(way, root, mine, enters):
-    """The last entry that this rank needs.  mine: its number in the communicator."""
+def awaited(way: str, root: int, mine: int, enters: dict[int, int]) -> int:
+    """Returns the last entry that this rank needs.  `mine` is its number in the communicator."""
     if way == ROOT:
         return enters[root]
     if way == ALL_AT_ROOT:
@@ -64,9 +74,13 @@ def awaited(way, root, mine, enters):
     return max(enters.values())
 
 
-def calls_of(ranks):
-    """(communicator, number of the call) -> {rank in it: (number of the process, stamp)}."""
-    calls = defaultdict(dict)
+def calls_of(
+    ranks: list[Rank],
+) -> dict[tuple[tuple[int, int, bool, int, str], int], dict[int, tuple[int, Stamp]]]:
+    """
+    Returns {(communicator, number of the call): {rank in it: (number of the process, stamp)}}.
+    """
+    calls: defaultdict[Any, dict[int, tuple[int, Stamp]]] = defaultdict(dict)
     for number, rank in enumerate(ranks):
         for stamp in rank.stamps:
             comm = stamp.cell.comm
@@ -75,11 +89,13 @@ def calls_of(ranks):
     return calls
 
 
-def add_call(waits, ranks, members, awaits):
+def add_call(
+    waits: Waits, ranks: list[Rank], members: dict[int, tuple[int, Stamp]], awaits: dict[str, str]
+) -> None:
     rate = ranks[next(iter(members.values()))[0]].ns_per_tick
     enters = {mine: stamp.enter for mine, (_, stamp) in members.items()}
     first, last = min(enters.values()), max(enters.values())
-    latest = max(enters, key=enters.get)
+    latest = max(enters, key=enters.__getitem__)
     way = awaits.get(members[latest][1].cell.name, ALL)
     waits.matched += 1
     for mine, (number, stamp) in members.items():
@@ -100,14 +116,17 @@ def add_call(waits, ranks, members, awaits):
             waits.lateness[members[latest][0]].caused_ns += wait
 
 
-def several_jobs(ranks):
-    """Two ranks of one number, or of worlds that differ.  Worlds of one rank are not meant."""
+def several_jobs(ranks: list[Rank]) -> bool:
+    """
+    Returns whether two ranks have the same number or belong to different worlds.  Ignores worlds of
+    one rank.
+    """
     many = [rank for rank in ranks if rank.world_size > 1]
     worlds = {(rank.world_size, rank.mpi) for rank in many}
     return len(worlds) > 1 or len({rank.world_rank for rank in many}) < len(many)
 
 
-def split(ranks, awaits):
+def split(ranks: list[Rank], awaits: dict[str, str]) -> Waits:
     """
     Waits of the ranks of a job (records.read).  Those of several jobs are not compared: a
     communicator of one is not told from that of another.  awaits: as of collectives.awaits.

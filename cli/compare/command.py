@@ -4,6 +4,8 @@ huddle compare: runs a program without and with huddle in turn, and compares its
 collectives' time, and what it prints.
 """
 
+from __future__ import annotations
+
 import json
 import statistics
 import subprocess
@@ -11,58 +13,65 @@ import sys
 import tempfile
 import time
 from collections import Counter, namedtuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from ..common import endings, places, recorded, records
-from ..common.layout import Trouble
+from ..common import exit_report, output_files, recorded, records
+from ..common.command_line import Command, Option
+from ..common.layout import CliError, Layout
 from ..common.options import whole
 from ..common.progress import Progress
-from ..common.text import heading, table
+from ..common.text import gain_text, heading, table
 from ..common.totals import Totals
+from ..common.types import Options
 from . import ratios
+
+if TYPE_CHECKING:
+    from .ratios import Ratio
 
 # Of one run.  collectives: seconds in them, mean over ranks; by: the same, per collective; calls,
 # handled: of all ranks; passed: those that fell back, by reason.
 Run = namedtuple("Run", "seconds collectives by output status lines calls handled passed")
 
 
-def add_arguments(parser):
-    parser.takes_command = True
-    parser.add_argument(
+PARAMETERS = (
+    Option(
         "--runs",
         type=whole(1, 1000),
         default=7,
         metavar="N",
-        help="runs without huddle, and as many with it, in turn (default: 7)",
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as JSON, too")
-    parser.epilog = (
-        "The command follows --, for example: huddle compare -- mpirun -np 4 ./app. The exit status"
-        " is 1 where a run fails, or the program prints different output with huddle. The"
-        " program's standard input is empty."
-    )
+        help="number of runs without huddle, and of runs with huddle (default: 7)",
+    ),
+    Option("--json", metavar="FILE", help="also write the figures to FILE as JSON"),
+)
+EPILOG = (
+    "The command follows --, for example: huddle compare -- mpirun -np 4 ./app. The exit status"
+    " is 1 if a run fails, or if the program prints different output with huddle. The"
+    " program's standard input is empty."
+)
 
 
-def lines_of(errors):
-    """What huddle says there, without its name."""
+def lines_of(errors: bytes) -> list[str]:
+    """Returns huddle's messages on standard error, without its name."""
     lines = errors.decode(errors="replace").splitlines()
     return [line.partition("huddle: ")[2] for line in lines if "huddle: " in line]
 
 
-def one_run(layout, command, off):
+def one_run(layout: Layout, command: list[str], off: bool) -> Run:
     with tempfile.TemporaryDirectory(prefix="huddle-") as folder:
         status, seconds, (text, errors) = recorded.run(
             layout, folder, command, off, subprocess.PIPE
         )
         ranks = records.read(folder)
         if status == 0 and not ranks:  # further runs would compare nothing
-            raise Trouble(endings.nothing(command, folder))
+            raise CliError(exit_report.nothing(command, folder))
         if status != 0:
             tail = (errors or text).decode(errors="replace").strip()[-1000:]
             way = "without" if off else "with"
-            raise Trouble(
+            raise CliError(
                 f"the command ended with status {status} {way} huddle{': ' if tail else ''}{tail}"
             )
-        unusual = endings.lines(ranks, command, folder)
+        unusual = exit_report.lines(ranks, command, folder)
         rows = Totals(ranks, layout).by_collective()
         by = {name: row.seconds / len(ranks) for name, row in rows.items()}
         calls = sum(row.calls for row in rows.values())
@@ -72,16 +81,17 @@ def one_run(layout, command, off):
     return Run(seconds, sum(by.values()), by, text, status, lines, calls, handled, passed)
 
 
-def left_text(begin, done, total):
-    """How long the rest takes, by the runs so far."""
+def left_text(begin: float, done: int, total: int) -> str:
+    """Returns how long the remaining runs take, judged by the runs so far."""
     return (
         f", about {(time.monotonic() - begin) / done * (total - done):.0f} s left" if done else ""
     )
 
 
-def measure(layout, command, runs):
-    """[without], [with].  Each is first in every second pair."""
-    found, begin, done = {True: [], False: []}, time.monotonic(), 0
+def measure(layout: Layout, command: list[str], runs: int) -> tuple[list[Run], list[Run]]:
+    """Returns the runs without and with huddle.  They take turns in being first."""
+    begin, done = time.monotonic(), 0
+    found: dict[bool, list[Any]] = {True: [], False: []}
     with Progress(2 * runs) as progress:
         for turn in range(runs):
             for off in (True, False) if turn % 2 == 0 else (False, True):
@@ -93,29 +103,34 @@ def measure(layout, command, runs):
     return found[True], found[False]
 
 
-def output_verdict(without, with_it):
-    """Whether the program prints the same; (same, words)."""
+def output_verdict(without: list[Run], with_it: list[Run]) -> tuple[bool | None, str]:
+    """
+    Returns (whether the program prints the same, words).  The first is None if that cannot be
+    decided.
+    """
     plain, ours = {run.output for run in without}, {run.output for run in with_it}
     if len(plain | ours) == 1:
         return True, "is the same in all runs"
     # Nothing orders the lines of two ranks.
     plain, ours = ({tuple(sorted(text.splitlines())) for text in texts} for texts in (plain, ours))
     if len(plain | ours) == 1:
-        return True, "has the same lines in all runs, in another order"
+        return True, "has the same lines in every run, but in a different order"
     if len(plain) > 1:
-        return None, "differs from run to run without huddle, too, so it tells nothing"
+        return None, "differs from run to run without huddle, too, so it proves nothing"
     if len(without) == 1:
-        return None, "differs; whether it does so without huddle, too, 2 runs and more can tell"
+        return None, "differs; only 2 or more runs show whether it also differs without huddle"
     if plain & ours:
         return None, "differs from run to run with huddle"
     return False, "with huddle differs from that without"
 
 
-def ratio_of(without, with_it, value):
+def ratio_of(without: list[Run], with_it: list[Run], value: Callable[..., Any]) -> Any:
     return ratios.of_pairs([(value(a), value(b)) for a, b in zip(without, with_it)])
 
 
-def row_of(name, without, with_it, value):
+def row_of(
+    name: str, without: list[Run], with_it: list[Run], value: Callable[..., Any]
+) -> list[str]:
     return [
         name,
         f"{statistics.median(map(value, without)):.4f}",
@@ -124,12 +139,12 @@ def row_of(name, without, with_it, value):
     ]
 
 
-def names_of(runs):
+def names_of(runs: list[Run]) -> list[str]:
     names = {name for run in runs for name in run.by}
     return sorted(names, key=lambda name: -max(run.by.get(name, 0) for run in runs))
 
 
-def sentence(ratio, pairs):
+def sentence(ratio: Ratio, pairs: int) -> str:
     found = ratios.verdict(ratio)
     if found is None:
         if pairs < ratios.MIN_PAIRS:
@@ -137,13 +152,12 @@ def sentence(ratio, pairs):
                 "Too few runs to tell whether the difference is noise"
                 f" ({ratios.MIN_PAIRS} or more can)."
             )
-        return "The difference of the program's time is noise: it is not significant."
-    times = 1 / ratio.value if found == "faster" else ratio.value
-    return f"The program is {times:.2f}x {found} with huddle (95 % interval in the table)."
+        return "The difference in run time is within the noise."
+    return f"The program is {gain_text(ratio.value)} with huddle (95 % interval in the table)."
 
 
-def handled_text(run):
-    """What huddle did, in a run with it."""
+def handled_text(run: Run) -> str:
+    """Returns a sentence about the calls handled in a run with huddle."""
     text = f"With huddle {run.handled} of {run.calls} calls were handled."
     if run.passed and 2 * run.handled < run.calls:
         why, calls = run.passed.most_common(1)[0]
@@ -151,7 +165,7 @@ def handled_text(run):
     return text
 
 
-def show(without, with_it):
+def show(without: list[Run], with_it: list[Run]) -> None:
     ratio = ratio_of(without, with_it, lambda run: run.seconds)
     runs = f"medians of {len(without)} runs each" if len(without) > 1 else "one run each"
     heading(f"Seconds, {runs}")
@@ -159,16 +173,17 @@ def show(without, with_it):
     rows.append(row_of("in collectives", without, with_it, lambda run: run.collectives))
     for name in names_of(without + with_it):
         rows.append(row_of("  " + name, without, with_it, lambda run, n=name: run.by.get(n, 0.0)))
-    heads = ["", "without", "with huddle", "median ratio of pairs, 95 % interval"]
+    heads = ["", "without", "with huddle", "median of pairs, 95 % interval"]
     table(heads, rows, right=(1, 2))
     print("  Time in collectives is the mean of the ranks, and includes waiting for late ranks.")
+    print("  Of a nonblocking collective only the call that starts it counts, not tests and waits.")
     print(f"\n{sentence(ratio, len(without))}")
     print(handled_text(with_it[-1]))
     print(f"Its output {output_verdict(without, with_it)[1]}.")
 
 
-def facts_of(command, without, with_it):
-    def figures(value):
+def facts_of(command: list[str], without: list[Run], with_it: list[Run]) -> dict[str, Any]:
+    def figures(value: Callable[..., Any]) -> dict[str, Any]:
         ratio = ratio_of(without, with_it, value)
         return {
             "without": [value(run) for run in without],
@@ -191,15 +206,18 @@ def facts_of(command, without, with_it):
     }
 
 
-def main(options, command, layout):
+def main(options: Options, command: list[str], layout: Layout) -> int:
     if not command:
-        raise Trouble("nothing to run: huddle compare [options] -- COMMAND...", 2)
-    places.check("--json", options.json)
+        raise CliError("nothing to run: huddle compare [options] -- COMMAND...", 2)
+    output_files.check("--json", options.json)
     without, with_it = measure(layout, command, options.runs)
     show(without, with_it)
     for line in dict.fromkeys(line for run in with_it for line in run.lines):
         print(f"huddle: {line}", file=sys.stderr)
     if options.json:
         text = json.dumps(facts_of(command, without, with_it), indent=2) + "\n"
-        places.write(options.json, text)
+        output_files.write(options.json, text)
     return 1 if output_verdict(without, with_it)[0] is False else 0
+
+
+COMMAND = Command(main, PARAMETERS, EPILOG, takes_command=True)

@@ -4,9 +4,13 @@ The ratio of two times from pairs of runs, with its interval.  The runs of a pai
 so a slow change of the machine is in both.
 """
 
+from __future__ import annotations
+
 import math
 import statistics
 from collections import namedtuple
+
+from ..common.text import gain_interval_text
 
 PERCENT = 95
 MIN_PAIRS = 6  # of 5, the least and the greatest contain the median with 93.75 % only
@@ -14,11 +18,11 @@ MIN_PAIRS = 6  # of 5, the least and the greatest contain the median with 93.75 
 Ratio = namedtuple("Ratio", "value low high")
 
 
-def outside(pairs):
+def outside(pairs: int) -> int | None:
     """
-    How many of the sorted ratios lie outside the interval on each side; None: too few pairs.  The
-    median lies below the k-th of n with the probability that fewer than k of n coins show heads
-    (the sign test), whatever the distribution.
+    Returns how many of the sorted ratios lie outside the interval on each side, or None for too few
+    pairs.  The median is below the k-th of n with the probability that fewer than k of n coins show
+    heads (the sign test), for every distribution.
     """
     most, tail, k = (100 - PERCENT) / 200, 0.0, 0
     while tail + math.comb(pairs, k) / 2**pairs <= most:
@@ -27,8 +31,11 @@ def outside(pairs):
     return k - 1 if k else None
 
 
-def of_pairs(pairs):
-    """pairs: (without, with).  The median of with / without, and its interval by the sign test."""
+def of_pairs(pairs: list[tuple[float, float]]) -> Ratio | None:
+    """
+    Returns the median of with / without over (without, with) pairs, and its interval by the sign
+    test.
+    """
     found = sorted(b / a for a, b in pairs if a > 0 and b > 0)
     if not found:
         return None
@@ -39,8 +46,8 @@ def of_pairs(pairs):
     return Ratio(value, found[cut], found[-1 - cut])
 
 
-def verdict(ratio):
-    """ "faster", "slower", or None: the difference is noise, or there are too few pairs."""
+def verdict(ratio: Ratio) -> str | None:
+    """Returns "faster", "slower", or None if the difference is noise or there are too few pairs."""
     if ratio is None or ratio.low is None:
         return None
     if ratio.high < 1:
@@ -48,9 +55,5 @@ def verdict(ratio):
     return "slower" if ratio.low > 1 else None
 
 
-def text(ratio):
-    if ratio is None:
-        return "-"
-    if ratio.low is None:
-        return f"{ratio.value:.3f}"
-    return f"{ratio.value:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"
+def text(ratio: Ratio | None) -> str:
+    return "-" if ratio is None else gain_interval_text(*ratio)

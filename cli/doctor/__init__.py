@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle doctor: can this machine, MPI, container and launcher use huddle, and what to change."""
 
-from .command import add_arguments, main  # noqa: F401  (what main.py asks of a command)
+from .command import COMMAND  # noqa: F401  (what main.py asks of a command)

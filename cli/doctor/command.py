@@ -4,48 +4,57 @@ huddle doctor: one line for each thing that huddle needs, with what to change.  
 on this machine can use huddle; 1: they cannot; 2: bad arguments.
 """
 
-import json
+from __future__ import annotations
 
-from ..common.layout import Trouble
+import json
+from typing import Any
+
+from ..common.command_line import Command, Option
+from ..common.layout import CliError, Layout
 from ..common.options import MAX_TEAM, whole
+from ..common.text import count_text
+from ..common.types import Options
 from . import installed, machine
 from .finding import FAIL, OK, WARN, Finding
 
 MARKS = {OK: "ok  ", WARN: "warn", FAIL: "FAIL"}
 
 
-def add_arguments(parser):
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
+PARAMETERS = (
+    Option("--json", is_flag=True, help="print JSON"),
+    Option(
         "--ranks",
         type=whole(1, MAX_TEAM),
         metavar="N",
-        help="ranks of the job on this node (default: one per processor that may be used)",
-    )
+        help="number of ranks of the job on this node (default: one per usable processor)",
+    ),
+)
 
 
-def findings(options, layout):
+def findings(options: Options, layout: Layout) -> list[Finding]:
     here = machine.Machine(options.ranks or 0)
     found = []
     for name, check in (*installed.CHECKS, *machine.CHECKS):
         try:
             found += check(here, layout)
-        except Trouble as trouble:
-            found.append(Finding(name, FAIL, str(trouble)))
+        except CliError as error:
+            found.append(Finding(name, FAIL, str(error)))
     return found
 
 
-def show(found):
+def show(found: list[Finding]) -> None:
     for one in found:
         change = f"; {one.change}" if one.change else ""
         print(f"{MARKS[one.state]}  {one.name}: {one.text}{change}")
     failed = sum(one.state == FAIL for one in found)
     warned = sum(one.state == WARN for one in found)
     verdict = "cannot use huddle" if failed else "can use huddle"
-    print(f"\nRanks here {verdict}: {failed} to change, {warned} to look at.")
+    print(
+        f"\nRanks here {verdict}: {count_text(failed, 'failure')}, {count_text(warned, 'warning')}."
+    )
 
 
-def main(options, _command, layout):
+def main(options: Options, _command: list[Any], layout: Layout) -> int:
     found = findings(options, layout)
     works = not any(one.state == FAIL for one in found)
     if options.json:
@@ -53,3 +62,6 @@ def main(options, _command, layout):
     else:
         show(found)
     return 0 if works else 1
+
+
+COMMAND = Command(main, PARAMETERS)

@@ -5,14 +5,22 @@ the topmost one that is visible can have a limit; the tightest one counts.  Slur
 those of a job above the group of its step's processes.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
 # In version 1, more bytes than this are no limit (there it is the largest multiple of a page).
 NO_LIMIT = 1 << 60
 
 
-def folders(machine, controller):
+def folders(machine: Machine, controller: str) -> Iterator[str]:
     """
-    From the process's own group upwards.  Where a container's /proc has the host's names, those
-    below the topmost group do not exist; the topmost is then the container's.
+    Yields control groups from the process's own upwards.  In a container, /proc may show the host's
+    names.  Then the groups below the topmost do not exist, and the topmost is the container's.
     """
     for line in (machine.read("proc/self/cgroup") or "").splitlines():
         _, controllers, path = (line + "::").split(":")[:3]
@@ -24,14 +32,17 @@ def folders(machine, controller):
             yield "/".join(base + parts[:length])
 
 
-def cached(machine, folder):
-    """Bytes of files that a group gives back before it runs out of memory."""
+def cached(machine: Machine, folder: str) -> int:
+    """Returns the bytes of cached files that a group frees before it runs out of memory."""
     stat = dict(line.split() for line in (machine.read(f"{folder}/memory.stat") or "").splitlines())
     return int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
 
 
-def memory(machine):
-    """The least limit, and the least room below one, in bytes; None: no group has a limit."""
+def memory(machine: Machine) -> tuple[int, int] | None:
+    """
+    Returns the lowest limit and the least free room below any limit, in bytes, or None without a
+    limit.
+    """
     limits, left = [], []
     for folder in folders(machine, "memory"):
         for limit, usage in (
@@ -46,8 +57,8 @@ def memory(machine):
     return (min(limits), min(left)) if limits else None
 
 
-def processors_allowed(machine):
-    """How many processors' time the groups may use; None: no group has a limit."""
+def processors_allowed(machine: Machine) -> float | None:
+    """Returns how many processors' time the groups may use, or None without a limit."""
     found = []
     for folder in folders(machine, "cpu"):
         quota, _, period = (machine.read(f"{folder}/cpu.max") or "").partition(" ")

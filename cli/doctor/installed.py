@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle's own files and settings, and the MPIs on PATH."""
 
+from __future__ import annotations
+
 import os
 import shutil
+from typing import TYPE_CHECKING
 
 from ..common import mpis
-from ..common.options import number
+from ..common.layout import Layout
+from ..common.sizes import number
 from .finding import FAIL, OK, WARN, Finding
+
+if TYPE_CHECKING:
+    from .machine import Machine
 
 SWITCHES = ("off", "0")
 SYSTEMS = ("srun", "flux", "jsrun", "aprun")  # start the ranks themselves
 
 
-def files(_machine, layout):
+def files(_machine: Machine, layout: Layout) -> list[Finding]:
     missing = [
         name
         for name in ("libhuddle-loader.so", "libhuddle-record.so")
@@ -32,14 +39,17 @@ def files(_machine, layout):
     return [Finding("files", OK, layout.plugins)]
 
 
-def change_of(line):
-    """For a line about a bad setting.  Only one about a tuning file that was found names none."""
+def change_of(line: str) -> str:
+    """
+    Returns the remedy for a line about a bad setting.  Only lines about a tuning file found by
+    default name no setting.
+    """
     if line.startswith("HUDDLE"):
         return "correct or unset it"
     return "correct or remove this tuning file, or set HUDDLE_TUNING=off"
 
 
-def settings(machine, layout):
+def settings(machine: Machine, layout: Layout) -> list[Finding]:
     answer = layout.ask("info", "settings")
     machine.settings_serve = not answer["error"] and os.environ.get("HUDDLE") not in SWITCHES
     if answer["error"]:
@@ -53,7 +63,7 @@ def settings(machine, layout):
     return [Finding("settings", OK, ", ".join(changed) or "all are the defaults")]
 
 
-def mpi(_machine, layout):
+def mpi(_machine: Machine | None, layout: Layout) -> list[Finding]:
     found = mpis.on_path(layout)
     built = ", ".join(sorted(layout.front_ends())) or "none"
     if not found:
@@ -62,7 +72,7 @@ def mpi(_machine, layout):
         if not system or built == "none":
             return [Finding("MPI", FAIL, f"no launcher on PATH; front ends: {built}", change)]
         text = f"{system} starts programs of any MPI; there are front ends for {built}"
-        return [Finding("MPI", WARN, text, f"{change} to have yours looked at")]
+        return [Finding("MPI", WARN, text, f"{change}, so that your MPI is checked")]
     lines = []
     for one in found:
         if one["path"]:

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The machine, or the container, as ranks see it: limits, memory, single copy, processors."""
 
+from __future__ import annotations
+
 import os
 import resource
+from typing import Any
 
 from ..common.jobs import cores
+from ..common.layout import Layout
 from ..common.text import bytes_text
 from . import groups
 from .finding import FAIL, OK, WARN, Finding
@@ -22,42 +26,46 @@ SHM_BYTES = 64 << 20  # what a container has where nobody asks for more
 class Machine:
     """root: of /proc and /sys, for tests."""
 
-    def __init__(self, ranks=0, root="/"):
+    def __init__(self, ranks: int = 0, root: str = "/") -> None:
         self.root = root
         self.ranks = ranks or len(os.sched_getaffinity(0))
         self.settings_serve = True  # installed.settings looks
-        self.memory_set = None  # HUDDLE_MEMORY in bytes, from there; None: auto
-        self.pair = None
+        self.memory_set: int | None = None  # HUDDLE_MEMORY in bytes, from there; None: auto
+        self.pair: Any = None
         self.said = ""  # by the library, about those two
 
-    def two_ranks(self, layout):
+    def two_ranks(self, layout: Layout) -> dict[str, Any]:
         """
-        What the first of two processes found out about their team.  Asked once, since the library
-        reports trouble in a line each time.  Settings that do not serve are a finding already, so
-        the team is asked about without any.
+        Returns the facts that the first of two processes reports about their team.  Asks once,
+        since the library prints its complaints each time.  Bad settings are a finding of their own,
+        so the team is then asked without settings.
         """
         if not self.pair:
             ours = [name for name in os.environ if name.startswith("HUDDLE")]
             # (without its name, the user's tuning file would still be read)
-            changed = {} if self.settings_serve else {**dict.fromkeys(ours), "HUDDLE_TUNING": "off"}
+            changed: dict[str, Any] = (
+                {} if self.settings_serve else {**dict.fromkeys(ours), "HUDDLE_TUNING": "off"}
+            )
+            # (ranks try single copy only if an algorithm needs it)
+            changed["HUDDLE_ALLTOALL"] = "single"
             answer, self.said = layout.hear("team", "--ranks", "2", "--bind", "none", **changed)
             self.pair = answer["members"][0]["team"]
         return self.pair
 
-    def read(self, path):
-        """A small file's text; None: there is none."""
+    def read(self, path: str) -> str | None:
+        """Returns a small file's text, or None if the file is missing."""
         try:
             with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as file:
                 return file.read().strip()
         except OSError:
             return None
 
-    def number(self, path):
+    def number(self, path: str) -> int | None:
         text = self.read(path)
         return int(text) if text and text.isdecimal() else None
 
 
-def container(machine, _layout):
+def container(machine: Machine, _layout: Layout | None) -> list[Finding]:
     kinds = {".dockerenv": "Docker", "run/.containerenv": "Podman", ".singularity.d": "Apptainer"}
     for path, name in kinds.items():
         if os.path.exists(os.path.join(machine.root, path)):
@@ -66,7 +74,7 @@ def container(machine, _layout):
     return []
 
 
-def shared_memory(_machine, _layout):
+def shared_memory(_machine: Machine, _layout: Layout) -> list[Finding]:
     try:
         os.close(os.memfd_create("huddle"))
     except OSError as error:
@@ -81,8 +89,8 @@ def shared_memory(_machine, _layout):
     return [Finding("shared memory", OK, "memfd_create works")]
 
 
-def team(machine, layout):
-    """Two processes that really exchange data."""
+def team(machine: Machine, layout: Layout) -> list[Finding]:
+    """Checks that two processes exchange data correctly."""
     first = machine.two_ranks(layout)
     if first["state"] != "ready":
         lines = [line.removeprefix("huddle: ") for line in machine.said.splitlines()]
@@ -92,7 +100,7 @@ def team(machine, layout):
     return [Finding("two ranks", OK, f"share memory, and their data is correct{settings}")]
 
 
-def single_copy(machine, layout):
+def single_copy(machine: Machine, layout: Layout) -> list[Finding]:
     scope = machine.number("proc/sys/kernel/yama/ptrace_scope")
     first = machine.two_ranks(layout)
     if first["state"] != "ready":
@@ -109,7 +117,7 @@ def single_copy(machine, layout):
     return [Finding("single copy", WARN, text, change)]
 
 
-def limits(machine, _layout):
+def limits(machine: Machine, _layout: Layout) -> list[Finding]:
     found = []
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = max(DESCRIPTORS, 2 * machine.ranks)
@@ -128,12 +136,12 @@ def limits(machine, _layout):
     size, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     wanted = machine.memory_set or MEMORY_BYTES
     if size != resource.RLIM_INFINITY and size < wanted:
-        text = f"files of at most {bytes_text(size)}, as which shared memory counts"
+        text = f"files of at most {bytes_text(size)}, and shared memory is such a file"
         found.append(Finding("limits", FAIL, text, "ulimit -f unlimited"))
     return found or [Finding("limits", OK, "open files, address space and file size suffice")]
 
 
-def memory(machine, _layout):
+def memory(machine: Machine, _layout: Layout | None) -> list[Finding]:
     found = groups.memory(machine)
     if found is None:
         return [Finding("memory", OK, "no limit of a control group")]
@@ -146,17 +154,17 @@ def memory(machine, _layout):
         return [Finding("memory", OK, text)]
     text += f", for {machine.ranks} ranks with {bytes_text(each)} of shared memory each"
     better = min(2, room // (2 * machine.ranks) >> 20)
-    change = f"raise it, or HUDDLE_MEMORY={better}M" if better > 0 else "raise it"
+    change = "raise the limit" + (f", or HUDDLE_MEMORY={better}M" if better > 0 else "")
     return [Finding("memory", WARN, text, change)]
 
 
-def shm_folder(machine, _layout):
-    """huddle does not use it, but MPIs do."""
+def shm_folder(machine: Machine, _layout: Layout | None) -> list[Finding]:
+    """Checks /dev/shm, which MPIs use though huddle does not."""
     path = os.path.join(machine.root, "dev/shm")
     try:
         facts = os.statvfs(path)
     except OSError:
-        return [Finding("/dev/shm", WARN, "missing; MPIs want it", "mount a tmpfs on /dev/shm")]
+        return [Finding("/dev/shm", WARN, "missing; MPIs use it", "mount a tmpfs on /dev/shm")]
     free = facts.f_bavail * facts.f_frsize
     text = f"{bytes_text(free)} free; huddle does not use it, but MPIs do"
     if free < SHM_BYTES + machine.ranks * (4 << 20):
@@ -164,7 +172,7 @@ def shm_folder(machine, _layout):
     return [Finding("/dev/shm", OK, text)]
 
 
-def processors(machine, _layout):
+def processors(machine: Machine, _layout: Layout | None) -> list[Finding]:
     allowed, share = len(os.sched_getaffinity(0)), groups.processors_allowed(machine)
     found = []
     if machine.ranks > allowed:

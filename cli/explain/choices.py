@@ -4,14 +4,21 @@ The whole choice of a collective as one table: a row for each range of ranks and
 served alike, with what the row rests on.  The library makes the plans of all these teams.
 """
 
-import json
+from __future__ import annotations
 
-from ..common.layout import Trouble
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..common.layout import CliError, Layout
 from ..common.options import MAPS, MAX_TEAM
 from ..common.sizes import written
 from ..common.text import heading, single_copy_text, table
 from . import evidence
 from .sizes import cut
+
+if TYPE_CHECKING:
+    from .command import Asked
 
 MODEL = "*"  # behind what a row rests on
 LEAST_RANKS = 64  # that the table goes up to, where nothing else is asked
@@ -23,29 +30,30 @@ class Row:
     last number of ranks.
     """
 
-    def __init__(self, least, most, words, why):
+    def __init__(self, least: int, most: int | None, words: list[str], why: dict[str, Any]) -> None:
         self.least, self.most, self.words, self.whys = [least] * 2, [most] * 2, words, [why]
 
-    def follows(self, other):
+    def follows(self, other: Row) -> bool:
         """
-        The same words; and the same sizes, or by the same rules sizes that move on in one way with
-        the number of ranks.
+        Returns whether the row continues another one: it has the same words and the same sizes.  If
+        both rest on the same rules, sizes that only grow or only shrink with the number of ranks
+        are enough.
         """
         ends = [
             (*mine, others[1])
             for mine, others in ((self.least, other.least), (self.most, other.most))
         ]
         moves = self.whys == other.whys and all(
-            a == b == c or None not in (a, b, c) and (a >= b >= c or a <= b <= c)
+            a == b == c or (None not in (a, b, c) and (a >= b >= c or a <= b <= c))
             for a, b, c in ends
         )
         return self.words == other.words and (moves or all(a == b == c for a, b, c in ends))
 
-    def extend(self, other):
+    def extend(self, other: Row) -> None:
         self.least[1], self.most[1] = other.least[1], other.most[1]
         self.whys = other.whys
 
-    def sizes_text(self):
+    def sizes_text(self) -> str:
         one = self.least == self.most
         return end_text(self.least) + ("" if one else f"-{end_text(self.most)}")
 
@@ -53,12 +61,15 @@ class Row:
 class Band:
     """Numbers of ranks that choose the same, perhaps with sizes that depend on that number."""
 
-    def __init__(self, band, rows):
+    def __init__(self, band: dict[str, Any], rows: list[Row]) -> None:
         self.min_ranks, self.max_ranks = band["min_ranks"], band["max_ranks"]
         self.oversubscribed, self.rows = band["oversubscribed"], rows
 
-    def takes(self, other):
-        """Whether the other band, which follows, is shown as part of this one; then it is."""
+    def takes(self, other: Band) -> bool:
+        """
+        Extends the band by the other one, which follows, if both can be shown as one.  Returns
+        whether they can.
+        """
         good = (
             self.max_ranks + 1 == other.min_ranks
             and self.oversubscribed == other.oversubscribed
@@ -72,9 +83,14 @@ class Band:
         return good
 
 
-def rows_of(pieces, words, low, high):
-    """Of sizes from low to high; high None: no end.  words(piece): what its row holds."""
-    rows = []
+def rows_of(
+    pieces: list[dict[str, Any]], words: Callable[..., Any], low: int, high: int | None
+) -> list[Row]:
+    """
+    Returns the rows of pieces for the sizes from low to high.  high: None for no end.
+    words(piece): the words of the row of a piece.
+    """
+    rows: list[Any] = []
     for piece in pieces:
         ends = cut(piece, low, high)
         if not ends:
@@ -88,8 +104,10 @@ def rows_of(pieces, words, low, high):
     return rows
 
 
-def bands_of(answer, axis, words, low, high):
-    bands = []
+def bands_of(
+    answer: dict[str, Any], axis: str, words: Callable[..., Any], low: int, high: int | None
+) -> list[Band]:
+    bands: list[Any] = []
     for band in answer["bands"]:
         if band[axis] is None:
             continue
@@ -99,17 +117,17 @@ def bands_of(answer, axis, words, low, high):
     return bands
 
 
-def range_text(first, last):
+def range_text(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def end_text(ends):
+def end_text(ends: Sequence[int | None]) -> str:
     first, last = (written(end) if end is not None else "" for end in ends)
     return first if first == last else f"({first}..{last})"
 
 
-def changed_text(serves, defaults):
-    """The parameters that differ from the algorithm's own."""
+def changed_text(serves: dict[str, Any], defaults: dict[tuple[str, str], int | str]) -> str:
+    """Formats the parameters that differ from the algorithm's own."""
     pairs = serves["parameters"].items() if serves else ()
     return " ".join(
         f"{name}={written(value) if isinstance(value, int) else value}"
@@ -118,7 +136,7 @@ def changed_text(serves, defaults):
     )
 
 
-def rests_text(why, series):
+def rests_text(why: dict[str, Any], series: dict[str, dict[str, Any]]) -> str:
     if why["by"] == "tuning file":
         return f"tuning file, line {why['line']}"
     if why["by"] != "built-in table":
@@ -126,8 +144,8 @@ def rests_text(why, series):
     return (evidence.short_text(why, series) or "nothing") + (MODEL if why["model"] else "")
 
 
-def defaults_of(layout, collective):
-    """(algorithm, parameter) -> the value that it has where nothing says another."""
+def defaults_of(layout: Layout, collective: str) -> dict[tuple[str, str], int | str]:
+    """Returns {(algorithm, parameter): default value} of a collective."""
     return {
         (row["name"], parameter["name"]): (
             parameter["words"][parameter["default"] - parameter["min"]]
@@ -140,7 +158,7 @@ def defaults_of(layout, collective):
     }
 
 
-def show_bands(bands, asked):
+def show_bands(bands: list[Band], asked: Asked) -> None:
     lines, free = [], "unbound" if asked.map == "none" else "bound"
     for band in bands:
         regime = "oversubscribed" if band.oversubscribed else free
@@ -154,39 +172,42 @@ def show_bands(bands, asked):
     if any("(" in line[2] for line in lines):
         print("  (A..B): A is for the first number of ranks, B for the last")
     if any(line[-1].endswith(MODEL) for line in lines):
-        print(f"  {MODEL} where the time model says that it takes less than the next algorithm")
+        print(f"  {MODEL} where the time model predicts less time than for the next algorithm")
 
 
-def show_evidence(series, folder):
-    heading(f"Evidence, with plots in {folder}")
+def show_evidence(series: dict[str, dict[str, Any]], folder: str) -> None:
+    heading(f"Evidence, in {folder}")
     table(
-        ["number", "kind", "what it shows", "plot"],
-        [
-            [n, s["kind"] or "", s["title"] or "", f"{n}{evidence.PLOT}" if s["plot"] else "none"]
-            for n, s in series.items()
-        ],
+        ["number", "kind", "what it shows"],
+        [[n, s["kind"] or "", s["title"] or ""] for n, s in series.items()],
     )
 
 
-def name_of(serves):
+def name_of(serves: dict[str, Any] | None) -> str:
     if not serves:
         return "the MPI's own"
     return serves["algorithm"] + (" (baseline)" if serves.get("baseline") else "")
 
 
-def last_ranks(processors):
+def last_ranks(processors: int) -> int:
     return min(MAX_TEAM, max(LEAST_RANKS, 2 * processors))
 
 
-def show(asked, answer, series, low, high):
+def show(
+    asked: Asked,
+    answer: dict[str, Any],
+    series: dict[str, dict[str, Any]],
+    low: int,
+    high: int | None,
+) -> None:
     first, last = answer["bands"][0]["min_ranks"], answer["bands"][-1]["max_ranks"]
     defaults = defaults_of(asked.layout, asked.collective)
 
-    shown = {}
+    shown: dict[Any, Any] = {}
 
-    def words(piece):
+    def words(piece: dict[str, Any]) -> list[str]:
         serves = piece["serves"]
-        shown.update((n, series[n]) for n in piece["why"].get("evidence", "").split())
+        shown.update((n, series[n]) for n in evidence.numbers_of(piece["why"]))
         return [name_of(serves), changed_text(serves, defaults), rests_text(piece["why"], series)]
 
     print(f"{asked.collective}, {range_text(first, last)} ranks {MAPS[asked.map]}")
@@ -198,20 +219,25 @@ def show(asked, answer, series, low, high):
         heading("Operations that do not commute, where they are served in another way")
         show_bands(ordered, asked)
     shown = dict(sorted(shown.items(), key=evidence.order))
-    if shown:
+    if any(series["data"] for series in shown.values()):
         show_evidence(shown, asked.layout.evidence)
     whys = [piece["why"] for band in answer["bands"] for piece in band["pieces"]]
-    for line in evidence.legend(whys, shown):
+    for line in evidence.legend(shown):
         print(f"  {line}")
     for file in sorted({why["file"] for why in whys if why["by"] == "tuning file"}):
         print(f"  tuning file: {file}")
 
 
-def explain(asked, ranks, sizes, as_json):
-    """ranks: (first, last), None: all; sizes: (low, high), high None: no end."""
+def explain(
+    asked: Asked, ranks: tuple[int, int] | None, sizes: tuple[int, int | None], as_json: bool
+) -> None:
+    """
+    Prints the choices of a collective.  ranks: (first, last), or None for all.  sizes: (low, high),
+    where high is None for no end.
+    """
     first, last = ranks or (2, last_ranks(asked.processors))
     if last > MAX_TEAM:
-        raise Trouble(f"--ranks {first}:{last}: not possible (accepted: 1 to {MAX_TEAM})", 2)
+        raise CliError(f"--ranks {first}:{last}: not possible (accepted: 1 to {MAX_TEAM})", 2)
     answer = asked.layout.ask(
         "choices", asked.collective, str(first), str(last), asked.map, *asked.machine_words
     )

@@ -4,91 +4,115 @@ The questions of huddle explain: which algorithm would serve a call, and why; on
 one that is described.
 """
 
-import json
+from __future__ import annotations
 
-from ..common import machines, refused
+import functools
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..common import machines, validators
 from ..common.collectives import HELP, find
-from ..common.layout import Trouble
+from ..common.command_line import Argument, Command, Option
+from ..common.layout import CliError, Layout
 from ..common.options import MAPS, MAX_TEAM, whole, within
 from ..common.sizes import written
 from ..common.text import bytes_text, count_text, heading, parameters_text, single_copy_text, table
-from . import choices, evidence, nodes
+from ..common.types import Options
+from . import choices, evidence, learned, nodes
 from .sizes import LISTED, ONE, cut, sizes_of
 
-RANKS = f"N or LOW:HIGH, from 1 to {choices.MAX_TEAM}, LOW at most HIGH"
+if TYPE_CHECKING:
+    from ..common.wisdom import Wisdom
+    from .sizes import Sizes
+
+RANKS = f"N or LOW:HIGH, from 1 to {MAX_TEAM}, LOW at most HIGH"
 
 
-def ranks_of(text):
-    """'8' -> (8, 8); '2:64' -> (2, 64)"""
+def ranks_of(text: str) -> tuple[int, int]:
+    """Parses --ranks: '8' is (8, 8), '2:64' is (2, 64)."""
     low, colon, high = text.partition(":")
     words = [low, high if colon else low]
     if not all(word.isdecimal() and len(word) < 9 for word in words):
-        raise refused.argument(text, RANKS)
+        raise validators.argument(text, RANKS)
     first, last = map(int, words)
-    if not 1 <= first <= last <= choices.MAX_TEAM:
-        raise refused.argument(text, RANKS)
+    if not 1 <= first <= last <= MAX_TEAM:
+        raise validators.argument(text, RANKS)
     return first, last
 
 
-def add_arguments(parser):
-    parser.add_argument("collective", nargs="?", default="bcast", help=HELP)
-    parser.add_argument(
+PARAMETERS = (
+    Argument("collective", required=False, default="bcast", help=HELP),
+    Option(
         "--bytes",
         metavar="SIZES",
         help=(
-            "of the message: 1M; several (8,4K,1M or 8:1M:8) or a range (8:1M, or 8: without an"
-            " end) give a table (default: all sizes)"
+            "size of the message: 1M; several sizes (8,4K,1M or 8:1M:8) or a "
+            "range (8:1M, or 8: without an end) print a table (default: all "
+            "sizes)"
         ),
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--ranks",
         type=ranks_of,
         metavar="N",
         help=(
-            "ranks of the team, all on one node; a range (2:64) gives the table of all choices"
-            " (default: with --bytes one per processor, else that table)"
+            "number of ranks, all on one node; a range (2:64) prints the table "
+            "of all choices (default: with --bytes one rank per processor, "
+            "otherwise that table)"
         ),
-    )
-    parser.add_argument(
-        "--map", choices=MAPS, default="core", help="how the ranks are bound (default: core)"
-    )
-    parser.add_argument(
+    ),
+    Option(
+        "--map",
+        choices=MAPS,
+        default="core",
+        help=(
+            "order in which ranks are bound: to cores in turn, round-robin over"
+            " NUMA nodes or sockets; none: not bound (default: core)"
+        ),
+    ),
+    Option(
         "--machine",
         default=machines.THIS,
         metavar="NAME",
-        help="a machine that is described; list: which there are (default: this one)",
-    )
-    parser.add_argument(
+        help="a described machine; list: print the known machines (default: this machine)",
+    ),
+    Option(
         "--nodes",
         type=whole(2, 1 << 16),
         metavar="N",
-        help="of a communicator that spans N nodes instead (default of --ranks then: N)",
-    )
-    parser.add_argument(
+        help="explain calls of a communicator that spans N nodes (default of --ranks then: N)",
+    ),
+    Option(
         "--json",
-        action="store_true",
+        is_flag=True,
         help=(
-            "the answer as JSON; of several sizes a list with an answer for each, of a range with"
-            " one for the first size of each line of the table"
+            "print JSON; for several sizes a list with one answer per size, for"
+            " a range with one answer per line of the table, for its first size"
         ),
-    )
+    ),
+)
 
 
-def refuse(error):
-    """Of a bad setting, which leaves all calls to the MPI; None: all are good."""
+def refuse(error: str | None) -> None:
+    """
+    Raises CliError for a bad setting, with which huddle handles no calls.  error: None if all are
+    good.
+    """
     if error:
-        raise Trouble(f"{error}: huddle handles no calls", 2)
+        raise CliError(f"{error}: huddle handles no calls", 2)
 
 
 class Asked:
     """The question, but for the size."""
 
-    def __init__(self, options, layout):
+    def __init__(self, options: Options, layout: Layout) -> None:
         found = find(layout, options.collective, "explain")
+        self.is_here = options.machine == machines.THIS
         self.layout, self.collective, self.map = layout, found.name, options.map
         self.unsized = found.unsized
         if self.unsized and options.bytes is not None:
-            raise Trouble(
+            raise CliError(
                 f"--bytes {options.bytes}: {self.unsized} (accepted: huddle explain"
                 f" {self.collective}, without it)",
                 2,
@@ -103,12 +127,17 @@ class Asked:
         self.ranks = self.processors if options.ranks is None else options.ranks[0]
         within("--ranks", self.ranks, 1, MAX_TEAM)
 
-    def answer(self, size):
+    def answer(self, size: int) -> dict[str, Any]:
         return self.layout.ask(
             "explain", self.collective, str(size), str(self.ranks), self.map, *self.machine_words
         )
 
-    def words(self):
+    @functools.cached_property
+    def known(self) -> list[Wisdom]:
+        """Returns what was learned on this machine, or nothing for a described machine."""
+        return learned.files(self.layout) if self.is_here else []
+
+    def words(self) -> str:
         oversubscribed = (
             f", oversubscribed: more than its {self.processors} processors"
             if self.ranks > self.processors
@@ -119,25 +148,41 @@ class Asked:
         )
 
 
-def why_text(why, rests):
-    """rests: what the row rests on, in words."""
+def why_text(why: dict[str, Any], rests: str) -> str:
+    """Formats why a row was chosen.  rests: what the row rests on, in words."""
     line = f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
     line = f"{line}, and the time model" if why.get("model") else line
     return f"{line} ({rests})" if rests else line
 
 
-def why_texts(asked, pieces, text=evidence.short_text):
-    """why_text() of each piece."""
+def why_texts(
+    asked: Asked, pieces: list[dict[str, Any]], text: Callable[..., Any] = evidence.short_text
+) -> list[str]:
+    """Returns why_text() of each piece."""
     series = evidence.of_pieces(asked.layout, pieces)
     whys = [piece["why"] for piece in pieces]
     return [why_text(why, text(why, series) if "evidence" in why else "") for why in whys]
 
 
-def file_of(why):
+def file_of(why: dict[str, Any]) -> str | None:
     return why["file"] if why["by"] == "tuning file" else None
 
 
-def show_one(asked, answer):
+def memory_text(answer: dict[str, Any]) -> str:
+    """Formats the size of the whole lease and the slots of the collective."""
+    slots = answer["lease"]["slots"]
+    own = [slot for slot in slots if slot["collective"] == answer["collective"]]
+    words = [
+        f"{slot['algorithm']} {bytes_text(slot['bytes'])}{' (shared)' if slot['shared'] else ''}"
+        for slot in own
+    ]
+    if len(slots) > len(own):
+        words.append(f"{count_text(len(slots) - len(own), 'slot')} of other collectives")
+    text = f"{bytes_text(answer['lease']['bytes'])} of each rank"
+    return f"{text}: {', '.join(words)}" if words else text
+
+
+def show_one(asked: Asked, answer: dict[str, Any]) -> None:
     size = "" if asked.unsized else f"{bytes_text(answer['bytes'])} "
     facts, serves, why = answer["facts"], answer["serves"], answer["why"]
     print(f"{size}{answer['collective']}, {asked.words()}")
@@ -146,14 +191,13 @@ def show_one(asked, answer):
         print(f"  with     {parameters_text(serves)}")
     ordered = answer["ordered"] or []
     because, *whys = why_texts(asked, [answer, *ordered], evidence.long_text)
-    print(f"  because  {because}{' of ' + file_of(why) if file_of(why) else ''}")
+    print(f"  because  {because}{f' of {file_of(why)}' if file_of(why) else ''}")
+    for mpi, line in learned.of_call(asked.known, answer):
+        print(f"  learned  {learned.text(mpi, line)}")
     for piece in answer["pieces"]:
-        if piece.get("second") and cut(piece, answer["bytes"], answer["bytes"]):
-            name = choices.name_of(piece["second"])
-            print(
-                f"  or       {name}, if that is faster in a team's first calls of a size"
-                " (HUDDLE_ADAPT)"
-            )
+        if piece["others"] and cut(piece, answer["bytes"], answer["bytes"]):
+            others = ", ".join(piece["others"])
+            print(f"  or       tried against it with HUDDLE_WISDOM=on: {others}")
     for piece, in_order in zip(ordered, whys):
         if cut(piece, answer["bytes"], answer["bytes"]):
             print(
@@ -161,7 +205,9 @@ def show_one(asked, answer):
                 " that do not commute"
             )
     groups = ", ".join(
-        f"{level['groups']} by {level['level']}" if level["level"] != "team" else "one of all"
+        f"{level['groups']} by {level['level']}"
+        if level["level"] != "team"
+        else "all ranks in one group"
         for level in facts["groups"]
     )
     many = 'oversubscribed: more ranks than processors'
@@ -169,19 +215,10 @@ def show_one(asked, answer):
         f"  facts    {many if facts['oversubscribed'] else 'a processor for each rank'};"
         f" within one {facts['within']}{', divided by a level' if facts['divided'] else ''};"
         f" {single_copy_text(facts)} between ranks;"
-        f"{' Intel processors;' if facts['intel'] else ''}"
         f" groups: {groups}"
     )
-    slots = ", ".join(
-        f"{slot['collective']}/{slot['algorithm']} {bytes_text(slot['bytes'])}"
-        f"{' (shared)' if slot['shared'] else ''}"
-        for slot in answer["lease"]["slots"]
-    )
-    print(
-        f"  memory   {bytes_text(answer['lease']['bytes'])} of each"
-        f" rank{': ' + slots if slots else ''}"
-    )
-    heading("Rules, in the order in which they are asked")
+    print(f"  memory   {memory_text(answer)}")
+    heading("Rules, in the order in which they are tried")
     table(
         ["rule", "algorithm", "verdict"],
         [
@@ -191,11 +228,13 @@ def show_one(asked, answer):
     )
 
 
-def range_text(least, most):
+def range_text(least: int, most: int | None) -> str:
     return f"{written(least)}-{written(most) if most is not None else ''}"
 
 
-def show_axis(asked, pieces, low, high):
+def show_axis(
+    asked: Asked, pieces: list[dict[str, Any]], low: int, high: int | None
+) -> set[str | None]:
     rows, files = [], set()
     for piece, because in zip(pieces, why_texts(asked, pieces)):
         ends = cut(piece, low, high)
@@ -213,17 +252,17 @@ def show_axis(asked, pieces, low, high):
     return files
 
 
-def show_pieces(asked, answer, low, high):
+def show_pieces(asked: Asked, answer: dict[str, Any], low: int, high: int | None) -> None:
     print(f"{answer['collective']}, {asked.words()}")
     files = show_axis(asked, answer["pieces"], low, high)
     if answer["ordered"]:
         heading("Operations that do not commute")
         files |= show_axis(asked, answer["ordered"], low, high)
-    for file in sorted(files - {None}):
+    for file in sorted(filter(None, files)):
         print(f"  tuning file: {file}")
 
 
-def show_sizes(asked, sizes):
+def show_sizes(asked: Asked, sizes: list[int]) -> None:
     print(f"{asked.collective}, {asked.words()}")
     rows = [(size, asked.answer(size)) for size in sizes]
     table(
@@ -236,20 +275,20 @@ def show_sizes(asked, sizes):
     )
 
 
-def asks_for_all(options):
-    """All choices of a collective, not those of one team."""
+def asks_for_all(options: Options) -> bool:
+    """Returns whether the user asks for all choices of a collective, not for those of one team."""
     if options.ranks is None:
         return options.bytes is None
     return options.ranks[0] != options.ranks[1]
 
 
-def show_choices(options, asked, sizes):
+def show_choices(options: Options, asked: Asked, sizes: Sizes) -> None:
     if sizes.form == LISTED:
-        raise Trouble(f"--bytes {options.bytes}: of many teams (accepted: a size, or LOW:HIGH)", 2)
+        raise CliError(f"--bytes {options.bytes}: of many teams (accepted: a size, or LOW:HIGH)", 2)
     choices.explain(asked, options.ranks, (sizes.low, sizes.high), options.json)
 
 
-def show(asked, sizes):
+def show(asked: Asked, sizes: Sizes) -> None:
     if sizes.form == LISTED:
         show_sizes(asked, sizes.listed)
     elif asked.unsized or sizes.form == ONE:
@@ -258,13 +297,17 @@ def show(asked, sizes):
         show_pieces(asked, asked.answer(sizes.low), sizes.low, sizes.high)
 
 
-def with_evidence(asked, answer):
+def with_evidence(asked: Asked, answer: dict[str, Any]) -> dict[str, Any]:
     pieces = [*answer.get("pieces", ()), *(answer.get("ordered") or ())]
-    return {**answer, "evidence": evidence.of_pieces(asked.layout, pieces)}
+    found = [{"mpi": mpi, **line._asdict()} for mpi, line in learned.of_call(asked.known, answer)]
+    return {**answer, "evidence": evidence.of_pieces(asked.layout, pieces), "learned": found}
 
 
-def as_json(options, asked, sizes):
-    """The library's answer; of several sizes a list, of a range with one for each piece."""
+def as_json(options: Options, asked: Asked, sizes: Sizes) -> Any:
+    """
+    Returns the library's answer for one size.  Returns a list of answers for several sizes, and for
+    a range a list with one answer for each piece.
+    """
     first = asked.answer(sizes.low)
     if options.bytes is None or sizes.form == ONE:
         return with_evidence(asked, first)
@@ -273,7 +316,7 @@ def as_json(options, asked, sizes):
     return [with_evidence(asked, asked.answer(one)) for one in wanted]
 
 
-def main(options, _command, layout):
+def main(options: Options, _command: list[Any], layout: Layout) -> int:
     if options.machine == "list":
         machines.show(layout)
         return 0
@@ -289,3 +332,6 @@ def main(options, _command, layout):
     else:
         show(asked, sizes)
     return 0
+
+
+COMMAND = Command(main, PARAMETERS)

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What rows of the built-in table rest on: the series of docs/evidence, as data and plots."""
+"""What rows of the built-in table rest on: the series of lab/evidence."""
+
+from __future__ import annotations
 
 import csv
 import os
+from typing import Any
 
-DATA, PLOT = ".csv", ".svg"
-RANGE = "gap, serve a third to three times"  # what docs/evidence/table.py simulates
-HOLDS = "holds"
-NO_MACHINE = "a machine that was not recorded"
+from ..common.layout import Layout
+
+DATA = ".csv"
+PRIOR = "prior"  # the note of a row without a series
 
 
-def read(layout, number):
+def read(layout: Layout, number: str) -> dict[str, Any]:
     """
-    {"kind": "measured" or "simulated", "title", "data", "plot", "machines"} of a number like E7;
-    a value is None where the installation has no such series.
+    Returns {"kind": "measured" or "simulated", "title", "data", "machines"} of a number like E7.  A
+    value is None where the installation has no such series.
     """
     base = os.path.join(layout.evidence, number)
-    found = {"kind": None, "title": None, "data": None, "plot": None, "machines": None}
-    if os.path.isfile(base + PLOT):
-        found["plot"] = base + PLOT
+    found: dict[str, Any] = {"kind": None, "title": None, "data": None, "machines": None}
     if os.path.isfile(base + DATA):
         with open(base + DATA, encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -30,85 +31,58 @@ def read(layout, number):
     return found
 
 
-def order(item):
-    """E7 before E12; item: of what of_pieces() gives."""
+def order(item: tuple[str, dict[str, Any]]) -> int:
+    """Returns the key that sorts E7 before E12.  item: an item of what of_pieces() returns."""
     return int(item[0][1:])
 
 
-def of_pieces(layout, pieces):
-    """{number: what read() gives} of all numbers that pieces of a choice name."""
-    numbers = {n for piece in pieces for n in piece["why"].get("evidence", "").split()}
+def numbers_of(why: dict[str, Any]) -> list[str]:
+    """Returns the numbers of the series that a choice's rule names."""
+    return [number for number in why.get("evidence", "").split() if number != PRIOR]
+
+
+def of_pieces(layout: Layout, pieces: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Returns {number: what read() returns} of all numbers that pieces of a choice name."""
+    numbers = {number for piece in pieces for number in numbers_of(piece["why"])}
     return dict(sorted(((n, read(layout, n)) for n in numbers), key=order))
 
 
-def kinds_of(why, series):
-    """{"measured": [numbers], "simulated": [numbers]} of what a row rests on."""
-    kinds = {}
-    for number in why["evidence"].split():
+def kinds_of(why: dict[str, Any], series: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
+    """Returns {"measured": [numbers], "simulated": [numbers]} of what a row rests on."""
+    kinds: dict[str, Any] = {}
+    for number in numbers_of(why):
         kinds.setdefault(series[number]["kind"] or "", []).append(number)
-    if why["holds"]:
-        kinds.setdefault("simulated", [])
     return kinds
 
 
-def short_text(why, series):
-    """'E7 simulated 1.12'; '' where it rests on nothing."""
-    if why["like"]:
-        return f"as {why['evidence']}, not measured"
-    parts = []
-    for kind, numbers in kinds_of(why, series).items():
-        holds = short_holds(why["holds"]) if kind == "simulated" else ""
-        parts.append(" ".join(word for word in (*numbers, kind, holds) if word))
-    return ", ".join(parts)
+def short_text(why: dict[str, Any], series: dict[str, dict[str, Any]]) -> str:
+    """Formats what a row rests on: 'E7 E12 simulated', or '' if there is no series."""
+    return ", ".join(
+        " ".join([*numbers, kind]).strip() for kind, numbers in kinds_of(why, series).items()
+    )
 
 
-def short_holds(holds):
-    if not holds:
-        return ""
-    return HOLDS if holds["best"] == holds["points"] else regret(holds)
-
-
-def regret(holds):
-    return f"{holds['regret_percent'] / 100:.2f}"
-
-
-def holds_text(holds):
-    if not holds:
-        return "simulated"
-    if holds["best"] == holds["points"]:
-        return f"simulated, holds for {RANGE}"
-    best = f"best at {holds['best']} of {holds['points']} points"
-    return f"simulated, least regret {regret(holds)} for {RANGE}, {best}"
-
-
-def machines_text(numbers, series):
+def machines_text(numbers: list[str], series: dict[str, dict[str, Any]]) -> str:
     names = {name for number in numbers for name in series[number]["machines"] or ()}
-    return " and ".join(sorted(NO_MACHINE if name == "not recorded" else name for name in names))
+    return " and ".join(sorted(names))
 
 
-def long_text(why, series):
-    """'E10: measured on AMD EPYC, 4 cores; E7: simulated, holds for ...'"""
-    if why["like"]:
-        return f"as in {why['evidence']}, which has no measured time of such a call"
+def long_text(why: dict[str, Any], series: dict[str, dict[str, Any]]) -> str:
+    """
+    Formats what a row rests on, with machines: 'E10: measured on AMD EPYC, 4 cores; E7: simulated'.
+    """
     parts = []
     for kind, numbers in kinds_of(why, series).items():
         said = f"measured on {machines_text(numbers, series)}" if kind == "measured" else kind
-        said = holds_text(why["holds"]) if kind == "simulated" else said
         parts.append(": ".join(part for part in (" ".join(numbers), said) if part))
-    return "; ".join(parts)
+    nothing = "no series has times of such calls" if why["evidence"] == PRIOR else ""
+    return "; ".join(parts) or nothing
 
 
-def legend(whys, series):
-    """What short_text()'s words mean."""
-    lines, machines = [], {}
+def legend(series: dict[str, dict[str, Any]]) -> list[str]:
+    """Returns lines that name the machine of each series that was measured."""
+    machines: dict[str, Any] = {}
     for number, about in series.items():
         if about["kind"] == "measured":
             machines.setdefault(machines_text([number], series), []).append(number)
-    lines += [f"measured on {name}: {' '.join(numbers)}" for name, numbers in machines.items()]
-    words = {short_holds(why["holds"]) for why in whys if why.get("holds")}
-    if HOLDS in words:
-        lines.append(f"simulated {HOLDS}: as fast as any candidate for {RANGE}")
-    if words - {HOLDS}:
-        said = "at most so many times the fastest's time"
-        lines.append(f"simulated {min(words - {HOLDS})}: {said} for {RANGE}")
-    return lines
+    return [f"measured on {name}: {' '.join(numbers)}" for name, numbers in machines.items()]

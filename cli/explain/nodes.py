@@ -1,20 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle explain --nodes: what serves a call of a communicator that spans nodes, and why."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from ..common import network
-from ..common.layout import Trouble
+from ..common.layout import CliError, Layout
 from ..common.text import bytes_text, table
+from ..common.types import Options
 from .sizes import stepped
+
+if TYPE_CHECKING:
+    from ..common.collectives import Collective
 
 SIZES = "8:4M:8"
 
 
-def whys(options, layout, about, sizes):
-    """[(bytes, what serves, tree, segment, because)]; src/core/team/span_choose.c decides alike."""
+def whys(
+    options: Options, layout: Layout, about: Any, sizes: list[int]
+) -> Iterator[tuple[int, str, str, str, str]]:
+    """
+    Yields (bytes, what serves, tree, segment, because) of each size.  src/core/span/span_choose.c
+    decides alike.
+    """
     alone = not options.ranks or options.ranks[1] <= options.nodes
-    ring = "lanes" in about.spans and not about.rooted  # a rooted one passes pieces down a chain
+    ring = "rings" in about.spans and not about.rooted  # a rooted one passes pieces down a chain
     numbers, where = network.known(layout)
     of_all = [max(size, 1) * (options.nodes if about.blocks else 1) for size in sizes]
     points = network.broadcasts(layout, numbers, options.nodes, of_all)
@@ -27,20 +40,20 @@ def whys(options, layout, about, sizes):
         elif not alone:
             yield size, "huddle's", "", "", "several ranks share memory on each node"
         elif ring and point["fills"]:
-            yield size, "lanes", "", "", f"its bytes fill the network: {where}"
+            yield size, "rings", "", "", f"its bytes fill the network: {where}"
         else:
-            yield size, "the MPI's own", "", "", "one rank on each node, and nothing that gains"
+            yield size, "the MPI's own", "", "", "one rank on each node, and no gain by the model"
 
 
-def refuse(options, about):
+def refuse(options: Options, about: Collective) -> None:
     if options.bytes is not None and not about.moves:
-        raise Trouble(f"--bytes {options.bytes}: {about.unsized} (accepted: without it)", 2)
+        raise CliError(f"--bytes {options.bytes}: {about.unsized} (accepted: without it)", 2)
     if options.ranks and options.ranks[1] < options.nodes:
-        raise Trouble(f"--ranks {options.ranks[1]}: fewer than nodes ({options.nodes})", 2)
+        raise CliError(f"--ranks {options.ranks[1]}: fewer than nodes ({options.nodes})", 2)
 
 
-def main(options, layout, about):
-    """about: the collective."""
+def main(options: Options, layout: Layout, about: Collective) -> int:
+    """Prints what serves a collective of several nodes.  Returns an exit status."""
     refuse(options, about)
     sizes = stepped(SIZES if options.bytes is None else options.bytes) if about.moves else [0]
     rows = list(whys(options, layout, about, sizes))
@@ -50,8 +63,9 @@ def main(options, layout, about):
         print(json.dumps([dict(zip(keys, row)) for row in rows], indent=2))
         return 0
     print(
-        f"{about.name}, {ranks} ranks on {options.nodes} nodes, HUDDLE_NODES=auto (on: all of its"
-        " own)\nOther settings, such as HUDDLE_NODES_TREE and HUDDLE_BCAST, are not looked at."
+        f"{about.name}, {ranks} ranks on {options.nodes} nodes, HUDDLE_NODES=auto (with on,"
+        " huddle serves all calls)\nOther settings, such as HUDDLE_LAB_NODES_TREE and"
+        " HUDDLE_BCAST, are ignored."
     )
     table(
         ["bytes", "algorithm", "tree of nodes", "segment", "because"],

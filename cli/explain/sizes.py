@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The sizes that huddle explain is asked about: --bytes, for text and for JSON."""
 
-import argparse
-from collections import namedtuple
+from __future__ import annotations
 
-from ..common import refused
-from ..common.layout import Trouble
+from collections import namedtuple
+from typing import Any
+
+from ..common import validators
+from ..common.layout import CliError
 from ..common.options import MAX, MAX_BYTES, bytes_within, span
 from ..common.sizes import number
 
@@ -19,23 +21,25 @@ ONE, LISTED, RANGE = "one", "listed", "range"
 Sizes = namedtuple("Sizes", "form low high listed")
 
 
-def refuse(text, why, accepted):
-    return Trouble(f"--bytes {refused.shown(text)}: {why} (accepted: {accepted})", 2)
+def refuse(text: str, why: str, accepted: str) -> CliError:
+    return CliError(f"--bytes {validators.shown(text)}: {why} (accepted: {accepted})", 2)
 
 
-def size(text):
-    """Below 2^63, as the library counts bytes in JSON."""
+def size(text: str) -> int:
+    """Parses a size below 2^63, as the library counts bytes in JSON."""
     try:
         found = number(text)
-    except argparse.ArgumentTypeError as error:
+    except validators.BadValue as error:
         raise refuse(text, "not a size", ACCEPTED) from error
     if found > MAX:
         raise refuse(text, "not possible", "sizes below 2^63")
     return found
 
 
-def steps(text):
-    """A size, or LOW:HIGH:FACTOR as 'huddle bench' has it; the factor is 2 if it is not given."""
+def steps(text: str) -> list[int]:
+    """
+    Parses a size, or LOW:HIGH:FACTOR as in 'huddle bench'.  The factor is 2 if it is not given.
+    """
     if ":" not in text:
         return [size(text)]
     words = text.split(":")
@@ -46,8 +50,8 @@ def steps(text):
     raise refuse(text, "not a range", "LOW:HIGH:FACTOR")
 
 
-def sizes_of(text):
-    """The Sizes of --bytes; text None: not given, so all sizes."""
+def sizes_of(text: str | None) -> Sizes:
+    """Parses --bytes.  text: None if it is not given, which means all sizes."""
     if text is None:
         return Sizes(RANGE, 0, None, [])
     if "," in text or text.count(":") > 1:
@@ -63,8 +67,10 @@ def sizes_of(text):
     return Sizes(RANGE, first, last, [])
 
 
-def stepped(text):
-    """The sizes one by one, in rising order: of a range each is twice the one before."""
+def stepped(text: str) -> list[int]:
+    """
+    Returns the sizes of --bytes in rising order.  Each size of a range is twice the one before.
+    """
     sizes = sizes_of(text)
     if sizes.high is None:
         raise refuse(text, "has no end", "LOW:HIGH")
@@ -74,8 +80,11 @@ def stepped(text):
     return sorted(set(found))
 
 
-def cut(piece, low, high):
-    """(first, last) of the sizes of a piece that are from low to high; None: there are none."""
+def cut(piece: dict[str, Any], low: int, high: int | None) -> tuple[int, int | None] | None:
+    """
+    Returns the (first, last) size of a piece from low to high, or None if there is none.  A
+    high or last of None means no end.
+    """
     ends = [end for end in (piece["max_bytes"], high) if end is not None]
     first, last = max(piece["min_bytes"], low), min(ends, default=None)
     return (first, last) if last is None or first <= last else None

@@ -4,16 +4,22 @@ Names for the addresses from which collectives are called: file and line where t
 them (addr2line), else the function, else the place in its file.
 """
 
+from __future__ import annotations
+
 import os
 import shutil
 import subprocess
 from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..common.records import Rank
 
 LIMIT_S = 20
 
 
-def said_by(words, given=""):
-    """The lines that a tool of the compiler's prints; none, if it is not here or takes too long."""
+def said_by(words: list[str], given: str = "") -> list[str]:
+    """Returns the lines that a compiler's tool prints, none if it is missing or takes too long."""
     tool = shutil.which(words[0])
     if not tool:
         return []
@@ -31,8 +37,8 @@ def said_by(words, given=""):
     return answer.stdout.splitlines()
 
 
-def lines_of(path, offsets):
-    """{offset: "solver.c:120 in step"} as far as addr2line knows."""
+def lines_of(path: str, offsets: list[int]) -> dict[Any, Any]:
+    """Returns {offset: "solver.c:120 in step"} for the offsets that addr2line knows."""
     if not os.path.isfile(path):
         return {}
     # the call is before the address to which it returns; programs that are no PIE begin elsewhere
@@ -46,14 +52,14 @@ def lines_of(path, offsets):
     return found
 
 
-def demangled(words):
-    """{name: words} of functions' names: those of C++ as the program's source has them."""
+def demangled(words: set[Any]) -> dict[Any, Any]:
+    """Returns {mangled name: name as in the source} of C++ functions."""
     mangled = sorted(name for name in words if name.startswith("_Z"))
     return dict(zip(mangled, said_by(["c++filt", "-p"], "\n".join(mangled) + "\n")))
 
 
-def names(ranks):
-    """{caller: words} of all callers."""
+def names(ranks: list[Rank]) -> dict[tuple[str, int, str], str]:
+    """Returns {caller: words} of all callers."""
     by_file = defaultdict(set)
     for rank in ranks:
         for cell in rank.cells:

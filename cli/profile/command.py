@@ -5,61 +5,66 @@ size and caller, waiting for late ranks or moving data, which ranks are late, wh
 what huddle saves by estimate.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 import tempfile
 
-from ..common import endings, places, recorded, records, stop
-from ..common.layout import Trouble
+from ..common import exit_report, output_files, recorded, records, stop
+from ..common.command_line import Command, Option
+from ..common.layout import CliError, Layout
+from ..common.types import Options
 from . import facts, page, tables
 
 NOT_STARTED = (126, 127)  # the command, as a shell has it
 
 
-def add_arguments(parser):
-    parser.takes_command = True
-    parser.add_argument("--off", action="store_true", help="run the program without huddle")
-    parser.add_argument("--json", metavar="FILE", help="write the profile to FILE as JSON")
-    parser.add_argument("--html", metavar="FILE", help="write one page with plots to FILE")
-    parser.add_argument(
+PARAMETERS = (
+    Option("--off", is_flag=True, help="run the program without huddle"),
+    Option("--json", metavar="FILE", help="write the profile to FILE as JSON"),
+    Option("--html", metavar="FILE", help="write one page with plots to FILE"),
+    Option(
         "--from",
-        dest="folder",
+        "folder",
         metavar="FOLDER",
-        help="of records that 'huddle run --record FOLDER' has made, instead of a command",
-    )
-    parser.epilog = (
-        "The command follows --, for example: huddle profile --html app.html -- mpirun -np 4 ./app."
-        " The table is printed on standard error after the program has ended. The exit status is"
-        " the program's. What huddle saves is estimated from times of huddle tune --against, where"
-        " there are any; huddle compare measures it."
-    )
+        help="use the records of 'huddle run --record FOLDER' instead of running a command",
+    ),
+)
+EPILOG = (
+    "The command follows --, for example: huddle profile --html app.html -- mpirun -np 4 ./app."
+    " The table is printed on standard error after the program has ended. The exit status is"
+    " the program's, or 1 if no MPI process was seen. The time that huddle saves is estimated from"
+    " the times that 'huddle tune --against' has measured, if there are any; 'huddle compare'"
+    " measures the saving itself."
+)
 
 
-def report(options, folder, command, layout, status):
+def report(options: Options, folder: str, command: list[str], layout: Layout, status: int) -> int:
     try:
         ranks = records.read(folder)
     except OSError as error:
-        raise Trouble(f"--from {folder}: {error.strerror}", 2) from error
+        raise CliError(f"--from {folder}: {error.strerror}", 2) from error
     if not ranks and status in NOT_STARTED:  # the launcher has said why
         return status
     if not ranks:
         line = (
-            endings.unwritten(folder)
-            or endings.damaged(folder)
-            or (f"no records in {folder}" if options.folder else endings.no_process(command))
+            exit_report.unwritten(folder)
+            or exit_report.damaged(folder)
+            or (f"no records in {folder}" if options.folder else exit_report.no_process(command))
         )
         print(f"huddle: {line}", file=sys.stderr)
         return status or 1
     found = facts.collect(ranks, layout, command, status, folder)
     tables.show(found, sys.stderr)
     if options.json:
-        places.write(options.json, json.dumps(found, indent=1) + "\n")
+        output_files.write(options.json, json.dumps(found, indent=1) + "\n")
     if options.html:
-        places.write(options.html, page.of(found))
+        output_files.write(options.html, page.of(found))
     return status
 
 
-def run(options, command, layout):
+def run(options: Options, command: list[str], layout: Layout) -> int:
     with tempfile.TemporaryDirectory(prefix="huddle-") as folder:
         try:
             status, _, _ = recorded.run(layout, folder, command, options.off)
@@ -69,11 +74,14 @@ def run(options, command, layout):
         return report(options, folder, command, layout, status)
 
 
-def main(options, command, layout):
+def main(options: Options, command: list[str], layout: Layout) -> int:
     if bool(command) == bool(options.folder):
-        raise Trouble("expected either a command after --, or --from FOLDER", 2)
-    places.check("--json", options.json)
-    places.check("--html", options.html)
+        raise CliError("expected either a command after --, or --from FOLDER", 2)
+    output_files.check("--json", options.json)
+    output_files.check("--html", options.html)
     if options.folder:
         return report(options, options.folder, command, layout, 0)
     return run(options, command, layout)
+
+
+COMMAND = Command(main, PARAMETERS, EPILOG, takes_command=True)

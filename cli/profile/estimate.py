@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 What huddle saves, by estimate: of each call that it handled, how much longer the MPI alone takes by
-the times that `huddle tune --against` has measured (common/times.py).  Nothing is run without
-huddle.  A call counts only where there are times of its collective, with the same MPI, of about as
-many ranks and about such sizes.
+the times of the wisdom file (common/wisdom.py).  Nothing is run without huddle.  A call counts only
+where there are times of its collective, with the same MPI, of about as many ranks and about such
+sizes.
 """
+
+from __future__ import annotations
 
 import bisect
 import math
+import os
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..common import machines, peers, records, times
-from ..common.layout import Trouble
+from ..common import peers, wisdom
+from ..common.layout import CliError, Layout
 from ..common.totals import base, why_not
+
+if TYPE_CHECKING:
+    from ..common.records import Cell, Comm, Rank
+    from ..common.rules import Line
+    from ..common.totals import Totals
 
 REACH = 2  # how far beyond what was measured, in bytes and in ranks
 
@@ -22,21 +31,53 @@ UNTIMED = "no call was timed"
 APART = "ranks of several nodes, or not all recorded"
 OWN_BYTES = "each rank knows only its own bytes"
 NO_COLLECTIVE = "no times of the collective"
-NO_RANKS = "no times of so many ranks"
+NO_RANKS = "no times of this number of ranks"
 NO_BYTES = "no times of such sizes"
 
 
-def nearest(counts, ranks):
-    """Of measured numbers of ranks; None: none is near.  Of two as near, the smaller."""
+class Row(NamedTuple):
+    """Times of a call; bytes: as in a rule."""
+
+    collective: str
+    ranks: int
+    oversubscribed: bool
+    bytes: int
+    mpi_ns: float
+    huddle_ns: float
+
+
+def row_of(line: Line, is_used: bool) -> Row | None:
+    """
+    Returns the row of a line.  Returns None if the MPI's own collective was not measured, if the
+    sizes have no upper end, or if the line is about several nodes.  is_used: ranks use what was
+    learned, not their first choice.
+    """
+    ns, about = wisdom.count(line, "ns"), line.conditions
+    first = wisdom.timed(line.notes.get("before", ""))
+    huddle_ns = first[1] if first and not is_used else ns
+    mpi_ns = ns if line.algorithm == wisdom.HOST else wisdom.count(line, "mpi_ns")
+    size = wisdom.sizes(line)
+    high = size.high if size else 0
+    if not ns or not mpi_ns or high is None or "nodes" in about:
+        return None
+    over = about.get("oversubscribed") == "yes"
+    return Row(line.name, int(about["ranks"]), over, high, mpi_ns, huddle_ns)
+
+
+def nearest(counts: Any, ranks: int) -> int | None:
+    """
+    Returns the nearest of the measured numbers of ranks, the smaller of two equally near, or None
+    if none is near.
+    """
     far = {count: max(count / ranks, ranks / count) for count in counts}
     near = [count for count in counts if far[count] <= REACH]
     return min(near, key=lambda count: (far[count], count), default=None)
 
 
-def between(points, size):
+def between(points: dict[Any, float], size: float) -> float | None:
     """
-    Of {size: ns}, the time of a size: on the line of its neighbours, both axes logarithmic.  None:
-    it is too far from what was measured.
+    Returns the time of a size from {size: ns}, interpolated linearly on logarithmic axes.  Returns
+    None if the size is too far from all measured sizes.
     """
     if size in points:
         return points[size]
@@ -52,19 +93,21 @@ def between(points, size):
 
 
 class Measured:
-    """The times of one MPI: {(collective, oversubscribed): {ranks: {"mpi": {size: ns}, ...}}}."""
+    """The times: {(collective, oversubscribed): {ranks: ({size: ns of the MPI}, {of huddle})}}."""
 
-    def __init__(self, rows, mpi):
-        self.tables = defaultdict(dict)
+    def __init__(self, rows: list[Row]) -> None:
+        self.tables: defaultdict[Any, dict[int, Any]] = defaultdict(dict)
         for row in rows:
-            if row.mpi == mpi:
-                counts = self.tables[row.collective, row.oversubscribed]
-                both = counts.setdefault(row.ranks, ({}, {}))
-                both[0][row.bytes], both[1][row.bytes] = row.mpi_ns, row.huddle_ns
+            counts = self.tables[row.collective, row.oversubscribed]
+            both = counts.setdefault(row.ranks, ({}, {}))
+            both[0][row.bytes], both[1][row.bytes] = row.mpi_ns, row.huddle_ns
         self.collectives = {collective for collective, _ in self.tables}
 
-    def saved_ns(self, collective, oversubscribed, ranks, size):
-        """(of a call, the ranks that were measured), or the reason why it is not known."""
+    def saved_ns(self, collective: str, oversubscribed: bool, ranks: int, size: float) -> Any:
+        """
+        Returns (saving of a call, the number of ranks that was measured), or the reason why the
+        saving is not known.
+        """
         if collective not in self.collectives:
             return NO_COLLECTIVE
         counts = self.tables.get((collective, oversubscribed), {})
@@ -72,7 +115,7 @@ class Measured:
         if count is None:
             return NO_RANKS
         alone, with_huddle = (between(points, size) for points in counts[count])
-        return NO_BYTES if alone is None else (alone - with_huddle, count)
+        return NO_BYTES if alone is None or with_huddle is None else (alone - with_huddle, count)
 
 
 @dataclass
@@ -83,17 +126,17 @@ class Saving:
     covered: int = 0
     seconds: float = 0
     saved: float = 0
-    ranks: set = field(default_factory=set)  # that were measured
+    ranks: set[int] = field(default_factory=set)  # that were measured
 
-    def add(self, cell, rate, saved_ns, ranks):
+    def add(self, cell: Cell, rate: float, saved_ns: float, ranks: int) -> None:
         seconds = cell.all_ticks * rate * 1e-9
         self.covered += cell.calls
         self.seconds += seconds
         self.saved += max(saved_ns * 1e-9 * cell.calls, -seconds)  # no time is less than none
         self.ranks.add(ranks)
 
-    def scale(self, part):
-        """Only that part of the calls was handled."""
+    def scale(self, part: float) -> None:
+        """Reduces the saving to the part of the calls that was handled."""
         self.handled, self.covered = round(part * self.handled), round(part * self.covered)
         self.seconds, self.saved = part * self.seconds, part * self.saved
 
@@ -101,32 +144,35 @@ class Saving:
 class Job:
     """Where the ranks of a job, and of its communicators, are."""
 
-    def __init__(self, ranks, cores):
+    def __init__(self, ranks: list[Rank], cores: int) -> None:
         self.cores, self.crew = cores, Counter(rank.host for rank in ranks)
         self.members = defaultdict(set)
         for number, rank in enumerate(ranks):
             for cell in rank.cells:
                 self.members[cell.comm.key].add((number, rank.host))
 
-    def is_together(self, comm):
-        """All its ranks were recorded, on one node."""
+    def is_together(self, comm: Comm) -> bool:
+        """Returns whether all the communicator's ranks were recorded on one node."""
         members = self.members[comm.key]
         return len(members) == comm.size and len({host for _, host in members}) == 1
 
-    def is_oversubscribed(self, rank):
+    def is_oversubscribed(self, rank: Rank) -> bool:
         return self.crew[rank.host] > self.cores
 
 
-def size_of(cell, row):
-    """The bytes of a mean call, as rules count them.  row: of the library's collectives."""
+def size_of(cell: Cell, row: dict[str, Any]) -> float:
+    """
+    Returns the bytes of a mean call as rules count them.  `row` is the library's row of the
+    collective.
+    """
     if not row["moves"]:
         return 0
     size = cell.bytes / cell.calls
     return size * cell.comm.size if row["counts"] and base(cell.name) == row["also"] else size
 
 
-def of_cell(rank, cell, job, measured, row):
-    """As saved_ns."""
+def of_cell(rank: Rank, cell: Cell, job: Job, measured: Measured, row: Any) -> Any:
+    """Returns the saving of a mean call of the cell, or the reason why it is not known."""
     if cell.name != base(cell.name):
         return STARTED
     if not cell.timed:
@@ -139,18 +185,25 @@ def of_cell(rank, cell, job, measured, row):
     return measured.saved_ns(row["name"], *where, size_of(cell, row))
 
 
-def savings(totals, known, found, by_collective):
+def savings(
+    totals: Totals,
+    known: dict[str, Any],
+    rows: list[Row],
+    cores: int,
+    by_collective: dict[str, Any],
+) -> tuple[dict[str, Saving], Counter[str]]:
     """
-    ({collective as called: Saving}, Counter of calls that are not covered by reason).  known: the
-    library's collectives; found: Times; by_collective: rows of totals.
+    Returns ({collective as called: Saving}, Counter of uncovered calls by reason).  `known` has the
+    library's collectives, and `by_collective` has rows of totals.  More ranks than `cores` are
+    oversubscribed.
     """
-    job = Job(totals.ranks, found.cores)
-    measured = Measured(found.rows, totals.ranks[0].mpi)
-    names, reasons = defaultdict(Saving), defaultdict(Counter)
+    job, measured = Job(totals.ranks, cores), Measured(rows)
+    names: defaultdict[str, Saving] = defaultdict(Saving)
+    reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for rank in totals.ranks:
         for cell in rank.cells:
             row = known.get(totals.core.served.get(base(cell.name), base(cell.name)))
-            empty = cell.size_class == 0 and row and row["moves"]
+            empty = cell.size_class == 0 and row and row["sized"]
             if not cell.calls or empty or why_not(rank, cell, totals.core):
                 continue
             names[cell.name].handled += cell.calls
@@ -159,7 +212,7 @@ def savings(totals, known, found, by_collective):
                 reasons[cell.name][answer] += cell.calls
             else:
                 names[cell.name].add(cell, rank.ns_per_tick, *answer)
-    missing = Counter()
+    missing: Counter[Any] = Counter()
     for name, saving in names.items():
         part = by_collective[name].handled / saving.handled  # others have bypassed huddle
         saving.scale(part)
@@ -167,61 +220,25 @@ def savings(totals, known, found, by_collective):
     return {name: saving for name, saving in names.items() if saving.handled}, missing
 
 
-def how_to(mpi):
-    return f"huddle tune --against {peers.kind_of(mpi) or 'all'} measures what it takes"
+def how_to(mpi: str) -> str:
+    return f"huddle tune --with {peers.kind_of(mpi) or 'MPI'} measures the missing times"
 
 
-def tuning_of(ranks):
-    """The tuning file of the job's ranks, whose settings need not be those of this command."""
-    known = {rank.tuning for rank in ranks if rank.tuned != records.UNTOLD}
-    if len(known) > 1:
-        raise Trouble(f"the ranks had different tuning files: {', '.join(sorted(known))}")
-    if not known:
-        raise Trouble("no rank has recorded its tuning file")
-    tuning = known.pop()
-    if not tuning:
-        raise Trouble("no tuning file is in force")
-    return tuning
+def find(layout: Layout, mpi: str) -> wisdom.Wisdom:
+    """Returns what is known here of an MPI.  Raises CliError if nothing is."""
+    path = wisdom.place(layout, mpi).path
+    if not os.path.exists(path):
+        raise CliError(f"no times of {mpi} were learned on this machine")
+    return wisdom.read(layout, path)
 
 
-def machine_of(tuning):
-    """Of [machine] of a tuning file, for people; "": it is not told."""
-    if machines.tomllib is None:
-        return ""
-    try:
-        with open(tuning, "rb") as file:
-            about = machines.tomllib.load(file).get("machine", {})
-    except (OSError, ValueError):
-        return ""
-    words = {"cpu": "{}", "processors": "{} processors"}
-    return ", ".join(form.format(about[key]) for key, form in words.items() if key in about)
+def dates_text(cells: list[Line]) -> str:
+    """Formats the dates of lines, such as '2026-11-25 to 2026-11-29'."""
+    dates = sorted(filter(None, map(wisdom.age, cells)))
+    return " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "at an unknown time"
 
 
-def elsewhere(ranks, tuning):
-    """Of times that were measured on another machine than the job's: on which; None: on it."""
-    if not any(rank.tuned == records.ELSEWHERE for rank in ranks):
-        return None
-    machine = machine_of(tuning)
-    return f"on another processor{f' ({machine})' if machine else ''}"
-
-
-def find(tuning, mpi):
-    """
-    (Times, their file).  Trouble: there are none for this MPI with this tuning file.
-    """
-    path = times.place(tuning)
-    found = times.read(path)
-    if not found:
-        raise Trouble(f"there is no {path}, next to the tuning file")
-    if found.rules != times.rules_digest(tuning):
-        raise Trouble(f"{path} was measured with other rules than those of {tuning}")
-    others = sorted({row.mpi for row in found.rows})
-    if mpi not in others:
-        raise Trouble(f"{path} has no times of {mpi}, but of {', '.join(others) or 'no MPI'}")
-    return found, path
-
-
-def numbers(saving):
+def numbers(saving: Saving) -> dict[str, Any]:
     known = saving.covered > 0
     return {
         "handled": saving.handled,
@@ -233,18 +250,26 @@ def numbers(saving):
     }
 
 
-def collect(totals, layout, by_collective):
-    """As plain data; "unknown" says why there is no estimate, else None."""
+def collect(totals: Totals, layout: Layout, by_collective: dict[str, Any]) -> dict[str, Any]:
+    """
+    Returns the estimate as dicts and lists.  "unknown" says why there is no estimate, else it is
+    None.
+    """
     mpi = totals.ranks[0].mpi
     if not any(row.handled for row in by_collective.values()):
         return {"unknown": "huddle handled no calls"}
     try:
-        tuning = tuning_of(totals.core.ranks)
-        found, path = find(tuning, mpi)
-    except (Trouble, OSError) as trouble:
-        return {"unknown": f"{trouble}; {how_to(mpi)}"}
+        found = find(layout, mpi)
+        is_used = wisdom.setting(layout) != wisdom.OFF
+        rows = [row for line in found.cells if (row := row_of(line, is_used))]
+        if not rows:
+            raise CliError(f"{found.path} has no times of {mpi} alone")
+    except (CliError, OSError) as error:
+        return {"unknown": f"{error}; {how_to(mpi)}"}
     known = {row["name"]: row for row in layout.ask("info", "collectives")}
-    names, missing = savings(totals, known, found, by_collective)
+    names, missing = savings(
+        totals, known, rows, int(found.machine.get("processors", "0")), by_collective
+    )
     whole = Saving()
     for saving in names.values():
         whole.handled += saving.handled
@@ -255,11 +280,9 @@ def collect(totals, layout, by_collective):
     order = sorted(names.items(), key=lambda pair: -abs(pair[1].saved))
     return {
         "unknown": None,
-        "file": path,
-        "measured": found.measured,
-        "doubt": None if found.doubt == times.SOUND else found.doubt,
-        "elsewhere": elsewhere(totals.core.ranks, tuning),
-        "measured_with": f"huddle {found.huddle}, {mpi}",
+        "file": found.path,
+        "measured": dates_text(found.cells),
+        "measured_with": mpi,
         "not_covered": dict(missing.most_common()),
         **numbers(whole),
         "collectives": [{"collective": name, **numbers(saving)} for name, saving in order],

@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a profile has, as plain data: the table, the JSON and the page are made of it."""
 
-from ..common import endings
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..common import exit_report
+from ..common.layout import Layout
 from ..common.sizes import written
 from ..common.totals import Totals
 from . import callers, estimate
 
+if TYPE_CHECKING:
+    from ..common.records import Rank
+    from ..common.totals import Row
+
 UNKNOWN_SHARE = 0.5  # of a row's time: beyond it, waiting is not told
 
 
-def class_text(number):
-    """The sizes of a class."""
+def class_text(number: int) -> str:
+    """Formats the sizes of a class."""
     if number == 0:
         return "0"
     return written(1 << (number - 1)) + ("+" if number > 1 else "")
 
 
-def row_of(row):
+def row_of(row: Row) -> dict[str, Any]:
     known = row.unsplit <= UNKNOWN_SHARE * row.seconds
     return {
         "calls": row.calls,
@@ -31,13 +41,13 @@ def row_of(row):
     }
 
 
-def listed(rows, name):
-    """Rows in the order of their time."""
+def listed(rows: dict[Any, Row], name: Callable[..., Any]) -> list[dict[str, Any]]:
+    """Returns rows in the order of their time."""
     pairs = sorted(rows.items(), key=lambda pair: -pair[1].seconds)
     return [{**name(key), **row_of(row)} for key, row in pairs]
 
 
-def lateness(totals):
+def lateness(totals: Totals) -> list[dict[str, Any]]:
     rows = []
     for number, rank in enumerate(totals.ranks):
         late = totals.waits.lateness[number]
@@ -59,15 +69,17 @@ def lateness(totals):
     return rows
 
 
-def sizes_of(totals):
+def sizes_of(totals: Totals) -> list[dict[str, Any]]:
     rows = totals.rows(lambda rank, cell: (cell.name, cell.size_class))
     return listed(
         rows, lambda key: {"collective": key[0], "class": key[1], "sizes": class_text(key[1])}
     )
 
 
-def collect(ranks, layout, command, status, folder):
-    """folder: of the records."""
+def collect(
+    ranks: list[Rank], layout: Layout, command: list[str], status: int, folder: str
+) -> dict[str, Any]:
+    """Returns the facts of a profile.  `folder` has the records."""
     totals = Totals(ranks, layout)
     called = callers.names(ranks)
     comms = totals.rows(lambda rank, cell: (cell.comm.label, cell.name))
@@ -93,5 +105,5 @@ def collect(ranks, layout, command, status, folder):
         ),
         "sizes": sizes_of(totals),
         "lateness": lateness(totals),
-        "notes": endings.lines(ranks, command, folder),
+        "notes": exit_report.lines(ranks, command, folder),
     }

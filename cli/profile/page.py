@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The profile as one HTML page.  It loads nothing, and follows the reader's light or dark theme."""
 
+from __future__ import annotations
+
 import html
+from typing import Any
 
 from ..common.text import count_text
 from . import plots, tables
@@ -25,15 +28,18 @@ LEGEND = """<p><span class="waiting">■</span> waiting for late ranks
 <span class="moving">■</span> moving data <span class="unknown">■</span> not split</p>"""
 
 
-def escaped(value):
+def escaped(value: int | str) -> str:
     return html.escape(str(value))
 
 
-def grid(heads, lines, words):
-    """words: how many columns of words come first; the last column has words, too."""
+def grid(heads: list[Any], lines: list[Any], words: int) -> str:
+    """
+    Returns a table.  `words` counts the leading columns of words; the last column has words as
+    well.
+    """
     last = len(heads) - 1
 
-    def row(cells, tag):
+    def row(cells: list[int | str], tag: str) -> str:
         return "<tr>" + "".join(
             f'<{tag}{"" if i < words or i == last else " class=n"}>{escaped(cell)}</{tag}>'
             for i, cell in enumerate(cells)
@@ -43,14 +49,14 @@ def grid(heads, lines, words):
     return f'<div class="scroll"><table>{row(heads, "th")}{body}</table></div>'
 
 
-def listed(title, keys, rows):
+def listed(title: str, keys: list[str], rows: list[dict[str, Any]]) -> str:
     lines = [[row[key] for key in keys] + tables.figures(row) for row in rows]
     return f"<h2>{title}</h2>" + grid([*keys, *tables.COLUMNS], lines, len(keys))
 
 
-def reasons(facts):
-    """What fell back, by reason."""
-    found = {}
+def reasons(facts: dict[str, Any]) -> str:
+    """Returns the section on the calls that fell back, by reason."""
+    found: dict[str, Any] = {}
     for row in facts["collectives"]:
         for why, calls in row["fell_back"].items():
             found.setdefault(why, {})[row["collective"]] = calls
@@ -63,8 +69,8 @@ def reasons(facts):
     return "<h2>What fell back, and why</h2>" + grid(["reason", "calls", "collectives"], lines, 1)
 
 
-def saving(facts):
-    """What huddle saves, by estimate."""
+def saving(facts: dict[str, Any]) -> str:
+    """Returns the section on the estimated saving."""
     found = facts["saving"]
     words = f'<p class="soft">{escaped(" ".join(tables.saving_basis(found)))}</p>'
     if not found.get("covered"):
@@ -73,11 +79,11 @@ def saving(facts):
     return f"<h2>{escaped(tables.saving_title(facts))}</h2>{words}{grid(heads, rows, 1)}"
 
 
-def drawn(title, words, picture):
+def drawn(title: str, words: str, picture: str) -> str:
     return f'<h2>{title}</h2><p class="soft">{words}</p><div class="scroll">{picture}</div>'
 
 
-def of(facts):
+def of(facts: dict[str, Any]) -> str:
     state = "with huddle" if facts["huddle"] else "without huddle"
     head = (
         f"{facts['mpi']}, {state}: {facts['ranks_seen']} of {count_text(facts['ranks'], 'rank')},"

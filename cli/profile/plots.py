@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plots of a profile as SVG.  Colours are those of the page's style, so they follow its theme."""
 
+from __future__ import annotations
+
 import html
 import math
+from typing import Any
 
 WIDTH, LABEL, BAR, GAP = 880, 190, 20, 8
 CELL, CELL_HEIGHT = 44, 24
 
 
-def time_text(seconds):
-    for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6)):
-        if seconds * factor >= 1 or unit == "us":
+def time_text(seconds: float) -> str:
+    for unit, factor in (("s", 1), ("ms", 1e3)):
+        if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"
 
 
-def svg(height, parts, title, width=WIDTH):
+def svg(height: int, parts: list[str], title: str, width: int = WIDTH) -> str:
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{html.escape(title)}">'
         + "".join(parts)
@@ -22,19 +26,19 @@ def svg(height, parts, title, width=WIDTH):
     )
 
 
-def text(x, y, words, style=""):
+def text(x: float, y: float, words: str, style: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" class="{style}">{html.escape(str(words))}</text>'
 
 
-def box(x, y, width, height, style, words, more=""):
+def box(x: float, y: int, width: float, height: int, style: str, words: str, more: str = "") -> str:
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height}"'
         f' class="{style}"{more}><title>{html.escape(words)}</title></rect>'
     )
 
 
-def bars(rows, title):
-    """rows: (label, [(style, seconds, words)]).  Stacked, in seconds."""
+def bars(rows: list[tuple[str, list[Any]]], title: str) -> str:
+    """Draws stacked bars, in seconds, from rows of (label, [(style, seconds, words)])."""
     longest = max((sum(part[1] for part in parts) for _, parts in rows), default=0) or 1
     scale, y, drawn = (WIDTH - LABEL - 90) / longest, 4, []
     for label, parts in rows:
@@ -51,7 +55,7 @@ def bars(rows, title):
     return svg(y + 4, drawn, title)
 
 
-def collectives(facts):
+def collectives(facts: dict[str, Any]) -> str:
     rows = []
     for row in facts["collectives"][:24]:
         if row["waiting_seconds"] is None:
@@ -65,8 +69,11 @@ def collectives(facts):
     return bars(rows, "Seconds in each collective, waiting and moving")
 
 
-def lateness(facts):
-    """Mean lateness after the first, per rank; at most 128 ranks: those that cause most."""
+def lateness(facts: dict[str, Any]) -> str:
+    """
+    Draws each rank's mean lateness after the first rank.  Shows the 128 ranks that cause the most
+    waiting.
+    """
     rows = sorted(facts["lateness"], key=lambda row: -row["caused_seconds"])[:128]
     rows.sort(key=lambda row: row["rank"])
     return bars(
@@ -78,8 +85,10 @@ def lateness(facts):
     )
 
 
-def heat(facts):
-    """Collective by size class; the colour is the share of the time, on a logarithmic scale."""
+def heat(facts: dict[str, Any]) -> str:
+    """
+    Draws collectives by size class.  The colour is the share of the time, on a logarithmic scale.
+    """
     rows = facts["sizes"]
     names = list(dict.fromkeys(row["collective"] for row in facts["collectives"]))
     classes = sorted({row["class"] for row in rows})

@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of a profile as text."""
 
+from __future__ import annotations
+
 import contextlib
+from typing import Any, TextIO
 
 from ..common.text import bytes_text, count_text, heading, table
 from . import plots
 
 ROWS = 12  # of a long table; the JSON and the page have all
 
-COLUMNS = ("calls", "handled", "bytes", "seconds", "waiting", "moving", "fell back")
+COLUMNS = ("calls", "handled", "bytes", "seconds", "waiting", "moving", "not handled")
 SAVING = ("collective", "handled", "covered", "seconds", "without huddle", "saved", "of it")
 SECONDS = ("seconds", "without_huddle_seconds", "saved_seconds")
 
 
-def passed_text(row):
-    return ", ".join(f"{calls} {why}" for why, calls in row["fell_back"].items()) or "none"
+def passed_text(row: dict[str, Any]) -> str:
+    words = [f"{calls} {why}" for why, calls in row["fell_back"].items()]
+    words += [f"{row['empty']} of zero bytes"] if row["empty"] else []
+    return ", ".join(words) or "none"
 
 
-def seconds_text(value):
+def seconds_text(value: float | None) -> str:
     return "?" if value is None else f"{value:.4f}"
 
 
-def figures(row):
+def figures(row: dict[str, Any]) -> list[int | str]:
     return [
         row["calls"],
         row["handled"],
@@ -33,27 +38,27 @@ def figures(row):
     ]
 
 
-def listed(title, heads, keys, rows):
+def listed(title: str, heads: list[str], keys: list[str], rows: list[dict[str, Any]]) -> None:
     heading(title + (f" (the first {ROWS} of {len(rows)})" if len(rows) > ROWS else ""))
     right = range(len(keys), len(keys) + len(COLUMNS) - 1)
     lines = [[row[key] for key in keys] + figures(row) for row in rows[:ROWS]]
     table([*heads, *COLUMNS], lines, right=tuple(right))
 
 
-def share_of(facts):
-    """Of the ranks' time; None: they have none."""
+def share_of(facts: dict[str, Any]) -> float | None:
+    """Returns the share of the ranks' time, or None if no time was observed."""
     total = sum(row["in_collectives_seconds"] for row in facts["lateness"])
     observed = sum(row["observed_seconds"] for row in facts["lateness"])
     return total / observed if observed else None
 
 
-def share_text(facts):
+def share_text(facts: dict[str, Any]) -> str:
     share = share_of(facts)
     return "?" if share is None else f"{100 * min(1, share):.0f} %"
 
 
-def excess_text(facts):
-    """Why times add up to more than there was; "": they do not."""
+def excess_text(facts: dict[str, Any]) -> str:
+    """Returns why times add up to more than the elapsed time, "" if they do not."""
     share = share_of(facts)
     if share is None or share <= 1:
         return ""
@@ -65,8 +70,8 @@ def excess_text(facts):
     return f" They add up to {100 * share:.0f} % of the time that there was: {why}."
 
 
-def basis_text(facts):
-    """What the times rest on."""
+def basis_text(facts: dict[str, Any]) -> str:
+    """Returns how the times were obtained."""
     timed = ""
     if facts["timed_calls"] < facts["calls"]:
         timed = (
@@ -80,34 +85,31 @@ def basis_text(facts):
     )
 
 
-def saved_text(seconds):
+def saved_text(seconds: float) -> str:
     return f"{'-' if seconds < 0 else ''}{plots.time_text(abs(seconds))}"
 
 
-def saving_title(facts):
-    """Of the estimate, where there is one."""
+def saving_title(facts: dict[str, Any]) -> str:
+    """Returns the title of an existing estimate."""
     per_rank = facts["saving"]["saved_seconds"] / facts["ranks_seen"]
     run = f"in a run of {facts['seconds']:.2f} s"
     return f"Saved by huddle, an estimate: {saved_text(per_rank)} per rank, {run}"
 
 
-def saving_basis(saving):
-    """Sentences: what the estimate rests on, or why there is none."""
+def saving_basis(saving: dict[str, Any]) -> list[str]:
+    """Returns sentences about what the estimate rests on, or why there is none."""
     if saving["unknown"]:
         return [f"What huddle saves is not estimated: {saving['unknown']}."]
     missing = ", ".join(f"{calls} {why}" for why, calls in saving["not_covered"].items())
     return [
-        f"It rests on {saving['file']}: {saving['measured_with']}, {saving['measured']}."
-        + (f" Not reliable: when it was measured, {saving['doubt']}." if saving["doubt"] else "")
-        + (f" Not reliable: it was measured {saving['elsewhere']}." if saving["elsewhere"] else ""),
+        f"It rests on {saving['file']}: {saving['measured_with']}, {saving['measured']}.",
         f"It covers {saving['covered']} of {saving['handled']} handled calls."
         + (f" Not covered: {missing}." if missing else ""),
-        "Seconds are of covered calls, as sums over ranks. huddle compare measures what huddle"
-        " saves.",
+        "Seconds are of covered calls, as sums over ranks. huddle compare measures the saved time.",
     ]
 
 
-def saving_rows(saving):
+def saving_rows(saving: dict[str, Any]) -> list[list[int | str]]:
     rows = []
     for row in [*saving["collectives"], {**saving, "collective": "in all"}]:
         here, without, saved = (row[key] for key in SECONDS)
@@ -120,7 +122,7 @@ def saving_rows(saving):
     return rows
 
 
-def show_saving(facts):
+def show_saving(facts: dict[str, Any]) -> None:
     saving = facts["saving"]
     heading(saving_title(facts) if saving.get("covered") else "Saved by huddle")
     for sentence in saving_basis(saving):
@@ -129,7 +131,7 @@ def show_saving(facts):
         table(SAVING, saving_rows(saving), right=range(1, len(SAVING)))
 
 
-def show_lateness(rows):
+def show_lateness(rows: list[dict[str, Any]]) -> None:
     heading("Ranks, in calls that wait for all (the first 12 by the waiting that they caused)")
     rows = sorted(rows, key=lambda row: -row["caused_seconds"])[:ROWS]
     table(
@@ -149,7 +151,7 @@ def show_lateness(rows):
     )
 
 
-def show(facts, stream):
+def show(facts: dict[str, Any], stream: TextIO) -> None:
     with contextlib.redirect_stdout(stream):
         state = "with huddle" if facts["huddle"] else "without huddle"
         heading(

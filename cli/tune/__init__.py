@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""huddle tune: measures this machine and writes a tuning file."""
+"""huddle tune: learns what serves calls best on this machine."""
 
-from .command import add_arguments, main  # noqa: F401  (what main.py asks of a command)
+from .command import COMMAND  # noqa: F401  (what main.py asks of a command)

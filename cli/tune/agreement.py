@@ -4,9 +4,12 @@ Joins several runs of the micro-measurements of huddle tune --machine, and finds
 not reliable.
 """
 
-import itertools
+from __future__ import annotations
 
-from ..common.steady import AGREE, settled
+import itertools
+from typing import Any
+
+from ..common.stability import AGREE, settled
 
 DIFFERENCES = (
     "revoke_ns",
@@ -20,26 +23,27 @@ RATIO = 1.15  # of two runs that agree
 SLACK_NS, SLACK_OF_DIFFERENCES_NS = 1, 10
 
 
-def name_of(number):
+def name_of(number: dict[str, Any]) -> str:
     return f"{number['table']}.{number['key']}"
 
 
-def slack_of(key):
+def slack_of(key: str) -> int:
     return (
         SLACK_OF_DIFFERENCES_NS if key.startswith(DIFFERENCES) else SLACK_NS if "_ns" in key else 0
     )
 
 
-def is_measured(number):
+def is_measured(number: dict[str, Any]) -> bool:
     return number["note"].startswith("measured")
 
 
-def by_name(runs):
+def by_name(runs: list[list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
     """
-    name -> its numbers in all runs.  The names are in the order of the runs, which have the classes
-    of a table from near to far.
+    Returns {name: its numbers in all runs}.  The names are in the order of the runs, which list the
+    classes of a table from near to far.
     """
-    names, found = [], {}
+    names: list[str] = []
+    found: dict[Any, Any] = {}
     for run in runs:
         at = 0
         for number in run:
@@ -51,10 +55,13 @@ def by_name(runs):
     return {name: found[name] for name in names}
 
 
-def joined(runs):
+def joined(
+    runs: list[list[dict[str, Any]]],
+) -> tuple[list[dict[str, Any]], dict[str, tuple[float, float]]]:
     """
-    The joint numbers of all runs, and for numbers that did not agree: name -> (low, high).  What
-    only one of several runs could measure is left out, or is what another run assumed.
+    Returns the joint numbers of all runs, and {name: (low, high)} of the numbers that did not
+    agree.  Leaves out a number that only one of several runs has.  Keeps what a run assumed if
+    fewer than two runs measured the number.
     """
     numbers, unsteady = [], {}
     for some in by_name(runs).values():
@@ -81,19 +88,22 @@ def joined(runs):
     return numbers, unsteady
 
 
-def missing(runs, there):
+def missing(runs: list[list[dict[str, str]]], there: list[dict[str, Any]]) -> list[dict[str, str]]:
     """
-    What is not among `there`, numbers and words: for each name a reason.  runs: lists of what each
-    run could not measure.
+    Returns the numbers and words that are not in `there`, each with a reason.  runs: what each run
+    could not measure.
     """
     names = {name_of(one) for one in there}
     found = {name_of(one): one for one in itertools.chain(*runs)}
     return [one for name, one in found.items() if name not in names]
 
 
-def disagreeing(runs):
-    """Texts: words of the description that are not the same in all runs; runs: lists of words."""
-    values = {}
+def disagreeing(runs: list[list[dict[str, str]]]) -> list[str]:
+    """
+    Returns texts about the words of the description that are not the same in all runs.  runs: the
+    list of words of each run.
+    """
+    values: dict[Any, Any] = {}
     for word in itertools.chain(*runs):
         values.setdefault(name_of(word), []).append(word["value"])
     return [
@@ -103,20 +113,26 @@ def disagreeing(runs):
     ]
 
 
-def of_table(values, name):
-    """[(key, value)] of a table by class, nearest first; a number without classes alone."""
+def of_table(values: dict[str, float], name: str) -> list[tuple[str, float]]:
+    """
+    Returns [(key, value)] of a table by class, nearest first.  A number without classes is the only
+    pair.
+    """
     return [
         (key, value) for key, value in values.items() if key == name or key.startswith(name + ".")
     ]
 
 
-def impossible(numbers):
-    """Texts: contradictions that no machine can have, among measured numbers only."""
+def impossible(numbers: list[dict[str, Any]]) -> list[str]:
+    """Returns texts about contradictions of measured numbers that no machine can have."""
     values = {name_of(number): number["value"] for number in numbers if is_measured(number)}
     found = []
 
-    def demand(slower, faster, gbps):
-        """The first is no faster than the second."""
+    def demand(slower: str, faster: str, gbps: bool) -> None:
+        """
+        Notes a contradiction if the first is faster than the second.  gbps: the values are rates,
+        not times.
+        """
         if (
             slower in values
             and faster in values
@@ -148,8 +164,8 @@ def impossible(numbers):
     return found
 
 
-def words(unsteady, contradictions):
-    """A text, or None: all figures are reliable."""
+def words(unsteady: dict[str, tuple[float, float]], contradictions: list[str]) -> str | None:
+    """Formats which figures are not reliable.  Returns None if all are."""
     parts = [
         f"{name} {low:.4g} to {high:.4g}" for name, (low, high) in unsteady.items()
     ] + contradictions

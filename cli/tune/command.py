@@ -1,28 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle tune: measures this machine, without any MPI, and writes a tuning file.
-
-Every cell (a collective, a team, a size) has a first look (screen), then a contest if a candidate
-looks better than what serves now (contest).  Cells with the same best choice form ranges of sizes
-(stats), whose rules are measured as a file (together).  Other MPIs, if asked for, are measured with
-the file (against).  Each part has its share of the time (budget).
+huddle tune: makes calls of all collectives until huddle's learner has decided what serves them
+here.  It is the learner of HUDDLE_WISDOM, and what it finds goes where programs' findings go.
 """
 
+from __future__ import annotations
+
+import os
 import sys
+import tempfile
+import time
+from typing import Any
 
-from ..common import places, stop
-from ..common.layout import Trouble
+from ..bench import variants
+from ..bench.arguments import MPI_PLACES, list_of
+from ..common import collectives, jobs, launching, output_files, peers, stability, stop, wisdom
+from ..common.command_line import Command, Option, name_of
+from ..common.layout import CliError, Layout
 from ..common.options import real, sizes_of
-from ..common.parser import Parser
 from ..common.progress import Progress
-from . import contest, describe, network, plot, screen, show, together, tuning_file
-from .against import Against
-from .campaign import Campaign
-from .results import results
+from ..common.text import count_text
+from ..common.types import Options
+from . import describe, grid, network, report, tuning_file
+from .driver import Driver
 
-STEPS = 100  # of the time, in the progress that is shown
-PLOT_S = 1.5  # that a plot takes, about
-TURNS, WORTHWHILE_S = 4, 4  # of looks and contests; time that is worth another one
+MINUTES = 2  # for each number of ranks, with each MPI
 # Options that measure something else than choices -> what goes with them, as a message has it.
 ALONE = {
     "--machine": ("--machine FILE", "--force"),
@@ -30,246 +32,254 @@ ALONE = {
 }
 
 
-def add_arguments(parser):
-    parser.add_argument(
+PARAMETERS = (
+    Option(
         "--output",
         metavar="FILE",
-        help=(
-            "the tuning file to write (default: in the user's configuration directory, where huddle"
-            " finds it)"
-        ),
-    )
-    parser.add_argument(
+        help="write a tuning file instead, for a site (default: into what huddle wisdom prints)",
+    ),
+    Option(
         "--site",
-        action="store_true",
-        help="write to the site's configuration directory instead, for all users",
-    )
-    parser.add_argument(
+        is_flag=True,
+        help="write the tuning file in the site's configuration directory, for all users",
+    ),
+    Option(
         "--force",
-        action="store_true",
+        is_flag=True,
         help=(
-            "overwrite a file that tune did not write; with --machine also write figures that do"
-            " not agree, and mark them"
+            "overwrite a file that tune did not write; with --machine also "
+            "write figures that contradict each other, and mark them"
         ),
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--machine",
-        nargs="?",
-        const=describe.THERE,
+        is_flag=False,
+        flag_value=describe.THERE,
         metavar="FILE.toml",
         help=(
-            "describe this machine by micro-measurements instead, for huddle simulate (default: the"
-            " file that huddle simulate reads)"
+            "measure and describe this machine instead, for huddle lab simulate"
+            " (default: the file that huddle lab simulate reads)"
         ),
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--network",
         metavar="COMMAND",
         help=(
-            "measure the network between nodes instead, and write it into the tuning file; COMMAND"
-            " starts ranks on two nodes or more, as 'mpirun -H a,b -np 2'"
+            "measure the network between nodes instead, and write the figures "
+            "into the tuning file; COMMAND starts ranks on at least two nodes, "
+            "such as 'mpirun -H a,b -np 2'"
         ),
-    )
-    parser.add_argument("--collectives", metavar="NAMES", help="separated by commas (default: all)")
-    parser.add_argument(
+    ),
+    Option(
+        "--with",
+        "hosts",
+        type=list_of(str),
+        metavar="MPI,...",
+        help="MPIs to measure with: ompi4, mpich5, ... (default: the first found)",
+    ),
+    MPI_PLACES,
+    Option(
+        "--collectives",
+        metavar="NAMES",
+        help="collectives to tune, separated by commas (default: all)",
+    ),
+    Option(
         "--bytes",
         type=sizes_of,
         metavar="SIZES",
-        help="only these sizes, as 64K, 8,1K or 4K:1M; rules serve no others (default: 8 B to 16M)",
-    )
-    parser.add_argument(
+        help="only these sizes, such as 64K, 8,1K or 4K:1M (default: 8 B to 16M)",
+    ),
+    Option(
         "--ranks",
+        type=grid.ranks_of,
         metavar="NUMBERS",
         help=(
-            "separated by commas; more ranks than cores are oversubscribed and unbound (default: 2,"
-            " 4, ... all cores, and one oversubscribed number)"
+            "numbers of ranks, separated by commas; if there are more ranks "
+            "than cores, they are not bound (default: 2, 4, ... all cores, and "
+            "twice as many)"
         ),
-    )
-    parser.add_argument("--quick", action="store_true", help="only every second size, in a minute")
-    parser.add_argument(
+    ),
+    Option(
         "--minutes",
         type=real(0.01, 24 * 60),
         metavar="N",
-        help="the time that it may take; what it did not decide then is listed (default: 5; 1 with"
-        " --quick)",
-    )
-    parser.add_argument(
-        "--from",
-        dest="base",
-        metavar="FILE",
-        help="a tuning file to start from, instead of the built-in table: its rules are what is to"
-        " be beaten, and follow the new ones",
-    )
-    parser.add_argument(
-        "--against",
-        metavar="NAMES",
-        help="also measure these MPIs without huddle, as 'huddle bench' names them, separated by"
-        " commas; all: those found here.  huddle profile estimates from their times, next to the"
-        " tuning file, what huddle saves",
-    )
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="the plot of the result, SVG or PNG (default: next to the tuning file)",
-    )
-    parser.add_argument(
-        "--baselines",
-        action="store_true",
-        help="also try algorithms that huddle has for comparison only",
-    )
-    parser.add_argument("--fresh", action="store_true", help="discard the figures of a stopped run")
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="continue a stopped run, which is the default; fail if there is none",
-    )
-    parser.epilog = (
-        "--machine takes some seconds on a quiet machine, and up to half a minute on a busy one."
-        f" {places.HELP}"
-    )
+        help=(
+            "time limit in minutes; what is undecided then is listed "
+            f"(default: {MINUTES} for each number of ranks and each MPI)"
+        ),
+    ),
+)
+EPILOG = (
+    "--machine takes some seconds on a quiet machine, and up to half a minute on a busy one."
+    f" {output_files.HELP}"
+)
 
 
-def check_alone(options):
+def check_alone(options: Options) -> None:
     """Refuses what --machine and --network have no use for, whatever options there are."""
-    parser = Parser()
-    add_arguments(parser)
     given = [
-        action.option_strings[-1]
-        for action in parser._actions
-        if getattr(options, action.dest, action.default) != action.default
+        name_of(option)
+        for option in PARAMETERS
+        if getattr(options, option.name or "", None) not in (None, False, [])
     ]
     for mode, accepted in ALONE.items():
         for name in given if mode in given else ():
             if name not in {words.split()[0] for words in accepted}:
-                raise Trouble(f"tune: {name}: not with {mode} (accepted: {', '.join(accepted)})", 2)
+                raise CliError(
+                    f"tune: {name}: not with {mode} (accepted: {', '.join(accepted)})", 2
+                )
 
 
-class Clock(Progress):
-    """Progress in parts of the time, with what is left at most."""
+def hosts(options: Options, layout: Layout) -> list[peers.Mpi]:
+    """Returns the MPIs to measure with."""
+    launching.check_launcher(layout)
+    found = peers.find(layout, variants.named_by(options), os.path.join(layout.prefix, "peers"))
+    able = {name: mpi for name, mpi in found.items() if variants.has_front_end(layout, mpi)}
+    if options.hosts is None and found and not able:
+        raise CliError(f"tune: huddle has no front end for {', '.join(found)}")
+    chosen = [found[name] for name in variants.hosts_of(options, found if options.hosts else able)]
+    for mpi in chosen:
+        if mpi.name not in able:
+            raise CliError(
+                f"--with {mpi.name}: huddle has no front end for it (accepted:"
+                f" {', '.join(able) or 'one that huddle is built for'})",
+                2,
+            )
+        variants.program(layout, variants.Variant(mpi.name, "huddle", mpi, {}, {}, None))
+    return chosen
 
-    def __init__(self, budget):
-        super().__init__(STEPS)
-        self.budget = budget
 
-    def stage(self, words):
-        self.done = round(STEPS * self.budget.used())
-        super().stage(f"{words}; at most {self.budget.left_text()} left")
-
-    def step(self):
-        self.done = round(STEPS * self.budget.used())
-        self.draw()
-
-
-def begin(campaign, options):
-    state = campaign.state
-    if options.fresh:
-        state.forget()
-    state.check_place()
-    found = state.load()
-    if options.resume and not found:
-        raise Trouble(
-            "--resume: no stopped run of this huddle with this output, on these processors,"
-            " with these settings was found",
-            2,
+def output_of(options: Options, layout: Layout, mpis: list[peers.Mpi]) -> str | None:
+    """
+    Returns the path of the tuning file to write, or None if the results go into the user's wisdom.
+    Raises CliError if they cannot be written there.
+    """
+    if options.output is None and not options.site:
+        for mpi in mpis:
+            if name := peers.version_of(mpi):
+                wisdom.check_place(wisdom.place(layout, name).path)
+        return None
+    if len(mpis) > 1:
+        raise CliError(
+            "tune: a tuning file has the choices for one MPI (accepted: one name of --with)", 2
         )
-    cells = campaign.cells()
-    kept = sum(state.has(cell) for cell in cells)
-    teams = ", ".join(
-        str(t.ranks) + (" (oversubscribed)" if t.oversubscribed else "") for t in campaign.teams
-    )
+    output = tuning_file.place(layout, options)
+    tuning_file.check_place(output, options.force)
+    return output
+
+
+def rescue(found: wisdom.Wisdom, error: CliError) -> None:
+    """Prints why what was found could not be written, and keeps it in a file of its own."""
+    handle, path = tempfile.mkstemp(prefix="huddle-tune-", suffix=".rules")
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(wisdom.text(found))
     print(
-        f"huddle tune: {', '.join(c.name for c in campaign.collectives)}; {teams} ranks;"
-        f" {len(cells)} sizes; at most {campaign.minutes:g} minute(s)."
-        "  Other work on this machine spoils the figures.",
-        flush=True,
+        f"huddle: {error}; what was measured is in {path}, for huddle wisdom import",
+        file=sys.stderr,
     )
-    if kept:
+
+
+def keep(layout: Layout, found: wisdom.Wisdom, output: str | None) -> str:
+    """Writes what was found.  Returns where."""
+    if output is not None:
+        tuning_file.write(output, tuning_file.text(found))
+        tuning_file.check_reads(layout, output)
+        return output
+    here = wisdom.place(layout, found.mpi)
+    wisdom.add(layout, here, found.cells, lambda *_: True)
+    return here.path
+
+
+class Tuning:
+    """What a run works on."""
+
+    def __init__(self, options: Options, layout: Layout) -> None:
+        self.layout, self.mpis = layout, hosts(options, layout)
+        self.output = output_of(options, layout, self.mpis)
+        names = [] if options.collectives is None else options.collectives.split(",")
+        self.collectives = grid.tunable(layout, names)
+        self.ranks = options.ranks or grid.usual_ranks(jobs.cores())
+        sizes = grid.asked_sizes(options.bytes)
+        self.cells = [
+            cell
+            for ranks in self.ranks
+            for collective in self.collectives
+            for cell in grid.cells_of(ranks, collective, sizes)
+        ]
+        self.parts = len(self.mpis) * len(self.ranks)
+        self.minutes = MINUTES * self.parts if options.minutes is None else options.minutes
+
+    def announce(self) -> None:
         print(
-            f"{kept} of {len(cells)} measurements are kept from a run that was stopped (--fresh"
-            " discards them)."
+            f"huddle tune: {', '.join(mpi.version for mpi in self.mpis)};"
+            f" {', '.join(map(str, self.ranks))} ranks;"
+            f" {count_text(len(self.mpis) * len(self.cells), 'case')}; at most {self.minutes:g}"
+            " minute(s).",
+            flush=True,
         )
 
+    def drivers(self, folder: str) -> list[Driver]:
+        return [
+            Driver(self.layout, mpi, os.path.join(folder, f"{mpi.name}.rules"), list(self.cells))
+            for mpi in self.mpis
+        ]
 
-def look_and_decide(campaign, progress):
-    """
-    Returns the contests that are not decided.  Where a busy machine left sizes out of the first
-    look, it goes on with what contests do not need.
-    """
-    for turn in range(TURNS):
-        if turn:
-            campaign.budget.reopen("screen", "contest")
-        screen.screen(campaign, progress)
-        undecided = contest.contest(campaign, progress)
-        missing = any(not campaign.state.has(cell) for cell in campaign.cells())
-        if not missing or campaign.budget.left("contest") < WORTHWHILE_S:
-            break
-    return undecided
+    def measure(self, drivers: list[Driver], begin: float) -> None:
+        """
+        Gives each number of ranks with each MPI its share of the time.  Time that one does not need
+        is shared by the next ones.
+        """
+        end, left = begin + 60 * self.minutes, self.parts
+        with Progress(len(drivers) * len(self.cells)) as progress:
+            for driver in drivers:
+                for ranks in self.ranks:
+                    now = time.monotonic()
+                    driver.run(ranks, now + max(0.0, end - now) / left, progress)
+                    left -= 1
 
-
-def write_plot(campaign, found):
-    if not campaign.plot or not found:
-        return
-    if campaign.budget.seconds_left() < PLOT_S:
-        print("No plot: the time was over.")
-        return
-    form = "png" if campaign.plot.lower().endswith(".png") else "svg"
-    title = f"{campaign.facts['cpu'] or 'this machine'}: time of a call relative to before"
-    places.write(campaign.plot, plot.draw(found, title, form))
-    print(f"Plot: {campaign.plot}")
-
-
-def tell_use(campaign, timed):
-    """timed: the file with times of other MPIs; None: there is none."""
-    print(f"\nWritten: {campaign.output}")
-    if campaign.options.output:
-        print(f"Use it: HUDDLE_TUNING={campaign.output}")
-    else:
-        print("huddle uses it from now on, on this machine; HUDDLE_TUNING=off disables it.")
-    if timed:
-        print(f"Times: {timed}; huddle profile estimates from them what huddle saves.")
-    print(
-        "huddle explain bcast --bytes 8:16M prints the algorithm, and the file and line that"
-        " decided."
-    )
+    def finish(self, driver: Driver, busy: str | None) -> bool:
+        """
+        Keeps and prints what was found.  Returns whether anything was found, and is where it
+        belongs.
+        """
+        lines = driver.known()
+        names = [row.name for row in collectives.known(self.layout)]
+        report.show(driver, lines, names, busy)
+        if not lines:
+            return False
+        found = wisdom.read(self.layout, driver.file)
+        try:
+            where = keep(self.layout, found, self.output)
+        except CliError as error:
+            rescue(found, error)
+            return False
+        report.tell_use(where, self.output is not None, wisdom.setting(self.layout))
+        return True
 
 
-def main(options, _command, layout):
+def main(options: Options, _command: list[Any], layout: Layout) -> int:
     check_alone(options)
     if options.machine is not None:
         return describe.main(options, layout)
     if options.site and options.output:
-        raise Trouble("tune: --site: not with --output (accepted: one of the two places)", 2)
+        raise CliError("tune: --site: not with --output (accepted: one of the two places)", 2)
     if options.network is not None:
         return network.main(options, layout)
-    campaign = Campaign(options, layout)
-    against = Against(campaign) if options.against is not None else None
-    begin(campaign, options)
-    try:
-        with Clock(campaign.budget) as progress:
-            undecided = look_and_decide(campaign, progress)
-            if show.why_nothing(campaign):
-                raise Trouble(show.why_nothing(campaign))
-            rules, figures, left = together.together(campaign, progress)
-            tuning_file.write(campaign.output, campaign.text(rules))
-            tuning_file.check_reads(layout, campaign.output)
-            if against:
-                against.run(campaign.output, progress)
-    except KeyboardInterrupt as interrupt:
-        campaign.state.save()
-        cells = campaign.cells()
-        done = sum(campaign.state.has(cell) for cell in cells)
-        print(
-            f"\nhuddle tune: stopped; {done} of {len(cells)} measurements are kept, and the same"
-            " command continues with them.",
-            file=sys.stderr,
-        )
+    tuning = Tuning(options, layout)
+    tuning.announce()
+    begin, busy, interrupt = time.monotonic(), stability.others(), None
+    with tempfile.TemporaryDirectory(prefix="huddle-") as folder:
+        drivers = tuning.drivers(folder)
+        try:
+            tuning.measure(drivers, begin)
+        except KeyboardInterrupt as stopped:
+            interrupt = stopped
+            print("\nhuddle tune: stopped; what is decided is kept.", file=sys.stderr)
+        busy = busy or stability.others()
+        some = [tuning.finish(driver, busy) for driver in drivers]
+    if interrupt:
         return stop.status_of(interrupt)
-    found = results(campaign, rules, figures, against)
-    campaign.state.forget()
-    timed = against.write_times() if against else False
-    if against and not timed:
-        campaign.notes.append(f"No times for huddle profile: {against.why_no_times()}.")
-    show.show(campaign, rules, found, undecided, left)
-    tell_use(campaign, against.place if timed else None)
-    write_plot(campaign, found)
-    return 0
+    return 0 if all(some) else 1
+
+
+COMMAND = Command(main, PARAMETERS, EPILOG)

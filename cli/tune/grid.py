@@ -1,73 +1,100 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""
-What huddle tune measures: teams (how many ranks, where), collectives, sizes, and for each the
-candidates.
-"""
+"""What huddle tune makes calls of: ranks, collectives, kinds of elements, classes of sizes."""
 
-import math
-import os
-from collections import namedtuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..common import collectives as known_collectives
+from ..common import validators
+from ..common.layout import CliError, Layout
+from ..common.rules import Line
+from ..common.sizes import written
+from ..common.wisdom import sizes as sizes_of_line
+
+if TYPE_CHECKING:
+    from ..common.collectives import Collective
 
 MAX_RANKS = 1024
-SIZES = [8 << k for k in range(22)]  # 8 B to 16 MB
-
-# bind: "core", in turn; "none" where ranks outnumber cores.  within: the lowest level of the
-# machine that holds them all; "" where it does not matter.
-Team = namedtuple("Team", "ranks bind oversubscribed within")
-
-
-def cores(layout):
-    return max(1, min(layout.ask("info", "machine")["cores"], len(os.sched_getaffinity(0))))
-
-
-def usual_ranks(count):
-    """2, 4, 8, ... and all cores; then one oversubscribed number."""
-    ranks = [2 << k for k in range(count.bit_length()) if 2 << k <= count]
-    crowd = 4 * count if count <= 16 else 2 * count
-    return sorted({*ranks, *([count] if count > 1 else []), min(MAX_RANKS, crowd)})
-
-
-def team(layout, ranks, count):
-    if ranks > count:
-        return Team(ranks, "none", True, "")
-    if not layout.ask("info", "machine")["levels"]:
-        return Team(ranks, "core", False, "")
-    member = layout.ask("team", "--ranks", str(ranks), "--bind", "core", HUDDLE_TUNING="off")[
-        "members"
-    ][0]["team"]
-    return Team(ranks, "core", False, member.get("within", ""))
-
-
+# The largest size of each class (PLAN_CLASSES in src/core/plan/plan.h), up to 16 MB.
+SIZES = [8, 16, 32, 64, 112, 128, *(256 << k for k in range(17))]
 TOTAL_BYTES = 64 << 20  # of all ranks' buffers at the largest size: more takes the time of many
-UNIT_BYTES = 64 << 10  # of a rank: from here on the bytes of a shot take longer than the rest
+
+# Which cells of a reduction calls belong to: sums of doubles, whose bits depend on the order of the
+# ranks; sums of integers; "": it reduces nothing.
+INEXACT, EXACT, MOVES = "inexact", "exact", ""
 
 
-def bytes_of_rank(team, size, per_pair):
-    return size * (team.ranks if per_pair else 1)
+class Cell(NamedTuple):
+    collective: str
+    reduction: str
+    ranks: int
+    size: int  # 0: the collective has no sizes
 
 
-def sizes(team, collective, every=1):
-    """In order; [0]: it has none.  The largest stands for all beyond."""
-    if not collective.moves:
-        return [0]
+def usual_ranks(cores: int) -> list[int]:
+    """Returns the usual numbers of ranks: 2, 4, 8, ..., all cores, and twice as many as cores."""
+    ranks = [2 << k for k in range(cores.bit_length()) if 2 << k <= cores]
+    return sorted({*ranks, *([cores] if cores > 1 else []), min(MAX_RANKS, 2 * max(cores, 1))})
+
+
+def ranks_of(text: str) -> list[int]:
+    ranks = sorted({int(word) for word in text.split(",") if word.isdecimal() and len(word) < 9})
+    if len(ranks) != len(text.split(",")) or not all(2 <= n <= MAX_RANKS for n in ranks):
+        raise validators.argument(text, f"numbers from 2 to {MAX_RANKS}, separated by commas")
+    return ranks
+
+
+def asked_sizes(asked: list[int] | None) -> list[int]:
+    """
+    Returns the sizes to try.  Raises CliError for another size.  asked: the sizes of --bytes, or
+    None for all.
+    """
+    others = sorted(set(asked or ()) - set(SIZES))
+    if others:
+        raise CliError(
+            f"--bytes {written(others[0])}: not a size that is tried (accepted: 8, 16, 32, 64, 112,"
+            " 128, 256, ... to 16M, and ranges of them as 4K:1M)",
+            2,
+        )
+    return [size for size in SIZES if asked is None or size in asked]
+
+
+def tunable(layout: Layout, names: list[str]) -> list[Collective]:
+    """
+    Returns the named collectives, or without names all that can be tuned: their choice must depend
+    only on sizes that all ranks know.
+    """
+    known = {c.name: c for c in known_collectives.known(layout) if c.sized or not c.moves}
+    for name in names:
+        if name not in known:
+            raise CliError(
+                f"--collectives {validators.shown(name)}: not a collective that can be tuned"
+                f" (accepted: {', '.join(sorted(known))})",
+                2,
+            )
+    return [known[name] for name in dict.fromkeys(names or known)]
+
+
+def cells_of(ranks: int, collective: Collective, sizes: list[int]) -> list[Cell]:
+    """Returns the cells of a collective, by kinds of elements and then by sizes."""
     fit = [
-        size
-        for size in SIZES
-        if team.ranks * bytes_of_rank(team, size, collective.blocks) <= TOTAL_BYTES
+        size for size in sizes if ranks * size * (ranks if collective.blocks else 1) <= TOTAL_BYTES
     ]
-    return fit[::every]
+    kinds = (INEXACT, EXACT) if collective.reduces else (MOVES,)
+    return [
+        Cell(collective.name, kind, ranks, size)
+        for kind in kinds
+        for size in (fit if collective.moves else [0])
+    ]
 
 
-def coarse_first(some):
-    """Every fourth, then those between, then the rest: what is left out is spread evenly."""
-    rank = {size: 0 if i % 4 == 0 else 1 if i % 2 == 0 else 2 for i, size in enumerate(some)}
-    return sorted(some, key=lambda size: (rank[size], size))
-
-
-def weight(team, size, per_pair, cores):
-    """
-    Of a cell's part of the time.  It grows less than a shot's time: large sizes need few shots, and
-    on a busy machine small ones take as long.
-    """
-    turns = max(1, team.ranks / cores) ** 0.5
-    return turns * (1 + math.log2(1 + bytes_of_rank(team, size, per_pair) / UNIT_BYTES))
+def cell_of(line: Line) -> Cell | None:
+    """Returns the cell that a line of a wisdom file is about, or None if it is not tried here."""
+    about, size = line.conditions, sizes_of_line(line)
+    if "nodes" in about or not about.get("ranks", "").isdecimal():
+        return None
+    high = size.high if size else 0
+    if high is None:
+        return None
+    return Cell(line.name, about.get("reduction", MOVES), int(about["ranks"]), high)

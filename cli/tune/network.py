@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 huddle tune --network: the numbers of the network (src/cost/network.h), as jobs measure them when
-their first communicator that spans nodes begins (src/core/team/span_network.c).  Some jobs, the
-medians, and their table [network] in the tuning file.
+their first communicator that spans nodes begins (src/core/span/span_network.c).  Some jobs, the
+medians, and their line `network` in the tuning file.
 """
+
+from __future__ import annotations
 
 import os
 import re
@@ -11,10 +13,12 @@ import secrets
 import shlex
 import statistics
 import time
+from typing import Any
 
-from ..common import jobs, mpis, places, refused
-from ..common.layout import Trouble
+from ..common import jobs, mpis, output_files, rules, validators
+from ..common.layout import CliError, Layout
 from ..common.network import Network, text
+from ..common.types import Options
 from . import tuning_file
 
 JOBS, LIMIT_S = 5, 60
@@ -24,34 +28,34 @@ LINE = re.compile(
 PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 
 
-def words_of(command):
-    """The words of a shell's command."""
+def words_of(command: str) -> list[str]:
+    """Splits a command into words, as a shell does."""
     try:
         return shlex.split(command)
     except ValueError as error:
-        raise Trouble(
-            f"--network {refused.shown(command)}: {error} (accepted: words as in a shell)", 2
+        raise CliError(
+            f"--network {validators.shown(command)}: {error} (accepted: words as in a shell)", 2
         ) from error
 
 
-def program(layout, command, words):
-    """The program for the launcher's MPI.  command: its words as the user gave them."""
+def program(layout: Layout, command: str, words: list[Any]) -> Any:
+    """Returns the program for the launcher's MPI.  command: the words that the user gave."""
     answer = mpis.version_of(words[0]) if words else None
     if not answer:
-        raise Trouble(
-            f"--network {refused.shown(command)}: its first word is no launcher of an MPI"
+        raise CliError(
+            f"--network {validators.shown(command)}: its first word is not a launcher of an MPI"
             " (accepted: mpirun, mpiexec, ... and its words)",
             2,
         )
     kind = "openmpi" if answer[1].startswith("openmpi") else "mpich"
     path = layout.program(f"nodes-{kind}")
     if not os.path.exists(path):
-        raise Trouble(f"{path} is missing: huddle was built without mpicc.{kind}")
+        raise CliError(f"{path} is missing: huddle was built without mpicc.{kind}")
     return path
 
 
-def measure(layout, words, path):
-    """Of one job: its Network."""
+def measure(layout: Layout, words: Any, path: Any) -> Any:
+    """Measures the network in one job.  Returns its Network."""
     loader = os.path.join(layout.plugins, "libhuddle-loader.so")
     settings = {
         "HUDDLE_JOB": secrets.token_hex(16),
@@ -65,10 +69,10 @@ def measure(layout, words, path):
     try:
         output = jobs.run(command, limit_s=LIMIT_S)
     except jobs.JobFailed as failure:
-        raise Trouble(f"--network: {failure}") from failure
+        raise CliError(f"--network: {failure}") from failure
     found = LINE.search(output)
     if not found:
-        raise Trouble(
+        raise CliError(
             "--network: no message crossed nodes (accepted: a command that starts ranks on two"
             " nodes or more, for example mpirun -H a,b -np 2)"
         )
@@ -76,34 +80,26 @@ def measure(layout, words, path):
     return Network(alpha_ns, beta_ps / 1000, *others)
 
 
-def without(path):
-    """The text of a file, without its [network] and the comments right above."""
+def without(path: str) -> str:
+    """Returns the text of a file without its network and the comments right above the network."""
     if not os.path.exists(path):
         return f"{tuning_file.MARK}'.\n"
-    with open(path, encoding="utf-8") as file:
-        content = file.read()
-    for line in tuning_file.network_text(path).split("\n"):
-        if line:
-            content = content.replace(line + "\n", "", 1)
-    return content if content.endswith("\n") else content + "\n"
+    content = rules.content_of(path)
+    return "\n".join(rules.split(content, lambda line: line.name == rules.NETWORK)[1])
 
 
-def table_text(found, command):
-    return "\n".join(
-        [
-            "",
-            f"# {time.strftime('%Y-%m-%d %H:%M')}, medians of {JOBS} jobs: {command}",
-            "[network]",
-            f"alpha_ns = {found.alpha_ns:.0f}",
-            f"beta_ps = {1000 * found.beta_ns:.0f}",
-            f"overhead_ns = {found.overhead_ns:.0f}",
-            f"send_ns = {found.send_ns:.0f}",
-            "",
-        ]
-    )
+def line_text(found: Network, command: str) -> str:
+    values = {
+        "alpha_ns": f"{found.alpha_ns:.0f}",
+        "beta_ps": f"{1000 * found.beta_ns:.0f}",
+        "overhead_ns": f"{found.overhead_ns:.0f}",
+        "send_ns": f"{found.send_ns:.0f}",
+    }
+    head = f"# {time.strftime('%Y-%m-%d %H:%M')}, medians of {JOBS} jobs: {command}"
+    return f"\n{head}\n{rules.line_text(rules.Line(rules.NETWORK, values))}\n"
 
 
-def main(options, layout):
+def main(options: Options, layout: Layout) -> Any:
     words = words_of(options.network)
     path = program(layout, options.network, words)
     output = tuning_file.place(layout, options)
@@ -114,7 +110,7 @@ def main(options, layout):
     for name, column in zip(Network._fields, zip(*measured)):
         print(f"  {name:12} {min(column):g} to {max(column):g}")
     head = without(output).rstrip("\n")
-    places.write(output, head + "\n" + table_text(found, options.network), "")
+    output_files.write(output, head + "\n" + line_text(found, options.network), "")
     tuning_file.check_reads(layout, output)
     print(f"Written: {output}")
     return 0

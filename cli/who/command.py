@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """huddle who: which ranks of a running job wait for which, inside huddle's collectives."""
 
+from __future__ import annotations
+
 import json
 import time
+from typing import TYPE_CHECKING, Any
 
-from ..common import refused
-from ..common.layout import Trouble
+from ..common import validators
+from ..common.command_line import Argument, Command, Option
+from ..common.layout import CliError, Layout
+from ..common.types import Options
 from . import processes
 from .text import plain, plain_texts, show
+
+if TYPE_CHECKING:
+    from .processes import Process
 
 ARENA = "/memfd:huddle (deleted)"  # the target of a link to the shared memory of a rank
 PARTS = ("libhuddle", "mca_coll_huddle")
@@ -16,47 +24,53 @@ ENDING_S = 2
 SHOWN = 4  # ranks that a line names
 
 
-def a_pid(text):
+def a_pid(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise refused.argument(text, "the pid of a rank or of the launcher", "no process")
+        raise validators.argument(text, "the pid of a rank or of the launcher", "no process")
     return int(text)
 
 
-def seconds(text):
+def seconds(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = 0
     if not 0.1 <= number <= 86400:
-        raise refused.argument(text, "seconds, from 0.1")
+        raise validators.argument(text, "seconds, from 0.1")
     return number
 
 
-def add_arguments(parser):
-    parser.add_argument(
+PARAMETERS = (
+    Argument(
         "pid",
         metavar="PID",
         type=a_pid,
-        help="a rank of the job, or its launcher (mpirun, mpiexec, srun), on this node",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
+        help=(
+            "process ID of a rank of the job, or of its launcher (mpirun, "
+            "mpiexec, srun), on this node"
+        ),
+    ),
+    Option("--json", is_flag=True, help="print JSON"),
+    Option(
         "--watch",
         type=seconds,
         metavar="SECONDS",
         help="repeat every SECONDS, until the process ends or Ctrl-C",
-    )
-    parser.epilog = (
-        "Prints waits of 50 ms and longer, in collectives that huddle handles. The job needs no"
-        " setting for it, and is not stopped or changed: the data that its ranks publish is read"
-        " through /proc, as the same user or as root."
-    )
+    ),
+)
+EPILOG = (
+    "Prints waits of 50 ms and longer in collectives that huddle "
+    "handles. The job needs no setting, and is neither stopped nor "
+    "changed: this command reads the data that the ranks publish, "
+    "through /proc. It must run as the same user or as root. The exit "
+    "status is 1 if a rank could not be read, as one of another build."
+)
 
 
 class Memory:
     """The processes of this machine that have arenas open, as far as this user may read."""
 
-    def __init__(self, table):
+    def __init__(self, table: dict[int, Process]) -> None:
         self.open, self.denied = {}, set()
         for pid in table:
             try:
@@ -70,19 +84,20 @@ class Memory:
                 self.open[pid] = files
 
 
-def seen_by(pid):
+def seen_by(pid: int) -> set[tuple[int, int, int]]:
     """
-    The arenas that a rank has mapped: its own, and those of all ranks that were in a team with it.
+    Returns the arenas that a rank has mapped: its own, and those of all ranks that shared a team
+    with it.
     """
     return {file for file, path in processes.mapped_files(pid) if path == ARENA}
 
 
-def ended(pid):
+def ended(pid: int) -> bool:
     return processes.state_of(pid) in (None, "Z")
 
 
-def explain_none(table, memory, pid, family):
-    """The reason why there is nothing to print."""
+def explain_none(table: dict[int, Process], memory: Memory, pid: int, family: list[int]) -> str:
+    """Returns the reason why there is nothing to print."""
     p = table[pid]
     whom = f"process {pid} ({plain(p.name)})"
     if pid in memory.denied and all(one in memory.denied for one in family):
@@ -111,22 +126,22 @@ def explain_none(table, memory, pid, family):
     return f"{whom} neither huddle nor an MPI: is it the launcher, or a rank, and on this node?"
 
 
-def others_text(table, memory):
-    """Ranks that could have been meant: ' Ranks that use huddle here: 4711 (app), ...'."""
+def others_text(table: dict[int, Process], memory: Memory) -> str:
+    """Lists ranks that could have been meant: ' Ranks that use huddle here: 4711 (app), ...'."""
     ranks = [f"{one} ({plain(table[one].name)})" for one in sorted(memory.open)]
     more = [f"{len(ranks) - SHOWN} more"] if len(ranks) > SHOWN else []
     return f" Ranks that use huddle here: {', '.join(ranks[:SHOWN] + more)}" if ranks else ""
 
 
-def job_of(table, memory, pid):
-    """The processes that have arenas and belong to the job."""
+def job_of(table: dict[int, Process], memory: Memory, pid: int) -> set[int]:
+    """Returns the processes that have arenas and belong to the job."""
     family = processes.family(table, pid)
     job = {one for one in family if one in memory.open}
     run = processes.variable(pid, "HUDDLE_JOB") if not job else None
     if run:  # a launcher whose ranks are not its descendants, such as srun
         job = {one for one in memory.open if processes.variable(one, "HUDDLE_JOB") == run}
     if not job:
-        raise Trouble(explain_none(table, memory, pid, family) + others_text(table, memory))
+        raise CliError(explain_none(table, memory, pid, family) + others_text(table, memory))
     ahead = list(job)
     while ahead:
         seen = seen_by(ahead.pop())
@@ -140,8 +155,8 @@ def job_of(table, memory, pid):
     return job
 
 
-def closed(table, memory, family):
-    """Ranks whose program has closed the descriptor; not the forked child of a rank."""
+def closed(table: dict[int, Process], memory: Memory, family: list[int]) -> list[Any]:
+    """Returns the ranks, except forked children, whose program has closed the descriptor."""
     return [
         pid
         for pid in family
@@ -152,12 +167,14 @@ def closed(table, memory, family):
     ]
 
 
-def ask(layout, table, memory, job):
-    """One answer per arena: from its owner, not from a child that has inherited the descriptor."""
+def ask(
+    layout: Layout, table: dict[int, Process], memory: Memory, job: set[int]
+) -> list[dict[str, Any]]:
+    """Returns one answer per arena: its owner's, not a child's that inherited the descriptor."""
     files = {(pid, fd): file for pid in job for fd, file in memory.open[pid].items()}
     request = {"arenas": [{"pid": pid, "fd": fd} for pid, fd in files]}
-    best = {}
-    for answer in plain_texts(layout.question("notes", request)["arenas"]):
+    best: dict[Any, Any] = {}
+    for answer in plain_texts(layout.question("read_waits", request)["arenas"]):
         pid = answer["pid"]
         answer["owns"] = answer.get("owner") == processes.own_number(pid)
         rank = (not answer["owns"], table[pid].started_s, pid)
@@ -175,10 +192,10 @@ def ask(layout, table, memory, job):
 class Job:
     """The data that its ranks publish at this moment."""
 
-    def __init__(self, layout, pid):
+    def __init__(self, layout: Layout, pid: int) -> None:
         table = processes.all_processes()
         if pid not in table:
-            raise Trouble(f"there is no process {pid} on this node")
+            raise CliError(f"there is no process {pid} on this node")
         memory = Memory(table)
         answers = ask(layout, table, memory, job_of(table, memory, pid))
         self.ranks = [answer for answer in answers if "problem" not in answer]
@@ -192,7 +209,7 @@ class Job:
             for one in closed(table, memory, processes.family(table, pid))
         ]
         if not self.ranks:
-            raise Trouble(self.problems[0])
+            raise CliError(self.problems[0])
         self.numbers = {
             (processes.pid_space(rank["pid"]), rank["owner"]): rank["pid"]
             for rank in self.ranks
@@ -205,12 +222,14 @@ class Job:
                     wait.pop("waited_ns") * 1e-9, processes.age_s(table[rank["pid"]])
                 )
 
-    def waits(self):
+    def waits(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         return [(rank, wait) for rank in self.ranks for wait in rank["waits"]]
 
-    def calls(self):
-        """For each call of a communicator: the members that wait in it, and those that do not."""
-        blocks = {}
+    def calls(self) -> list[dict[str, Any]]:
+        """
+        Returns, for each call of a communicator, the members that wait in it and those that do not.
+        """
+        blocks: dict[Any, Any] = {}
         for rank, wait in self.waits():
             key = tuple(wait[name] for name in ("team", "call", "collective", "algorithm", "root"))
             blocks.setdefault(key, []).append((rank, wait))
@@ -221,7 +240,7 @@ class Job:
             )
         ]
 
-    def call(self, pairs):
+    def call(self, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
         first = pairs[0][1]
         block = {
             name: first[name]
@@ -252,8 +271,10 @@ class Job:
         ]
         return block
 
-    def absent(self, block, number, pairs):
-        """The data about a member that is in no long wait of this call."""
+    def absent(
+        self, block: dict[str, Any], number: int, pairs: list[tuple[dict[str, Any], dict[str, Any]]]
+    ) -> dict[str, Any]:
+        """Returns the data about a member that is not in a long wait of this call."""
         pid = next(
             (
                 self.pid_of(rank, one["pid"])
@@ -272,7 +293,7 @@ class Job:
                 ),
                 None,
             )
-        known = {
+        known: dict[Any, Any] = {
             "rank": number,
             "pid": pid,
             "state": None,
@@ -306,28 +327,28 @@ class Job:
             ]
         return known
 
-    def pid_of(self, teller, number):
-        """The local process that has this pid for the rank."""
+    def pid_of(self, teller: dict[str, Any], number: int) -> int | None:
+        """Returns the local process that the rank knows by this pid, or None."""
         space = processes.pid_space(teller["pid"])
         if (space, number) in self.numbers:
             return self.numbers[space, number]
         return number if space == processes.pid_space("self") else None
 
-    def handled(self):
+    def handled(self) -> dict[str, dict[int, list[int]]]:
         """
-        {collective: {calls: [ranks]}} where the ranks differ; only if all ranks have different
+        Returns {collective: {calls: [ranks]}} where the ranks differ, if all ranks have different
         numbers.
         """
         numbers = [rank["world_rank"] for rank in self.ranks]
         if min(numbers) < 0 or len(set(numbers)) < len(numbers):
             return {}
-        counts = {}
+        counts: dict[Any, Any] = {}
         for rank in self.ranks:
             for name, calls in rank["handled"].items():
                 counts.setdefault(name, {}).setdefault(calls, []).append(rank["world_rank"])
         return {name: by for name, by in counts.items() if len(by) > 1}
 
-    def facts(self):
+    def facts(self) -> dict[str, Any]:
         return {
             "ranks": [
                 {name: rank[name] for name in ("world_rank", "pid", "state", "handled")}
@@ -339,32 +360,40 @@ class Job:
         }
 
 
-def look(options, layout):
+def look(options: Options, layout: Layout) -> int:
+    """Returns the exit status."""
     facts = Job(layout, options.pid).facts()
     if options.json:
         print(json.dumps(facts, indent=None if options.watch else 2), flush=True)
     else:
         show(facts)
+    return 1 if facts["problems"] else 0
 
 
-def ends(pid):
-    """A process that is ending gives up its memory some time before its number."""
+def ends(pid: int) -> bool:
+    """
+    Waits for a process to end and returns whether it did.  An ending process frees its memory
+    before its number.
+    """
     until = time.monotonic() + ENDING_S
     while not ended(pid) and time.monotonic() < until:
         time.sleep(ENDING_S / 20)
     return ended(pid)
 
 
-def main(options, _command, layout):
-    look(options, layout)
+def main(options: Options, _command: list[Any], layout: Layout) -> int:
+    status = look(options, layout)
     while options.watch:
         time.sleep(options.watch)
         if not options.json:
             print(f"\n{time.strftime('%H:%M:%S')}", flush=True)
         try:
-            look(options, layout)
-        except Trouble:
+            status = look(options, layout)
+        except CliError:
             if ends(options.pid):
                 break
             raise
-    return 0
+    return status
+
+
+COMMAND = Command(main, PARAMETERS, EPILOG)

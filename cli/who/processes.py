@@ -4,11 +4,14 @@ Facts about running processes, from /proc.  No process is stopped or traced.  Fo
 ended meanwhile, or that belongs to another user, there are no facts.
 """
 
+from __future__ import annotations
+
 import os
 import pwd
 import re
 import time
 from dataclasses import dataclass
+from typing import Any
 
 # The letter of a state -> its meaning.  The kernel function in which the process waits is added
 # where the kernel provides it.
@@ -35,7 +38,7 @@ class Process:
     started_s: float  # after the boot
 
 
-def read(pid, name):
+def read(pid: int, name: str) -> str:
     try:
         with open(f"/proc/{pid}/{name}", "rb") as file:
             return file.read().decode(errors="replace")
@@ -43,8 +46,8 @@ def read(pid, name):
         return ""
 
 
-def process(pid):
-    """None: there is none."""
+def process(pid: int) -> Process | None:
+    """Returns a process, or None if it does not exist."""
     text = read(pid, "stat")
     if ")" not in text:
         return None
@@ -58,7 +61,7 @@ def process(pid):
     )
 
 
-def all_processes():
+def all_processes() -> dict[int, Process]:
     return {
         p.pid: p
         for p in (process(int(name)) for name in os.listdir("/proc") if name.isdigit())
@@ -66,9 +69,9 @@ def all_processes():
     }
 
 
-def family(processes, pid):
-    """The process and all that descend from it."""
-    children = {}
+def family(processes: dict[int, Process], pid: int) -> list[int]:
+    """Returns the process and all its descendants."""
+    children: dict[int, list[int]] = {}
     for p in processes.values():
         children.setdefault(p.parent, []).append(p.pid)
     found, ahead = [], [pid]
@@ -78,14 +81,14 @@ def family(processes, pid):
     return found
 
 
-def age_s(p):
+def age_s(p: Process) -> float:
     return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - p.started_s)
 
 
-def open_files(pid, target):
+def open_files(pid: int, target: str) -> dict[int, tuple[int, int, int]]:
     """
-    {descriptor: the file's identity} of those whose link is this text.  PermissionError: they are
-    not ours to see.
+    Returns {descriptor: the file's identity} for links to this text.  Raises PermissionError if
+    they may not be read.
     """
     found = {}
     for name in os.listdir(f"/proc/{pid}/fd"):
@@ -98,8 +101,8 @@ def open_files(pid, target):
     return found
 
 
-def mapped_files(pid):
-    """[(identity, path)] of the files that the process maps."""
+def mapped_files(pid: int) -> list[tuple[tuple[int, int, int], str]]:
+    """Returns [(identity, path)] of the files that the process maps."""
     return [
         ((int(major, 16), int(minor, 16), int(inode)), path)
         for major, minor, inode, path in MAPPED.findall(read(pid, "maps"))
@@ -107,30 +110,30 @@ def mapped_files(pid):
     ]
 
 
-def variable(pid, name):
-    """Of the environment that the process was started with."""
+def variable(pid: int, name: str) -> str | None:
+    """Returns a variable of the environment with which the process was started."""
     for pair in read(pid, "environ").split("\0"):
         if pair.startswith(name + "="):
             return pair[len(name) + 1 :]
     return None
 
 
-def pid_space(pid):
-    """Names the process's PID namespace; None: not ours to see."""
+def pid_space(pid: int | str) -> str | None:
+    """Returns the process's PID namespace, or None if it may not be read."""
     try:
         return os.readlink(f"/proc/{pid}/ns/pid")
     except OSError:
         return None
 
 
-def own_number(pid):
-    """Its pid as the process itself sees it, in its own PID namespace."""
+def own_number(pid: int) -> int:
+    """Returns the pid of a process in its own PID namespace."""
     found = re.search(r"^NSpid:.*\s(\d+)$", read(pid, "status"), re.MULTILINE)
     return int(found[1]) if found else pid
 
 
-def owner(pid):
-    """The user's name; None: there is no such process."""
+def owner(pid: Any) -> Any:
+    """Returns the user's name, or None if there is no such process."""
     try:
         uid = os.stat(f"/proc/{pid}").st_uid
     except OSError:
@@ -141,21 +144,21 @@ def owner(pid):
         return str(uid)
 
 
-def kernel_function(pid):
-    """Where a sleeping process waits in the kernel; "": the kernel does not tell."""
+def kernel_function(pid: int) -> str:
+    """Returns where a sleeping process waits in the kernel, "" if the kernel does not tell."""
     text = read(pid, "wchan").strip("\0\n ")
     return (
         text.partition(".")[0] if text != "0" else ""
     )  # without what a compiler has added to the name
 
 
-def state_of(pid):
-    """Its state's letter; None: it has ended."""
+def state_of(pid: int) -> str | None:
+    """Returns the letter of a process's state, or None if the process has ended."""
     p = process(pid)
     return p.state if p else None
 
 
-def state_text(state, function):
+def state_text(state: str | None, function: str) -> str:
     return STATES.get(state, f"in state {state}") + (
         f" ({function})" if function and state in ("S", "D") else ""
     )

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The text output of `huddle who`."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ..common.text import bytes_text, count_text, ranges_text
 from .processes import HALTED, state_text
 
-ROLL_CALL = "roll call"
 
-
-def plain(text):
-    """A text from a program, without control characters for the terminal."""
+def plain(text: str) -> str:
+    """Replaces control characters, which would affect the terminal, in a program's text."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def plain_texts(answer):
-    """The same of all texts within a JSON value."""
+def plain_texts(answer: Any) -> Any:
+    """Replaces control characters in all texts within a JSON value."""
     if isinstance(answer, str):
         return plain(answer)
     if isinstance(answer, list):
@@ -23,38 +25,44 @@ def plain_texts(answer):
     return answer
 
 
-def duration(s):
+def duration(s: float) -> str:
     return f"{s:.1f} s" if s < 100 else f"{s:.0f} s" if s < 6000 else f"{s / 60:.0f} min"
 
 
-def call_text(call):
-    """call 3, allreduce of 1 MB, root 2 (slices); or what is no call of an algorithm"""
-    if call["collective"] == ROLL_CALL:
-        return f"the roll call (HUDDLE_CHECK) after call {call['call']}"
+def call_text(call: dict[str, Any]) -> str:
+    """
+    Describes a call, such as 'call 3, allreduce of 1 MB, root 2 (slices)', or names a wait outside
+    an algorithm.
+    """
     if not call["algorithm"]:
-        return f"its {call['collective']} after call {call['call']}"
+        return f"{call['collective']}, after call {call['call']}"
     size = f" of {bytes_text(call['bytes'])}" if call["bytes"] else ""
     root = f", root {call['root']}" if call["root"] >= 0 else ""
     return f"call {call['call']}, {call['collective']}{size}{root} ({call['algorithm']})"
 
 
-def team_text(call):
+def team_text(call: dict[str, Any]) -> str:
     return f"{plain(call['communicator'])} ({count_text(call['size'], 'rank')})"
 
 
-def whom_text(wait):
-    """A rank that waits for a flag in its own slice waits for another rank to post there."""
+def whom_text(wait: dict[str, Any]) -> str:
+    """
+    Describes the awaited event.  A rank that waits for a flag in its own slice waits for another
+    rank's post there.
+    """
     if wait["owner"] == wait["rank"]:
         return "for a partner's post"
     return f"for a post in rank {wait['owner']}'s slice" if wait["owner"] >= 0 else "for a message"
 
 
-def wait_text(wait):
+def wait_text(wait: dict[str, Any]) -> str:
     place = f"{plain(wait['file'])}:{wait['line']}" if wait["line"] else ""
     where = (
         f" at {plain(wait['label'])} ({place})"
         if wait["label"]
-        else f" at {place}" if place else ""
+        else f" at {place}"
+        if place
+        else ""
     )
     halted = (
         f"; its process is {state_text(wait['state'], '')}" if wait["state"] in HALTED[:2] else ""
@@ -65,7 +73,7 @@ def wait_text(wait):
     )
 
 
-def absent_text(one):
+def absent_text(one: dict[str, Any]) -> str:
     if one["left"]:
         return (
             "no longer has shared memory of huddle: it has called MPI_Finalize, or it has ended and"
@@ -81,11 +89,11 @@ def absent_text(one):
     return state_text(one["state"], one["wchan"])
 
 
-def ranks_text(numbers):
+def ranks_text(numbers: list[int]) -> str:
     return f"rank{'s' if len(numbers) > 1 else ''} {ranges_text(numbers)}"
 
 
-def show_call(call):
+def show_call(call: dict[str, Any]) -> None:
     print(f"{team_text(call)}: {call_text(call)}")
     for wait in call["waiting"]:
         print("  " + wait_text(wait))
@@ -102,9 +110,11 @@ def show_call(call):
         print("  all ranks wait in this call")
 
 
-def show(facts):
+def show(facts: dict[str, Any]) -> None:
     for problem in facts["problems"]:
         print(f"not read: {problem}")
+    if facts["problems"]:
+        print("so the following is incomplete")
     for call in facts["calls"]:
         show_call(call)
     if not facts["calls"]:
@@ -118,4 +128,4 @@ def show(facts):
             f"{calls} on {ranks_text(ranks)}"
             for calls, ranks in sorted(counts.items(), reverse=True)
         )
-        print(f"calls of {name} so far, those that wait included, over all communicators: {said}")
+        print(f"calls of {name} so far, including waiting ones, over all communicators: {said}")

@@ -4,6 +4,8 @@ The program bench-trials, that compares settings in turn on one team of processe
 says what its lines mean).
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import math
@@ -14,16 +16,17 @@ import tempfile
 import threading
 import time
 from collections import namedtuple
+from typing import Any
 
-from .layout import Trouble
+from ..common.layout import CliError, Layout
 
-# The user's settings that stay in effect while tune measures.  Those that choose an algorithm, or
-# print reports, would interfere.
+# The user's settings that stay in effect while settings are compared.  Those that choose an
+# algorithm, or print reports, would interfere.
 KEPT = (
     "HUDDLE_MEMORY",
     "HUDDLE_LEASE",
-    "HUDDLE_LEVELS_OFF",
-    "HUDDLE_PLACEMENT",
+    "HUDDLE_LAB_LEVELS_OFF",
+    "HUDDLE_LAB_PLACEMENT",
     "HUDDLE_WAIT",
     "HUDDLE_STREAM",
     "HUDDLE_LINES",
@@ -35,7 +38,6 @@ KEPT = (
 )
 START_S = 60
 SLACK_S = 5  # what an answer may take beyond the limit of its comparison
-LATE_S = 0.5  # the same where the time of this part of the work ends
 LINE_EVERY_S = 2  # measuring it takes as long as several comparisons
 PATIENCE = 2  # limit of a comparison on a busy machine, as a multiple of its time
 # seconds: of all candidates together.  low, high: shots of each.  loop: calls back to back in a
@@ -45,30 +47,27 @@ Plan = namedtuple("Plan", "seconds low high loop line limit_s", defaults=[None])
 STOPS = (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP)
 
 
-def kept_settings():
-    """The user's settings that stay in effect during measurements."""
-    return {name: os.environ[name] for name in KEPT if name in os.environ}
-
-
-def environment():
+def environment() -> dict[str, str]:
     return {
-        **{name: value for name, value in os.environ.items() if not name.startswith("HUDDLE")},
-        **kept_settings(),
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("HUDDLE") or name in KEPT
     }
 
 
-class Ended(Trouble):
+class Ended(CliError):
     """The processes did not answer in time, or died."""
 
 
 class Trials:
     """
-    One team; `candidates` are texts of settings, a line each.  left: a function that gives the
-    seconds until the processes are ended, whatever they do.
+    One team; `candidates` are texts of settings, a line each.  limit_s: what an answer may take.
     """
 
-    def __init__(self, layout, team, candidates, left=lambda: START_S):
-        self.left = left
+    def __init__(
+        self, layout: Layout, team: Any, candidates: list[str], limit_s: float = START_S
+    ) -> None:
+        self.limit_s = limit_s
         self.line_at, self.line = -math.inf, {"line_before_ns": -1, "line_after_ns": -1}
         self.errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8")
         command = [
@@ -80,7 +79,7 @@ class Trials:
             *candidates,
         ]
         try:
-            self.process = subprocess.Popen(
+            self.process: Any = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -89,32 +88,32 @@ class Trials:
                 env=environment(),
             )
         except OSError as error:
-            raise Trouble(f"cannot run {command[0]}: {error.strerror}") from error
+            raise CliError(f"cannot run {command[0]}: {error.strerror}") from error
         try:
             self.answer(START_S)
         except Ended:
             self.close()
             raise
 
-    def __enter__(self):
+    def __enter__(self) -> Trials:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         with contextlib.suppress(BrokenPipeError):  # of a question that nobody has read
             self.process.stdin.close()
         try:
-            self.process.wait(timeout=min(5, self.left() + LATE_S))
+            self.process.wait(timeout=SLACK_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
         self.process.stdout.close()
         self.errors.close()
 
-    def answer(self, limit_s):
-        watch = threading.Timer(min(limit_s, self.left() + LATE_S), self.process.kill)
+    def answer(self, limit_s: float) -> dict[str, Any]:
+        watch = threading.Timer(min(limit_s, self.limit_s), self.process.kill)
         watch.daemon = True  # an interrupt while it starts leaves it behind: nobody waits for it
         try:
             watch.start()
@@ -132,15 +131,13 @@ class Trials:
         said = self.errors.read().strip().split("\n")[-1]
         raise Ended(f"bench-trials ended before it answered{': ' + said if said else ''}")
 
-    def compare(self, collective, size, plan, which):
-        """
-        The answer of bench-trials about the candidates numbered in `which`: a figure for each.
-        """
-        seconds = min(plan.seconds, self.left())
+    def compare(self, collective: str, size: int, plan: Plan, which: list[int]) -> dict[str, Any]:
+        """Returns bench-trials' answer: a figure for each candidate numbered in `which`."""
+        seconds = min(plan.seconds, self.limit_s)
         labelled = plan.line and time.monotonic() - self.line_at >= LINE_EVERY_S
         figure_us = max(1, int(seconds * 1e6 / len(which)))
         limit_s = plan.limit_s or PATIENCE * seconds
-        limit_us = max(1000, int(min(limit_s, self.left()) * 1e6))
+        limit_us = max(1000, int(min(limit_s, self.limit_s) * 1e6))
         words = (collective, size, figure_us, plan.low, plan.high, plan.loop, limit_us)
         try:
             print(
@@ -158,12 +155,12 @@ class Trials:
             self.line = {key: answer[key] for key in self.line}
         answer.update(self.line)
         if any(figure["wrong"] for figure in answer["figures"]):
-            raise Trouble(f"{collective} of {size} bytes gave wrong bytes: please report it")
+            raise CliError(f"{collective} of {size} bytes gave wrong bytes: please report it")
         return answer
 
 
-def times_of(answer):
-    """{candidate's number: times} of those that took the call."""
+def times_of(answer: dict[str, Any]) -> dict[int, list[float]]:
+    """Returns {candidate's number: times} of the candidates that handled the call."""
     return {
         figure["candidate"]: figure["took_ns"]
         for figure in answer["figures"]

@@ -6,32 +6,35 @@ Before the work starts, a test write finds out whether a file can be written.  P
 tell for root and on network file systems.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import stat
 import tempfile
 
-from .layout import Trouble
+from .layout import CliError
 
 HELP = "A file is written as a whole, at the end, or not at all; its directory must exist."
 BLOCK = 4096
 
 
-def why_not(path, replaced=False):
+def why_not(path: str, replaced: bool = False) -> str | None:
     """
-    None, or the reason why no file can be written there.  An existing file is not changed.
-    replaced: an existing path must be a regular file.
+    Returns the reason why no file can be written at a path, or None.  Does not change an existing
+    file.  With `replaced` an existing path must be a regular file.
     """
     try:
         if not path:
             return "the name of the file is missing"
-        folder, mode = os.path.dirname(os.path.realpath(path)), (
-            os.stat(path).st_mode if os.path.exists(path) else None
+        folder, mode = (
+            os.path.dirname(os.path.realpath(path)),
+            (os.stat(path).st_mode if os.path.exists(path) else None),
         )
         if mode and stat.S_ISDIR(mode):
             return "it is a directory"
         if replaced and mode and not stat.S_ISREG(mode):
-            return "it is no regular file"
+            return "it is not a regular file"
         if not os.path.isdir(folder):
             return f"there is no such directory: {folder}"
         if mode and stat.S_ISREG(mode):
@@ -44,37 +47,40 @@ def why_not(path, replaced=False):
     return None
 
 
-def check(option, path):
-    """Before the work; path None: none was asked for."""
+def check(option: str, path: str | None) -> None:
+    """
+    Raises CliError if a requested file cannot be written.  The path is None if no file was
+    requested.
+    """
     why = why_not(path) if path is not None else None
     if why:
-        raise Trouble(f"{option} {path}: cannot be written: {why}", 2)
+        raise CliError(f"{option} {path}: cannot be written: {why}", 2)
 
 
-def check_folder(option, path):
-    """The same for a folder in which a command chooses the names of files."""
+def check_folder(option: str, path: str | None) -> None:
+    """Raises CliError if a command cannot write files of its own names into a folder."""
     if path is not None and not os.path.isdir(path):
         there = os.path.lexists(path)
         why = "it is not a directory" if there else "there is no such directory"
-        raise Trouble(f"{option} {path}: cannot be written: {why}", 2)
+        raise CliError(f"{option} {path}: cannot be written: {why}", 2)
     check(option, path and os.path.join(path, "x"))
 
 
-def make_folder(path):
-    """A folder that belongs to a file, next to it."""
+def make_folder(path: str) -> None:
+    """Creates a folder next to the file that it belongs to."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
-        raise Trouble(f"{path} cannot be created: {error.strerror}") from error
+        raise CliError(f"{path} cannot be created: {error.strerror}") from error
 
 
-def usual_mode():
+def usual_mode() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
 
 
-def replace(path, content):
+def replace(path: str, content: bytes) -> None:
     """Replaces a regular file, or creates it, by renaming a temporary one."""
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".huddle-")
     try:
@@ -91,8 +97,8 @@ def replace(path, content):
         raise
 
 
-def write(path, content, more=""):
-    """content: text or bytes.  A pipe or a terminal is written to directly."""
+def write(path: str, content: bytes | str, more: str = "") -> None:
+    """Writes text or bytes.  Writes directly to a pipe or a terminal."""
     data = content.encode() if isinstance(content, str) else content
     try:
         if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout has no real path
@@ -101,4 +107,4 @@ def write(path, content, more=""):
         else:
             replace(os.path.realpath(path), data)
     except OSError as error:
-        raise Trouble(f"{path} cannot be written: {error.strerror}{more}") from error
+        raise CliError(f"{path} cannot be written: {error.strerror}{more}") from error

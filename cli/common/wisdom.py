@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Wisdom files: what huddle has learned on this machine, a file for each MPI, in the user's cache
+folder.  They have the form of tuning files (src/core/plan/rules.h), a line per cell.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import output_files, peers, rules
+from .layout import CliError, Layout
+from .rules import Line
+from .sizes import number
+from .text import count_text
+from .wisdom_lock import locked
+
+NAME = re.compile(r"wisdom-(.+)-([0-9a-f]{16})\.rules")
+LARGEST = 256 << 10  # bytes of a file; if it grows beyond, its oldest lines go
+LONGEST = 1024  # bytes of a line that is read (RULE_LINE of src/core/plan/rules.h)
+HEAD = "# What huddle has learned on this machine; huddle wisdom prints it.\n"
+ALIKE = ("processors", "cpu", "numa")  # of the line `machine`: what times depend on most
+OFF = "off"  # the value of HUDDLE_WISDOM with which no file is used
+MANY = 4  # times as many samples count more than a newer date
+HOST = "mpi"  # the choice of the MPI's own collective
+
+
+class Wisdom(NamedTuple):
+    """
+    A file: where it is, the values of its line `machine`, its cells.  Lines that are not understood
+    may be of another version of huddle.
+    """
+
+    path: str
+    machine: dict[str, str]
+    cells: list[Line]
+    others: tuple[str, ...] = ()  # lines that are not understood
+    wrong: str = ""  # what is wrong with the first line that is of no version
+
+    @property
+    def mpi(self) -> str:
+        """Returns the MPI of the file, such as 'Open MPI 4.1.4', or "" if it is not known."""
+        found = NAME.fullmatch(os.path.basename(self.path))
+        return self.machine.get("mpi") or (found[1] if found else "")
+
+
+class Sizes(NamedTuple):
+    low: int
+    high: int | None  # None: no end
+
+
+def key(line: Line) -> tuple[str, frozenset[tuple[str, str]]]:
+    """
+    Returns the collective and the conditions of a line, which distinguish its cell from all others.
+    """
+    return line.name, frozenset(line.conditions.items())
+
+
+def sizes(line: Line) -> Sizes | None:
+    """Returns the sizes of a line, or None if the collective has none."""
+    if "bytes" not in line.conditions:
+        return None
+    low, dash, high = line.conditions["bytes"].partition("-")
+    return Sizes(number(low), number(high) if high else None if dash else number(low))
+
+
+def timed(word: str) -> tuple[str, int] | None:
+    """
+    Returns the name and the nanoseconds of a word: ('queue', 5800) of 'queue:5800', None of ''.
+    """
+    name, colon, ns = word.rpartition(":")
+    return (name, int(ns)) if colon and ns.isdecimal() else None
+
+
+def count(line: Line, note: str) -> int:
+    """Returns the number in a note, or 0 if the line has no such note."""
+    return int(line.notes.get(note, "") or 0)
+
+
+def samples_text(line: Line) -> str:
+    """
+    Formats how much was measured: 'from 214 samples of this case'.  They are of all candidates.
+    """
+    return f"from {count_text(count(line, 'samples'), 'sample')} of this case"
+
+
+def choice_text(line: Line) -> str:
+    """Formats the choice of a line: 'queue budget=128K'."""
+    return " ".join([line.algorithm, *(rules.word_text(*pair) for pair in line.params.items())])
+
+
+# ---- places ----
+
+
+def setting(layout: Layout) -> str:
+    """Returns the value of HUDDLE_WISDOM in force: "off", "on", "read" or a file."""
+    rows = layout.ask("info", "settings", HUDDLE_TUNING="off")["settings"]
+    return next(str(row["value"]) for row in rows if row["name"] == "HUDDLE_WISDOM")
+
+
+def folder() -> str:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.expanduser("~/.cache")
+    return os.path.join(base, "huddle")
+
+
+def paths() -> list[str]:
+    """Returns the paths of the wisdom files in the user's folder, sorted."""
+    place = folder()
+    names = os.listdir(place) if os.path.isdir(place) else []
+    return [os.path.join(place, name) for name in sorted(names) if NAME.fullmatch(name)]
+
+
+def is_of(found: Wisdom, name: str) -> bool:
+    """
+    Returns whether a name means the MPI of a file: 'Open MPI 4.1.4', 'openmpi-4.1.4', 'ompi4'.
+    """
+    in_name = NAME.fullmatch(os.path.basename(found.path))
+    return name in (found.mpi, in_name and in_name[1], peers.kind_of(found.mpi))
+
+
+def is_of_here(layout: Layout, path: str) -> bool:
+    """Returns whether a path of the user's folder is of a file of this kind of machine."""
+    names = [os.path.basename(one) for one in (path, place(layout, "any").path)]
+    keys = [found and found[2] for found in map(NAME.fullmatch, names)]
+    return keys[0] == keys[1]
+
+
+def place(layout: Layout, mpi: str) -> Wisdom:
+    """
+    Returns the file of an MPI on this machine, with its path and machine but without cells.  The
+    file need not exist.
+    """
+    found = layout.ask("wisdom", mpi)
+    line = rules.parse(found["machine"])
+    return Wisdom(found["file"], line.conditions if line else {}, [])
+
+
+# ---- reading ----
+
+
+def refuse(path: str, why: str, accepted: str) -> CliError:
+    return CliError(f"{path}: {why} (accepted: {accepted})")
+
+
+def content_of(path: str, own: bool) -> str:
+    """
+    Returns the text of a wisdom file.  Raises CliError if the file cannot be read.  own: accept
+    only a file of this user or of root, and no symbolic link.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | (os.O_NOFOLLOW if own else 0))
+        with open(handle, "rb") as file:
+            about = os.fstat(handle)
+            if not stat.S_ISREG(about.st_mode):
+                raise refuse(path, "not a regular file", "a wisdom file")
+            if own and about.st_uid not in (os.geteuid(), 0):
+                raise refuse(path, "it belongs to another user", "a file of your own, or root's")
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        link = own and os.path.islink(path)
+        why = "it is a symbolic link" if link else f"cannot be read: {error.strerror}"
+        raise refuse(path, why, "a wisdom file") from error
+    if len(data) > LARGEST:
+        raise refuse(path, "too large", f"at most {LARGEST >> 10} KB")
+    return data.decode("utf-8", "replace")
+
+
+def is_kept(words: str) -> bool:
+    """
+    Returns whether a line that is not understood is kept: whether it is text, and no longer than
+    the library reads.
+    """
+    plain = words.replace("\t", " ").rstrip("\r")
+    is_text = plain.isprintable() and "\ufffd" not in plain
+    return is_text and len(words.encode()) < LONGEST
+
+
+def read(layout: Layout, path: str, own: bool = True) -> Wisdom:
+    """
+    Reads a wisdom file.  Raises CliError if the file cannot be read.  Sets aside the lines that the
+    library does not understand.  own: as in content_of().
+    """
+    text = content_of(path, own)
+    answer = layout.ask("lines", path, stdin=text)
+    understood = set(answer["lines"])
+    machine: dict[str, str] = {}
+    cells, others = [], []
+    for at, words in enumerate(text.split("\n"), 1):
+        line = rules.parse(words)
+        if line is None:
+            continue
+        if at in understood:
+            cells.append(line)
+        elif line.name == rules.MACHINE:
+            machine = machine or line.conditions
+        elif line.name != rules.NETWORK and is_kept(words):
+            others.append(words)
+    wrong = f"{answer['error']}; such lines are not used" if answer["error"] else ""
+    return Wisdom(path, machine, cells, tuple(others), wrong)
+
+
+def known(layout: Layout, mpi: str | None = None) -> tuple[list[Wisdom], list[str]]:
+    """
+    Returns the files of the user's folder, and what is wrong with these and with others, which
+    cannot be read.  Raises CliError if none is of the given MPI.  mpi: None for all MPIs.
+    """
+    found, refused = [], []
+    for path in paths():
+        try:
+            found.append(read(layout, path))
+        except CliError as error:
+            refused.append(str(error))
+    refused += [one.wrong for one in found if one.wrong]
+    if mpi is None:
+        return found, refused
+    wanted = [one for one in found if is_of(one, mpi)]
+    if not wanted:
+        there = ", ".join(sorted({one.mpi for one in found})) or "none, nothing was learned yet"
+        raise CliError(f"--mpi {mpi}: nothing is known of it here (accepted: {there})", 2)
+    return wanted, refused
+
+
+# ---- writing ----
+
+
+def check_place(path: str) -> None:
+    """
+    Raises CliError if a wisdom file cannot be read or replaced, before a command works for minutes
+    to make its lines.
+    """
+    place_of = os.path.dirname(path)
+    output_files.make_folder(place_of)
+    if os.path.lexists(path):
+        content_of(path, own=True)
+    if why := output_files.why_not(os.path.join(place_of, "x")):
+        raise CliError(f"{path} cannot be written: {why}")
+
+
+def age(line: Line) -> str:
+    """Returns the date of a line as a key for sorting, oldest first."""
+    return line.notes.get("date", "")
+
+
+def text(found: Wisdom, head: str = HEAD, others: tuple[str, ...] = ()) -> str:
+    """
+    Formats a file.  Leaves out its oldest lines if the text would be too large.  others: more
+    lines, which a tuning file must not have if the library does not understand them.
+    """
+    if found.machine:
+        head += rules.line_text(Line(rules.MACHINE, found.machine)) + "\n"
+    lines = [rules.line_text(cell) + "\n" for cell in found.cells]
+    lines += [f"{other}\n" for other in others]
+    ages = list(map(age, found.cells))
+    ages += [age(line) if (line := rules.parse(other)) else "" for other in others]
+    left = LARGEST - len(head.encode())
+    kept = set()
+    for i in sorted(range(len(lines)), key=ages.__getitem__, reverse=True):
+        left -= len(lines[i].encode())
+        if left < 0:
+            break
+        kept.add(i)
+    return head + "".join(line for i, line in enumerate(lines) if i in kept)
+
+
+def update(
+    layout: Layout, path: str, change: Callable[[Wisdom | None], Wisdom | None]
+) -> Wisdom | None:
+    """
+    Replaces a file by what change() makes of it, and returns that.  Lines that are not understood
+    stay.  None: there is no such file, or none is left.
+    """
+    with locked(path) as replace:
+        old = read(layout, path) if os.path.lexists(path) else None
+        found, others = change(old), old.others if old else ()
+        if found and (found.cells or others):
+            replace(text(found, others=others))
+            return found
+        if os.path.lexists(path):
+            os.unlink(path)
+    return None
+
+
+def remove(path: str) -> None:
+    """Removes a file, which need not be one that can be read."""
+    with locked(path):
+        try:
+            os.unlink(path)
+        except OSError as error:
+            raise CliError(f"{path} cannot be removed: {error.strerror}") from error
+
+
+def forget(layout: Layout, path: str, names: list[str]) -> int:
+    """Removes the cells of these collectives.  Returns how many there were."""
+    gone: list[Line] = []
+
+    def change(old: Wisdom | None) -> Wisdom | None:
+        gone.extend(line for line in (old.cells if old else ()) if line.name in names)
+        return old and old._replace(cells=[line for line in old.cells if line.name not in names])
+
+    update(layout, path, change)
+    return len(gone)
+
+
+# ---- several files ----
+
+
+def alike(one: Wisdom, other: Wisdom) -> bool:
+    """Returns whether two files are of machines of the same kind, and of the same MPI."""
+    keys = [word for word in (*ALIKE, "mpi") if word in one.machine and word in other.machine]
+    return all(one.machine[word] == other.machine[word] for word in keys)
+
+
+def machine_text(machine: dict[str, str]) -> str:
+    """Formats a machine: '2 processors, AMD EPYC'."""
+    forms = {"processors": "{} processors", "cpu": "{}", "virtual": "virtual ({})"}
+    return ", ".join(form.format(machine[word]) for word, form in forms.items() if word in machine)
+
+
+def better(line: Line, other: Line) -> bool:
+    """
+    Returns whether a line is from many more samples than the other, or from about as many and
+    newer.  The samples are of all candidates of the case, so they say little about the choice.
+    """
+    mine, theirs = count(line, "samples"), count(other, "samples")
+    if mine != theirs and max(mine, theirs) >= MANY * min(mine, theirs):
+        return mine > theirs
+    return (age(line), mine) > (age(other), theirs)
+
+
+class Merged(NamedTuple):
+    cells: list[Line]
+    added: list[Line]
+    replaced: list[Line]
+    kept: list[Line]  # of the old ones, those that the new ones could have replaced
+
+
+def merge(old: list[Line], new: list[Line], wins: Callable[[Line, Line], bool] = better) -> Merged:
+    """
+    Merges new lines into old ones.  wins(new, old): whether the new line of a cell replaces the old
+    one.
+    """
+    cells = {key(line): line for line in old}
+    added, replaced, kept = [], [], []
+    for line in new:
+        there = cells.get(key(line))
+        if there is None:
+            added.append(line)
+        elif there == line:
+            continue
+        elif wins(line, there):
+            replaced.append(line)
+        else:
+            kept.append(there)
+            continue
+        cells[key(line)] = line
+    return Merged(list(cells.values()), added, replaced, kept)
+
+
+def add(
+    layout: Layout, here: Wisdom, cells: list[Line], wins: Callable[[Line, Line], bool] = better
+) -> Merged:
+    """Adds cells to a file.  here: what place() gives."""
+    done: list[Merged] = []
+
+    def change(old: Wisdom | None) -> Wisdom:
+        done.append(merge(old.cells if old else [], cells, wins))
+        return here._replace(cells=done[0].cells)
+
+    update(layout, here.path, change)
+    return done[0]

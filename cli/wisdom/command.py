@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+huddle wisdom: prints what huddle has learned on this machine, and takes it to other machines of the
+same kind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ..common import collectives as known_collectives
+from ..common import output_files, peers, wisdom
+from ..common.command_line import Argument, Command, Option
+from ..common.layout import CliError, Layout
+from ..common.text import count_text
+from ..common.types import Options
+from . import learned
+
+SHOW, EXPORT, IMPORT, MERGE, FORGET = "show", "export", "import", "merge", "forget"
+TOLD = 6  # cells that are named one by one
+
+PARAMETERS = (
+    Argument(
+        "action",
+        required=False,
+        default=SHOW,
+        choices=(SHOW, EXPORT, IMPORT, MERGE, FORGET),
+        help="show [COLLECTIVE...], the default; export [FILE]; import FILE; merge FILE...; forget"
+        " [COLLECTIVE...]",
+    ),
+    Argument(
+        "names",
+        nargs=-1,
+        metavar="NAME",
+        help="show: with their parameters, these collectives; forget: these collectives; export,"
+        " import, merge: files",
+    ),
+    Option(
+        "--mpi",
+        metavar="NAME",
+        help="only this MPI's: ompi4, mpich5, intel, ..., or as show prints it (default: all that"
+        " are known here)",
+    ),
+    Option("--all", is_flag=True, help="forget: everything"),
+    Option(
+        "--force",
+        is_flag=True,
+        help="import, merge: also what was learned on a machine of another kind",
+    ),
+    Option("--json", is_flag=True, help="show: print JSON"),
+)
+EPILOG = (
+    "A case is a collective, a shape of the team and a class of sizes. import replaces what is"
+    " known of a case; merge keeps the newer line, or the older one if it is from at least 4 times"
+    " as many samples of the case."
+    f" {output_files.HELP}"
+)
+
+
+def names_of(options: Options, layout: Layout) -> list[str]:
+    """Returns the names of the collectives that the user gave, or of all if none was given."""
+    names = [row.name for row in known_collectives.known(layout)]
+    for name in options.names:
+        known_collectives.find(layout, name, f"wisdom {options.action}")
+    return [known_collectives.find(layout, name, "wisdom").name for name in options.names] or names
+
+
+def warn(lines: list[str]) -> None:
+    for line in lines:
+        print(f"huddle: {line}", file=sys.stderr)
+
+
+def of_here(options: Options, layout: Layout) -> list[wisdom.Wisdom]:
+    """Returns the files to work on.  Prints a line for each file with which something is wrong."""
+    found, refused = wisdom.known(layout, options.mpi)
+    warn(refused)
+    return found
+
+
+def one_of_here(options: Options, layout: Layout) -> wisdom.Wisdom:
+    found = of_here(options, layout)
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(one.mpi for one in found)
+    if not found:
+        raise CliError(f"wisdom {options.action}: nothing was learned yet, in {wisdom.folder()}")
+    same = " (they differ by the machine)" if len({one.mpi for one in found}) == 1 else ""
+    raise CliError(
+        f"wisdom {options.action}: {len(found)} files are known{same} (accepted: --mpi with one of"
+        f" {there})",
+        2,
+    )
+
+
+def as_json(found: list[wisdom.Wisdom], layout: Layout) -> str:
+    return json.dumps(
+        [
+            {
+                "file": one.path,
+                "mpi": one.mpi,
+                "here": wisdom.is_of_here(layout, one.path),
+                "machine": one.machine,
+                "cells": [line._asdict() for line in one.cells],
+            }
+            for one in found
+        ],
+        indent=2,
+    )
+
+
+def show(options: Options, layout: Layout) -> int:
+    names, found = names_of(options, layout), of_here(options, layout)
+    found = [
+        one._replace(cells=[line for line in one.cells if line.name in names]) for one in found
+    ]
+    if options.json:
+        print(as_json(found, layout))
+        return 0
+    found = [one for one in found if one.cells]
+    if not found:
+        of = f" of {', '.join(options.names)}" if options.names else ""
+        print(
+            f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures; with"
+            " HUDDLE_WISDOM=on programs do."
+        )
+        return 0
+    here = [one for one in found if wisdom.is_of_here(layout, one.path)]
+    learned.show_all(here, names, bool(options.names))
+    others = [one for one in found if one not in here]
+    if others:
+        print(end="\n" if here else "")
+        print("Learned on other machines; it is not used on this one:\n")
+        learned.show_all(others, names, bool(options.names))
+    learned.show_legend()
+    return 0
+
+
+def export(options: Options, layout: Layout) -> int:
+    if len(options.names) > 1:
+        raise CliError(f"wisdom export {options.names[1]}: a word too many (accepted: one FILE)", 2)
+    output = options.names[0] if options.names else None
+    output_files.check("wisdom export", output)
+    found = one_of_here(options, layout)
+    if output is None:
+        print(wisdom.text(found), end="")
+        return 0
+    output_files.write(output, wisdom.text(found))
+    print(f"Written: {output}, {count_text(len(found.cells), 'case')} of {found.mpi}")
+    return 0
+
+
+def given(options: Options, layout: Layout) -> list[wisdom.Wisdom]:
+    """
+    Reads the files that the user named, which may belong to others.  Raises CliError for a file
+    without rules.  Prints a line for each file with lines that are of no version of huddle.
+    """
+    if not options.names:
+        raise CliError(f"wisdom {options.action}: FILE is missing", 2)
+    if options.action == IMPORT and len(options.names) > 1:
+        raise CliError(
+            f"wisdom import {options.names[1]}: a word too many (accepted: one FILE, or huddle"
+            " wisdom merge)",
+            2,
+        )
+    found = [wisdom.read(layout, os.path.abspath(name), own=False) for name in options.names]
+    warn([one.wrong for one in found if one.wrong])
+    for name, one in zip(options.names, found):
+        if not one.cells:
+            raise CliError(f"{name}: it has no rules (accepted: a wisdom or tuning file)", 2)
+    return found
+
+
+def check_alike(here: wisdom.Wisdom, one: wisdom.Wisdom, force: bool) -> None:
+    if force or wisdom.alike(here, one):
+        return
+    words = [
+        f"{other.mpi}, {wisdom.machine_text(other.machine) or 'no machine named'}"
+        for other in (one, here)
+    ]
+    raise CliError(
+        f"{one.path}: learned with {words[0]}; here it is {words[1]} (accepted: --force)"
+    )
+
+
+def cell_text(line: Any) -> str:
+    return " ".join(
+        filter(None, (line.name, learned.bytes_text([line]), f"{learned.shape_text(line)} ranks"))
+    )
+
+
+def tell(path: str, done: wisdom.Merged) -> None:
+    print(
+        f"{path}: {count_text(len(done.added), 'case')} added, {len(done.replaced)} replaced,"
+        f" {len(done.kept)} kept as known here"
+    )
+    for words, lines in (("replaced", done.replaced), ("kept", done.kept)):
+        for line in lines[:TOLD]:
+            choice, samples = wisdom.choice_text(line), wisdom.samples_text(line)
+            print(f"  {words}: {cell_text(line)}: {choice}, {samples}")
+        if len(lines) > TOLD:
+            print(f"  {words}: {len(lines) - TOLD} more")
+
+
+def full_name(layout: Layout, mpi: str, about: wisdom.Wisdom) -> str:
+    """
+    Returns the name by which the library knows an MPI: 'Open MPI 4.1.4' of 'ompi4'.  Raises
+    CliError if the name is not known.  about: a file that may be of this MPI.
+    """
+    if re.search(r" \d+\.\d", mpi) and peers.kind_of(mpi):
+        return mpi
+    installed = peers.find(layout, (), os.path.join(layout.prefix, "peers")).values()
+    files = [one for one in wisdom.known(layout)[0] if wisdom.is_of(one, mpi)]
+    for names in (
+        [about.mpi] if wisdom.is_of(about, mpi) else [],
+        [peers.version_of(one) for one in installed if mpi in (one.name, one.kind)],
+        sorted({one.mpi for one in files}),
+    ):
+        able = [name for name in names if peers.kind_of(name)]
+        if len(able) == 1:
+            return able[0]
+        if able:
+            raise CliError(f"--mpi {mpi}: several are known (accepted: {', '.join(able)})", 2)
+    raise CliError(
+        f"--mpi {mpi}: its version is not known here (accepted: such as 'Open MPI 4.1.4')", 2
+    )
+
+
+def mpi_of(options: Options, layout: Layout, one: wisdom.Wisdom) -> str:
+    """Returns the library's name of the MPI for which the lines of a file are taken."""
+    if options.mpi:
+        return full_name(layout, options.mpi, one)
+    if "mpi" not in one.machine:
+        raise CliError(f"{one.path}: it does not name its MPI (accepted: --mpi NAME)", 2)
+    return one.machine["mpi"]
+
+
+def take(options: Options, layout: Layout, wins: Callable[..., bool]) -> int:
+    """Adds the cells of files to what is known here."""
+    for name, one in zip(options.names, given(options, layout)):
+        here = wisdom.place(layout, mpi_of(options, layout, one))
+        check_alike(here, one, options.force)
+        tell(name, wisdom.add(layout, here, one.cells, wins))
+    return 0
+
+
+def forget(options: Options, layout: Layout) -> int:
+    if options.all == bool(options.names):
+        raise CliError("wisdom forget: what is missing (accepted: collectives, or --all)", 2)
+    names = names_of(options, layout)
+    everything = options.all and not options.mpi  # also what cannot be read
+    paths = wisdom.paths() if everything else [one.path for one in of_here(options, layout)]
+    if options.all:
+        for path in paths:
+            wisdom.remove(path)
+        print(f"Forgotten: {count_text(len(paths), 'file')}")
+        return 0
+    total = sum(wisdom.forget(layout, path, names) for path in paths)
+    print(f"Forgotten: {count_text(total, 'case')}")
+    return 0
+
+
+def main(options: Options, _command: list[Any], layout: Layout) -> int:
+    if options.all and options.action != FORGET:
+        raise CliError(f"wisdom {options.action}: --all: only with forget", 2)
+    if options.force and options.action not in (IMPORT, MERGE):
+        raise CliError(f"wisdom {options.action}: --force: only with import and merge", 2)
+    if options.json and options.action != SHOW:
+        raise CliError(f"wisdom {options.action}: --json: only with show", 2)
+    if options.action == SHOW:
+        return show(options, layout)
+    if options.action == EXPORT:
+        return export(options, layout)
+    if options.action == FORGET:
+        return forget(options, layout)
+    return take(options, layout, wisdom.better if options.action == MERGE else lambda *_: True)
+
+
+COMMAND = Command(main, PARAMETERS, EPILOG)
