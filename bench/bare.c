@@ -14,8 +14,8 @@ struct flag {
     char small[BARE_INLINE];
 };
 
-/* One per rank: its counts of barriers entered, fragments read, contributions and sums written; and
- * a flag per buffer.  The windows and rings of all ranks follow. */
+/* Flags of a rank: its counts of barriers entered, fragments read, contributions and sums written,
+ * and a flag per buffer.  The windows and rings of all ranks follow. */
 struct side {
     struct flag entered, read, written, summed, ready[BARE_MAX_BUFFERS];
 };
@@ -54,7 +54,7 @@ static void post(struct flag *f, uint64_t value)
     atomic_store_explicit(&f->value, value, memory_order_release);
 }
 
-/* Returns what it saw. */
+/* Waits until a flag has at least the value `min`.  Returns the value. */
 static uint64_t await(const struct bare_rank *b, struct flag *f, uint64_t min)
 {
     uint64_t value;
@@ -66,7 +66,8 @@ static uint64_t await(const struct bare_rank *b, struct flag *f, uint64_t min)
     return value;
 }
 
-/* The rank i behind this one, so that not all turn to the same one at a time. */
+/* Returns the rank i places behind this rank, so that the ranks do not all access the same rank at
+ * a time. */
 static int other(const struct shots_call *c, int i)
 {
     return (c->rank + i) % c->ranks;
@@ -79,7 +80,7 @@ static void barrier(struct bare_rank *b, const struct shots_call *c)
         await(b, &side_of(b, other(c, i))->entered, b->calls);
 }
 
-/* Minimum of what the others have read, once all have read `min`. */
+/* Waits until all others have read `min` fragments.  Returns the minimum that they have read. */
 static uint64_t await_readers(struct bare_rank *b, const struct shots_call *c, uint64_t min)
 {
     uint64_t least = UINT64_MAX;
@@ -91,7 +92,8 @@ static uint64_t await_readers(struct bare_rank *b, const struct shots_call *c, u
     return least;
 }
 
-/* All count the fragments of all roots, so that a flag's value says in which use a buffer is. */
+/* Broadcasts.  All ranks count the fragments of all roots, so that a flag's value identifies the
+ * use of a buffer. */
 static void bcast(struct bare_rank *b, const struct shots_call *c)
 {
     uint64_t buffers = (uint64_t)b->buffers;
@@ -131,7 +133,8 @@ add(double *restrict sums, const double *restrict numbers, size_t count)
         sums[i] += numbers[i];
 }
 
-/* The window has the layout of the message: slice r is for rank r, or of its sums. */
+/* Adds up this rank's slice.  A window has the layout of the message: slice r is for rank r, or has
+ * its sums. */
 static void add_up(struct bare_rank *b, const struct shots_call *c)
 {
     enum { AT_ONCE = TILE / sizeof(double) };
@@ -155,8 +158,9 @@ static void copy_slice(void *to, const void *from, const struct shots_call *c, i
 }
 
 /*
- * One window suffices.  A contribution of the next call is written after its reader's sums of this
- * call were seen; sums of the next one after all have written, and so have copied those of this.
+ * Reduces through a single window.  Contributions of the next call are written after their reader's
+ * sums of this call were seen.  Sums of the next call are written after all ranks have written, and
+ * so have copied the sums of this call.
  */
 static void allreduce(struct bare_rank *b, const struct shots_call *c)
 {
@@ -176,8 +180,8 @@ static void allreduce(struct bare_rank *b, const struct shots_call *c)
     }
 }
 
-/* A window is written again in the call after the next: all have written in the next one, and so
- * have read this one. */
+/* Exchanges blocks.  A window is reused in the call after the next: by then all ranks have written
+ * in the next call, and so have read this call's blocks. */
 static void alltoall(struct bare_rank *b, const struct shots_call *c)
 {
     size_t bytes = c->bytes, half = ++b->calls % 2 * (BARE_WINDOW_BYTES / 2);

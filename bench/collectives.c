@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collectives.c - measures how long the collectives of an MPI take, built once for every MPI's ABI.
+ * collectives.c - measures how long the collectives of an MPI take; built once for every MPI's ABI.
  * shots.h has the method, session.h the options.
  *
  * Exit status: 0, 1 wrong bytes, 2 bad arguments, or the ranks are not on one node.  Between the
- * measured calls the only function of the MPI in use is MPI_Iprobe, now and then in a long wait.
+ * measured calls only MPI_Iprobe is called, from time to time in a long wait.
  */
 #include "data.h"
 #include "host/map.h"
@@ -18,13 +18,13 @@ enum { ALIGN = 128, MAX_RANKS = 1024 };
 
 #define UNUSED __attribute__((unused)) /* for collectives that huddle handles by others */
 
-/* Of the blocks of a rank, in elements: those that it sends, or of a result; those that it gets;
- * and of one that it sends or gets. */
+/* Counts and places of a rank's blocks, in elements: sent blocks or blocks of a result; received
+ * blocks; and the count of a single block. */
 static int counts[MAX_RANKS], places[MAX_RANKS], out_counts[MAX_RANKS], out_places[MAX_RANKS], one;
 static MPI_Datatype types[MAX_RANKS];
 
-/* Before the shot: data, and the counts of what is cut over the ranks.  These are of a root: others
- * give the same, or need not, and the next call of a loop may have another root. */
+/* Prepares a shot: data, and the counts of blocks, as for this rank as root.  Other ranks have the
+ * same counts, or do not need them, and the next call of a loop may have another root. */
 static void prepare(const struct shots_call *c)
 {
     size_t element = coll_has(c->kind, COLL_REDUCES) ? sizeof(double) : 1;
@@ -43,7 +43,8 @@ static void prepare(const struct shots_call *c)
     one = (int)data_piece(&own, c->rank, c->rank).bytes;
 }
 
-/* The arguments of a call, by the kinds of host/signatures.def. */
+/* GIVE(kind): the argument of a call, for a kind of host/signatures.def. */
+#define GIVE(kind) GIVE_##kind
 #define GIVE_buffer c->out
 #define GIVE_in c->in
 #define GIVE_out c->out
@@ -58,7 +59,8 @@ static void prepare(const struct shots_call *c)
 #define GIVE_out_counts out_counts
 #define GIVE_in_places places
 #define GIVE_out_places out_places
-#define GIVE_type coll_has(c->kind, COLL_REDUCES) ? MPI_DOUBLE : MPI_BYTE
+#define GIVE_type                                                                                  \
+    !coll_has(c->kind, COLL_REDUCES) ? MPI_BYTE : c->integers ? MPI_INT64_T : MPI_DOUBLE
 #define GIVE_in_type MPI_BYTE
 #define GIVE_out_type MPI_BYTE
 #define GIVE_in_types types
@@ -80,14 +82,14 @@ static int complete(int status, MPI_Request *request)
         MPI_Request request;                                                                       \
         (void)c;                                                                                   \
         if (nonblocking)                                                                           \
-            return complete(MPI_I##name(MAP(GIVE_, __VA_ARGS__), &request), &request);             \
-        return MPI_##Name(MAP(GIVE_, __VA_ARGS__));                                                \
+            return complete(MPI_I##name(MAP(GIVE, __VA_ARGS__), &request), &request);              \
+        return MPI_##Name(MAP(GIVE, __VA_ARGS__));                                                 \
     }
 #define PLAIN HANDLED
 #define HANDLED_ARRAYS HANDLED
 #include "host/signatures.def"
 
-/* By MPI_(I)reduce_scatter_block, where blocks are equal. */
+/* Calls MPI_(I)reduce_scatter_block if the blocks are equal, otherwise MPI_(I)reduce_scatter. */
 static int call_reduce_blocks(const struct shots_call *c)
 {
     if (data_elements(c) % (size_t)c->ranks != 0)
@@ -95,7 +97,7 @@ static int call_reduce_blocks(const struct shots_call *c)
     return call_reduce_scatter_block(c);
 }
 
-/* Those of huddle's collectives. */
+/* The calls of huddle's collectives. */
 #define COLL(ID, name, ...) [COLL_##ID] = call_##name,
 static int (*const calls[COLL_KINDS])(const struct shots_call *c) = {
 #include "coll/coll.def"
@@ -119,7 +121,8 @@ static void progress(void)
     MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 }
 
-/* The ranks' page, in a window of shared memory; NULL: they are not all on one node. */
+/* Allocates the ranks' page in a window of shared memory.  Returns NULL if the ranks are not all on
+ * one node. */
 static struct shots_page *shared_page(int rank, int ranks, MPI_Win *window)
 {
     MPI_Aint bytes = (MPI_Aint)shots_page_bytes(ranks) + ALIGN;
@@ -140,7 +143,8 @@ static struct shots_page *shared_page(int rank, int ranks, MPI_Win *window)
     return (struct shots_page *)(((uintptr_t)base + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1));
 }
 
-/* The MPI's name and version, on one line, as JSON takes it. */
+/* Stores the MPI's name and version on a single line, without characters invalid in JSON.  Returns
+ * `version`. */
 static const char *version_of(char *version)
 {
     int length;
@@ -152,7 +156,7 @@ static const char *version_of(char *version)
     return version;
 }
 
-/* Rank 0 says what is wrong. */
+/* Reports an error on rank 0.  Returns the exit status. */
 static int refuse(int rank, const char *format, const char *word)
 {
     if (rank == 0)
@@ -175,7 +179,7 @@ int main(int argc, char **argv)
     const char *unknown = session_parse(&session, make_rows(ranks), argc, argv);
     if (unknown)
         return refuse(rank, "huddle: bench: %s: not an option, or not a valid value\n", unknown);
-    if (session.way == SHOTS_PERSISTENT) /* Open MPI 4 and MPICH 4 have none */
+    if (session.way == SHOTS_PERSISTENT) /* Open MPI 4 and MPICH 4 have no persistent collectives */
         return refuse(rank, "huddle: bench: --way %s: not possible with an MPI\n", "persistent");
     nonblocking = session.way == SHOTS_NONBLOCKING;
     struct shots_page *page = ranks < 2 ? NULL : shared_page(rank, ranks, &window);

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* The lowest byte of a word, first in memory, differs between any two of 256 consecutive stamps. */
+/* Returns word i of a stamp's data.  Its lowest byte, first in memory, differs between any two of
+ * 256 consecutive stamps. */
 static uint64_t word_of(uint64_t stamp, size_t i)
 {
     return stamp * 0x9E3779B97F4A7C15u + i * 0xD1342543DE82EF95u;
@@ -89,24 +90,30 @@ static double number_of(uint64_t stamp, size_t i)
 static void fill_numbers(const struct shots_call *c)
 {
     double *numbers = c->in;
+    int64_t *integers = c->in;
 
     for (size_t i = 0; i < data_elements(c); i++)
-        numbers[i] = number_of(c->stamp, i) + c->rank;
+        if (c->integers)
+            integers[i] = (int64_t)number_of(c->stamp, i) + c->rank;
+        else
+            numbers[i] = number_of(c->stamp, i) + c->rank;
 }
 
-/* Sums of so many ranks, from rank 0 on. */
+/* Returns the wrong bytes among sums over ranks 0 to ranks - 1. */
 static long wrong_sums(const struct shots_call *c, int ranks, size_t first, size_t count)
 {
     const double *sums = c->out;
+    const int64_t *integers = c->out;
     double of_ranks = ranks * (ranks - 1) / 2.0;
     long bad = 0;
 
     for (size_t i = 0; i < count; i++)
-        bad += sums[i] != ranks * number_of(c->stamp, first + i) + of_ranks;
+        bad += (c->integers ? (double)integers[i] : sums[i]) !=
+               ranks * number_of(c->stamp, first + i) + of_ranks;
     return bad * (long)sizeof *sums;
 }
 
-/* Of what a rank sends to another, or to all. */
+/* Returns the stamp of the data that a rank sends to another rank, or to all. */
 static uint64_t stamp_of(const struct shots_call *c, int from, int to)
 {
     bool same = coll_has(c->kind, COLL_SAME_TO_ALL);

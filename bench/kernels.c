@@ -49,7 +49,7 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 static const int counts[] = { 2, 3, 4, 5, 8, 16 };
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
-static char *places[SOURCES + 1]; /* the last: the result's */
+static char *places[SOURCES + 1]; /* the last is the result's */
 
 static double now(void)
 {
@@ -59,7 +59,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What is timed: a kernel, or memcpy. */
+/* Runs the timed work: a kernel, or memcpy. */
 static void work(const struct hud_op *op, int sources, size_t bytes)
 {
     if (op)
@@ -69,8 +69,8 @@ static void work(const struct hud_op *op, int sources, size_t bytes)
         memcpy(places[SOURCES], places[0], bytes);
 }
 
-/* Numbers between 1 and 2, of the type or of what it is made of: nothing overflows, and which of
- * two is more cannot be guessed. */
+/* Fills the sources with numbers between 1 and 2, of the type or of its components.  Nothing
+ * overflows, and the larger of two numbers cannot be predicted. */
 static void fill(enum hud_type type, size_t bytes)
 {
     uint32_t drawn = 1;
@@ -87,7 +87,7 @@ static void fill(enum hud_type type, size_t bytes)
         }
 }
 
-/* Seconds of one, at best. */
+/* Returns the seconds of the fastest run. */
 static double best(const struct hud_op *op, int sources, size_t bytes)
 {
     double min = 1e9;
@@ -150,8 +150,8 @@ static const char *bytes_of(const char *text, size_t *bytes)
     return *bytes == 0 || (*end && end[1]) || (*end && *end != 'M' && *end != 'K') ? NULL : text;
 }
 
-/* Sources begin at different lines of a page, as those of different ranks often do not: what is
- * measured is the kernel, not a cache's ways. */
+/* Measures a size.  Sources begin at different lines of a page, as is usual for different ranks, so
+ * the associativity of the caches is not measured. */
 static int run(size_t bytes)
 {
     char *memory =

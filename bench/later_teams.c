@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * later_teams.c - what bench/later_teams.py runs.
+ * later_teams.c - the program that bench/later_teams.py runs.
  *
  *   later_teams              the process's first collective, which sets up a team; then
- *                            communicators that are made, used once and freed, in turn
- *   later_teams allgathers   in place of both two allgathers, of the bytes that a set-up exchanges
+ *                            communicators that are made, used once and freed, one after the other
+ *   later_teams allgathers   instead of both, two allgathers of the bytes that a set-up exchanges
  *
- * Rank 0 prints times in us, the slowest rank's: "first", and "later" with the median and with what
- * a tenth of them are below.  Built by each MPI's compiler wrapper.
+ * Rank 0 prints times in us, of the slowest rank: "first", and "later" with the median and the
+ * tenth percentile.  Built by each MPI's compiler wrapper.
  */
 #include <mpi.h>
 
@@ -18,7 +18,7 @@
 enum { TIMES = 100, WARM = 10, MOST_RANKS = 256 };
 enum {
     MEMBER_BYTES = 1280
-}; /* HELLO_BYTES of src/core/team/setup.h, which no MPI's wrapper sees */
+}; /* HELLO_BYTES of src/core/slice/hello.h, which no MPI's wrapper includes */
 
 static int by_value(const void *a, const void *b)
 {
@@ -45,7 +45,7 @@ static void exchange_twice(void)
         MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, MPI_COMM_WORLD);
 }
 
-/* From a common start, so that a late rank does not count. */
+/* Returns the time of the work, from a common start, so that a late rank does not count. */
 static double us_of(void (*work)(void))
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -54,7 +54,7 @@ static double us_of(void (*work)(void))
     return 1e6 * (MPI_Wtime() - begin);
 }
 
-/* By messages: it is no collective. */
+/* Synchronises the ranks by messages, because no collective may be used. */
 static void meet(void)
 {
     int rank, ranks;
@@ -83,7 +83,7 @@ static void print(const char *name, double median, double tenth)
         printf("%s %.2f %.2f\n", name, median, tenth);
 }
 
-/* The process's first collectives. */
+/* Measures the process's first collectives. */
 static void measure_first(void (*work)(void), const char *name)
 {
     meet();

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What setting up a team costs: the first one of a process, and later ones.
+"""Measures the cost of setting up a team: the first team of a process, and later teams.
 
     python3 bench/later_teams.py [--build build | --build NAME=FOLDER...] [--mpi openmpi,mpich]
     [--ranks 2,4,8] [--launches 9] [--busy N] [--csv FILE]
 
-The launches without huddle and with each build that is named take turns.  "first" is the process's
-first collective, an MPI_Allreduce of 8 bytes after ranks have met by messages.  For later teams a
-launch counts with its median time of MPI_Comm_dup, MPI_Allreduce and MPI_Comm_free together, in us;
-and with the time that a tenth of them are below, the figure to trust on a machine that has other
-work.  "allgathers": of two MPI_Allgather of the MPI's own in their place, of what a set-up
-exchanges.  --busy: so many other processes compute meanwhile.
+The launches without huddle and with each named build take turns.  "first" is the process's first
+collective, an MPI_Allreduce of 8 bytes after the ranks have synchronised by messages.  For later
+teams, the figures of a launch are the median time of MPI_Comm_dup, MPI_Allreduce and MPI_Comm_free
+together, in us, and the tenth percentile, which is more reliable on a machine with other load.
+"allgathers": the time of two calls of the MPI's own MPI_Allgather instead, with the bytes that a
+set-up exchanges.  --busy: number of other processes that compute meanwhile.
 """
 
 import argparse
@@ -27,7 +27,7 @@ ALLGATHERS = "allgathers"
 
 
 def measure(build, command):
-    """{figure: us} of a launch."""
+    """Returns {figure: us} of a launch."""
     lines = startup.run(startup.with_huddle(build, command)).splitlines()
     words = dict(line.split(maxsplit=1) for line in lines if line.startswith(("first ", "later ")))
     median, tenth = map(float, words["later"].split())
@@ -49,7 +49,7 @@ def rows(mpi, ranks, program, builds, launches):
 
 @contextlib.contextmanager
 def busy(count):
-    """So many processes that compute, until the end of the block."""
+    """Runs `count` processes that compute, until the end of the block."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield

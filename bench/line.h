@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * line.h - one-way transfer time of a cache line between the cores of two processes.  It is
- * measured with every figure: on virtual machines, whose processors move, a figure means nothing
+ * measured with every figure: on virtual machines, whose processors move, a figure is meaningless
  * without it.
  *
- * Two processes, each pinned to one processor for the measurement, answer each other through one
- * shared line.  The result, in ns, is half of the best average round trip of BATCHES batches.  Both
+ * Two processes, each pinned to a processor for the measurement, answer each other through a shared
+ * line.  The result, in ns, is half of the best average round trip of LINE_BATCHES batches.  Both
  * stop at a common deadline, so that neither hangs if they cannot run at the same time.
  */
 #ifndef BENCH_LINE_H
@@ -18,7 +18,7 @@
 
 enum { LINE_BATCHES = 5, LINE_TRIPS = 200 };
 
-struct line { /* shared; zero at first, then only growing */
+struct line { /* shared; zero at first, then only increasing */
     _Alignas(128) _Atomic uint64_t ball;
 };
 
@@ -30,13 +30,8 @@ static inline int64_t clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* To be called before the first measurement. */
-static inline void line_reset(struct line *line)
-{
-    atomic_store(&line->ball, 0);
-}
-
-/* Where a side measures: the first (side 0) or last (side 1) of its processors. */
+/* Returns a side's processor for measuring: the first (side 0) or last (side 1) of its
+ * processors. */
 static inline int line_processor(int side, const cpu_set_t *processors)
 {
     int first = -1, last = -1;
@@ -49,7 +44,7 @@ static inline int line_processor(int side, const cpu_set_t *processors)
     return side ? last : first;
 }
 
-/* Pins the caller to its side's processor.  *before gets the old affinity, to restore it. */
+/* Pins the caller to its side's processor.  Stores the old affinity in *before, to restore it. */
 static inline void line_pin(int side, cpu_set_t *before)
 {
     cpu_set_t one;
@@ -60,8 +55,8 @@ static inline void line_pin(int side, cpu_set_t *before)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-/* Side 0 sends odd numbers and waits for the even ones; side 1 the reverse.  Returns 0, or -1
- * if the deadline has passed. */
+/* Sends odd numbers and waits for the even ones on side 0, and the reverse on side 1.  Returns 0,
+ * or -1 if the deadline has passed. */
 static inline int line_trips(struct line *line, int side, uint64_t *count, int64_t deadline_ns)
 {
     for (int i = 0; i < LINE_TRIPS; i++) {
@@ -79,8 +74,8 @@ static inline int line_trips(struct line *line, int side, uint64_t *count, int64
     return 0;
 }
 
-/* Both sides call it, with the line's count so far (kept by each side, 0 at first).  Returns ns one
- * way, or -1 if it could not be measured. */
+/* Measures the transfer; both sides must call this function, with the line's count so far (kept by
+ * each side, 0 at first).  Returns ns one way, or -1 if the measurement failed. */
 static inline double line_measure(struct line *line, int side, uint64_t *count, int64_t deadline_ns)
 {
     uint64_t start = *count,

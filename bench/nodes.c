@@ -4,12 +4,13 @@
  *
  *   nodes [--count] COLLECTIVE:BYTES:CALLS...
  *
- * Before each call the ranks meet by messages of their own, the same with any collectives.  The
- * time of a call is that of the slowest rank.  Rank 0 prints a line for each word: its collective,
- * its bytes, then the times of all calls, in us.  Calls before them, a tenth and one, do not count.
+ * Before each call the ranks synchronise by their own messages, which are the same for all
+ * implementations of the collectives.  The slowest rank's time is the time of a call.  Rank 0
+ * prints a line for each word: its collective, its bytes, then the times of all calls, in us.
+ * Earlier warm-up calls, a tenth and one, do not count.
  *
- * --count: counters of the links instead, of calls one after the other.  A line has the bytes that
- * a call brought into a node and out of it, and the packets out of it, of the node that has most.
+ * --count: counters of the links instead, of back-to-back calls.  A line has the bytes that a call
+ * brought into a node and out of it, and the packets out of it, of the node with the maximum.
  */
 #include <dirent.h>
 #include <mpi.h>
@@ -24,7 +25,7 @@ static const char *const counters[COUNTERS] = { "rx_bytes", "tx_bytes", "tx_pack
 
 struct buffers {
     char *in, *out;
-    int bytes; /* of the message; of all blocks, where each rank has one */
+    int bytes; /* size of the message, or of all blocks if each rank has a block */
     int ranks;
 };
 
@@ -77,7 +78,7 @@ static const struct {
                     { "reduce_scatter", make_reduce_scatter },
                     { "allgather", make_allgather } };
 
-/* Dissemination. */
+/* Synchronises the ranks by dissemination. */
 static void meet(int rank, int size)
 {
     for (int k = 1; k < size; k *= 2)
@@ -153,7 +154,7 @@ static void count(const struct asked *a, int rank, int size)
         a->make(&a->buffers);
     meet(rank, size);
     read_counters(before);
-    meet(rank, size); /* nobody is ahead */
+    meet(rank, size); /* so that no rank is ahead */
     for (int i = 0; i < a->calls; i++)
         a->make(&a->buffers);
     meet(rank, size);
@@ -166,7 +167,7 @@ static void count(const struct asked *a, int rank, int size)
                most[2]);
 }
 
-/* ---- */
+/* ---- main ---- */
 
 static int run(const char *word, bool counted, int rank, int size)
 {
@@ -200,7 +201,7 @@ int main(int argc, char **argv)
     for (int i = 1 + counted; i < argc && !failed; i++)
         failed = run(argv[i], counted, rank, size);
     if (failed) {
-        fprintf(stderr, "nodes: a word is not understood, or there is no memory\n");
+        fprintf(stderr, "nodes: an argument is not understood, or there is not enough memory\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     MPI_Finalize();

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives of a job that spans nodes, with and without huddle: times, and bytes on the links.
+"""Measures collectives of a job that spans nodes, with and without huddle: times, and link bytes.
 
     python3 bench/nodes.py --job ompi4='mpirun -H a:4,b:4 -np 8' --job mpich5='mpiexec ...'
     [--layout '2 x 4, 1 Gbit/s'] [--count] [--build build] [--csv FILE]
 
 A job is NAME=COMMAND: the command starts a program on the nodes, with its arguments.  NAME begins
-with ompi for Open MPI, else the program is one of the MPICH family.  Jobs without huddle and with
-each --nodes setting take turns, --launches times.  Times are those of the slowest rank, in us:
-median and least of the calls of all launches.  MPIs that --plain names are run without huddle only.
+with ompi for Open MPI; any other name means the MPICH family.  Jobs without huddle and with each
+--nodes setting take turns, --launches times.  Times are of the slowest rank, in us: median and
+minimum of the calls of all launches.  MPIs named by --plain run only without huddle.
 
---count: after them, by the counters of the links, the bytes that a call brings into the busiest
-node and out of it, per byte of the message, and its packets out.
+--count: afterwards, the bytes that a call brings into the busiest node and out of it, per byte of
+the message, and its packets out, by the counters of the links.
 
 Without a cluster, on nodes of network namespaces:
-
     python3 -m cli.common.namespaces --rate 1gbit 4x4 python3 bench/nodes.py --job ompi4='{ompi4}'
 """
 
@@ -52,7 +51,7 @@ def abi(name):
 
 
 def wrapped(build, nodes, command):
-    """The command of a rank; nodes: HUDDLE_NODES, or None without huddle."""
+    """Returns the command of a rank.  nodes: HUDDLE_NODES, or None without huddle."""
     if nodes is None:
         return [str(word) for word in command]
     loader = build / "lib/huddle/libhuddle-loader.so"
@@ -61,7 +60,7 @@ def wrapped(build, nodes, command):
 
 
 def launch(job, command, limit_s):
-    """[(collective, bytes, [us])]; a job that does not end well has none."""
+    """Returns [(collective, bytes, [us])] as far as a job has printed them."""
     try:
         done = subprocess.run(
             [*job, *command],
@@ -105,7 +104,7 @@ def measure(options, build, programs):
 
 
 def per_byte(size, moved):
-    """Bytes in and out per byte of the message, and packets."""
+    """Returns the bytes in and out per byte of the message, and the packets."""
     return [*(f"{bytes_moved / max(size, 1):.3f}" for bytes_moved in moved[:2]), *moved[2:]]
 
 

@@ -20,7 +20,7 @@ static double now_us(void)
 
 static double sum;
 
-/* Additions that depend on each other, for so long. */
+/* Computes dependent additions for piece_us. */
 static void compute(void)
 {
     double end = now_us() + piece_us;
@@ -58,7 +58,7 @@ static const struct {
                     { "ibcast", start_bcast },
                     { "iallgather", start_allgather } };
 
-/* One call, one computation, or both. */
+/* Measures a call, a computation, or both.  Returns the slowest rank's time in us. */
 static double take(int c, const struct buffers *b, int call, int computes)
 {
     MPI_Request request = MPI_REQUEST_NULL;

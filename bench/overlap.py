@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much of a nonblocking collective hides behind computation, with huddle and with other MPIs.
+"""Measures how much of a nonblocking collective hides behind computation, with each MPI.
 
     python3 bench/overlap.py [--build build] [--ranks 2,4] [--launches 3] [--csv FILE]
 
 Ranks start a collective, compute for 200 us in pieces of 10 us with an MPI_Test after each, and
 wait.  hidden: the share of the collective's own time that this saves, 1 - (both - computation) /
-collective; 0 at least.  Launches of the MPIs take turns; medians of launches.  The MPIs are those
-that `huddle bench` finds.
+collective, at least 0.  Launches of the MPIs take turns; figures are medians of launches.  The MPIs
+are those that `huddle bench` finds.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from startup import AS_ROOT, build_of, compile_with, with_huddle, write_table
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "mpi"))
-import peers  # noqa: E402  (the launchers of all MPIs)
+import peers
 
 MPIS = ("ompi4", "ompi5", "mpich4", "mpich5", "intel")
 HANDLED = ("ompi4", "ompi5", "mpich5")  # with HUDDLE_NONBLOCKING=auto

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * patient.c - preloaded into ranks that outnumber processors, where the network needs processors,
- * too (cli/common/namespaces.py).
+ * patient.c - preloaded into oversubscribed ranks if the network needs processors, too
+ * (cli/common/namespaces.py).
  *
- * MPIs poll their sockets.  Here a rank that found nothing so many times in a row sleeps until
- * something comes, or PATIENT_US have passed.  Ranks ask for short time slices, so a message soon
- * wakes its reader; their share of the processors stays the same.
+ * MPIs poll their sockets.  With this library, a rank that found nothing EMPTY times in a row
+ * sleeps until data arrives, or PATIENT_US have passed.  Ranks request short time slices, so that a
+ * message soon wakes its reader; their share of the processors stays the same.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 
 enum { EMPTY = 50, PATIENT_US = 1000, SLICE_NS = 100000, SLACK_NS = 1000 };
 
-static __thread int empty; /* times in a row */
+static __thread int empty; /* polls in a row that found nothing */
 static long patient_us = PATIENT_US;
 
 /* struct sched_attr, first version */
@@ -41,7 +41,7 @@ __attribute__((constructor)) static void begin(void)
     prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS, 0, 0, 0);
     if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) == 0 && own.policy == 0) {
         own.runtime = SLICE_NS;
-        syscall(SYS_sched_setattr, 0, &own, 0); /* refused by older kernels */
+        syscall(SYS_sched_setattr, 0, &own, 0); /* fails with older kernels */
     }
 }
 

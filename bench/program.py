@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a whole program gains: its run time, and its calls, with more and more handled.
+"""Measures the gain of a whole program: its run time, and its calls, with more and more handled.
 
     python3 bench/program.py [--build build] [--ranks 2,4,8,16,32] [--launches 9] [--csv FILE]
 
 The program is PT-Scotch's dgord, which orders the unknowns of a sparse matrix (Debian's packages
-scotch and ptscotch); its input is a mesh of 200 x 200 points.  It runs without huddle; with huddle,
-but for gathers, scatters and scans; and with all handled.  The three take turns.  Times are wall
-seconds of the job: median, least.  Of the run with all handled, each collective has its calls, its
-bytes and its seconds, summed over ranks.  Ranks are not bound: each has a thread for each core.
+scotch and ptscotch); its input is a mesh of 200 x 200 points.  It runs without huddle, with huddle
+except for gathers, scatters and scans, and with all collectives handled.  The three variants take
+turns.  Times are wall seconds of the job: median and minimum.  For the last variant, each
+collective has its calls, its bytes and its seconds, summed over ranks.  Ranks are not bound,
+because each has a thread for each core.
 """
 
 import argparse
@@ -33,7 +34,7 @@ VARIANTS = {
 
 
 def launch(build, ranks, mesh, settings, stats):
-    """Seconds."""
+    """Runs the job.  Returns its seconds."""
     mpirun = "mpirun.openmpi --oversubscribe --bind-to none -np".split()
     mpirun += [str(ranks), "dgord", mesh, "/dev/null"]
     begin = time.perf_counter()

@@ -7,7 +7,7 @@ usage: programs.py [--build BUILD] [--ranks N] [--runs N] FOLDER [NAME...]
 Debian's packages are quantum-espresso and quantum-espresso-data, petsc3.18-doc and
 libpetsc-real3.18-dev, openfoam and openfoam-examples; all use Open MPI.  A program that is not
 installed is left out.  FOLDER gets NAME.html and NAME.json of the profile, NAME-compare.json, and
-what both print, NAME.txt.
+the output of both in NAME.txt.
 """
 
 import argparse
@@ -49,11 +49,11 @@ K_POINTS automatic
 
 
 class Missing(Exception):
-    """A program is not installed."""
+    """Reports that a program is not installed."""
 
 
 def needed(found, package):
-    """found: a path, or None."""
+    """Returns the path `found`, and raises Missing if there is none."""
     if not found:
         raise Missing(package)
     return found
@@ -77,7 +77,7 @@ def quantum_espresso(folder, ranks):
 
 
 def petsc(folder, ranks):
-    """PETSc's examples come as pages of its documentation."""
+    """Extracts and compiles an example from PETSc's documentation, where the sources are pages."""
     page = DOCUMENTS / "petsc3.18-doc" / "docs/src/ksp/ksp/tutorials/ex45.c.html"
     found = glob.glob(f"{page}*")
     text = text_of(needed(found, "petsc3.18-doc")[0])
@@ -101,7 +101,7 @@ def petsc(folder, ranks):
 
 
 def openfoam(folder, ranks):
-    """The lid-driven cavity, with a finer mesh."""
+    """Prepares the lid-driven cavity, with a finer mesh."""
     needed(shutil.which("icoFoam"), "openfoam")
     case = DOCUMENTS / "openfoam-examples/examples/incompressible/icoFoam/cavity/cavity"
     shutil.copytree(needed(case.exists() and case, "openfoam-examples"), folder, dirs_exist_ok=True)
@@ -117,9 +117,9 @@ def openfoam(folder, ranks):
     words = f"{head}numberOfSubdomains {ranks};\nmethod simple;\n{split}"
     (folder / "system/decomposeParDict").write_text(words, encoding="utf-8")
     os.environ["WM_PROJECT_DIR"] = "/usr/share/openfoam"  # its shell file sets this and much else
-    quiet = {"cwd": folder, "check": True, "stdout": subprocess.DEVNULL}
-    subprocess.run(["blockMesh"], **quiet)
-    subprocess.run(["decomposePar", "-force"], **quiet)
+    quiet = {"cwd": folder, "stdout": subprocess.DEVNULL}
+    subprocess.run(["blockMesh"], check=True, **quiet)
+    subprocess.run(["decomposePar", "-force"], check=True, **quiet)
     return launched(ranks, ["icoFoam", "-parallel"])
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What recording costs (huddle run --stats, huddle profile): a loop of allreduces of 1 KB on 2 bound
-ranks, without and with it in turn.  recording.py [BUILD] [PAIRS] [RANKS].  Needs Open MPI's mpirun.
+Measures the cost of recording (huddle run --stats, huddle profile): a loop of allreduces of 1 KB on
+2 bound ranks, without and with recording in turn.  recording.py [BUILD] [PAIRS] [RANKS].  Needs
+Open MPI's mpirun.
 
-One rank waits for nobody, so other work on the machine disturbs it least: the difference is what
-recording adds to a call.
+With one rank there is no waiting, so other load of the machine disturbs the measurement least, and
+the difference is the cost of recording a call.
 """
 
 import os
@@ -42,7 +43,7 @@ AS_ROOT = {f"OMPI_ALLOW_RUN_AS_ROOT{end}": "1" for end in ("", "_CONFIRM")}
 
 
 def loop_ns(huddle, ranks, program, *options):
-    """The fastest of the job's turns: other load of the machine only adds."""
+    """Returns the fastest of the job's turns, because other load only adds time."""
     launcher = ["mpirun", "-np", str(ranks), "--bind-to", "core", program]
     answer = subprocess.run(
         [huddle, "run", *options, "--", *launcher],
@@ -55,7 +56,7 @@ def loop_ns(huddle, ranks, program, *options):
 
 
 def interval(values):
-    """The median, and its 95 % interval by bootstrap."""
+    """Returns the median, and its 95 % interval by bootstrap."""
     source = random.Random(1)
     drawn = sorted(statistics.median(source.choices(values, k=len(values))) for _ in range(2000))
     return statistics.median(values), drawn[50], drawn[-51]

@@ -10,7 +10,7 @@
 
 enum { PAGE = 4096 };
 
-/* The whole number within [min, max] that the text is; -1: it is not one. */
+/* Returns the whole number in [min, max] that the text contains, or -1 if the text is invalid. */
 static long number_of(const char *text, long min, long max)
 {
     char *end;
@@ -57,7 +57,7 @@ static bool parse_way(struct session *session, const char *text)
     return i < sizeof names / sizeof *names;
 }
 
-/* Parses one option and its value.  Returns false if either is not valid. */
+/* Parses an option and its value.  Returns false if either is not valid. */
 static bool parse_option(struct session *session, const char *option, char *value)
 {
     struct shots_plan *plan = &session->plan;
@@ -109,6 +109,7 @@ const char *session_parse(struct session *session, const struct shots_coll *tabl
     for (int i = 1; i < argc; i++) {
         bool *on = !strcmp(argv[i], "--cold")         ? &session->plan.cold
                    : !strcmp(argv[i], "--unlabelled") ? &session->plan.unlabelled
+                   : !strcmp(argv[i], "--integers")   ? &session->integers
                                                       : NULL;
         if (on) {
             *on = true;
@@ -119,7 +120,7 @@ const char *session_parse(struct session *session, const struct shots_coll *tabl
         i++;
     }
     if (session->plan.loop > 0 && session->plan.warmups > 1)
-        session->plan.warmups = 1; /* a loop is long */
+        session->plan.warmups = 1; /* a loop takes long */
     if (session->plan.max < session->plan.min)
         session->plan.min = session->plan.max;
     return NULL;
@@ -142,8 +143,8 @@ static void print_figure(const char *name, size_t bytes, const struct shots_figu
     fflush(stdout);
 }
 
-/* All sizes of a collective; one that moves no bytes has one figure.  Returns how many bytes were
- * wrong. */
+/* Measures all sizes of a collective; a collective without bytes has a single figure.  Returns how
+ * many bytes were wrong. */
 static long measure(const struct session *session, const struct shots_coll *coll, struct shots *s,
                     struct shots_call *call, double *took_ns, bool *first)
 {
@@ -181,6 +182,7 @@ int session_run(const struct session *session, struct shots *s, const char *prog
 {
     struct shots_call call = { .in = buffer_of(session, s->ranks),
                                .out = buffer_of(session, s->ranks),
+                               .integers = session->integers,
                                .host = host };
     double *took_ns = calloc((size_t)session->plan.max, sizeof *took_ns);
     bool first = true;

@@ -11,16 +11,16 @@ enum { PAUSE_NS = 20000, MAX_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 5
 /* Limits, in multiples of a figure's time: for the minimum number of shots; for the first shot. */
 enum { PATIENCE = 20, FIRST = 1000 };
 enum { SPARE = 200 }; /* late shots that are allowed */
-enum { CALM = 16 };   /* shots in time after which a pause is much shorter */
-/* Larger buffers leave nothing of the previous call in a core's caches. */
+enum { CALM = 16 };   /* on-time shots after which a pause is much shorter */
+/* Larger buffers leave no data of the previous call in a core's caches. */
 enum { CACHED_BYTES = 1 << 18 };
-/* A turn of one of several hosts: uncounted shots, until about so many bytes went through its
- * windows, then counted ones. */
+/* A turn of one of several hosts: uncounted shots, until about SETTLED_BYTES went through its
+ * windows, then counted shots. */
 enum { SETTLED_BYTES = 1 << 20, MIN_SETTLING = 16, MAX_SETTLING = 64, TURN = 16 };
 /* Reads between two yields; yields between two calls of progress. */
 enum { SPINS = 1024, LONG_WAIT = 64 };
 
-/* Values that ranks exchange after a shot: the latest END, the sum of all others. */
+/* Values that ranks exchange after a shot: the latest END, and the sums of all others. */
 enum { END, LATE, WRONG, REFUSED, CPU, VALUES };
 
 struct cell {
@@ -31,7 +31,7 @@ struct cell {
 
 struct shots_page {
     struct line line[LINE_PEERS];
-    struct cell result; /* by rank 0, once all cells are filled */
+    struct cell result; /* written by rank 0 when all cells are filled */
     struct cell said[];
 };
 
@@ -45,7 +45,7 @@ size_t shots_page_bytes(int ranks)
     return sizeof(struct shots_page) + (size_t)ranks * sizeof(struct cell);
 }
 
-/* quiet: leaves the processors to others, where there are too few. */
+/* Waits for a cell's round.  quiet: leaves the processors to other ranks if oversubscribed. */
 static void await(const struct shots *s, struct cell *cell, bool quiet)
 {
     unsigned yields = 0;
@@ -63,7 +63,7 @@ static void await(const struct shots *s, struct cell *cell, bool quiet)
     }
 }
 
-/* Everybody's values go in, the combined ones come out on all ranks. */
+/* Combines the values of all ranks, and stores the result on all ranks. */
 static void meet(struct shots *s, int64_t *value, bool quiet)
 {
     struct cell *mine = s->rank == 0 ? &s->page->result : &s->page->said[s->rank];
@@ -84,7 +84,7 @@ static void meet(struct shots *s, int64_t *value, bool quiet)
     memcpy(value, s->page->result.value, sizeof mine->value);
 }
 
-/* The latest of all ranks' moments. */
+/* Returns the latest of all ranks' moments. */
 static int64_t meet_at(struct shots *s, int64_t mine, bool quiet)
 {
     int64_t value[VALUES] = { [END] = mine };
@@ -93,7 +93,7 @@ static int64_t meet_at(struct shots *s, int64_t mine, bool quiet)
     return value[END];
 }
 
-/* The last rank that does not measure on rank 0's processor; 0: all share that one. */
+/* Returns the last rank that does not measure on rank 0's processor, or 0 if all ranks do. */
 static int partner_of(const struct shots_page *page, int rank)
 {
     int first = line_processor(0, &page->said[0].processors);
@@ -120,9 +120,9 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
     s->partner = partner_of(page, ranks - 1);
 }
 
-/* The slowest transfer between rank 0 and some others: all of them, if they are few, the last among
- * them; one if they share processors.  Two measure at a time, and nobody takes their processors:
- * the others have their own, or sleep. */
+/* Returns the slowest transfer between rank 0 and some others: all of them if they are few, always
+ * including the last, and a single rank if they share processors.  Two ranks measure at a time on
+ * processors of their own: the others have their own, or sleep. */
 static double line_now(struct shots *s, const struct shots_plan *plan)
 {
     int others = s->oversubscribed ? s->partner : s->ranks - 1;
@@ -159,7 +159,7 @@ static int64_t offset_of(const struct shots_plan *plan, const struct shots_call 
                      (uint64_t)(plan->skew_ns + 1));
 }
 
-/* Returns whether the moment had passed already. */
+/* Waits until a moment.  Returns whether the moment had already passed. */
 static bool wait_for(const struct shots *s, int64_t when_ns)
 {
     bool late = clock_ns() > when_ns;
@@ -177,7 +177,7 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Of short batches the median: other work that takes the processor meanwhile spoils few. */
+/* Returns the median over short batches: other work on the processor spoils few of them. */
 double shots_start_ns(void)
 {
     enum { BATCHES = 101, READINGS = 200 };
@@ -217,7 +217,7 @@ static void throw_out(const void *data, size_t bytes)
 #endif
 }
 
-/* Data for the next shot.  In a loop all calls carry the same. */
+/* Prepares data for the next shot.  In a loop all calls use the same data. */
 static void prepare(const struct shots_plan *plan, const struct shots_coll *coll,
                     struct shots_call *call)
 {
@@ -233,8 +233,9 @@ static void prepare(const struct shots_plan *plan, const struct shots_coll *coll
     }
 }
 
-/* The call, or calls of a loop; returns how many refused.  Only one root's data are those of the
- * shot.  So its call is the first, which brings them to all, and the last: the others' data go. */
+/* Makes the call, or the calls of a loop.  Returns how many were refused.  Only the data of
+ * call->root are valid for the shot.  So this root's call is the first, which distributes the data,
+ * and the last, which restores them. */
 static int make_calls(const struct shots_plan *plan, const struct shots_coll *coll,
                       struct shots_call *call)
 {
@@ -248,7 +249,7 @@ static int make_calls(const struct shots_plan *plan, const struct shots_coll *co
     return refused;
 }
 
-/* Returns ns of one call; what all ranks saw is in value. */
+/* Runs a shot.  Returns the ns of a call; the combined values of all ranks are in `value`. */
 static double shoot(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
                     struct shots_call *call, int64_t pause_ns, int64_t *value)
 {
@@ -272,13 +273,13 @@ static double shoot(struct shots *s, const struct shots_plan *plan, const struct
     return (double)(value[END] - when - last) / (plan->loop > 0 ? plan->loop : 1);
 }
 
-/* What the shots of a measurement share. */
+/* State shared by the shots of a measurement. */
 struct pace {
-    int64_t pause_ns, begin_ns, end_ns; /* before a shot; of the first, of the latest */
+    int64_t pause_ns, begin_ns, end_ns; /* before a shot; moment of the first; of the latest */
     int tries;
 };
 
-/* All ranks know the same moments. */
+/* Returns whether the time limit has not been reached; the same on all ranks. */
 static bool in_limit(const struct shots_plan *plan, const struct pace *pace)
 {
     return plan->limit_ns == 0 || pace->end_ns - pace->begin_ns < plan->limit_ns;
@@ -299,7 +300,7 @@ static bool goes_on(const struct shots_plan *plan, const struct shots_figure *f,
            in_limit(plan, pace);
 }
 
-/* One shot for a figure; returns whether it was in time. */
+/* Takes a shot for a figure.  Returns whether the shot was in time. */
 static bool take(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
                  struct shots_call *call, bool counted, struct pace *pace, struct shots_figure *f)
 {
@@ -307,7 +308,7 @@ static bool take(struct shots *s, const struct shots_plan *plan, const struct sh
     double took_ns = shoot(s, plan, coll, call, pace->pause_ns, value);
 
     pace->end_ns = value[END];
-    f->wrong += value[REFUSED] == 0 ? value[WRONG] : 0; /* what nobody moved cannot be wrong */
+    f->wrong += value[REFUSED] == 0 ? value[WRONG] : 0; /* unmoved bytes cannot be wrong */
     f->refused += value[REFUSED];
     if (value[LATE]) {
         f->late++;
@@ -323,13 +324,14 @@ static bool take(struct shots *s, const struct shots_plan *plan, const struct sh
 }
 
 struct turn {
-    int settling, counted; /* shots */
+    int settling, counted; /* numbers of shots */
 };
 
 /*
- * The others had the caches in between.  A window whose lines they have thrown out of the reader's
- * caches is much faster than one that a host uses call after call, so a few shots are not enough.
- * Oversubscribed ranks pay for context switches, not for lines.
+ * Returns the numbers of shots of a host's turn.  The other hosts used the caches in between.  A
+ * window whose lines they have evicted from the reader's caches is much faster than a window that a
+ * host uses call after call, so a few shots are not enough.  Oversubscribed ranks pay for context
+ * switches, not for lines.
  */
 static struct turn turn_of(const struct shots *s, const struct shots_plan *plan, size_t bytes,
                            int count)
@@ -351,7 +353,7 @@ void shots_compare(struct shots *s, const struct shots_plan *plan, const struct 
 {
     struct pace pace = { .pause_ns = s->pause_ns / 2 > PAUSE_NS
                                          ? s->pause_ns / 2
-                                         : PAUSE_NS }; /* what was needed before */
+                                         : PAUSE_NS }; /* half of the last pause */
     double line_ns = line_now(s, plan);
     struct turn turn = turn_of(s, plan, shots_buffer_bytes(coll, call->bytes, s->ranks), count);
     int warmups = plan->warmups;

@@ -5,14 +5,14 @@
  *
  * In a single shot all ranks wait for the same moment of CLOCK_MONOTONIC (one node, one clock),
  * make one call and read the clock.  The end of the slowest rank counts.  A shot for which a rank
- * came too late is not counted, and the pause before the next one grows until all ranks are in
- * time. Oversubscribed ranks yield while they wait.  Every shot has new data, and the result of
- * each rank is verified.  Each figure has the line transfer between the processors of rank 0 and
- * of the rank that is farthest from it, before and after (line.h); of oversubscribed ranks between
- * the first and the last processor that they may use.
+ * was late is not counted, and the pause before the next shot grows until all ranks are in time.
+ * Oversubscribed ranks yield while they wait.  Every shot has new data, and the result of each rank
+ * is verified.  Each figure has the line transfer between the processors of rank 0 and of the
+ * farthest rank, before and after (line.h), or, if oversubscribed, between the first and the last
+ * processor that the ranks may use.
  *
- * Between shots only the page is used, so that the measurement does not disturb the measured calls.
- * All ranks call the same functions with the same arguments, and get the same results.
+ * Between shots only the page is used, so that the measurement does not disturb the measured
+ * calls.  All ranks call the same functions with the same arguments, and get the same results.
  */
 #ifndef BENCH_SHOTS_H
 #define BENCH_SHOTS_H
@@ -23,33 +23,34 @@
 
 enum { SHOTS_MAX = 100000, SHOTS_SHIFT = -1, LINE_PEERS = 7 };
 
-/* How a call is made.  Nonblocking: started and completed at once. */
+/* How a call is made.  A nonblocking call is started and completed at once. */
 enum shots_way { SHOTS_BLOCKING, SHOTS_NONBLOCKING, SHOTS_PERSISTENT };
 
 struct shots_page; /* shared by all ranks, all zero at first, aligned to 128 bytes */
 
 size_t shots_page_bytes(int ranks);
 
-/* One rank's part. */
+/* A rank's part. */
 struct shots {
     struct shots_page *page;
     int rank, ranks;
     bool oversubscribed;    /* more ranks than processors they may use */
-    int partner;            /* measures the line with rank 0 if they are; 0: there is none */
-    void (*progress)(void); /* called now and then in a long wait, since other ranks may
-                               need progress of this rank's messages; NULL: none */
+    int partner;            /* measures the line with rank 0 if oversubscribed; 0: there is none */
+    void (*progress)(void); /* called from time to time in a long wait, because other ranks may need
+                               progress of this rank's messages; or NULL */
     uint64_t round, line_count[LINE_PEERS];
-    int64_t pause_ns; /* before a shot, as the latest measurement needed it */
+    int64_t pause_ns; /* before a shot, as needed by the latest measurement */
 };
 
-/* One call, as the measured function sees it. */
+/* A call, as passed to the measured function. */
 struct shots_call {
-    void *in, *out; /* shots_buffer_bytes of the largest size each; a broadcast uses `out` */
+    void *in, *out; /* each of shots_buffer_bytes of the largest size; a broadcast uses `out` */
     size_t bytes;
     int rank, ranks, root;
-    int kind;       /* of the row */
+    int kind;       /* the row's kind */
+    bool integers;  /* the elements of a reduction are integers of 64 bits, not doubles */
     uint64_t stamp; /* different in each shot */
-    void *host;     /* what the call needs */
+    void *host;     /* the caller's data for the call */
 };
 
 /* A collective: a row in the table of a measuring program. */
@@ -59,9 +60,9 @@ struct shots_coll {
         SHOTS_NO_BYTES,
         SHOTS_MESSAGE,
         SHOTS_PER_PAIR
-    } moves; /* what `bytes` is the size of: nothing, a rank's message, a pair's block */
+    } moves; /* meaning of `bytes`: nothing, a rank's message, or a block per pair */
     int (*call)(const struct shots_call *c);   /* the measured call; nonzero: refused */
-    void (*fill)(const struct shots_call *c);  /* fills send buffers before the start; NULL: none */
+    void (*fill)(const struct shots_call *c);  /* fills send buffers before the start; or NULL */
     long (*wrong)(const struct shots_call *c); /* number of wrong bytes in the result */
     int kind;                                  /* for call, fill and wrong */
 };
@@ -69,52 +70,52 @@ struct shots_coll {
 struct shots_plan {
     int64_t figure_ns;     /* time to spend on a figure ... */
     int min, max, warmups; /* ... but at least `min` and at most `max` shots, after `warmups`
-                              uncounted ones */
+                              uncounted shots */
     int root;              /* or SHOTS_SHIFT: the next rank in every shot */
-    int loop;              /* back-to-back calls that make one sample; 0: single shots */
-    int64_t skew_ns;       /* ranks arrive at random within it ... */
-    bool one_late;    /* ... or one rank, in turn, arrives late by all of it.  Times count from the
-                      last arrival */
+    int loop;              /* back-to-back calls per sample; 0: single shots */
+    int64_t skew_ns;       /* ranks arrive at random within this time ... */
+    bool one_late;    /* ... or one rank, in turn, arrives late by this time.  Times count from the
+                         last arrival */
     bool cold;        /* buffers are flushed from the caches first */
-    int64_t limit_ns; /* the comparison ends by then with the shots that it has; 0: no limit */
+    int64_t limit_ns; /* time after which the comparison ends with its current shots; 0: no limit */
     bool unlabelled;  /* the line transfer is not measured */
 };
 
 struct shots_figure {
-    double *took_ns;                      /* the caller's, plan->max of them; sorted */
-    double line_before_ns, line_after_ns; /* -1: was not, or could not be measured */
-    double cpu_ns; /* processor time of a rank inside the call, mean; only with skew, else 0 */
+    double *took_ns;                      /* the caller's array [plan->max]; sorted */
+    double line_before_ns, line_after_ns; /* -1: not measured, or not measurable */
+    double cpu_ns; /* mean processor time of a rank inside the call; only with skew, otherwise 0 */
     int shots, late;
     long wrong, refused;
 };
 
-/* Size of a rank's `in`, and of its `out`. */
+/* Returns the size of a rank's `in`, and of its `out`. */
 size_t shots_buffer_bytes(const struct shots_coll *coll, size_t bytes, int ranks);
 
-/* Time of one reading of the clock.  Ranks that are not oversubscribed wait for a shot's moment by
- * reading the clock, so they enter the shot within this time of each other. */
+/* Returns the time of a reading of the clock.  Ranks that are not oversubscribed wait for a shot's
+ * moment by reading the clock, so they enter the shot within this time of each other. */
 double shots_start_ns(void);
 
-/* Fills *s in and finds out whether the ranks are oversubscribed. */
+/* Initialises *s and finds out whether the ranks are oversubscribed. */
 void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
                 void (*progress)(void));
 
-/* The caller sets call->in, out, bytes and host; the rest is filled in.  call->stamp continues to
- * count. */
+/* Measures a collective.  The caller sets call->in, out, bytes and host; the rest is set here.
+ * call->stamp continues to count. */
 void shots_measure(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
                    struct shots_call *call, struct shots_figure *f);
 
 /*
- * The same for several hosts in turn, A B C A B C: one figure per host, all with the same line
- * transfer.  In a turn each host has one sample.  With buffers of up to 256 KB shots that do not
- * count come first, so that the caches are as its own calls leave them, and a turn has more
- * samples: if ranks are oversubscribed one of each, if calls loop none.  Times and numbers of the
- * plan hold for each host, limit_ns for all together.
+ * Measures several hosts in turn, A B C A B C: a figure per host, all with the same line transfer.
+ * In a turn each host has a sample.  With buffers of up to 256 KB, uncounted shots come first, so
+ * that the caches are as after the host's own calls, and a turn has more samples; there is a single
+ * shot of each kind if ranks are oversubscribed, and no uncounted shot if calls loop.  Times and
+ * numbers of the plan are per host, limit_ns is for all together.
  */
 void shots_compare(struct shots *s, const struct shots_plan *plan, const struct shots_coll *coll,
                    struct shots_call *call, void *const *host, int count, struct shots_figure *f);
 
-/* The value below which `percent` of the sorted times are; 0 if there are none. */
+/* Returns the value below which `percent` of the sorted times are, or 0 if there are none. */
 double shots_percentile(const struct shots_figure *f, double percent);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * startup.c - what an MPI program's start takes, for startup.py: each rank prints a line of its
- * processor time and the time from MPI_Init to the end of its first collectives, in ms, and of its
- * private memory then, in KB.
+ * startup.c - the cost of an MPI program's start, for startup.py: each rank prints a line with its
+ * processor time and the time from MPI_Init to the end of its first collectives, in ms, and its
+ * private memory at this time, in KB.
  */
 #include "startup.h"
 

@@ -15,7 +15,8 @@ static inline double ms(clockid_t clock)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* What only this process has mapped, of all its mappings; 0: not known. */
+/* Returns the memory that only this process has mapped, in KB, over all its mappings, or 0 if
+ * unknown. */
 static inline long private_kb(void)
 {
     FILE *f = fopen("/proc/self/smaps_rollup", "r");

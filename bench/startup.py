@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What huddle adds to the start of a job: `huddle run`, its library, and each rank of a program.
+"""Measures the time that huddle adds to a job's start: `huddle run`, its library, and each rank.
 
     python3 bench/startup.py [--build build | --build NAME=FOLDER...] [--mpi openmpi,mpich]
     [--ranks 4] [--launches 20] [--csv FILE]
 
-The launches with and without huddle take turns, with each build that is named.  A line has the
-median difference to the same launch without huddle in its turn, and the quartiles of the
-differences.  cpu is processor time, wall elapsed time, both in ms; private is memory that only one
-process has mapped, in KB.  Of a job's ranks the slowest counts for wall, the mean for the others.
-Processor time is the figure to trust on a machine that has other work.
+The launches with and without huddle take turns, with each named build.  A line has the median
+difference to the launch without huddle of the same turn, and the quartiles of the differences.  cpu
+is processor time, wall elapsed time, both in ms; private is memory that only one process has
+mapped, in KB.  wall is of a job's slowest rank, the other figures are means over the ranks.
+Processor time is more reliable on a machine with other load.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def run(command):
 
 
 def launch(build):
-    """Of a command that does nothing."""
+    """Measures a command that does nothing."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     run(with_huddle(build, ["true"]))
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -56,7 +56,7 @@ def launch(build):
 
 
 def job(build, command):
-    """Of the ranks of a program."""
+    """Measures the ranks of a program."""
     lines = [line.split() for line in run(with_huddle(build, command)).splitlines()]
     ranks = [[float(word) for word in line[1:]] for line in lines if line[:1] == ["startup"]]
     others = [r for r in ranks if r[0] != 0]
@@ -69,7 +69,7 @@ def job(build, command):
 
 
 def context(build, program):
-    """Of huddle's part alone: without it there is nothing."""
+    """Measures huddle's part alone, which is nothing without huddle."""
     if not build:
         return dict.fromkeys(("cpu", "wall", "cpu of rank 0", "wall of rank 0"), 0)
     library = next(build.glob("lib*/libhuddle.so"))
@@ -92,7 +92,7 @@ def compile_with(compiler, name, folder):
 
 
 def write_table(path, about, columns, rows):
-    """To standard output, and to a file if there is a path."""
+    """Writes a table to standard output, and to a file if there is a path."""
     with open(path or os.devnull, "w", encoding="utf-8", newline="") as file:
         for out in (file, sys.stdout):
             out.write(f"# {about}\n")
@@ -102,7 +102,7 @@ def write_table(path, about, columns, rows):
 
 
 def differences(measure, builds, launches):
-    """{(build, figure): [difference to the launch without huddle of the same turn]}"""
+    """Returns {(build, figure): [difference to the launch without huddle of the same turn]}."""
     found = {}
     for _ in range(launches):
         without = measure(None)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * startup_context.c - what huddle does when a rank starts, without an MPI, for startup.py: loads
- * libhuddle and makes a context, with its arena, and rank 0's topology.
+ * startup_context.c - the work of huddle when a rank starts, without an MPI, for startup.py: loads
+ * libhuddle and creates a context, with its arena, and rank 0's topology.
  *
  *   startup_context LIBHUDDLE RANK RANKS
  *

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * team.c - the program bench-team: measures huddle's collectives without MPI, on a team of forked
- * processes, and bare ones (bare.h) for comparison.
+ * processes, and bare collectives (bare.h) for comparison.
  *
  *   bench-team [--ranks N] [--bind core|none] [--ring FRAGMENT:BUFFERS] [options of session.h]
  *
- * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  Bare ones are
- * "bare_barrier", "bare_bcast", "bare_allreduce" and "bare_alltoall".  --ring sets the bytes that
- * bare_bcast copies at once and its number of buffers (default 32768:4).  Nonblocking and
- * persistent calls are waited for at once.  A call that is not handled counts as refused.  Exit
- * status: 0, 1 wrong bytes or a process that died, 2 bad arguments.
+ * The environment (HUDDLE_*) chooses algorithms and parameters, as for any program.  The bare
+ * collectives are "bare_barrier", "bare_bcast", "bare_allreduce" and "bare_alltoall".  --ring sets
+ * the bytes that bare_bcast copies at once and its number of buffers (default 32768:4).
+ * Nonblocking and persistent calls are waited for at once.  A call that is not handled counts as
+ * refused.  Exit status: 0, 1 wrong bytes or a process that died, 2 bad arguments.
  */
 #include "bare.h"
 #include "data.h"
-#include "members/members.h"
+#include "fork_team/fork_team.h"
 #include "session.h"
 #include "teams.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 struct job {
     struct session session;
@@ -29,7 +28,7 @@ struct job {
     bool bind;
 };
 
-/* The process's data that a call needs. */
+/* The process's data for a call. */
 struct host {
     struct teams_host of;
     struct bare_rank bare;
@@ -47,7 +46,7 @@ static int call_bare(const struct shots_call *c)
     return bare_call(&((struct host *)c->host)->bare, c);
 }
 
-/* huddle's, then the bare ones, with the data of huddle's. */
+/* Returns huddle's collectives, then the bare ones, which use the data of huddle's. */
 static const struct shots_coll *all_colls(void)
 {
     static const struct {
@@ -80,30 +79,24 @@ static bool chooses_bare(const struct session *session)
     return chooses;
 }
 
-/* One forked process. */
-static int measure(struct member *m, void *arg)
+/* Runs in a forked process: measures the session. */
+static int measure(struct fork_rank *self, void *arg)
 {
     const struct job *job = arg;
-    struct hud_exchange exchange = members_exchange(m);
-    struct hud_host context_host = members_host(m);
-    struct host host = { .bare = job->bare };
-    hud_context *context = NULL;
+    struct host host = { .of.way = job->session.way, .bare = job->bare };
     struct shots shots;
     char program[64];
 
-    if (hud_context_create(&context_host, &context) != HUD_OK ||
-        hud_team_create(context, &exchange, &host.of.team) != HUD_OK)
+    if (fork_team_join(self, NULL) != HUD_OK)
         return 1;
-    (void)hud_barrier(host.of.team); /* sets it up */
-    host.of.way = job->session.way;
+    host.of.team = self->team;
+    (void)hud_barrier(self->team); /* sets up the team */
     snprintf(program, sizeof program, "huddle %s", hud_version());
-    shots_join(&shots, job->page, m->rank, m->ranks, NULL);
+    shots_join(&shots, job->page, self->rank, self->ranks, NULL);
     host.bare.spins = shots.oversubscribed ? 1 : BARE_SPINS;
     int status = session_run(&job->session, &shots, program, &host);
-    members_meet(m);
     hud_request_free(host.of.kept.request);
-    hud_team_free(host.of.team);
-    hud_context_destroy(context);
+    fork_team_leave(self);
     return status;
 }
 
@@ -125,7 +118,7 @@ static const char *parse_options(struct job *job, int *argc, char **argv)
         const char *value = i + 1 < *argc ? argv[i + 1] : "";
         bool fine = true, mine = true;
         if (!strcmp(argv[i], "--ranks"))
-            fine = (job->ranks = atoi(value)) >= 2 && job->ranks <= MEMBERS_MAX;
+            fine = (job->ranks = atoi(value)) >= 2 && job->ranks <= FORK_TEAM_MAX;
         else if (!strcmp(argv[i], "--bind"))
             fine = (job->bind = !strcmp(value, "core")) || !strcmp(value, "none");
         else if (!strcmp(argv[i], "--ring"))
@@ -143,36 +136,28 @@ static const char *parse_options(struct job *job, int *argc, char **argv)
     return NULL;
 }
 
-static void *shared(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 int main(int argc, char **argv)
 {
     struct job job = { .ranks = 2,
                        .bind = true,
                        .bare = { .fragment_bytes = 32768, .buffers = 4 } };
-    int from[MEMBERS_MAX];
     const char *unknown = parse_options(&job, &argc, argv);
 
     if (!unknown)
         unknown = session_parse(&job.session, all_colls(), argc, argv);
+    if (!unknown && job.session.integers) /* teams and bare collectives add doubles */
+        unknown = "--integers";
     if (unknown)
         return fprintf(stderr, "huddle: bench-team: %s: not an option, or not a valid value\n",
                        unknown),
                2;
-    job.page = shared(shots_page_bytes(job.ranks));
+    job.page = fork_team_shared(shots_page_bytes(job.ranks));
     if (chooses_bare(&job.session))
-        job.bare.shared = shared(bare_bytes(&job.bare, job.ranks));
+        job.bare.shared = fork_team_shared(bare_bytes(&job.bare, job.ranks));
     if (!job.page || (chooses_bare(&job.session) && !job.bare.shared))
         return fprintf(stderr, "huddle: bench-team: out of memory\n"), 1;
-    if (members_start(job.ranks, job.bind, measure, &job, from) != 0)
-        return 1;
-    int status = members_end();
+    int status = fork_team_run(
+        &(struct fork_team){ .ranks = job.ranks, .bind = job.bind, .body = measure, .arg = &job });
     if (status == 1)
         fprintf(stderr, "huddle: bench-team: a process died, or bytes were wrong\n");
     return status;

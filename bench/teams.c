@@ -23,9 +23,9 @@ static const struct hud_op *sum(void)
 static struct hud_view ins[MAX_RANKS], outs[MAX_RANKS];
 static size_t blocks[MAX_RANKS];
 
-/* Before the shot: fills data, and sets the views of each rank's block, or of the whole message.
- * These are of a root: others give the same, or need not, and the next call of a loop may have
- * another root. */
+/* Prepares a shot: fills data, and sets the views of each rank's block, or of the whole message, as
+ * for this rank as root.  Other ranks have the same views, or do not need them, and the next call
+ * of a loop may have another root. */
 static void prepare(const struct shots_call *c)
 {
     struct shots_call own = *c;
@@ -69,7 +69,7 @@ static int call_nonblocking(const struct shots_call *c)
     return status;
 }
 
-/* Prepared once for all calls with the same arguments. */
+/* Makes a persistent call.  The request is prepared once for all calls with the same arguments. */
 static int call_persistent(const struct shots_call *c)
 {
     struct teams_kept *kept = &((struct teams_host *)c->host)->kept;
@@ -88,7 +88,7 @@ static int call_persistent(const struct shots_call *c)
     return status == HUD_OK ? hud_request_wait(kept->request) : status;
 }
 
-/* By the function of the collective's own, where there is one. */
+/* Makes a blocking call, by the collective's own function if there is one. */
 static int call_blocking(const struct shots_call *c)
 {
     hud_team *team = team_of(c);

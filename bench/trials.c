@@ -3,36 +3,35 @@
  * trials.c - the program bench-trials: several settings of huddle compared on one team of forked
  * processes, in turn (A B C A B C), without MPI.
  *
- *   bench-trials [--ranks N] [--bind core|none] SETTINGS...      SETTINGS is a candidate:
- *                                                                NAME=VALUE, a line each; "":
- *                                                                huddle's own choice
+ *   bench-trials [--ranks N] [--bind core|none] SETTINGS...      SETTINGS is a candidate: lines of
+ *                                                                NAME=VALUE; "": huddle's own
+ *                                                                choice
  *
  * Every candidate has its own context and team in every process.  When all are set up, the first
  * line of output is:
  *   {"program": "huddle 0.1.0", "ranks": 2, "oversubscribed": false}
- * Then each line of input asks for a comparison, and one line answers it:
+ * Then each line of input asks for a comparison, and a line of output answers:
  *   COLLECTIVE BYTES FIGURE_US MIN MAX LOOP LIMIT_US LINE CANDIDATE,CANDIDATE...
  *   {"line_before_ns": 90.1, "line_after_ns": 90.3, "figures": [{"candidate": 0, "refused": 0,
  *   "wrong": 0, "took_ns": [210.0, ...]}, ...]}
- * The times of a candidate that refused calls mean nothing.  struct shots_plan in shots.h explains
- * the numbers of a line; LINE 0: the line transfer is not measured.  The program ends with its
- * input.  Exit status: 0, 1 a process died, 2 bad arguments.
+ * The times of a candidate that refused calls are meaningless.  struct shots_plan in shots.h
+ * explains the numbers of a line; LINE 0: the line transfer is not measured.  The program ends at
+ * the end of its input.  Exit status: 0, 1 a process died, 2 bad arguments.
  */
-#include "members/members.h"
+#include "fork_team/fork_team.h"
 #include "teams.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 enum { CANDIDATES = 256, LINE_BYTES = 2048, SETTINGS = 32 };
 enum {
-    SETTLE_S = 1 /* until ranks that wait have forgotten how busy the machine was while they were
-                    all set up */
+    SETTLE_S = 1 /* until waiting ranks no longer take into account how busy the machine was during
+                    the set-up */
 };
 
-/* What rank 0 has read, for all. */
+/* The line that rank 0 has read, for all ranks. */
 struct order {
     bool over;
     char line[LINE_BYTES];
@@ -41,11 +40,11 @@ struct order {
 struct job {
     struct shots_page *page;
     struct order *order;
-    char **settings; /* a text per candidate */
+    char **settings; /* the settings of each candidate */
     int candidates;
 };
 
-/* A candidate, in one process. */
+/* A candidate in a process. */
 struct trial {
     struct teams_host of;
     char text[LINE_BYTES];
@@ -61,10 +60,10 @@ struct comparison {
     int which[CANDIDATES], count;
 };
 
-/* False: a line says why. */
-static bool open_trial(struct trial *t, struct member *m, const char *settings)
+/* Opens a candidate.  Returns false after printing the reason. */
+static bool open_trial(struct trial *t, struct fork_rank *self, const char *settings)
 {
-    struct hud_host host = members_host(m);
+    struct hud_host host = fork_team_host(self);
     int count = 0;
 
     snprintf(t->text, sizeof t->text, "%s", settings);
@@ -72,7 +71,7 @@ static bool open_trial(struct trial *t, struct member *m, const char *settings)
          word = strtok_r(NULL, "\n", &rest))
         t->settings[count++] = word;
     host.settings = t->settings;
-    t->exchange = members_exchange(m);
+    t->exchange = fork_team_exchange(self);
     if (hud_context_create(&host, &t->context) != HUD_OK ||
         hud_team_create(t->context, &t->exchange, &t->of.team) != HUD_OK)
         return fprintf(stderr, "huddle: bench-trials: out of memory\n"), false;
@@ -88,13 +87,14 @@ static void close_trials(struct trial *trial, int count)
     free(trial);
 }
 
-/* All candidates of this process, each after its first call; NULL: a line says why. */
-static struct trial *open_trials(struct member *m, const struct job *job)
+/* Opens all candidates of this process, and makes the first call of each.  Returns NULL after
+ * printing the reason. */
+static struct trial *open_trials(struct fork_rank *self, const struct job *job)
 {
     struct trial *trial = calloc((size_t)job->candidates, sizeof *trial);
 
     for (int i = 0; trial && i < job->candidates; i++) {
-        if (!open_trial(&trial[i], m, job->settings[i])) {
+        if (!open_trial(&trial[i], self, job->settings[i])) {
             close_trials(trial, i);
             return NULL;
         }
@@ -152,7 +152,8 @@ static void print_figures(const struct comparison *c, const struct shots_figure 
     fflush(stdout);
 }
 
-/* The buffers stay, and grow: new pages would be a part of the first shots.  False: no memory. */
+/* Allocates the buffers.  They are kept, and only grow, because new pages would be part of the
+ * first shots.  Returns false if out of memory. */
 static bool have_buffers(const struct comparison *c, struct shots_call *call, size_t *have_bytes)
 {
     enum { PAGE = 4096 };
@@ -172,7 +173,7 @@ static bool have_buffers(const struct comparison *c, struct shots_call *call, si
     return true;
 }
 
-/* Returns 0, or a status: the line that says why is rank 0's. */
+/* Makes a comparison.  Returns 0, or an exit status after rank 0 has printed the reason. */
 static int compare(const struct comparison *c, struct shots *s, struct shots_call *call,
                    size_t *have_bytes, struct trial *trial)
 {
@@ -184,7 +185,7 @@ static int compare(const struct comparison *c, struct shots *s, struct shots_cal
     call->bytes = c->bytes;
     if (!took_ns || !f || !have_buffers(c, call, have_bytes))
         return fprintf(stderr, "huddle: bench-trials: out of memory\n"),
-               1; /* what was taken goes with the process */
+               1; /* the process ends, so nothing is freed */
     for (int i = 0; i < c->count; i++) {
         f[i].took_ns = took_ns + (size_t)i * (size_t)c->plan.max;
         host[i] = &trial[c->which[i]];
@@ -199,22 +200,22 @@ static int compare(const struct comparison *c, struct shots *s, struct shots_cal
 
 /* ---- the processes ---- */
 
-/* Rank 0 reads a line, all get it; false: there is none left. */
-static bool next_order(const struct member *m, struct order *order)
+/* Reads a line on rank 0, for all ranks.  Returns false at the end of the input. */
+static bool next_order(const struct fork_rank *self, struct order *order)
 {
-    members_meet(m); /* all are through with the one before */
-    if (m->rank == 0)
+    fork_team_meet(self); /* all ranks have finished the previous line */
+    if (self->rank == 0)
         order->over = !fgets(order->line, sizeof order->line, stdin);
-    members_meet(m);
+    fork_team_meet(self);
     return !order->over;
 }
 
-static int work(struct member *m, void *arg)
+static int work(struct fork_rank *self, void *arg)
 {
     const struct job *job = arg;
-    struct shots_call call = { .ranks = m->ranks };
+    struct shots_call call = { .ranks = self->ranks };
     size_t have_bytes = 0;
-    struct trial *trial = open_trials(m, job);
+    struct trial *trial = open_trials(self, job);
     struct comparison c;
     struct shots shots;
     int status = 0;
@@ -222,39 +223,32 @@ static int work(struct member *m, void *arg)
     if (!trial)
         return 1;
     nanosleep(&(struct timespec){ .tv_sec = SETTLE_S }, NULL);
-    shots_join(&shots, job->page, m->rank, m->ranks, NULL);
-    if (m->rank == 0)
+    shots_join(&shots, job->page, self->rank, self->ranks, NULL);
+    if (self->rank == 0)
         printf("{\"program\": \"huddle %s\", \"ranks\": %d, \"oversubscribed\": %s}\n",
                hud_version(), shots.ranks, shots.oversubscribed ? "true" : "false");
     fflush(stdout);
-    while (status == 0 && next_order(m, job->order)) {
+    while (status == 0 && next_order(self, job->order)) {
         bool understood = parse(job->order->line, job->candidates, &c);
-        if (!understood && m->rank == 0)
+        if (!understood && self->rank == 0)
             fprintf(stderr, "huddle: bench-trials: not understood: %s", job->order->line);
         status = understood ? compare(&c, &shots, &call, &have_bytes, trial) : 2;
     }
-    members_meet(m);
+    fork_team_meet(self);
     close_trials(trial, job->candidates);
     free(call.in);
     free(call.out);
     return status;
 }
 
-static void *shared(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 int main(int argc, char **argv)
 {
-    int from[MEMBERS_MAX], ranks = 2, at = 1;
+    int ranks = 2, at = 1;
     bool bind = true;
 
     for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
         bool fine = !strcmp(argv[at], "--ranks") && (ranks = atoi(argv[at + 1])) >= 2 &&
-                    ranks <= MEMBERS_MAX;
+                    ranks <= FORK_TEAM_MAX;
         if (!strcmp(argv[at], "--bind"))
             fine = (bind = !strcmp(argv[at + 1], "core")) || !strcmp(argv[at + 1], "none");
         if (!fine)
@@ -267,11 +261,10 @@ int main(int argc, char **argv)
         return fprintf(stderr, "huddle: bench-trials: %d candidates (accepted: 1 to %d)\n",
                        job.candidates, CANDIDATES),
                2;
-    job.page = shared(shots_page_bytes(ranks));
-    job.order = shared(sizeof *job.order);
+    job.page = fork_team_shared(shots_page_bytes(ranks));
+    job.order = fork_team_shared(sizeof *job.order);
     if (!job.page || !job.order)
         return fprintf(stderr, "huddle: bench-trials: out of memory\n"), 1;
-    if (members_start(ranks, bind, work, &job, from) != 0)
-        return 1;
-    return members_end();
+    return fork_team_run(
+        &(struct fork_team){ .ranks = ranks, .bind = bind, .body = work, .arg = &job });
 }

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each way of waiting (HUDDLE_WAIT) costs: barriers of forked processes, without MPI.
+"""Measures each way of waiting (HUDDLE_WAIT): barriers of forked processes, without MPI.
 
     python3 bench/waiting.py [--build build] [--launches 5] [--ways poll,yield,sleep,adaptive]
     [--only TEXT]
 
 Each row is a situation: a number of ranks, back-to-back or single calls, with or without a late
 rank, and with a number of neighbours, which are other processes that spin.  The ways of waiting are
-launched in turn, so that all see the same machine.  A figure is the median of the launches, with
-minimum and maximum, in us.  Where a rank is late, there is also the share of a processor that a
-rank uses in the call.  line: the transfer of a cache line between the processors of two ranks.
+launched in turn, under the same conditions.  A figure is the median of the launches, with minimum
+and maximum, in us.  With a late rank, there is also the share of a processor that a rank uses in
+the call.  line: the transfer of a cache line between the processors of two ranks.
 """
 
 import argparse
@@ -32,7 +32,7 @@ SITUATIONS = [
     *(Situation(32, "none", 0, 0, loop) for loop in (100, 0)),
     Situation(32, "none", 0, 10000, 0),
 ]
-LIMIT_S = 60  # poll may not finish where ranks outnumber processors
+LIMIT_S = 60  # poll may not finish if oversubscribed
 
 
 def name_of(s):
@@ -42,7 +42,7 @@ def name_of(s):
 
 
 def launch(program, s, way):
-    """The figure of one launch; None: it did not finish."""
+    """Returns the figure of a launch, or None if it did not finish."""
     command = [
         program,
         "--ranks",
@@ -53,7 +53,7 @@ def launch(program, s, way):
         "barrier",
         "--figure-ms",
         "100",
-        "--least",
+        "--min",
         "5",
     ]
     command += ["--late-us", str(s.late_us)] if s.late_us else []

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a request costs beyond a blocking call, on a team without MPI.
+"""Measures the time that a request costs beyond a blocking call, on a team without MPI.
 
     python3 bench/ways.py [--build build] [--ranks 2,4] [--launches 5] [--csv FILE]
 
 bench-team makes the calls in three ways: blocking, nonblocking (started, and waited for at once),
-persistent (prepared once, then the same).  Launches take turns; medians of the launches whose line
-transfer is of one class (near: one cache).
+and persistent (prepared once, then started and waited for).  Launches take turns.  Figures are
+medians of the launches with the same class of line transfer (near: within one cache).
 """
 
 import argparse

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The edges of an algorithm, read from its source: what its head declares, and the labelled calls.
+"""Reads the edges of an algorithm from its source: its head's declarations and the labelled calls.
 
-In the head comment `R1 -> A1` declares that what precedes the calls labelled R1 happens before what
-follows the calls labelled A1.  In the code mem_post and net_send carry /* Rn */, mem_await,
-mem_peek and net_arrived carry /* An */, mem_add one of either or both, on the line of the call.
+In the head comment `R1 -> A1` declares that everything before the calls labelled R1 happens before
+everything after the calls labelled A1.  In the code mem_post and net_send carry /* Rn */,
+mem_await, mem_peek and net_arrived carry /* An */, and mem_add carries either or both, on the line
+of the call.
 
-usage: edges.py SRC OUTPUT     writes a C table of the labels of all waits below the folder SRC:
-file, line, label
+usage: edges.py OUTPUT SRC [LAB]     writes a C table of the labels of all waits below the folders
+SRC and LAB: file, line, label
 """
 
 import pathlib
@@ -15,7 +16,7 @@ import re
 import sys
 from typing import NamedTuple
 
-PROTOCOLS = ("alg/window.c", "core/check/rollcall.c", "core/team/vacate.c")
+PROTOCOLS = ("alg/window.c", "core/watch/rollcall.c", "core/slice/team_leave.c")
 CALL = re.compile(r"\b(?:mem|net)_(post|await|peek|add|send|arrived)(?:_cell)?\s*\(")
 COMMENT = re.compile(r"/\*(.*?)\*/")
 LABEL = re.compile(r"\b([RA]\d+)\b")
@@ -23,7 +24,7 @@ EDGE = re.compile(r"\b(R\d+) -> (A\d+)\b")
 
 
 def full_name(call):
-    """Of a call that a site names."""
+    """Returns the full name of a call that a site names."""
     return ("net_" if call in ("send", "arrived") else "mem_") + call
 
 
@@ -37,11 +38,11 @@ class Site(NamedTuple):
 
 def read(path):
     """
-    The declared edges of a file, and its sites; a line that has labels but no call is a site with
-    call ''.
+    Returns the declared edges of a file, and its sites.  A line with labels but no call is a site
+    with call ''.
     """
     text = pathlib.Path(path).read_text(encoding="utf-8")
-    # the head is the first comment after the licence line
+    # The head is the first comment after the licence line.
     comments = [m for m in re.finditer(r"/\*.*?\*/", text, re.S) if "SPDX" not in m[0]]
     head = comments[0].end() if comments else 0
     edges = EDGE.findall(text[:head])
@@ -59,17 +60,31 @@ def read(path):
     return edges, sites
 
 
-def files(src):
-    """Algorithms, the headers of families that post or wait, and the protocols around them."""
-    shared = [path for path in sorted(src.glob("alg/*/*.h")) if read(path)[1]]
-    return sorted(src.glob("alg/*/*.c")) + shared + [src / name for name in PROTOCOLS]
+def algorithms(folder):
+    """Returns the algorithms below a folder, and the headers of families that post or wait."""
+    shared = [path for path in sorted(folder.glob("alg/*/*.h")) if read(path)[1]]
+    return sorted(folder.glob("alg/*/*.c")) + shared
 
 
-def main(src, output):
-    src = pathlib.Path(src)
+def files(src, lab=None):
+    """
+    Returns the algorithms of both folders, and the protocols around them.  lab: the laboratory's
+    folder, or None.
+    """
+    more = algorithms(lab) if lab else []
+    return algorithms(src) + more + [src / name for name in PROTOCOLS]
+
+
+def place(path, src):
+    """Returns the name of a file in messages: below src, or from lab on."""
+    return path.relative_to(src if src in path.parents else src.parent).as_posix()
+
+
+def main(output, *folders):
+    src, *lab = map(pathlib.Path, folders)
     rows = [
-        f'{{ "{path.relative_to(src).as_posix()}", {site.line}, "{", ".join(site.labels)}" }},'
-        for path in files(src)
+        f'{{ "{place(path, src)}", {site.line}, "{", ".join(site.labels)}" }},'
+        for path in files(src, *lab)
         for site in read(path)[1]
         if site.call and site.labels
     ]

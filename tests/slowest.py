@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Passes on what ctest prints, and names the tests that took longest before its summary, which stays
-the end.
+Copies the output of ctest, and lists the slowest tests before its summary, which remains at the
+end.
 
     ctest ... | slowest.py
 """

@@ -10,7 +10,7 @@ release=bookworm
 tools="gcc-12-aarch64-linux-gnu cpp-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libgcc-12-dev-arm64-cross
     libstdc++-12-dev-arm64-cross qemu-user-static"
 libraries="libc6 libc6-dev linux-libc-dev libcrypt1 libcrypt-dev libgcc-s1 libatomic1 libstdc++6 libudev1 zlib1g libgfortran5
-    libhwloc-dev libhwloc15 libjansson-dev libjansson4 libtomlplusplus-dev libtomlplusplus3 libcmocka-dev libcmocka0
+    libhwloc-dev libhwloc15 libjansson-dev libjansson4 libcmocka-dev libcmocka0
     libboost1.74-dev libboost-context1.74-dev libboost-context1.74.0
     libopenmpi-dev libopenmpi3 libpmix-dev libpmix2 libevent-dev libevent-core-2.1-7 libevent-pthreads-2.1-7 libmunge2
     libmpich-dev libmpich12 libucx0 libnuma1 libnl-3-200 libnl-route-3-200 libibverbs1 librdmacm1"

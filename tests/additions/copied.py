@@ -4,9 +4,10 @@ Makes and builds a copy of the tree in which an algorithm and a collective are a
 
 usage: copied.py SOURCE SCRATCH
 
-The algorithm is what CONTRIBUTING.md adds: its file is examples/algorithm/ring.c, its row is taken
-from the text.  The collective is a made-up one: its files are in neighbor_alltoall/, its rows are
-below.  Both are in one copy, which is built once; worked_example.py and made_up.py try it.
+The algorithm is the one that docs/howto/adding-an-algorithm.md adds: its file is
+examples/algorithm/ring.c, its row is taken from the text.  The collective is made up: its files are
+in neighbor_alltoall/, its rows are below.  Both are in one copy, which is built once;
+worked_example.py and made_up.py try it.
 """
 
 import os
@@ -17,12 +18,13 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "lint"))
-import tree  # noqa: E402
+import tree
 
+PAGE = "docs/howto/adding-an-algorithm.md"
 ALGORITHM = "src/alg/bcast/ring.c"
 NAME = "neighbor_alltoall"
-# What adding the collective touches: files, then rows of tables, each before the first line that
-# begins so.
+# The changes that add the collective: files, then rows of tables, each inserted before the first
+# line with this beginning.
 SOURCES = {"meaning.c": f"src/coll/{NAME}.c", "whole.c": f"src/alg/{NAME}/whole.c"}
 ROWS = {
     "src/coll/coll.def": (
@@ -37,13 +39,13 @@ ROWS = {
         " in, ins, in_type, out, outs, out_type, comm)\n",
     ),
 }
-# It takes the place of a row: one without huddle.
+# The collective's row replaces this row, which falls back to the MPI.
 REPLACED = ("src/host/signatures.def", "NEIGHBORS(Alltoall,")
 TARGETS = (
     "sim_check",
     "example_team",
     "simulate",
-    "probe",
+    "query",
     "model",
     "huddle_loader",
     "huddle_launch",
@@ -52,7 +54,7 @@ WHERE_AN_MPI_IS = re.compile(r"^(bench_openmpi|openmpi-[\d.]+|huddle_mpich)$", r
 
 
 def run(copy, command):
-    """What it prints; where it fails, that is printed."""
+    """Runs a command and returns its output, which is printed if the command fails."""
     print("$", command, flush=True)
     words = ["bash", "-c", command]
     out, both = subprocess.PIPE, subprocess.STDOUT
@@ -63,10 +65,13 @@ def run(copy, command):
     return done.stdout
 
 
-def make(source, scratch):
+def make(source, scratch, without=None):
+    """Copies the tree, apart from paths that begin so, and returns where the copy is."""
     copy = os.path.join(scratch, "tree")
     shutil.rmtree(scratch, ignore_errors=True)
     for path in tree.files(source):
+        if without and path.startswith(without):
+            continue
         os.makedirs(os.path.dirname(os.path.join(copy, path)), exist_ok=True)
         shutil.copy2(os.path.join(source, path), os.path.join(copy, path))
     return copy
@@ -93,24 +98,24 @@ def remove(copy, path, beginning):
 
 
 def row_of(text):
-    """The only C block."""
+    """Returns the only C block of a text."""
     found = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert len(found) == 1, "CONTRIBUTING.md should have one C block: the row"
+    assert len(found) == 1, f"{PAGE} should have one C block: the row"
     return found[0]
 
 
 def main(source, scratch):
     copy = make(source, scratch)
     write(copy, ALGORITHM, tree.read(source, "examples/algorithm/ring.c"))
-    insert(copy, "src/alg/alg.def", "ALG(bcast,", row_of(tree.read(source, "CONTRIBUTING.md")))
+    insert(copy, "src/alg/alg.def", "ALG(bcast,", row_of(tree.read(source, PAGE)))
     for name, path in SOURCES.items():
         assert not os.path.exists(os.path.join(copy, path)), path
         write(copy, path, tree.read(HERE, os.path.join(NAME, name)))
     for path, (before, row) in ROWS.items():
         insert(copy, path, before, row)
     remove(copy, *REPLACED)
-    flags = "-DCMAKE_C_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_CXX_FLAGS_RELEASE=-O0"  # is built fast
-    options = f"-DHUD_WERROR=ON -DHUD_TEST_ONLY=sim -DHUD_KERNELS=-O0 {flags}"
+    flags = "-DCMAKE_C_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_CXX_FLAGS_RELEASE=-O0"  # builds fast
+    options = f"-DHUD_WERROR=ON -DHUD_LAB=ON -DHUD_TEST_ONLY=sim -DHUD_KERNELS=-O0 {flags}"
     run(copy, f"cmake -S . -B build -G Ninja {options} >/dev/null")
     known = run(copy, "cmake --build build --target help | cut -d: -f1")
     targets = (*TARGETS, *WHERE_AN_MPI_IS.findall(known))

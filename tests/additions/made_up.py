@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Tries the made-up collective in the copy of the tree that copied.py has made and built: with its
-descriptor, its algorithm and three rows everything knows it.
+Tries the made-up collective in the copy of the tree that copied.py has made and built.  A
+descriptor, an algorithm and three rows must be enough for all parts of huddle.
 
 usage: made_up.py SCRATCH
 
-It is MPI_Neighbor_alltoall, which huddle does not handle, on a graph in which all ranks are
-neighbors.  The race checker, its mutations, the simulator and the CLI know it; both front ends
-handle its calls.
+The collective is MPI_Neighbor_alltoall, which huddle does not handle, on a graph in which all ranks
+are neighbors.  The race checker, its mutations, the simulator and the CLI must know it, and both
+front ends must handle its calls.
 """
 
 import json
@@ -18,9 +18,9 @@ import sys
 
 from copied import HERE, NAME, SOURCES, run
 
-RANKS, CALLS = 2, 100  # each rank of program.c makes as many
+RANKS, CALLS = 2, 100  # calls of each rank of program.c
 VARIABLE = "HUDDLE_" + NAME.upper()
-MPIS = {"openmpi": "--allow-run-as-root --oversubscribe", "mpich": ""}  # more words for mpirun
+MPIS = {"openmpi": "--allow-run-as-root --oversubscribe", "mpich": ""}  # further options of mpirun
 
 
 def must(condition, complaint):
@@ -36,17 +36,17 @@ def check_checker(copy):
 
 def check_cli(copy):
     huddle = "build/bin/huddle"
-    known = json.loads(run(copy, "build/libexec/huddle/probe info collectives"))
+    known = json.loads(run(copy, "build/libexec/huddle/query info collectives"))
     must(NAME in [row["name"] for row in known], "huddle does not list it")
     run(copy, f"{huddle} settings | grep -w {VARIABLE}")
     answer = run(copy, f"{VARIABLE}=whole {huddle} explain {NAME} --ranks 4 --bytes 8")
     must("whole" in answer, "huddle explain does not name its algorithm")
     words = "--machine kunpeng-920 --ranks 8 --bytes 8 --algorithm whole"
-    must("whole" in run(copy, f"{huddle} simulate {NAME} {words}"), "nothing is simulated")
+    must("whole" in run(copy, f"{huddle} lab simulate {NAME} {words}"), "nothing is simulated")
 
 
 def check_mpi(copy, mpi, words):
-    """All its calls are handled; a line where that MPI is not there."""
+    """Checks that all its calls are handled.  Prints a line if the MPI is not installed."""
     if not (shutil.which(f"mpicc.{mpi}") and shutil.which(f"mpirun.{mpi}")):
         print(f"skipped: no {mpi} here")
         return

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Does what CONTRIBUTING.md says about adding an algorithm, in the copy of the tree that copied.py has
-made and built.
+Follows the instructions of docs/howto/adding-an-algorithm.md, in the copy of the tree that
+copied.py has made and built.
 
 usage: worked_example.py SCRATCH
 
-The commands of the steps 3 and 4 are taken from the text.  The lint of edges, the checker, its
-mutations, a team of processes, the simulator and, where there is an Open MPI, the bench judge them.
+The commands of steps 3 and 4 are taken from the text.  The lint of edges, the checker, its
+mutations, a team of processes, the simulator and, if there is an Open MPI, the bench judge them.
 """
 
 import os
@@ -14,17 +14,18 @@ import re
 import shutil
 import sys
 
-from copied import run, tree
+from copied import PAGE, run, tree
 
-SHORTER = {  # what makes a command of the text shorter here; ranks that are not bound have figures
-    # whichever cores the host of a virtual machine moves them to
+# Changes that make a command of the text shorter here.  Ranks that are not bound have figures on
+# any cores of a virtual machine's host.
+SHORTER = {
     "build/test/sim_check": ("--seeds 20", "--seeds 5"),
     "build/bin/huddle bench": ("--launches 7", "--launches 1 --shots 5 --ranks 2 --bind none"),
 }
 
 
 def commands(text):
-    """Those of the steps 3 and 4, without the build."""
+    """Returns the commands of steps 3 and 4, without the build."""
     steps = text[text.index("**3. ") : text.index("**5. ")]
     found = re.findall(r"^```\n(.*?)^```", steps, re.DOTALL | re.MULTILINE)
     lines = [line for line in "".join(found).splitlines() if not line.startswith("cmake ")]
@@ -44,7 +45,7 @@ def shortened(command):
 def main(scratch):
     copy = os.path.join(scratch, "tree")
     bench = os.path.exists(os.path.join(copy, "build/libexec/huddle/bench-openmpi"))
-    for command in commands(tree.read(copy, "CONTRIBUTING.md")):
+    for command in commands(tree.read(copy, PAGE)):
         if command.startswith("build/bin/huddle bench") and not (bench and shutil.which("mpirun")):
             print(f"skipped, no Open MPI: {command}")
             continue

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* corrupt.c - to be preloaded: every broadcast gives the last rank one wrong byte.  A program that
- * verifies its bytes must report it. */
+/* corrupt.c - a library to be preloaded. Every broadcast gives the last rank one wrong byte, and a
+ * program that verifies its bytes must report it. */
 #include <mpi.h>
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)

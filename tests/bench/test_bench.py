@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-`huddle bench`, its programs and quickstart's checks, as they run: what is said of wrong bytes, of
-peers, of failures.  test_bench.py SOURCE BUILD.
+Runs `huddle bench`, its programs and quickstart's checks, and checks their reports about wrong
+bytes, peers and failures.
 """
 
 import glob
@@ -15,23 +15,18 @@ import tempfile
 import time
 import unittest
 
-SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-sys.path[:0] = [
-    os.path.join(SOURCE, "examples", "programs"),
-    SOURCE,
-    os.path.join(SOURCE, "tests", "cli"),
-]
+from paths import BUILD, SOURCE
 
-import hpcc  # noqa: E402
-import quickstart  # noqa: E402
-from cli.common import jobs  # noqa: E402
-from cli.reproduce import smpi  # noqa: E402
-from cli.common.layout import Layout, Trouble  # noqa: E402
-from jobs import JobFailed, Jobs  # noqa: E402
-from said import IN_BUILD, without_progress  # noqa: E402
+sys.path.insert(0, os.path.join(SOURCE, "examples", "programs"))
+
+import hpcc
+import quickstart
+from harness import without_progress
+from jobs import JobFailed, Jobs
+
+from cli.common import jobs
 
 TOOLS = os.path.join(BUILD, "libexec", "huddle")
-FIT, LAYOUT = os.path.join(TOOLS, "bench-fit"), Layout(BUILD, **IN_BUILD)
 OPENMPI, TEAM, HUDDLE = (
     os.path.join(TOOLS, "bench-openmpi"),
     os.path.join(TOOLS, "bench-team"),
@@ -44,8 +39,8 @@ FEW = (
     "4",
     "--figure-ms",
     "30000",
-)  # so many shots, however busy the machine is
-UNBOUND = ("--bind", "none")  # figures of bound ranks are left out where the line's class changes
+)  # this many shots, even on a busy machine
+UNBOUND = ("--bind", "none")  # figures of bound ranks are omitted when the line's class changes
 BARE = ("barrier", "bcast", "allreduce", "alltoall")
 FIGURE = {
     "collective",
@@ -127,7 +122,7 @@ def call(*words, **environment):
 
 
 class Programs(unittest.TestCase):
-    """bench-openmpi and bench-team, on two ranks."""
+    """Tests bench-openmpi and bench-team on two ranks."""
 
     def setUp(self):
         self.jobs = Jobs(BUILD)
@@ -159,10 +154,10 @@ class Programs(unittest.TestCase):
             output, _ = self.jobs.run(
                 [*self.start, OPENMPI, "--bytes", "1,1000,65536", *FEW], huddle
             )
-            probed = call(os.path.join(TOOLS, "probe"), "info", "collectives")
+            answered = call(os.path.join(TOOLS, "query"), "info", "collectives")
             self.check(
                 json.loads(output),
-                [row["name"] for row in json.loads(probed.stdout)],
+                [row["name"] for row in json.loads(answered.stdout)],
                 [1, 1000, 65536],
             )
 
@@ -187,7 +182,7 @@ class Programs(unittest.TestCase):
                 )
 
     def test_roots_in_turn_within_a_loop(self):
-        """Each root has the counts of one, and the data of the first and last are checked."""
+        """Checks the counts of each root, and the data of the first and last root."""
         self.need_openmpi()
         names = "bcast,reduce,gather,scatter,gatherv,scatterv"
         words = ("--coll", names, "--bytes", "8,3000", *FEW, "--root", "shift", "--loop", "6")
@@ -207,7 +202,7 @@ class Programs(unittest.TestCase):
         self.assertTrue(all(figure["refused"] > 0 for figure in answer["figures"]))
 
     def test_a_result_of_fewer_numbers_than_ranks_is_cut_all_the_same(self):
-        """Each call has a number to add, not none for each rank."""
+        """Checks that each call has a number to add, with fewer numbers than ranks."""
         with tempfile.TemporaryDirectory() as folder:
             stats = os.path.join(folder, "stats.json")
             answer = json.loads(
@@ -261,18 +256,6 @@ class Programs(unittest.TestCase):
                     (answer.returncode, answer.stderr),
                 )
 
-    def test_programs_without_groups_take_no_tree_by_groups(self):
-        for tree in ("grouped", "nested", "leaders", "elm"):
-            with self.subTest(tree=tree):
-                answer = call(FIT, "--tree", tree)
-                self.assertEqual(
-                    (2, "huddle: bench-fit: --tree: not an option, or not a valid value\n"),
-                    (answer.returncode, answer.stderr),
-                )
-                if smpi.here(LAYOUT):
-                    with self.assertRaisesRegex(Trouble, f"{tree}:2:0:8: not understood"):
-                        smpi.run(LAYOUT, 1000, 1, 2, [(tree, 2, 0, 8)])
-
     def test_wrong_bytes_are_noticed(self):
         self.need_openmpi()
         with tempfile.TemporaryDirectory() as scratch:
@@ -308,14 +291,14 @@ class Programs(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    """huddle bench."""
+    """Tests huddle bench."""
 
     def setUp(self):
         if not os.path.exists(OPENMPI):
             self.skipTest("no Open MPI here")
 
     def measured(self, *words):
-        """The JSON of a run that ends well and says nothing."""
+        """Returns the JSON of a run that succeeds without messages."""
         with tempfile.TemporaryDirectory() as scratch:
             file = os.path.join(scratch, "out.json")
             answer = call(HUDDLE, "bench", *words, *UNBOUND, "--shots", "4", "--json", file)
@@ -371,7 +354,7 @@ class Command(unittest.TestCase):
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn("huddle inline, 2 ranks: handles 1 of 2 sizes of bcast", answer.stderr)
         self.assertNotIn("64 KB", answer.stdout)
-        self.measured(*words, "--bytes", "8")  # says nothing: all is handled
+        self.measured(*words, "--bytes", "8")  # without messages, since all is handled
 
     def test_a_collective_that_falls_back_is_not_huddle_s(self):
         with tempfile.TemporaryDirectory() as scratch:
@@ -404,13 +387,13 @@ class Command(unittest.TestCase):
         self.assertTrue(all(sample["median_ns"] > 0 for sample in samples))
 
     def test_a_candidate_that_takes_no_call_is_named(self):
-        """And that of another candidate is measured; inline takes no large reductions."""
+        """Checks that the other candidate is measured.  inline accepts no large reductions."""
         words = ("bench", "reduce", "--launches", "2", "--figure-ms", "5", "--compare=tree")
         words += UNBOUND
         for name, sizes, status, said in (
             ("inline", "1M,2M", 1, "reduce of 1 MB, 2 MB not measured: setting, but it "),
             ("inline", "8,1M", 0, "reduce of 1 MB not measured: setting, but it "),
-            ("tree huddle_wait=never", "8", 1, "HUDDLE_WAIT=never is not understood"),
+            ("tree huddle_wait=never", "8", 1, "HUDDLE_WAIT=never is not valid"),
         ):
             with self.subTest(name=name, sizes=sizes), tempfile.TemporaryDirectory() as scratch:
                 file = os.path.join(scratch, "rows.json")
@@ -425,7 +408,7 @@ class Command(unittest.TestCase):
                 self.assertEqual(status, answer.returncode, answer.stderr)
 
     def test_one_processor_serves_two_ranks(self):
-        """There is no line transfer between two processors, and none is asked for."""
+        """Checks that no line transfer is measured, which would need two processors."""
         one = str(min(os.sched_getaffinity(0)))
         for more in ((), ("--compare=tree", "--compare=gather")):
             with self.subTest(more=more), tempfile.TemporaryDirectory() as scratch:
@@ -439,7 +422,7 @@ class Command(unittest.TestCase):
                 self.assertEqual([(None, "any")], [(row["line_ns"], row["line"]) for row in rows])
 
     def test_ranks_that_outnumber_cores_have_a_line_transfer(self):
-        """Of processors that they may use, so of no two ranks' own."""
+        """Checks that the transfer is between any two processors that the ranks may use."""
         if (processors := len(os.sched_getaffinity(0))) < 2:
             self.skipTest("one processor")
         words = ("barrier", "--ranks", str(2 * processors), "--launches", "1", "--shots", "4")
@@ -498,7 +481,7 @@ class Command(unittest.TestCase):
             )
         self.assertEqual((1, 1), (answer.returncode, answer.stderr.count("\n")), answer.stderr)
         self.assertIn("mpich4: not found here", answer.stderr)
-        self.assertRegex(answer.stdout, "not here: mpich4\n")
+        self.assertRegex(answer.stdout, "not found here: mpich4\n")
 
     def test_files_that_cannot_be_written_are_told_before_anything_is_measured(self):
         with tempfile.TemporaryDirectory() as scratch:
@@ -552,7 +535,7 @@ class Command(unittest.TestCase):
         )
 
     def stopped(self, how, seconds):
-        """Status and what was said; no process and no folder of it is left."""
+        """Returns status and messages, and checks that no process or folder is left."""
         with tempfile.TemporaryDirectory() as scratch:
             job = subprocess.Popen(
                 [
@@ -588,10 +571,3 @@ class Command(unittest.TestCase):
         status, _, errors = self.stopped(signal.SIGTERM, 4)
         self.assertEqual(143, status, errors)
         self.assertIn("ended by SIGTERM", errors)
-
-
-if __name__ == "__main__":
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # what a shell runs in the background ignores it, and so would those started here
-    unittest.main()

@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options of `huddle bench`, IMB's and OSU's among them.  test_options.py SOURCE."""
+"""Tests the options of `huddle bench`, including those of IMB and OSU."""
 
-import argparse
 import json
 import os
-import sys
 import tempfile
 import unittest
 import unittest.mock
 
-sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
-
-from cli.bench import arguments, variants  # noqa: E402
-from cli.bench.campaign import Campaign  # noqa: E402
-from cli.common import jobs, peers  # noqa: E402
-from cli.common.layout import Trouble  # noqa: E402
-from cli.common.parser import Parser  # noqa: E402
+from cli.bench import arguments, variants
+from cli.bench.campaign import Campaign
+from cli.common import jobs, peers
+from cli.common.command_line import options_from
+from cli.common.layout import CliError
+from cli.common.validators import BadValue
 
 KNOWN = ["barrier", "bcast"]
 
 
 def settled(*words, known=KNOWN):
-    parser = Parser(allow_abbrev=False)
-    arguments.add_arguments(parser)
-    return arguments.settle(parser.parse_args(words), known)
+    return arguments.settle(options_from("huddle bench", arguments.PARAMETERS, words), known)
 
 
 class Sizes(unittest.TestCase):
@@ -43,7 +38,7 @@ class Sizes(unittest.TestCase):
 
     def test_errors_name_what_was_given(self):
         for text in ("x", "8:", "9:8", "8:16:1", "2G", "-8", "", "1:64:1"):
-            with self.subTest(text=text), self.assertRaises(argparse.ArgumentTypeError):
+            with self.subTest(text=text), self.assertRaises(BadValue):
                 arguments.sizes_of(text)
 
 
@@ -113,7 +108,7 @@ class Synonyms(unittest.TestCase):
             (["ibarrier", "--way", "blocking"], "--way blocking"),
             (["ibarrier", "--bare"], "--way nonblocking"),
         ):
-            with self.subTest(words=words), self.assertRaisesRegex(Trouble, said):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
                 settled(*words)
 
 
@@ -176,9 +171,9 @@ HUDDLE = variants.Variant("huddle", "huddle", MPI, {}, {}, None)
 
 class Launches(Campaign):
     """
-    Without programs: `refused` are the (collective, size) that a team without MPI refuses,
-    `unhandled` the collectives of which huddle handles no call.  launched: words of each launch
-    that is measured.
+    Launches without programs.  `refused` are the (collective, size) that a team without MPI
+    refuses, and `unhandled` the collectives of which huddle handles no call.  `launched` are the
+    words of each measured launch.
     """
 
     def __init__(self, words, refused=(), unhandled=()):
@@ -212,7 +207,7 @@ class Launches(Campaign):
         return None
 
     def ran(self):
-        """(calls of the samples, words of the launch, notes)"""
+        """Returns (calls of the samples, words of the launch, notes)."""
         with (
             unittest.mock.patch.object(
                 variants,
@@ -229,7 +224,7 @@ class Launches(Campaign):
 
 
 class Handled(unittest.TestCase):
-    """What falls back to the MPI is not shown as huddle's."""
+    """Tests that calls which fall back to the MPI are not shown as huddle's."""
 
     def ran(self, *words, **more):
         return Launches([*words, "--bytes", "8,64", "--launches", "1"], **more).ran()
@@ -292,11 +287,14 @@ class Peers(unittest.TestCase):
     def test_absent_is_a_line_and_unknown_an_error(self):
         self.assertIn("mpich5: not found", variants.peer_of("mpich5", self.found))
         for name in ("ompi4-nothing", "mpich4-sm", "elan"):
-            with self.subTest(name=name), self.assertRaisesRegex(Trouble, name):
+            with self.subTest(name=name), self.assertRaisesRegex(CliError, name):
                 variants.peer_of(name, self.found)
 
     def test_where_mpis_are_looked_for(self):
-        """--mpi before PATH, PATH before the folder of wheels, as docs/benchmarking.md has it."""
+        """
+        Checks the order in docs/benchmarking.md: --mpi before PATH, PATH before the folder of
+        wheels.
+        """
         rows = [
             {"mpi": "MPICH 5.0.2", "command": "/path/bin/mpiexec"},
             {"mpi": "Open MPI 4.1.4", "command": "/usr/bin/mpirun"},
@@ -343,7 +341,7 @@ class Peers(unittest.TestCase):
             [(" groups", {"HUDDLE_BARRIER": "groups"}, ["barrier"])],
             variants.forced(settled("--algorithm", "groups"), Layout),
         )
-        with self.assertRaisesRegex(Trouble, "groups"):
+        with self.assertRaisesRegex(CliError, "groups"):
             variants.forced(settled("bcast", "--algorithm", "groups"), Layout)
 
     def test_names(self):
@@ -355,7 +353,3 @@ class Peers(unittest.TestCase):
             ("PRRTE 3", None),
         ):
             self.assertEqual(name, peers.kind_of(version))
-
-
-if __name__ == "__main__":
-    unittest.main()

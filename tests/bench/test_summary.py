@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `huddle bench --summary` measures, and what it makes of figures.  test_summary.py SOURCE."""
+"""Tests what `huddle bench --summary` measures, and its statistics."""
 
-import argparse
 import os
-import sys
 import tempfile
 import unittest
 from types import SimpleNamespace
 from unittest import mock
 
-sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
-
-from cli.bench import arguments, plan, report, rounds, summary, variants  # noqa: E402
-from cli.common import jobs, peers  # noqa: E402
-from cli.common.layout import Trouble  # noqa: E402
-from cli.common.parser import Parser  # noqa: E402
+from cli.bench import arguments, command, plan, report, rounds, summary, variants
+from cli.common import jobs, peers
+from cli.common.command_line import options_from
+from cli.common.layout import CliError
 
 NEAR, FAR = 60, 200  # ns of a line transfer
 KNOWN = [*plan.COLLECTIVES, "alltoallv"]
@@ -32,7 +28,7 @@ def figure(variant, us, size=8, line=NEAR, host="", **more):
 
 
 def four(ours, other, first, second, **more):
-    """huddle on two MPIs, and these alone."""
+    """Returns figures of huddle on two MPIs, and of these MPIs alone."""
     return [
         figure("huddle on ompi4", ours, host="ompi4", **more),
         figure("huddle on mpich5", other, host="mpich5", **more),
@@ -46,6 +42,8 @@ class Cases(unittest.TestCase):
         [case] = summary.cases_of(four(3, 4, 5, 2))
         self.assertEqual(("mpich5", "mpich5", 2.0), (case.host, case.peer, case.ratio))
         self.assertEqual({"ompi4": 3 / 5, "mpich5": 4 / 2}, case.own)
+        line = summary.line_of("bcast", "near", [case])
+        self.assertEqual("2.00 8 mpich5/mpich5", summary.row_of(line)[7])
 
     def test_of_launches_the_median_counts(self):
         samples = four(3, 3, 6, 9) + four(1, 1, 6, 9) + four(9, 2, 6, 9)
@@ -53,7 +51,7 @@ class Cases(unittest.TestCase):
         self.assertEqual((3 / 6, 3), (case.ratio, case.launches))
 
     def test_classes_are_not_mixed(self):
-        """Where an MPI has no figure in a class nothing is compared, but with the same MPI."""
+        """Checks that without an MPI's figure in a class only the same MPI is compared."""
         near, far = four(1, 1, 2, 4), four(8, 8, 4, 2, line=FAR)
         cases = summary.cases_of(near + far[:3])
         self.assertEqual([("near", 0.5), ("far", None)], [(c.line, c.ratio) for c in cases])
@@ -96,12 +94,13 @@ class Lines(unittest.TestCase):
         self.assertAlmostEqual(1.0, bcast.small)
         self.assertAlmostEqual(2.08, bcast.large)
         self.assertEqual((1 << 20, "ompi4"), (bcast.worst.bytes, bcast.worst.peer))
+        self.assertEqual("4.16 1M ompi4/ompi4", summary.row_of(bcast)[7])
         self.assertEqual((4.16, "ompi4", 1 << 20), bcast.own)
         self.assertEqual(("far", 1.0, None), (barrier.line, barrier.small, barrier.large))
         self.assertEqual((5, 3), (everything.cases, everything.above))
 
     def test_tables_fit_a_terminal(self):
-        """With the longest names there are."""
+        """Checks the width with the longest names."""
         more = {"collective": "reduce_scatter", "size": 256 << 10, "line": 10}
         self.samples += [figure("ompi4-sm", 0.01, **more), *four(99, 99, 10, 10, **more)]
         [(title, headers, rows, _)] = summary.tables(summary.cases_of(self.samples))
@@ -125,12 +124,27 @@ class Lines(unittest.TestCase):
         self.assertIn("near 60 ns, far 200 ns", text)
         self.assertIn(f"1 of {len(self.samples)} figures left out", text)
 
+    def test_the_slowest_front_ends_are_counted(self):
+        cases = summary.cases_of(four(3, 4, 5, 2) + four(3, 1, 5, 2, size=64))
+        said = "huddle's time is that of its slowest front end: of 2 cases, mpich5 in 1, ompi4 in 1"
+        self.assertIn(said, summary.last_lines(cases, []))
+        self.assertEqual("", summary.slowest_text(cases[:1]))
+
+    def test_launches_that_did_not_end_are_a_failure(self):
+        for wrong, left_out, said in (
+            (0, set(), []),
+            (3, set(), ["3 bytes were wrong"]),
+            (0, {"ompi4"}, ["launches failed or did not end, as the notes say"]),
+        ):
+            campaign = SimpleNamespace(wrong=wrong, left_out=left_out)
+            self.assertEqual(said, command.failures(campaign))
+
     def test_nothing_compared_is_no_error(self):
         self.assertEqual(["0 cases, 0 above 1, 0 above 1.05"], summary.last_lines([], []))
 
 
 class Earlier(unittest.TestCase):
-    """--add"""
+    """Tests --add."""
 
     def test_figures_are_what_csv_wrote(self):
         samples = four(1.5, 1, 2, 4) + four(1, 1, 2, 4, line=FAR, loop=100, root="0")
@@ -145,14 +159,12 @@ class Earlier(unittest.TestCase):
             with self.subTest(text=text), tempfile.NamedTemporaryFile("w") as file:
                 file.write(text)
                 file.flush()
-                with self.assertRaisesRegex(Trouble, f"--add {file.name}: not figures"):
+                with self.assertRaisesRegex(CliError, f"--add {file.name}: not figures"):
                     summary.read(file.name)
 
 
 def settled(*words):
-    parser = Parser(allow_abbrev=False)
-    arguments.add_arguments(parser)
-    return arguments.settle(parser.parse_args(words), KNOWN)
+    return arguments.settle(options_from("huddle bench", arguments.PARAMETERS, words), KNOWN)
 
 
 class Options(unittest.TestCase):
@@ -176,7 +188,7 @@ class Options(unittest.TestCase):
             (["--quick"], "--quick: only with --summary"),
             (["--minutes", "0"], "--minutes: only with --summary"),
         ):
-            with self.subTest(words=words), self.assertRaisesRegex(Trouble, said):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
                 settled(*words)
 
     def test_huddle_is_measured_on_an_mpi_of_each_abi(self):
@@ -195,7 +207,7 @@ class Options(unittest.TestCase):
 
 
 class Layout:
-    """Of which collectives have a root."""
+    """A layout that tells which collectives have a root."""
 
     @staticmethod
     def ask(*_words):
@@ -203,7 +215,9 @@ class Layout:
 
 
 class Measured(unittest.TestCase):
-    """Rounds without launches: a launch takes `took_s`, and its figures are of the next class."""
+    """
+    Tests rounds without launches: a launch takes `took_s`, and its figures are of the next class.
+    """
 
     def setUp(self):
         self.now, self.launched, self.classes = 0.0, [], []
@@ -274,7 +288,3 @@ class Measured(unittest.TestCase):
         usual_s, part.left_s = part.limit_s(None), 7
         self.assertGreater(usual_s, 60)
         self.assertEqual(7 + rounds.SLACK_S, part.limit_s(None))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,45 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The choices on described machines are those of choices.txt, on any machine that asks.
+"""Tests that the choices on described machines are those of choices.txt, on any machine.
 
-test_choices.py SOURCE BUILD [--write]: write that file anew.  ./test asks one question in four,
-./test --full all of them.  A line of the file: an answer (the
-pieces of the axis of sizes, then those of operations that do not commute), then the questions that
-have it (machine, collective, ranks, map, HUDDLE_CMA)."""
+HUD_WRITE=1 writes this file anew.  ./test asks one question in four, ./test --full all of them.  A
+line of the file has an answer (the pieces of the axis of sizes, then the pieces of operations that
+do not commute), then its questions (machine, collective, ranks, map, HUDDLE_CMA).
+"""
 
 import json
 import os
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from said import IN_BUILD, some
+from harness import IN_BUILD, some
+from paths import BUILD, SOURCE
 
-SOURCE, BUILD = (os.path.abspath(word) for word in sys.argv[1:3])
-sys.path.insert(0, SOURCE)
-from cli.common import machines  # noqa: E402
-from cli.common.layout import Layout  # noqa: E402
+from cli.common import machines
+from cli.common.layout import Layout
 
 FILE = os.path.join(SOURCE, "tests", "cli", "choices.txt")
 RANKS = (2, 3, 4, 8, 9, 15, 16, 17, 32, 33, 64, 65, 128, 129, 256)
 
 
-PROBE = os.path.join(BUILD, "libexec", "huddle", "probe")
+QUERY = os.path.join(BUILD, "libexec", "huddle", "query")
 
 
 def collectives():
     told = subprocess.run(
-        [PROBE, "info", "collectives"], stdout=subprocess.PIPE, timeout=60, check=True
+        [QUERY, "info", "collectives"], stdout=subprocess.PIPE, timeout=60, check=True
     )
     return [row["name"] for row in json.loads(told.stdout)]
 
 
 def described():
-    """name -> what `probe` is told of it."""
+    """Returns name -> the description passed to `query`."""
     layout = Layout(BUILD, **IN_BUILD)
-    layout.machines = os.path.join(SOURCE, "machines")
+    layout.machines = os.path.join(SOURCE, "lab", "machines")
     return {
         name: machines.described(layout, machines.load(layout, name))
-        for name in machines.names_in(layout.machines)  # what is recorded adds nothing here
+        for name in machines.names_in(layout.machines)  # recorded machines add nothing here
     }
 
 
@@ -51,7 +49,7 @@ QUESTIONS = [
 
 
 def words(pieces):
-    """Neighbours that are served alike are one."""
+    """Formats pieces.  Neighbours with the same service are joined."""
     found = []
     for piece in pieces or ():
         serves = piece["serves"]
@@ -68,7 +66,7 @@ def ask(question):
     machine, collective, ranks, place, cma = question
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
     done = subprocess.run(
-        [PROBE, "explain", collective, "0", str(ranks), place, *MACHINES[machine]],
+        [QUERY, "explain", collective, "0", str(ranks), place, *MACHINES[machine]],
         env={**clean, "HUDDLE_CMA": cma},
         stdout=subprocess.PIPE,
         text=True,
@@ -79,8 +77,8 @@ def ask(question):
     return f"{words(answer['pieces'])}|{words(answer['ordered'])}"
 
 
-def main():
-    write = "--write" in sys.argv
+def test_choices_are_those_of_the_file():
+    write = bool(os.environ.get("HUD_WRITE"))
     asked_now = QUESTIONS if write else some(QUESTIONS, 4)
     with ThreadPoolExecutor(2) as pool:
         answers = dict(zip(asked_now, pool.map(ask, asked_now)))
@@ -90,17 +88,9 @@ def main():
             groups.setdefault(said, []).append("/".join(map(str, question)))
         with open(FILE, "w", encoding="utf-8") as file:
             file.writelines(f"{said}|{' '.join(asked)}\n" for said, asked in groups.items())
-        return 0
     with open(FILE, encoding="utf-8") as file:
         lines = [line.rpartition("|") for line in file]
     expected = {question: said for said, _, asked in lines for question in asked.split()}
     assert len(expected) == len(QUESTIONS)
-    wrong = [q for q, said in answers.items() if expected.get("/".join(map(str, q))) != said]
-    for q in wrong[:5]:
-        print(f"{q}: {answers[q]}\n  expected {expected.get('/'.join(map(str, q)))}")
-    print(f"{len(answers)} questions compared, {len(wrong)} wrong")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    wrong = {q: said for q, said in answers.items() if expected["/".join(map(str, q))] != said}
+    assert wrong == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command `huddle` as users call it.  test_cli.py BUILD."""
+"""Tests the command `huddle` as users call it."""
 
 import glob
 import itertools
@@ -11,13 +11,13 @@ import sys
 import tempfile
 import unittest
 
-from said import some
+from harness import some
+from paths import BUILD
 
-BUILD = os.path.abspath(sys.argv.pop(1))
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 CLI = os.path.join(BUILD, "libexec", "huddle", "cli")
 
-# What launchers answer to --version, and what huddle makes of it.
+# The answers of launchers to --version, and the names that huddle derives.
 LAUNCHERS = {
     "mpirun": ("mpirun (Open MPI) 5.0.7\n\nReport bugs to ...\n", "Open MPI 5.0.7", "openmpi-5.0"),
     "mpiexec": (
@@ -54,7 +54,7 @@ def huddle(*words, **environment):
 
 
 def seen_by_command(*options, **environment):
-    """The environment that a command of `huddle run` sees."""
+    """Returns the environment of a command of `huddle run`."""
     answer = huddle("run", *options, "--", "env", "-0", **environment)
     assert answer.returncode == 0, answer.stderr
     return dict(pair.split("=", 1) for pair in answer.stdout.split("\0") if pair)
@@ -74,8 +74,8 @@ class Run(unittest.TestCase):
     def test_a_relative_tuning_file_is_that_of_the_folder_where_the_job_starts(self):
         name, here = "HUDDLE_TUNING", os.getcwd()
         for value, seen in (
-            ("a/t.toml", os.path.join(here, "a/t.toml")),
-            ("/a/t.toml", "/a/t.toml"),
+            ("a/t.rules", os.path.join(here, "a/t.rules")),
+            ("/a/t.rules", "/a/t.rules"),
             ("off", "off"),
             ("", ""),
             ("a" * 250, "a" * 250),  # as an absolute path it would be too long for a setting
@@ -83,7 +83,7 @@ class Run(unittest.TestCase):
             with self.subTest(value=value):
                 self.assertEqual(seen, seen_by_command(**{name: value})[name])
                 self.assertEqual(seen, seen_by_command("--set", f"{name}={value}")[name])
-                both = seen_by_command("--set", f"{name}={value}", **{name: "b.toml"})
+                both = seen_by_command("--set", f"{name}={value}", **{name: "b.rules"})
                 self.assertEqual(seen, both[name])
 
     def test_commands_that_do_not_exist(self):
@@ -91,15 +91,20 @@ class Run(unittest.TestCase):
             ("rnu", "did you mean run?"),
             ("setings", "did you mean settings?"),
             ("sh", "did you mean huddle run -- sh"),
-            ("zzz", "accepted: run, "),
+            ("zzz", "the commands are run, "),
         ):
             answer = huddle(word)
             self.assertEqual(2, answer.returncode)
-            self.assertRegex(answer.stderr, rf"^huddle: no command {word}: [^\n]*\n$")
+            self.assertRegex(
+                answer.stderr, rf"^huddle: {word} is not a command of huddle; [^\n]*\n$"
+            )
             self.assertIn(said, answer.stderr)
 
     def test_bad_words_have_one_form(self):
-        """Of argparse and of huddle: what, the value, what is accepted."""
+        """
+        Checks the form of errors by click and by huddle: the option, the value, the accepted
+        values.
+        """
         for words, said in (
             ("info --bind x", "--bind x: not possible (accepted: core, none)"),
             ("info --ranks x", "--ranks x: not possible (accepted: 1 to 1024)"),
@@ -111,8 +116,8 @@ class Run(unittest.TestCase):
             ("bench --skew 3 --late 3", "--late: not with --skew (accepted: one of the two)"),
             ("info --ranks", "--ranks: the value is missing; see huddle info --help"),
             ("info --json=3", "--json: takes no value; see huddle info --help"),
-            ("info --rank 3", "no option of huddle info: --rank; did you mean --ranks?"),
-            ("info x", "info x: a word too many; see huddle info --help"),
+            ("info --rank 3", "--rank is not an option of huddle info; did you mean --ranks?"),
+            ("info x", "unexpected argument x; see huddle info --help"),
             ("who", "PID is missing; see huddle who --help"),
             (
                 "profile sh -c true",
@@ -228,9 +233,14 @@ class Run(unittest.TestCase):
             (("run",), 2, "nothing to run"),
             (("run", "--"), 2, "nothing to run"),
             (("run", "--", "no-such-command"), 127, "no-such-command"),
-            (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "HUDDLE_MEMRY"),
+            (("run", "--set", "HUDDLE_MEMRY=1", "--", "true"), 2, "did you mean HUDDLE_MEMORY?"),
+            (("run", "--set", "HUDDLE_LEASE=1", "--", "true"), 2, "out of range (accepted: auto"),
             (("run", "--set", "HUDDLE_MEMORY", "--", "true"), 2, "HUDDLE_MEMORY=VALUE"),
-            (("run", "--set", "HUDDLE_MEMORY=x", "--", "true"), 2, "accepted: auto, or a number"),
+            (
+                ("run", "--set", "HUDDLE_MEMORY=x", "--", "true"),
+                2,
+                "not valid (accepted: auto, or a",
+            ),
             (("run", "--set", "--", "true"), 2, "--set"),
             (("run", "--explain=1", "--", "true"), 2, "--explain"),
             (("run", "--stats=", "--", "true"), 2, "FILE"),
@@ -245,7 +255,7 @@ class Run(unittest.TestCase):
                 self.assertIn(said, answer.stderr)
 
     def test_starts_no_python(self):
-        """In an installation without the CLI, which every other command needs."""
+        """Checks an installation without the CLI, which every other command needs."""
         with tempfile.TemporaryDirectory() as prefix:
             os.mkdir(os.path.join(prefix, "bin"))
             alone = shutil.copy(HUDDLE, os.path.join(prefix, "bin"))
@@ -300,16 +310,17 @@ class Run(unittest.TestCase):
 class Launcher(unittest.TestCase):
     def test_packages_of_the_build_tree_are_found_there_only(self):
         """
-        The environment that ./quickstart makes; a CLI like ours, whose command says whether it sees
-        what lies there.
+        Checks the environment that ./quickstart makes, with a fake CLI whose status shows whether
+        it finds a package there.
         """
+        version = "{}.{}".format(*sys.version_info)
         with tempfile.TemporaryDirectory() as tree:
             files = {
-                "venv/lib/python%d.%d/site-packages/only_here.py" % sys.version_info[:2]: "",
-                "libexec/huddle/huddle_cli/__init__.py": "",
-                "libexec/huddle/huddle_cli/common/__init__.py": "",
-                "libexec/huddle/huddle_cli/common/layout.py": "def Layout(*_, **__): pass\n",
-                "libexec/huddle/huddle_cli/main.py": (
+                f"venv/lib/python{version}/site-packages/only_here.py": "",
+                "libexec/huddle/python/cli/__init__.py": "",
+                "libexec/huddle/python/cli/common/__init__.py": "",
+                "libexec/huddle/python/cli/common/layout.py": "def Layout(*_, **__): pass\n",
+                "libexec/huddle/python/cli/main.py": (
                     "import importlib.util\ndef main(*_): return 5 if"
                     " importlib.util.find_spec('only_here') else 6\n"
                 ),
@@ -374,7 +385,10 @@ class Info(unittest.TestCase):
             self.assertIn(words, answer.stdout)
 
     def test_single_copy(self):
-        """By mappings only where all ranks have them; the fake of libxpmem maps memory by files."""
+        """
+        Checks that mappings are used only if all ranks have them.  The fake of libxpmem maps memory
+        by files.
+        """
         fake = os.path.join(BUILD, "test", "fake")
         for said, more in (
             ("no", {"HUDDLE_CMA": "off"}),
@@ -394,7 +408,10 @@ class Info(unittest.TestCase):
                 self.assertEqual([said, said], [team["single_copy"] for team in teams])
 
     def test_huge_pages(self):
-        """On a system that has none, ordinary ones; each rank's kind is told, and the system's."""
+        """
+        Checks that a system without huge pages has ordinary pages, and that the kind of each rank's
+        pages and of the system's is shown.
+        """
         answer = huddle(
             "info", "--json", "--ranks", "2", HUDDLE_HUGE_PAGES="on", HUDDLE_MEMORY="4M"
         )
@@ -416,7 +433,16 @@ class Info(unittest.TestCase):
         answer = huddle("info", HUDDLE_MEMORY="lots")
         self.assertEqual(0, answer.returncode)
         self.assertIn("handles no calls", answer.stdout)
-        self.assertIn("HUDDLE_MEMORY=lots", answer.stdout)
+        self.assertIn("HUDDLE_MEMORY  ", answer.stdout)
+        self.assertIn("lots (not accepted)", answer.stdout)
+        both = answer.stdout + answer.stderr
+        self.assertEqual(1, both.count("HUDDLE_MEMORY=lots is not valid (accepted: "), both)
+        answer = huddle("settings", "memory", HUDDLE_MEMORY="lots")
+        self.assertRegex(
+            answer.stdout, r"(?m)^  HUDDLE_MEMORY  lots \(not accepted\)  environment "
+        )
+        both = answer.stdout + answer.stderr
+        self.assertEqual(1, both.count("HUDDLE_MEMORY=lots is not valid (accepted: "), both)
 
     def test_bad_ranks(self):
         self.assertNotEqual(0, huddle("info", "--ranks", "0").returncode)
@@ -447,7 +473,7 @@ class Settings(unittest.TestCase):
             "HUDDLE_TUNING",
             "HUDDLE_JOB",
             "HUDDLE_MEMORY",
-            "HUDDLE_LEVELS_OFF",
+            "HUDDLE_LAB_LEVELS_OFF",
             "HUDDLE_NO_SUCH",
         )
         values = (b"\xff\xfe", b"a\nb", b"\x1b[31m", b"9" * 400, b" 1")
@@ -466,7 +492,9 @@ class Settings(unittest.TestCase):
                 )
                 self.assertNotIn(b"Traceback", answer.stderr)
                 said = json.loads(answer.stdout)
-                self.assertEqual(whole, {r["name"] for r in said["settings"]})
+                listed = {r["name"] for r in said["settings"]}
+                self.assertEqual(whole, listed - {name} | (whole & {name}))
+                self.assertIn(name, {*listed, "HUDDLE_NO_SUCH"})
                 self.assertTrue(said["error"] or value == b" 1", said["error"])
                 self.assertFalse(any(ord(c) < 32 for c in said["error"] or ""), said["error"])
 
@@ -479,7 +507,3 @@ class Settings(unittest.TestCase):
             ("2M", "environment"), (rows["HUDDLE_MEMORY"]["value"], rows["HUDDLE_MEMORY"]["origin"])
         )
         self.assertEqual("default", rows["HUDDLE_BARRIER"]["origin"])
-
-
-if __name__ == "__main__":
-    unittest.main()

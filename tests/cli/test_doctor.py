@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`huddle doctor`, here and of described machines.  test_doctor.py SOURCE BUILD."""
+"""
+Tests `huddle doctor`, on this machine and on described machines.
+"""
 
 import json
 import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 import unittest.mock
 
-SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
-sys.path.insert(0, SOURCE)
+from paths import BUILD
 
-from cli.doctor import groups, installed, machine  # noqa: E402  (the path comes first)
-from cli.doctor.finding import FAIL, OK, WARN  # noqa: E402
+from cli.doctor import groups, installed, machine
+from cli.doctor.finding import FAIL, OK, WARN
 
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 
@@ -42,7 +42,7 @@ class Here(unittest.TestCase):
         self.assertEqual(len(found["findings"]), len(lines) - 2)
 
         def steady(words):
-            """What is free may change between the two."""
+            """Removes free amounts, which may change between the two runs."""
             return re.sub(r"[\d.]+ \w+ (?=free|left)", "", words)
 
         for one, line in zip(found["findings"], lines):
@@ -70,16 +70,19 @@ class Here(unittest.TestCase):
                 said = answer.stdout + answer.stderr
                 for name, value in bad.items():
                     self.assertEqual(1, said.count(f"{name}={value}"), said)
-                # (what its team of two lacks is in its finding)
+                # The finding about its team of two has the missing descriptors.
                 self.assertEqual(bool(before), "descriptors" in answer.stdout, said)
                 self.assertIn("HUDDLE_LEASE=banana", answer.stdout)
 
     def test_a_tuning_file_that_does_not_serve(self):
-        """The finding has the setting, its value and what is accepted; nothing else is blamed."""
+        """
+        Checks that the finding has the setting, its value and the accepted values, and blames
+        nothing else.
+        """
         with tempfile.TemporaryDirectory() as folder:
-            bad = os.path.join(folder, "huddle", "tuning.toml")
+            bad = os.path.join(folder, "huddle", "tuning.rules")
             os.mkdir(os.path.dirname(bad))
-            pathlib.Path(bad).write_text("[[bcast]]\nalgorithm = \"oak\"\n")
+            pathlib.Path(bad).write_text("\nbcast -> oak\n")
             for more, said in (
                 ({"HUDDLE_TUNING": f"{folder}/none"}, f"HUDDLE_TUNING={folder}/none: .*unset it"),
                 ({"HUDDLE_TUNING": folder}, f"HUDDLE_TUNING={folder} cannot be read: .*unset it"),
@@ -98,7 +101,7 @@ class Here(unittest.TestCase):
                     self.assertNotIn("single copy: not ", answer.stdout)
 
     def test_two_ranks_that_share_no_memory(self):
-        """What the library reports about them is in the finding."""
+        """Checks that the finding has the library's report about the ranks."""
         answer = doctor("--ranks", "2", before="ulimit -n 50;")
         self.assertEqual("", answer.stderr)
         self.assertRegex(answer.stdout, r"(?m)^FAIL  two ranks: no shared memory; .*ulimit -n")
@@ -143,7 +146,7 @@ class Described(unittest.TestCase):
             (str(100 << 20), 512 << 20, WARN, "HUDDLE_MEMORY=2M"),
             (str(30 << 20), None, WARN, "HUDDLE_MEMORY=2M"),
             (str(30 << 20), 2 << 20, OK, ""),
-            (str(12 << 20), None, WARN, "raise it"),
+            (str(12 << 20), None, WARN, "raise the limit"),
         ):
             here = self.machine(**own, sys__fs__cgroup__job__memory_DOT_max=allowed + "\n")
             here.memory_set = memory_set
@@ -151,7 +154,7 @@ class Described(unittest.TestCase):
             self.assertEqual((state, True), (one.state, (one.change or "").endswith(change)), one)
 
     def test_the_limit_of_a_group_above_counts(self):
-        """Slurm limits the job; its step's group has no limit."""
+        """Checks groups as in Slurm, which limits the job but not the group of its step."""
         job = "sys__fs__cgroup__slurm__job__"
         files = {
             "proc__self__cgroup": "0::/slurm/job/step/user\n",
@@ -170,7 +173,7 @@ class Described(unittest.TestCase):
         files = {
             "proc__self__cgroup": "4:memory:/docker/x\n3:cpu,cpuacct:/docker/x\n"
             "1:name=systemd:/\n0::/\n",
-            # (a container sees its own group as the topmost one)
+            # A container sees its own group as the top group.
             "sys__fs__cgroup__memory__memory_DOT_limit_in_bytes": f"{16 << 20}\n",
             "sys__fs__cgroup__memory__memory_DOT_usage_in_bytes": f"{6 << 20}\n",
             "sys__fs__cgroup__cpu__cpu_DOT_cfs_quota_us": "150000\n",
@@ -203,7 +206,7 @@ class Described(unittest.TestCase):
 
     def test_single_copy(self):
         class Layout:
-            def hear(self, *_words):
+            def hear(self, *_words, **_settings):
                 return {"members": [{"team": {"state": "ready", "direct": False}}]}, ""
 
         here = self.machine(proc__sys__kernel__yama__ptrace_scope="2\n")
@@ -214,7 +217,7 @@ class Described(unittest.TestCase):
 
     def test_team_that_is_refused(self):
         class Layout:
-            def hear(self, *_words):
+            def hear(self, *_words, **_settings):
                 team = {"state": "refused", "reason": "no shared memory"}
                 return {"members": [{"team": team}]}, "huddle: rank 0 has none\n"
 
@@ -227,7 +230,3 @@ class Described(unittest.TestCase):
         self.assertIn(
             "Podman", machine.container(self.machine(run___DOT_containerenv=""), None)[0].text
         )
-
-
-if __name__ == "__main__":
-    unittest.main()

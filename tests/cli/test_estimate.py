@@ -1,49 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What huddle profile says that huddle saves, of made-up times and made-up jobs, and the file of times
-that huddle tune writes.  test_estimate.py SOURCE.
+Tests the savings that huddle profile reports, of made-up wisdom and jobs.
 """
 
 import contextlib
 import io
 import os
-import sys
 import tempfile
 import types
 import unittest
-from collections import defaultdict
 from unittest import mock
 
-sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
-
-from cli.common import peers, times  # noqa: E402  (the path comes first)
-from cli.common.layout import Trouble  # noqa: E402
-from cli.common.records import ELSEWHERE, TOLD, UNTOLD, Cell, Comm, Rank  # noqa: E402
-from cli.common.times import Row, Times  # noqa: E402
-from cli.common.totals import UNKNOWN_TO_IT, Totals, why_not  # noqa: E402
-from cli.profile import estimate, page, tables  # noqa: E402
-from cli.profile.estimate import between, nearest  # noqa: E402
-from cli.tune import tuning_file  # noqa: E402
-from cli.tune.against import Against, is_calm  # noqa: E402
-from cli.tune.grid import Team  # noqa: E402
-from cli.tune.state import Cell as Place  # noqa: E402
+from cli.common import rules, wisdom
+from cli.common.records import Cell, Comm, Rank
+from cli.common.totals import UNKNOWN_TO_IT, Totals, why_not
+from cli.profile import estimate, page, tables
+from cli.profile.estimate import Row, between, nearest
 
 MPI, SECOND = "Open MPI 4.1.4", 1e9
-HEAD = "mpi,collective,ranks,oversubscribed,bytes,mpi_ns,huddle_ns,launches"
 
 
 def collective(name, **more):
-    usual = {"also": None, "moves": True, "counts": False, "views": False, "awaits": "all"}
+    usual = {"also": None, "moves": True, "sized": True, "counts": False, "views": False}
+    usual["awaits"] = "all"
     return {"name": name, **usual, **more}
 
 
 COLLECTIVES = [
-    collective("barrier", moves=False),
+    collective("barrier", moves=False, sized=False),
     collective("bcast"),
     collective("reduce_scatter", also="reduce_scatter_block", counts=True),
     collective("allgatherv", counts=True, views=True),
 ]
-# Of huddle's counters: of a collective, and where its handled calls are.
+# Names of huddle's counters of a collective, and of the reasons of its calls.
 COUNTS, REASONS = ["calls", "bytes"], ["handled", "one rank"]
 
 
@@ -51,16 +40,16 @@ def handled_at(kind):
     return 2 + (len(COUNTS) + len(REASONS)) * kind + len(COUNTS)
 
 
-def row(name="bcast", ranks=2, size=1024, alone=3000, here=1000, over=False, mpi=MPI):
-    return Row(mpi, name, ranks, over, size, float(alone), float(here), 3)
+def row(name="bcast", ranks=2, size=1024, alone=3000, here=1000, over=False):
+    return Row(name, ranks, over, size, float(alone), float(here))
 
 
 def of(*rows, cores=4):
-    return Times(list(rows), "2026-11-25 09:00", "0.1.0", cores, "none", times.SOUND)
+    return list(rows), cores
 
 
 class Job:
-    """Ranks of one communicator, and what each of them has called; a tick is a nanosecond."""
+    """Ranks of a communicator and the calls of each; a tick is a nanosecond."""
 
     def __init__(self, size=2, hosts="", off=False, seen=None):
         self.hosts, self.off = hosts or "a" * size, off
@@ -74,7 +63,7 @@ class Job:
         self.size = size
 
     def call(self, name, size, calls, ticks=2000, reason=0, timed=None, comm=7):
-        """Of each rank."""
+        """Adds calls of each rank."""
         size_class = size.bit_length()
         for mine, rank in enumerate(self.ranks):
             where = Comm("world", comm, mine, self.size, False, 0, 1)
@@ -90,20 +79,21 @@ class Job:
                     rank.core[handled_at(kind)] += calls if size_class and not reason else 0
         return self
 
-    def ask(self, *words, **_):
-        """In the place of the library."""
+    def ask(self, *words, stdin="", **_):
+        """Answers in place of the library."""
+        if words[0] == "lines":
+            right = [i for i, line in enumerate(stdin.split("\n"), 1) if "->" in line]
+            return {"lines": right, "error": ""}
         about = {"counts": COUNTS, "reasons": REASONS, "others": []}
         return COLLECTIVES if words[1] == "collectives" else about
 
     def saved(self, found):
-        """({collective: Saving}, reasons)."""
+        """Returns ({collective: Saving}, reasons)."""
         totals = Totals(self.ranks, self)
         known = {row["name"]: row for row in COLLECTIVES}
-        return estimate.savings(totals, known, found, totals.by_collective())
+        return estimate.savings(totals, known, *found, totals.by_collective())
 
-    def collected(self, tuning="", tuned=TOLD):
-        for rank in self.ranks:
-            rank.tuned, rank.tuning = tuned, rank.tuning or tuning
+    def collected(self):
         totals = Totals(self.ranks, self)
         return estimate.collect(totals, self, totals.by_collective())
 
@@ -142,9 +132,7 @@ class Between(unittest.TestCase):
 
 class Savings(unittest.TestCase):
     def test_a_call_saves_what_the_mpi_alone_takes_longer(self):
-        found, missing = (
-            Job().call("bcast", 1024, 500).saved(of(row(), row(alone=9000, mpi="MPICH")))
-        )
+        found, missing = Job().call("bcast", 1024, 500).saved(of(row()))
         one = found["bcast"]
         self.assertEqual((1000, 1000, {2}), (one.handled, one.covered, one.ranks))
         self.assertAlmostEqual(1000 * 2000 / SECOND, one.seconds)
@@ -215,7 +203,7 @@ class Savings(unittest.TestCase):
         self.assertAlmostEqual(0, short.seconds + short.saved)
 
     def test_timed_calls_represent_those_that_are_not(self):
-        """20 slow calls, all timed, and 160 quick ones, of which 10 were."""
+        """Checks 20 slow calls, all timed, and 160 quick calls, of which 10 are timed."""
         job = Job().call("bcast", 1024, 180, timed=30)
         for rank in job.ranks:
             cell = rank.cells[0]
@@ -229,7 +217,7 @@ class Savings(unittest.TestCase):
 
 
 class Share(unittest.TestCase):
-    """Of the time, in collectives."""
+    """Tests the share of time in collectives."""
 
     def facts(self, seconds, threads=False):
         rank = {"in_collectives_seconds": seconds, "observed_seconds": 2.0}
@@ -247,213 +235,98 @@ class Share(unittest.TestCase):
             self.assertRegex(tables.basis_text(facts), f"add up to 150 % of the time .*{why}")
 
 
+class Lines(unittest.TestCase):
+    def test_the_times_of_a_line(self):
+        for text, found in (
+            (
+                "bcast ranks=2 bytes=513-1K oversubscribed=yes -> queue | ns=1000 mpi_ns=3000",
+                row(over=True),
+            ),
+            ("bcast ranks=2 bytes=513-1K -> mpi | ns=3000", row(alone=3000, here=3000)),
+            ("barrier ranks=2 -> flags | ns=1000 mpi_ns=3000", row("barrier", size=0)),
+            ("bcast ranks=2 bytes=513-1K -> queue | ns=1000", None),
+            ("bcast ranks=2 bytes=513-1K -> queue | mpi_ns=1000", None),
+            ("bcast ranks=2 bytes=33554433- -> queue | ns=1 mpi_ns=2", None),
+            ("bcast ranks=2 nodes=2 bytes=0-8 -> queue | ns=1 mpi_ns=2", None),
+        ):
+            self.assertEqual(found, estimate.row_of(rules.parse(text), True), text)
+
+    def test_ranks_that_do_not_use_it_have_the_first_choice(self):
+        text = "bcast ranks=2 bytes=513-1K -> queue | ns=1000 mpi_ns=3000 before=inline:2500"
+        for is_used, here in ((True, 1000), (False, 2500)):
+            self.assertEqual(row(here=here), estimate.row_of(rules.parse(text), is_used))
+
+
 class Collected(unittest.TestCase):
-    """With a tuning file and its times."""
+    """Tests with a file of what was learned."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
-        self.tuning = os.path.join(scratch.name, "tuning.toml")
-        self.write('[[bcast]]\nalgorithm = "queue"\n')
+        self.file = os.path.join(scratch.name, "wisdom.rules")
+        place = wisdom.Wisdom(self.file, {}, [])
+        for name, answer in (("place", place), ("setting", "on")):
+            patch = mock.patch.object(wisdom, name, mock.Mock(return_value=answer))
+            patch.start()
+            self.addCleanup(patch.stop)
 
-    def write(self, content, path=None):
-        with open(path or self.tuning, "w", encoding="utf-8") as file:
-            file.write(content)
+    def write(self, *lines):
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write(f'machine processors=4 mpi="{MPI}"\n' + "\n".join(lines) + "\n")
 
-    def measure(self, *rows):
-        found = of(*rows)._replace(rules=times.rules_digest(self.tuning))
-        self.write(times.text(found, ["for people"]), times.place(self.tuning))
+    def learn(self, mpi_ns=4000):
+        when = "date=2026-11-25"
+        self.write(
+            f"bcast ranks=2 bytes=513-1K -> queue | ns=1000 samples=9 mpi_ns={mpi_ns} {when}"
+        )
+
+    def collected(self, job=None):
+        job = job or Job().call("bcast", 1024, 1)
+        return job.collected()
 
     def unknown(self, job=None):
-        found = (job or Job().call("bcast", 1024, 1)).collected(self.tuning)
+        found = self.collected(job)
         self.assertEqual(["unknown"], list(found))
         return found["unknown"]
 
     def test_the_whole(self):
-        self.measure(row(alone=4000), row("barrier", size=0, mpi="MPICH 4.0.2"))
-        job = Job().call("bcast", 1024, 500).call("reduce_scatter", 8, 1)
-        found = job.collected(self.tuning)
+        self.learn()
+        found = self.collected(Job().call("bcast", 1024, 500).call("reduce_scatter", 8, 1))
         self.assertIsNone(found["unknown"])
-        self.assertEqual(times.place(self.tuning), found["file"])
-        self.assertEqual(f"huddle 0.1.0, {MPI}", found["measured_with"])
+        self.assertEqual(self.file, found["file"])
+        self.assertEqual(MPI, found["measured_with"])
         self.assertEqual((1000, [2]), (found["covered"], found["measured_ranks"]))
         self.assertEqual({estimate.NO_COLLECTIVE: 2}, found["not_covered"])
         self.assertAlmostEqual(0.002, found["seconds"])
         self.assertAlmostEqual(0.005, found["without_huddle_seconds"])
         self.assertAlmostEqual(0.003, found["saved_seconds"])
-        self.assertIsNone(found["doubt"])
-        found["doubt"] = "the machine was busy"
-        words = ("3 ms", "60 %", "Not reliable: when it was measured, the machine was busy.")
-        self.said({"saving": found, "ranks_seen": 2, "seconds": 2.0}, *words)
-
-    def said(self, facts, *words):
+        facts = {"saving": found, "ranks_seen": 2, "seconds": 2.0}
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             tables.show_saving(facts)
+        said = ("an estimate: 1.5 ms per rank", f"{MPI}, 2026-11-25.", "in all", "3 ms", "60 %")
         for text in (out.getvalue(), page.saving(facts)):
-            for word in ("an estimate: 1.5 ms per rank", "2026-11-25 09:00", "in all", *words):
+            for word in said:
                 self.assertIn(word, text)
 
     def test_where_nothing_is_known_a_line_says_how_to_get_it(self):
-        how = "; huddle tune --against ompi4 measures what it takes"
-        self.assertIn("there is no", said := self.unknown())
-        self.assertTrue(said.endswith(how), said)
-        self.measure(row(mpi="MPICH 4.0.2"))
-        self.assertIn(f"no times of {MPI}, but of MPICH 4.0.2{how}", self.unknown())
-        self.measure()
-        self.assertIn("but of no MPI", self.unknown())
-        self.measure(row())
-        self.write('[[bcast]]\nalgorithm = "single"\n')
-        self.assertIn("measured with other rules", self.unknown())
-        self.tuning = ""
-        self.assertEqual(f"no tuning file is in force{how}", said := self.unknown())
+        how = "; huddle tune --with ompi4 measures the missing times"
+        said = self.unknown()
+        self.assertEqual(f"no times of {MPI} were learned on this machine{how}", said)
         facts = {"saving": {"unknown": said}}
         with mock.patch("sys.stdout", io.StringIO()) as out:
             tables.show_saving(facts)
         for text in (out.getvalue(), page.saving(facts)):
             self.assertIn(f"not estimated: {said}.", text)
-
-    def test_the_tuning_file_is_that_of_the_ranks(self):
-        self.measure(row())
-        found = Job().call("bcast", 1024, 1).collected(self.tuning, UNTOLD)
-        self.assertIn("no rank has recorded its tuning file; ", found["unknown"])
-        job = Job().call("bcast", 1024, 1)
-        job.ranks[1].tuning = "/other.toml"
-        self.assertIn(f"different tuning files: /other.toml, {self.tuning};", self.unknown(job))
-
-    def test_times_of_another_processor(self):
-        for machine, told in (
-            ('[machine]\nprocessors = 96\ncpu = "EPYC 9"\n', " (EPYC 9, 96 processors)"),
-            ("", ""),
-        ):
-            self.write(f'{machine}[[bcast]]\nalgorithm = "queue"\n')
-            self.measure(row(alone=4000))
-            job = Job().call("bcast", 1024, 500)
-            self.assertIsNone(job.collected(self.tuning)["elsewhere"])
-            found = job.collected(self.tuning, ELSEWHERE)
-            self.assertEqual(f"on another processor{told}", found["elsewhere"])
-            words = f"Not reliable: it was measured on another processor{told}."
-            self.said({"saving": found, "ranks_seen": 2, "seconds": 2.0}, words)
+        self.write("bcast ranks=2 bytes=513-1K -> queue | ns=1000 samples=9")
+        self.assertEqual(f"{self.file} has no times of {MPI} alone{how}", self.unknown())
+        self.write("#" * (wisdom.LARGEST + 1))
+        self.assertEqual(f"{self.file}: too large (accepted: at most 256 KB){how}", self.unknown())
 
     def test_where_huddle_did_nothing_there_is_nothing_to_estimate(self):
-        self.measure(row())
+        self.learn()
         for job in (Job(), Job(off=True).call("bcast", 1024, 5), Job().call("bcast", 0, 5)):
             self.assertEqual("huddle handled no calls", self.unknown(job))
-
-    def test_comments_and_the_network_are_no_rules(self):
-        self.measure(row())
-        self.write('# new\n[machine]\ncpu = "x"\n[[bcast]]\n# so\nalgorithm = "queue"\n[network]\n')
-        self.assertIsNone(Job().call("bcast", 1024, 1).collected(self.tuning)["unknown"])
-
-    def test_damaged_times(self):
-        self.measure(row(), row("barrier", size=0))
-        path = times.place(self.tuning)
-        with open(path, encoding="utf-8") as file:
-            whole = file.read()
-        self.assertEqual(2, len(times.read(path).rows))
-        for old, new in (
-            (",3000,", ",0,"),
-            (",3000,", ",nan,"),
-            (",3000,", ",inf,"),
-            (",3000,", ",x,"),
-            (",3000,", ","),
-            (",false,", ",no,"),
-            (",2,", ",1,"),
-            (",1024,", ",-8,"),
-            ("# cores = 4\n", ""),
-            ("# cores = 4\n", "# cores = x\n"),
-            ("# rules = ", "# "),
-            (HEAD, '"'),
-            (HEAD, "\0"),
-            ("Open", "\udc80"),
-        ):
-            with self.subTest(old=old, new=new):
-                with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-                    file.write(whole.replace(old, new, 1))
-                with self.assertRaisesRegex(Trouble, f"^{path}:.*(not understood|not valid)"):
-                    times.read(path)
-                self.assertTrue(self.unknown().startswith(path))
-        self.write(whole.partition("MPI")[0], path)
-        with self.assertRaises(Trouble):
-            times.read(path)
-
-
-class Written(unittest.TestCase):
-    """By huddle tune."""
-
-    def against(self, folder):
-        work = Against.__new__(Against)
-        output = os.path.join(folder, "tuning.toml")
-        with open(output, "w", encoding="utf-8") as file:
-            file.write(f"{tuning_file.MARK}'.\n")
-        facts = {"version": "0.1.0", "cpu": "a, b", "processors": 4}
-        work.campaign = types.SimpleNamespace(output=output, cores=4, facts=facts)
-        work.place = times.place(output)
-        work.calm, work.doubt = defaultdict(list), "other work"
-        work.pairs = {"ompi4": "after", "mpich4": "after, mpich4"}
-        work.versions = {"ompi4": MPI, "mpich4": "MPICH 4.0.2"}
-        return work
-
-    def test_cells_that_both_have(self):
-        with tempfile.TemporaryDirectory() as folder:
-            work = self.against(folder)
-            self.assertFalse(work.write_times())
-            self.assertFalse(os.path.exists(work.place))
-            cell = Place("bcast", Team(8, "none", True, ""), 64)
-            for name, ns in (
-                ("ompi4", [440.0, 9000.0, 400.0]),
-                ("after", [100.0, 120.0]),
-                ("before", [90.0]),
-                ("mpich4", [700.0, 700.0]),  # and nothing with huddle
-            ):
-                work.calm[cell, name] = ns
-            for size, of_huddle in ((128, [300.0]), (256, [300.0, 380.0])):
-                work.calm[cell._replace(size=size), "ompi4"] = [400.0, 400.0]
-                work.calm[cell._replace(size=size), "after"] = of_huddle  # do not agree
-            self.assertTrue(work.write_times())
-            found = times.read(work.place)
-            self.assertEqual([Row(MPI, "bcast", 8, True, 64, 420.0, 110.0, 2)], found.rows)
-            self.assertEqual(("0.1.0", 4, "other work"), (found.huddle, found.cores, found.doubt))
-            self.assertEqual(times.rules_digest(work.campaign.output), found.rules)
-            with open(work.place, encoding="utf-8") as file:
-                self.assertTrue(file.readline().startswith(tuning_file.MARK), "it is overwritten")
-
-    def test_huddle_is_measured_with_each_mpi_that_it_has_a_front_end_for(self):
-        found = {
-            kind: peers.Mpi(kind, kind, kind, f"/{kind}/mpirun", {})
-            for kind in ("ompi4", "mpich4", "ompi5")
-        }
-        work = Against.__new__(Against)
-        built = {"openmpi-4.1": "", "mpich": ""}
-        work.layout = types.SimpleNamespace(prefix="", front_ends=lambda: built)
-        work.campaign = types.SimpleNamespace(base=None)
-        work.pairs = {}
-        with (
-            mock.patch("cli.tune.against.launching.check_launcher"),
-            mock.patch("cli.tune.against.peers.find", lambda *_: found),
-            mock.patch("cli.tune.against.variants.program"),
-        ):
-            chosen = work.chosen("ompi4,ompi4-sm,mpich4,ompi5")
-        self.assertEqual({"ompi4": "after", "mpich4": "after, mpich4"}, work.pairs)
-        self.assertEqual(
-            [
-                *(("ompi4", {}), ("ompi4", {}), ("mpich4", {}), ("ompi5", {})),
-                ("ompi4", {"HUDDLE_TUNING": "off"}),  # before
-                ("ompi4", {"HUDDLE_TUNING": "new"}),
-                ("mpich4", {"HUDDLE_TUNING": "new"}),
-            ],
-            [(one.mpi.name, work.settings(one, "new")) for one in chosen],
-        )
-
-    def test_figures_that_other_work_has_disturbed(self):
-        bound, over = Team(2, "core", False, ""), Team(8, "none", True, "")
-        for team, median_ns, calm in ((bound, 400, True), (bound, 401, False), (over, 401, True)):
-            self.assertEqual(calm, is_calm(team, {"median_ns": median_ns, "min_ns": 100}))
-
-    def test_its_place(self):
-        self.assertEqual("/x/tuning.csv", times.place("/x/tuning.toml"))
-        self.assertEqual("/x/a.b/t.csv", times.place("/x/a.b/t"))
-        self.assertEqual("/x/t.csv.csv", times.place("/x/t.csv"))
 
 
 class WhyNot(unittest.TestCase):
@@ -471,7 +344,3 @@ class WhyNot(unittest.TestCase):
                 comm = types.SimpleNamespace(inter=False, size=2)
                 cell = types.SimpleNamespace(comm=comm, name=name, reason=0)
                 self.assertEqual(why, why_not(rank, cell, core))
-
-
-if __name__ == "__main__":
-    unittest.main()

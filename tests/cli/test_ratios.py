@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What huddle compare and profile compute, of made-up figures.  test_ratios.py SOURCE."""
+"""
+Tests the computations of huddle compare and profile on made-up figures.
+"""
 
-import os
 import random
-import sys
 import unittest
 from unittest import mock
 
-sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
-
-from cli.common import waiting  # noqa: E402  (the path comes first)
-from cli.common.collectives import ALL, ALL_AT_ROOT, BEFORE, ROOT  # noqa: E402
-from cli.common.records import Cell, Comm, Rank, Stamp  # noqa: E402
-from cli.compare import ratios  # noqa: E402
-from cli.compare.command import Run, output_verdict  # noqa: E402
+from cli.common import waiting
+from cli.common.collectives import ALL, ALL_AT_ROOT, BEFORE, ROOT
+from cli.common.records import Cell, Comm, Rank, Stamp
+from cli.compare import ratios
+from cli.compare.command import Run, output_verdict
 
 
 class Ratios(unittest.TestCase):
@@ -36,7 +34,10 @@ class Ratios(unittest.TestCase):
         self.assertEqual("faster", ratios.verdict(ratios.of_pairs(enough)))
 
     def test_as_many_false_verdicts_as_promised(self):
-        """Runs of one program against itself, where few are much longer, as on a busy machine."""
+        """
+        Checks runs of one program against itself, of which a few are much longer, as on a busy
+        machine.
+        """
         source, trials = random.Random(5), 4000
         for pairs in (6, 7, 12, 20):
             told = 0
@@ -70,12 +71,12 @@ class Outputs(unittest.TestCase):
 
 
 class Waits(unittest.TestCase):
-    """Three ranks of one machine; a tick is a nanosecond."""
+    """Tests three ranks of one machine; a tick is a nanosecond."""
 
     AWAITS = {"allreduce": ALL, "bcast": ROOT, "reduce": ALL_AT_ROOT, "scan": BEFORE}
 
     def ranks(self, name, calls, root=0, hosts="aaa"):
-        """calls: per rank (enter, ticks) of one call."""
+        """Returns ranks with one call each; `calls` has (enter, ticks) per rank."""
         made = []
         for mine, (enter, ticks) in enumerate(calls):
             comm = Comm("world", 7, mine, 3, False, 0, 1)
@@ -112,7 +113,10 @@ class Waits(unittest.TestCase):
         self.assertEqual([0, 30, 0], self.waited("scan", calls)[1])
 
     def test_whose_entries_are_awaited_is_what_the_descriptors_have(self):
-        """Names tell nothing: a collective of the same name may await others."""
+        """
+        Checks that descriptors, not names, decide: a collective of the same name may await other
+        ranks.
+        """
         calls = [(30, 100), (0, 100), (50, 100)]
         for way, waited in (
             (ROOT, [0, 30, 0]),
@@ -131,7 +135,3 @@ class Waits(unittest.TestCase):
         ranks = self.ranks("allreduce", [(0, 9)] * 3)
         ranks[1].stamps = []
         self.assertEqual(0, waiting.split(ranks, self.AWAITS).matched)
-
-
-if __name__ == "__main__":
-    unittest.main()

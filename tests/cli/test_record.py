@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-`huddle run --stats`, `profile` and `compare`, of a program whose collectives are known, under each
-MPI of the system.  test_record.py SOURCE BUILD.
+Tests `huddle run --stats`, `profile` and `compare` on a program with known collectives, under each
+MPI of the system.
 """
 
 import glob
@@ -11,14 +11,13 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
+import time
 import unittest
 
-SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
-sys.path.insert(0, SOURCE)
+from paths import BUILD, SOURCE
 
-from cli.common import peers, records, times  # noqa: E402  (the path comes first)
+from cli.common import recorded, records
 
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 MPIS = [
@@ -64,7 +63,7 @@ class Recorded(unittest.TestCase):
         return program
 
     def each(self, name="recorded"):
-        """The command of each MPI, without the program's words."""
+        """Yields the command of each MPI, without the program's arguments."""
         self.assertTrue(MPIS, "no MPI here")
         for compiler, launcher in MPIS:
             with self.subTest(mpi=compiler):
@@ -145,7 +144,7 @@ class Stats(Recorded):
                 ("bcast", 2, 12),
                 ("allgather", 1, 4),
                 ("scatterv", 1, 4),
-                ("alltoallv", 1, 4 * RANKS),
+                ("alltoallv", 2, 4 * RANKS + 4),
                 ("iallreduce", 1, 8),
                 ("neighbor_allgather", 1, 4),
                 ("barrier", 2, 0),
@@ -154,14 +153,27 @@ class Stats(Recorded):
                 self.assertEqual((RANKS * calls, RANKS * sent), (row["calls"], row["bytes"]), name)
             self.assertEqual(RANKS * (CALLS + 1), rows["allreduce"]["handled"])
             self.assertEqual(RANKS, rows["bcast"]["empty"])
+            # Ranks that send nothing take part in an alltoallv.
+            self.assertEqual(
+                (2 * RANKS, 0), (rows["alltoallv"]["handled"], rows["alltoallv"]["empty"])
+            )
             self.assertEqual({"one rank": RANKS}, rows["barrier"]["passed"])
             self.assertEqual({"not supported": RANKS}, rows["neighbor_allgather"]["passed"])
-            # the last rank sleeps before each call, so the others wait about that long, or a busy
-            # machine holds them up, too
+            # The last rank sleeps before each call, so the others wait about that long, or longer
+            # on a busy machine.
             slept = CALLS * LATE_S * (RANKS - 1)
             waited = rows["allreduce"]["waiting_seconds"]
             self.assertGreater(waited, 0.5 * slept)
             self.assertLessEqual(waited, rows["allreduce"]["seconds"])
+
+    def test_calls_of_zero_bytes_are_shown(self):
+        line = rf"(?m)^huddle: bcast +{2 * RANKS} +{RANKS} .*  {RANKS} of zero bytes$"
+        for command in self.each():
+            answer = huddle("run", "--stats", "--", *command, "end")
+            self.assertRegex(answer.stderr, line)
+            if "mpich" in command[0]:  # Open MPI itself returns from them
+                answer = huddle("run", "--", *command, "end", HUDDLE_STATS="1")
+                self.assertRegex(answer.stderr, line)
 
     def test_is_kept_when_the_job_is_ended(self):
         for command in self.each():
@@ -177,6 +189,34 @@ class Stats(Recorded):
                 with self.subTest(signal=number, group=group):
                     self.end_by(number, group, command)
 
+    def test_passes_one_interrupt_on_at_once(self):
+        """
+        Checks that an interrupt of `huddle run` alone reaches the command at once, and that an
+        interrupt of the whole group reaches the command once.
+        """
+        counts = (
+            "trap 'n=$((n+1))' INT; trap 'echo $n; exit' TERM; n=0; echo ready;"
+            " while :; do sleep .01; done"
+        )
+        for group in (False, True):
+            with self.subTest(group=group):
+                words = (HUDDLE, "run", "--stats", "--", "sh", "-c", counts)
+                job = subprocess.Popen(
+                    words,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                    env=environment(TMPDIR=self.folder),
+                    start_new_session=True,
+                )
+                self.assertEqual("ready\n", job.stdout.readline())
+                (os.killpg if group else os.kill)(job.pid, signal.SIGINT)
+                time.sleep(0.5)
+                job.terminate()
+                output, _ = job.communicate(timeout=60)
+                self.assertEqual("1\n", output)
+                self.assertEqual([], self.leftovers())
+
     def end_by(self, number, group, command):
         os.unlink(self.file)
         job = subprocess.Popen(
@@ -191,11 +231,27 @@ class Stats(Recorded):
         self.assertEqual("ready\n", job.stdout.readline())
         (os.killpg if group else os.kill)(job.pid, number)
         _, errors = job.communicate(timeout=60)
-        # (the exit status is the launcher's: Hydra's is 0 now and then, also without huddle)
+        # The exit status is the launcher's; Hydra's is sometimes 0, also without huddle.
         stats = self.stats()
         self.assertEqual(RANKS * (CALLS + 1), stats["collectives"]["allreduce"]["calls"])
         self.assertLess(stats["finalized"], RANKS)
         self.assertIn("ended before MPI_Finalize", errors)
+        self.assertEqual([], self.leftovers())
+
+    def test_an_interrupt_of_profile_alone_ends_the_command_at_once(self):
+        job = subprocess.Popen(
+            [HUDDLE, "profile", "--", "sh", "-c", "echo ready; exec sleep 60"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment(TMPDIR=self.folder),
+            start_new_session=True,
+        )
+        self.assertEqual("ready\n", job.stdout.readline())
+        begin = time.monotonic()
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, recorded.OWN_END_S)
         self.assertEqual([], self.leftovers())
 
     def test_without_huddle_and_without_an_mpi(self):
@@ -209,7 +265,7 @@ class Stats(Recorded):
         self.assertRegex(answer.stderr, r"^huddle: no MPI process was seen: true [^\n]*\n$")
 
     def test_a_folder_without_room(self):
-        """For no rank, and for one."""
+        """Checks a folder without space for any rank, and without space for one rank."""
         mount = 'mount -t tmpfs -o size=$0 none "$1" && shift && "$@"'
         small = ("unshare", "--mount", "sh", "-c", mount)
         place = tempfile.mkdtemp(dir=self.folder)
@@ -228,13 +284,18 @@ class Stats(Recorded):
                 )
                 said = answer.stderr
                 self.assertEqual(missing == RANKS, answer.returncode == 1, said)
-                self.assertEqual(missing, said.count(f"no file can be made in {place}: No space"))
+                self.assertEqual(
+                    1,
+                    said.count(
+                        f"HUDDLE_RECORD={place}: cannot create a file in this folder: No space"
+                    ),
+                )
                 self.assertIn(f"no room in {place} for the records of {missing} process", said)
                 self.assertNotIn("no MPI process", said)
                 self.assertNotIn("ranks left a record", said)
 
     def test_the_tutorial_shows_what_is_printed(self):
-        """Its first program: each line that the page has."""
+        """Checks each line of the page's first program."""
         if not shutil.which("mpirun.openmpi"):
             self.skipTest("no Open MPI here")
         program = os.path.join(self.folder, "pi")
@@ -248,7 +309,7 @@ class Stats(Recorded):
         self.assertEqual(shown[0], printed[0])
 
         def words(line):
-            """But for times, versions and memory."""
+            """Returns the words of a line except for times, versions and memory."""
             kept = line.partition(" memory ")[0]
             return re.sub(r"\d+[.][\d.]+", "N", kept).split()
 
@@ -267,7 +328,7 @@ class Stats(Recorded):
 
 class Require(Recorded):
     def ends(self, command, reason, *words, **more):
-        """The job of the command fails, with one line."""
+        """Checks that the job of the command fails with one line."""
         answer = huddle("run", *words, "--", *command, "end", **more)
         self.assertNotEqual(0, answer.returncode)
         lines = [line for line in answer.stderr.splitlines() if line.startswith("huddle: ")]
@@ -275,13 +336,13 @@ class Require(Recorded):
         self.assertRegex(lines[0], reason)
 
     def only(self, command, ranks, *words):
-        """Words before the program, on those ranks."""
+        """Inserts words before the program, on these ranks."""
         rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
         script = f'[ {rank} -{ranks} ] && exec {" ".join(words)} "$0" "$@"; exec "$0" "$@"'
         return [*command[:-1], "sh", "-c", script, command[-1]]
 
     def test_one_line_ends_the_job(self):
-        reason = "^huddle: HUDDLE=require: rank {} ends: HUDDLE_WAIT=never is not understood"
+        reason = "^huddle: HUDDLE=require: rank {} ends: HUDDLE_WAIT=never is not valid"
         for command in self.each():
             for ranks, named in (("ge 0", "[0-2]"), ("ge 1", "[12]")):
                 words = self.only(command, ranks, "env", "HUDDLE_WAIT=never")
@@ -340,7 +401,7 @@ class Profile(Recorded):
             self.check_page(page)
 
     def check_page(self, page):
-        """It loads nothing, has its plots, and both themes."""
+        """Checks that the page loads nothing, has its plots, and both themes."""
         self.assertNotRegex(page, r"(?i)https?://|<script|<link|src=|url\(")
         self.assertEqual(3, page.count("<svg"))
         self.assertIn("prefers-color-scheme:dark", page)
@@ -365,7 +426,10 @@ class Profile(Recorded):
             self.assertNotIn("left a record", answer.stderr)
 
     def test_calls_that_are_timed_represent_all(self):
-        """However often the clock is read at a time: calls count by how many they represent."""
+        """
+        Checks that calls count by the number of calls they represent, however often the clock is
+        read.
+        """
         for command in self.each():
             folder = tempfile.mkdtemp(dir=self.folder)
             answer = huddle("run", "--record", folder, "--", *command, "quick")
@@ -378,37 +442,37 @@ class Profile(Recorded):
                 self.assertLessEqual(cell.timed, cell.represents)
                 self.assertAlmostEqual(1, cell.represents / cell.calls, delta=0.2)
 
-    def measured(self, mpi):
-        """
-        A tuning file, with times of that MPI next to it: made-up ones, where the machine was too
-        busy to measure them.
-        """
-        tuning = os.path.join(self.folder, "tuning.toml")
-        words = ["--ranks", str(RANKS), "--collectives", "allreduce", "--bytes", "16"]
-        more = ("--against", peers.kind_of(mpi), "--output", tuning, "--minutes", "0.5")
-        answer = huddle("tune", *words, *more, XDG_CACHE_HOME=self.folder)
-        self.assertEqual(0, answer.returncode, answer.stderr)
-        if "No times for huddle profile: " in answer.stdout:
-            rows = [times.Row(mpi, "allreduce", RANKS, over, 16, 9, 8, 1) for over in (False, True)]
-            digest = times.rules_digest(tuning)
-            made_up = times.text(times.Times(rows, "now", "0", 1, digest, times.SOUND), [])
-            with open(times.place(tuning), "w", encoding="utf-8") as file:
-                file.write(made_up)
-        else:
-            self.assertIn(f"Times: {times.place(tuning)}", answer.stdout)
-        return tuning
+    def learn(self, mpi):
+        """Writes what an earlier run has learned with this MPI.  Returns the file."""
+        query = os.path.join(BUILD, "libexec", "huddle", "query")
+        answer = subprocess.run(
+            [query, "wisdom", mpi],
+            stdout=subprocess.PIPE,
+            env=environment(XDG_CACHE_HOME=self.folder),
+            check=True,
+        )
+        place = json.loads(answer.stdout)
+        os.makedirs(os.path.dirname(place["file"]))
+        with open(place["file"], "w", encoding="utf-8") as file:
+            print(place["machine"], file=file)
+            for over in ("yes", "no"):
+                conditions = f"ranks={RANKS} bytes=9-16 oversubscribed={over}"
+                print(f"allreduce {conditions} -> mpi | ns=9000 samples=9", file=file)
+        return place["file"]
 
-    def test_what_huddle_saves_by_times_that_tune_has_measured(self):
+    def test_what_huddle_saves_by_times_that_were_learned(self):
         command = [*MPIS[0][1], str(RANKS), self.build(MPIS[0][0]), "end"]
         page = os.path.join(self.folder, "page.html")
         words = ("profile", "--json", self.file, "--html", page)
-        answer = huddle(*words, "--", *command, HUDDLE_TUNING="off")
-        self.assertIn("no tuning file is in force; huddle tune --against", answer.stderr)
-        tuning = self.measured(self.stats()["mpi"])
-        answer = huddle(*words, "--", *command, HUDDLE_TUNING=tuning)
+        home = {"XDG_CACHE_HOME": self.folder}
+        answer = huddle(*words, "--", *command, **home)
+        self.assertIn(" were learned on this machine; huddle tune --with", answer.stderr)
+        learned = self.learn(self.stats()["mpi"])
+        answer = huddle(*words, "--", *command, **home)
         self.assertEqual(0, answer.returncode, answer.stderr)
         found = self.stats()["saving"]
         self.assertIsNone(found["unknown"])
+        self.assertEqual(learned, found["file"])
         self.assertEqual(RANKS * (CALLS + 1), found["covered"])
         self.assertEqual([RANKS], found["measured_ranks"])
         rows = {row["collective"]: row for row in found["collectives"]}
@@ -418,18 +482,7 @@ class Profile(Recorded):
         with open(page, encoding="utf-8") as file:
             for text in (answer.stderr, file.read()):
                 self.assertIn("Saved by huddle, an estimate: ", text)
-        # (of the ranks alone)
-        of_ranks = [*command[:-2], "env", f"HUDDLE_TUNING={tuning}", *command[-2:]]
-        answer = huddle(*words, "--", *of_ranks, HUDDLE_TUNING="off")
-        self.assertEqual(os.path.realpath(times.place(tuning)), self.stats()["saving"]["file"])
-        self.assertNotIn("another processor", answer.stderr)
-        with open(tuning, "r+", encoding="utf-8") as file:
-            whole = file.read().replace("\nprocessors = ", "\nprocessors = 1")
-            file.seek(0)
-            file.write(whole)
-        answer = huddle(*words, "--", *command, HUDDLE_TUNING=tuning)
-        self.assertIn("Not reliable: it was measured on another processor", answer.stderr)
-        answer = huddle(*words, "--off", "--", *command, HUDDLE_TUNING=tuning)
+        answer = huddle(*words, "--off", "--", *command, **home)
         self.assertEqual({"unknown": "huddle handled no calls"}, self.stats()["saving"])
 
     def test_errors_are_one_line(self):
@@ -455,7 +508,7 @@ class Compare(Recorded):
         self.assertEqual(0, answer.returncode, answer.stderr)
         found = self.stats()
         self.assertEqual((2, True), (found["runs"], found["same_output"]))
-        self.assertEqual("noise", found["verdict"])  # two runs tell nothing
+        self.assertEqual("noise", found["verdict"])  # two runs prove nothing
         self.assertGreater(found["handled"], 0)
         self.assertIn(f"With huddle {found['handled']} of {found['calls']} calls", answer.stdout)
         answer = huddle("compare", "--runs", "1", "--", *command, HUDDLE_MEMORY="bogus")
@@ -499,8 +552,6 @@ class Compare(Recorded):
         self.assertIn("status 4 without huddle: bad", answer.stderr)
 
 
-# Ctrl-C ends what is started here, also where this test itself was started in the background.
+# Ctrl-C must end the processes started here, even if this test itself was started in the
+# background.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-if __name__ == "__main__":
-    unittest.main()

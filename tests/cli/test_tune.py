@@ -1,392 +1,396 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""
-huddle tune: the file and its rules, short real runs.  test_tune.py BUILD.
-"""
+"""Tests huddle tune: what it makes calls of, until when, what it prints and writes."""
 
+import contextlib
+import io
 import json
 import os
-import re
-import shutil
-import signal
 import subprocess
-import sys
 import tempfile
-import threading
 import time
 import types
 import unittest
 from unittest import mock
 
-from said import long_test
+import pytest
+from harness import run_huddle
+from paths import BUILD
 
-BUILD = os.path.abspath(sys.argv.pop(1))
-HUDDLE = os.path.join(BUILD, "bin", "huddle")
-sys.path.insert(0, os.path.join(BUILD, "libexec", "huddle"))
+from cli.bench import variants
+from cli.common import jobs, launching, peers, rules, wisdom
+from cli.common.command_line import Option, options_from
+from cli.common.layout import CliError
+from cli.common.validators import BadValue
+from cli.tune import command, driver, grid, network, report, tuning_file
+from cli.tune.driver import Driver
+from cli.tune.grid import Cell
 
-from huddle_cli.common import stop  # noqa: E402
-from huddle_cli.tune import tuning_file  # noqa: E402
-from huddle_cli.common.candidates import Candidate, Value  # noqa: E402
-from huddle_cli.common.layout import Trouble  # noqa: E402
-from huddle_cli.common.sizes import number  # noqa: E402
-from huddle_cli.tune.grid import Team  # noqa: E402
-from huddle_cli.tune.state import Cell, State  # noqa: E402
-from huddle_cli.tune.stats import Figure  # noqa: E402
-from huddle_cli.common.trials import KEPT, Plan, Trials  # noqa: E402
+pytestmark = pytest.mark.serial
 
-GENEROUS_S = 60  # beyond what was announced: that it is no multiple of it
-
-
-def figure(ns, own_ns, better):
-    ratio = ns / own_ns
-    return Figure(ns, own_ns, None, None, ratio, ratio, ratio, 3, better, 0.0)
+GENEROUS_S = 60  # beyond the announced time
+MPI = peers.Mpi("ompi4", "ompi4", "Open MPI 4.1.4", "/ompi4/mpirun", {})
+FOUND = {
+    "ompi3": peers.Mpi("ompi3", "ompi3", "Open MPI 3.1.6", "/ompi3/mpirun", {}),
+    "ompi4": MPI,
+    "mpich4": peers.Mpi("mpich4", "mpich4", "MPICH 4.0.2", "/mpich4/mpirun", {}),
+}
 
 
-class Conditions(unittest.TestCase):
-    def test_of_every_setting_it_is_known_whether_it_holds_while_tune_measures(self):
-        rows = json.loads(
-            subprocess.run(
-                [HUDDLE, "settings", "--json"], stdout=subprocess.PIPE, check=True
-            ).stdout
-        )["settings"]
-        rows_of_info = json.loads(
-            subprocess.run([HUDDLE, "info", "--json"], stdout=subprocess.PIPE, check=True).stdout
-        )["algorithms"]
-        algorithms = tuple(
-            f"HUDDLE_{row['collective']}_{row['name']}_".upper() for row in rows_of_info
-        )
-        others = {row["name"] for row in rows if not row["name"].startswith(algorithms)} - set(KEPT)
-        choices = {f"HUDDLE_{row['collective']}".upper() for row in rows_of_info}
+def collective(name, blocks=False, moves=True, reduces=False):
+    return types.SimpleNamespace(name=name, blocks=blocks, moves=moves, reduces=reduces)
+
+
+class Grid(unittest.TestCase):
+    def test_ranks(self):
+        self.assertEqual([2, 4], grid.usual_ranks(2))
+        self.assertEqual([2, 4, 6, 12], grid.usual_ranks(6))
+        self.assertEqual([2, 4, 8, 16, 32, 64, 128, 256], grid.usual_ranks(128))
+        self.assertEqual([2], grid.usual_ranks(1))
+        self.assertEqual([2, 16], grid.ranks_of("16,2"))
+        for text in ("1", "", "2,", "x", "2000"):
+            with self.assertRaises(BadValue):
+                grid.ranks_of(text)
+
+    def test_a_size_of_each_class(self):
+        self.assertEqual([8, 16, 32, 64, 112, 128, 256, 512], grid.SIZES[:8])
+        self.assertEqual(16 << 20, grid.SIZES[-1])
+        self.assertEqual([112, 4096], grid.asked_sizes([4096, 112]))
+        with self.assertRaisesRegex(CliError, "--bytes 9: not a size that is tried"):
+            grid.asked_sizes([8, 9])
+
+    def test_cells(self):
         self.assertEqual(
-            {
-                "HUDDLE",
-                *choices,
-                "HUDDLE_TUNING",
-                "HUDDLE_ADAPT",
-                "HUDDLE_DEVICES",
-                "HUDDLE_FIRST",
-                "HUDDLE_NONBLOCKING",
-                "HUDDLE_ON_DEATH",
-                "HUDDLE_STATS",
-                "HUDDLE_RECORD",
-                "HUDDLE_LOG",
-                "HUDDLE_CHECK",
-                "HUDDLE_CHECK_TIMEOUT",
-                "HUDDLE_JOB",
-                "HUDDLE_NODES",
-                "HUDDLE_NODES_TREE",
-                "HUDDLE_NODES_DEGREE",
-                "HUDDLE_NODES_FRAGMENT",
-                "HUDDLE_NONBLOCKING",
-            },
-            others,
+            [Cell("barrier", "", 2, 0)],
+            grid.cells_of(2, collective("barrier", moves=False), grid.SIZES),
+        )
+        self.assertEqual(
+            [Cell("scan", kind, 4, size) for kind in ("inexact", "exact") for size in (8, 16)],
+            grid.cells_of(4, collective("scan", reduces=True), [8, 16]),
+        )
+        for blocks, most in ((False, 4 << 20), (True, 256 << 10)):
+            cells = grid.cells_of(16, collective("x", blocks=blocks), grid.SIZES)
+            self.assertEqual(most, cells[-1].size, "larger ones take the time of many")
+
+    def test_the_cell_of_a_line(self):
+        for text, cell in (
+            ("bcast ranks=2 bytes=32769-64K divided=no -> queue", Cell("bcast", "", 2, 65536)),
+            ("scan reduction=exact ranks=4 bytes=0-8 -> mpi", Cell("scan", "exact", 4, 8)),
+            ("barrier ranks=8 -> flags", Cell("barrier", "", 8, 0)),
+            ("bcast ranks=2 bytes=33554433- -> queue", None),
+            ("bcast ranks=4 nodes=2 bytes=0-8 -> queue", None),
+            ("bcast bytes=0-8 -> queue", None),
+        ):
+            self.assertEqual(cell, grid.cell_of(rules.parse(text)), text)
+
+
+class Learner:
+    """Stands for launches with a learner that decides a cell after some calls of it."""
+
+    def __init__(self, folder, needs):
+        """Takes {(collective, size): calls that decide the cell}.  Decides no other cell."""
+        self.file, self.needs, self.words = os.path.join(folder, "found.rules"), needs, []
+        self.layout = types.SimpleNamespace(ask=self.ask)
+        self.slow = False  # no time suffices for all calls that are asked for
+
+    def ask(self, *words, stdin):
+        """Answers as `query lines`, which understands all lines of the file."""
+        assert words == ("lines", self.file)
+        return {"lines": list(range(1, stdin.count("\n") + 1)), "error": ""}
+
+    def command_of(self, _layout, variant, ranks, bind, words):
+        assert variant.settings["HUDDLE_WISDOM"] == self.file
+        self.words.append((ranks, bind, words))
+        return words, {}
+
+    def run(self, words, _env, limit_s):
+        assert limit_s > 0
+        value = dict(zip(words, words[1:]))
+        ranks = self.words[-1][0]
+        calls = int(value["--min"]) * int(value.get("--loop", 1))
+        sizes = list(map(int, value["--bytes"].split(",")))
+        with open(self.file, "a", encoding="utf-8") as file:
+            for size in sizes:
+                name = value["--coll"]
+                if calls >= self.needs.get((name, size), 1 << 30):
+                    file.write(f"{name} ranks={ranks} bytes={size} -> queue | ns=9\n")
+        shots = int(value["--min"]) if not self.slow else 1
+        figures = [{"bytes": size, "shots": shots} for size in sizes]
+        return "said\n" + json.dumps({"program": "x", "figures": figures}) + "\n"
+
+    def drive(self, cells, seconds=60):
+        found = Driver(self.layout, MPI, self.file, cells)
+        progress = types.SimpleNamespace(done=0, stage=lambda _: None, draw=lambda: None)
+        with (
+            mock.patch.object(jobs, "run", self.run),
+            mock.patch.object(variants, "command_of", self.command_of),
+        ):
+            for ranks in dict.fromkeys(cell.ranks for cell in cells):
+                found.run(ranks, time.monotonic() + seconds, progress)
+        self.done = progress.done
+        return found
+
+
+class Drive(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = scratch.name
+
+    def test_calls_are_made_until_all_cells_are_decided(self):
+        learner = Learner(self.folder, {("bcast", 8): 1, ("bcast", 64): 200, ("scan", 8): 300})
+        cells = [Cell(name, "", 2, size) for name, size in learner.needs]
+        found = learner.drive(cells)
+        self.assertEqual(({}, [], 3), (found.undecided, found.failures, learner.done))
+        asked = [(words[1], words[3], words[5]) for _, _, words in learner.words]
+        self.assertEqual(
+            [("bcast", "8,64", "160"), ("scan", "8", "160"), ("bcast", "64", "320")]
+            + [("scan", "8", "320")],
+            asked,
+            "each turn makes twice as many calls, of what is undecided",
         )
 
-    def test_teams_of_other_places_have_other_figures(self):
-        cells = {
-            State.name(Cell("bcast", Team(2, "core", False, within), 8))
-            for within in ("l3", "numa")
-        }
-        self.assertEqual(2, len(cells))
+    def test_large_messages_are_called_in_rows(self):
+        learner = Learner(self.folder, {("bcast", 1 << 20): 1, ("bcast", 8): 1})
+        learner.drive([Cell("bcast", "", 2, 1 << 20), Cell("bcast", "", 2, 8)])
+        self.assertEqual(["8", "1048576"], [words[3] for _, _, words in learner.words])
+        self.assertNotIn("--loop", learner.words[0][2])
+        self.assertEqual(["--loop", "8"], learner.words[1][2][-3:-1])
+
+    def test_sums_of_integers_are_cells_of_their_own(self):
+        learner = Learner(self.folder, {})
+        learner.drive([Cell("scan", kind, 2, 8) for kind in ("inexact", "exact")])
+        self.assertEqual(
+            [False, True] * 2, ["--integers" in words for _, _, words in learner.words]
+        )
+
+    def test_it_stops_where_more_calls_decide_nothing(self):
+        learner = Learner(self.folder, {("bcast", 8): 1})
+        found = learner.drive([Cell("bcast", "", 2, 8), Cell("scan", "", 2, 8)])
+        self.assertEqual({Cell("scan", "", 2, 8): "by 320 calls"}, found.undecided)
+
+    def test_calls_that_take_too_long(self):
+        learner = Learner(self.folder, {})
+        learner.slow = True
+        found = learner.drive([Cell("bcast", "", 2, 8)])
+        self.assertEqual({Cell("bcast", "", 2, 8): driver.OVER}, found.undecided)
+
+    def test_it_stops_at_its_time(self):
+        learner = Learner(self.folder, {})
+        found = learner.drive([Cell("bcast", "", 2, 8)], seconds=0)
+        self.assertEqual([], learner.words)
+        self.assertEqual({Cell("bcast", "", 2, 8): driver.OVER}, found.undecided)
+
+    def test_more_ranks_than_cores_are_not_bound(self):
+        cores = jobs.cores()
+        learner = Learner(self.folder, {})
+        learner.drive([Cell("bcast", "", ranks, 8) for ranks in (cores, cores + 1)])
+        self.assertEqual({cores: True, cores + 1: False}, {r: b for r, b, _ in learner.words})
+
+    def test_a_launch_that_fails_is_reported(self):
+        learner = Learner(self.folder, {})
+        learner.run = mock.Mock(side_effect=jobs.JobFailed("mpirun: status 1\nno slots\n"))
+        found = learner.drive([Cell("bcast", "", 2, 8)])
+        self.assertEqual({"no slots"}, set(found.failures))
+        self.assertEqual([driver.FAILED], list(found.undecided.values()))
 
 
-class Watch(unittest.TestCase):
-    def test_an_interrupt_while_it_starts_leaves_nobody_waiting(self):
-        begun = []
+class Report(unittest.TestCase):
+    def said(self, found, lines, busy=None):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            report.show(found, [rules.parse(text) for text in lines], ["bcast", "scan"], busy)
+        return out.getvalue()
 
-        class Interrupted(threading.Timer):
-            def start(self):
-                super().start()
-                begun.append(self)
-                raise KeyboardInterrupt
-
-        trials = Trials.__new__(Trials)
-        trials.left = lambda: 1000
-        trials.process = types.SimpleNamespace(kill=lambda: None)
-        with (
-            mock.patch.object(threading, "Timer", Interrupted),
-            self.assertRaises(KeyboardInterrupt),
+    def test_what_is_faster_what_is_undecided_and_why(self):
+        cells = [Cell("bcast", "", 2, 8 << k) for k in range(4)] + [Cell("scan", "exact", 2, 8)]
+        found = Driver(None, MPI, "", cells)
+        found.undecided = {cells[2]: driver.OVER, cells[3]: driver.OVER, cells[4]: "by 320 calls"}
+        found.failures = ["no slots", "no slots"]
+        text = self.said(
+            found,
+            [
+                "bcast ranks=2 bytes=0-8 -> queue | ns=1000 samples=9 before=inline:3000",
+                "bcast ranks=2 bytes=9-16 -> inline | ns=1000 samples=9 mpi_ns=2000",
+                "scan ranks=2 bytes=9-16 -> inline | ns=1000 before=chain:1040",
+                "scan ranks=2 bytes=17-32 -> inline | ns=1000 before=chain:4000",
+            ],
+            "other work has 90 % of a processor",
+        )
+        for words in (
+            "Open MPI 4.1.4: 2 of 5 cases decided.",
+            "bcast       2      0-8    queue   1 us    -          3.00\n",
+            "3 with another choice than at first (2.32 times as fast); huddle is 2.00 times",
+            "2 not decided, the time was over: bcast 32-64 (2 ranks)\n",
+            "1 not decided, by 320 calls: scan 8 (2 ranks)\n",
+            "This machine was busy: other work has 90 % of a processor.",
         ):
-            trials.answer(1000)
-        begun[0].join(10)
-        self.assertFalse(begun[0].is_alive(), "and would be waited for at the end of the process")
+            self.assertIn(words, text)
+        self.assertEqual(1, text.count("no slots"))
+        self.assertNotIn("9-16", text, "what is not faster has no row")
+        self.assertLess(text.index("17-32"), text.index("0-8"), "the largest gain first")
+        self.assertLess(len(text.splitlines()), 24)
+
+    def test_a_screen_at_most(self):
+        many = [Cell("bcast", "", ranks, 8) for ranks in range(2, 200)]
+        found = Driver(None, MPI, "", many)
+        lines = [f"bcast ranks={n} bytes=0-8 -> queue | ns=1 before=mpi:3" for n in range(2, 200)]
+        text = self.said(found, lines)
+        self.assertLess(len(text.splitlines()), 40)
+        self.assertIn("and 178 more: huddle wisdom prints all", text)
 
 
-class Scratch(unittest.TestCase):
-    """Runs with files of their own."""
+class Hosts(unittest.TestCase):
+    """Tests with an Open MPI 3 installed, for which huddle has no front end."""
+
+    def chosen(self, *words, front_ends=("openmpi-4.1", "mpich")):
+        layout = types.SimpleNamespace(prefix="/none", front_ends=lambda: dict.fromkeys(front_ends))
+        options = options_from("huddle tune", command.PARAMETERS, words)
+        with (
+            mock.patch.object(launching, "check_launcher"),
+            mock.patch.object(peers, "find", lambda *_: FOUND),
+            mock.patch.object(variants, "program"),
+        ):
+            return [mpi.name for mpi in command.hosts(options, layout)]
+
+    def test_the_first_that_huddle_has_a_front_end_for_or_those_that_are_named(self):
+        self.assertEqual(["ompi4"], self.chosen())
+        self.assertEqual(["mpich4", "ompi4"], self.chosen("--with", "mpich4,ompi4"))
+
+    def test_without_a_front_end_it_is_one_line(self):
+        for words, front_ends, said in (
+            (("--with", "ompi3"), ("mpich",), "--with ompi3: .* .accepted: mpich4"),
+            (("--with", "lam"), ("mpich",), "--with lam: not found here"),
+            ((), (), "tune: huddle has no front end for ompi3, ompi4, mpich4"),
+        ):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
+                self.chosen(*words, front_ends=front_ends)
+
+    def test_a_tuning_file_is_for_one_mpi(self):
+        options = types.SimpleNamespace(output="x", site=False, force=False)
+        with self.assertRaisesRegex(CliError, "accepted: one name of --with"):
+            command.output_of(options, None, [MPI, MPI])
+
+    def test_where_the_results_go_is_checked_before(self):
+        options = types.SimpleNamespace(output=None, site=False, force=False)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "huddle", "wisdom-openmpi-4.1.4-0123456789abcdef.rules")
+            with mock.patch.object(wisdom, "place", lambda *_: wisdom.Wisdom(path, {}, [])):
+                self.assertIsNone(command.output_of(options, None, [MPI]))
+                self.assertEqual([], os.listdir(os.path.dirname(path)))
+                os.symlink("nowhere", path)
+                with self.assertRaisesRegex(CliError, "it is a symbolic link"):
+                    command.output_of(options, None, [MPI])
+                os.unlink(path)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write("#" * (wisdom.LARGEST + 1))
+                with self.assertRaisesRegex(CliError, "too large"):
+                    command.output_of(options, None, [MPI])
+                if os.geteuid() == 0:
+                    os.truncate(path, 0)
+                    os.chown(path, 12345, 12345)
+                    with self.assertRaisesRegex(CliError, "belongs to another user"):
+                        command.output_of(options, None, [MPI])
+
+
+class Written(unittest.TestCase):
+    def test_what_cannot_be_written_is_kept_elsewhere(self):
+        found = wisdom.Wisdom("", {"mpi": "Open MPI 4.1.4"}, [rules.parse("bcast -> queue")])
+        with tempfile.TemporaryDirectory() as folder:
+            with (
+                mock.patch.object(tempfile, "tempdir", folder),
+                contextlib.redirect_stderr(io.StringIO()) as said,
+            ):
+                command.rescue(found, CliError("the disk is full"))
+            (name,) = os.listdir(folder)
+            path = os.path.join(folder, name)
+            self.assertIn(f"the disk is full; what was measured is in {path}", said.getvalue())
+            self.assertEqual(["bcast"], [line.name for line in rules.rules_of(path)])
+
+    def test_a_tuning_file_keeps_the_network(self):
+        found = wisdom.Wisdom("", {"mpi": "Open MPI 4.1.4"}, [rules.parse("bcast -> queue")])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.rules")
+            tuning_file.write(path, tuning_file.text(found))
+            tuning_file.check_place(path, force=False)  # its own file is overwritten
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("# of today\nnetwork alpha_ns=1 beta_ps=1 overhead_ns=1\n")
+            tuning_file.write(path, tuning_file.text(found))
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().split("\n")
+        self.assertTrue(lines[0].startswith("# Written by 'huddle tune', 20"))
+        self.assertEqual(['machine mpi="Open MPI 4.1.4"', "bcast -> queue"], lines[1:3])
+        self.assertIn("network alpha_ns=1 beta_ps=1 overhead_ns=1", lines)
+
+
+class Alone(unittest.TestCase):
+    """Tests that --machine and --network measure no choices."""
+
+    def refused(self, *words):
+        """Returns the message of main() about these options, without measuring."""
+        options = options_from("huddle tune", command.PARAMETERS, words)
+        with (
+            mock.patch.object(command.describe, "main", lambda *_: "describes"),
+            mock.patch.object(command.network, "main", lambda *_: "network"),
+        ):
+            try:
+                return command.main(options, [], None)
+            except CliError as trouble:
+                self.assertEqual(2, trouble.status)
+                return str(trouble)
+
+    def test_every_other_option_is_refused(self):
+        values = {"--bytes": "8", "--minutes": "1", "--ranks": "2", "--mpi": "x=/"}
+        for option in command.PARAMETERS:
+            name = option.opts[0]
+            words = [name, *([] if option.is_flag else [values.get(name, "")])]
+            for mode, kept in (
+                (["--machine"], ("--machine", "--force")),
+                (["--network", "mpirun"], ("--network", "--output", "--site", "--force")),
+            ):
+                if name in kept or "--machine" in words:
+                    continue
+                with self.subTest(mode=mode, words=words):
+                    said = self.refused(*mode, *words)
+                    self.assertIn(f"tune: {name}: not with {mode[0]} (accepted: {mode[0]} ", said)
+
+    def test_what_goes_together(self):
+        self.assertEqual("describes", self.refused("--machine", "x.toml", "--force"))
+        self.assertEqual("network", self.refused("--network", "x", "--output", "y", "--force"))
+        self.assertEqual("network", self.refused("--network", "x", "--site"))
+
+    def test_a_new_option_is_not_forgotten(self):
+        more = (*command.PARAMETERS, Option("--new"))
+        with mock.patch.object(command, "PARAMETERS", more):
+            self.assertIn("tune: --new: not with --machine", self.refused("--machine", "--new", ""))
+
+
+class Words(unittest.TestCase):
+    def test_of_a_command_that_no_shell_would_read(self):
+        self.assertEqual(["mpirun", "-H", "a b"], network.words_of("mpirun -H 'a b'"))
+        with self.assertRaisesRegex(
+            CliError, "^--network mpirun 'x: No closing quotation .accepted"
+        ):
+            network.words_of("mpirun 'x")
+        with self.assertRaisesRegex(CliError, "^--network '': its first word is not a launcher"):
+            network.program(None, "", [])
+
+
+class Runs(unittest.TestCase):
+    """Runs with their own files."""
 
     def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.folder = self.scratch.name
-        self.file = os.path.join(self.folder, "out", "tuning.toml")
-        os.mkdir(os.path.dirname(self.file))
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
-        self.environment = {
-            **clean,
-            "XDG_CACHE_HOME": os.path.join(self.folder, "cache"),
-            "XDG_CONFIG_HOME": os.path.join(self.folder, "config"),
-        }
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = scratch.name
 
-    def tearDown(self):
-        self.scratch.cleanup()
-
-    def huddle(self, *words, **more):
-        return subprocess.run(
-            [HUDDLE, *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=self.folder,
-            env={**self.environment, **more},
-            timeout=240,
-            check=False,
-        )
+    def huddle(self, *words, **environment):
+        return run_huddle(BUILD, words, timeout=240, home=self.folder, **environment)
 
     def tune(self, *words):
-        return self.huddle("tune", "--output", self.file, *words)
-
-    def read(self):
-        with open(self.file, encoding="utf-8") as file:
-            return file.read()
-
-
-class Runs(Scratch):
-    def saved(self):
-        """Cells in the state file."""
-        folder = os.path.join(self.folder, "cache", "huddle")
-        for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            if name.endswith(".json"):
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    return len(json.load(file)["cells"])
-        return 0
-
-    def stop(self, how):
-        """A run that is stopped once it has measured something; returns the process, ended."""
-        process = subprocess.Popen(
-            [
-                HUDDLE,
-                "tune",
-                "--output",
-                self.file,
-                "--ranks",
-                "2",
-                "--collectives",
-                "bcast",
-                "--quick",
-                "--minutes",
-                "5",
-            ],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        while process.poll() is None and self.saved() == 0:
-            time.sleep(0.05)
-        os.killpg(process.pid, how) if how == signal.SIGINT else process.send_signal(how)
-        self.said = process.communicate(timeout=60)
-        return process
-
-    def nobody_left(self):
-        """Waits until no process has our folder as its own."""
-
-        def here(pid):
-            try:
-                return os.readlink(f"/proc/{pid}/cwd") == os.path.realpath(self.folder)
-            except OSError:
-                return False
-
-        while any(here(pid) for pid in os.listdir("/proc") if pid.isdigit()):
-            time.sleep(0.05)
-
-    def test_a_file_that_the_library_reads(self):
-        with open(self.file, "w", encoding="utf-8") as file:
-            file.write("# mine\n")
-        answer = self.tune("--ranks", "2", "--collectives", "barrier", "--minutes", "0.02")
-        self.assertEqual((1, ""), (answer.returncode, answer.stdout))
-        self.assertRegex(answer.stderr, r"^huddle: [^\n]*not written by 'huddle tune'[^\n]*\n$")
-        self.assertEqual("# mine\n", self.read())
-        answer = self.tune(
-            "--ranks", "2,5", "--collectives", "barrier", "--minutes", "0.5", "--force"
-        )
-        self.assertEqual(0, answer.returncode, answer.stderr)
-        self.assertIn(f"Written: {self.file}", answer.stdout)
-        self.assertTrue(self.read().startswith(tuning_file.MARK))
-        self.assertEqual(0, self.saved(), "the state of a whole run is forgotten")
-        explained = json.loads(
-            self.huddle("explain", "barrier", "--json", HUDDLE_TUNING=self.file).stdout
-        )
-        self.assertIsNone(explained["error"])
-        self.assertEqual(
-            0,
-            self.tune("--ranks", "2", "--collectives", "barrier", "--minutes", "0.5").returncode,
-            "its own file is overwritten",
-        )
-
-    def test_rules_are_lines_that_explain_names(self):
-        rules = [
-            tuning_file.Rule(
-                "bcast",
-                Team(2, "core", False, ""),
-                "2-3",
-                Candidate("bcast", "queue", (Value("fragment", "8K", 8192),)),
-                513,
-                65536,
-                {1024: figure(80, 100, True), 65536: figure(70, 100, True)},
-                55.5,
-            ),
-            tuning_file.Rule(
-                "barrier",
-                Team(9, "none", True, ""),
-                "2-",
-                Candidate("barrier", "mcs", ()),
-                None,
-                None,
-                {0: figure(80, 100, True)},
-                None,
-            ),
-        ]
-        facts = {
-            "version": "0",
-            "processors": os.sysconf("SC_NPROCESSORS_ONLN"),
-            "cpu": 'a "name"',
-            "line": "",
-        }
-        tuning_file.write(self.file, tuning_file.text(rules, facts, "huddle tune"))
-        lines = self.read().split("\n")
-        self.assertIn(
-            "#   64 KB: 0.10 us without this rule, 0.07 us with it; ratio 0.70 (0.70 to 0.70"
-            " in 3 launches)",
-            lines,
-        )
-        self.assertIn("# bcast, 2 ranks, bound to cores in turn; line transfer 56 ns (near)", lines)
-        for words, algorithm, table in (
-            (("bcast", "--bytes", "1K", "--ranks", "2"), "queue", "[[bcast]]"),
-            (("bcast", "--bytes", "64K", "--ranks", "2"), "queue", "[[bcast]]"),
-            (("barrier", "--ranks", "2000"), "mcs", "[[barrier]]"),
-        ):
-            answer = json.loads(
-                self.huddle(
-                    "explain", *words, "--json", HUDDLE_TUNING=self.file, HUDDLE_MEMORY="10M"
-                ).stdout
-            )
-            with self.subTest(words=words):
-                self.assertIsNone(answer["error"])
-                self.assertEqual(
-                    (algorithm, "tuning file", table),
-                    (
-                        answer["serves"]["algorithm"],
-                        answer["why"]["by"],
-                        lines[answer["why"]["line"] - 1],
-                    ),
-                )
-        for words in (
-            ("bcast", "--bytes", "512", "--ranks", "2"),
-            ("bcast", "--bytes", "1K", "--ranks", "4"),
-            ("barrier", "--ranks", "1"),
-        ):
-            answer = json.loads(
-                self.huddle(
-                    "explain", *words, "--json", HUDDLE_TUNING=self.file, HUDDLE_MEMORY="10M"
-                ).stdout
-            )
-            self.assertIn(answer["why"]["by"], ("built-in table", "one rank"), words)
-
-    @long_test
-    def test_a_run_that_was_killed_goes_on(self):
-        self.assertEqual(2, self.tune("--resume").returncode, "there is nothing to go on with")
-        self.assertEqual(-signal.SIGKILL, self.stop(signal.SIGKILL).returncode)
-        self.nobody_left()
-        before = self.saved()
-        self.assertGreater(before, 0)
-        again = (
-            "--output",
-            self.file,
-            "--ranks",
-            "2",
-            "--collectives",
-            "bcast",
-            "--quick",
-            "--minutes",
-            "0.05",
-            "--resume",
-        )
-        for name, value in (
-            ("HUDDLE_LEASE", "256K"),
-            ("HUDDLE_LEVELS_OFF", "l2"),
-            ("HUDDLE_CMA", "off"),
-        ):
-            with self.subTest(name):
-                self.assertEqual(
-                    2,
-                    self.huddle("tune", *again, **{name: value}).returncode,
-                    "what was measured with other settings says nothing",
-                )
-        mine = os.sched_getaffinity(0)
-        if len(mine) > 1:
-            os.sched_setaffinity(0, {min(mine)})
-            try:
-                self.assertEqual(
-                    2,
-                    self.huddle("tune", *again).returncode,
-                    "nor what was measured on other processors",
-                )
-            finally:
-                os.sched_setaffinity(0, mine)
-        answer = self.huddle("tune", *again)
-        self.assertEqual(0, answer.returncode, answer.stderr)
-        self.assertIn(f"{before} of 11 measurements are kept", answer.stdout)
-
-    def test_an_interrupt_says_how_to_go_on(self):
-        for how, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            with self.subTest(how=how):
-                self.assertEqual(status, self.stop(how).returncode)
-                self.assertRegex(self.said[1], r"stopped; \d+ of 11 measurements are kept")
-                self.assertFalse(os.path.exists(self.file))
-                self.nobody_left()
-                shutil.rmtree(os.path.join(self.folder, "cache"))
-
-    def test_a_signal_to_all_is_no_fault_of_the_program_that_dies_first(self):
-        with open(os.path.join(self.folder, "bench-trials"), "w", encoding="utf-8") as file:
-            file.write(
-                "#!/bin/sh\necho '{}'\nread question\n(sleep 0.2; kill -TERM $PPID) >/dev/null 2>&1"
-                " &\nkill -TERM $$\n"
-            )
-        os.chmod(file.name, 0o755)
-        before = signal.signal(signal.SIGTERM, stop.raise_once)
-        try:
-            with self.assertRaises(stop.Terminated):
-                with Trials(
-                    types.SimpleNamespace(tools=self.folder), Team(2, "core", False, ""), []
-                ) as trials:
-                    trials.compare("barrier", 0, Plan(1, 1, 1, 0, True), [0])
-        finally:
-            signal.signal(signal.SIGTERM, before)
-
-    def test_it_ends_at_the_time_it_announced(self):
-        begin = time.monotonic()
-        answer = self.tune("--minutes", "0.1")
-        if answer.returncode != 0:  # a busy machine
-            self.assertIn("no size was measured, and no file is written", answer.stderr)
-            self.assertFalse(os.path.exists(self.file))
-        self.assertLess(time.monotonic() - begin, 6 + GENEROUS_S)
-        self.assertIn("at most 0.1 minute(s)", answer.stdout)
-
-    def test_other_mpis_are_measured_in_turn(self):
-        words = ("--ranks", "2", "--collectives", "bcast", "--bytes", "1K", "--minutes", "0.6")
-        answer = self.tune("--against", "all", *words)
-        if "no MPI found" in answer.stderr:
+        answer = self.huddle("tune", *words)
+        if "no MPI found" in answer.stderr or "has no front end" in answer.stderr:
             self.skipTest("no MPI here")
-        self.assertEqual(0, answer.returncode, answer.stderr)
-        self.assertRegex(answer.stdout, r"bcast +2 +1K .* us +[\d.]+\n")
-        self.assertIn("after to best peer", answer.stdout)
-
-    def one_line(self, answer, said):
-        self.assertIn(answer.returncode, (1, 2))
-        self.assertEqual("", answer.stdout, "nothing was measured")
-        self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-        self.assertIn(said, answer.stderr)
+        return answer
 
     def test_errors_are_one_line(self):
         nowhere = os.path.join(self.folder, "nowhere")
@@ -397,116 +401,80 @@ class Runs(Scratch):
             (("--collectives", ""), "--collectives ''"),
             (("--minutes", "0"), "--minutes 0"),
             (("--minutes", "nan"), "--minutes nan"),
-            (("--minutes", "soon"), "soon"),
             (("--bytes", "9"), "--bytes"),
             (("--bytes", "x"), "--bytes x: "),
-            (("--from", nowhere), "--from"),
-            (("--from", __file__), "--from"),
-            (("--against", "lam"), "--against"),
-            (("--against", ""), "--against ''"),
-            (("--plot", ""), "--plot"),
+            (("--with", "lam"), "--with lam"),
+            (("--mpi", "x"), "--mpi x"),
             (("--network", "mpirun 'x"), "No closing quotation"),
-            (("--plot", os.path.join(nowhere, "p.svg")), "--plot"),
             (("--output", self.folder), "cannot be written"),
             (("--output", ""), "--output"),
             (("--output", "/proc/x"), "/proc/x cannot be written"),
-            (("--output", "/dev/null"), "no regular file"),
-            (("--output", os.path.join(nowhere, "t.toml")), f"no such directory: {nowhere}"),
+            (("--output", "/dev/null"), "not a regular file"),
+            (("--output", os.path.join(nowhere, "t.rules")), f"no such directory: {nowhere}"),
         ):
             with self.subTest(words=words):
-                self.one_line(self.tune(*words), said)
+                answer = self.tune(*words)
+                self.assertIn(answer.returncode, (1, 2))
+                self.assertEqual("", answer.stdout, "nothing was measured")
+                self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+                self.assertIn(said, answer.stderr)
         self.assertFalse(os.path.exists(nowhere))
+
+    def test_what_is_found_is_known_to_wisdom_and_explain(self):
+        words = ("--collectives", "allreduce", "--bytes", "1K:4K", "--ranks", "2")
+        begin = time.monotonic()
+        answer = self.tune(*words, "--minutes", "0.5")
+        self.assertLess(time.monotonic() - begin, 30 + GENEROUS_S)
+        self.assertEqual(0, answer.returncode, answer.stderr + answer.stdout)
+        self.assertRegex(answer.stdout, r"6 cases; at most 0.5 minute\(s\)")
+        decided = int(answer.stdout.partition(" of 6 cases decided")[0].split()[-1])
+        self.assertGreater(decided, 0)
+        self.assertNotIn("A launch failed", answer.stdout, "wrong bytes would be one")
+        known = json.loads(self.huddle("wisdom", "--json").stdout)
+        self.assertEqual(1, len(known))
+        self.assertIn(f"Written: {known[0]['file']}", answer.stdout)
         self.assertEqual(
-            [], os.listdir(os.path.dirname(self.file)), "what was tried out is removed"
+            decided, sum(1 for cell in known[0]["cells"] if cell["name"] == "allreduce")
         )
+        said = self.huddle(
+            "explain", "allreduce", "--bytes", "4K", "--ranks", "2", HUDDLE_WISDOM="on"
+        ).stdout
+        self.assertIn("  learned  here on ", said)
 
-    def test_usual_places_that_cannot_be_made_are_one_line(self):
-        blocked = os.path.join(self.folder, "file")
-        with open(blocked, "w", encoding="utf-8"):
-            self.one_line(self.huddle("tune", XDG_CONFIG_HOME=blocked), "--output FILE")
-            self.one_line(
-                self.huddle("tune", "--output", self.file, XDG_CACHE_HOME=blocked), "XDG_CACHE_HOME"
-            )
-
-    def test_a_file_that_cannot_be_written_in_the_end_is_one_line(self):
-        with self.assertRaisesRegex(Trouble, "what was measured is kept"):
-            tuning_file.write("/proc/tuning.toml", "")
-
-
-class Spoilt(Scratch):
-    """Real measurements: they need the processors for themselves (RUN_SERIAL)."""
-
-    ATTEMPTS = 3  # on a machine that may be busy with other work
-
-    def spoil(self, *rules):
-        """A tuning file with choices that are much worse than others."""
-        path = os.path.join(self.folder, "spoilt.toml")
+    def test_a_tuning_file(self):
+        path = os.path.join(self.folder, "node.rules")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(f"[[{name}]]\n{lines}\n" for name, lines in rules))
-        return path
-
-    def found(self, *words):
-        """[(collective, bytes)] of the rules that a run wrote before the file it began with."""
+            file.write("# mine\n")
+        words = ("--collectives", "barrier", "--ranks", "2", "--minutes", "0.2", "--output", path)
         answer = self.tune(*words)
-        self.assertEqual(0, answer.returncode, answer.stderr)
-        new = self.read().partition("# What follows is from")[0]
-        return answer, re.findall(r'\[\[(\w+)\]\][^[]*?bytes = "([^"]*)"', new)
-
-    def test_a_spoilt_choice_is_found(self):
-        spoilt = self.spoil(("bcast", 'bytes = "64K-1M"\nalgorithm = "queue"\nfragment = "64"'))
-        words = ("--ranks", "2", "--collectives", "bcast", "--bytes", "256K", "--minutes", "1")
-        rules = []
-        for _ in range(self.ATTEMPTS):
-            if not rules:
-                answer, rules = self.found("--from", spoilt, *words)
-        busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
-        undecided = re.search("the time was over|Not decided in the final", answer.stdout)
-        if not rules and (busy or undecided):
-            self.skipTest("other programs keep the processors busy, or these move")
-        self.assertEqual([("bcast", "131073-256K")], rules, answer.stdout)
-        self.assertRegex(answer.stdout, r"bcast +2 +256K +[\d.]+ us +[\d.]+ us +\d\.\d\d ")
-        measured = (
-            r"# +256 KB: .* without this rule, .* with it; ratio (0\.\d\d) \(.* in \d launches"
+        self.assertEqual((1, ""), (answer.returncode, answer.stdout))
+        self.assertRegex(answer.stderr, r"^huddle: [^\n]*not written by 'huddle tune'[^\n]*\n$")
+        answer = self.tune(*words, "--force")
+        self.assertEqual(0, answer.returncode, answer.stderr + answer.stdout)
+        self.assertIn(f"Use it: HUDDLE_TUNING={path}", answer.stdout)
+        found = json.loads(
+            self.huddle("explain", "barrier", "--ranks", "2", "--json", HUDDLE_TUNING=path).stdout
         )
-        self.assertRegex(self.read(), measured)
-        self.assertLessEqual(float(re.search(measured, self.read())[1]), 0.95)
-        self.assertIn('fragment = "64"', self.read(), "the rules of that file follow")
-        explained = json.loads(
-            self.huddle(
-                "explain",
-                "bcast",
-                "--bytes",
-                "1M",
-                "--ranks",
-                "2",
-                "--json",
-                HUDDLE_TUNING=self.file,
-            ).stdout
+        self.assertIsNone(found["error"])
+        self.assertEqual("tuning file", found["why"]["by"])
+        self.assertEqual([], json.loads(self.huddle("wisdom", "--json").stdout))
+
+    def test_an_interrupt_keeps_what_is_decided(self):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
+        words = [os.path.join(BUILD, "bin", "huddle"), "tune", "--ranks", "2", "--minutes", "5"]
+        process = subprocess.Popen(
+            words,
+            env={**clean, "XDG_CACHE_HOME": self.folder, "XDG_CONFIG_HOME": self.folder},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-        self.assertEqual("queue", explained["serves"]["algorithm"])
-
-    @long_test
-    def test_each_of_several_spoilt_choices_is_found(self):
-        spoilt = self.spoil(
-            ("bcast", 'bytes = "131073-256K"\nalgorithm = "queue"\nfragment = "512"'),
-            ("allreduce", 'bytes = "8193-16K"\nalgorithm = "tree"\nfragment = "512"'),
-            ("alltoall", 'bytes = "131073-256K"\nalgorithm = "windows"\ntile = "512"'),
-        )
-        words = ("--ranks", "2", "--collectives", "bcast,allreduce,alltoall", "--minutes", "1.5")
-        answer, rules = self.found("--from", spoilt, *words)
-        for name, size in (("bcast", 256), ("allreduce", 16), ("alltoall", 256)):
-            ends = [text for found, text in rules if found == name and self.holds(text, size)]
-            self.assertTrue(ends, f"{name} {size}K in {rules}: {answer.stdout}")
-
-    @staticmethod
-    def holds(text, kilobytes):
-        """'8193-16K' holds 16."""
-        low, high = (number(word) if word else 1 << 40 for word in text.split("-"))
-        return low <= kilobytes << 10 <= high
-
-
-if __name__ == "__main__":
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # what a shell runs in the background ignores it, and so would those started here
-    unittest.main()
+        line = process.stdout.readline()
+        if not line:
+            self.skipTest("no MPI here")
+        time.sleep(3)
+        process.send_signal(2)
+        out, errors = process.communicate(timeout=60)
+        self.assertEqual(130, process.returncode)
+        self.assertIn("stopped; what is decided is kept", errors)
+        self.assertRegex(out, r"\d+ of \d+ cases decided")

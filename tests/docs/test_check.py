@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What docs/site/check.py finds in a site, and what the reference of the API makes of a comment.
-test_check.py SOURCE.
+Tests the errors that docs/site/check.py finds in a site, and the API reference of a comment.
 """
 
 import os
@@ -10,11 +9,13 @@ import sys
 import tempfile
 import unittest
 
-SOURCE = os.path.abspath(sys.argv.pop(1))
+from paths import SOURCE
+
 sys.path.insert(0, os.path.join(SOURCE, "docs", "site"))
-import algorithms  # noqa: E402
-import check  # noqa: E402
-import header  # noqa: E402
+import algorithms
+import header
+
+import check
 
 PAGE = "<html><body><article>{}</article></body></html>"
 
@@ -82,12 +83,9 @@ class Reference(unittest.TestCase):
         root = pathlib.Path(SOURCE)
         rows = [
             tuple(line[4:].split(")")[0].split(", "))
-            for line in (root / "src/alg/alg.def").read_text(encoding="utf-8").splitlines()
+            for folder in ("src", "lab")
+            for line in (root / folder / "alg/alg.def").read_text(encoding="utf-8").splitlines()
             if line.startswith("ALG(")
         ]
         found = algorithms.sources(root)
         self.assertEqual([], [row for row in rows if row not in found])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - a call of any collective among the ranks of a job, with a result that can be checked:
- * who gets what is as the collective's descriptor says. */
+/* calls.c - makes a call of any collective among the ranks of a job and verifies its result. The
+ * collective's descriptor gives the pieces that each rank sends and receives. */
 #include "job.h"
 
 #include "coll/coll.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Within one line, some lines, one fragment, some fragments, more than a set of buffers, more than
- * a lease. */
+/* Sizes in bytes: within one line, several lines, one fragment, several fragments, more than a set
+ * of buffers, more than a lease. */
 static const size_t bytes_of[JOB_SIZES] = { 8, 104, 1304, 17000, 140000, 600000 };
 
 enum { KEPT = 8 };
@@ -47,7 +47,7 @@ static struct hud_view view_of(const struct member *m, uint32_t *at, size_t byte
     };
 }
 
-/* ---- a call, as all ranks know it ---- */
+/* ---- a call, described alike on all ranks ---- */
 
 struct made {
     const struct member *m;
@@ -55,8 +55,8 @@ struct made {
     struct coll_args args;
 };
 
-/* Of a result: whole words in blocks as equal as can be.  Between two ranks: some pairs exchange
- * nothing. */
+/* Returns the bytes of the block from rank `from` to rank `to`. Blocks of a result are whole words
+ * and as equal as possible. In an exchange some pairs send nothing. */
 static size_t block(const void *host, int from, int to)
 {
     const struct made *c = host;
@@ -67,7 +67,8 @@ static size_t block(const void *host, int from, int to)
     return 4 * (words / ranks * (size_t)((from * to + 2 * from + to + c->m->calls) % 3));
 }
 
-/* Bytes of all ranks as a size that the collective has. */
+/* Returns a call whose size is about `words` words over all ranks, in the form the collective
+ * uses. */
 static struct made made_of(const struct member *m, int kind, size_t words, int root)
 {
     bool equal = coll_has(kind, COLL_BLOCKS) && !coll_has(kind, COLL_VIEWS);
@@ -95,7 +96,8 @@ static size_t out_bytes(const struct made *c, int rank)
     return hud_coll_out_bytes(c->kind, &c->args, rank);
 }
 
-/* A word of what a member contributes; reduced: the sum of those that this one's result has. */
+/* Returns word `w` of what rank `from` contributes. For a reduction, returns the sum of this word
+ * over all contributions to this rank's result. */
 static uint32_t sent(const struct made *c, int from, size_t w)
 {
     const struct member *m = c->m;
@@ -118,7 +120,8 @@ static bool right_piece(const struct made *c, int from, const uint32_t *out)
     return right;
 }
 
-/* The pieces of a reduction are contributions to one. */
+/* Reports whether the result is right. A reduction is verified as a single piece, because `sent`
+ * sums all contributions. */
 static bool is_right(const struct made *c, const uint32_t *out)
 {
     bool right = true;
@@ -128,7 +131,7 @@ static bool is_right(const struct made *c, const uint32_t *out)
     return right;
 }
 
-/* ---- the call ---- */
+/* ---- making the call ---- */
 
 static int make(const struct made *c, hud_team *team, uint32_t *in, uint32_t *out)
 {
@@ -160,9 +163,9 @@ static int make(const struct made *c, hud_team *team, uint32_t *in, uint32_t *ou
 }
 
 /*
- * The buffers of a call that has failed belong to the caller again.  They are kept, with other
- * bytes in them: who reads them now gets what nobody sent, and who writes into them is found at the
- * end.
+ * Releases a buffer after a call. The buffer of a failed call is kept and filled with other bytes,
+ * to detect ranks that still access this memory: a reader gets a wrong result, and a write is found
+ * at the end.
  */
 static void give_back(uint32_t *buffer, size_t words, int status)
 {

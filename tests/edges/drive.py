@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills a rank at the places where the source posts or waits, and looks what becomes of the others.
+"""Kills a rank at the places where the source posts or waits, and checks the other ranks.
 
-usage: drive.py --job EDGE_JOB [--full] [--seconds S] [--seed N] [--only TEXT] [--kill CONFIGURATION
-FILE:LINE:N RANK]
+usage: drive.py --job EDGE_JOB [--lab] [--full] [--seconds S] [--seed N] [--only TEXT]
+[--kill CONFIGURATION FILE:LINE:N RANK]
 
 Each configuration (an algorithm, a number of ranks, with groups or without) is run once without a
-death, which records who comes to which place how often. Then a rank dies there the first time, one
-in the middle and the last.  Without --full: a sample, by the seed, for so many seconds.
+death, which records how often each rank comes to each place.  Then a rank dies there the first
+time, once in the middle and the last time.  Without --full: a sample, by the seed, for --seconds
+seconds.
 """
 
 import argparse
@@ -27,15 +28,16 @@ import time
 from typing import NamedTuple
 
 SRC = pathlib.Path(__file__).resolve().parents[2] / "src"
+LAB = SRC.parent / "lab"
 sys.path.insert(0, str(SRC.parent / "cmake"))
-from edges import files, read  # noqa: E402
+from edges import files, place, read
 
 SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))
-SINGLE = ("single", "push")  # algorithms by kernel copies
-SINGLE_COPY = "single_copy/single_copy.h"  # where all of that family enter
+SINGLE = ("single", "push")  # algorithms that use kernel copies
+SINGLE_COPY = "single_copy/single_copy.h"  # entered by all algorithms of that family
 WINDOW = "alg/window.c"
 TRIES = 5  # of a kill: while others wait in the handover, or, rarely, before they come to it
-LIMIT = 90  # seconds of one job; it ends itself before
+LIMIT = 90  # seconds of a job, which ends itself earlier
 HOST = {
     ("host", 1): "before the host's allgather",
     ("host", 2): "within it",
@@ -44,7 +46,7 @@ HOST = {
 }
 
 
-# Two collectives in turn in the team's shared window, an algorithm each, in each shape
+# Two collectives in turn in the team's shared window, with one algorithm each, in each shape.
 TURNS = (
     (("bcast", "queue"), ("allreduce", "slices")),
     (("alltoall", "windows"), ("bcast", "queue")),
@@ -58,7 +60,7 @@ class Configuration(NamedTuple):
     ranks: int
     options: tuple
     settings: tuple  # (name, value)
-    places: str  # which of the places it comes to are its own: a pattern of their files
+    places: str  # pattern of the files with the configuration's own places
 
 
 class Kill(NamedTuple):
@@ -68,33 +70,41 @@ class Kill(NamedTuple):
     rank: int
 
 
-def algorithms():
-    return re.findall(
-        r"^ALG\((\w+), (\w+)\)", (SRC / "alg" / "alg.def").read_text(encoding="utf-8"), re.MULTILINE
-    )
-
-
-def configurations():
+def algorithms(lab):
     """
-    Each algorithm in each shape, and in variants that reach what its presets do not; then what
-    surrounds the algorithms.
+    Returns (collective, name) of each algorithm, with those of the laboratory if `lab` is set.
+    """
+    folders = (SRC, LAB) if lab else (SRC,)
+    rows = "".join((folder / "alg/alg.def").read_text(encoding="utf-8") for folder in folders)
+    return re.findall(r"^ALG\((\w+), (\w+)\)", rows, re.MULTILINE)
+
+
+def in_algorithm(name):
+    """Returns whether a place, by its file, is in an algorithm."""
+    return name.startswith(("alg/", "lab/alg/"))
+
+
+def configurations(lab):
+    """
+    Yields each algorithm in each shape, and variants for code that its presets do not reach; then
+    the code around the algorithms.
     """
     more = {
-        "bcast/segments": ((("HUDDLE_BCAST_SEGMENTS_LIMIT", "1"),),),
+        "bcast/segments": ((("HUDDLE_LAB_BCAST_SEGMENTS_LIMIT", "1"),),),
         "allreduce/groups": (
-            (("HUDDLE_ALLREDUCE_GROUPS_EXCHANGE", "1"),),
-            (("HUDDLE_ALLREDUCE_GROUPS_RELEASE", "each"),),
+            (("HUDDLE_LAB_ALLREDUCE_GROUPS_EXCHANGE", "1"),),
+            (("HUDDLE_LAB_ALLREDUCE_GROUPS_RELEASE", "each"),),
         ),
         "barrier/groups": (
-            (("HUDDLE_BARRIER_GROUPS_EXCHANGE", "1"),),
-            (("HUDDLE_BARRIER_GROUPS_FLAT", "2"),),
-            (("HUDDLE_BARRIER_GROUPS_RELEASE", "each"),),
+            (("HUDDLE_LAB_BARRIER_GROUPS_EXCHANGE", "1"),),
+            (("HUDDLE_LAB_BARRIER_GROUPS_FLAT", "2"),),
+            (("HUDDLE_LAB_BARRIER_GROUPS_RELEASE", "each"),),
         ),
     }
     for shape, (ranks, options) in enumerate(SHAPES):
-        for collective, name in algorithms():
+        for collective, name in algorithms(lab):
             forced = ((f"HUDDLE_{collective.upper()}", name),)
-            own = r"alg/" if collective == "barrier" else r"alg/(?!barrier/|groups/)"
+            own = r"(lab/)?alg/" + ("" if collective == "barrier" else r"(?!barrier/|groups/)")
             if (collective, name) == ("allreduce", "groups"):
                 own = r"alg/groups/(?!barrier)"
             for i, extra in enumerate(((),) + more.get(f"{collective}/{name}", ())):
@@ -113,19 +123,19 @@ def configurations():
             ranks,
             options,
             (("HUDDLE_CHECK", "1"),),
-            r"core/check/rollcall|host$",
+            r"core/watch/rollcall|host$",
         )
         yield Configuration(
-            f"free/{ranks}", collective, ranks, options, (), r"core/team/vacate|host$"
+            f"free/{ranks}", collective, ranks, options, (), r"core/slice/team_leave|host$"
         )
-        for kind, name in sorted(row for row in algorithms() if row[1] in SINGLE):
+        for kind, name in sorted(row for row in algorithms(lab) if row[1] in SINGLE):
             yield Configuration(
                 f"{kind}/{name}/packed/{ranks}",
                 kind,
                 ranks,
                 options + ("--packed",),
                 ((f"HUDDLE_{kind.upper()}", name),),
-                r"alg/(?!barrier/)",
+                r"(lab/)?alg/(?!barrier/)",
             )
         for kind in ("bcast", "reduce"):
             yield Configuration(
@@ -189,7 +199,7 @@ def run(job, configuration, kill=None, more=(), record=None):
 
 
 def record(job, configuration):
-    """{place: {rank: times}} of a configuration's own places."""
+    """Returns {place: {rank: times}} of a configuration's own places."""
     with tempfile.NamedTemporaryFile(mode="r", suffix=".edges") as file:
         answer = run(job, configuration, record=file.name)
         if answer["fault"]:
@@ -204,8 +214,8 @@ def record(job, configuration):
 
 def kills_of(configuration, found, chance):
     """
-    The first time, one in the middle and the last, each by another rank where several come there;
-    rank 0 among them as often as any.
+    Yields kills at the first time, in the middle and at the last time, each of another rank if
+    several come there.  Rank 0 is chosen as often as any other.
     """
     for place, ranks in sorted(found.items()):
         order = chance.sample(sorted(ranks), len(ranks))
@@ -217,8 +227,7 @@ def kills_of(configuration, found, chance):
 
 def late(job, kill):
     """
-    Another rank, by turns the first team's root, comes to that call only when the others have given
-    it up.
+    Delays another rank, by turns the first team's root, until the others have given up the call.
     """
     before = run(job, kill.configuration, kill)
     if before["fault"] or not before["struck"]:
@@ -230,7 +239,7 @@ def late(job, kill):
 
 
 def ways(kill, job):
-    """What else is tried of a sample of kills, by name."""
+    """Returns the other ways to try a sample of kills, by name."""
     other = str((kill.rank + 1) % kill.configuration.ranks)
     return {
         "wait": functools.partial(run, job, kill.configuration, kill, ("--wait",)),
@@ -241,7 +250,9 @@ def ways(kill, job):
 
 
 def in_call(answer, call):
-    """The rank must have died in that call: elsewhere its death would try something else."""
+    """
+    Checks that the rank died in this call, since its death elsewhere would test something else.
+    """
     if answer["fault"] or (answer["struck"] and answer["call"] == call):
         return answer
     where = f"in call {answer['call']}" if answer["struck"] else "in none"
@@ -250,12 +261,13 @@ def in_call(answer, call):
 
 def late_root(job):
     """
-    Receivers of a broadcast give up since one of them dies; the root comes later, and must not
-    write into their buffers.  Of eight calls rank 3 is the root in two, with an entry for each
-    other rank, and has one entry in each other: the 13th is that of call 8, whose root is rank 0.
+    Returns a kill of a late root.  The receivers of a broadcast give up since one of them dies; the
+    root comes later, and must not write into their buffers.  Of eight calls rank 3 is the root in
+    two, with an entry for each other rank, and has one entry in each other call: the 13th is that
+    of call 8, whose root is rank 0.
     """
     nth, call = 13, 8
-    configuration = next(c for c in configurations() if c.name == "bcast/single/4")
+    configuration = next(c for c in configurations(False) if c.name == "bcast/single/4")
     site = next(site for site in read(SRC / "alg" / SINGLE_COPY)[1] if "R1" in site.labels)
     kill = Kill(configuration, (f"alg/{SINGLE_COPY}", site.line), nth, 3)
 
@@ -266,7 +278,7 @@ def late_root(job):
 
 
 def window_places():
-    """The places of the shared window's handover: (of R1, of A1)."""
+    """Returns the places of the shared window's handover: (of R1, of A1)."""
     sites = read(SRC / WINDOW)[1]
     return tuple(
         next((WINDOW, site.line) for site in sites if label in site.labels)
@@ -275,14 +287,14 @@ def window_places():
 
 
 def waits_there(answer):
-    """A call has failed in the handover's wait."""
+    """Reports whether a call has failed in the handover's wait."""
     return "{}:{}".format(*window_places()[1]) in answer["waited"]
 
 
 def in_handover(job, kill):
     """
-    A rank dies when it has done all of a call but the post by which it leaves the window.  So the
-    others leave that call, and wait for it in the next handover.
+    Kills a rank just before the post by which it leaves the window.  So the others leave that call,
+    and wait for the rank in the next handover.
     """
     for _ in range(TRIES):
         answer = run(job, kill.configuration, kill)
@@ -292,7 +304,10 @@ def in_handover(job, kill):
 
 
 def handovers(job, chosen):
-    """Of each configuration that has them: a kill at either edge, in the middle of the calls."""
+    """
+    Yields, for each configuration with a handover, a kill at either edge, in the middle of the
+    calls.
+    """
     for configuration in (c for c in chosen if c.name.startswith("window/")):
         left, wait = (
             Kill(configuration, place, configuration.ranks, configuration.ranks - 1)
@@ -307,11 +322,11 @@ class Results:
         self.kills = collections.Counter()
         self.places, self.times, self.faults = set(), [], []
         self.missed = 0
-        self.handovers = 0  # in which ranks waited for one that had died
+        self.handovers = 0  # handovers in which ranks waited for a dead rank
 
     def add(self, kill, way, answer):
         if not answer["struck"] and not answer["fault"]:
-            self.missed += 1  # a place that a poll comes to more or less often
+            self.missed += 1  # the number of polls at a place varies
             return
         self.kills[way] += 1
         self.places.add(kill.place)
@@ -326,17 +341,17 @@ class Results:
             print(self.faults[-1], flush=True)
 
 
-def labelled():
+def labelled(lab):
     return {
-        (path.relative_to(SRC).as_posix(), site.line)
-        for path in files(SRC)
+        (place(path, SRC), site.line)
+        for path in files(SRC, LAB if lab else None)
         for site in read(path)[1]
         if site.call and site.labels
     }
 
 
-def report(results, reached):
-    places = labelled()
+def report(results, reached, lab):
+    places = labelled(lab)
     print(
         f"{len(reached & places)} of {len(places)} labelled places reached, and"
         f" {len(reached - places)} of the host; {len(results.places)} places with a kill; "
@@ -357,7 +372,7 @@ def report(results, reached):
 
 
 def make_plan(job, chosen, chance, workers):
-    """Kills, those at a place that had none first; and all places reached."""
+    """Returns the kills, ordered so that new places come first, and all places reached."""
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         found = list(zip(chosen, pool.map(functools.partial(record, job), chosen)))
     kills = [
@@ -376,25 +391,25 @@ def make_plan(job, chosen, chance, workers):
 
 def tasks(job, chosen, kills, full):
     """
-    (kill, way, what to call): all kills, and now and then one of the other ways with the next
-    place.
+    Yields (kill, way, function to call): all kills, and at intervals another way at the next place.
     """
     others = ("wait", "abort", "late", "second")
     yield late_root(job)
     yield from handovers(job, chosen)
     for i, kill in enumerate(kills):
         yield kill, "kill", functools.partial(run, job, kill.configuration, kill)
-        if i % 4 == 0 and kill.place[0].startswith("alg/"):
+        if i % 4 == 0 and in_algorithm(kill.place[0]):
             way = others[i // 4 % len(others)]
             yield kill, way, ways(kill, job)[way]
         single = re.search(rf"/({'|'.join(SINGLE)})/\d", kill.configuration.name)
-        if full and single and kill.place[0].startswith("alg/"):
+        if full and single and in_algorithm(kill.place[0]):
             yield kill, "late", ways(kill, job)["late"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
     parser.add_argument("--job", required=True)
+    parser.add_argument("--lab", action="store_true", help="the job has the laboratory's, too")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--seconds", type=float, default=25)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
@@ -403,7 +418,7 @@ def main():
     args = parser.parse_args()
     chance = random.Random(args.seed)
     workers = max(2, len(os.sched_getaffinity(0)) // 2)
-    chosen = [c for c in configurations() if args.only in c.name]
+    chosen = [c for c in configurations(args.lab) if args.only in c.name]
     if args.kill:
         configuration = next(c for c in chosen if c.name == args.kill[0])
         name, line, nth = args.kill[1].split(":")
@@ -432,7 +447,7 @@ def main():
 
         for _ in pool.map(one, tasks(args.job, chosen, kills, args.full)):
             pass
-    report(results, reached)
+    report(results, reached, args.lab)
     if any(c.name.startswith("window/") for c in chosen):
         results.faults += [
             f"no rank was killed at {name}:{line}"

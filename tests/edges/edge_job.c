@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * edge_job.c - one job of forked ranks that use huddle without an MPI, of which one dies at a
+ * edge_job.c - runs one job of forked ranks that use huddle without an MPI; one rank dies at a
  * chosen place.
  *
  *     HUD_TEST_KILL=FILE:LINE:N HUD_TEST_KILL_RANK=R HUD_TEST_EDGES=FILE edge_job [OPTIONS]
@@ -8,17 +8,18 @@
  *
  *     --groups              the ranks are in groups
  *     --handover            arenas are handed over as descriptors
- *     --wait                the host tolerates no faults: survivors go on waiting, and are ended
+ *     --wait                the host does not tolerate faults: survivors wait until they are killed
  *     --abort               HUDDLE_ON_DEATH=abort: the job ends
- *     --packed              buffers are not contiguous: so nobody reaches into another rank's
- *                           memory
+ *     --packed              buffers are not contiguous, so no rank accesses another rank's memory
+ *                           directly
  *     --rounds N            calls on the first team
- *     --alternate OTHER     every second call is of that collective, and all are large
- *     --late R CALL         rank R sleeps before that call
- *     --second R            rank R dies in its first wait after the victim
+ *     --alternate OTHER     every second call uses this collective, and all calls are large
+ *     --late R CALL         rank R sleeps before this call
+ *     --second R            rank R dies in its first wait after the victim died
  *
- * HUD_TEST_EDGES: which places each rank has come to, and how often, is appended to that file.
- * Prints a line of JSON.  Exit status: 0, or 1: what is in "fault", or 3: it did not end.
+ * HUD_TEST_EDGES names a file. Each rank appends the places it has reached, and how often.
+ * Prints a line of JSON. Exits with 0 on success, with 1 if "fault" names a fault, and with 3 if
+ * the job did not end.
  */
 #define _GNU_SOURCE
 #include "job.h"
@@ -44,7 +45,7 @@ static struct options options = {
 static bool waits, aborts;
 static pid_t pids[JOB_RANKS];
 static int status_of[JOB_RANKS], alive;
-static char text[TEXT]; /* what the ranks print */
+static char text[TEXT]; /* output of the ranks */
 static size_t used;
 static int lines;
 static double line_ms = -1;
@@ -113,8 +114,8 @@ static void kill_all(void)
         ;
 }
 
-/* False: it took too long.  Survivors that are to wait are looked at for some time after the
- * line. */
+/* Waits until all ranks have ended. Returns false if they took too long. With --wait, survivors are
+ * watched for STAY_MS after the line about the death, and then the function returns true. */
 static bool attend(int fd)
 {
     long long begin = now_ns(), said = 0;
@@ -155,9 +156,8 @@ static const char *find_fault(bool ended)
     if (lines > (options.second >= 0 ? 2 : 1))
         return "more than one line";
     if (count("\n") !=
-        lines +
-            count(
-                " cannot reach the shared memory of others: ")) /* of one that died in the set-up */
+        lines + count(" cannot map the shared memory of other ranks: ")) /* after a peer died in the
+                                                                   * set-up */
         return text;
     for (int r = 0; r < options.ranks; r++)
         if (atomic_load(&page->dead[r]) && !died(r) && status_of[r] != 0 &&
@@ -171,7 +171,8 @@ static const char *find_fault(bool ended)
     return NULL;
 }
 
-/* Quotes and ends of lines would need more of JSON. */
+/* Prints the result as JSON. Quotes and control characters become apostrophes, so that the text
+ * needs no escapes. */
 static void print_result(const char *fault)
 {
     int ok = 0, failed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.h - data that the processes of an edge_job share: a page that the parent made before it
- * forked the ranks, and the options of the run. */
+/* job.h - data shared by the processes of an edge_job: a page that the parent makes before it forks
+ * the ranks, and the options of the run. */
 #ifndef HUD_TESTS_JOB_H
 #define HUD_TESTS_JOB_H
 
@@ -15,37 +15,39 @@ enum {
     JOB_CELL = 2048,
     JOB_MEETINGS = 64,
     JOB_SIZES = 6,
-    JOB_LARGE = 2, /* of these, the largest */
+    JOB_LARGE = 2, /* the largest JOB_LARGE of the JOB_SIZES sizes */
     JOB_PHASES = 3,
     JOB_PLACE = 64
 };
 
-/* One allgather, or the agreement on which ranks are alive.  All members get the same outcome, no
+/* One allgather, or one agreement on which ranks are alive. All members get the same outcome, no
  * matter which rank dies, and when. */
 struct meeting {
     atomic_int arrived[JOB_RANKS];
     atomic_int
-        outcome; /* 0: open; then 1 + a mask of the ranks that count, or -1: a member has ended */
+        outcome; /* 0 while the meeting is open; then 1 + a mask of the ranks that count, or -1 if a
+                  * member has ended */
     char cell[JOB_RANKS][JOB_CELL];
 };
 
 struct page {
     atomic_int dead[JOB_RANKS]; /* set by the parent */
-    atomic_int struck;          /* 1 + the number of the call that the victim was in */
+    atomic_int struck;          /* 1 + the number of the call in which the victim died */
     atomic_llong struck_ns;
-    atomic_int handled[JOB_PHASES][JOB_SIZES]; /* 1: huddle serves calls of that size, 2: it does
-                                                  not; one answer on all ranks */
+    atomic_int handled[JOB_PHASES][JOB_SIZES]; /* 1: huddle handles calls of this size; 2: it does
+                                                * not. All ranks must agree */
     atomic_int ok[JOB_RANKS], failed[JOB_RANKS], passed[JOB_RANKS];
-    char waited[JOB_RANKS][JOB_PLACE]; /* in which a call failed; empty: none did */
+    char waited[JOB_RANKS][JOB_PLACE]; /* place at which a call failed; empty if none did */
     struct meeting meeting[JOB_MEETINGS];
 };
 
 struct options {
     const char *collective, *kill, *record;
-    const char *other; /* collective of every second call, all of the largest sizes; NULL: none */
-    int ranks, victim, second; /* second: dies as soon as the victim has; -1: nobody */
-    int late_rank, late_call;  /* sleeps before that call; -1: nobody */
-    int rounds;                /* of the first team */
+    const char *other; /* collective of every second call, with all calls of the largest sizes; NULL
+                        * for none */
+    int ranks, victim, second; /* second: the rank that dies after the victim, or -1 for none */
+    int late_rank, late_call;  /* this rank sleeps before this call; -1 for no rank */
+    int rounds;                /* calls on the first team */
     bool tolerant, groups, handover, packed;
 };
 
@@ -54,22 +56,24 @@ struct member {
     struct page *page;
     int rank; /* in the job */
     int group[JOB_RANKS], size,
-        place;           /* of the running team: members, how many, and where this one is */
-    int meetings, calls; /* so far; alike on all members */
-    bool refused;        /* a set-up's allgather failed: calls of this team pass */
+        place;           /* the current team: its members, their number, and this rank's index */
+    int meetings, calls; /* numbers so far; equal on all members */
+    bool refused;        /* an allgather of the set-up failed, so calls of this team must fall
+                          * back */
     hud_context *context;
 };
 
-/* The rank's life; the exit status of its process.  Faults are lines on standard error. */
+/* Runs the life of one rank. Returns the exit status of its process. Faults are printed to standard
+ * error, each on a line. */
 int member_run(const struct options *options, struct page *page, int rank);
 
-/* A collective of that name and size index on the team; its status.  *right: the result is what it
- * should be, or nothing was promised. */
+/* Calls the collective with a size index on the team and returns the call's status. Sets *right to
+ * whether the result is correct; only a call that returned HUD_OK promises a result. */
 int calls_make(const struct member *m, hud_team *team, const char *collective, int size, int root,
                bool *right);
 
-/* Somebody has written into the buffers of a call that had failed.  To be asked once, at the
- * end. */
+/* Reports whether a rank has written to the buffers of a failed call. Frees these buffers, so call
+ * once, at the end. */
 bool calls_touched(void);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * member.c - the life of one rank of an edge_job: two teams of all ranks, one after the other, then
- * a team of those that are left.
+ * a team of the survivors.
  *
- * A call may fail only if somebody has died; what comes after it on that team passes; what is
- * promised is there.  At the end nothing is left open.
+ * A call may fail only if a rank has died. Later calls on the failed team must fall back. Every
+ * promised result must be right. At the end no resource is left open.
  */
 #define _GNU_SOURCE
+#include "../resources.h"
 #include "job.h"
 #include "trap.h"
 
-#include "core/team/context.h"
+#include "core/job/context.h"
 
-#include <dirent.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -56,10 +56,11 @@ static void strike(void)
     atomic_store(&self.page->struck, 1 + self.calls);
 }
 
-/* ---- meetings of the host ---- */
+/* ---- meetings provided by the host ---- */
 
-/* Waits until all members have arrived; those that have ended are left out, or make the meeting
- * fail.  The first who sees that decides. */
+/* Waits until all members have arrived. Members that have ended are left out if without_dead is
+ * set, and otherwise make the meeting fail. Returns the outcome, which the first member to see all
+ * arrivals sets for all. */
 static int meet(const int *group, int size, const void *mine, size_t bytes, bool without_dead,
                 struct meeting **at)
 {
@@ -120,14 +121,15 @@ static int allgather(void *arg, const void *mine, size_t bytes, void *all)
 
 static void die_second(void)
 {
-    bool among_survivors = self.meetings >= JOB_MEETINGS / 2; /* whose team is to work */
+    bool among_survivors = self.meetings >= JOB_MEETINGS / 2; /* must not die: this team is expected
+                                                               * to work */
 
     if (self.rank == self.options->second && !among_survivors &&
         atomic_load(&self.page->struck) != 0)
         kill(getpid(), SIGKILL);
 }
 
-/* Called by waits, and by the handover of descriptors. */
+/* Makes progress for the host. Called by waits, and by the handover of descriptors. */
 static void progress(void *arg)
 {
     (void)arg;
@@ -142,8 +144,8 @@ static void end_job(void *arg)
     _exit(7);
 }
 
-/* Ranks are on a machine of two sockets with two shared caches each, whatever they run on: so there
- * are groups, and groups of groups. */
+/* Describes the machine as two sockets of two shared caches each, whatever the real machine is,
+ * with a processor per rank. The ranks then form groups, and groups of groups. */
 void __real_hud_topo_allowed(struct topo_cpus *cpus);
 void __wrap_hud_topo_allowed(struct topo_cpus *cpus);
 void __wrap_hud_topo_allowed(struct topo_cpus *cpus)
@@ -166,17 +168,17 @@ struct topo *__wrap_hud_topo_load(void)
 
 /* ---- teams ---- */
 
-/* One answer for calls of a size on all ranks: huddle serves them, or it does not. */
+/* Verifies that all ranks answer calls of this size alike: all handle them, or all fall back. */
 static void agree(int phase, int size_index, int answer)
 {
     int before = 0;
 
     if (!atomic_compare_exchange_strong(&self.page->handled[phase][size_index], &before, answer) &&
         before != answer)
-        fault("%s where others are answered otherwise", answer == 1 ? "handled" : "passed");
+        fault("%s, but other ranks got another answer", answer == 1 ? "handled" : "passed");
 }
 
-/* What a call answered; true: the team has failed. */
+/* Verifies the status of a call. Returns true if the team has failed. */
 static bool judge(int phase, int size_index, int status, bool right, bool broken)
 {
     bool struck = atomic_load(&self.page->struck) != 0;
@@ -184,7 +186,7 @@ static bool judge(int phase, int size_index, int status, bool right, bool broken
     self.calls++;
     if (broken || self.refused) {
         if (status != HUD_PASS)
-            fault("status %d after a failure", status);
+            fault("status %d of a call after a failure, not HUD_PASS", status);
     } else if (status == HUD_OK) {
         atomic_fetch_add(&self.page->ok[self.rank], 1);
         agree(phase, size_index, 1);
@@ -198,12 +200,12 @@ static bool judge(int phase, int size_index, int status, bool right, bool broken
         trap_latest(self.page->waited[self.rank], JOB_PLACE);
         return true;
     } else {
-        fault("status %d", status);
+        fault("unexpected status %d", status);
     }
     return broken;
 }
 
-/* The i-th call of a team, and its size. */
+/* Returns the collective of a team's i-th call, and sets its size index. */
 static const char *choose(int i, int *size_index)
 {
     const struct options *o = self.options;
@@ -230,18 +232,19 @@ static void rounds(int phase)
             calls_make(&self, team, collective, size_index, (i + phase) % self.size, &right);
         broken = judge(phase, size_index, status, right, broken);
         refused = (i == 0 || refused) && status == HUD_PASS &&
-                  atomic_load(&self.page->struck) != 0; /* who dies in a set-up cannot be reached */
+                  atomic_load(&self.page->struck) != 0; /* a rank that died in a set-up cannot be
+                                                         * reached */
     }
     int last = calls_make(&self, team, "barrier", 0, 0,
-                          &right); /* which nobody can complete without the others */
+                          &right); /* no rank can complete a barrier without the others */
     if (last == HUD_PASS && self.size > 1 && !broken &&
         (phase == JOB_PHASES - 1 || (!self.refused && !refused)))
-        fault("the last barrier passed");
+        fault("the last barrier was not handled");
     broken = judge(phase, 0, last, right, broken || last == HUD_PASS);
     hud_team_free(team);
 }
 
-/* All that are left, in the order of ranks. */
+/* Sets the group to all survivors, in the order of ranks. */
 static void gather_survivors(void)
 {
     struct meeting *at;
@@ -255,31 +258,6 @@ static void gather_survivors(void)
     self.size = left;
 }
 
-static int open_files(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (dir && readdir(dir))
-        count++;
-    if (dir)
-        closedir(dir);
-    return count;
-}
-
-static bool maps_arenas(void)
-{
-    char line[512];
-    bool found = false;
-    FILE *f = fopen("/proc/self/maps", "r");
-
-    while (f && fgets(line, sizeof line, f))
-        found = found || strstr(line, "memfd:huddle") != NULL;
-    if (f)
-        fclose(f);
-    return found;
-}
-
 int member_run(const struct options *options, struct page *page, int rank)
 {
     struct hud_host host = { .world_rank = rank,
@@ -288,7 +266,7 @@ int member_run(const struct options *options, struct page *page, int rank)
                              .progress = progress,
                              .abort = end_job,
                              .fault_tolerant = options->tolerant };
-    int files = open_files();
+    int files = open_descriptors();
 
     self = (struct member){
         .options = options, .page = page, .rank = rank, .size = options->ranks, .place = rank
@@ -306,16 +284,16 @@ int member_run(const struct options *options, struct page *page, int rank)
         trap_record(options->record, rank);
     trap_arm(NULL, NULL);
     die_second();
-    self.meetings = JOB_MEETINGS / 2; /* some took part in fewer */
+    self.meetings = JOB_MEETINGS / 2; /* because some ranks took part in fewer meetings */
     self.calls = 0;
     gather_survivors();
     rounds(JOB_PHASES - 1);
     hud_context_destroy(self.context);
     if (calls_touched())
         fault("a buffer of a failed call was written to");
-    if (maps_arenas())
+    if (count_mappings("memfd:huddle").named != 0)
         fault("an arena is still mapped");
-    if (open_files() != files)
-        fault("%d open files, %d at first", open_files(), files);
+    if (open_descriptors() != files)
+        fault("%d open files at the end, %d at the begin", open_descriptors(), files);
     return faults != 0;
 }

@@ -18,8 +18,10 @@ static struct place {
     long times;
 } places[PLACES];
 static int count;
-static const struct place *latest;          /* of an algorithm: a wait looks from src/mem on */
-static atomic_flag busy = ATOMIC_FLAG_INIT; /* a thread of HUDDLE_CHECK looks as well */
+static const struct place *latest;          /* the latest place in an algorithm; a wait itself is in
+                                             * src/mem */
+static atomic_flag busy = ATOMIC_FLAG_INIT; /* because a thread of HUDDLE_CHECK also calls
+                                             * hud_mem_edge */
 
 static struct {
     char file[NAME];
@@ -38,7 +40,8 @@ void trap_arm(const char *place, void (*before)(void))
     trap.before = before;
 }
 
-/* A header has a name of its own in each program that includes it. */
+/* Finds or adds the entry of a place. Names are compared as strings, because a header's name has
+ * another address in each translation unit. */
 static struct place *find(const char *file, int line)
 {
     for (int i = 0; i < count; i++)

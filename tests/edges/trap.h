@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trap.h - counts how often a process comes to each place of the source that posts or waits, and
- * ends the process at a chosen one.
+ * trap.h - counts how often a process reaches each place in the source that posts or waits, and
+ * kills the process at a chosen place.
  *
  * The library calls hud_mem_edge at each such place if it was built with HUD_EDGE_TRAPS.
  */
@@ -10,16 +10,18 @@
 
 #include <stddef.h>
 
-/* "FILE:LINE:N": SIGKILL at the N-th time, after a call of `before`.  NULL: never. */
+/* Arms the trap at `place`, "FILE:LINE:N". When that place is reached for the N-th time, `before`
+ * is called and the process gets SIGKILL. NULL disarms the trap. */
 void trap_arm(const char *place, void (*before)(void));
 
-/* A line "RANK FILE LINE TIMES" for each place so far is appended to the file. */
+/* Appends a line "RANK FILE LINE TIMES" to the file for each place reached so far. */
 void trap_record(const char *path, int rank);
 
-/* Where in an algorithm this process was last, "FILE:LINE"; ":0": nowhere so far. */
+/* Writes the place in an algorithm last reached by this process, as "FILE:LINE". Writes ":0" if no
+ * place was reached. */
 void trap_latest(char *text, size_t bytes);
 
-/* A place; the tests have some of their own. */
+/* Counts a visit to a place. The tests add places of their own. */
 void hud_mem_edge(const char *file, int line);
 
 #endif

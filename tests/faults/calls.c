@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - to be preloaded: the calls that fail where huddle makes them (points.h), passed on
- * where others do. */
+/* calls.c - a library to be preloaded. Calls made by huddle fail as points.h describes; calls from
+ * other callers are passed on. */
 #define _GNU_SOURCE
 #include "points.h"
 
@@ -27,7 +27,7 @@
 
 #define CALLER __builtin_return_address(0)
 #define PUBLIC __attribute__((visibility("default")))
-/* The C library's own. */
+/* Returns the C library's definition. */
 #define REAL(name)                                                                                 \
     ({                                                                                             \
         static __typeof__(&name) real;                                                             \
@@ -206,8 +206,8 @@ PUBLIC ssize_t getrandom(void *buffer, size_t bytes, unsigned flags)
 
 /* ---- messages between processes -------------------------------------------------------------- */
 
-/* A message that lacks its second half; the descriptor that came along is there, or (MSG_CTRUNC)
- * the table was full. */
+/* Cuts a message in half. If it came with a descriptor, the descriptor is kept; otherwise the
+ * message looks as if the descriptor table was full (MSG_CTRUNC). */
 static ssize_t cut_message(struct msghdr *message, ssize_t bytes, bool has_descriptor)
 {
     message->msg_flags |= has_descriptor ? MSG_TRUNC : MSG_CTRUNC;
@@ -233,9 +233,8 @@ static void keep_arrivals(const void *caller, struct msghdr *message, bool drop)
 PUBLIC ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
     enum fault fault = faults_meet("recvmsg", CALLER);
-    bool full =
-        fault == FAULT_FAILS &&
-        errno == EMFILE; /* how a full table shows: the message comes without its descriptor */
+    bool full = fault == FAULT_FAILS &&
+                errno == EMFILE; /* With a full table the message arrives without its descriptor. */
 
     if (fault == FAULT_FAILS && !full)
         return -1;
@@ -290,7 +289,8 @@ PUBLIC int prctl(int option, ...)
     return MEETS(prctl) ? -1 : REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 
-/* ---- what only fails or not: TYPE, NAME, what it answers, parameters, arguments -------------- */
+/* ---- calls that only succeed or fail: TYPE, NAME, failure value, parameters, arguments
+ * --------- */
 
 #define CALL(type, name, failed, parameters, arguments)                                            \
     PUBLIC type name parameters                                                                    \
@@ -333,8 +333,8 @@ CALL(struct mntent *, getmntent_r, NULL,
      (FILE *restrict file, struct mntent *restrict entry, char *restrict text, int bytes),
      (file, entry, text, bytes))
 
-/* These find their caller's libraries by their return address, so they are jumped to: -O2 makes it
- * so. */
+/* dlopen and dlsym find their caller's library by the return address, so the wrappers must jump to
+ * them. -O2 compiles these calls as jumps. */
 #define JUMP(type, name, parameters, arguments)                                                    \
     PUBLIC type name parameters                                                                    \
     {                                                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * entries.c - to be preloaded with calls.c: entry points of the libraries that huddle uses, which
- * fail as a whole, and huddle's own, whose answers are written down.
+ * fail as a whole, and huddle's own entry points, whose results are recorded.
  */
 #define _GNU_SOURCE
 #include "points.h"
@@ -41,7 +41,8 @@ HWLOC(int, hwloc_topology_set_type_filter, -1,
       (hwloc_topology_t machine, hwloc_obj_type_t type, enum hwloc_type_filter_e filter),
       (machine, type, filter))
 
-/* ---- huddle's own: a number for each team, in the order in which a rank makes them ----------- */
+/* ---- huddle: each team gets a number, in the order in which a rank creates them
+ * ---------------- */
 
 enum { TEAMS = 256 };
 
@@ -107,8 +108,8 @@ PUBLIC void hud_team_free(hud_team *team)
 }
 
 /*
- * A function of a collective's own, where it has one.  What it gets is passed on as it is: the
- * team, and at most five words, as pointers and numbers are.
+ * Entry points of single collectives. Arguments are passed on unchanged: the team and at most five
+ * words, each a pointer or a number.
  */
 #define COLL(ID, name, ...)                                                                        \
     PUBLIC int noted_##name(hud_team *team, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,    \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What must be true of a run in which one call of one rank fails."""
+"""Judges a run in which one call of one rank fails."""
 
 import collections
 import re
@@ -8,11 +8,11 @@ OK, PASS = 0, 1
 UNCLOSABLE = (
     "fstat",
     "munmap",
-    # one that fails keeps what it was about: of a descriptor that cannot be told from others, it
-    # may be the program's
+    # if it fails, its object is kept: it may be the program's, like a descriptor that cannot be
+    # identified
 )
-# collectives that tests/mpi/rounds.c makes in their nonblocking forms: those are noted by the same
-# name
+# Collectives that tests/mpi/rounds.c makes in their nonblocking forms, which are recorded by the
+# same name.
 NONBLOCKING = ("alltoallv", "bcast")
 NO_MEMORY = re.compile("MPI_ERR_NO_MEM|memory", re.IGNORECASE)
 OPEN = re.compile(r"rank (\d+) has (\d+) descriptors, (\d+) bytes mapped")
@@ -24,23 +24,26 @@ def lines_of(text):
 
 def members(size, team_size):
     """
-    The ranks of each team of that size; one of fewer than all is of every second rank (rounds.c).
+    Returns the ranks of each team of this size.  A team of fewer than all ranks has every second
+    rank (rounds.c).
     """
     return [range(size)] if team_size == size else [range(0, size, 2), range(1, size, 2)]
 
 
 def may_be_unseen(program, nonblocking):
     """
-    The collectives that a rank may not know of where no rank handles any: one of Open MPI that
-    cannot find the MPI's functions does not know the program's nonblocking calls from the MPI's.
+    Returns the collectives that a rank may miss if no rank handles any.  A rank of Open MPI that
+    cannot find the MPI's functions cannot distinguish the program's nonblocking calls from the
+    MPI's.
     """
     return NONBLOCKING if nonblocking and program.startswith("ompi") else ()
 
 
 def alike(ranks, unseen=()):
     """
-    Ranks of one team make the same calls of it and get the same answers.  Where one has no huddle,
-    the others leave everything to the MPI.  It may see fewer calls of these collectives then.
+    Yields complaints unless the ranks of a team make the same calls and get the same answers.  If a
+    rank has no huddle, all calls of the others must fall back to the MPI, and the rank may miss
+    calls of the collectives in `unseen`.
     """
     for number in sorted({number for rank in ranks for number in rank.teams}):
         size = next(rank.teams[number][0] for rank in ranks if number in rank.teams)
@@ -61,7 +64,7 @@ def alike(ranks, unseen=()):
 
 
 def is_part(part, whole, unseen):
-    """In its order, with or without calls of these collectives between."""
+    """Reports whether `part` is a subsequence of `whole` that lacks only calls of `unseen`."""
     rest = iter(whole)
     lacking = collections.Counter(whole) - collections.Counter(part)
     return all(call in rest for call in part) and {name for name, _ in lacking} <= set(unseen)
@@ -75,7 +78,7 @@ def differences(number, first, a, r, b):
     if a != b:
         at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
         yield (
-            f"team {number}: call {at} is {a[at:at + 1]} on rank {first}, {b[at:at + 1]} on"
+            f"team {number}: call {at} is {a[at : at + 1]} on rank {first}, {b[at : at + 1]} on"
             f" rank {r}"
         )
 
@@ -102,7 +105,7 @@ def still_open(ranks, text, clean_text):
 
 
 def repeated(text):
-    """One line for a reason: two that differ in numbers only are one too many."""
+    """Yields complaints about reasons reported more than once, even with different numbers."""
     seen = set()
     for line in lines_of(text):
         reason = re.sub(r"\d+", "N", line)
@@ -118,7 +121,7 @@ def verdict(ranks, text):
 
 
 def complaints(run, clean):
-    """run: status, text, ranks, left; of a run that has ended in time."""
+    """Returns the complaints about a run (status, text, ranks, left) that has ended in time."""
     bad = list(run.left)
     bad += [
         f"rank {r} did not come to its end" for r, rank in enumerate(run.ranks) if not rank.ended

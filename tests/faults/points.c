@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* points.c - see points.h.  Uses no call that it fails itself, and no allocation. */
+/* points.c - see points.h. Uses no call that it makes fail, and allocates nothing. */
 #define _GNU_SOURCE
 #include "points.h"
 
@@ -23,28 +23,29 @@ static struct site {
     const char *kind;
     const void *caller;
     char name[NAME_BYTES];
-    bool chosen; /* the point is one of this site's */
+    bool chosen; /* the point to fail is at this site */
     int calls, held;
 } site[SITES];
 
 static struct held {
-    const void *key; /* NULL: free */
+    const void *key; /* NULL if free */
     struct site *site;
 } held[HELD];
 
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static char notes[NOTES_BYTES];
 static size_t noted;
-static const char *broken; /* kind that fails from now on */
+static const char *broken; /* kind of call that fails from now on */
 
-/* Of the environment as the process found it: a program may be changing it while it allocates. */
+/* Read once from the environment as the process found it: the program may be changing the
+ * environment while it allocates. */
 static struct {
     bool known, forever;
     const char *folder, *point;
     int rank, faulty_rank, error;
 } wish;
 
-/* Ours counts. */
+/* Returns the C library's syscall(), because the wrapper in calls.c counts calls. */
 static long (*system_call(void))(long number, ...)
 {
     static long (*real)(long, ...);
@@ -57,7 +58,8 @@ static long (*system_call(void))(long number, ...)
 static void enter(void)
 {
     while (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
-        sched_yield(); /* finds no function first: that may free, and come here again */
+        sched_yield(); /* Not REAL(sched_yield): looking up a function may free memory and re-enter
+                        * this lock. */
 }
 
 static void leave(void)
@@ -86,7 +88,8 @@ static bool watching(void)
     return wish.folder != NULL;
 }
 
-/* "libhuddle.so.0+0x1a2b" if the caller is in a library of huddle's. */
+/* Formats the place of the caller as "libhuddle.so.0+0x1a2b". Returns false if the caller is not in
+ * a library of huddle. */
 static bool name_caller(const void *caller, char *name, size_t bytes)
 {
     struct dl_find_object found;
@@ -103,7 +106,8 @@ static bool name_caller(const void *caller, char *name, size_t bytes)
     return true;
 }
 
-/* Under the lock. */
+/* Finds or adds the site of a caller. Returns NULL if the caller is not huddle. The lock must be
+ * held. */
 static struct site *site_of(const char *kind, const void *caller)
 {
     size_t at = ((uintptr_t)caller ^ (uintptr_t)kind >> 3) % SITES;
@@ -123,7 +127,7 @@ static struct site *site_of(const char *kind, const void *caller)
     return s;
 }
 
-/* Under the lock. */
+/* Reports whether the call at this site must fail. The lock must be held. */
 static bool is_chosen(const struct site *s)
 {
     if (wish.rank < 0 || wish.rank != wish.faulty_rank)
@@ -156,7 +160,7 @@ enum fault faults_meet(const char *kind, const void *caller)
         return FAULT_NONE;
     if (first) {
         faults_note("failed %s#%d\n", s->name, s->calls);
-        faults_write(); /* the process may not come to its end */
+        faults_write(); /* because the process may end without running destructors */
     }
     errno = wish.error;
     return errno == 0 ? FAULT_PARTIAL : FAULT_FAILS;
@@ -174,10 +178,10 @@ void *faults_find(const char *name, const char *library)
     return there ? find(there, name) : found;
 }
 
-/* ---- what is held ---- */
+/* ---- resources that are held ---- */
 
-/* Under the lock.  Where the key is, or where it may go; slots that were in use keep a site, so
- * that what lies behind them is found. */
+/* Finds the entry of a key, or else the entry in which to store the key. Freed entries keep their
+ * site, so that probing continues beyond them. The lock must be held. */
 static struct held *held_at(const void *key)
 {
     size_t at = ((uintptr_t)key * 0x9e3779b97f4a7c15u >> 40) % HELD;
@@ -201,7 +205,7 @@ void faults_hold(const char *kind, const void *caller, const void *key)
     struct held *h = s ? held_at(key) : NULL;
     if (h) {
         if (h->key)
-            h->site->held--; /* another one at the address of one that was given back unseen */
+            h->site->held--; /* the address was released unseen and is in use again */
         *h = (struct held){ key, s };
         s->held++;
     }
@@ -221,7 +225,7 @@ void faults_drop(const void *key)
     leave();
 }
 
-/* ---- the rank's file ---- */
+/* ---- the output file of a rank ---- */
 
 void faults_forked(int rank)
 {

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Runs a program again and again, each time with another call of huddle's own failing in one rank, and
-judges what comes of it.
+Runs a program repeatedly, each time with another failing call of huddle in one rank, and judges the
+outcome.
 
     run.py --build BUILD [--full] [--seed N] [--most N] [--jobs N] [--only TEXT]... [--nonblocking]
            PROGRAM...
     run.py --build BUILD --point POINT --rank RANK [--error N] [--forever] PROGRAM
 
 PROGRAM is `team` (examples/team, no MPI), `checked` (the same with HUDDLE_CHECK) or an MPI (ompi4,
-ompi5, mpich4, mpich5, intel), under which tests/mpi/rounds.c runs.  A clean run tells which calls
-there are.  Demanded of each run: it ends in time, its results are right, all ranks of a
-communicator get the same answers, nothing is left or leaked, and there is one line at most for a
-reason.  A program of which no point was reached fails, too.
+ompi5, mpich4, mpich5, intel), under which tests/mpi/rounds.c runs.  A clean run finds the calls.
+Each run must end in time with right results, all ranks of a communicator must get the same answers,
+nothing may be left or leaked, and there must be at most one line per reason.  A program of which no
+point was reached fails, too.
 """
 
 import argparse
@@ -30,19 +30,19 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mpi"))
 
-import judge  # noqa: E402
-import peers  # noqa: E402
-import sequence  # noqa: E402
-from run import MARK, leftovers  # noqa: E402
+import judge
+import peers
+import sequence
+from run import MARK, leftovers
 
 RANKS = 4
-FAULTY = (0, 1)  # the ranks in which a call fails: the first, and a middle one
-OPERATIONS = 14  # of examples/team: each of its sizes twice
+FAULTY = (0, 1)  # the ranks in which a call fails: the first, and a middle rank
+OPERATIONS = 14  # of examples/team, which runs each of its sizes twice
 TEAMS = {"team": {}, "checked": {"HUDDLE_CHECK": "on"}}
 
 
 class Run:
-    """One run of a program, to its end."""
+    """A run of a program, to its end."""
 
     def __init__(self, setting, program, environment):
         self.program, self.nonblocking = program, setting.nonblocking
@@ -89,7 +89,7 @@ class Run:
 
     @staticmethod
     def wait(process, seconds):
-        """The exit status; None: it ran past its time."""
+        """Returns the exit status, or None after a timeout."""
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -99,8 +99,8 @@ class Run:
 
     def wrong(self):
         """
-        What is wrong with the program's results.  A team without MPI counts what huddle does not
-        take as wrong: its own answers tell.
+        Returns the complaints about the program's results.  A team without MPI counts calls that
+        huddle does not handle as wrong, since it knows its own results.
         """
         if self.program not in TEAMS:
             return (
@@ -121,7 +121,7 @@ class Run:
 
 
 def try_point(setting, clean, program, rank, point):
-    """(verdict, complaints, run)"""
+    """Returns (verdict, complaints, run)."""
     environment = {
         "FAULTS_RANK": str(rank),
         "FAULTS_POINT": point.name,
@@ -187,7 +187,7 @@ def clean_run(setting, program):
 
 
 def try_program(setting, program):
-    """Verdicts counted; prints what is wrong."""
+    """Returns the counts of verdicts, and prints the complaints."""
     clean = clean_run(setting, program)
     work = [
         (rank, point)
@@ -223,7 +223,7 @@ def try_program(setting, program):
 
 
 def untested(counts):
-    """Why these verdicts say nothing; None: a call has failed where it should."""
+    """Returns why these verdicts prove nothing, or None if a call has failed as intended."""
     if not counts:
         return "no points: nothing was tried"
     return "none of the points was reached" if set(counts) == {"not reached"} else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The contents of one rank's file (points.h): its sites and how often each was called, its teams, the
-results of their calls, and which call failed.
+Reads one rank's file (points.h): its sites and how often each was called, its teams, the results of
+their calls, and which call failed.
 """
 
 import collections
@@ -34,9 +34,9 @@ from errno import (
     ETOOMANYREFS,
 )
 
-PARTIAL = 0  # the call ends early, with a part of what was asked for
+PARTIAL = 0  # the call ends early, with a part of the requested bytes
 
-# How the calls of a kind fail; kinds that are not listed fail because there is no memory.
+# The errors of each kind of call.  Kinds that are not listed fail with ENOMEM.
 ERRORS = {
     "socket": (EMFILE, ENFILE, EPERM),
     "bind": (EADDRINUSE, EPERM),
@@ -78,10 +78,10 @@ ERRORS = {
     "process_vm_writev": (EPERM, ESRCH, EFAULT, PARTIAL),
     "syscall": (EINTR, EAGAIN, ENOSYS, EPERM),
 }
-PASSING = (EINTR, EAGAIN, PARTIAL)  # these do not go on for ever
-REPEATS = 4  # of a site's calls in the quick tests
+PASSING = (EINTR, EAGAIN, PARTIAL)  # errors that do not last
+REPEATS = 4  # calls of a site that the quick tests try
 
-# Kinds of which a lasting failure leaves the MPI itself, or the kernel, without memory.
+# Kinds whose lasting failure leaves the MPI itself, or the kernel, without memory.
 PRIVATE = (
     "getlk",
     "malloc",
@@ -93,19 +93,18 @@ PRIVATE = (
     "asprintf",
 )
 
-# What a rank needs for its own buffers only: (kind, calling function).  Others cannot know, so the
-# call ends with an error, as the MPI's own may.
+# Allocations for a rank's own buffers: (kind, calling function).  The other ranks cannot know of
+# their failure, so the call ends with an error, as the MPI's own call may.
 OWN = (("malloc", "hud_message_open"), ("aligned_alloc", "hud_op_open|hud_local_open"))
 
-# And for its own request, before the call has begun: the request, its stack, the copies of its
-# arrays (saved.h), room for blocks, the types that it keeps.
+# Allocations for a rank's own request, before the call has begun: the request, its stack, the
+# copies of its arrays (saved.h), memory for blocks, the types that it keeps.
 REQUEST = (
-    ("calloc", "hud_request_create|hud_request_take|hud_strand_create"),
+    ("calloc", "hud_request_create|hud_request_take|hud_fiber_task_create"),
     ("malloc", r"handled_i\w+|wrap_I\w+|hud_request_take|hud_request_furnish"),
     ("malloc", "hud_per_rank_make|hud_call_scratch"),
-    ("malloc", r"operator new\(.*"),  # of a fiber
     ("realloc", "hud_request_hold_type|hud_request_keep"),
-    ("mmap|mprotect", "hud_fiber_create"),
+    ("mmap|mprotect", "hud_fiber_init"),
 )
 
 Point = collections.namedtuple("Point", "name error forever")
@@ -140,8 +139,8 @@ class Rank:
 
 def points(rank, full, seed):
     """
-    The points of a rank's clean run: all, or of what a site calls often and of the ways to fail
-    some that the seed chooses.
+    Returns the points of a rank's clean run.  Unless `full`, the seed chooses among the many calls
+    of a site and the ways to fail.
     """
     draw = random.Random(seed)
     found = []
@@ -158,14 +157,14 @@ def points(rank, full, seed):
         lasting = [error for error in errors if error not in PASSING]
         if lasting and not site.startswith(
             "dlsym@"
-        ):  # without which no wrapper finds what it wraps
+        ):  # without dlsym no wrapper finds the function that it wraps
             found.append(Point(f"{site}#1", lasting[0] if full else draw.choice(lasting), True))
     return found
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def symbols(library):
-    """(address, name) of a library's functions, ascending."""
+    """Returns (address, name) of a library's functions, in ascending order."""
     listed = subprocess.run(
         ["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=False
     ).stdout
@@ -181,7 +180,7 @@ def is_own(point, function, nonblocking):
 
 
 def caller(point, libraries):
-    """The function that makes the call of a point, as far as the library tells."""
+    """Returns the function that makes the call of a point, as far as the library's symbols show."""
     found = re.match(r".*@(.*)\+0x([0-9a-f]+)", point)
     library = libraries.get(found[1]) if found else None
     before = (
@@ -193,6 +192,6 @@ def caller(point, libraries):
 
 
 def is_named(point, libraries, texts):
-    """By one of these texts; None: by any."""
+    """Reports whether a point's name contains one of these texts; None accepts any name."""
     name = f"{point.name} {caller(point.name, libraries)}"
     return texts is None or any(text in name for text in texts)

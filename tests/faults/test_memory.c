@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_memory.c - the n-th allocation fails while tables of choices are read, those of the C++
- * library among them: an answer, no crash, no leak. */
-#include "core/choose/rules.h"
+/* test_memory.c - makes the n-th allocation fail while a table of choices is read. The reader must
+ * return an error, not crash, and not leak. */
+#include "core/plan/rules.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -11,17 +11,17 @@
 
 #include <cmocka.h>
 
-extern const char hud_builtin_toml[];
+extern const char hud_builtin_rules[];
 extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t bytes),
     *__libc_realloc(void *old, size_t bytes);
 extern void __libc_free(void *old);
 
-#define PUBLIC __attribute__((visibility("default"))) /* for the C++ library too */
+#define PUBLIC __attribute__((visibility("default"))) /* visible to other libraries too */
 
-static bool armed;   /* allocations are counted */
-static bool lasting; /* all that follow fail as well */
-static long until;   /* the next one fails */
-static long held;    /* obtained and not released while armed */
+static bool armed;   /* whether allocations are counted */
+static bool lasting; /* whether all later allocations fail as well */
+static long until;   /* allocations left until the failing one, included */
+static long held;    /* allocated and not yet freed while armed */
 
 static bool fails(void)
 {
@@ -65,7 +65,7 @@ PUBLIC void free(void *old)
     __libc_free(old);
 }
 
-/* Reads the built-in table with the n-th allocation failing; what it answers. */
+/* Reads a table with the n-th allocation failing. Returns whether the table was read. */
 static bool read_with(long n, const char *text, char error[SET_TEXT])
 {
     struct rules rules;
@@ -88,7 +88,7 @@ static void try_all(const char *text, bool good)
     for (;; n++) {
         bool fine = read_with(n, text, error);
         assert_int_equal(held, 0);
-        if (until > 0) { /* there is no n-th allocation */
+        if (until > 0) { /* fewer than n allocations were made */
             assert_int_equal(fine, good);
             break;
         }
@@ -98,27 +98,27 @@ static void try_all(const char *text, bool good)
     assert_true(n > 1 && refused > 0);
 }
 
-static void one_allocation_fails(void **state)
+static void reports_an_error_if_one_allocation_fails(void **state)
 {
     (void)state;
     lasting = false;
-    try_all(hud_builtin_toml, true);
-    try_all("[[bcast]]\nalgorithm = [1, 2]\n", false);
+    try_all(hud_builtin_rules, true);
+    try_all("bcast -> queue\nbcast -> oak\n", false);
 }
 
-static void all_allocations_fail_from_the_nth_on(void **state)
+static void reports_an_error_if_all_later_allocations_fail(void **state)
 {
     (void)state;
     lasting = true;
-    try_all(hud_builtin_toml, true);
-    try_all("[[bcast]]\nalgorithm = [1, 2]\n", false);
+    try_all(hud_builtin_rules, true);
+    try_all("bcast -> queue\nbcast -> oak\n", false);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_allocation_fails),
-        cmocka_unit_test(all_allocations_fail_from_the_nth_on),
+        cmocka_unit_test(reports_an_error_if_one_allocation_fails),
+        cmocka_unit_test(reports_an_error_if_all_later_allocations_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""run.py fails where it has tried nothing, and in the way that it says."""
+"""Tests that run.py fails if it has tried nothing, with the expected message."""
 
 import collections
 import importlib.util
 import pathlib
-import sys
 import types
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-import judge  # noqa: E402
+import judge
 
-# under another name: it imports tests/mpi/run.py
+# under another name, since it imports tests/mpi/run.py
 spec = importlib.util.spec_from_file_location("faults_run", HERE / "run.py")
 run = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(run)
@@ -31,7 +29,7 @@ class Untested(unittest.TestCase):
 
 
 class Alike(unittest.TestCase):
-    """Ranks of one team of which one has seen fewer calls."""
+    """Tests ranks of a team of which one rank has seen fewer calls."""
 
     @staticmethod
     def told(first, second, unseen=("b",)):
@@ -61,7 +59,3 @@ class Alike(unittest.TestCase):
 
     def test_answers_count(self):
         self.assertTrue(self.told([("a", 1), ("b", 1)], [("a", 1), ("b", 0)]))
-
-
-if __name__ == "__main__":
-    unittest.main()

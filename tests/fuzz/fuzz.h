@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz.h - what the programs of this folder have in common.  Each takes bytes of any kind, gives
- * them to the code that reads such input, and checks what must hold whatever they are.  libFuzzer
- * makes the bytes where it is there; replay.c reads them from files in every build.
+ * fuzz.h - shared by the programs of this folder. Each program passes arbitrary bytes to the code
+ * that reads such input, and checks properties that must hold for any input. libFuzzer generates
+ * the bytes where it is available; replay.c reads them from files in every build.
  */
 #ifndef HUD_TESTS_FUZZ_H
 #define HUD_TESTS_FUZZ_H
@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* libFuzzer's name for it. */
+/* Runs one input. libFuzzer prescribes the name. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* What must hold, in builds without assertions as well. */
+/* Aborts if a condition does not hold, in builds without assertions as well. */
 #define MUST(condition)                                                                            \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_config.c - settings: texts that end with zero bytes, once as the environment and once from
- * the host.  Each set of them is accepted or answered by one line; what is accepted lies within its
- * row's range, and plans can be made of it.
+ * fuzz_config.c - fuzzes settings. The input is a list of texts that end with zero bytes, given
+ * once as the environment and once by the host. Each list is either accepted or rejected with a
+ * one-line message. Accepted values are in the range of their row, and plans can be made from them.
  */
 #include "../unit/plans.h"
 #include "core/config/text.h"
@@ -37,9 +37,7 @@ static void check(const struct config *config)
 
 static void make_plan(const struct config *config, int ranks, size_t bytes)
 {
-    struct plan_facts facts = {
-        .ranks = ranks, .direct = ranks % 2 == 0, .intel = ranks % 3 == 0, .within = "machine"
-    };
+    struct plan_facts facts = { .ranks = ranks, .direct = ranks % 2 == 0, .within = "machine" };
     bool direct;
 
     plans.config = *config;
@@ -54,7 +52,7 @@ static void make_plan(const struct config *config, int ranks, size_t bytes)
     MUST(hud_plan_offer(plans.planner, ranks, 16 * MB, bytes) <= bytes);
 }
 
-/* As numbers, sizes, lists and the words of rules. */
+/* Reads a text as a number, as a size, and as a list of topology names. */
 static void read_alone(const char *text)
 {
     long number = -1;
@@ -94,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     char *text = malloc(bytes + 1), *at = text;
 
     MUST(text);
-    setenv("CMOCKA_TEST_ABORT", "1", 1); /* what plans_check asserts is a crash */
+    setenv("CMOCKA_TEST_ABORT", "1", 1); /* failed assertions of plans_check then crash */
     memcpy(text, data, bytes);
     text[bytes] = '\0';
     for (int i = 0; i < MAX_SETTINGS && at < text + bytes; i++, at += strlen(at) + 1) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_handover.c - messages to the socket on which a rank receives descriptors.  The bytes are a
- * list of messages, each of any length, with descriptors of several kinds and the credentials of
- * this user or of another one.  A rank that waits for one peer's arena gets them, and then that
+ * fuzz_handover.c - fuzzes the socket on which a rank receives descriptors. The input is a list of
+ * messages of any length, with descriptors of several kinds and the credentials of this user or
+ * another user. A rank that waits for the arena of one peer receives these messages, and then that
  * arena.
  *
- * What must hold: no descriptor and no mapping is left over, and what is mapped is an arena that
- * was expected, or nothing.
+ * No descriptor and no mapping may be left over. The rank may map only the expected arena, or
+ * nothing.
  */
 #define _GNU_SOURCE
+#include "../resources.h"
 #include "core/arena/peers.h"
 #include "fuzz.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,7 +24,8 @@ enum { MAX_DESCRIPTORS = 8 };
 
 enum { ARENA_BYTES = 1 << 20, MAX_MESSAGES = 64, MAX_LENGTH = 96 };
 
-/* Kinds of descriptors.  The arenas are those of ranks, TRUE_ARENA the one that is expected. */
+/* Kinds of descriptors. TRUE_ARENA is the arena that the rank expects, OTHER_ARENA is the arena of
+ * another rank. */
 enum {
     TRUE_ARENA,
     OTHER_ARENA,
@@ -42,7 +43,7 @@ enum {
 static struct arena own, expected, other;
 static int descriptors[KINDS];
 
-/* A file that can be an arena but for its length, or its seals. */
+/* Creates a file that can be an arena except for its length or its seals. */
 static int make_file(off_t bytes, int seals)
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -75,11 +76,11 @@ static void begin(void)
     descriptors[SOCKET] = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 }
 
-/* ---- the bytes, as messages ---- */
+/* ---- messages made from the input ---- */
 
 struct input {
     const uint8_t *at, *end;
-    struct descriptor sock; /* that the messages come from */
+    struct descriptor sock; /* the messages are sent from this socket */
     struct peer_card to;
     int sent;
 };
@@ -89,7 +90,7 @@ static uint8_t next(struct input *in)
     return in->at < in->end ? *in->at++ : 0;
 }
 
-/* Of a message: whose nonce, how many bytes, what follows them. */
+/* Composes the body of a message: a nonce, a size and padding. Returns its length in bytes. */
 static size_t make_body(struct input *in, unsigned char body[MAX_LENGTH])
 {
     struct handover message = { .bytes = ARENA_BYTES };
@@ -138,7 +139,7 @@ static void send_one(struct input *in)
         fds[i] = descriptors[next(in) % KINDS];
     if (count != 0)
         add_control(&msg, SCM_RIGHTS, fds, (size_t)count * sizeof *fds);
-    if (who & 1) { /* root may say that it is somebody else */
+    if (who & 1) { /* root may claim to be another user */
         struct ucred from = { .pid = getpid(),
                               .uid = who & 2 && geteuid() == 0 ? 65534 : geteuid(),
                               .gid = getegid() };
@@ -147,7 +148,8 @@ static void send_one(struct input *in)
     MUST(sendmsg(in->sock.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN);
 }
 
-/* Of hud_peers_map: one message each time that it looks, and at last what it waits for. */
+/* Sends a message whenever hud_peers_map polls, and finally the arena that hud_peers_map waits
+ * for. */
 static void progress(void *arg)
 {
     struct input *in = arg;
@@ -158,37 +160,12 @@ static void progress(void *arg)
         hud_handover_send(&in->sock, &expected, in->to.socket);
 }
 
-/* ---- what must hold ---- */
-
-static int count_descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    int count = 0;
-
-    MUST(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
-
-static int count_mappings(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-    int count = 0;
-
-    MUST(maps);
-    while (fgets(line, sizeof line, maps))
-        count += strstr(line, "memfd:") != NULL;
-    fclose(maps);
-    return count;
-}
+/* ---- properties that must hold ---- */
 
 static void check_peers(struct peers *peers, int missing, char *const *base)
 {
-    MUST(missing == 0 || missing == 2); /* a message with the awaited nonce that brings no arena
-                                           fails the set-up it is for */
+    MUST(missing == 0 || missing == 2); /* a message with the expected nonce but no arena fails the
+                                         * set-up */
     MUST(missing != 0 || memcmp(((struct arena_head *)(void *)base[1])->nonce, expected.head->nonce,
                                 ARENA_NONCE) == 0);
     for (struct peer *p = peers->first; p; p = p->next)
@@ -204,7 +181,7 @@ static void run_team(struct input *in)
     hud_peers_init(&peers);
     hud_peers_card(&peers, &own, &cards[0]);
     cards[1] = cards[0];
-    cards[1].process ^= 1; /* another process, and not to be reached by /proc */
+    cards[1].process ^= 1; /* another process, which cannot be reached through /proc */
     cards[0].by_proc = cards[1].by_proc = 0;
     memcpy(cards[1].nonce, expected.head->nonce, ARENA_NONCE);
     in->sock = hud_handover_open(cards[1].socket);
@@ -222,9 +199,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (!begun)
         begin();
     begun = true;
-    int open_before = count_descriptors(), mapped_before = count_mappings();
+    int open_before = open_descriptors();
+    long mapped_before = count_mappings("memfd:").named;
     run_team(&in);
-    MUST(count_descriptors() == open_before);
-    MUST(count_mappings() == mapped_before);
+    MUST(open_descriptors() == open_before);
+    MUST(count_mappings("memfd:").named == mapped_before);
     return 0;
 }

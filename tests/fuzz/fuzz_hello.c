@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_hello.c - hellos of a team's set-up.  The bytes are changes to hellos that agree: which
- * rank's, where, by what.  All ranks get one verdict, about a rank of the team, and what a line
- * would show of a hello ends within it.
+ * fuzz_hello.c - fuzzes the hellos of a team's set-up. The input is a list of changes to hellos
+ * that agree: rank, offset and new bytes. All ranks must get one verdict, which names a rank of the
+ * team, and the settings printed from a hello must end within the hello.
  */
-#include "core/team/setup.h"
+#include "core/team/hello.h"
 #include "fuzz.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static void fill(union hello *hello, int rank)
              "HUDDLE_LEASE=64K\nHUDDLE_TUNING=a (12345678)\n");
 }
 
-/* Rank, place, length, bytes; and so on. */
+/* Applies the changes. Each is a rank, an offset of 2 bytes, a length, and the new bytes. */
 static void change(union hello *hello, int ranks, const uint8_t *at, const uint8_t *end)
 {
     while (end - at > 4) {
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     int ranks = bytes != 0 ? data[0] % MAX_RANKS + 1 : 1;
     union hello *hello =
         malloc((size_t)ranks *
-               sizeof *hello); /* no more, so that a sanitizer sees what is read past the end */
+               sizeof *hello); /* the exact size, so that a sanitizer detects reads past the end */
 
     MUST(hello);
     for (int r = 0; r < ranks; r++)

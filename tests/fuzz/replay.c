@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replay.c FILE... - a fuzzing program without libFuzzer: runs each file, and of a folder each file
- * in it. */
+/* replay.c - runs a fuzzing program on files, without libFuzzer: replay FILE... For a folder, each
+ * file in the folder is run. */
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -17,8 +17,9 @@ static int run_file(const char *path)
 
     if (!file || !data)
         return fprintf(stderr, "%s cannot be read\n", path), 2;
-    exact = malloc(
-        bytes != 0 ? bytes : 1); /* no more, so that a sanitizer sees what is read past the end */
+    exact = malloc(bytes != 0 ? bytes
+                              : 1); /* the exact size, so that a sanitizer detects reads past the
+                                  * end */
     MUST(exact);
     memcpy(exact, data, bytes);
     printf("%s\n", path);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-run.py PROGRAM SECONDS: fuzzes with a program of tests/fuzz, from its corpus, for that long.  Its
-dictionary is NAME.dict, and the output of the program fuzz_words.  An input that it finds is kept
-next to the program, and the last lines say how to run it again.  It is a defect of huddle or of the
-program.
+run.py PROGRAM SECONDS: fuzzes a program of tests/fuzz from its corpus for this long.  The
+dictionary is NAME.dict and the output of the program fuzz_words.  An input with an error is kept
+next to the program, and the last lines print the command that runs it again.  Such an input is a
+defect of huddle or of the program.
 """
 
 import os
@@ -11,13 +11,13 @@ import subprocess
 import sys
 import tempfile
 
-# An input that takes more time or memory than this is a defect as well.  The limits leave room for
+# An input that takes more time or memory than this is a defect as well.  The limits allow for
 # sanitizers on a busy machine.
 LIMITS = ("-timeout=30", "-rss_limit_mb=2048", "-malloc_limit_mb=256", "-max_len=4096")
 
 
 def dictionary(program, name, folder):
-    """The option that names it, where there is one; the file is made in that folder."""
+    """Makes the dictionary in this folder, if the program has one, and returns its option."""
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.dict")
     if not os.path.exists(here):
         return []
@@ -36,8 +36,9 @@ def dictionary(program, name, folder):
 
 def main():
     program, seconds = sys.argv[1:]
-    here, name = os.path.dirname(os.path.abspath(__file__)), os.path.basename(program).removeprefix(
-        "fuzz_"
+    here, name = (
+        os.path.dirname(os.path.abspath(__file__)),
+        os.path.basename(program).removeprefix("fuzz_"),
     )
     found = os.path.join(os.path.dirname(program), f"found_{name}")
     os.makedirs(found, exist_ok=True)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * words.c - what the tables of collectives, algorithms and settings add to a target's dictionary:
- * entries as libFuzzer reads them, some more than once.
+ * words.c - prints the names of collectives, algorithms and settings as entries for the dictionary
+ * of a fuzz target, in libFuzzer's format. Some entries appear more than once.
  *
  *   fuzz_words config|rules|request
  */
@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a target writes the name of a collective, of an algorithm, of a parameter, a parameter's word
- * and the name of a setting; NULL: it has none. */
+/* The format in which a target's input has the name of a collective, an algorithm, a parameter, a
+ * parameter's word, and a setting. NULL if the input has no such name. */
 static const struct forms {
     const char *target, *coll, *alg, *param, *word, *setting;
 } targets[] = {
     { "config", NULL, "\"%s\"\n", NULL, "\"%s\"\n", "\"%s=\"\n" },
-    { "rules", "\"[[%s]]\\x0a\"\n", "\"\\\"%s\\\"\"\n", "\"%s = \"\n", NULL, NULL },
+    { "rules", "\"\\x0a%s \"\n", "\"-> %s \"\n", "\"%s=\"\n", "\"%s\"\n", NULL },
     { "request", "\"\\\"%s\\\"\"\n", "\"\\\"%s\\\"\"\n", NULL, NULL, NULL },
 };
 

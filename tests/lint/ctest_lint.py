@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every test has a time limit, whatever configuration it is of.  ctest_lint.py CTEST BUILD"""
+"""Checks that every test has a time limit, in any configuration.  ctest_lint.py CTEST BUILD"""
 
 import json
 import subprocess
@@ -9,7 +9,9 @@ CONFIGURATIONS = ("ci", "full")
 
 
 def without_limit(listed):
-    """Names of tests in what `ctest --show-only=json-v1` says that may run for ever."""
+    """
+    Yields the names of tests without a time limit in the output of `ctest --show-only=json-v1`.
+    """
     for test in listed["tests"]:
         limits = [p["value"] for p in test.get("properties", ()) if p["name"] == "TIMEOUT"]
         if not limits or float(limits[0]) <= 0:

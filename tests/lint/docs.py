@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What the documents name exists: files, commands of `huddle`, their options, settings; and
-docs/settings.md is what the library says.
+Files, commands of `huddle`, their options and settings in the documents must exist, and
+docs/settings.md must match the library.
 """
 
 import json
@@ -12,10 +12,26 @@ import subprocess
 import tree
 
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
-NAMED_FILE = re.compile(r"`((?:src|include|cli|bench|docs|tests|examples|\.ci|cmake)/[\w./+-]*\w)`")
+NAMED_FILE = re.compile(
+    r"`((?:src|lab|include|cli|bench|docs|tests|examples|\.ci|cmake)/[\w./+-]*\w)`"
+)
 COMMAND = re.compile(r"(?:^|[\s`/])huddle ((?:run|info|settings|[a-z]+)\b[^`\n#]*)")
 VARIABLE = re.compile(r"\bHUDDLE(?:_[A-Z_]*[A-Z])?\b(?!\w|\*|_)")
 PAGE = "docs/settings.md"
+
+
+LAB = re.compile(r"(^|/)lab/")
+
+
+def has_lab(root):
+    return os.path.exists(os.path.join(root, "lab"))
+
+
+def exists(root, path):
+    """Returns whether the tree has a file.  Files of a missing laboratory count as present."""
+    return os.path.exists(path) or (
+        not has_lab(root) and LAB.search(os.path.relpath(path, root)) is not None
+    )
 
 
 def huddle(build, *words):
@@ -30,17 +46,19 @@ def huddle(build, *words):
 
 
 def in_code(text):
-    """What stands in fenced blocks or between backquotes."""
+    """Returns the text in fenced blocks or between backquotes."""
     fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     rest = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     return "\n".join(fenced + re.findall(r"`([^`\n]+)`", rest))
 
 
 def check_command(build, words, helps):
-    """words: what follows `huddle` in a document."""
+    """Checks a command of a document.  `words` follow `huddle` there."""
     name, *rest = words.split(" -- ")[0].split()
+    if name == "lab" and rest and not rest[0].startswith("-"):
+        name = f"lab {rest.pop(0)}"
     if name not in helps:
-        status, helps[name] = huddle(build, name, "--help")
+        status, helps[name] = huddle(build, *name.split(), "--help")
         if status != 0:
             helps[name] = None
     if helps[name] is None:
@@ -63,7 +81,10 @@ def check_page(root, build):
 
 def check(root, build):
     complaints, helps = check_page(root, build), {}
-    known = {row["name"] for row in json.loads(huddle(build, "settings", "--json")[1])["settings"]}
+    known = {
+        row["name"]
+        for row in json.loads(huddle(build, "settings", "--lab", "--json")[1])["settings"]
+    }
     for path in tree.files(root):
         if not path.endswith(".md"):
             continue
@@ -72,17 +93,18 @@ def check(root, build):
         complaints += [
             f"{path}: no file {link}"
             for link in LINK.findall(text)
-            if not os.path.exists(os.path.join(there, link))
+            if not exists(root, os.path.join(there, link))
         ]
         complaints += [
             f"{path}: no file {name}"
             for name in NAMED_FILE.findall(text)
-            if not os.path.exists(os.path.join(root, name))
+            if not exists(root, os.path.join(root, name))
         ]
         complaints += [
             f"{path}: {line}"
             for words in COMMAND.findall(in_code(text))
-            if (line := check_command(build, words, helps))
+            if (has_lab(root) or not words.startswith("lab "))
+            and (line := check_command(build, words, helps))
         ]
         complaints += [
             f"{path}: no setting {name}" for name in sorted(set(VARIABLE.findall(text)) - known)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The form of files: licence line, length of files and functions, commands that can be run."""
+"""The form of files: licence line, length of files and functions, and executable commands."""
 
 import ast
 import os
@@ -8,9 +8,9 @@ import re
 import tree
 
 FILE_LINES, TEST_LINES = 400, 480
-PYTHON_LINES, PYTHON_TEST_LINES = 400, 600  # black gives a line to each argument
-# That hold code, so that the head may explain it: of an algorithm, and of a unit with several or
-# their header.
+PYTHON_LINES, PYTHON_TEST_LINES = 400, 600  # the formatter uses a line for each argument
+# Limits of lines with code, so that they do not count explanations in the head: of an algorithm,
+# and of a unit with several algorithms or their header.
 ALGORITHM_LINES, FAMILY_LINES = 190, 300
 FUNCTION_LINES = 60
 COLUMNS = 100
@@ -25,8 +25,8 @@ def first_lines(text):
 
 def long_functions(text):
     """
-    (line, lines) of functions over the limit; the style puts a function's braces in the first
-    column.
+    Returns (line, lines) of functions over the limit.  The style puts a function's braces in the
+    first column.
     """
     begin, found = None, []
     for number, line in enumerate(text.split("\n"), 1):
@@ -40,7 +40,9 @@ def long_functions(text):
 
 
 def lines_of_texts(text):
-    """Numbers of the lines within texts of several lines that are printed: no docstrings."""
+    """
+    Returns the numbers of the lines within multi-line texts that are printed, excluding docstrings.
+    """
     nodes = list(ast.walk(ast.parse(text)))
     documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     texts = [
@@ -60,21 +62,22 @@ def lines_of_texts(text):
 
 
 def wide_lines(text):
-    """Those over the limit."""
+    """Returns the numbers of the lines over the limit."""
     return [n for n, line in enumerate(text.split("\n"), 1) if len(line) > COLUMNS]
 
 
 def wide_lines_of_python(text):
-    """Those over the limit: what is printed may have its own."""
+    """Returns the numbers of the lines over the limit, except in printed texts."""
     wide = wide_lines(text)
     free = lines_of_texts(text) if wide else ()
     return [number for number in wide if number not in free]
 
 
 def lines_limit(path):
+    test = path.startswith(("tests/", "lab/tests/"))
     if path.endswith(".py"):
-        return PYTHON_TEST_LINES if path.startswith("tests/") else PYTHON_LINES
-    return TEST_LINES if path.startswith("tests/") else FILE_LINES
+        return PYTHON_TEST_LINES if test else PYTHON_LINES
+    return TEST_LINES if test else FILE_LINES
 
 
 def check(root):
@@ -98,9 +101,9 @@ def check(root):
         if is_code and text.count("\n") > limit:
             complaints.append(f"{path}: {text.count(chr(10))} lines, more than {limit}")
         lines = sum(1 for line in tree.without_comments(text).split("\n") if line.strip())
-        several = text.count("ALG_DEFINE(") > 1 or re.match(r"src/alg/(\w+)/\1\.h", path)
+        several = text.count("ALG_DEFINE(") > 1 or re.match(r"(?:src|lab)/alg/(\w+)/\1\.h", path)
         limit = FAMILY_LINES if several else ALGORITHM_LINES
-        if re.match(r"src/alg/[^/]+/", path) and lines > limit:
+        if re.match(r"(src|lab)/alg/[^/]+/", path) and lines > limit:
             complaints.append(f"{path}: {lines} lines of code, more than {limit}")
         wide = []
         if path.endswith(".py"):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Imports of Python go one way (docs/architecture.md): a command of the CLI sees what commands share
-and itself; what is not the CLI does not see it, but for what starts it.
+Imports of Python go one way (docs/architecture.md): a command of the CLI may import itself and the
+code that commands share, a command of the laboratory also its shared code.  Code outside the CLI
+may not import the CLI, except the programs that start it; the CLI imports nothing of the
+laboratory.
 """
 
 import ast
@@ -10,17 +12,24 @@ import os
 import tree
 
 SHARED = "common"
-# command -> commands whose answers it shows
-SEES = {"model": {"simulate"}, "tune": {"bench"}, "validate": {"simulate"}}
+# command -> commands whose results it shows
+SEES = {"model": {"simulate"}, "tune": {"bench", "wisdom"}, "validate": {"simulate"}}
+LAB, LAB_SHARED = "lab/cli/", {"simulated", "repetitions"}
 MAY_SEE_CLI = (
     "cli/",
     "tests/",
+    "lab/tests/",
     "examples/",
-)  # tests try it; what ./quickstart shows is started as `huddle bench` starts its programs
+    "lab/evidence/",
+    "packaging/pages/",
+    # tests use the CLI; ./quickstart starts its programs like `huddle bench`
+)
 
 
 def imported(path, text):
-    """Dotted names from the root of the tree, as cli.common.text, of what a file imports."""
+    """
+    Yields the dotted names from the root of the tree, such as cli.common.text, that a file imports.
+    """
     folder = os.path.dirname(path).split("/")
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -31,15 +40,29 @@ def imported(path, text):
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+def laboratory(path, target):
+    """Returns a complaint about an import by the laboratory's commands, or None."""
+    if target[0] == "cli":
+        allowed = target[1] == SHARED
+    else:
+        command = path.removeprefix(LAB).split("/")[0]
+        allowed = target[2] in {command, *LAB_SHARED, *SEES.get(command, ())}
+    return None if allowed else f"{path}: the laboratory may not import {'.'.join(target)}"
+
+
 def complaint(path, name):
-    """One about that import, or None."""
+    """Returns a complaint about an import, or None."""
     parts, target = path.split("/"), name.split(".")
-    if target[0] != "cli" or parts[0] == "tests":
+    if target[0] not in ("cli", "lab") or path.startswith(("tests/", "lab/tests/")):
         return None
+    if path.startswith(LAB):
+        return laboratory(path, target)
+    if target[0] == "lab":
+        return f"{path}: {parts[0]} may not import {name}"
     if not path.startswith(MAY_SEE_CLI):
         return f"{path}: {parts[0]} may not import {name}"
     if parts[0] != "cli" or parts[1:] == ["main.py"]:
-        return None  # main.py has a row per command
+        return None  # main.py has a row for each command
     command = parts[1] if len(parts) > 2 else os.path.splitext(parts[1])[0]
     if target[1] not in {command, SHARED, *SEES.get(command, ())}:
         return f"{path}: the command {command} may not import {name}"

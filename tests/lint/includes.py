@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Includes go one way (docs/architecture.md): a room may include the rooms below it, an algorithm only
-its call, and only host includes mpi.h.  The measuring programs and the helpers of the CLI may
-include the public header and a few rooms, never each other.
+its call, and only host includes mpi.h.  Nothing of the product includes the laboratory.  The
+measuring programs and the helpers of the CLI may include the public header and a few rooms, never
+each other.
 """
 
 import os
@@ -10,41 +11,40 @@ import re
 
 import tree
 
-# room -> rooms directly below it; includes are transitive
+# room -> rooms directly below it; includes are transitive.  Every room may include src/base.
 BELOW = {
+    "base": set(),
     "host": {"core"},
-    "core": {"coll", "alg", "topo", "ops", "cost", "late", "request"},
+    "core": {"coll", "alg", "topo", "ops", "cost", "lazy_libs", "request"},
+    "tools/query": {"core"},
     "request": {"mem", "fiber"},
     "fiber": set(),
     "alg": {"shape", "mem", "net"},
     "topo": {"shape"},
-    "sim": {"coll", "alg", "topo", "cost", "fiber"},
+    "check": {"coll", "alg", "topo", "fiber"},
     "shape": set(),
     "mem": set(),
     "net": {"mem"},
     "ops": set(),
     "cost": {"coll"},
     "coll": {"shape"},
-    "late": {"topo"},
+    "lazy_libs": {"topo"},
+    "lab": {"check", "cost", "fork_team"},
 }
 # programs -> rooms that they may include, not transitive
 PROGRAMS = {
-    "bench": {"coll", "cost", "sim", "members"},
-    "tools": {"coll", "cost", "sim", "members"},
-    "members": set(),
-    "launch": set(),
+    "bench": {"base", "coll", "cost", "fork_team"},
+    "tools": {"base", "coll", "cost", "fork_team"},
+    "fork_team": {"base"},
+    "launch": {"base"},
 }
 # Files that may include one more room, and why.
 EXCEPTIONS = {
     ("bench/kernels.c", "ops"): "measures src/ops alone",
-    ("bench/fit.c", "shape"): "measures broadcasts along the trees that algorithms use",
     ("bench/collectives.c", "host"): "calls each collective of the MPI by its signature",
-    ("bench/messages.c", "shape"): "the same, by send and receive",
     ("src/launch/options.c", "core"): "the names of settings, from the library when one is given",
-    ("src/launch/watched.c", "core"): "an atomic that a signal handler reads",
-    ("src/topo/no_plugins.c", "core"): "an array that other threads read (core/local.h)",
     (
-        "src/tools/notes.c",
+        "src/tools/read_waits.c",
         "core",
     ): "reads the heads of running ranks' arenas, whose layout is core's own",
     ("src/tools/compile_rules.c", "core"): "prints core's table of choices as C, for the build",
@@ -57,12 +57,13 @@ MPI_ALLOWED = (
     "tests/bench/",
     "tests/additions/",
     "bench/",
+    "lab/bench/",
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
 def seen_from(room):
-    seen, ahead = {room}, [room]
+    seen, ahead = {room, "base"}, [room]
     while ahead:
         for below in BELOW.get(ahead.pop(), ()):
             if below not in seen:
@@ -73,15 +74,17 @@ def seen_from(room):
 
 def allowed(path, room, target, included):
     sim = ("mem/mem_sim.h", "net/net_sim.h")
-    if included in sim or (path.removeprefix("src/") in sim and target == "sim"):
-        return True  # the backends of mem.h and net.h for the checker, on both sides
+    if included in sim or (path.removeprefix("src/") in sim and target == "check"):
+        return True  # the backends of mem.h and net.h for the checker, in both directions
+    if included.startswith(room + "/"):
+        return True
     return target in seen_from(room) or (path, target) in EXCEPTIONS
 
 
 def outside(path, room, included):
     """
-    A complaint about an include in quotes of a program, or None.  A header without a folder in its
-    name is in the folder of the file.
+    Returns a complaint about an include in quotes of a program, or None.  A header without a folder
+    in its name is in the folder of the file.
     """
     target, below, _ = included.partition("/")
     if (
@@ -97,14 +100,33 @@ def outside(path, room, included):
 
 def seen_by_algorithm(parts, included):
     """
-    Headers of its own folder: that of the family, and those of protocols that some of it share.  A
-    family sees no other family's.
+    Reports whether an algorithm may include a header of its own folder: the family's header and the
+    headers of shared protocols.  A family may not include another family's headers.
     """
     return (
         "/" not in included
         or included.startswith("shape/")
         or re.fullmatch(rf"alg/({parts[2]}/)?\w+\.h", included)
     )
+
+
+def laboratory(path, parts, included):
+    """Returns a complaint about an include of the laboratory, or by it, or None."""
+    room = included.split("/")[0]
+    if parts[0] not in ("lab", "tests") and room == "lab":
+        return f"{path}: the product may not include {included}"
+    if parts[0] != "lab" or "/" not in included:
+        return None
+    if parts[1] == "alg":
+        own = rf"alg/(\w+/)?\w+\.h|lab/alg/{parts[2]}/\w+\.h|shape/\w+\.h"
+        return (
+            None
+            if re.fullmatch(own, included)
+            else f"{path}: an algorithm may not include {included}"
+        )
+    if room in {"huddle", *seen_from("lab")}:
+        return None
+    return f"{path}: the laboratory may not include {included}"
 
 
 def check(root):
@@ -119,8 +141,12 @@ def check(root):
             continue
         parts = path.split("/")
         room = parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
+        if path.startswith("src/tools/query/"):
+            room = "tools/query"
         for mark, included in INCLUDE.findall(tree.read(root, path)):
             target = included.split("/")[0]
+            if mark == '"' and laboratory(path, parts, included):
+                complaints.append(laboratory(path, parts, included))
             if included == "mpi.h" and not path.startswith(MPI_ALLOWED):
                 complaints.append(f"{path}: includes mpi.h")
             if room in PROGRAMS:
@@ -132,8 +158,8 @@ def check(root):
                 continue
             if parts[0] != "src" or len(parts) < 3:
                 continue
-            if target in rooms and not allowed(path, parts[1], target, included):
-                complaints.append(f"{path}: {parts[1]} may not include {included}")
+            if target in rooms and not allowed(path, room, target, included):
+                complaints.append(f"{path}: {room} may not include {included}")
             if parts[1] == "alg" and len(parts) == 4 and not seen_by_algorithm(parts, included):
                 complaints.append(
                     f"{path}: an algorithm sees alg/*.h, its family's headers and shapes only, "

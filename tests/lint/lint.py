@@ -1,38 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-lint.py NAME ROOT [BUILD] - runs one lint; every complaint is a line.  Exit status: 0, 1 complaints,
-77 cannot be decided here.
+lint.py NAME ROOT [BUILD] - runs one lint; every complaint is a line.
+
+Exit status: 0; 1 with complaints; 2 for wrong arguments; 77 if the lint cannot decide on this
+machine.
 """
 
 import sys
 
-import docs
+import comments
 import form
+import heads
 import imports
 import includes
-import layout
-import python
+import rooms
 import subjects
 import tokens
+import tree
 import words
+
+import docs
+import tools
 
 LINTS = {
     "includes": includes.check,
+    "rooms": rooms.check,
     "imports": imports.check,
+    "comments": comments.check,
     "tokens": tokens.check,
     "form": form.check,
-    "layout": layout.check,
-    "python": python.check,
+    "heads": heads.check,
+    "tools": tools.check,
     "docs": docs.check,
     "words": words.check,
     "subjects": subjects.check,
 }
+NEEDS_BUILD = ("tools", "docs")
 
 
-def main(name, *where):
+def wrong_arguments(name=None, *where):
+    """Returns what is wrong with the arguments, or None."""
+    if name not in LINTS:
+        return f"no lint {name} (accepted: {', '.join(LINTS)})"
+    wanted = ("ROOT", "BUILD") if name in NEEDS_BUILD else ("ROOT",)
+    if len(where) < len(wanted):
+        return f"{wanted[len(where)]} is missing: lint.py {name} {' '.join(wanted)}"
+    return None
+
+
+def main(*arguments):
+    if wrong := wrong_arguments(*arguments):
+        print(f"lint.py: {wrong}")
+        return 2
+    name, root, *build = arguments
     try:
-        complaints = LINTS[name](*where)
-    except layout.Skip as why:
+        complaints = LINTS[name](root, *build[: name in NEEDS_BUILD])
+    except tree.Skip as why:
         print(why)
         return 77
     print("\n".join(complaints) or f"{name}: nothing to complain about")

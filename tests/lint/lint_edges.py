@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Edges of the algorithms: every call that posts or waits carries the label of its edge, and the
-file's head declares each edge.
+Edges of the algorithms: every call that posts or waits has the label of its edge, and the file's
+head declares each edge.
 
-usage: lint_edges.py [FILE...]     (none: all algorithms, and the core's protocols)
+usage: lint_edges.py [FILE...]     (default: all algorithms, and the core's protocols)
 
-How edges are declared and labelled: cmake/edges.py.  One label may be on several lines.
+cmake/edges.py describes how edges are declared and labelled.  One label may be on several lines.
 """
 
 import pathlib
@@ -14,11 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "cmake"))
-from edges import (
-    files,
-    full_name,
-    read,
-)  # noqa: E402  (the same reading makes the table of labels in the library)
+from edges import files, full_name, read  # also used to make the library's table of labels
 
 WANTED = {
     "post": ({"R"},),
@@ -54,7 +50,7 @@ def complaints(path):
 
 def main(paths):
     bad = 0
-    for path in paths or files(ROOT / "src"):
+    for path in paths or files(ROOT / "src", ROOT / "lab"):
         for line, what in complaints(path):
             print(f"{path}:{line}: {what}")
             bad = 1

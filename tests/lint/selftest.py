@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every lint finds what it is for: each case puts one bad file into a small good tree."""
+"""Tests that every lint finds its errors: each case puts one bad file into a small good tree."""
 
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import comments
 import ctest_lint
 import form
+import heads
 import imports
 import includes
+import lint
+import rooms
 import subjects
 import tokens
+import tree
 import words
 
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
@@ -22,7 +26,11 @@ SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
 BAD = (
     (includes, "src/mem/a.c", '#include "core/b.h"\n', "mem may not include core/b.h"),
     (includes, "src/alg/a.h", '#include "core/b.h"\n', "alg may not include"),
+    (includes, "src/check/a.c", '#include "lab/b.h"\n', "product may not include lab/b.h"),
+    (includes, "lab/sim/a.c", '#include "core/b.h"\n', "laboratory may not include core/b.h"),
+    (includes, "lab/alg/bcast/a.c", '#include "check/b.h"\n', "algorithm may not include"),
     (includes, "src/topo/a.c", '#include "alg/alg.h"\n', "topo may not include"),
+    (includes, "src/base/a.c", '#include "mem/b.h"\n', "base may not include mem/b.h"),
     (includes, "src/core/a.c", '#include "host/b.h"\n', "core may not include"),
     (includes, "src/core/a.c", "#include <mpi.h>\n", "includes mpi.h"),
     (includes, "src/alg/bcast/a.c", '#include "mem/counter.h"\n', "sees alg/*.h, its"),
@@ -33,15 +41,21 @@ BAD = (
     (includes, "bench/a.c", '#include "../cli/b.h"\n', "bench may not include ../cli/b.h"),
     (includes, "src/tools/a.c", '#include "bench/b.h"\n', "tools may not include bench/b.h"),
     (includes, "src/tools/a.c", '#include "core/b.h"\n', "tools may not include core/b.h"),
-    (includes, "src/members/a.c", '#include "sim/b.h"\n', "members may not include sim/b.h"),
-    (includes, "src/core/a.c", '#include "members/b.h"\n', "core may not include members/b.h"),
-    (includes, "src/sim/a.c", '#include "tools/b.h"\n', "sim may not include tools/b.h"),
+    (includes, "src/fork_team/a.c", '#include "coll/b.h"\n', "fork_team may not include coll/b.h"),
+    (includes, "src/tools/query/a.c", '#include "host/b.h"\n', "query may not include host/b.h"),
+    (includes, "src/core/a.c", '#include "fork_team/b.h"\n', "core may not include fork_team/b.h"),
+    (includes, "src/check/a.c", '#include "tools/b.h"\n', "check may not include tools/b.h"),
+    (rooms, "src/core/slice/a.h", '#include "core/team/b.h"\n', "slice may not include core/team/"),
+    (rooms, "src/base/a.h", '#include "core/slice/b.h"\n', "base may not include core/slice/b.h"),
+    (rooms, "src/core/other/a.c", "int x;\n", "in no room of core"),
     (
         imports,
         "bench/a.py",
         "from cli.common import jobs\n",
         "bench may not import cli.common.jobs",
     ),
+    (imports, "cli/explain/a.py", "from lab.cli import simulated\n", "may not import lab.cli"),
+    (imports, "lab/cli/model/a.py", "from cli.tune import grid\n", "laboratory may not import"),
     (imports, "src/alg/a.py", "import cli\n", "src may not import cli"),
     (
         imports,
@@ -67,10 +81,29 @@ BAD = (
         "from ..tune import grid\n",
         "the command common may not import cli.tune.grid",
     ),
+    (comments, "other/a.c", "/* Of a hello. */\nint f(void);\n", ":1: begin with a verb"),
+    (comments, "other/a.c", "/* Ranks of a node. */\nint f(void)\n{\n}\n", "begin with a verb"),
+    (comments, "other/a.c", "/* Returns what\n * it is. */\nint f(void);\n", "not what, it"),
+    (comments, "other/a.h", "/* The kind. */\nenum kind f(void);\n", "begin with a verb"),
+    (comments, "other/a.h", "/* The row. */\nconst struct row *f(int a);\n", "begin with a verb"),
+    (
+        comments,
+        "other/a.h",
+        "struct a {\n    /* Of a core. */\n    int x;\n};\n",
+        ":2: begin with the thing",
+    ),
+    (
+        comments,
+        "other/a.h",
+        "struct a {\n    int x; /* of a core */\n};\n",
+        ":2: begin with the thing: of a core",
+    ),
+    (comments, "cli/a.py", 'def f():\n    """The row."""\n', ":1: begin with a verb"),
+    (comments, "cli/a.py", 'class A:\n    def f(self):\n        """Of a row."""\n', ":2: begin"),
     (tokens, "src/core/a.c", "volatile int x;\n", "volatile"),
     (tokens, "src/core/a.c", "void f(void) { atomic_thread_fence(0); }\n", "atomic_thread_fence"),
     (tokens, "src/core/a.c", "#include <stdatomic.h>\n", "stdatomic.h"),
-    (tokens, "src/core/a.c", "static atomic_flag f;\n", "core/local.h"),
+    (tokens, "src/core/a.c", "static atomic_flag f;\n", "base/process_atomics.h"),
     (tokens, "src/alg/bcast/a.c", "static int calls;\n", "no state"),
     (tokens, "src/alg/bcast/a.c", "void *p = malloc(1);\n", "malloc"),
     (tokens, "src/core/a.c", 'const char *p = "/ro' + 'ot/x";\n', "path of a particular machine"),
@@ -87,6 +120,12 @@ BAD = (
         "src/core/a.c",
         SPDX + "void f(void)\n{\n" + "    f();\n" * 60 + "}\n",
         "a function of 62 lines",
+    ),
+    (
+        heads,
+        "src/alg/bcast/a.c",
+        "/*\n * Source  a\n * Shape b\n * Cost c\n * Safety d\n */\nALG_DEFINE(bcast, a)",
+        "a.c: the head has no Deadlock",
     ),
     (words, "README.md", "It lies\nbeside the file.\n", "'beside' in a document"),
     (words, "README.md", "Calls that are left\nto the MPI.\n", "falls back"),
@@ -110,28 +149,48 @@ BAD = (
 )
 GOOD = (
     (includes, "src/core/a.c", '#include "mem/b.h"\n#include "topo/c.h"\n'),
+    (includes, "src/mem/a.c", '#include "base/b.h"\n'),
+    (includes, "src/launch/a.c", '#include "base/b.h"\n'),
     (includes, "src/alg/bcast/a.c", '#include "alg/alg.h"\n#include "shape/ring.h"\n'),
     (includes, "src/alg/slices/a.c", '#include <stddef.h>\n#include "alg/slices/slices.h"\n'),
     (includes, "src/alg/slices/a.c", '#include "alg/slices/part.h"\n'),
+    (
+        includes,
+        "lab/alg/slices/a.c",
+        '#include "alg/queue/queue.h"\n#include "lab/alg/slices/b.h"\n',
+    ),
     (includes, "src/host/x/a.c", '#include <mpi.h>\n#include "core/b.h"\n'),
     (
         includes,
         "bench/a.c",
         (
-            '#include "a.h"\n#include "huddle/huddle.h"\n#include "sim/b.h"\n#include'
-            ' "members/members.h"\n'
+            '#include "a.h"\n#include "huddle/huddle.h"\n#include "cost/b.h"\n#include'
+            ' "fork_team/fork_team.h"\n'
         ),
     ),
     (includes, "bench/kernels.c", '#include "ops/ops.h"\n'),
-    (includes, "src/tools/notes.c", '#include "core/arena.h"\n'),
+    (rooms, "src/core/team/a.c", '#include "core/job/b.h"\n#include "base/c.h"\n'),
+    (includes, "src/tools/query/a.c", '#include "core/b.h"\n#include "tools/query/c.h"\n'),
+    (includes, "src/tools/read_waits.c", '#include "core/arena.h"\n'),
     (includes, "src/tools/a.c", '#include "tools/a.h"\n#include "cost/b.h"\n'),
     (imports, "cli/tune/grid.py", "from ..common import text\nfrom . import stats\n"),
-    (imports, "cli/model/a.py", "from ..simulate import asked\n"),
+    (
+        imports,
+        "lab/cli/model/a.py",
+        "from ..simulate import simulation\nfrom .. import simulated\n",
+    ),
+    (imports, "lab/cli/model/b.py", "from cli.common import text\n"),
     (imports, "cli/main.py", "from . import bench\nfrom .common import stop\n"),
     (imports, "tests/cli/a.py", "from cli.tune import grid\n"),
     (imports, "bench/a.py", "import json\n"),
+    (
+        comments,
+        "other/a.c",
+        "/* Returns the one that waits. */\nint f;\n/* Waits. */\nint f(void);\n",
+    ),
+    (comments, "cli/a.py", '"""The file."""\ndef f():\n    """Returns the row."""\n'),
     (tokens, "src/mem/a.c", "volatile int x;\n"),
-    (tokens, "src/core/a.c", '#include "core/local.h"\nstatic atomic_flag f;\n'),
+    (tokens, "src/core/a.c", '#include "base/process_atomics.h"\nstatic atomic_flag f;\n'),
     (tokens, "src/core/a.c", "/* volatile, and a futex */ const char *s = \"volatile\";\n"),
     (
         tokens,
@@ -139,15 +198,20 @@ GOOD = (
         "static const int table[] = { 1 };\nstatic bool f(int x)\n{\n    return x == 1;\n}\n",
     ),
     (form, "src/alg/bcast/a.c", SPDX + "/*\n" + " * why\n" * 200 + " */\nint x;\n"),
+    (
+        heads,
+        "src/alg/bcast/a.c",
+        "/*\n" + "".join(f" * {word}\n" for word in heads.CLAIMS) + " */\nALG_DEFINE(bcast, a)",
+    ),
     (words, "src/core/a.c", "int beside, own; /* next to it */ const char *s = \"its own\";\n"),
     (words, "docs/a.md", "One. Two `a: b`. " * 5 + "\n\n* " + "item " * 15 + "\n* " + "item " * 16),
     (words, "docs/a.md", "| " + "a table " * 30 + "|\n"),
 )
 
 
-def complaints_about(lint, path, text):
+def complaints_about(check, path, text):
     with tempfile.TemporaryDirectory() as root:
-        for room in ("core", "mem", "alg", "topo", "host", "members", "tools"):
+        for room in ("base", "core", "mem", "alg", "topo", "host", "fork_team", "tools"):
             os.makedirs(os.path.join(root, "src", room))
         os.makedirs(os.path.join(root, ".ci"))
         for name in form.COMMANDS:
@@ -157,24 +221,86 @@ def complaints_about(lint, path, text):
         os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
         with open(os.path.join(root, path), "w", encoding="utf-8") as file:
             file.write(text)
-        return "\n".join(lint.check(root))
+        return "\n".join(check.check(root))
 
 
 class Lints(unittest.TestCase):
     def test_bad_is_found(self):
-        for lint, path, text, words in BAD:
-            with self.subTest(lint=lint.__name__, words=words):
-                self.assertIn(words, complaints_about(lint, path, text))
+        for check, path, text, words in BAD:
+            with self.subTest(lint=check.__name__, words=words):
+                self.assertIn(words, complaints_about(check, path, text))
 
     def test_good_passes(self):
-        for lint, path, text in GOOD:
-            with self.subTest(lint=lint.__name__, path=path):
-                self.assertEqual("", complaints_about(lint, path, text))
+        for check, path, text in GOOD:
+            with self.subTest(lint=check.__name__, path=path):
+                self.assertEqual("", complaints_about(check, path, text))
+
+    def test_wrong_arguments_are_refused(self):
+        for words, said in (
+            ((), "no lint None"),
+            (("doc", "."), "no lint doc (accepted: includes, "),
+            (("words",), "ROOT is missing"),
+            (("docs", "."), "BUILD is missing: lint.py docs ROOT BUILD"),
+        ):
+            with self.subTest(words=words):
+                self.assertIn(said, lint.wrong_arguments(*words))
+        self.assertIsNone(lint.wrong_arguments("words", "."))
+        self.assertIsNone(lint.wrong_arguments("docs", ".", "build"))
+
+    def rooms_of(self, **bodies):
+        """
+        Returns the complaints about files of core: "room_name" has one function, hud_name, with a
+        body.
+        """
+        with tempfile.TemporaryDirectory() as root:
+            for where, body in bodies.items():
+                room, name = where.split("_")
+                os.makedirs(os.path.join(root, "src/core", room), exist_ok=True)
+                with open(os.path.join(root, "src/core", room, name + ".c"), "w") as file:
+                    file.write(f"int hud_{name}(int x)\n{{\n    return {body};\n}}\n")
+            return "\n".join(rooms.check(root))
+
+    def test_calls_go_one_way(self):
+        self.assertEqual("", self.rooms_of(team_a="hud_b(x)", job_b="x"))
+        self.assertIn("job may not call hud_a", self.rooms_of(team_a="x", job_b="hud_a(x)"))
+        self.assertIn("job may not call hud_a", self.rooms_of(team_a="x", job_b="use(&hud_a)"))
+        self.assertEqual("", self.rooms_of(team_a="x", job_b="x.hud_a /* hud_a(x) */"))
+
+    def test_cycles_through_assembler_and_in_the_laboratory_are_found(self):
+        jump = "    .globl go, table\n    .type table, %object\ngo:\n    jmp hud_a\n"
+        for one, other, text, found in (
+            ("src/host/loader/a.c", "src/host/loader/b.S", jump, True),
+            ("src/host/loader/a.c", "src/host/loader/a.S", jump, False),
+            ("lab/bench/a.c", "lab/bench/b.c", "int go(void)\n{\n    hud_a();\n}\n", True),
+        ):
+            with self.subTest(other=other), tempfile.TemporaryDirectory() as root:
+                os.makedirs(os.path.join(root, os.path.dirname(one)))
+                with open(os.path.join(root, one), "w") as file:
+                    file.write("void hud_a(void)\n{\n    go();\n}\n")
+                with open(os.path.join(root, other), "w") as file:
+                    file.write(text)
+                self.assertEqual(found, "2 files call each other" in "\n".join(rooms.check(root)))
+
+    def test_names_of_two_functions_are_found(self):
+        with tempfile.TemporaryDirectory() as root:
+            for room in ("pmpi", "openmpi"):
+                os.makedirs(os.path.join(root, "src/host", room))
+                with open(os.path.join(root, "src/host", room, "a.c"), "w") as file:
+                    file.write("int hud_a(void)\n{\n}\nstatic int own(void)\n{\n}\n")
+            self.assertEqual(
+                ["src/host/pmpi/a.c: hud_a is also the name of a function of src/host/openmpi/a.c"],
+                rooms.check(root),
+            )
+
+    def test_cycles_are_found(self):
+        files = {f"team_a{i}": f"hud_a{(i + 1) % 20}(x)" for i in range(20)}
+        self.assertIn("20 files call each other", self.rooms_of(**files))
+        self.assertEqual("", self.rooms_of(**{**files, "team_a7": "x"}))
 
     @unittest.skipUnless(shutil.which("git"), "no git here")
     def test_subjects(self):
         with tempfile.TemporaryDirectory() as root:
-            self.assertRaises(subjects.Skip, subjects.check, root)
+            self.assertRaises(tree.Skip, subjects.check, root)
             git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@b"]
             subprocess.run([*git, "init", "-q"], check=True)
             old = {**os.environ, "GIT_COMMITTER_DATE": "2026-11-22T20:00:00+00:00"}
@@ -185,6 +311,12 @@ class Lints(unittest.TestCase):
             self.assertEqual([], subjects.check(root))
             subprocess.run([*commit, "c" * 73], env=new, check=True)
             self.assertIn("73 characters", "\n".join(subjects.check(root)))
+            scoped = {**os.environ, "GIT_COMMITTER_DATE": "2026-11-29T17:00:00+00:00"}
+            for subject, named in (("core/team, tests: wait", 0), ("Wait", 1), ("a b: wait", 1)):
+                with self.subTest(subject=subject):
+                    before = len(subjects.check(root))
+                    subprocess.run([*commit, subject], env=scoped, check=True)
+                    self.assertEqual(named, len(subjects.check(root)) - before)
 
     def test_a_test_without_a_time_limit_is_found(self):
         listed = {
@@ -195,8 +327,3 @@ class Lints(unittest.TestCase):
             ]
         }
         self.assertEqual(["b", "c"], list(ctest_lint.without_limit(listed)))
-
-
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    unittest.main()

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words that may stand in some places only."""
+"""Words that are allowed only in some places."""
 
 import re
 
 import tree
 
-ROOMS = r"^(src|include|cli|bench)/.*\.(c|h|cpp|def)$"
+ROOMS = r"^(src|lab|include|cli|bench)/.*\.(c|h|cpp|def)$"
 ATOMIC = (
-    r"^src/mem/|^src/core/local\.h$"
-    r"|^src/fiber/valgrind\.h$"  # instructions without effect
-    r"|^bench/(line\.h|pinned\.[ch]|(shots|bare|fit|instructions)\.c"
-    r"|machine_(lines|stores|scans|homes|calls)\.c)$"
+    r"^src/mem/|^src/base/process_atomics\.h$"
+    r"|^src/base/valgrind\.h$"  # instructions without effect
+    r"|^bench/(line\.h|(shots|bare|instructions)\.c)$"
+    r"|^lab/bench/(pinned\.[ch]|fit\.c|machine_(lines|stores|scans|homes|calls)\.c)$"
 )
 
-# (what it is, pattern, paths where it is looked for, paths where it is allowed, files that are
-# exempt by what they contain, comments count)
+# (description, pattern, paths where it is searched, paths where it is allowed, files that are
+# exempt by their content, whether comments count)
 RULES = (
     (
         (
             "atomics, fences, futexes and volatile belong to src/mem (process-local ones:"
-            " core/local.h)"
+            " base/process_atomics.h)"
         ),
         r"\b(atomic_(load|store|exchange|compare|fetch|flag_\w|thread_f|signal_f|init)\w*"
         r"|__atomic_\w+|__sync_\w+|volatile|FUTEX_\w+|SYS_futex|__asm__|asm)\b"
@@ -30,11 +30,11 @@ RULES = (
         False,
     ),
     (
-        "an atomic object of one process is touched through core/local.h only",
+        "an atomic object of one process is touched through base/process_atomics.h only",
         r"\b(_Atomic|atomic_\w+)\b",
         ROOMS,
         ATOMIC,
-        r'"core/local\.h"',
+        r'"base/process_atomics\.h"',
         False,
     ),
     (
@@ -44,7 +44,7 @@ RULES = (
             r"|_Thread_local|thread_local|getenv)\b"
             r"|^static (?!const)[^(=;]*[=;]"
         ),
-        r"^src/alg/[^/]+/.*\.c$",
+        r"^(src|lab)/alg/[^/]+/.*\.c$",
         r"^$",
         None,
         False,

@@ -6,14 +6,18 @@ import re
 import subprocess
 
 CODE = (".c", ".h", ".cpp", ".def", ".py", ".sh", ".cmake", ".in")
-PICTURES = (".png",)  # no text, though by chance it may look like some
+PICTURES = (".png",)  # no text, though its bytes may look like text
 C_CODE = (".c", ".h", ".cpp", ".def")
+
+
+class Skip(Exception):
+    """Cannot be decided here."""
 
 
 def files(root):
     """
-    Paths relative to the root: what git has, or would have; without git everything but build/ and
-    dot folders.
+    Returns the paths relative to the root of the files that git tracks or would add.  Without git
+    these are all files except in build/ and dot folders.
     """
     if os.path.exists(os.path.join(root, ".git")):
         listed = subprocess.run(
@@ -50,7 +54,7 @@ def read(root, path):
 
 
 def without_comments(text):
-    """C text with comments and string literals blanked; lines stay where they are."""
+    """Returns C text with comments and string literals blanked.  Line numbers do not change."""
 
     def blank(match):
         return re.sub(r"[^\n]", " ", match[0])
@@ -59,5 +63,5 @@ def without_comments(text):
 
 
 def matches(pattern, text):
-    """(line number, what matched) of each match."""
+    """Returns (line number, matched text) of each match."""
     return [(text.count("\n", 0, m.start()) + 1, m[0].strip()) for m in re.finditer(pattern, text)]

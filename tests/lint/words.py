@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Words that are not used, and what to write instead; in documents, messages and comments.
+Words that the project does not use, and their replacements, in documents, messages and comments.
 """
 
 import io
@@ -12,16 +12,17 @@ import tree
 EXEMPT = ("tests/lint/words.py", "tests/lint/selftest.py")
 DOCUMENT, MESSAGE, COMMENT = "document", "message", "comment"
 ALL = (DOCUMENT, MESSAGE, COMMENT)
-READ = (DOCUMENT, MESSAGE)  # by users
+READ = (DOCUMENT, MESSAGE)  # read by users
 
-# (what is not written, what is written instead, where)
+# (unwanted words, replacement, where)
 WORDS = (
     (r"(?:has|have|had) not one\b", "has none", ALL),
     (r"of one mind\b", "agree", ALL),
     (r"for want of\b", "without, because there is no", ALL),
     (r"(?:(?<!\w)of )?the own\b", "its own", ALL),
     (
-        r"\bis no (?:size|number|directory|folder|file|range|UTF-8|valid|name|machine|type)\b",
+        r"\bis no (?:size|number|directory|folder|file|range|UTF-8|valid|name|machine|type|"
+        r"algorithm|parameter|regular)\b",
         "is not a ...",
         ALL,
     ),
@@ -46,7 +47,7 @@ PATTERNS = tuple(
 )
 SENTENCE_WORDS = 30
 ANY = re.compile("|".join(pattern.pattern for pattern, _, _ in PATTERNS), re.IGNORECASE)
-COLUMNS = 100  # of prose; tables, code and links have what they need
+COLUMNS = 100  # of prose; tables, code and links may be wider
 PROSE = r"^(README|CONTRIBUTING|CHANGELOG|docs/(?!simulated|reproduced|settings)\w.*)\.md$"
 
 
@@ -55,7 +56,7 @@ def blank(text):
 
 
 def of_c(text):
-    """{place: text} with all else blanked, so that lines stay where they are."""
+    """Returns {place: text} with everything else blanked, so that line numbers do not change."""
     parts = {MESSAGE: [], COMMENT: []}
     end = 0
     for match in re.finditer(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', text, re.DOTALL):
@@ -68,7 +69,7 @@ def of_c(text):
 
 
 def of_python(text):
-    """The same; a text that is a statement of its own documents."""
+    """Returns the same for Python.  A text that is a statement of its own is a docstring."""
     lines = text.split("\n")
     parts = {place: [blank(line) for line in lines] for place in (MESSAGE, COMMENT)}
     start = True
@@ -86,6 +87,9 @@ def of_python(text):
     return {place: "\n".join(found) for place, found in parts.items()}
 
 
+SCRIPTS = (".rules", ".toml", ".txt", ".sh", ".cmake")
+
+
 def of_script(text):
     return {COMMENT: "\n".join(line if "#" in line else "" for line in text.split("\n"))}
 
@@ -97,13 +101,13 @@ def places(path, text):
         return of_c(text)
     if path.endswith(".py"):
         return of_python(text)
-    if path.endswith((".toml", ".txt", ".sh", ".cmake")) or path in ("test", "quickstart"):
+    if path.endswith(SCRIPTS) or path in ("test", "quickstart"):
         return of_script(text)
     return {}
 
 
 def long_sentences(text):
-    """(line, words) of sentences of prose: no tables, no code, no lists of links."""
+    """Yields (line, words) of long sentences of prose, without tables, code and lists of links."""
     text = re.sub(r"^```.*?^```|^[|#].*?$", lambda m: blank(m[0]), text, flags=re.S | re.M)
     for match in re.finditer(r"(?:[^.!?:\n]|[.:](?=[\w/])|\n(?!\s*(?:\n|[*-] |\d+\. )))+", text):
         words = re.findall(r"[^\s*]*\w[^\s*]*", re.sub(r"`[^`]*`", "code", match[0]))
@@ -113,7 +117,7 @@ def long_sentences(text):
 
 
 def wide_lines(text):
-    """Of prose: without code, tables and what cannot be broken."""
+    """Yields wide lines of prose, without code, tables and words that cannot be broken."""
     text = re.sub(r"^```.*?^```|^[|].*?$", lambda m: blank(m[0]), text, flags=re.S | re.M)
     for number, line in enumerate(text.split("\n"), 1):
         if len(line.rstrip()) > COLUMNS and " " in line.strip():

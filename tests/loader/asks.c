@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * asks.c - a program, or with -DLIBRARY a library, that works with an MPI and without: asks by weak
- * symbols and by dlsym whether there is one.  Without arguments it prints what it sees; with the
- * path of such a library it opens that one and lets it print.
+ * asks.c - a program, or with -DLIBRARY a library, that works with or without an MPI. It uses weak
+ * symbols and dlsym to find out whether an MPI is loaded. Without arguments it prints the result.
+ * With the path of such a library it opens the library, which prints its own result.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - a program, or with -DLIBRARY a library that such a program opens, that calls the
- * functions of the MPI that it is linked to: MPI_Init, some sums, a barrier. */
+/* calls.c - a program that calls the MPI it is linked to: MPI_Init, some sums, a barrier. With
+ * -DLIBRARY it is a library that makes these calls, which such a program opens. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handles.c - a program that asks for functions of MPI by handles, in ways that are seldom.
+ * handles.c - looks up functions of MPI through handles, in unusual ways.
  *
- *     handles closed FIRST SECOND      opens an MPI, asks, closes it, and calls another one
- *     handles namespace LIBRARY        opens one in a namespace of its own
- *     handles threads LIBRARY          two threads ask first at the same moment
- *     handles error LIBRARY            asks for what is not there: prints whether there is an error
+ *     handles closed FIRST SECOND      opens an MPI, looks up, closes it, and calls another MPI
+ *     handles namespace LIBRARY        opens an MPI in a link-map namespace of its own
+ *     handles threads LIBRARY          two threads make the first look-up at the same moment
+ *     handles error LIBRARY            looks up missing functions, prints whether dlerror is set
  *     handles unloaded PLUGIN          opens a plug-in that calls an MPI, and closes it
  */
 #define _GNU_SOURCE

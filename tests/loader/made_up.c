@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * made_up.c - an MPI that nobody has heard of: prints which library is called (NAME).  LOWER: the
- * path of another library whose functions it finds by dlsym, as a translator does, in a constructor
- * or (LAZY) in MPI_Init.
+ * made_up.c - an unknown MPI, which prints its name (NAME) and each function that is called. LOWER
+ * is the path of another MPI to which it passes calls, like a translation library. It finds the
+ * other's functions by dlsym, in a constructor or, with LAZY, in MPI_Init.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ int PMPI_Finalize(void);
 #pragma weak MPI_Finalize = PMPI_Finalize
 
 #ifdef LOWER
-/* The handles of the MPI below: MPICH's. */
+/* The handles of the MPI at LOWER, which are MPICH's. */
 #define WORLD ((void *)0x44000000)
 #define INT ((void *)0x4c000405)
 #define SUM ((void *)0x58000003)
@@ -35,7 +35,7 @@ static void *below(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
-/* Looks its functions up before it is called, as some translators do. */
+/* Looks up the functions of the MPI at LOWER, in a constructor as some translation libraries do. */
 static int (*init)(int *, char ***), (*finalize)(void);
 static int (*allreduce)(const void *, void *, int, void *, void *, void *);
 
@@ -86,7 +86,7 @@ int PMPI_Allreduce(const void *in, void *out, int count, void *type, void *op, v
 
 int PMPI_Get_library_version(char *text, int *bytes)
 {
-    memset(text, 'x', 4000); /* longer than the room that some leave for it */
+    memset(text, 'x', 4000); /* longer than the buffers of some callers */
     memcpy(text, NAME " 1.2,", sizeof NAME " 1.2," - 1);
     text[4000] = '\0';
     *bytes = 4000;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * opens.c - with -DLIBRARY a library that opens another one, which only its own search path has, by
- * its bare name, and that stands in front of a function of the C library, which it finds by
- * RTLD_NEXT.  Both depend on who calls dlopen and dlsym.  Else a program linked to that library.
+ * opens.c - with -DLIBRARY a library that opens another library by its bare name, which only its
+ * own search path contains. It also replaces a function of the C library and finds the original by
+ * RTLD_NEXT. Both depend on the caller of dlopen and dlsym. Without -DLIBRARY, a program linked to
+ * the library.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sums.c - an MPI program of two ranks that makes 100 sums.  Without arguments it is linked to its
- * MPI.  With -DOPENS it opens the library of its first argument with the flags of the second one
- * (1: global, 2: with its own names first) and finds the functions by dlsym: from the library, or
- * with flag 4 from the process.  With -DASKS it also asks which library MPI_Init is in.  With
- * -DLOOKS it first looks whether another MPI has MPI_Init, and does not call it.
+ * sums.c - an MPI program of two ranks that computes 100 sums. By default it is linked to its MPI.
+ * With -DOPENS it opens the library in its first argument with the flags in its second one (1:
+ * RTLD_GLOBAL, 2: RTLD_DEEPBIND) and finds the functions by dlsym, in the library or, with flag 4,
+ * in the process. With -DASKS it also prints which library contains MPI_Init. With -DLOOKS it first
+ * looks up MPI_Init in another MPI, and does not call it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The loader in processes of all kinds: those without an MPI run as without it, the MPI that a program
-initialises is served, another one is left alone and reported in one line.  test_loader.py SOURCE
-BUILD.
+Tests the loader in all kinds of processes.  Processes without an MPI run as without the loader, the
+MPI that a program initialises is served, and another MPI is left unchanged and reported in one
+line.
 """
 
 import glob
@@ -14,7 +14,8 @@ import sys
 import tempfile
 import unittest
 
-SOURCE, BUILD = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
+from paths import BUILD, SOURCE
+
 HERE = os.path.join(SOURCE, "tests", "loader")
 HUDDLE = os.path.join(BUILD, "bin", "huddle")
 (LOADER,) = glob.glob(os.path.join(BUILD, "lib*", "huddle", "libhuddle-loader.so"))
@@ -58,7 +59,7 @@ def huddle(*words, **more):
 
 
 def lines(answer):
-    """What huddle said."""
+    """Returns the lines that huddle printed."""
     return [line for line in answer.stderr.splitlines() if line.startswith("huddle: ")]
 
 
@@ -92,7 +93,7 @@ class Built(unittest.TestCase):
         return path
 
     def alike(self, *command, **more):
-        """The command, with huddle as without it; returns what it printed."""
+        """Checks that the command behaves the same with and without huddle.  Returns its output."""
         alone, served = run(*command, **more), huddle(*command, **more)
         self.assertEqual(
             (alone.returncode, alone.stdout, alone.stderr),
@@ -135,7 +136,7 @@ class WithoutMpi(Built):
         answer = huddle("--stats", "--", program)
         self.assertEqual((0, "program: 00000 00\n"), (answer.returncode, answer.stdout))
 
-    def test_what_scripts_start(self):
+    def test_programs_started_by_scripts(self):
         self.alike("sh", "-c", "echo out; echo error >&2; ls /proc/self/fd | wc -l; exit 4")
         self.alike("env", "-i", "/bin/echo", "nothing set")
         self.alike(
@@ -182,7 +183,9 @@ class WithoutMpi(Built):
                 self.assertEqual("", self.alike(program))
 
     def test_old_c_libraries_have_every_symbol(self):
-        """Of glibc 2.17, and none that has moved from one library to another since."""
+        """
+        Checks that symbols are in glibc 2.17, and have not moved from one library to another since.
+        """
         for library in (LOADER, RECORDER):
             said = run("objdump", "-T", library)
             self.assertEqual(0, said.returncode, said.stderr)
@@ -197,7 +200,7 @@ class WithoutMpi(Built):
 
 
 class MadeUpMpis(Built):
-    """No front end serves these."""
+    """Tests MPIs that no front end serves."""
 
     def mpi(self, name, *words):
         text = os.path.basename(name).split(".")[0]
@@ -264,7 +267,9 @@ class MadeUpMpis(Built):
             self.assertEqual("1\n", huddle(program, "threads", first).stdout)
 
     def test_two_mpis_of_libraries_that_are_opened(self):
-        """Each calls its own, also where both are there before either is called."""
+        """
+        Checks that each library calls its own MPI, even if both are loaded before either is called.
+        """
         parts = []
         for name in ("first", "second"):
             mpi = self.mpi(f"lib{name}.so.1")
@@ -308,7 +313,7 @@ class RealMpis(Built):
             self.serves(huddle("--stats", "--", *launch, program))
             self.serves(huddle(*launch, program, HUDDLE_STATS="1"))
 
-    def test_one_that_the_program_opens(self):
+    def test_mpi_opened_by_the_program(self):
         program = self.build("opens", "sums.c", "-DOPENS")
         for _, launcher, library in MPIS:
             for flags in range(8):
@@ -376,7 +381,7 @@ class RealMpis(Built):
                 self.assertEqual(0, answer.returncode, answer.stderr)
                 self.assertEqual(2, answer.stdout.count("sum 2\n"), answer.stdout)
                 self.assertRegex(answer.stderr + answer.stdout, r"allreduce +6 +6 ")
-            # a rank without huddle is known to the others
+            # the other ranks know that a rank has no huddle
             rank = f"[ $PMI_RANK = 1 ] && unset LD_PRELOAD; exec {program}"
             answer = huddle(*words[:3], "sh", "-c", rank)
             self.assertEqual(0, answer.returncode, answer.stderr)
@@ -425,7 +430,7 @@ class RealMpis(Built):
             program = self.build(f"sums-{compiler}", "sums.c", compiler=compiler)
             words = (*launcher, "2", program)
             if "sum 1" not in run(*words).stdout:
-                continue  # this pair works, or fails without huddle
+                continue  # this pair works, or it fails without huddle too
             tried += 1
             with self.subTest(program=compiler):
                 answer = huddle(*words)
@@ -445,7 +450,3 @@ class RealMpis(Built):
             # a batch script's shell has this variable
             answer = huddle(program, SLURM_NTASKS="64", HUDDLE="require")
             self.assertEqual((0, "sum 1\n"), (answer.returncode, answer.stdout), answer.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tool.c - a profiling tool that counts the program's sums and prints their number. */
+/* tool.c - a profiling tool that counts the program's calls of MPI_Allreduce and prints their
+ * number. */
 #include <mpi.h>
 #include <stdio.h>
 

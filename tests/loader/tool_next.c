@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tool_next.c - a profiling tool that is linked to no MPI: it finds what it calls on by RTLD_NEXT,
- * and prints the number of the program's sums. */
+/* tool_next.c - a profiling tool that is not linked to an MPI. It finds the functions to call by
+ * RTLD_NEXT, and prints the number of calls of MPI_Allreduce. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * aliased.c - rank 0 sends from where its own part of the result belongs, described in another way
- * than what it receives: not allowed, but MPIs go through with it.  So every rank must.
+ * aliased.c - rank 0 sends from the place of its own block in the result, described by other types
+ * than the block it receives. This is erroneous, but MPIs complete such calls, so every rank must
+ * complete them.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apart.c - nonblocking collectives in flight, and calls to which not all ranks come at that time.
+ * apart.c - nonblocking collectives in flight, followed by calls that ranks make at different
+ * times.
  *
- *   apart neighbours   a collective of neighbours ends without a rank that is none, which is not
- *                      yet in the collective before it
+ *   apart neighbours   a neighborhood collective completes without a rank that has no neighbors and
+ *                      has not yet entered the collective before
  *   apart disconnect   a communicator is disconnected before its request is waited for
- *   apart free         a request is freed when its collective is over
- *   apart sub          MPI_Cart_sub comes while the set-up of its parent has gone further on one
- *                      rank than on the other
+ *   apart free         a request is freed after its collective has completed
+ *   apart sub          MPI_Cart_sub is called while the set-up of its parent has advanced
+ *                      further on one rank than on the other
  *   apart windows      the same for windows, also by the functions for large counts
- *   apart crossed      each rank waits first for another one of the requests in flight, all of
- *                      which are the first of their communicators
- *   apart behind       the same where the communicator is not set up, and the rank that is none has
- *                      come to the first of two collectives before it
- *   apart copies       a communicator is copied while its set-up is over on one rank and not yet on
- *                      another, with a request in flight that needs both
- *   apart ahead        one rank waits first for a copy of this or of another communicator, or for a
- *                      broadcast there, which the others begin when the request before it is over
+ *   apart crossed      each rank waits first for a different request of those in flight, each of
+ *                      which is the first on its communicator
+ *   apart behind       like neighbours, on a communicator that is not set up; the rank without
+ *                      neighbors has entered the first of two collectives before
+ *   apart copies       a communicator is duplicated while its set-up has completed on some ranks
+ *                      only, with a request in flight that needs the set-up
+ *   apart ahead        one rank waits first for a duplicate of this or of another communicator, or
+ *                      for a broadcast there, which the others start after the request before it
  */
 #include "check.h"
 
 #include <unistd.h>
 
-#if MPI_VERSION < 4 /* huddle's loader has them; without it they are not there */
+#if MPI_VERSION < 4 /* provided by huddle's loader; absent without it */
 #define WEAK __attribute__((weak))
 WEAK int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                           MPI_Win *made);
@@ -37,10 +38,11 @@ WEAK int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, 
 
 static void sum_is_right(int sum, const char *what)
 {
-    check(sum == world_size * (world_size + 1) / 2, "%s: sum %d", what, sum);
+    check(sum == world_size * (world_size + 1) / 2, "%s: wrong sum %d", what, sum);
 }
 
-/* Ranks 0 and 1 are neighbours, the last has none.  It comes after a message of rank 0. */
+/* Makes ranks 0 and 1 neighbors. Other ranks have no neighbors, and enter only after a message of
+ * rank 0. */
 static void neighbours(bool blocking)
 {
     int other = 1 - world_rank, count = world_rank < 2, one[1] = { 1 }, peer[1] = { other };
@@ -63,7 +65,7 @@ static void neighbours(bool blocking)
     for (int rank = 2; world_rank == 0 && rank < world_size; rank++)
         MPI_Send(&token, 1, MPI_INT, rank, 0, graph);
     MPI_Wait(&request[0], MPI_STATUS_IGNORE);
-    check(got == (count ? other : -1), "neighbours: got %d", got);
+    check(got == (count ? other : -1), "neighbours: got wrong number %d", got);
     sum_is_right(sum, "neighbours");
     MPI_Comm_free(&graph);
 }
@@ -92,13 +94,13 @@ static void behind(void)
     if (count)
         MPI_Wait(&first, MPI_STATUS_IGNORE);
     MPI_Wait(&second, MPI_STATUS_IGNORE);
-    check(got == (count ? other : -1), "behind: got %d", got);
+    check(got == (count ? other : -1), "behind: got wrong number %d", got);
     sum_is_right(sums[0], "behind");
     sum_is_right(sums[1], "behind");
     MPI_Comm_free(&graph);
 }
 
-/* Requests made behind it are the program's own. */
+/* Disconnects with a request in flight. Requests made afterwards belong to the program. */
 static void disconnect(bool used)
 {
     enum { MADE = 4 };
@@ -122,12 +124,12 @@ static void disconnect(bool used)
         MPI_Send(&sent, 1, MPI_INT, after, i, MPI_COMM_WORLD);
     MPI_Waitall(MADE, made, statuses);
     for (int i = 0; i < MADE; i++) {
-        check(got[i] == sent, "disconnect: got %d", got[i]);
+        check(got[i] == sent, "disconnect: got wrong number %d", got[i]);
         MPI_Request_free(&made[i]);
     }
 }
 
-/* MPI_Finalize must end, too. */
+/* Frees a request after its collective has completed. MPI_Finalize must end, too. */
 static void free_when_over(void)
 {
     int in = world_rank + 1, sum = 0;
@@ -163,7 +165,7 @@ static void sub(int tests)
     MPI_Cart_sub(grid, kept, &part);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_size(part, &members);
-    check(members == world_size, "sub: %d members", members);
+    check(members == world_size, "sub: wrong number of members %d", members);
     sum_is_right(sum, "sub");
     MPI_Comm_free(&part);
     MPI_Comm_free(&grid);
@@ -220,7 +222,8 @@ static void windows(int tests)
         int error = make[i](comm, &window);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Win_get_attr(window, MPI_WIN_DISP_UNIT, &unit, &found);
-        check(error == MPI_SUCCESS && found && *unit == UNIT, "windows: %d: error %d", i, error);
+        check(error == MPI_SUCCESS && found && *unit == UNIT,
+              "windows: function %d: error %d or wrong unit", i, error);
         sum_is_right(sum, "windows");
         MPI_Win_free(&window);
         MPI_Comm_free(&comm);
@@ -252,7 +255,7 @@ static void crossed(void)
     }
 }
 
-/* Long enough that an allreduce of them needs several looks of every rank. */
+/* Large enough that an allreduce needs several progress calls of every rank. */
 enum { MANY = 50000 };
 
 static int *numbers(void)
@@ -267,12 +270,13 @@ static int *numbers(void)
 static void sums_are_right(const int *sums, const char *what)
 {
     for (int i = 0; i < MANY; i++)
-        if (!check(sums[i] == world_size * (world_size + 1) / 2, "%s: %d: %d", what, i, sums[i]))
+        if (!check(sums[i] == world_size * (world_size + 1) / 2, "%s: element %d is wrong: %d",
+                   what, i, sums[i]))
             break;
 }
 
-/* The last rank comes late to both requests, the second one tests the first until it is over, and
- * rank 0 copies at once. */
+/* Enters both requests late at the last rank, tests the first until completion at the second, and
+ * duplicates at once at rank 0. */
 static void copies(void)
 {
     int last = world_size - 1, in = world_rank + 1, sum = 0, done = 0;
@@ -328,7 +332,7 @@ static void ahead(int what, bool used)
     MPI_Wait(&last, MPI_STATUS_IGNORE);
     if (world_rank == 0)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check(what != BROADCAST || data == 7, "ahead: got %d", data);
+    check(what != BROADCAST || data == 7, "ahead: got wrong number %d", data);
     if (what != BROADCAST) {
         MPI_Barrier(copy);
         MPI_Comm_free(&copy);
@@ -365,7 +369,7 @@ int main(int argc, char **argv)
         else if (strcmp(what, "ahead") == 0)
             ahead(turn % 3, turn >= 3);
         else
-            check(false, "apart: '%s' is none of the words above", what);
+            check(false, "apart: unknown test '%s'", what);
     }
     return finish("apart");
 }

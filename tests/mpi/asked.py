@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What `huddle who` says of a running job, as case `during`: the program late.c has a rank that
-sleeps, then one that is stopped.
+Checks the answers of `huddle who` about a running job, as case `during`.  The program late.c has a
+rank that sleeps, then a rank that is stopped.
 """
 
 import os
@@ -15,11 +15,13 @@ RANKS, SECONDS = 4, 60
 
 
 class Unexpected(Exception):
-    """What an answer has that it must not have, or lacks."""
+    """An answer has something that it must not have, or lacks something."""
 
 
 def until(job, found):
-    """What `found` returns once that is not empty; None: the job has ended, or it is too late."""
+    """
+    Returns the result of `found` once it is not empty, or None if the job ends or the time is over.
+    """
     end = time.monotonic() + SECONDS
     while time.monotonic() < end and job.process.poll() is None:
         answer = found()
@@ -37,7 +39,9 @@ def who(job, pid):
 
 
 def labels_fit(text):
-    """Each place in the source that is named has the label, if the source is here."""
+    """
+    Reports whether each named place in the source has the label.  True if the source is not here.
+    """
     for label, file, line in re.findall(r" at (\w+) \(([\w/.]+):(\d+)\)", text):
         if os.path.isdir(SOURCE):
             with open(os.path.join(SOURCE, file), encoding="utf-8") as source:
@@ -48,8 +52,7 @@ def labels_fit(text):
 
 def expect(job, pids, asked, head, late, how):
     """
-    Unexpected unless the answer comes to name the call, those that wait in it and the one that does
-    not.
+    Raises Unexpected unless an answer names the call, the ranks that wait in it, and the late rank.
     """
     waits = [
         rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+:\d+\) for a "
@@ -104,8 +107,10 @@ def ask(job, pids):
 def ask_of_late(job):
     pids = until(
         job,
-        lambda: len(found := dict(re.findall(r"rank (\d) is process (\d+)\.", job.text()))) == RANKS
-        and found,
+        lambda: (
+            len(found := dict(re.findall(r"rank (\d) is process (\d+)\.", job.text()))) == RANKS
+            and found
+        ),
     )
     try:
         if not pids:

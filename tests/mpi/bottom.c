@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bottom.c - buffers said as MPI_BOTTOM with types of absolute addresses, in every collective that
- * has a buffer: several elements of several blocks each, small ones and one that is larger than any
- * element that is cut.
+ * bottom.c - passes buffers as MPI_BOTTOM with types of absolute addresses, in every collective
+ * with a buffer. Each has several elements of several blocks, of small sizes and of a size larger
+ * than any element that is split.
  *
- *     bottom [--reductions]      few MPIs' own reductions survive such types
+ *     bottom [--reductions]      the reductions of most MPIs fail with such types
  */
 #include "check.h"
 
 enum { MOST = 12000, RANKS_MAX = 64, GUARD_BYTES = 32 };
 
-/* Two runs of `half` bytes for each of `elements` elements, the halves of an element `half + 1`
- * bytes apart, in memory of its own. */
+/* For each of `elements` elements two runs of `half` bytes, `half + 1` bytes apart, in memory of
+ * their own. */
 struct scattered {
     unsigned char *memory;
     size_t half;
@@ -58,7 +58,7 @@ static size_t element_bytes(const struct scattered *s)
     return 2 * s->half;
 }
 
-/* Elements from `first` on, in their packed form. */
+/* Stores packed elements at the elements from `first` on. */
 static void put(const struct scattered *s, int first, int count, const unsigned char *packed)
 {
     for (int i = 0; i < 2 * count; i++)
@@ -75,10 +75,10 @@ static void expect(const struct scattered *s, int first, int count, const unsign
                memcmp(half_of(s, first + i / 2, i % 2), packed + (size_t)i * s->half, s->half) == 0;
     for (int i = 0; i < s->elements; i++)
         same = same && half_of(s, i, 0)[s->half] == 0xA5;
-    check(same, "%s of %d elements of 2 times %zu bytes", what, count, s->half);
+    check(same, "%s of %d elements of 2 times %zu bytes is wrong", what, count, s->half);
 }
 
-/* What `from` sends to `to`. */
+/* Fills in the message from `from` to `to`. */
 static void block(unsigned char *bytes, size_t count, int from, int to)
 {
     pattern(bytes, count, (uint64_t)(1000 * from + to));
@@ -150,7 +150,8 @@ static void exchange(size_t half, int each)
     free(flat);
 }
 
-/* The higher of two elements by its first byte, else the left one: of whatever type. */
+/* Returns in `out` the element with the higher first byte, or the left element if they are equal.
+ * Works for any type. */
 static size_t half_now;
 
 static void higher(void *in, void *out, int *count, MPI_Datatype *type)

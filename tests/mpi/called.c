@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * called.c - functions of the program that a nonblocking collective calls.  An operation takes a
- * lock of the program, whose holder starts a collective of another communicator.  The copy function
- * of an attribute, which MPI_Comm_idup calls, makes a collective of another one, while requests are
- * behind the copy.
+ * called.c - functions of the program that are called by a nonblocking collective. An operation
+ * takes a lock of the program, whose holder starts a collective on another communicator. An
+ * attribute's copy function, called by MPI_Comm_idup, makes collectives on another communicator
+ * while requests wait behind the duplication.
  */
 #include "check.h"
 
@@ -34,11 +34,12 @@ static void *reduce(void *arg)
     MPI_Iallreduce(&mine, &total, 1, MPI_INT, op, first, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Op_free(&op);
-    check(total == world_size * (world_size - 1) / 2, "sum %d", total);
+    check(total == world_size * (world_size - 1) / 2, "wrong sum %d", total);
     return arg;
 }
 
-/* (A rank whose operation is not called within a second holds the lock for nothing.) */
+/* Holds the lock while the operation is called. A rank whose operation is not called within a
+ * second holds the lock in vain. */
 static void operation(void)
 {
     MPI_Request request;
@@ -63,11 +64,11 @@ static int copy(MPI_Comm old, int key, void *extra, void *in, void *out, int *ke
     *(void **)out = NULL;
     *keep = 0;
     MPI_Bcast(&root, 1, MPI_INT, 0, second);
-    check(root == 0, "broadcast in a copy function: %d", root);
+    check(root == 0, "wrong broadcast in a copy function: %d", root);
     root = world_rank;
     MPI_Ibcast(&root, 1, MPI_INT, 1, second, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check(root == 1, "nonblocking broadcast in a copy function: %d", root);
+    check(root == 1, "wrong nonblocking broadcast in a copy function: %d", root);
     return MPI_SUCCESS;
 }
 
@@ -85,7 +86,8 @@ static void attribute(void)
     MPI_Ibcast(&value[1], 1, MPI_INT, 0, first, &request[2]);
     MPI_Ibarrier(first, &request[3]);
     MPI_Waitall(4, request, status);
-    check(value[0] == 0 && value[1] == 0, "broadcasts around a copy: %d, %d", value[0], value[1]);
+    check(value[0] == 0 && value[1] == 0, "wrong broadcasts around a copy: %d, %d", value[0],
+          value[1]);
     MPI_Comm_delete_attr(first, key);
     MPI_Comm_free_keyval(&key);
     MPI_Comm_free(&made);
@@ -98,7 +100,7 @@ int main(int argc, char **argv)
     begin(&argc, &argv, locked ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
     MPI_Comm_dup(MPI_COMM_WORLD, &second);
-    if (locked) /* both are set up before */
+    if (locked) /* set up both communicators first */
         MPI_Barrier(first), MPI_Barrier(second);
     (locked ? operation : attribute)();
     MPI_Comm_free(&first);

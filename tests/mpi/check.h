@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * check.h - shared by all MPI test programs: counted checks, sections that all ranks end together,
- * a seeded generator, byte patterns.  Include it in one file of a program.  Programs are plain
- * MPI-3 and pass under any MPI, with huddle and without.
+ * a seeded generator, byte patterns. Include it in one file of a program. Programs are plain MPI-3
+ * and pass under any MPI, with huddle and without.
  */
 #ifndef HUD_TESTS_CHECK_H
 #define HUD_TESTS_CHECK_H
@@ -20,9 +20,9 @@
 #define UNUSED __attribute__((unused))
 
 static int world_rank, world_size;
-static int failures; /* of this rank */
+static int failures; /* failures of this rank */
 static int
-    calls_left; /* calls of this rank that fall back to the MPI, as far as the program knows */
+    calls_left; /* calls of this rank that fall back to the MPI, as far as the program can tell */
 
 __attribute__((format(printf, 2, 3))) static UNUSED bool check(bool good, const char *format, ...)
 {
@@ -41,8 +41,8 @@ __attribute__((format(printf, 2, 3))) static UNUSED bool check(bool good, const 
     return false;
 }
 
-/* The sum over all ranks.  Through point to point only, so that it does not lean on what is
- * tested. */
+/* Returns the sum over all ranks. Uses point-to-point messages only, to be independent of the
+ * collectives under test. */
 static UNUSED int sum_of_all(int mine)
 {
     int sum = mine, other;
@@ -59,6 +59,19 @@ static UNUSED int sum_of_all(int mine)
     for (int r = 1; r < world_size; r++)
         MPI_Send(&sum, 1, MPI_INT, r, 78, MPI_COMM_WORLD);
     return sum;
+}
+
+/* Sends messages between all pairs, so that the MPI has allocated its own resources. */
+static UNUSED void send_between_all(int bytes)
+{
+    char *out = calloc(2, (size_t)bytes), *in = out + bytes;
+
+    for (int step = 1; step < world_size; step++)
+        for (int i = 0; i < 20; i++)
+            MPI_Sendrecv(out, bytes, MPI_BYTE, (world_rank + step) % world_size, 1, in, bytes,
+                         MPI_BYTE, (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+    free(out);
 }
 
 static UNUSED void section(const char *name)
@@ -88,7 +101,8 @@ static UNUSED void begin(int *argc, char ***argv, int threads)
     }
 }
 
-/* The last statement of main. */
+/* Prints the summary, finalizes MPI and returns the exit status. Must be the last statement of
+ * main. */
 static UNUSED int finish(const char *program)
 {
     int sum = sum_of_all(failures), all_left = sum_of_all(calls_left);
@@ -112,14 +126,15 @@ static inline uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* The same sequence on every rank that started from the same state. */
+/* Returns a random number below `below`. Ranks that start from the same state draw the same
+ * sequence. */
 static UNUSED uint64_t draw(uint64_t *state, uint64_t below)
 {
     *state += 0x9e3779b97f4a7c15u;
     return mix(*state) % below;
 }
 
-/* Bytes of message `id`. */
+/* Fills in the bytes of message `id`. */
 static UNUSED void pattern(unsigned char *to, size_t bytes, uint64_t id)
 {
     for (size_t at = 0; at < bytes; at += 8) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * counts.c - counts of the functions for large counts: those that MPI does not read at a rank may
- * have any value, and those that are wrong reach the error handler of the communicator, once.
+ * counts.c - counts of the functions for large counts. Counts that MPI ignores at a rank may have
+ * any value. Invalid counts reach the error handler of the communicator, exactly once.
  */
 #include "check.h"
 
@@ -51,7 +51,8 @@ static int mine, all[RANKS_MAX], want[RANKS_MAX];
 static large ones[RANKS_MAX];
 static MPI_Aint places[RANKS_MAX];
 
-/* ---- what MPI does not read ------------------------------------------------------------------ */
+/* ---- ignored counts
+ * --------------------------------------------------------------------------- */
 
 static void reset(void)
 {
@@ -87,12 +88,12 @@ static void in_place(large unread)
 
 static void judge_one(const char *name, int error)
 {
-    check(error == MPI_SUCCESS && mine == 100 + world_rank, "%s: error %d, or %d got", name, error,
-          mine);
+    check(error == MPI_SUCCESS && mine == 100 + world_rank, "%s: error %d, or wrong number %d",
+          name, error, mine);
     reset();
 }
 
-/* At the root its own block is in place. */
+/* Passes unread counts in rooted collectives. The root's own block is in place. */
 static void rooted(large unread)
 {
     bool here = world_rank == ROOT;
@@ -106,7 +107,7 @@ static void rooted(large unread)
     all[ROOT] = 100 + ROOT;
     int error = MPI_Gather_c(from, one, MPI_INT, all, others, MPI_INT, ROOT, MPI_COMM_WORLD);
     check(error == MPI_SUCCESS && (!here || all[world_size - 1] == 100 + world_size - 1),
-          "MPI_Gather_c: error %d", error);
+          "MPI_Gather_c: error %d or wrong numbers", error);
     error = MPI_Gatherv_c(from, one, MPI_INT, all, outs, places, MPI_INT, ROOT, MPI_COMM_WORLD);
     check(error == MPI_SUCCESS, "MPI_Gatherv_c: error %d", error);
     reset();
@@ -120,7 +121,8 @@ static void rooted(large unread)
               MPI_Scatterv_c(all, outs, places, MPI_INT, to, one, MPI_INT, ROOT, MPI_COMM_WORLD));
 }
 
-/* Of an intercommunicator: rank 0 sends to the odd ranks, other even ones are neither. */
+/* Passes unread counts on an intercommunicator. Rank 0 sends to the odd ranks, and the other even
+ * ranks do not take part. */
 static void between(large unread)
 {
     MPI_Comm part, inter;
@@ -137,19 +139,20 @@ static void between(large unread)
               MPI_Scatterv_c(all, ones, places, MPI_INT, &mine, group ? 1 : unread, MPI_INT, root,
                              inter));
     mine = world_rank == 0 ? 7 : -1;
-    /* (all MPIs refuse negative counts here) */
+    /* all MPIs reject negative counts here */
     large none = root == MPI_PROC_NULL && unread > 0 ? unread : 1;
     int error = MPI_Bcast_c(&mine, none, MPI_INT, root, inter);
     check(error == MPI_SUCCESS && mine == (group || world_rank == 0 ? 7 : -1),
-          "MPI_Bcast_c between groups: error %d, %d got", error, mine);
+          "MPI_Bcast_c between groups: error %d or wrong number %d", error, mine);
     MPI_Comm_free(&inter);
     MPI_Comm_free(&part);
     reset();
 }
 
-/* ---- what is wrong --------------------------------------------------------------------------- */
+/* ---- invalid counts
+ * --------------------------------------------------------------------------- */
 
-static int handled, seen; /* calls of the handler; the last class that it was given */
+static int handled, seen; /* calls of the handler; the latest error class passed to it */
 
 static void handler(MPI_Comm *of, int *code, ...)
 {
@@ -160,17 +163,17 @@ static void handler(MPI_Comm *of, int *code, ...)
 
 static void judge_wrong(const char *name, int error, large count)
 {
-    int class = MPI_SUCCESS; /* (MPICH 5 returns that where a handler has returned) */
+    int class = MPI_SUCCESS; /* MPICH 5 returns MPI_SUCCESS after the handler has returned */
 
     if (error != MPI_SUCCESS)
         MPI_Error_class(error, &class);
     check(handled == 1 && seen == MPI_ERR_COUNT && (error == MPI_SUCCESS || class == seen),
-          "%s of %lld: class %d, %d calls of the handler, class %d there", name, (long long)count,
+          "%s of %lld: class %d, %d handler calls, class %d in the handler", name, (long long)count,
           class, handled, seen);
     handled = 0;
 }
 
-/* All ranks make the same mistake, so none waits. */
+/* Passes an invalid count at all ranks, so none waits for another. */
 static void wrong(large count)
 {
     large each[RANKS_MAX];
@@ -217,7 +220,7 @@ int main(int argc, char **argv)
         in_place(odd[i]);
         rooted(odd[i]);
         between(odd[i]);
-        if (odd[i] < 0) /* (others may be right) */
+        if (odd[i] < 0) /* positive counts may be valid */
             wrong(odd[i]);
         section("counts");
     }

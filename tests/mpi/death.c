@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * death.c - a rank's process ends in the middle of collectives, under a launcher that goes on.
+ * death.c - a rank's process dies in the middle of collectives, under a launcher that lets the job
+ * continue.
  *
  *     death COLLECTIVE [--recover [--first]]
  *
- * After some rounds, with --first before the first one, rank 1 kills itself.  COLLECTIVE: barrier,
- * bcast, reduce, allreduce, alltoall (of 1 KB, and of 1 MB every other time).  Without ULFM the
- * others then wait for ever, as under the MPI alone: the test looks at the line that huddle prints.
- * --recover, with ULFM: every survivor's call fails with MPI_ERR_PROC_FAILED or MPI_ERR_REVOKED;
- * they shrink the communicator and go on.
+ * Rank 1 kills itself after some rounds, or with --first before the first round. COLLECTIVE is
+ * barrier, bcast, reduce, allreduce or alltoall, with 1 KB and 1 MB alternately. Without ULFM the
+ * other ranks then wait forever, as under the MPI alone, and the test reads the line that huddle
+ * prints. With --recover, which needs ULFM, every survivor's call fails with MPI_ERR_PROC_FAILED or
+ * MPI_ERR_REVOKED, and the survivors shrink the communicator and continue.
  */
 #include "check.h"
 
@@ -16,8 +17,8 @@
 #include <unistd.h>
 
 #if defined(OPEN_MPI)
-/* Of Open MPI 5; weak, so that one program runs under 4.1 too, whose compiler wrapper it is built
- * with. */
+/* Declares functions of Open MPI 5. They are weak, so that the same program runs under 4.1, with
+ * whose compiler wrapper the program is built. */
 extern int MPIX_Comm_revoke(MPI_Comm comm) __attribute__((weak));
 extern int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *shrunk) __attribute__((weak));
 #endif

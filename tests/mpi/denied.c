@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * denied.c - broadcasts, gathers and scatters while the kernel forbids one rank after the other to
- * read or write other processes' memory; all data arrive all the same.
+ * denied.c - makes broadcasts, gathers and scatters while the kernel forbids some ranks to read or
+ * write other processes' memory. All data must arrive nevertheless.
  *
- * What is forbidden stays so, so that a team which was set up before meets refusals in every
- * mixture.
+ * Forbidden calls stay forbidden, so a team that was set up before gets errors in every
+ * combination.
  */
 #include "check.h"
 #include "forbid.h"
 
-enum { MOST = 3 << 20, GAP = 3 }; /* ints of a message; in a type, every GAP-th int is sent */
+enum { MOST = 3 << 20, GAP = 3 }; /* ints of a message; types with gaps send every GAP-th int */
 
 static int *got, *want;
 
@@ -18,7 +18,8 @@ static bool spread_on(unsigned spread, int rank)
     return spread >> rank % 8 & 1;
 }
 
-/* Contiguous, or every rank whose bit is set in `spread` has gaps between its elements. */
+/* Broadcasts contiguous data, or with gaps between the elements at every rank whose bit is set in
+ * `spread`. */
 static void one(int root, int count, unsigned spread, const char *when)
 {
     bool gaps = spread_on(spread, world_rank);
@@ -43,11 +44,11 @@ static void one(int root, int count, unsigned spread, const char *when)
         MPI_Type_free(&type);
 }
 
-/* ---- blocks, of one size or any ---- */
+/* ---- blocks of equal or of different sizes ---- */
 
 enum { RANKS_MAX = 16 };
 
-/* An int, followed by a gap or not. */
+/* Returns a type of an int, followed by a gap if `gaps` is set. */
 static MPI_Datatype type_of(bool gaps)
 {
     MPI_Datatype element = MPI_INT, type;
@@ -83,7 +84,8 @@ static void check_block(const int *at, int rank, int count, int step, int root, 
           rank, root);
 }
 
-/* Blocks of the root, in got; this rank's own one, in want.  Both ways. */
+/* Gathers and scatters blocks. The root's blocks are in `got`, and each rank's own block is in
+ * `want`. */
 static void blocks(int root, int count, bool equal, unsigned spread, const char *when)
 {
     int counts[RANKS_MAX], places[RANKS_MAX], total = 0;
@@ -122,7 +124,8 @@ static void all(const char *when)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (int root = 0; root < world_size; root++)
             for (unsigned spread = 0; spread < 4; spread++)
-                one(root, counts[i], spread * 85, when); /* none, even, odd, all */
+                one(root, counts[i], spread * 85, when); /* no rank, even ranks, odd ranks, all
+                                                          * ranks */
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (int root = 0; root < world_size; root++)
             for (unsigned spread = 0; spread < 8; spread++)
@@ -131,7 +134,7 @@ static void all(const char *when)
     section(when);
 }
 
-/* Of one rank. */
+/* Forbids a system call at one rank. */
 static void deny(int rank, const char *name)
 {
     char names[32];

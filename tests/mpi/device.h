@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device.h - memory of a device for the tests, by a stand-in of its runtime (stand_in/). */
+/* device.h - device memory for the tests, provided by a stand-in for the device's runtime
+ * (stand_in/). */
 #ifndef HUD_TESTS_DEVICE_H
 #define HUD_TESTS_DEVICE_H
 
@@ -38,12 +39,13 @@ static void load(const char *path)
     find(library, "stand_in_questions", &device.questions);
 }
 
-/* ---- a buffer of a piece --------------------------------------------------------------------- */
+/* ---- a buffer of a call
+ * ----------------------------------------------------------------------- */
 
 enum where { HOST, ON_DEVICE, MANAGED };
 
-/* Moves the area's memory, of which the test sees the alias.  *given is what MPI is given, if that
- * is in the area. */
+/* Moves the area's memory to a device. The test accesses the memory by its alias on the host. If
+ * *given, the pointer for MPI, is the area's base, it is changed to the device address. */
 struct moved {
     void *device;
     unsigned char *host;

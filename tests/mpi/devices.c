@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * devices.c - collectives with buffers in memory of a device, by stand-ins of CUDA, HIP and Level
- * Zero (stand_in/), byte by byte.  The MPI knows no devices, so huddle must handle every call.
+ * devices.c - verifies collectives with buffers in device memory byte by byte, with stand-ins for
+ * CUDA, HIP and Level Zero (stand_in/). The MPI does not support devices, so huddle must handle
+ * every call.
  *
  *     devices LIBRARY [--late] [--off] [--threads] [--brief]
  *
- * Sections: each collective in each form, with buffers that are on a device, managed or the host's,
- * as each rank draws for itself; elements with runs on a device and others of the host, by absolute
- * addresses; exchanges with some blocks on a device; types that span much; a communicator that is
- * said to have no device's buffers; threads; a copy that fails on one rank.
- * --late: the library is loaded after the first collectives.  --off: HUDDLE_DEVICES=off is set, and
- * all buffers are the host's.
+ * Sections: each collective in each form, with buffers in device, managed or host memory, drawn by
+ * each rank; elements with some runs on a device and some on the host, by absolute addresses;
+ * exchanges with some blocks on a device; types with a large extent; a communicator with the
+ * assertion that it has no device buffers; threads; a copy that fails on one rank.
+ * --late: the library is loaded after the first collectives. --off: HUDDLE_DEVICES=off is set, and
+ * all buffers are host memory.
  */
 #include "pieces.h"
 #include "ways.h"
@@ -80,7 +81,7 @@ static void each(MPI_Comm comm)
 
 /* ---- absolute addresses ---------------------------------------------------------------------- */
 
-/* An element of four runs: two of the host, two on a device, in turn. */
+/* An element of four runs, alternately on the host and on a device. */
 struct parts {
     int bytes;
     unsigned char *host, *alias, *at_device;
@@ -129,7 +130,7 @@ static void check_parts(const struct parts *p, int value, const char *what)
             good = good && part(p, i)[b] == (unsigned char)(value + i);
     for (int b = 0; b < p->bytes; b++)
         good = good && p->host[p->bytes + b] == 0xA5 && p->alias[p->bytes + b] == 0xA5;
-    check(good, "%s of 4 runs of %d bytes", what, p->bytes);
+    check(good, "%s of 4 runs of %d bytes is wrong", what, p->bytes);
 }
 
 static void free_parts(struct parts *p)
@@ -149,7 +150,7 @@ static void bcast_parts(int bytes, int root)
     free_parts(&p);
 }
 
-/* Each block is an element of absolute addresses. */
+/* Exchanges blocks, each an element of absolute addresses. */
 static void exchange_parts(int bytes)
 {
     struct parts in[RANKS_MAX], out[RANKS_MAX];
@@ -186,7 +187,8 @@ static void absolute(void)
     section("absolute");
 }
 
-/* ---- types that span much -------------------------------------------------------------------- */
+/* ---- types with a large extent
+ * ---------------------------------------------------------------- */
 
 enum { EDGE = 160, FACE = 3 };
 
@@ -210,7 +212,7 @@ static MPI_Datatype make_face(int kind)
     return type;
 }
 
-/* Packed by the MPI from memory of the host, to compare. */
+/* Broadcasts a face of a cube, and compares it with data packed by the MPI from host memory. */
 static void face(int kind)
 {
     size_t bytes = sizeof(short) * EDGE * EDGE * EDGE + 8192;
@@ -229,13 +231,13 @@ static void face(int kind)
     MPI_Bcast(at, 1, type, 0, MPI_COMM_WORLD);
     position = 0;
     MPI_Pack(alias, 1, type, got, size, &position, MPI_COMM_SELF);
-    check(memcmp(want, got, (size_t)size) == 0, "a face of kind %d", kind);
-    if (world_rank != 0) { /* nothing else is written */
+    check(memcmp(want, got, (size_t)size) == 0, "wrong broadcast of a face of kind %d", kind);
+    if (world_rank != 0) { /* gaps are not written */
         memset(got, 0xA5, (size_t)size);
         position = 0;
         MPI_Unpack(got, size, &position, alias, 1, type, MPI_COMM_SELF);
         memset(host, 0xA5, bytes);
-        check(memcmp(host, alias, bytes) == 0, "gaps of a face of kind %d", kind);
+        check(memcmp(host, alias, bytes) == 0, "gaps of a face of kind %d were written", kind);
     }
     MPI_Type_free(&type);
     device.release(at);
@@ -244,7 +246,8 @@ static void face(int kind)
     free(got);
 }
 
-/* ---- no devices ------------------------------------------------------------------------------ */
+/* ---- communicators without device buffers
+ * ----------------------------------------------------- */
 
 static void host_only(MPI_Comm comm)
 {
@@ -256,7 +259,7 @@ static void host_only(MPI_Comm comm)
     }
 }
 
-/* Checks that no buffer of the communicator is asked for, if the MPI keeps the assertion. */
+/* Checks that no buffer of the communicator is queried, if the MPI keeps the assertion. */
 static void assertion(void)
 {
     static const char key[] = "mpi_assert_memory_alloc_kinds";
@@ -276,8 +279,9 @@ static void assertion(void)
     long before = device.questions();
     host_only(comm);
     long after = device.questions();
-    check(!given || before == after, "%ld questions in spite of the assertion", after - before);
-    check(given || before < after, "no buffer is asked for");
+    check(!given || before == after, "%ld device queries in spite of the assertion",
+          after - before);
+    check(given || before < after, "no device query without the assertion");
     MPI_Comm_free(&comm);
     section("assertion");
 }
@@ -297,7 +301,7 @@ static void *sum_up(void *arg)
         MPI_Allreduce(MPI_IN_PLACE, at, NUMBERS, MPI_LONG, MPI_SUM, comm);
         long sum = (long)world_size * (world_size - 1) / 2;
         for (int i = 0; i < NUMBERS; i++)
-            check(numbers[i] == (long)world_size * i + sum, "a sum of a thread");
+            check(numbers[i] == (long)world_size * i + sum, "wrong sum in a thread");
     }
     device.release(at);
     return NULL;
@@ -340,7 +344,8 @@ static void fail_one(int form)
     if (form != BLOCKING && error == MPI_SUCCESS)
         error = MPI_Wait(&request, MPI_STATUS_IGNORE);
     device.fail(0);
-    check((error != MPI_SUCCESS) == (world_rank == 1), "a copy that fails: error %d", error);
+    check((error != MPI_SUCCESS) == (world_rank == 1), "wrong error code of a copy that fails: %d",
+          error);
     device.release(at);
 }
 
@@ -387,10 +392,10 @@ int main(int argc, char **argv)
     MPI_Op_create(compose, 0, &composition);
     host_only(MPI_COMM_WORLD);
     section("host only");
-    if (is_late) /* huddle's loader sees the calls of dlsym that follow */
+    if (is_late) /* huddle's loader intercepts the calls of dlsym from here on */
         load(argv[1]);
     if (is_off)
-        check(device.questions() == 0, "%ld questions", device.questions());
+        check(device.questions() == 0, "%ld device queries", device.questions());
     else
         on_device();
     MPI_Op_free(&composition);

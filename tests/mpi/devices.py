@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cases of buffers on devices, by stand-ins of the devices' runtimes (stand_in/)."""
+"""The cases of buffers on devices, with stand-ins for the devices' runtimes (stand_in/)."""
 
 from cases import ALL, BOTH, LEFT, Case, collectives
+from forced import in_tree
 
 BRIEF = ("--brief",)
 LATE = ("--brief", "--late")
-# The kernel would copy what the processor finds at the address of the device's memory: garbage.
+# The kernel would copy garbage: the processor's memory at the address of the device's memory.
 KERNEL = {"HUDDLE_CMA": "on", "STAND_IN_DECOY": "1"}
 READS = ("bcast", "reduce", "allreduce", "reduce_scatter")
-BOTH_WAYS = ("allgather", "allgatherv", "gather", "gatherv", "scatter", "scatterv", "alltoall")
 
 
 def by_kernel(way):
-    """Each collective by the algorithm that lets the kernel read, or write, the user's memory."""
-    return {
-        **KERNEL,
-        **{f"HUDDLE_{name.upper()}": "single" for name in READS},
-        **{f"HUDDLE_{name.upper()}": way for name in (*BOTH_WAYS, "alltoallv")},
-    }
+    """
+    Returns settings that force, for each collective, the algorithm with which the kernel reads or
+    writes the user's memory.
+    """
+    ways = {name: "single" if name in READS else way for name in collectives()}
+    forced = [(call, name) for call, name in in_tree() if name == ways[call]]
+    return {**KERNEL, **{f"HUDDLE_{call.upper()}": name for call, name in forced}}
 
 
 CUDA = ("cuda/libcuda.so.1", "CUDA's cuStreamSynchronize fails with error 719")
@@ -32,8 +33,8 @@ ZE = (
 
 def on_devices(name, mpis, ranks, library, words=(), env=None):
     """
-    All calls are handled.  In the last ones the copies of rank 1 fail on purpose: its calls return
-    an error, and one line reports it.
+    Makes cases in which all calls are handled.  In the last of them the copies of rank 1 fail on
+    purpose: its calls return an error, and one line reports it.
     """
     path, line = library
     off = "--off" in words

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * differential.c - barrier and broadcast of any MPI against what the standard says, byte by byte.
+ * differential.c - compares barrier and broadcast of any MPI with the standard, byte by byte.
  *
  *   differential OPTIONS    (options.h)
  *
- * Every receive buffer lies between guard bytes; gaps of a type, guards, and the root's buffer must
- * be unchanged.  Prints a line per section and one summary; exits nonzero on any failure.
+ * Every receive buffer lies between guard bytes. Gaps of a type, guards, and the root's buffer must
+ * not change. Prints a line per section and one summary. Exits nonzero on any failure.
  */
 #include "kinds.h"
 #include "options.h"
 
-static uint64_t message; /* a number of its own for each, the same on all ranks */
+static uint64_t message; /* number of the latest message, equal on all ranks */
 
-/* One broadcast of `count` elements, checked. */
+/* Broadcasts `count` elements and checks them. */
 static void broadcast(MPI_Comm comm, int root, const struct layout *l, int count, const char *what)
 {
     int me;
@@ -41,7 +41,8 @@ static void broadcast_bytes(MPI_Comm comm, int root, int bytes, const char *what
     laid_free(&l);
 }
 
-/* Ranks describe the message by the kinds of one family in turn, this rank by `kind`. */
+/* Broadcasts a message of the given kind at this rank. Other ranks use other kinds of one family in
+ * turn. */
 static void broadcast_kind(MPI_Comm comm, int root, const struct kind *kind, int units)
 {
     int count;
@@ -106,7 +107,7 @@ static void sizes(void)
     section("sizes");
 }
 
-/* Each kind on all ranks, then all kinds at once. */
+/* Broadcasts each kind on all ranks, then all kinds at once. */
 static void types(void)
 {
     static const int units[] = { 1, 2, 3, 85, 86, 700, 1365, 4097, 21846 }; /* 48 B ... 1 MB */
@@ -127,8 +128,8 @@ static void types(void)
     section("types");
 }
 
-/* No bytes: as elements of several empty types, as count 0 on all ranks or (beyond Open MPI's own)
- * on some. */
+/* Broadcasts no bytes: elements of several empty types, or count 0 on all ranks or (unless limited
+ * to Open MPI's own behavior) on some. */
 static void empty(void)
 {
     for (int root = 0; root < world_size; root = next_root(root, world_size)) {
@@ -147,8 +148,9 @@ static void empty(void)
     section("empty");
 }
 
-/* Enough to touch each algorithm.  Communicators of several sizes run at once: what follows numbers
- * its messages alike again. */
+/* Makes enough calls to use each algorithm. Afterwards advances the message number by a fixed
+ * amount, because communicators of several sizes run at once and later messages must have the same
+ * numbers on all ranks. */
 static void exercise(MPI_Comm comm, const char *what)
 {
     uint64_t next = message + 1000;
@@ -176,7 +178,7 @@ static void communicators(void)
         exercise(comm[slot], "new communicator");
     }
     for (int slot = 0; slot < COMMS;
-         slot += 2) { /* freed while the others live, and their slots taken again */
+         slot += 2) { /* freed while others are in use, and their slots reused */
         MPI_Comm_free(&comm[slot]);
         exercise(comm[slot + 1], "others freed");
     }
@@ -186,7 +188,7 @@ static void communicators(void)
         exercise(comm[slot], "all live");
     for (int slot = 0; slot < COMMS; slot++)
         MPI_Comm_free(&comm[slot]);
-    for (int i = 0; i < 5; i++) { /* the original is freed at once, and never used */
+    for (int i = 0; i < 5; i++) { /* the original is freed at once and never used */
         MPI_Comm_dup(MPI_COMM_WORLD, &before);
         MPI_Comm_dup(before, &comm[0]);
         MPI_Comm_free(&before);
@@ -196,8 +198,8 @@ static void communicators(void)
     section("comms");
 }
 
-/* No rank leaves before the last has entered: stamps of one clock, compared at the end so that
- * nothing else synchronises the ranks. */
+/* Checks that no rank leaves a barrier before the last rank has entered. Time stamps of a common
+ * clock are compared at the end, so nothing else synchronizes the ranks. */
 static void barriers(void)
 {
     enum { ROUNDS = 60 };
@@ -219,7 +221,7 @@ static void barriers(void)
     section("barrier");
 }
 
-/* Barriers and broadcasts of any root, size and type. */
+/* Makes a barrier or a broadcast of random root, size and type. */
 static void random_call(MPI_Comm comm, uint64_t *state)
 {
     int what = (int)draw(state, 8), size;

@@ -1,59 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dups.c - communicators that come and go, and as many as the MPI allows at once.
+ * dups.c - creates and frees communicators in cycles, and as many live communicators as the MPI
+ * allows.
  *
  *   dups [--cycles N] [--live N]
  *
- * Cycles of dup, use, free must not grow after the first 1000: descriptors and shared mappings
- * exactly, private memory within what an MPI itself leaks. (Shared memory is in use as far as it is
- * mapped: a lease goes where there is room.)
+ * Cycles of dup, use and free must not grow after the first 1000: descriptors and shared mappings
+ * not at all, private memory only by the leaks of the MPI itself. Shared memory counts as used
+ * while it is mapped, because a lease takes any free place.
  */
+#include "../resources.h"
 #include "check.h"
 
-#include <dirent.h>
-
-enum { MAPPINGS_MORE = 2 }; /* of the MPI's private memory */
+enum { MAPPINGS_MORE = 2 }; /* mappings of the MPI's private memory */
 enum {
     LEAK_BYTES = 1 << 20
-}; /* allowed in all, any number of cycles; the MPIs alone: 12 KB at most in 3000 */
+}; /* allowed for any number of cycles; the MPIs alone leak at most 12 KB in 3000 */
 
 struct usage {
     long private_bytes, descriptors, mapped_bytes, mappings;
 };
 
-/* Bytes of shared mappings; *count: of all mappings. */
-static long mapped(long *count)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    char line[512];
-    unsigned long from, to;
-    long sum = 0;
-
-    for (*count = 0; maps && fgets(line, sizeof line, maps); ++*count)
-        if (strstr(line, "memfd:") && sscanf(line, "%lx-%lx", &from, &to) == 2)
-            sum += (long)(to - from);
-    if (maps)
-        fclose(maps);
-    return sum;
-}
-
 static struct usage measure(void)
 {
-    struct usage u = { 0 };
+    struct mappings mapped = count_mappings("memfd:");
+    struct usage u = { .descriptors = open_descriptors(),
+                       .mapped_bytes = mapped.named_bytes,
+                       .mappings = mapped.all };
     FILE *status = fopen("/proc/self/status", "r");
-    DIR *fds = opendir("/proc/self/fd");
     char line[256];
 
-    u.mapped_bytes = mapped(&u.mappings);
     while (status && fgets(line, sizeof line, status))
         if (sscanf(line, "RssAnon: %ld", &u.private_bytes) == 1)
             u.private_bytes *= 1024;
     if (status)
         fclose(status);
-    while (fds && readdir(fds))
-        u.descriptors++;
-    if (fds)
-        closedir(fds);
     return u;
 }
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Programs that run with more rights than the user who starts them: set-user-ID, set-group-ID, file
-capabilities.  huddle must step aside.
+Tests programs that run with more rights than the user who starts them: set-user-ID, set-group-ID,
+file capabilities.  huddle must be inactive in them.
 
     elevated.py --build BUILD
 
-The loader comes in by /etc/ld.so.preload and libhuddle by the cache of the dynamic linker, as where
-an administrator has installed them, in a mount namespace of the test's own.  A user without rights
-starts each program with HUDDLE_* set.  In a plain copy the statistics are written: huddle is there.
-In the others nothing is: no file, no line, and no file of huddle's but the loader itself is looked
-for.
+The loader is preloaded by /etc/ld.so.preload and libhuddle found by the cache of the dynamic
+linker, as in an administrator's installation, in a mount namespace of the test's own.  A user
+without rights starts each program with HUDDLE_* set.  A plain copy must write the statistics, since
+huddle is active.  The others must write no file and print no line, and must look for no file of
+huddle's except the loader itself.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import tempfile
 from wrappers import NotHere, need, works
 
 NOBODY = 65534
-# cap_net_raw, permitted and effective: include/uapi/linux/capability.h, version 2
+# cap_net_raw, permitted and effective; see include/uapi/linux/capability.h, version 2.
 CAPABILITY = struct.pack("<IIIII", 0x02000001, 1 << 13, 0, 0, 0)
 
 
@@ -48,7 +48,8 @@ KINDS = {
     "set-group-ID": set_group,
     "capability": capability,
 }
-# Program, its words, what of huddle's it may open: team is linked to libhuddle itself.
+# Program, its arguments, and the files of huddle that it may open: team is linked to libhuddle
+# itself.
 PROGRAMS = {
     "openmpi": (
         "tests/mpi/openmpi/differential",
@@ -66,7 +67,8 @@ PROGRAMS = {
 
 def install(build, folder):
     """
-    Libraries where every user can read them, and an /etc that brings the loader into every process.
+    Installs libraries that every user can read, and an /etc that preloads the loader in every
+    process.
     """
     lib = os.path.dirname(glob.glob(os.path.join(build, "lib*", "libhuddle.so"))[0])
     shutil.copytree(
@@ -87,8 +89,8 @@ def install(build, folder):
 
 def run(folder, command):
     """
-    The command, by nobody, with the loader in it: what it said, what it looked for, whether the
-    statistics were written.
+    Runs the command as nobody, with the loader.  Returns its output, the files that it looked for,
+    and whether the statistics were written.
     """
     statistics, trace = os.path.join(folder, "out", "stats.json"), os.path.join(folder, "trace")
     for path in (statistics, trace):

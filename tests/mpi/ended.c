@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ended.c - calls between nodes that fail on some ranks.  No rank hangs, none gets wrong data from
- * a call that succeeds, and after a while the calls of all ranks fail.  Other communicators go on.
+ * ended.c - calls between nodes that fail on some ranks. No rank may hang, no call that succeeds
+ * may have wrong data, and after some time the calls of all ranks must fail. Other communicators
+ * continue to work.
  *
- * A program that does this is wrong; an MPI alone may end the job, or wait for ever.  So this one
- * is run with huddle only, on nodes of two ranks.
+ * Such a program is erroneous; an MPI alone may end the job or wait forever. Therefore this program
+ * runs with huddle only, on nodes of two ranks.
  */
 #include "check.h"
 
@@ -14,13 +15,13 @@ enum { LONG = 1 << 18, SHORT = 1 << 15 };
 
 static unsigned char data[LONG];
 
-/* Ranks of nodes other than the root's expect less than it sends. */
+/* Broadcasts with a shorter buffer at ranks on other nodes than the root's. */
 static int cut_short(MPI_Comm comm)
 {
     return MPI_Bcast(data, world_rank < 2 ? LONG : SHORT, MPI_BYTE, 0, comm);
 }
 
-/* The last rank sends less than it gets of each. */
+/* Gathers with a shorter block of the last rank than it receives of each rank. */
 static int unequal(MPI_Comm comm)
 {
     int mine[2] = { world_rank, world_rank }, all[2 * 16];
@@ -29,7 +30,8 @@ static int unequal(MPI_Comm comm)
                          comm);
 }
 
-/* Broadcasts until one fails.  A root only sends: it may find out after many. */
+/* Broadcasts until a call fails. A root only sends, so it may notice the error many broadcasts
+ * later. */
 static void later(MPI_Comm comm, const char *what)
 {
     uint64_t until = now_ns() + MOST_NS;
@@ -55,7 +57,7 @@ static void fails(int (*call)(MPI_Comm comm), bool on_all, const char *what)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     check(MPI_Barrier(comm) == MPI_SUCCESS, "%s: a barrier fails", what);
     int code = call(comm), sum = 0, one = 1;
-    check(code != MPI_SUCCESS || (!on_all && world_rank < 2), "%s: it succeeds", what);
+    check(code != MPI_SUCCESS || (!on_all && world_rank < 2), "%s succeeds", what);
     later(comm, what);
     check(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS &&
               sum == world_size,
@@ -66,7 +68,8 @@ static void fails(int (*call)(MPI_Comm comm), bool on_all, const char *what)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH reports to it, too */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH also reports errors to this
+                                                                 * communicator */
     fails(cut_short, false, "a broadcast that is cut short");
     fails(unequal, true, "an allgather of unequal blocks");
     return finish("ended");

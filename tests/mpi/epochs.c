@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * epochs.c - an exposure epoch that all origins have completed before a barrier is found ended at
- * the first MPI_Win_test after it.
+ * epochs.c - an exposure epoch that all origins completed before a barrier must be found complete
+ * by the first MPI_Win_test after the barrier.
  *
- * MPI does not promise it, but every MPI's own barrier does it, but for a very few epochs of
- * many ranks, and programs (mpi4py's tests among them) rest on it.
+ * MPI does not promise this. But with every MPI's own barrier it holds except for very few epochs
+ * of many ranks, and programs (mpi4py's tests among them) rely on it.
  */
 #include "check.h"
 
@@ -40,13 +40,13 @@ int main(int argc, char **argv)
         open_and_complete(window, others, &given);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_test(window, &ended);
-        late += !ended && time > 0; /* the first may still be making connections */
+        late += !ended && time > 0; /* connections may still be set up in the first epoch */
         if (!ended)
             MPI_Win_wait(window);
         for (int origin = 0; origin < world_size; origin++)
             if (origin != world_rank)
-                check(mine[origin] == 1000 * time + origin, "epoch %d: what rank %d put", time,
-                      origin);
+                check(mine[origin] == 1000 * time + origin, "epoch %d: wrong value put by rank %d",
+                      time, origin);
     }
     check(late <= TIMES / 50, "%d of %d epochs had not ended", late, TIMES - 1);
     MPI_Win_free(&window);

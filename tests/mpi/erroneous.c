@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * erroneous.c - collectives on a type that is not committed, and on MPI_DATATYPE_NULL: the error
- * reaches the handler of the call's communicator, once, and no other handler.
+ * erroneous.c - makes collectives with an uncommitted type and with MPI_DATATYPE_NULL. The error
+ * must reach the error handler of the call's communicator once, and no other handler.
  *
  * MPI_COMM_WORLD and MPI_COMM_SELF keep MPI_ERRORS_ARE_FATAL, so an error that reaches them ends
- * the job.  All ranks make the same mistake, so none waits.
+ * the job. All ranks make the same mistake, so no rank waits for another.
  */
 #include "check.h"
 
@@ -14,7 +14,7 @@ static MPI_Comm comm;
 static MPI_Datatype type;
 static MPI_Op op;
 static int in[ROOM], out[ROOM], counts[ROOM], places[ROOM];
-static int handled, seen; /* calls of the handler; the last class that it was given */
+static int handled, seen; /* calls of the handler; the latest error class passed to it */
 
 static void handler(MPI_Comm *of, int *code, ...)
 {
@@ -90,12 +90,13 @@ static void judge(int what, const char *form, int code, bool by_handler)
         MPI_Error_class(code, &class);
     else
         class = by_handler ? seen : class;
-    check(class == MPI_ERR_TYPE, "%s%s: class %d", form, calls[what].name, class);
-    check(handled == by_handler, "%s%s: %d calls of the handler", form, calls[what].name, handled);
+    check(class == MPI_ERR_TYPE, "%s%s: wrong error class %d", form, calls[what].name, class);
+    check(handled == by_handler, "%s%s: %d handler calls", form, calls[what].name, handled);
     handled = 0;
 }
 
-/* With a request in flight the error may come when both are waited for. */
+/* Starts an erroneous call with another request in flight. The error may be reported by the start
+ * or by the waits. */
 static void behind_another(int what, bool by_handler)
 {
     MPI_Request first, second = MPI_REQUEST_NULL;
@@ -106,7 +107,7 @@ static void behind_another(int what, bool by_handler)
     if (code == MPI_SUCCESS)
         MPI_Wait(&second, MPI_STATUS_IGNORE);
     MPI_Wait(&first, MPI_STATUS_IGNORE);
-    check(sum == world_size, "i%s: a sum of %d before it", calls[what].name, sum);
+    check(sum == world_size, "i%s: wrong sum %d of the call before", calls[what].name, sum);
     judge(what, "behind another, i", code, by_handler);
 }
 
@@ -117,10 +118,11 @@ static void one(int what, bool by_handler)
 
     judge(what, "", calls[what].block(), by_handler);
     judge(what, "i", calls[what].start(&request), by_handler);
-    if (by_handler) /* (MPI_Wait may lose an error that is returned: docs/limitations.md) */
+    if (by_handler) /* MPI_Wait may lose an error that is returned: docs/limitations.md */
         behind_another(what, by_handler);
     MPI_Bcast(&token, 1, MPI_INT, what % world_size, comm);
-    check(token == what % world_size, "%s: a broadcast of %d after it", calls[what].name, token);
+    check(token == what % world_size, "%s: wrong broadcast of %d afterwards", calls[what].name,
+          token);
 }
 
 int main(int argc, char **argv)
@@ -139,7 +141,7 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         MPI_Comm_set_errhandler(comm, by_handler ? own : MPI_ERRORS_RETURN);
         type = turn < 2 ? uncommitted : MPI_DATATYPE_NULL;
-        /* (MPICH 5's own MPI_Reduce crashes on MPI_DATATYPE_NULL) */
+        /* MPICH 5's own MPI_Reduce crashes with MPI_DATATYPE_NULL */
         for (int what = 0; what < CALLS_COUNT - (turn < 2 ? 0 : REDUCTIONS); what++)
             one(what, by_handler);
         MPI_Comm_free(&comm);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The programs of examples/, in C, Fortran and Python, as their heads say: built by the MPI's own
-compiler, run with huddle; the result must be right and every call handled.
+Builds and runs the programs of examples/, in C, Fortran and Python, as described in their heads: by
+the MPI's own compiler, and with huddle.  The result must be right and every call handled.
 
-usage: examples.py SOURCE BUILD NAME      c, fortran, python; 77: it cannot be built here
+usage: examples.py SOURCE BUILD NAME      c, fortran, python; status 77: it cannot be built here
 """
 
 import json
@@ -36,7 +36,7 @@ def compiled(compiler, source, folder, *libraries):
 
 
 def in_python(source, build):
-    """With the MPI that build/venv has, where ./test has made that."""
+    """Returns the command with the MPI in build/venv, if ./test has made it."""
     python = build / "venv/bin/python"
     launcher = build / "venv/bin/mpiexec"
     if not launcher.exists():

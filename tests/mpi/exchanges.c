@@ -5,13 +5,12 @@
  *
  *   exchanges OPTIONS    (options.h)
  *
- * Each message between two ranks has different bytes, and both ranks describe them by different
- * types.  Send buffers, gaps of a type, and bytes between, before and after messages must not
- * change.  The same holds where one rank has nothing to exchange and passes other arguments than
- * the other ranks.  Prints a line per section and one summary; exits nonzero on any failure.
+ * Each message between two ranks has different bytes, and both ranks describe it by different
+ * types. Send buffers, gaps of a type, and bytes between, before and after messages must not
+ * change. The same holds if one rank has nothing to exchange and passes other arguments than the
+ * other ranks. Prints a line per section and one summary. Exits nonzero on any failure.
  */
-#include "kinds.h"
-#include "options.h"
+#include "lengths.h"
 
 enum kind_of_call { ALLGATHER, ALLTOALL, ALLTOALLV, ALLTOALLW, CALLS };
 static const char *const call_names[CALLS] = { "allgather", "alltoall", "alltoallv", "alltoallw" };
@@ -22,24 +21,24 @@ struct call {
     enum kind_of_call what;
     MPI_Comm comm;
     const struct family *family;
-    int kind, units; /* units: of each message; alltoallv, alltoallw: at most */
+    int kind, units; /* units of each message; for alltoallv and alltoallw the maximum */
     bool in_place, large;
     uint64_t id;
 };
 
-/* One rank's buffer of all messages that it sends, or receives. */
+/* A rank's buffer of all messages that it sends or receives. */
 struct side {
-    struct layout l[RANKS_MAX]; /* alltoallw: one for each peer; else the first serves all */
+    struct layout l[RANKS_MAX]; /* for alltoallw a layout per peer, otherwise one for all peers */
     int layouts, counts[RANKS_MAX],
-        at[RANKS_MAX]; /* at: as the call wants it, in elements or bytes */
+        at[RANKS_MAX]; /* at: displacements as the call expects them, in elements or bytes */
     ptrdiff_t byte[RANKS_MAX];
     MPI_Datatype types[RANKS_MAX];
     struct area area;
 };
 
-static uint64_t calls; /* the same on all ranks */
+static uint64_t calls; /* equal on all ranks */
 
-/* Of the message from rank to rank. */
+/* Returns the units of the message between two ranks. */
 static int units_of(const struct call *c, int from, int to)
 {
     uint64_t low = (uint64_t)(from < to ? from : to), high = (uint64_t)(from < to ? to : from);
@@ -53,7 +52,8 @@ static int units_of(const struct call *c, int from, int to)
                              : (int)((random >> 8) % (uint64_t)(c->units + 1));
 }
 
-/* Elements of "transposed" lie in each other: only where a message has its type for itself. */
+/* Returns the kind of a message. Elements of "transposed" overlap, so this kind is used only if
+ * each message has its own type. */
 static const struct kind *kind_of(const struct call *c, int me, int peer, bool sending)
 {
     int shift = c->what == ALLTOALLW ? me + peer : 0, own = c->in_place ? 0 : me + sending;
@@ -70,9 +70,8 @@ static void free_side(struct side *s)
     free(s);
 }
 
-/* Types and counts of what goes to, or comes from, a peer.  Unless a message has its type for
- * itself, elements make one unit, or a whole block of allgather
- * and alltoall. */
+/* Sets the type and the count of the message to or from a peer. If messages share a type, an
+ * element is one unit, or a whole block of allgather and alltoall. */
 static void describe(const struct call *c, struct side *s, int me, int peer, bool sending)
 {
     int units = units_of(c, sending ? me : peer, sending ? peer : me),
@@ -86,15 +85,15 @@ static void describe(const struct call *c, struct side *s, int me, int peer, boo
         MPI_Type_commit(&s->l[s->layouts++].type);
     }
     const struct layout *l = &s->l[s->layouts - 1];
-    if (l->blocks > 0) /* all of a family have one signature */
+    if (l->blocks > 0) /* all kinds of a family have the same signature */
         s->counts[peer] = (int)((size_t)units * UNIT / laid_bytes(l));
     s->types[peer] = l->type;
 }
 
 /*
- * Messages lie in no simple order, with room between them; those of allgather and alltoall one
- * after the other. A rank's only message is at displacement 0:  Open MPI's own alltoallw of one
- * rank takes others for elements, not bytes.
+ * Computes the displacements. Messages are in reverse order with gaps between them, but contiguous
+ * for allgather and alltoall. The only message of a single rank is at displacement 0, because Open
+ * MPI's own alltoallw of one rank takes displacements as elements instead of bytes.
  */
 static void arrange(const struct call *c, struct side *s, int size)
 {
@@ -126,7 +125,7 @@ static struct side *make_side(const struct call *c, int me, int size, bool sendi
     return s;
 }
 
-/* The messages that `me` sends, or those that it shall receive. */
+/* Fills in the messages sent by `me`, or the messages that `me` must receive. */
 static void fill(const struct call *c, const struct side *s, const struct area *area, int me,
                  int size, bool sending)
 {
@@ -198,7 +197,7 @@ static void exchange(struct call c)
     MPI_Comm_rank(c.comm, &me);
     MPI_Comm_size(c.comm, &size);
     c.id = mix(++calls ^ options.seed << 32);
-    int sent_to = c.what == ALLGATHER ? 1 : size; /* messages that a rank sends */
+    int sent_to = c.what == ALLGATHER ? 1 : size; /* number of messages that a rank sends */
     struct side *s = make_side(&c, me, sent_to, true), *r = make_side(&c, me, size, false);
     struct area want = { .bytes = r->area.bytes, .memory = allocate(r->area.bytes) },
                 sent = { .memory = allocate(s->area.bytes) };
@@ -215,7 +214,7 @@ static void exchange(struct call c)
           "%s %s, kind %d, %d units, %d ranks, call %llu: error %d or wrong bytes",
           call_names[c.what], c.in_place ? "in place" : "of two buffers", c.kind, c.units, size,
           (unsigned long long)calls, error);
-    check(memcmp(sent.memory, s->area.memory, s->area.bytes) == 0, "%s changed what it sends",
+    check(memcmp(sent.memory, s->area.memory, s->area.bytes) == 0, "%s changed its send buffer",
           call_names[c.what]);
     free(want.memory);
     free(sent.memory);
@@ -223,63 +222,37 @@ static void exchange(struct call c)
     free_side(r);
 }
 
-static bool too_large(int units)
+static void with_length(int what, int units, bool in_place, bool large)
 {
-    return (uint64_t)units * UNIT * (uint64_t)world_size > options.max * 2;
+    exchange((struct call){ .what = (enum kind_of_call)what,
+                            .comm = MPI_COMM_WORLD,
+                            .family = &families[0],
+                            .units = units,
+                            .in_place = in_place,
+                            .large = large });
 }
 
-/* Messages of ints one after the other, of all lengths. */
-static void sizes(void)
+static void with_type(int what, const struct family *family, int kind, int units, int round,
+                      bool in_place)
 {
-    static const int all[] = { 0,   1,   2,   3,    4,    21,   22,   85,    86,    170,  171,
-                               341, 342, 683, 1365, 1366, 2731, 5461, 10923, 21846, 87382 };
-    static const int few[] = { 0, 1, 2, 22, 86, 1366, 5461 };
-    size_t count = options.brief ? sizeof few / sizeof *few : sizeof all / sizeof *all;
-
-    for (size_t i = 0; i < count; i++)
-        for (int what = 0; what < CALLS; what++)
-            for (int turn = 0; turn < 2; turn++) {
-                int units = options.brief ? few[i] : all[i];
-                if (!too_large(units))
-                    exchange((struct call){ .what = (enum kind_of_call)what,
-                                            .comm = MPI_COMM_WORLD,
-                                            .family = &families[0],
-                                            .units = units,
-                                            .in_place = turn,
-                                            .large = i % 2 });
-            }
-    section("sizes");
+    (void)round;
+    exchange((struct call){ .what = (enum kind_of_call)what,
+                            .comm = MPI_COMM_WORLD,
+                            .family = family,
+                            .kind = kind,
+                            .units = units,
+                            .in_place = in_place,
+                            .large = kind % 2 });
 }
 
-/* Ranks, and senders and receivers, describe the messages by the kinds of a family in turn. */
-static void types(void)
-{
-    static const int units[] = { 3, 90, 1500 };
-
-    for (int u = 0; u < 3; u++)
-        for (size_t f = 0; f < sizeof families / sizeof *families; f++)
-            for (int k = options.brief ? u % 2 : 0; k < families[f].count && !too_large(units[u]);
-                 k += options.brief ? 2 : 1)
-                for (int what = 0; what < CALLS; what++)
-                    for (int turn = 0; turn < 2; turn++)
-                        exchange((struct call){ .what = (enum kind_of_call)what,
-                                                .comm = MPI_COMM_WORLD,
-                                                .family = &families[f],
-                                                .kind = k,
-                                                .units = units[u],
-                                                .in_place = turn,
-                                                .large = k % 2 });
-    section("types");
-}
-
-/* ---- ranks whose arguments are unlike the others' ---- */
+/* ---- one rank with other arguments than the others ---- */
 
 static int word_of(int from, int to)
 {
     return from * 1024 + to + 1;
 }
 
-/* One int to and from each rank but `idle`. */
+/* Exchanges an int with each rank except `idle`. */
 static void active(enum kind_of_call what, int idle)
 {
     int in[RANKS_MAX], out[RANKS_MAX], counts[RANKS_MAX], at[RANKS_MAX];
@@ -301,7 +274,8 @@ static void active(enum kind_of_call what, int idle)
               "%s: error %d or wrong word from rank %d", call_names[what], error, r);
 }
 
-/* The rank that has nothing to exchange: arrays of zeros serve both directions. */
+/* Calls with nothing to exchange. The same arrays of zeros serve as counts and displacements of
+ * both directions. */
 static void idle(enum kind_of_call what, void *buffer, MPI_Datatype sent, MPI_Datatype received)
 {
     static const int none[RANKS_MAX];
@@ -325,14 +299,14 @@ static void unlike(void)
         enum kind_of_call what;
         void *buffer;
         MPI_Datatype sent, received;
-        bool beyond; /* MPICH takes it for one buffer in both directions */
+        bool beyond; /* MPICH rejects this as one buffer for both directions */
     } ways[] = {
         { ALLTOALLV, NULL, MPI_INT, MPI_BYTE, false },
         { ALLTOALLV, &word, MPI_INT, MPI_BYTE, false },
         { ALLTOALLV, &word, MPI_INT, MPI_INT, true },
         { ALLTOALLW, NULL, MPI_INT, MPI_BYTE, false },
         { ALLTOALLW, &word, MPI_INT, MPI_INT, false },
-#ifndef OPEN_MPI /* which wants a type even where there is nothing of it */
+#ifndef OPEN_MPI /* Open MPI requires a type even for a count of 0 */
         { ALLTOALLW, NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, false },
 #endif
     };
@@ -345,7 +319,7 @@ static void unlike(void)
                 idle(ways[w].what, ways[w].buffer, ways[w].sent, ways[w].received);
             else
                 active(ways[w].what, who);
-            active(ways[w].what, -1); /* all have come as far */
+            active(ways[w].what, -1); /* all ranks have completed the call before */
         }
     }
     section("unlike");
@@ -374,8 +348,8 @@ int main(int argc, char **argv)
     read_options(argc, argv, "exchanges");
     if (world_size > RANKS_MAX)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    sizes();
-    types();
+    all_lengths(CALLS, with_length);
+    all_types(CALLS, with_type);
     unlike();
     random_sequence(random_call, options.brief ? 100 : 1000);
     return finish("exchanges");

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * flight.c - many nonblocking collectives in flight on many communicators, and the memory that they
- * take.
+ * use.
  *
  *   flight [--requests N] [--comms N] [--bounded]     defaults: 1000 on 20
  *
- * Sections: sums, which complete at once by MPI_Waitall; all collectives, with types that are freed
- * early, which complete in an order of each rank's own; the same twice more.  Prints what they take
- * at rank 0.  --bounded: private memory is bounded as docs/running.md says, and later requests take
- * that of the first ones.
+ * Sections: sums, which complete together by MPI_Waitall; all collectives, with types that are
+ * freed early, which complete in a different order on each rank; the same twice more. Rank 0 prints
+ * the memory used. --bounded: private memory must be within the bounds in docs/running.md, and
+ * later requests must reuse the memory of the first.
  */
 #include "pieces.h"
 
 enum {
-    REQUEST_MAX = 2048,  /* bytes, with what the MPI adds */
-    MEMBER_MAX = 512,    /* more for each rank, of a collective with blocks */
-    COMM_MAX = 64 << 10, /* a communicator that has some in flight */
-    ANYWAY = 4 << 20     /* whatever their number; pools of the MPI */
+    REQUEST_MAX = 2048,  /* bytes per request, with the MPI's own */
+    MEMBER_MAX = 512,    /* additional bytes per rank, for a collective with blocks */
+    COMM_MAX = 64 << 10, /* bytes for a communicator with requests in flight */
+    ANYWAY = 4 << 20     /* bytes for any number of requests; pools of the MPI */
 };
 
 static MPI_Op composition;
@@ -49,8 +49,8 @@ static struct memory in_use(void)
     return found;
 }
 
-/* After `before`, what the requests that have been started take.  Of the first ones at most
- * each_max bytes each; 0: later ones. */
+/* Checks the memory used by the started requests since `before`. The first requests may use
+ * each_max bytes each. Later requests have an each_max of 0. */
 static void judge(const char *name, const struct memory *before, long each_max)
 {
     struct memory now = in_use();
@@ -86,8 +86,8 @@ static void sums(void)
     judge("sums", &before, REQUEST_MAX);
     MPI_Waitall(requests, request, statuses);
     for (int i = 0; i < requests; i++)
-        if (!check(out[i] == world_size * i + world_size * (world_size - 1) / 2, "sum %d of %d", i,
-                   requests))
+        if (!check(out[i] == world_size * i + world_size * (world_size - 1) / 2,
+                   "sum %d of %d is wrong", i, requests))
             break;
     free(request);
     free(statuses);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * forbid.c - run a command whose listed system calls fail, as they do in a locked-down container.
+ * forbid.c - runs a command whose listed system calls fail, as in a locked-down container.
  *
  *   forbid NAME[,NAME...] COMMAND [ARG...]
  */

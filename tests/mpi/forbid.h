@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * forbid.h - from now on the listed system calls fail in this process, and in all it starts, as
- * they do in a locked-down container: a seccomp filter answers EPERM (fallocate: EOPNOTSUPP).
+ * forbid.h - makes the listed system calls fail from now on in this process and in all processes it
+ * starts, as in a locked-down container. A seccomp filter returns the error, EPERM for most calls.
  */
 #ifndef HUD_TESTS_FORBID_H
 #define HUD_TESTS_FORBID_H
@@ -36,7 +36,8 @@ static const struct {
     { "pidfd_open", SYS_pidfd_open, ENOSYS },
 };
 
-/* Call after call: on a match answer its error, else look at the next. */
+/* Installs a filter that compares a system call with each name in turn, and returns the error of
+ * the matching name. */
 static int forbid(char *names)
 {
     struct sock_filter filter[64];

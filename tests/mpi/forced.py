@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""
-Cases made from the output of `huddle info --json`: every algorithm in turn.
-"""
+"""Cases made from the output of `huddle info --json`: every algorithm in turn."""
 
 import os
+import pathlib
+import re
 
-from cases import ALL, BOTH, COLLECTIVES, LEFT, NO_CMA, NOT_MPICH_4, PROGRAMS
-from cases import Case, every, fixed, on_ranks
+from cases import (
+    ALL,
+    BOTH,
+    COLLECTIVES,
+    LEFT,
+    NO_CMA,
+    NOT_MPICH_4,
+    PROGRAMS,
+    Case,
+    every,
+    fixed,
+    on_ranks,
+)
 from wrappers import fake_xpmem
 
 # Intel MPI's own MPI_Allgather_c crashes in this program, without huddle too (2021.19).  Large
-# blocks are left to it where only `inline` may serve.
+# blocks fall back to it if only `inline` may serve.
 NOT_INTEL = tuple(mpi for mpi in ALL if mpi != "intel")
 
 PROGRAM_OF = {
@@ -20,8 +31,15 @@ PROGRAM_OF = {
 }
 
 
+def in_tree():
+    """Returns (collective, name) of all algorithms, of the laboratory too if the tree has it."""
+    tables = pathlib.Path(__file__).resolve().parents[2].glob("*/alg/alg.def")
+    text = "".join(path.read_text(encoding="utf-8") for path in tables)
+    return re.findall(r"^ALG\((\w+), (\w+)\)", text, re.MULTILINE)
+
+
 def corners(parameter):
-    """Values of a parameter at its ends, or each of its words."""
+    """Returns the ends of a parameter's range, or each of its words."""
     return parameter["words"] or sorted({parameter["min"], parameter["max"]})
 
 
@@ -29,8 +47,12 @@ def setting_of(collective):
     return f"HUDDLE_{collective.upper()}"
 
 
+def parameter_of(collective, algorithm, parameter):
+    return f"HUDDLE_LAB_{collective}_{algorithm}_{parameter}".upper()
+
+
 def in_vain(collective, name, why):
-    """The line about an algorithm that serves no call."""
+    """Returns the line about an algorithm that serves no call."""
     setting = f"{setting_of(collective)}={name}"
     return rf"{setting} does not serve \d+ ranks: {why}; using .* own {collective}"
 
@@ -40,8 +62,8 @@ UNREACHED = r"the ranks cannot reach each other's memory \(HUDDLE_CMA=\w+, HUDDL
 
 def refused(collective, name):
     """
-    What needs single copy, where a rank is not allowed it: from the start, for writing only, by and
-    by; or where another setting forbids it.
+    Yields cases of algorithms that need single copy, on a rank that is not allowed to use it: from
+    the start, for writing only, or after a while; or where another setting forbids it.
     """
     env = {setting_of(collective): name, **NO_CMA}
 
@@ -62,8 +84,8 @@ def refused(collective, name):
     def forbid(calls):
         return on_ranks("-eq 1", "{tools}/forbid", calls)
 
-    # (communicators without that rank may use it)
-    full = collective not in ("bcast", "allreduce")  # two programs stand for all three
+    # Communicators without this rank may use it.
+    full = collective not in ("bcast", "allreduce")  # two programs represent all three
     yield case(
         "refused to one rank",
         again=collective != "bcast",
@@ -108,14 +130,14 @@ def refused(collective, name):
         yield case("refused by and by, 5 ranks", ranks=5, command=["{bin}/denied"], handled=True)
 
 
-# The parameter of an algorithm that lets the kernel copy blocks of so many bytes and more.
+# The parameter for the minimum size of blocks that the kernel copies.
 KERNEL_BLOCKS = "single"
 
 
 def blocks_refused(algorithms):
     """
-    Algorithms that let the kernel copy large blocks only, where it refuses that: these blocks take
-    the way of the others, and every call is handled.
+    Yields cases of algorithms that let the kernel copy only large blocks, where the kernel refuses.
+    These blocks must be copied like the others, and every call must be handled.
     """
     able = [
         algorithm
@@ -127,7 +149,7 @@ def blocks_refused(algorithms):
         for collective, name in choice.items():
             force = setting_of(collective)
             env[force] = name
-            env[f"{force}_{name.upper()}_{KERNEL_BLOCKS.upper()}"] = "2K"
+            env[parameter_of(collective, name, KERNEL_BLOCKS)] = "2K"
 
         def case(when, **more):
             return Case(
@@ -154,8 +176,8 @@ def blocks_refused(algorithms):
 
 def mapped(collective, name):
     """
-    The same by XPMEM's mappings, with a fake of its library: without the kernel's copies, unless
-    it fails on a rank or on all.
+    Yields the same cases with XPMEM's mappings, by a fake of its library: without the kernel's
+    copies, unless it fails on a rank or on all.
     """
 
     def case(when, more_env=None, **more):
@@ -199,16 +221,14 @@ def mapped(collective, name):
         )
     yield case(" that fail after a while", each=fake_xpmem("late"))
     yield case(" that fail after a while on a rank", each=fake_xpmem("late", on_one))
-    # (kept ones; this fake has private memory as pages that are not there: a SIGBUS each.  Where it
-    # cannot map others' files either, the kernel copies.)
+    # Kept mappings.  The fake maps private memory as missing pages, which cause SIGBUS.  If it
+    # cannot map other ranks' files either, the kernel copies.
     kept = {"HUDDLE_XPMEM": "keep", "FAKE_XPMEM_COPIES": "", "HUDDLE_CMA": "on"}
     yield case(" of what is not there", kept)
 
 
 def in_turn(algorithms):
-    """
-    Lists of names by collective -> one of each collective at a time, until each has had its turn.
-    """
+    """Yields choices of one algorithm per collective, until each algorithm has been chosen."""
     names = {}
     for algorithm in algorithms:
         names.setdefault(algorithm["collective"], []).append(algorithm["name"])
@@ -218,20 +238,15 @@ def in_turn(algorithms):
 
 def preferred(choice):
     """
-    A tuning file by which each collective has its algorithm wherever that serves, and else its
-    usual one.
+    Returns settings for a tuning file that selects each collective's algorithm wherever it serves.
+    Elsewhere the usual algorithm is used.
     """
 
     def prepare(folder):
-        with open(os.path.join(folder, "tuning.toml"), "w") as file:
-            file.write(
-                "".join(
-                    f'[[{collective}]]\nalgorithm = "{name}"\n'
-                    for collective, name in choice.items()
-                )
-            )
+        with open(os.path.join(folder, "tuning.rules"), "w") as file:
+            file.writelines(f"{collective} -> {name}\n" for collective, name in choice.items())
 
-    return dict(prepare=prepare, each=every("env", "HUDDLE_TUNING={folder}/tuning.toml"))
+    return dict(prepare=prepare, each=every("env", "HUDDLE_TUNING={folder}/tuning.rules"))
 
 
 def words(choice):
@@ -239,7 +254,10 @@ def words(choice):
 
 
 def smaller(program):
-    """Smaller reductions on oversubscribed ranks, since every rank computes all contributions."""
+    """
+    Returns a program with smaller reductions on oversubscribed ranks, since every rank computes all
+    contributions.
+    """
     return (
         [*PROGRAMS[program], "--most", "150000"] if program == "reductions" else PROGRAMS[program]
     )
@@ -247,9 +265,9 @@ def smaller(program):
 
 def forced(algorithms, single_copy):
     """
-    Each algorithm is forced alone, with one algorithm of each other collective of its program; in
-    full tests with each parameter at its limits.  Calls that it does not accept fall back to the
-    MPI, and so do calls that need single copy where the kernel does not allow it.
+    Yields cases that force each algorithm alone, with one algorithm of each other collective of its
+    program; in full tests with each parameter at its limits.  Calls that it does not accept fall
+    back to the MPI, and so do calls that need single copy if the kernel does not allow it.
     """
 
     def case(program, name, env, **more):
@@ -325,7 +343,7 @@ def forced(algorithms, single_copy):
     for algorithm in algorithms:
         force = setting_of(algorithm["collective"])
         for parameter in algorithm["parameters"]:
-            setting = f"{force}_{algorithm['name'].upper()}_{parameter['name'].upper()}"
+            setting = parameter_of(algorithm["collective"], algorithm["name"], parameter["name"])
             for value in corners(parameter):
                 yield case(
                     PROGRAM_OF[algorithm["collective"]],

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * forker.c - a program that forks between its collectives: children that exit, _exit, exec, are
- * killed, or outlive the next collective.
+ * forker.c - a program that forks between its collectives. Children exit, _exit, exec, are killed,
+ * or outlive the next collective.
  *
- * No child calls MPI.  What a child does on its way out (exit handlers, destructors) must not touch
- * the parent's job.
+ * No child calls MPI. Exit handlers and destructors of a child must not affect the parent's job.
  */
 #include "check.h"
 
@@ -24,7 +23,8 @@ static void collectives(int round)
         if (world_rank == root)
             memcpy(got, want, bytes);
         MPI_Bcast(got, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD);
-        check(memcmp(got, want, bytes) == 0, "round %d: %zu bytes from %d", round, bytes, root);
+        check(memcmp(got, want, bytes) == 0, "round %d: wrong broadcast of %zu bytes from root %d",
+              round, bytes, root);
         MPI_Barrier(MPI_COMM_WORLD);
     }
 }
@@ -50,7 +50,7 @@ static void by_signal(void)
     raise(SIGKILL);
 }
 
-/* Still there while the parent calls collectives. */
+/* Continues to run while the parent calls collectives. */
 static void late(void)
 {
     pause_us(100000);
@@ -77,8 +77,8 @@ static void popens(void)
     check(pipe && fgets(line, sizeof line, pipe) && !strcmp(line, "from the child\n"),
           "popen gave '%s'", line);
     if (pipe)
-        check(pclose(pipe) == 0, "pclose");
-    check(system("exit 0") == 0, "system");
+        check(pclose(pipe) == 0, "pclose failed");
+    check(system("exit 0") == 0, "system failed");
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * forms.h - a collective as it is called in each of its forms: blocking, nonblocking, persistent.
+ * forms.h - calls a collective in each of its forms: blocking, nonblocking, persistent.
  *
- * The persistent functions are looked up when the program runs: they are MPI 4's, and Open MPI 4
- * has them by other names.
+ * The persistent functions are looked up at run time, because only MPI 4 has them, and Open MPI 4
+ * has them under other names.
  */
 #ifndef HUD_TESTS_FORMS_H
 #define HUD_TESTS_FORMS_H
@@ -39,7 +39,7 @@ enum kind_of_call {
 
 enum { RANKS_MAX = 64 };
 
-/* What MPI is given. */
+/* The arguments passed to MPI. */
 struct arguments {
     const void *in;
     void *out;
@@ -48,11 +48,11 @@ struct arguments {
     MPI_Datatype in_type, out_type, in_types[RANKS_MAX], out_types[RANKS_MAX];
     MPI_Op op;
     MPI_Comm comm;
-    bool no_in, no_out; /* MPI ignores the arrays about what is sent, or received */
+    bool no_in, no_out; /* MPI ignores the arrays for the sent or for the received blocks */
 };
 
-/* What is passed for an array that MPI ignores: in turn nothing, and what ends a program that reads
- * it, as a freed one may. */
+/* Returns a pointer for an array ignored by MPI: alternately NULL and an address that crashes a
+ * reader, as a freed array may. */
 static UNUSED void *no_array(void)
 {
     static void *page;
@@ -89,7 +89,7 @@ static UNUSED void *no_array(void)
     in, IN_ARRAY(counts), IN_ARRAY(places), IN_ARRAY(types), a->out, a->out_counts, a->out_places, \
         a->out_types, a->comm
 
-/* ROW(kind, name, the end of its MPI names, arguments) */
+/* ROW(kind, name, last part of its MPI names, arguments) */
 #define ROWS(ROW)                                                                                  \
     ROW(BARRIER, barrier, Barrier, ARGS_BARRIER)                                                   \
     ROW(BCAST, bcast, Bcast, ARGS_BCAST)                                                           \
@@ -147,7 +147,8 @@ static const struct {
 #undef ROW
 };
 
-/* MPICH's own persistent collectives, which huddle leaves to it, go wrong when started again. */
+/* Reports whether persistent collectives are tested. MPICH's own, to which huddle falls back, fail
+ * when they are started again. */
 static UNUSED bool has_persistent(void)
 {
 #ifdef OPEN_MPI

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * functions.c - what a user's reduction function is given, and types of which few think.
+ * functions.c - the arguments of a user's reduction function, and unusual types.
  *
- * A function may rely on its arguments as on its own variables: aligned as C aligns the element, of
- * the datatype of the call, at most as many as were reduced.  What it is given is laid out as the
- * datatype says, also where an element spreads over more memory than huddle lays out: then the
- * MPI's own collective serves.
+ * A function may rely on its arguments: they are aligned as C aligns the element, they have the
+ * datatype of the call, and there are no more elements than were reduced. They are laid out
+ * according to the datatype, even if an element extends over more memory than huddle lays out. In
+ * this case the call falls back to the MPI's own collective.
  */
 #include "check.h"
 
@@ -13,7 +13,7 @@
 
 enum { MOST = 3000 };
 
-/* ---- elements that want to be aligned ---- */
+/* ---- elements with an alignment ---- */
 
 struct quantity {
     double mass;
@@ -91,7 +91,8 @@ static void aligned(void)
         MPI_Allreduce(mine, result, count, expected, op, MPI_COMM_WORLD);
         check_quantities(result, count, "allreduce");
         check(given <= (long long)count * (world_size + 1),
-              "a function is given %lld elements of %d on %d ranks", given, count, world_size);
+              "a function got %lld elements, for %d elements on %d ranks", given, count,
+              world_size);
         MPI_Reduce(mine, result, count, expected, op, count % world_size, MPI_COMM_WORLD);
         if (world_rank == count % world_size)
             check_quantities(result, count, "reduce");
@@ -107,7 +108,7 @@ static void aligned(void)
     section("aligned");
 }
 
-/* ---- elements that spread ---- */
+/* ---- elements with a large extent ---- */
 
 enum { ROWS = 16 };
 
@@ -124,7 +125,7 @@ static void add_column(void *in, void *inout, int *count, MPI_Datatype *type)
             b[i + row * stride] += a[i + row * stride];
 }
 
-/* Columns of a matrix, which lie in each other. */
+/* Adds up interleaved columns of a matrix. */
 static void spread(void)
 {
     static const int strides[] = { 4, 60, 250, 280, 1000, 20000 };
@@ -158,7 +159,7 @@ static void spread(void)
     section("spread");
 }
 
-/* ---- names for predefined types ---- */
+/* ---- parametrized predefined types ---- */
 
 static void parametrised(void)
 {

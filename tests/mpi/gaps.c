@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gaps.c - a rank's own block lies in the gaps between the blocks of the result: as in an array of
+ * gaps.c - a rank's own block is in the gaps between the blocks of the result, as in an array of
  * struct { char all[N], mine[N]; }, whose first `mine` is gathered into each `all`, and back.
  */
 #include "check.h"
@@ -25,7 +25,7 @@ static void check_all(const char *what)
     }
 }
 
-/* The root's blocks are scattered into its own gap, too. */
+/* Checks the block that was scattered into the gap of this rank, also at the root. */
 static void check_mine(void)
 {
     check(array[block] == 'A' + world_rank && array[2 * block - 1] == 'A' + world_rank,

@@ -5,13 +5,12 @@
  *
  *   gathers OPTIONS    (options.h)
  *
- * Each block has different bytes, and its two ranks describe it by different types.  What is sent,
- * gaps of a type, and bytes between, before and after blocks must not change.  Arguments that count
- * at the root only are garbage elsewhere.  Prints a line per section and one summary; exits nonzero
- * on any failure.
+ * Each block has different bytes, and its two ranks describe it by different types. Sent bytes,
+ * gaps of a type, and bytes between, before and after blocks must not change. Arguments that are
+ * significant only at the root are garbage elsewhere. Prints a line per section and one summary.
+ * Exits nonzero on any failure.
  */
-#include "kinds.h"
-#include "options.h"
+#include "lengths.h"
 
 enum kind_of_call { GATHER, SCATTER, GATHERV, SCATTERV, ALLGATHERV, CALLS };
 static const char *const call_names[CALLS] = { "gather", "scatter", "gatherv", "scatterv",
@@ -23,13 +22,13 @@ struct call {
     enum kind_of_call what;
     MPI_Comm comm;
     const struct family *family;
-    int kind, units; /* units: of each block; of those with counts at most */
+    int kind, units; /* units of each block; for calls with counts the maximum */
     int root;
     bool in_place, large;
     uint64_t id;
 };
 
-static uint64_t calls; /* the same on all ranks */
+static uint64_t calls; /* equal on all ranks */
 
 static bool has_counts(const struct call *c)
 {
@@ -41,7 +40,7 @@ static bool scatters(const struct call *c)
     return c->what == SCATTER || c->what == SCATTERV;
 }
 
-/* Of the block of a rank. */
+/* Returns the units of a rank's block. */
 static int units_of(const struct call *c, int rank)
 {
     uint64_t random = mix(c->id + mix((uint64_t)rank));
@@ -53,7 +52,8 @@ static int units_of(const struct call *c, int rank)
                              : (int)((random >> 8) % (uint64_t)(c->units + 1));
 }
 
-/* Elements of "transposed" lie in each other, so several cannot follow one another. */
+/* Returns the kind of a block. Elements of "transposed" overlap, so several of them cannot follow
+ * each other. */
 static const struct kind *kind_of(const struct call *c, int shift)
 {
     const struct kind *kind = &c->family->kinds[(c->kind + shift) % c->family->count];
@@ -61,14 +61,15 @@ static const struct kind *kind_of(const struct call *c, int shift)
     return strcmp(kind->name, "transposed") == 0 ? kind - 1 : kind;
 }
 
-/* MPICH cuts an allgatherv by the type's extent, and Open MPI chooses how by the size of what is
- * sent: without huddle all ranks have to describe all by one type. */
+/* Reports whether all ranks must describe all blocks by the same type. MPICH splits an allgatherv
+ * by the type's extent, and Open MPI chooses an algorithm by the size of the send buffer, so this
+ * is needed without huddle. */
 static bool alike(const struct call *c)
 {
     return c->what == ALLGATHERV && !options.beyond;
 }
 
-/* A rank's own block, in a buffer of its own. */
+/* A rank's own block, in its own buffer. */
 struct one {
     struct layout l;
     int count;
@@ -87,15 +88,16 @@ static struct one make_one(const struct call *c, int me)
     return o;
 }
 
-/* The blocks of all ranks: of one type, whose elements are a unit each where blocks have counts. */
+/* The blocks of all ranks, of one type. For calls with counts, an element of the type is a unit. */
 struct all {
     struct layout l;
-    int size, counts[RANKS_MAX], at[RANKS_MAX]; /* elements */
+    int size, counts[RANKS_MAX], at[RANKS_MAX]; /* in elements */
     ptrdiff_t byte[RANKS_MAX];
     struct area area;
 };
 
-/* Blocks of counts lie in no simple order, with room between them; others one after the other. */
+/* Computes the displacements. Blocks of calls with counts are in reverse order with gaps between
+ * them. Other blocks are contiguous. */
 static void arrange(const struct call *c, struct all *a, int per_unit)
 {
     ptrdiff_t elements = 0, lowest = 0, highest = 0, low, high;
@@ -138,7 +140,7 @@ static void fill_block(const struct call *c, const struct area *area, ptrdiff_t 
     free(packed);
 }
 
-/* The blocks of ranks, all or one, in an area like a's. */
+/* Fills in the blocks of all ranks or of a single rank, in an area laid out like that of `a`. */
 static void fill_all(const struct call *c, const struct all *a, const struct area *area, int only)
 {
     for (int r = 0; r < a->size; r++)
@@ -148,8 +150,8 @@ static void fill_all(const struct call *c, const struct all *a, const struct are
 
 /* ---- the call ---- */
 
-/* The arguments: of the side with one block, and of that with all; what does not count is garbage
- * that no MPI may look at. */
+/* The arguments for the single block and for all blocks. Arguments that are not significant are
+ * garbage that no MPI may read. */
 struct arguments {
     const struct call *c;
     void *one, *all;
@@ -216,7 +218,7 @@ static int perform(const struct arguments *a, int size)
     }
 }
 
-/* What counts at the root only is, elsewhere, what no MPI could take. */
+/* Returns the arguments. Those significant only at the root have invalid values at other ranks. */
 static struct arguments arguments_of(const struct call *c, const struct one *one,
                                      const struct all *all, bool has_all, bool in_place)
 {
@@ -251,7 +253,7 @@ static unsigned char *copy_of(const struct area *a)
     return copy;
 }
 
-/* What an area shall hold afterwards, as if it lay there. */
+/* Returns a copy of an area, to be changed to the expected contents. */
 static struct area wanted(const struct area *a)
 {
     struct area want = { .memory = copy_of(a), .bytes = a->bytes };
@@ -301,59 +303,32 @@ static void gather(struct call c)
     free(all);
 }
 
-static bool too_large(int units)
+static void with_length(int what, int units, bool in_place, bool large)
 {
-    return (uint64_t)units * UNIT * (uint64_t)world_size > options.max * 2;
+    for (int root = 0; root < world_size; root = next_root(root, world_size))
+        gather((struct call){ .what = (enum kind_of_call)what,
+                              .comm = MPI_COMM_WORLD,
+                              .family = &families[0],
+                              .units = units,
+                              .root = root,
+                              .in_place = in_place,
+                              .large = large });
 }
 
-/* Blocks of ints one after the other, of all lengths. */
-static void sizes(void)
+static void with_type(int what, const struct family *family, int kind, int units, int round,
+                      bool in_place)
 {
-    static const int all[] = { 0,   1,   2,   3,    4,    21,   22,   85,    86,    170,  171,
-                               341, 342, 683, 1365, 1366, 2731, 5461, 10923, 21846, 87382 };
-    static const int few[] = { 0, 1, 2, 22, 86, 1366, 5461 };
-    size_t count = options.brief ? sizeof few / sizeof *few : sizeof all / sizeof *all;
-
-    for (size_t i = 0; i < count; i++)
-        for (int what = 0; what < CALLS; what++)
-            for (int root = 0; root < world_size; root = next_root(root, world_size))
-                for (int turn = 0; turn < 2; turn++) {
-                    int units = options.brief ? few[i] : all[i];
-                    if (!too_large(units))
-                        gather((struct call){ .what = (enum kind_of_call)what,
-                                              .comm = MPI_COMM_WORLD,
-                                              .family = &families[0],
-                                              .units = units,
-                                              .root = root,
-                                              .in_place = turn,
-                                              .large = i % 2 });
-                }
-    section("sizes");
+    gather((struct call){ .what = (enum kind_of_call)what,
+                          .comm = MPI_COMM_WORLD,
+                          .family = family,
+                          .kind = kind,
+                          .units = units,
+                          .root = kind + round,
+                          .in_place = in_place,
+                          .large = kind % 2 });
 }
 
-/* Ranks, and senders and receivers, describe the blocks by the kinds of a family in turn. */
-static void types(void)
-{
-    static const int units[] = { 3, 90, 1500 };
-
-    for (int u = 0; u < 3; u++)
-        for (size_t f = 0; f < sizeof families / sizeof *families; f++)
-            for (int k = options.brief ? u % 2 : 0; k < families[f].count && !too_large(units[u]);
-                 k += options.brief ? 2 : 1)
-                for (int what = 0; what < CALLS; what++)
-                    for (int turn = 0; turn < 2; turn++)
-                        gather((struct call){ .what = (enum kind_of_call)what,
-                                              .comm = MPI_COMM_WORLD,
-                                              .family = &families[f],
-                                              .kind = k,
-                                              .units = units[u],
-                                              .root = k + u,
-                                              .in_place = turn,
-                                              .large = k % 2 });
-    section("types");
-}
-
-/* Ranks take part of which the root, or everybody, has nothing. */
+/* Gathers no bytes, or in calls with counts possibly no bytes of the root. */
 static void nothing(void)
 {
     for (int what = 0; what < CALLS; what++)
@@ -392,8 +367,8 @@ int main(int argc, char **argv)
     read_options(argc, argv, "gathers");
     if (world_size > RANKS_MAX)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    sizes();
-    types();
+    all_lengths(CALLS, with_length);
+    all_types(CALLS, with_type);
     nothing();
     random_sequence(random_call, options.brief ? 100 : 1000);
     return finish("gathers");

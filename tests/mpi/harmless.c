@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * harmless.c - a correct program, to be watched by something that finds faults: a sanitizer,
- * Valgrind, or this program itself, which looks at errno.
+ * harmless.c - a correct program, to be run under a tool that detects faults: a sanitizer,
+ * Valgrind, or this program itself, which checks errno.
  *
  *   harmless [--late] [--threads] [--fault]
  *
- * --late: rank 0 comes late to each call, so that others sleep.  --threads: one thread starts a
- * call and another one waits.  --fault: the program is wrong, it receives past the end of a buffer.
+ * --late: rank 0 enters each call late, so that the others sleep. --threads: one thread starts a
+ * call and another thread waits. --fault: the program is erroneous and receives beyond the end of a
+ * buffer.
  *
- * Buffers have exactly the bytes that the call reads or writes.  errno has an odd value before each
- * function of MPI; "FUNCTION leaves N" is printed where it has another one afterwards.
+ * Buffers have exactly the bytes that the call reads or writes. errno is set to an unusual value
+ * before each function of MPI. "FUNCTION leaves N" is printed if errno has another value
+ * afterwards.
  */
 #include "forms.h"
 
@@ -18,7 +20,7 @@
 
 enum { ODD = 12345, SIZES = 3, ROUNDS = 2, NAMED = 64 };
 
-static const int sizes[SIZES] = { 1, 700, 50000 }; /* elements */
+static const int sizes[SIZES] = { 1, 700, 50000 }; /* in elements */
 static bool late;
 
 /* ---- errno ----------------------------------------------------------------------------------- */
@@ -54,7 +56,7 @@ static void note(const char *function, int value)
 struct exact {
     struct arguments a;
     int *in, *out;
-    int ins, outs; /* elements */
+    int ins, outs; /* in elements */
     bool has_in, has_out;
 };
 
@@ -148,11 +150,12 @@ static void close_exact(struct exact *e, int kind)
     for (int i = 0; i < e->outs; i++)
         if ((kind == EXSCAN && rank == 0) || e->out[i] == wanted)
             good++;
-    check(good == e->outs, "%s: %d of %d elements", collectives[kind].name, good, e->outs);
+    check(good == e->outs, "%s: only %d of %d elements are right", collectives[kind].name, good,
+          e->outs);
     free_exact(e);
 }
 
-/* "Allreduce", "Iallreduce" and "Allreduce_init" are named apart. */
+/* Returns a name that distinguishes the forms, such as Allreduce, Iallreduce and Allreduce_init. */
 static const char *name_of(int kind, enum form form)
 {
     static char names[CALLS][FORMS][40];
@@ -205,7 +208,7 @@ static void each(MPI_Comm comm, enum form form)
                 one(comm, kind, form, sizes[s]);
 }
 
-/* All at once, completed together. */
+/* Starts all collectives and completes them together. */
 static void together(MPI_Comm comm)
 {
     struct exact *e[CALLS];
@@ -223,7 +226,8 @@ static void together(MPI_Comm comm)
         close_exact(e[kind], kind);
 }
 
-/* Bytes that were never written, as gaps of structures are, and then others in the same memory. */
+/* Sends bytes that were never written, like gaps of structures, and then other bytes in the same
+ * memory. */
 static void never_written(MPI_Comm comm)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -291,10 +295,10 @@ static struct handed {
     pthread_cond_t changed;
     struct exact *call;
     MPI_Request request;
-    int kind; /* CALLS: there are no more */
+    int kind; /* CALLS: there are no more calls */
 } handed = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-/* Waits for what the other thread has started, and reads and frees its buffers. */
+/* Waits for calls that the other thread has started, and reads and frees their buffers. */
 static void *wait_for_each(void *arg)
 {
     struct exact *e;
@@ -336,7 +340,7 @@ static void threads(MPI_Comm comm, MPI_Comm other)
     pthread_t waiter;
     MPI_Request request;
 
-    check(pthread_create(&waiter, NULL, wait_for_each, NULL) == 0, "no thread");
+    check(pthread_create(&waiter, NULL, wait_for_each, NULL) == 0, "cannot create a thread");
     for (int s = 0; s < SIZES; s++)
         for (int kind = 0; kind < CALLS; kind++) {
             struct exact *e = open_exact(comm, kind, sizes[s], true);
@@ -348,9 +352,11 @@ static void threads(MPI_Comm comm, MPI_Comm other)
     pthread_join(waiter, NULL);
 }
 
-/* ---- a fault --------------------------------------------------------------------------------- */
+/* ---- an erroneous program
+ * --------------------------------------------------------------------- */
 
-/* Rank 0 is late, so the bytes come while the others wait. */
+/* Receives beyond the end of a buffer. Rank 0 is late, so the bytes arrive while the others
+ * wait. */
 static void overrun(void)
 {
     int n = sizes[1];

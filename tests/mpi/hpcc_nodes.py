@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-HPC Challenge on three nodes of two ranks, which are network namespaces of this machine: its own
-checks pass, and huddle handles each of its collectives, among nodes too.
+Runs HPC Challenge on three nodes of two ranks, which are network namespaces of this machine.  Its
+own checks must pass, and huddle must handle each of its collectives, also among nodes.
 
     hpcc_nodes.py --build BUILD
 
@@ -24,16 +24,17 @@ from run import front_end
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path[:0] = [SOURCE, os.path.join(SOURCE, "examples", "programs")]
 
-import hpcc  # noqa: E402
-from cli.common import namespaces  # noqa: E402
-from jobs import JobFailed  # noqa: E402
+import hpcc
+from jobs import JobFailed
 
-MPIS = ("ompi4", "ompi5")  # of one ABI, which Debian's program has
+from cli.common import namespaces
+
+MPIS = ("ompi4", "ompi5")  # with the ABI of Debian's program
 COUNTS, ROWS, COLUMNS, PROBLEM, LIMIT_S = (2, 2, 2), 2, 3, 600, 300
 
 
 def run(options, nodes, mpi):
-    """Complaints, and a text of what was found."""
+    """Returns the complaints, and a text about the results."""
     with tempfile.TemporaryDirectory(prefix="huddle-hpcc-") as scratch:
         hpcc.write_input(scratch, PROBLEM, ROWS, COLUMNS)
         stats = os.path.join(scratch, "stats.json")

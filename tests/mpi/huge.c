@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * huge.c - gathers, scatters and prefix sums of more than 2^31 bytes a block, blocking and
+ * huge.c - gathers, scatters and prefix sums with more than 2^31 bytes per block, blocking and
  * nonblocking.
  *
  *   huge
  *
- * A block is 2^31 bytes that nobody looks at, and a tail that is checked.  The former are one piece
- * of memory, mapped again and again, so that a block takes 2 MB of memory, and the time of 2 GB.
- * The count is one of a type of 1 MB; in MPIs with functions for large counts also one of bytes.
+ * A block consists of 2^31 bytes that are not checked, and a tail that is checked. The unchecked
+ * bytes are one piece of memory that is mapped repeatedly, so a block takes 2 MB of memory, and the
+ * time of 2 GB. The count is in elements of 1 MB, and in MPIs with functions for large counts also
+ * in bytes.
  */
 #include "forms.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 20, PIECES = 2048, UNITS = PIECES + 1 }; /* the last is the tail */
+enum { PIECE = 1 << 20, PIECES = 2048, UNITS = PIECES + 1 }; /* the last unit is the tail */
 static const size_t block_bytes = (size_t)UNITS * PIECE;
 
-/* Room for some blocks; NULL: no address space. */
+/* Maps memory for `blocks` blocks. Aborts the job if this fails. */
 static unsigned char *room_for(int blocks)
 {
     size_t bytes = block_bytes * (size_t)blocks;
@@ -51,7 +52,7 @@ static void judge(const char *name, unsigned char *room, int block, uint64_t id)
     memset(tail_of(room, block), 0, PIECE);
 }
 
-/* Each rank's block has its own tail; ids as of blocks. */
+/* Makes a gather or scatter. The tail of each rank's block has the rank as its id. */
 static void gather(enum kind_of_call what, enum form form, unsigned char *one, unsigned char *all,
                    MPI_Datatype unit)
 {
@@ -84,7 +85,7 @@ static void gather(enum kind_of_call what, enum form form, unsigned char *one, u
 }
 
 #if MPI_VERSION >= 4
-/* The tail of rank r is 1 + r. */
+/* Makes prefix sums. The tail of rank r has the value 1 + r. */
 static void prefixes(unsigned char *in, unsigned char *out)
 {
     MPI_Request request[2];
@@ -103,7 +104,7 @@ static void prefixes(unsigned char *in, unsigned char *out)
         if (turn >= 2)
             MPI_Wait(&request[0], MPI_STATUS_IGNORE);
         for (int i = 0; i < PIECE && (own || world_rank > 0); i++)
-            if (!check(tail_of(out, 0)[i] == want, "%s: element %d beyond 2^31 is %d, not %d",
+            if (!check(tail_of(out, 0)[i] == want, "%s: element %d beyond 2^31 is %d, expected %d",
                        own ? "scan" : "exscan", i, tail_of(out, 0)[i], want))
                 break;
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inter.c - intercommunicators, their merge, and processes that are spawned later.  2 ranks at
- * least.
+ * inter.c - intercommunicators, their merge, and processes that are spawned later. Needs at least 2
+ * ranks.
  *
  *   inter [--spawn [WORD...] | --connect]
  *
- * --spawn: the children are started by these words, as env -u LD_PRELOAD.  --connect: odd ranks
- * connect to the even ones over a port, several times.
+ * --spawn: the command of the children is prefixed by these words, such as env -u LD_PRELOAD.
+ * --connect: odd ranks connect to the even ranks over a port, several times.
  */
 #include "check.h"
 
@@ -27,13 +27,14 @@ static void intra(MPI_Comm comm, const char *what)
             if (me == root)
                 memcpy(got, want, (size_t)bytes);
             MPI_Bcast(got, bytes, MPI_BYTE, root, comm);
-            check(memcmp(got, want, (size_t)bytes) == 0, "%s: %d bytes from %d", what, bytes, root);
+            check(memcmp(got, want, (size_t)bytes) == 0,
+                  "%s: wrong broadcast of %d bytes from root %d", what, bytes, root);
         }
         MPI_Barrier(comm);
     }
 }
 
-/* The first rank of the `sending` group broadcasts to the other group. */
+/* Broadcasts from the first rank of the `sending` group to the other group. */
 static void inter(MPI_Comm comm, bool sending, const char *what)
 {
     int me;
@@ -42,7 +43,7 @@ static void inter(MPI_Comm comm, bool sending, const char *what)
     MPI_Comm_rank(comm, &me);
     MPI_Barrier(comm);
     MPI_Bcast(&value, 1, MPI_LONG, !sending ? 0 : me == 0 ? MPI_ROOT : MPI_PROC_NULL, comm);
-    check(value == 4711, "%s: got %ld", what, value);
+    check(value == 4711, "%s: got wrong number %ld", what, value);
     MPI_Barrier(comm);
 }
 
@@ -64,8 +65,8 @@ static void between_halves(void)
     section("inter");
 }
 
-/* Allgatherv between the first rank and the others: the array of counts has as many as the other
- * group, and nothing after them can be read. */
+/* Makes an allgatherv between the first rank and the others. The array of counts has as many
+ * elements as the other group, and the memory after them cannot be read. */
 static void one_and_the_rest(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -74,7 +75,7 @@ static void one_and_the_rest(void)
     MPI_Comm group, between;
 
     if (!check(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0,
-               "no page that cannot be read"))
+               "cannot protect a page"))
         return;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank > 0, world_rank, &group);
     MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, world_rank == 0, 6, &between);
@@ -86,7 +87,8 @@ static void one_and_the_rest(void)
     }
     MPI_Allgatherv(&world_rank, 1, MPI_INT, got, counts, at, MPI_INT, between);
     for (int i = 0; i < others; i++)
-        check(got[i] == i + (world_rank == 0), "got %d of rank %d of the others", got[i], i);
+        check(got[i] == i + (world_rank == 0), "got wrong number %d from remote rank %d", got[i],
+              i);
     MPI_Comm_free(&between);
     MPI_Comm_free(&group);
     munmap(pages, 2 * page);
@@ -119,7 +121,7 @@ static void spawn(char *program, char **words, MPI_Comm *family)
                    MPI_ERRCODES_IGNORE);
 }
 
-/* Even and odd ranks as two programs that meet; each group also uses what is its own. */
+/* Connects even and odd ranks like two programs. Each group also uses its own communicator. */
 static void meet_over_a_port(void)
 {
     MPI_Comm half, between, merged;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kept.c - one rank has no private memory left, as far as huddle asks for it, and many
- * communicators are used.  What huddle keeps for that serves some.  Then the job ends with a line:
- * the rank cannot tell the others, who would wait for it for ever.
+ * kept.c - rank 1 has no private memory left for huddle, and many communicators are used. Memory
+ * reserved by huddle for this case suffices for some of them. Then the job ends with a line,
+ * because the rank cannot notify the others, which would wait forever.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -16,7 +16,8 @@ extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t by
 
 static bool exhausted;
 
-/* By the file's own name: the MPI may lie in a folder named huddle. */
+/* Reports whether a library belongs to huddle. Only the file's name counts, because the MPI may be
+ * in a folder named huddle. */
 static bool is_of_huddle(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -24,7 +25,7 @@ static bool is_of_huddle(const char *path)
     return strstr(slash ? slash : path, "huddle") != NULL;
 }
 
-/* Whether the code at an address is huddle's. */
+/* Reports whether the code at an address belongs to huddle. */
 static bool is_huddle(const void *address)
 {
     Dl_info where;
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (is_of_huddle("/huddle/libmpi.so") || !is_of_huddle("/usr/lib/libhuddle-mpich.so")) {
-        fprintf(stderr, "files are not told apart\n");
+        fprintf(stderr, "is_of_huddle() is wrong\n");
         MPI_Finalize();
         return 1;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kinds.h - the ways in which the differential test lays one message out in memory.
+ * kinds.h - the memory layouts that the differential tests use for a message.
  *
  * Kinds of one family have the same type signature per unit of 48 bytes, so ranks may describe the
- * same message by different ones.
+ * same message by different kinds.
  */
 #ifndef HUD_TESTS_KINDS_H
 #define HUD_TESTS_KINDS_H
@@ -37,7 +37,8 @@ static struct layout spaced(int units, int *count)
     return laid_resized(integer(), 0, 12);
 }
 
-/* An int at byte 8 of elements that begin at -4: data and bounds start at different places. */
+/* Makes an int at byte 8 of elements that begin at -4, so data and bounds start at different
+ * places. */
 static struct layout shifted(int units, int *count)
 {
     struct layout of[] = { integer() };
@@ -46,7 +47,7 @@ static struct layout shifted(int units, int *count)
     return laid_resized(laid_struct(1, of, (int[]){ 1 }, (ptrdiff_t[]){ 8 }), -4, 16);
 }
 
-/* One column of a matrix with 5 columns: the whole message is one element. */
+/* Makes a column of a matrix with 5 columns. The whole message is an element. */
 static struct layout column(int units, int *count)
 {
     *count = 1;
@@ -59,7 +60,8 @@ static struct layout backward(int units, int *count)
     return laid_vector(integer(), units * UNIT_INTS, 1, -(ptrdiff_t)sizeof(int));
 }
 
-/* Size equals extent, yet the order in memory is not that of the signature. */
+/* Makes four ints whose order in memory differs from the signature, although the size equals the
+ * extent. */
 static struct layout permuted_four(void)
 {
     return laid_indexed(integer(), 4, (int[]){ 1, 1, 1, 1 }, (int[]){ 2, 0, 3, 1 });
@@ -83,7 +85,7 @@ static struct layout nested(int units, int *count)
     return laid_resized(laid_vector(permuted_four(), 3, 1, 24), 0, 80);
 }
 
-/* Columns that interleave: the next element starts 4 bytes after this one. */
+/* Makes columns that interleave: the next element starts 4 bytes after this element. */
 static struct layout transposed(int units, int *count)
 {
     *count = units;
@@ -107,7 +109,7 @@ static struct layout subarray(int units, int *count)
     return l;
 }
 
-/* Parts of unequal length, and one of none. */
+/* Makes parts of unequal lengths, including an empty part. */
 static struct layout ragged(int units, int *count)
 {
     *count = units;
@@ -154,7 +156,8 @@ static struct layout record_whole(int units, int *count)
 struct kind {
     const char *name;
     struct layout (*make)(int units,
-                          int *count); /* of `units` units; *count elements make the message */
+                          int *count); /* makes a layout of `units` units; *count elements are the
+                                        * message */
 };
 
 static const struct kind ints[] = {
@@ -193,7 +196,7 @@ static struct layout bytes_plain(int units, int *count)
 static const struct kind byte_kinds[] = { { "bytes", bytes_plain } };
 static UNUSED const struct family single_bytes = { byte_kinds, 1 };
 
-/* ---- types of no bytes at all ---- */
+/* ---- types without bytes ---- */
 
 static struct layout empty_contiguous(void)
 {

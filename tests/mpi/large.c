@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * large.c - the functions for large counts, as a program calls them that was built for MPIs with
- * and without them: if the name is there, it works.
+ * large.c - calls the functions for large counts, like a program built for MPIs with and without
+ * these functions: if the symbol is present, it must work.
  */
 #include "check.h"
 
@@ -40,7 +40,7 @@ typedef MPI_Count large;
 
 enum { RANKS_MAX = 64 };
 
-/* What rank `from` sends to rank `to`, which is to + 1 numbers. */
+/* Returns a number sent from rank `from` to rank `to`. The message has to + 1 numbers. */
 static int number(int from, int to, int index)
 {
     return from * 10000 + to * 100 + index;
@@ -85,7 +85,7 @@ static void exchange(void)
                                              places[1], types, MPI_COMM_WORLD));
 }
 
-/* Where what is sent is in place, its counts are nothing to look at. */
+/* Exchanges in place. The send counts must not be read. */
 static void exchange_in_place(void)
 {
     bool good = true;
@@ -118,9 +118,9 @@ static void reduce(void)
           "MPI_Reduce_scatter_c: error %d, first %d", error, got[0]);
 }
 
-/* Of a ring; a rank sends `left` and `right` numbers to its neighbours, one more than it gets from
- * the other side.  The nonblocking one comes after a sum by an operation of the program's, which
- * may be the MPI's own: both take numbers in its order. */
+/* Adds, for a user-defined operation. In the tests on a ring below a rank sends a different number
+ * of elements to each side. The nonblocking exchange follows a sum by this operation, which may
+ * fall back to the MPI; both number their calls in MPI's order. */
 static void add(void *in, void *out, int *count, MPI_Datatype *type)
 {
     (void)type;
@@ -160,7 +160,7 @@ static void neighbors(void)
         sent[i] = number(world_rank, 1, i);
         sent[10 + i] = number(world_rank, 2, i);
     }
-    if (world_size > 2) { /* otherwise both neighbours are one rank */
+    if (world_size > 2) { /* otherwise both neighbors are the same rank */
         judge_ring(
             "MPI_Neighbor_alltoallv_c",
             MPI_Neighbor_alltoallv_c(sent, ins, from, MPI_INT, got, outs, from, MPI_INT, ring), 2,
@@ -170,7 +170,7 @@ static void neighbors(void)
                                               ring, &request[1]);
         MPI_Waitall(2, request, statuses);
         judge_ring("MPI_Ineighbor_alltoallw_c", error, 2, 1, ring);
-        check(sum == world_size, "the sum is %d", sum);
+        check(sum == world_size, "the sum on the ring is %d", sum);
     }
     int mine = number(world_rank, 0, 0), left, right;
     MPI_Cart_shift(ring, 0, 1, &left, &right);

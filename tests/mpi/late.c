@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * late.c - ranks that keep the others waiting, until the test has looked.
+ * late.c - ranks that make the others wait until the test has examined the job.
  *
  *     late
  *
- * Each rank says which process it is.  Before an allreduce of 1 MB rank 1 sleeps until it gets
- * SIGUSR1; before a broadcast rank 2 stops itself until it gets SIGCONT.  Every result is verified.
+ * Each rank prints its process id. Before an allreduce of 1 MB rank 1 sleeps until it gets SIGUSR1.
+ * Before a broadcast rank 2 stops itself until it gets SIGCONT. Every result is verified.
  */
 #include "check.h"
 
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 
     sigemptyset(&wake);
     sigaddset(&wake, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &wake, NULL); /* before the MPI has threads */
+    sigprocmask(SIG_BLOCK, &wake, NULL); /* before the MPI starts threads */
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     rounds();
     printf("rank %d is process %d.\n", world_rank, (int)getpid());

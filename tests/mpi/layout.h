@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * layout.h - MPI datatypes together with what they mean: the blocks of memory they name, in order,
- * worked out here and not asked of the MPI.
+ * layout.h - MPI datatypes together with their meaning: the blocks of memory in order, computed
+ * here instead of queried from the MPI.
  *
- * Each combinator mirrors one MPI constructor.  It consumes the layout it is given (a layout is
- * used once), so expressions nest: laid_vector(laid_basic(MPI_INT, 4), 3, 1, 2).
+ * Each combinator mirrors one MPI constructor. It consumes its argument (a layout is used once), so
+ * expressions nest: laid_vector(laid_basic(MPI_INT, 4), 3, 1, 2).
  */
 #ifndef HUD_TESTS_LAYOUT_H
 #define HUD_TESTS_LAYOUT_H
@@ -18,7 +18,7 @@ struct block {
 
 struct layout {
     MPI_Datatype type;
-    ptrdiff_t lower, extent; /* bytes */
+    ptrdiff_t lower, extent; /* in bytes */
     size_t blocks;
     struct block *block; /* in the order of the type's signature */
 };
@@ -40,8 +40,8 @@ static void laid_free(struct layout *l)
     free(l->block);
 }
 
-/* The general constructor: parts[i] copies of `of[i]` in a row, starting at byte at[i]; bounds are
- * those of the outermost parts. */
+/* Builds a layout of parts[i] consecutive copies of `of[i]` from byte at[i] on, for each i. Its
+ * bounds are the outermost bounds of all parts. */
 static struct layout place(int places, const struct layout *of, const int *parts,
                            const ptrdiff_t *at, MPI_Datatype type)
 {
@@ -80,7 +80,7 @@ static UNUSED struct layout laid_contiguous(struct layout of, int count)
     return l;
 }
 
-/* Displacements in extents of `of`. */
+/* Builds an indexed layout. Displacements are in extents of `of`. */
 static UNUSED struct layout laid_indexed(struct layout of, int places, const int *parts,
                                          const int *displacements)
 {
@@ -100,7 +100,7 @@ static UNUSED struct layout laid_indexed(struct layout of, int places, const int
     return l;
 }
 
-/* Stride in bytes; may be negative. */
+/* Builds a vector. The stride is in bytes and may be negative. */
 static UNUSED struct layout laid_vector(struct layout of, int places, int part,
                                         ptrdiff_t stride_bytes)
 {
@@ -123,7 +123,7 @@ static UNUSED struct layout laid_vector(struct layout of, int places, int part,
     return l;
 }
 
-/* At most 8 members. */
+/* Builds a structure of at most 8 members. */
 static UNUSED struct layout laid_struct(int members, struct layout *of, const int *parts,
                                         const ptrdiff_t *at)
 {
@@ -161,21 +161,21 @@ static UNUSED size_t laid_bytes(const struct layout *l)
     return sum;
 }
 
-/* A buffer of `count` elements in memory of its own, with guard bytes on both sides. */
+/* A buffer of `count` elements in its own memory, with guard bytes on both sides. */
 struct area {
-    unsigned char *memory, *base; /* base: what MPI is given */
+    unsigned char *memory, *base; /* base: the address passed to MPI */
     size_t bytes;
 };
 
 enum { GUARD = 64, BACKGROUND = 0xA5 };
 
-/* Where the data of `count` elements begin and end, seen from their address. */
+/* Computes where the data of `count` elements begin and end, relative to their address. */
 static void span_of(const struct layout *l, int count, ptrdiff_t *low, ptrdiff_t *high)
 {
     *low = *high = 0;
     for (int n = 0; n<count; n += count> 1
                         ? count - 1
-                        : 1) { /* the first and the last element hold the bounds */
+                        : 1) { /* the first and the last element have the bounds */
         for (size_t b = 0; b < l->blocks; b++) {
             ptrdiff_t at = n * l->extent + l->block[b].at, end = at + (ptrdiff_t)l->block[b].bytes;
             *low = at < *low ? at : *low;
@@ -184,7 +184,7 @@ static void span_of(const struct layout *l, int count, ptrdiff_t *low, ptrdiff_t
     }
 }
 
-/* Of data that begin and end there. */
+/* Allocates an area for data between these bounds. */
 static struct area area_between(ptrdiff_t low, ptrdiff_t high)
 {
     struct area a;
@@ -204,7 +204,7 @@ static UNUSED struct area area_of(const struct layout *l, int count)
     return area_between(low, high);
 }
 
-/* Lays `bytes` of the packed message out as the type says. */
+/* Unpacks a packed message according to the type. */
 static UNUSED void area_fill(const struct area *a, const struct layout *l, int count,
                              const unsigned char *packed)
 {

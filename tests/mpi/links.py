@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What crosses the links between nodes, by their own counters, which do not depend on load: nodes are
-network namespaces of this machine (cli/common/namespaces.py).
+Checks the traffic on the links between nodes by their own counters, which do not depend on load.
+Nodes are network namespaces of this machine (cli/common/namespaces.py).
 
     links.py --build BUILD [--brief]
 
@@ -10,8 +10,8 @@ network namespaces of this machine (cli/common/namespaces.py).
   messages of a node, barrier                      ceil(log2 N), and at most twice as many packets
 
 Counters are of a whole node, so they include headers and acknowledgements.  The same program
-without huddle must break one of the bounds where Open MPI 4 is known to: else the test shows
-nothing.  Exit status 77: nodes cannot be made here.
+without huddle must break one of the bounds where Open MPI 4 is known to, since otherwise the test
+proves nothing.  Exit status 77: nodes cannot be made here.
 """
 
 import argparse
@@ -27,10 +27,10 @@ from run import front_end
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
-from cli.common import namespaces  # noqa: E402
+from cli.common import namespaces
 
 MOST, LIMIT_S = 1.06, 240
-TRIES = 3  # acknowledgements of TCP and other traffic of a node come and go: the least counts
+TRIES = 3  # acknowledgements of TCP and other traffic of a node vary: the minimum counts
 KB, MB = 1 << 10, 1 << 20
 BCAST, ALLREDUCE = (4 * KB, 64 * KB, MB), (64 * KB, MB)
 CALLS = {0: 200, 4 * KB: 200, 64 * KB: 40, MB: 8}
@@ -58,7 +58,7 @@ class Links:
         self.loader = os.path.join(build, "lib", "huddle", "libhuddle-loader.so")
 
     def launch(self, nodes, mpi, counts, asked, huddle=True):
-        """({(collective, bytes): [bytes in, bytes out, packets out]}, statistics)"""
+        """Returns ({(collective, bytes): [bytes in, bytes out, packets out]}, statistics)."""
         program = os.path.join(self.build, "libexec", "huddle", f"nodes-{peers.abi(mpi)}")
         with tempfile.TemporaryDirectory(prefix="huddle-links-") as scratch:
             stats = os.path.join(scratch, "stats.json")
@@ -85,21 +85,21 @@ class Links:
 
 
 def handled(statistics, collective):
-    """A complaint, if a call of it was not huddle's."""
+    """Yields a complaint if huddle did not handle all calls of the collective."""
     row = statistics["collectives"][collective]
     if not row["calls"] or row["handled"] != row["calls"]:
         yield f"{collective}: {row['handled']} of {row['calls']} calls handled: {row['passed']}"
 
 
 def judge_barrier(found, statistics, count):
-    """Open MPI 5 may make one more at its end."""
+    """Yields complaints about a barrier.  Open MPI 5 may make an additional call at its end."""
     calls = CALLS[0] + CALLS[0] // 10 + 1
     each, sent = rounds(count), statistics["nodes"]["messages"]
     packets = found["barrier", 0][2]
     yield from handled(statistics, "barrier")
     if not each * calls <= sent <= each * (calls + 1):
         yield f"barrier: {sent} messages of the first node in {calls} calls, not {each} in each"
-    if packets > 2 * rounds(count) + 0.5:  # each acknowledged on its own at most
+    if packets > 2 * rounds(count) + 0.5:  # each message has at most one acknowledgement of its own
         yield f"barrier: {packets} packets of a node in a call, {rounds(count)} messages"
 
 
@@ -113,7 +113,7 @@ def judge_bytes(found, count):
 
 
 def measure(links, nodes, mpi, counts):
-    """Complaints, and a text of what was found."""
+    """Returns the complaints, and a text about the results."""
     count, bad = len(counts), []
     barrier, statistics = links.launch(nodes, mpi, counts, words("barrier", [0]))
     bad += judge_barrier(barrier, statistics, count)

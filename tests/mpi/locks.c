@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * locks.c - a rank waits for a window's lock that another one holds until its nonblocking
- * collective is over.  The first has started that, too: in its wait for the lock it must advance
- * it, or it must be the MPI's own.
+ * locks.c - a rank waits for a window's lock, which another rank holds until its nonblocking
+ * collective has completed. The first rank has started this collective, too. While it waits for the
+ * lock, it must make progress on the collective, or the collective must be the MPI's own.
  */
 #include "check.h"
 
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, window);
     MPI_Barrier(MPI_COMM_WORLD);
     if (world_rank != 0)
-        pause_us(200000); /* rank 0 is in its wait */
+        pause_us(200000); /* rank 0 is waiting by now */
     MPI_Ialltoall(from, BLOCK, MPI_INT, to, BLOCK, MPI_INT, MPI_COMM_WORLD, &request);
     if (world_rank != 0)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     for (int r = 0; r < world_size; r++)
-        check(to[r * BLOCK] == world_rank * BLOCK + r, "block of rank %d", r);
+        check(to[r * BLOCK] == world_rank * BLOCK + r, "the block of rank %d is wrong", r);
     MPI_Win_free(&window);
     free(from);
     free(to);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mismatch.c - wrong programs that are common: ranks whose counts do not match, in one call of a
- * loop of right ones.
+ * mismatch.c - common programming errors: ranks whose counts do not match, in one call of a loop of
+ * correct calls.
  *
- *     mismatch CALL SENT RECEIVED [OTHERS] [--go-on]
+ *     mismatch CALL SENT RECEIVED [OTHERS] [--given-up] [--go-on]
  *
- * Rank 1 gives SENT (and of an alltoall RECEIVED) integers where all others give OTHERS (10).
- * CALL: alltoall, allgather, gather, scatter (these two with rank 1 as the root), bcast, reduce,
+ * Rank 1 passes SENT (and in an alltoall RECEIVED) integers, and all others pass OTHERS (10). CALL:
+ * alltoall, allgather, gather, scatter (the latter two with rank 1 as the root), bcast, reduce,
  * allreduce, scan, exscan.
  *
- * MPI leaves open what becomes of it; an MPI alone reports an error, or some ranks see nothing.
- * What must not happen is that huddle keeps ranks waiting without a word.  --go-on: errors are
- * returned; a rank that sees one makes no further call on the communicator, unless a message was
- * cut short, which leaves the communicator usable; all ranks must reach the end.
+ * MPI does not define the result. An MPI alone reports an error, or some ranks notice nothing.
+ * huddle must not let ranks wait without a message. --go-on: errors are returned. A rank with an
+ * error makes no further call on the communicator, unless a message was truncated, which leaves
+ * the communicator usable. --given-up: huddle gives up the communicator after this truncation.
+ * All ranks must reach the end.
  *
- * Nor may anything be written beyond what a rank has given, and a rank that sees no error must have
- * the blocks of the ranks that agree with it.  This is reported.  After a scan that nobody reports,
- * ranks make further ones with the same counts, whose results must be right.
+ * Nothing may be written beyond the buffer of a rank, and a rank without an error must have the
+ * blocks of the ranks that agree with it. Violations are reported. After a scan without an error,
+ * ranks make further scans with the same counts, whose results must be right.
  */
 #include "check.h"
 
@@ -52,13 +53,13 @@ static bool has_blocks(const char *name)
     return strcmp(name, "alltoall") == 0 || strcmp(name, "allgather") == 0;
 }
 
-/* SENT and RECEIVED are of one call. */
+/* Reports whether SENT and RECEIVED are both counts of one call. */
 static bool has_two_sizes(const char *name)
 {
     return has_blocks(name) || strcmp(name, "gather") == 0 || strcmp(name, "scatter") == 0;
 }
 
-/* Integers that a rank's out has room for. */
+/* Returns the number of integers in a rank's `out`. */
 static int room_of(const char *name, int count)
 {
     bool gathers = strcmp(name, "gather") == 0,
@@ -68,7 +69,7 @@ static int room_of(const char *name, int count)
     return none ? 0 : has_blocks(name) || gathers ? count * world_size : count;
 }
 
-/* A rank sends its number, plus 100. */
+/* Reports whether these integers are the block of a rank, which sends its number plus 100. */
 static bool is_block_of(int rank, int begin, int count)
 {
     for (int i = begin; i < begin + count; i++)
@@ -77,8 +78,8 @@ static bool is_block_of(int rank, int begin, int count)
     return true;
 }
 
-/* False, and a line: something was written beyond what this rank has given, or a block of a rank
- * that agrees is wrong, and no error reports it. */
+/* Checks the buffers. Prints a line and returns false if anything was written beyond this rank's
+ * buffer, or if without an error a block of an agreeing rank is wrong. */
 static bool is_unharmed(const char *name, int count, int others, int class)
 {
     bool agrees = class == MPI_SUCCESS && count == others, fine = true;
@@ -96,7 +97,7 @@ static bool is_unharmed(const char *name, int count, int others, int class)
     return fine && beyond == 0;
 }
 
-/* Before the call that is wrong. */
+/* Fills the buffers before the erroneous call. */
 static void fill(const char *name)
 {
     bool sends_out = strcmp(name, "bcast") == 0 && world_rank == world_size - 1;
@@ -112,7 +113,7 @@ static bool is_scan(const char *name)
     return strcmp(name, "scan") == 0 || strcmp(name, "exscan") == 0;
 }
 
-/* Right calls after the wrong one. */
+/* Makes correct calls after the erroneous call. */
 static void scan_again(const char *name, int count)
 {
     int before = strcmp(name, "exscan") == 0 ? world_rank : world_rank + 1, wrong = 0;
@@ -138,6 +139,8 @@ int main(int argc, char **argv)
     int count = world_rank == 1 ? atoi(argv[2]) : others,
         received = world_rank == 1 ? atoi(argv[3]) : others, class = MPI_SUCCESS;
 
+    bool given_up = argc > 5 && strcmp(argv[5], "--given-up") == 0;
+
     if (strcmp(argv[argc - 1], "--go-on") == 0)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 0; i < RIGHT; i++)
@@ -155,7 +158,8 @@ int main(int argc, char **argv)
     if (is_scan(argv[1]) && class == MPI_SUCCESS)
         scan_again(argv[1], others);
     fflush(stdout);
-    if (class == MPI_SUCCESS || cut || (count < others && strcmp(argv[1], "bcast") == 0))
+    if (class == MPI_SUCCESS || (cut && !given_up) ||
+        (count < others && strcmp(argv[1], "bcast") == 0))
         MPI_Error_class(MPI_Barrier(MPI_COMM_WORLD), &class);
     printf("rank %d is through: error class %d\n", world_rank, class);
     MPI_Finalize();

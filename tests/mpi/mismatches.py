@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases of wrong programs: ranks whose counts do not match, in a call of a loop of right ones."""
+"""
+Cases of wrong programs: ranks whose counts do not match, in one call of a loop of correct calls.
+"""
 
 import os
 
 from cases import ALL, BOTH, DIED, MPICH, OPEN, Case
+from forced import in_tree
 
 
 def large_for_the_mpi(folder):
-    """A tuning file that leaves large broadcasts and exchanges to the MPI."""
-    with open(os.path.join(folder, "tuning.toml"), "w", encoding="utf-8") as file:
-        file.write(
-            "".join(
-                f'[[{name}]]\nbytes = "64K-"\nalgorithm = "mpi"\n' for name in ("bcast", "alltoall")
-            )
-        )
+    """Writes a tuning file by which large broadcasts and exchanges fall back to the MPI."""
+    with open(os.path.join(folder, "tuning.rules"), "w", encoding="utf-8") as file:
+        file.write("bcast bytes=64K- -> mpi\nalltoall bytes=64K- -> mpi\n")
 
 
-# What a call whose counts do not match may say: under Open MPI nothing, where Open MPI itself finds
-# out; nothing either, where what was sent fits.
+# The possible reports of a call whose counts do not match.  Under Open MPI there may be none if
+# Open MPI itself finds the error, or if the sent data fits.
 UNEQUAL = (
     r"alltoall of MPI_COMM_WORLD \(4 ranks\): rank 1 sends \d+ bytes to each rank and receives 40"
-    r" from each rank; the call fails, later ones are .* own"
+    r" from each rank; the call fails, and later calls fall back to "
 )
 UNEQUAL_GATHER = (
     r"gather of .*: rank 1 sends 80 bytes and receives 40 from each rank; the call fails"
@@ -30,12 +29,15 @@ UNEQUAL_SCATTER = (
 )
 DIFFERENT = (
     r"ranks of MPI_COMM_WORLD \(4 ranks\) make different calls: rank \d calls \w+.*, rank \d calls"
-    r" .*; the call fails, later ones are .* own"
+    r" .*; the call fails, and later calls fall back to "
 )
 
 
+FATAL = r"fatal error in MPI_Alltoall on MPI_COMM_WORLD, rank \d: Message truncated"
+
+
 def different(call, *sizes):
-    """Of two ranks, each with one of the sizes."""
+    """Returns the report about two ranks with different sizes among these."""
     blocks = " with blocks of" if call in ("alltoall", "allgather") else " of"
     each = rf"{call}{blocks} ({'|'.join(str(size) for size in sizes)}) bytes( (with|and) root 3)?"
     return (
@@ -45,7 +47,9 @@ def different(call, *sizes):
 
 
 def through(name, ranks, words, mpis=BOTH, **more):
-    """Ends in time, with an error on some ranks or none, and all ranks are through."""
+    """
+    Makes a case that ends in time, with an error on some ranks or none, and all ranks get through.
+    """
     return Case(
         "mismatch",
         name,
@@ -54,24 +58,27 @@ def through(name, ranks, words, mpis=BOTH, **more):
         words,
         fails=None,
         seconds=40,
-        prints=[f"rank {r} is through" for r in range(ranks)],
+        prints=[f"rank {r} is through" for r in range(ranks)] + more.pop("prints", []),
         **more,
     )
 
 
 def mismatch(call, sent, received, mpis, others=10, **more):
-    """The job ends in time; where errors are returned all ranks are through."""
+    """Makes cases in which the job ends in time; if errors are returned, all ranks get through."""
     words = ["{bin}/mismatch", call, str(sent), str(received), str(others)]
+    name = " ".join(words[1:])
+    if any("make different calls" in line for line in more.get("says", ())):
+        words.append("--given-up")  # later calls of the ranks with an error fall back to the MPI
     return [
-        Case("mismatch", " ".join(words[1:]), mpis, 4, words, fails=None, seconds=40, **more),
-        through(" ".join(words[1:]) + ", errors returned", 4, [*words, "--go-on"], mpis, **more),
+        Case("mismatch", name, mpis, 4, words, fails=None, seconds=40, **more),
+        through(name + ", errors returned", 4, [*words, "--go-on"], mpis, **more),
     ]
 
 
 def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
     """
-    One algorithm serves the counts of all: nothing is written beyond them, and the ranks that get
-    more than they have room for report it.
+    Makes a case in which one algorithm serves the counts of all ranks.  No rank writes beyond its
+    count, and the ranks that receive more than they have space for report it.
     """
     reduces = call in ("reduce", "allreduce")
     cut = [reduces or (r == 1) == (sent < others) for r in range(4)]
@@ -93,14 +100,14 @@ def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
 
 
 def chained(call, count, others, *more_words, **more):
-    """A scan in fragments."""
+    """Makes a case of a scan in fragments."""
     return Case(
         "mismatch",
         f"{call}/chain {count} {others}",
         BOTH,
         4,
         ["{bin}/mismatch", call, str(count), str(count), str(others), *more_words],
-        env={f"HUDDLE_{call.upper()}": "chain", f"HUDDLE_{call.upper()}_CHAIN_FRAGMENT": "4K"},
+        env={f"HUDDLE_{call.upper()}": "chain", f"HUDDLE_LAB_{call.upper()}_CHAIN_FRAGMENT": "4K"},
         collectives=(call,),
         seconds=40,
         **more,
@@ -110,11 +117,32 @@ def chained(call, count, others, *more_words, **more):
 MISMATCHES = [
     *mismatch("alltoall", 20, 10, MPICH, says=[UNEQUAL]),
     *mismatch("alltoall", 5, 10, ("mpich4",), says=[UNEQUAL], again=True),
-    # (Open MPI itself refuses these on the rank that is wrong; where errors are returned the others
-    # wait for it, as without huddle)
+    # Open MPI itself rejects these calls on the wrong rank.  If errors are returned, the others
+    # wait for it, as without huddle.
     mismatch("alltoall", 20, 10, OPEN, may_say=[DIED.format(call="alltoall")])[0],
     *mismatch("alltoall", 20000, 20000, BOTH, says=[different("alltoall", 40, 80000)]),
-    # (the root's own sizes; an MPI alone may find them out itself, or not)
+    # The class of the error is the MPI's own.
+    through(
+        "alltoall 20000, the error's class",
+        4,
+        ["{bin}/mismatch", "alltoall", "20000", "20000", "10", "--given-up", "--go-on"],
+        ALL,
+        says=[different("alltoall", 40, 80000)],
+        prints=[f"rank {r}: no harm, truncated" for r in range(4)],
+    ),
+    Case(
+        "mismatch",
+        "alltoall 20000, errors are fatal",
+        ("mpich4", "mpich5"),
+        4,
+        ["{bin}/mismatch", "alltoall", "20000", "20000"],
+        fails=True,
+        seconds=40,
+        says=[different("alltoall", 40, 80000), FATAL],
+        says_each=True,
+        prints=[FATAL],
+    ),
+    # The root's own sizes; an MPI alone may find the error itself.
     *mismatch("gather", 20, 10, MPICH, says=[UNEQUAL_GATHER]),
     *mismatch("scatter", 20, 10, MPICH, says=[UNEQUAL_SCATTER]),
     *[
@@ -156,7 +184,7 @@ MISMATCHES = [
             call, 100000, 0, BOTH, says=[different(call, 40, 400000)], again=call == "allreduce"
         )
     ],
-    # (a rank that needs fewer pieces than the others is through, and waits in the next call)
+    # A rank that needs fewer pieces than the others gets through, and waits in the next call.
     *[
         case
         for call in ("allreduce", "reduce")
@@ -170,8 +198,8 @@ MISMATCHES = [
             again=call == "reduce",
         )
     ],
-    # (sizes of which huddle serves one, and the MPI the other; a rank inside the MPI stays there
-    # where errors are returned)
+    # Sizes of which huddle serves one and the MPI the other.  A rank inside the MPI stays there if
+    # errors are returned.
     *[
         mismatch(
             call,
@@ -180,7 +208,7 @@ MISMATCHES = [
             ("mpich4", "ompi4"),
             says=[different(call, 40, 400000)],
             prepare=large_for_the_mpi,
-            env={"HUDDLE_TUNING": "{folder}/tuning.toml"},
+            env={"HUDDLE_TUNING": "{folder}/tuning.rules"},
         )[0]
         for call in ("bcast", "alltoall")
     ],
@@ -192,7 +220,8 @@ MISMATCHES = [
             call, count, 0, BOTH, may_say=[DIFFERENT], again=count == 5 or call == "reduce"
         )
     ],
-    # (sent equals received on each rank: by a little and by a lot, small blocks and large ones)
+    # Sent equals received on each rank: differences by a little and by a lot, small and large
+    # blocks.
     *[
         cut_short(call, "inline", sent, others)
         for call in ("alltoall", "allgather")
@@ -207,9 +236,10 @@ MISMATCHES = [
             ("reduce", ("single",)),
         )
         for algorithm in algorithms
+        if (call, algorithm) in in_tree()
         for sent, others in ((101, 100), (8000, 4000), (40000, 131072))
     ],
-    # (by far fewer fragments or more than a rank has cells; and by a few)
+    # Far more or far fewer fragments than a rank has cells; and a few more.
     *[
         chained(
             call,

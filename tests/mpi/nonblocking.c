@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nonblocking.c - checks the nonblocking and persistent collectives of any MPI, byte by byte, next
- * to the blocking ones.
+ * nonblocking.c - checks the nonblocking and persistent collectives of any MPI, byte by byte,
+ * compared with the blocking collectives.
  *
  *   nonblocking OPTIONS    (options.h)
  *
  * Sections: each collective in each form, completed in each way; many in flight on several
  * communicators, completed in any order, with blocking calls and messages between them; ranks that
- * come late; what a program may free as soon as a call has begun; attributes of types;
- * communicators whose first calls are nonblocking; waits that need the progress of other requests.
+ * are late; objects that a program may free after a call has started; attributes of types;
+ * communicators whose first calls are nonblocking; waits that need progress on other requests.
  */
 #include "pieces.h"
 #include "ways.h"
@@ -21,13 +21,15 @@ static const struct {
     int units, rounds;
 } sizes[] = { { 0, 1 }, { 1, 2 }, { 40, 1 }, { 700, 1 }, { 9000, 1 } };
 
-/* Of a nonblocking call nothing is left; a persistent request is inactive, and stays. */
+/* Completes a call. Afterwards a nonblocking request is MPI_REQUEST_NULL, and a persistent request
+ * is inactive but still exists. */
 static void complete(struct piece *p, enum form form, int way, int error)
 {
     if (form != BLOCKING && error == MPI_SUCCESS)
         error = wait_one(&p->request, way);
     piece_check(p, form, error);
-    check((p->request != MPI_REQUEST_NULL) == (form == PERSISTENT), "a request is left, or gone");
+    check((p->request != MPI_REQUEST_NULL) == (form == PERSISTENT),
+          "a nonblocking request remains, or a persistent request is gone");
 }
 
 static int start(struct piece *p, enum form form)
@@ -90,7 +92,7 @@ static struct piece *draw_piece(MPI_Comm comm, uint64_t *state)
                       ++calls ^ options.seed << 32);
 }
 
-/* In an order of this rank's own. */
+/* Completes all requests in a different order on each rank. */
 static void complete_all(struct piece **pieces, const enum form *forms, int count)
 {
     MPI_Request requests[FLIGHT];
@@ -133,7 +135,7 @@ static void pass_on(uint64_t *state)
     check(got == before, "a message was lost");
 }
 
-/* All ranks are in all of these communicators. */
+/* Starts and completes many calls on communicators of all ranks. */
 static void flight(MPI_Comm *comm, int comms, uint64_t *state)
 {
     struct piece *pieces[FLIGHT];
@@ -176,7 +178,8 @@ static void many(void)
     section("many");
 }
 
-/* ---- who comes late -------------------------------------------------------------------------- */
+/* ---- late ranks
+ * -------------------------------------------------------------------------------- */
 
 static void late(void)
 {
@@ -188,14 +191,15 @@ static void late(void)
             pause_us(3000);
         start(p, NONBLOCKING);
         if ((turn + 1) % world_size == world_rank)
-            pause_us(2000); /* computes, and makes no progress */
+            pause_us(2000); /* computes, without making progress */
         complete(p, NONBLOCKING, turn % WAYS, MPI_SUCCESS);
         piece_free(p);
     }
     section("late");
 }
 
-/* ---- what may be freed early ----------------------------------------------------------------- */
+/* ---- objects that may be freed early
+ * ------------------------------------------------------------ */
 
 static void freed(void)
 {
@@ -228,7 +232,8 @@ static void freed(void)
     section("freed");
 }
 
-/* ---- what is the program's alone ------------------------------------------------------------- */
+/* ---- attributes of types
+ * ------------------------------------------------------------------------ */
 
 static int attribute_calls;
 
@@ -248,7 +253,7 @@ static int delete_attribute(MPI_Datatype type, int key, void *value, void *extra
     return MPI_SUCCESS;
 }
 
-/* No call copies the attributes of its type. */
+/* Checks that no call copies the attributes of its type. */
 static void attributes(void)
 {
     MPI_Datatype type;
@@ -264,7 +269,8 @@ static void attributes(void)
             numbers[i] = world_rank == 0 ? turn + i : -1;
         MPI_Ibcast(numbers, 1, type, 0, MPI_COMM_WORLD, &request);
         wait_one(&request, turn % WAYS);
-        check(numbers[0] == turn && numbers[2] == turn + 2, "the broadcast of a type's data");
+        check(numbers[0] == turn && numbers[2] == turn + 2,
+              "wrong data in a broadcast of a type with attributes");
     }
     check(attribute_calls == 0, "%d calls of the program's functions", attribute_calls);
     MPI_Type_free(&type);
@@ -273,7 +279,8 @@ static void attributes(void)
     section("attributes");
 }
 
-/* ---- first calls, and communicators made meanwhile ------------------------------------------- */
+/* ---- first calls, and communicators created meanwhile
+ * ------------------------------------------- */
 
 static void firsts(void)
 {
@@ -292,7 +299,7 @@ static void firsts(void)
             forms[i] = NONBLOCKING;
             start(pieces[i], NONBLOCKING);
         }
-        MPI_Comm_dup(comm[0], &later); /* while calls of it are in flight */
+        MPI_Comm_dup(comm[0], &later); /* while calls on it are in flight */
         MPI_Comm_idup(comm[1], &idle, &made);
         if (turn % 2)
             complete_all(pieces, forms, 3 * NEW);
@@ -309,7 +316,8 @@ static void firsts(void)
     section("firsts");
 }
 
-/* ---- 10,000 at once -------------------------------------------------------------------------- */
+/* ---- 10,000 requests at once
+ * -------------------------------------------------------------------- */
 
 static void thousands(int requests, int comms)
 {
@@ -327,8 +335,8 @@ static void thousands(int requests, int comms)
     }
     MPI_Waitall(requests, request, statuses);
     for (int i = 0; i < requests; i++)
-        if (!check(out[i] == world_size * i + world_size * (world_size - 1) / 2, "sum %d of %d", i,
-                   requests))
+        if (!check(out[i] == world_size * i + world_size * (world_size - 1) / 2,
+                   "sum %d of %d is wrong", i, requests))
             break;
     for (int i = 0; i < comms; i++)
         MPI_Comm_free(&comm[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nonblocking_threads.c - MPI_THREAD_MULTIPLE: threads with requests in flight on communicators of
- * their own, while one thread waits for requests that another has started.
+ * nonblocking_threads.c - MPI_THREAD_MULTIPLE: threads have requests in flight on their own
+ * communicators, and a thread waits for requests that another thread has started.
  */
 #include "check.h"
 
@@ -16,7 +16,8 @@ struct work {
     int in[FLIGHT], out[FLIGHT], pair[FLIGHT][3];
 };
 
-/* Of a type that the program frees at once: it lasts until the request ends. */
+/* Starts a broadcast with a derived type that is freed at once. The type must last until the
+ * request ends. */
 static void start_derived(struct work *w, int i)
 {
     MPI_Datatype type;
@@ -90,7 +91,8 @@ static void *wait_for_other(void *arg)
     return NULL;
 }
 
-/* One thread starts, another waits; meanwhile the first is in a blocking call of a communicator. */
+/* Starts requests in one thread and waits for them in another. Meanwhile the first thread is in a
+ * blocking call on another communicator. */
 static void handed_over(struct work *work)
 {
     pthread_t thread;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * operands.h - what the differential test of reductions reduces: elements of a predefined or
- * derived type under an operation.
+ * operands.h - the operands of the differential test of reductions: elements of a predefined or
+ * derived type, with an operation.
  *
  * Values are small integers wherever an operation rounds, so that every order of the ranks gives
- * the same bits of a floating-point result.
+ * the same bits in a floating-point result.
  */
 #ifndef HUD_TESTS_OPERANDS_H
 #define HUD_TESTS_OPERANDS_H
@@ -13,13 +13,13 @@
 
 #include <float.h>
 
-/* What the bytes of a block are: 'i' signed, 'u' unsigned, 'f' C's floating point, 'q' the 16 bytes
- * of Fortran's REAL16, 'b' a truth value. */
+/* The format of a block: 'i' signed, 'u' unsigned, 'f' a C floating-point type, 'q' the 16 bytes of
+ * Fortran's REAL16, 'b' a truth value. */
 struct operand {
     const char *name, *op_name;
     struct layout l;
-    const char *forms; /* of the blocks in turn */
-    bool loose_gaps;   /* of predefined pairs and long doubles: an MPI may copy them */
+    const char *forms; /* one letter per block, repeated */
+    bool loose_gaps;   /* an MPI may copy the gaps of predefined pairs and long doubles */
     MPI_Op op;
 };
 
@@ -34,7 +34,7 @@ static char form_of(const struct operand *o, size_t block)
     return o->forms[block % strlen(o->forms)];
 }
 
-/* ---- predefined types, by what may be done to them ---- */
+/* ---- predefined types, by their valid operations ---- */
 
 enum { OPS_MAX = 10 };
 
@@ -126,8 +126,8 @@ static const struct basic basics[] = {
 /* clang-format on */
 enum { BASICS = sizeof basics / sizeof *basics };
 
-/* Open MPI may take REAL16 for a long double; a reduction of Intel MPI's crashes on it among three
- * ranks. */
+/* Reports whether the MPI computes REAL16 correctly. Open MPI may treat REAL16 as long double, and
+ * a reduction of Intel MPI crashes with this type on three ranks. */
 static bool really_quad(const struct basic *b)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -141,8 +141,8 @@ static bool really_quad(const struct basic *b)
            MPI_Reduce_local(in, out, 1, b->type, MPI_SUM) == MPI_SUCCESS && out[0] == 7;
 }
 
-/* False: this MPI knows no such type, or not in that size, or does not apply the operation to
- * it. */
+/* Makes an operand. Returns false if this MPI does not have the type, has another size for the
+ * type, or does not apply the operation to it. */
 static bool operand_of(const struct basic *b, int op, struct operand *o)
 {
     unsigned char in[64] = { 0 }, out[64] = { 0 };
@@ -181,10 +181,11 @@ static bool is_op(const struct operand *o, const char *name)
 }
 
 /*
- * Integers of 4 bytes or more wrap, as that is the same in any order (Open MPI's sums of shorter
- * ones saturate).  None without sign is too large to be one with sign (for a maximum MPICH 4 takes
- * all, and Open MPI MPI_OFFSET, for the other kind).  Few values for pairs, which shall tie, and
- * for truth.
+ * Returns a value for the operation. Integers of 4 bytes or more wrap around, which gives the same
+ * result in any order (Open MPI's sums of shorter integers saturate). Unsigned values for maximum
+ * and minimum are positive as signed values, too, because MPICH 4 treats all types, and Open MPI
+ * MPI_OFFSET, with the other signedness. Pairs and truth values have few different values, so that
+ * pairs tie.
  */
 static int64_t small_value(const struct operand *o, size_t block, uint64_t random)
 {
@@ -218,12 +219,13 @@ static void put(char form, unsigned char *at, size_t bytes, int64_t value)
         memcpy(at, &(double){ (double)value }, bytes);
     else if (form == 'f')
         memcpy(at, &(long double){ (long double)value },
-               LDBL_MANT_DIG == 64 ? 10 : bytes); /* the rest has no meaning */
+               LDBL_MANT_DIG == 64 ? 10 : bytes); /* the remaining bytes are padding */
     else
         memcpy(at, &value, bytes);
 }
 
-/* Complex factors are 1, -1, i, -i, at times 1 + i: their products are exact, however many. */
+/* Returns a part of a value. Complex factors are 1, -1, i, -i, and sometimes 1 + i, so products of
+ * any number of factors are exact. */
 static int64_t value_at(const struct operand *o, size_t block, uint64_t random)
 {
     char form = form_of(o, block);
@@ -235,7 +237,7 @@ static int64_t value_at(const struct operand *o, size_t block, uint64_t random)
     return small_value(o, block, is_op(o, "prod") ? random : mix(random + block));
 }
 
-/* What `rank` contributes to the call `id`: a function of these alone. */
+/* Returns the contribution of `rank` to the call `id`, a function of these arguments only. */
 static struct area contribution(const struct operand *o, int count, uint64_t id, int rank)
 {
     struct area a = area_of(&o->l, count);
@@ -251,8 +253,7 @@ static struct area contribution(const struct operand *o, int count, uint64_t id,
     return a;
 }
 
-/* Numbers are compared as such (a long double has bytes without meaning, a zero may have a
- * sign). */
+/* Compares two values as numbers. A long double has padding bytes, and a zero may have a sign. */
 static bool same_value(char form, const unsigned char *a, const unsigned char *b, size_t bytes)
 {
     quad q[2];

@@ -3,15 +3,16 @@
  * operations.c - reductions with user-defined operations, on elements with every memory layout that
  * a datatype allows.
  *
- * An element is a pair (a, b), the function x -> a x + b.  One operation composes two elements,
- * which does not commute; the other adds them.  A layout tells where an element's members are: in a
- * run, in reverse order, with gaps, below the element's address, from the end of the buffer down,
- * or at other places on other ranks.  The user's function must find members at the places of the
- * layout, and bytes between them must not change.
+ * An element is a pair (a, b), which represents the function x -> a x + b. One operation composes
+ * two elements, which does not commute; the other operation adds them. A layout determines the
+ * places of an element's members: contiguous, in reverse order, with gaps, below the element's
+ * address, from the end of the buffer downwards, or at different places on different ranks. The
+ * user's function must find members at the places of the layout, and bytes between them must not
+ * change.
  *
  *     operations [--hard] [COLLECTIVE...]
  *
- * --hard: also layouts on which some MPIs crash without huddle (they write beyond their temporary
+ * --hard: also layouts with which some MPIs crash without huddle (they write beyond their temporary
  * memory); for runs in which huddle handles every call.
  */
 #include "check.h"
@@ -22,12 +23,14 @@ enum { MEMBERS_MAX = 1300, GUARD = 0x5a };
 
 static const struct layout {
     const char *name;
-    long at[2];         /* of a and b, in bytes */
-    long lower, extent; /* 0, 0: as MPI makes them */
-    int repeats;        /* so many pairs make an element, `apart` bytes from each other; 0: one */
+    long at[2];         /* offsets of a and b in bytes */
+    long lower, extent; /* 0, 0 for the MPI's default */
+    int repeats;        /* number of pairs in an element, `apart` bytes from each other; 0 means a
+                         * single pair */
     long apart;
-    enum { EASY, LEFT, HARD } kind; /* LEFT: falls back to the MPI; HARD: only with huddle */
-    long even;                      /* where b lies on ranks of even numbers; 0: there, too */
+    enum { EASY, LEFT, HARD } kind; /* LEFT: falls back to the MPI; HARD: tested only with huddle */
+    long even;                      /* offset of b on ranks with even numbers; 0 for the same offset
+                                     * on all ranks */
 } layouts[] = {
     { "run", { 0, 4 }, 0, 0, 0, 0, EASY, 0 },
     { "other order", { 4, 0 }, 0, 0, 0, 0, EASY, 0 },
@@ -45,8 +48,8 @@ static const struct layout {
     { "downwards", { 0, 8 }, 0, -16, 0, 0, HARD, 0 },
     { "downwards, below", { -8, 12 }, -8, -24, 0, 0, HARD, 0 },
 };
-static const struct layout *current; /* of the operation that is running */
-static bool far;                     /* its elements are wide, on some rank */
+static const struct layout *current; /* layout of the running operation */
+static bool far;                     /* whether its elements are wide on some rank */
 
 static int pairs_of(const struct layout *l)
 {
@@ -148,7 +151,7 @@ static void make_operations(void)
 
 struct area {
     size_t bytes;
-    char *memory, *first; /* first: element 0, as MPI counts */
+    char *memory, *first; /* first: element 0 as MPI counts */
 };
 
 static struct area area_of(MPI_Aint extent, int count)
@@ -169,7 +172,7 @@ static word value(uint64_t id, int rank, int element, int pair, int which)
            (which == 0);
 }
 
-/* This rank's contribution, elements [0, count). */
+/* Fills in this rank's contribution, elements [0, count). */
 static void contribute(const struct area *a, MPI_Aint extent, int count, uint64_t id)
 {
     for (int i = 0; i < count; i++)
@@ -178,7 +181,8 @@ static void contribute(const struct area *a, MPI_Aint extent, int count, uint64_
                 *member(a->first + i * extent, k, w) = value(id, world_rank, i, k, w);
 }
 
-/* Elements [from, from + count) of the result of so many ranks, from element 0 of the area on. */
+/* Fills in elements [from, from + count) of the result over `ranks` ranks, beginning at element 0
+ * of the area. */
 static void expect(const struct area *a, MPI_Aint extent, int from, int count, uint64_t id,
                    const struct operation *o, int ranks)
 {
@@ -202,7 +206,8 @@ struct call {
     MPI_Datatype type;
     const struct operation *operation;
     int count, root;
-    int counts[256], first; /* of reduce_scatter, and where this rank's block begins */
+    int counts[256], first; /* counts of reduce_scatter, and the first element of this rank's
+                             * block */
     const void *in;
     void *out;
 };
@@ -245,7 +250,7 @@ static const struct collective {
     const char *name;
     int (*call)(const struct call *c);
     bool rooted, scatters, even;
-    enum { OF_ALL, UP_TO, BEFORE } of; /* whose contributions the result of a rank has */
+    enum { OF_ALL, UP_TO, BEFORE } of; /* the ranks whose contributions are in a rank's result */
 } collectives[] = {
     { "allreduce", do_allreduce, false, false, false, OF_ALL },
     { "reduce", do_reduce, true, false, false, OF_ALL },
@@ -255,7 +260,7 @@ static const struct collective {
     { "exscan", do_exscan, false, false, false, BEFORE },
 };
 
-/* Blocks of `count` elements on average, the first of none. */
+/* Sets blocks of `count` elements, or of r * count elements at rank r. Returns the total. */
 static int cut(struct call *c, int count, bool even)
 {
     int total = 0;
@@ -281,7 +286,7 @@ static bool same(const struct area *a, const struct area *b, MPI_Aint extent, in
     return same;
 }
 
-static bool hard; /* also what some MPIs do not survive, by themselves */
+static bool hard; /* also layouts with which some MPIs crash without huddle */
 
 static void one_call(const struct collective *with, const struct operation *o, MPI_Datatype type,
                      MPI_Aint extent, int count, bool in_place)
@@ -290,8 +295,8 @@ static void one_call(const struct collective *with, const struct operation *o, M
     struct call c = { .type = type, .operation = o, .root = (int)(++id % (uint64_t)world_size) };
 
     if (in_place &&
-        (!hard || current->kind == LEFT)) /* MPICH 4.0 reads from MPI_IN_PLACE where operations that
-                                             do not commute end at another rank */
+        (!hard || current->kind == LEFT)) /* MPICH 4.0 reads from MPI_IN_PLACE if a non-commutative
+                                           * reduction has a root other than 0 */
         c.root = 0;
 
     c.count = with->scatters ? cut(&c, count, with->even) : count;
@@ -308,7 +313,7 @@ static void one_call(const struct collective *with, const struct operation *o, M
     expect(&want, extent, with->scatters ? c.first : 0, own, id, o, ranks);
     calls_left += current->kind == LEFT && c.count > 0 && world_size > 1;
     int error = with->call(&c);
-    /* Outside its own block, the buffer of a reduce_scatter in place is undefined. */
+    /* Outside of its own block, the buffer of an in-place reduce_scatter is undefined. */
     bool good = in_place && with->scatters ? same(&out, &want, extent, own)
                                            : memcmp(out.memory, want.memory, want.bytes) == 0;
     check(error == MPI_SUCCESS && good, "%s of %d elements (%s), %s%s: error %d or wrong bytes",
@@ -318,7 +323,7 @@ static void one_call(const struct collective *with, const struct operation *o, M
     free(want.memory);
 }
 
-/* Whether a word is among the arguments; without words: all are. */
+/* Reports whether a word is among the arguments. Without words, all collectives are meant. */
 static bool named(const char *const *words, const char *wanted)
 {
     bool any = false, found = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * operators.h - a user's own operations, on predefined and on derived types.
+ * operators.h - user-defined operations on predefined and derived types.
  *
- * An element is a row of pairs (a, b) of unsigned.  "add" adds each number and commutes; "compose"
- * takes a pair for the map x -> a x + b and composes, left after right: associative, not
- * commutative.  Both read and write elements where their type has them: packed bytes would come out
- * wrong.
+ * An element is a row of pairs (a, b) of unsigned. "add" adds each number and commutes. "compose"
+ * takes a pair as the map x -> a x + b and composes maps, left after right, which is associative
+ * but not commutative. Both read and write elements at the places that their type defines, so
+ * packed bytes would give wrong results.
  */
 #ifndef HUD_TESTS_OPERATORS_H
 #define HUD_TESTS_OPERATORS_H
@@ -15,8 +15,8 @@
 enum { OPERATORS = 2, SHAPES = 8 };
 
 static const struct operand
-    *applied; /* of the collective that is running; a user's function is told no more than a type */
-static int misfits; /* calls of a user's function with another type than the collective's */
+    *applied;       /* operand of the running collective; a user's function gets only a type */
+static int misfits; /* calls of a user's function with another type than the collective's type */
 
 static unsigned load(const unsigned char *at)
 {
@@ -81,7 +81,7 @@ static struct layout number(void)
     return laid_basic(MPI_UNSIGNED, sizeof(unsigned));
 }
 
-/* A predefined type whose elements are such pairs. */
+/* Makes a predefined type whose elements are pairs. */
 static struct layout predefined(void)
 {
     struct layout l = laid_contiguous(number(), 2);
@@ -101,7 +101,8 @@ static struct layout gaps(void)
     return laid_resized(laid_vector(number(), 4, 1, 12), 0, 48);
 }
 
-/* Size equals extent, yet the order in memory is not that of the signature. */
+/* Makes four numbers whose order in memory differs from the signature, although the size equals the
+ * extent. */
 static struct layout out_of_order(void)
 {
     return laid_indexed(number(), 4, (int[]){ 1, 1, 1, 1 }, (int[]){ 2, 0, 3, 1 });
@@ -117,13 +118,13 @@ static struct layout shrunk(void)
     return laid_resized(laid_indexed(number(), 2, (int[]){ 1, 1 }, (int[]){ 3, 1 }), 4, 24);
 }
 
-/* 800 bytes in 1,200: cut by most fragments. */
+/* Makes elements of 800 bytes in 1,200, which most fragments split. */
 static struct layout longer(void)
 {
     return laid_resized(laid_vector(laid_contiguous(number(), 2), 100, 1, 12), 0, 1200);
 }
 
-/* More than huddle's largest element. */
+/* Makes elements larger than huddle's maximum. */
 static struct layout huge(void)
 {
     return laid_contiguous(number(), 1500);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * options.h - shared by the differential programs: their options, the communicators that they use
- * at random, and how long they run.
+ * options.h - shared by the differential programs: their options, the communicators for random
+ * calls, and the running time.
  *
  *   [--brief] [--beyond] [--fixed] [--seed N] [--seconds N] [--most BYTES]
  *
- * --brief: fewer roots, sizes and rounds.  --most: no message larger than this (slow machines).
- * --fixed: HUDDLE_REDUCE_ORDER=fixed is set.  --beyond: also calls in which some MPIs fail or crash
+ * --brief: fewer roots, sizes and rounds. --most: maximum bytes of a message (for slow machines).
+ * --fixed: HUDDLE_REDUCE_ORDER=fixed is set. --beyond: also calls that fail or crash in some MPIs
  * without huddle, for runs in which huddle handles every call; see `beyond` in each program.
  */
 #ifndef HUD_TESTS_OPTIONS_H
@@ -19,7 +19,7 @@ static struct options {
     uint64_t seed, seconds, max;
 } options = { .seed = 1, .seconds = 0, .max = 4u << 20 };
 
-/* Of --NAME, or --NAME VALUE; prints the program's name and seed. */
+/* Reads options of the form --NAME or --NAME VALUE. Prints the program's name and seed. */
 static void read_options(int argc, char **argv, const char *program)
 {
     static const struct {
@@ -45,7 +45,7 @@ static void read_options(int argc, char **argv, const char *program)
         printf("%s: %d ranks, seed %llu\n", program, world_size, (unsigned long long)options.seed);
 }
 
-/* The roots that are tried: all, or first, middle and last. */
+/* Returns the root to test after `root`: all ranks in turn, or first, middle and last. */
 static UNUSED int next_root(int root, int size)
 {
     int step = options.brief || size > 16 ? (size + 1) / 2 : 1;
@@ -53,7 +53,8 @@ static UNUSED int next_root(int root, int size)
     return root == size - 1 ? size : root + step < size ? root + step : size - 1;
 }
 
-/* slot: 0 world, 1 dup, 2 odd and even, 3 reversed, 4 dup of a split, 5 self. */
+/* Makes a communicator for a slot: 0 world, 1 dup, 2 odd and even, 3 reversed, 4 dup of a split, 5
+ * self. */
 enum { COMMS = 6 };
 
 static UNUSED MPI_Comm make_comm(int slot)
@@ -88,7 +89,8 @@ static UNUSED bool time_left(uint64_t start)
     return go;
 }
 
-/* Calls of any communicator, in an order that the seed gives, while communicators come and go. */
+/* Makes random calls on all communicators, in an order determined by the seed, while communicators
+ * are created and freed. */
 static UNUSED void random_sequence(void (*random_call)(MPI_Comm comm, uint64_t *state), int batch)
 {
     MPI_Comm comm[COMMS];

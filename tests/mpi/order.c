@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.c - the bits of floating-point sums.
+ * order.c - checks the bits of floating-point sums.
  *
  *   order OPTIONS    (options.h)
  *
- * The terms differ by many orders of magnitude, so that another order of the ranks gives other
- * bits.  Whatever the order, an allreduce gives all ranks the same.  --fixed
- * (HUDDLE_REDUCE_ORDER=fixed is set): every reduction gives what adding the ranks' terms from rank
- * 0 to the last gives, whatever its size, root and place in memory, in calls of all elements and of
- * parts.
+ * The terms differ by many orders of magnitude, so another order of the ranks gives other bits. In
+ * any order, an allreduce gives all ranks the same bits. --fixed (HUDDLE_REDUCE_ORDER=fixed is
+ * set): every reduction gives the sum of the ranks' terms from rank 0 to the last, for any size,
+ * root and alignment, in calls of all elements and of parts.
  */
 #include "options.h"
 
@@ -16,7 +15,7 @@ enum { MOST = 1 << 18 };
 static double terms[MOST], sums[MOST], left_to_right[MOST], parts[MOST];
 static float small_terms[MOST], small_sums[MOST], small_left_to_right[MOST];
 
-/* Element i of a rank: random digits, times a power of two between -20 and 20. */
+/* Returns element i of a rank: random digits times a power of two between -20 and 20. */
 static double term(int rank, int i)
 {
     uint64_t random = mix(mix(options.seed + (uint64_t)rank) + (uint64_t)i);
@@ -99,7 +98,7 @@ static void others(MPI_Comm comm, int size, int me, int count)
     in_order(sums, left_to_right + me * each, each, sizeof *sums, "reduce_scatter_block");
 }
 
-/* All in flight at a time. */
+/* Makes reductions that are in flight together. */
 static void requests(MPI_Comm comm, int size, int me, int count)
 {
     enum { EACH = 3 };
@@ -119,7 +118,7 @@ static void requests(MPI_Comm comm, int size, int me, int count)
     in_order(out[2], left_to_right + me * each, each, sizeof **out, "ireduce_scatter_block");
 }
 
-/* Of the ranks up to this one, and of those before it. */
+/* Makes inclusive and exclusive prefix sums. */
 static void prefixes(MPI_Comm comm, int size, int me, int count)
 {
     MPI_Request request;

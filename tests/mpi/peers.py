@@ -4,10 +4,10 @@ The MPIs that the tests run under: Debian's Open MPI and MPICH, and wheels of Op
 and Intel MPI in private environments.
 
     peers.py setup FOLDER                       installs the wheels
-    peers.py list FOLDER                        which MPIs are there
+    peers.py list FOLDER                        lists the installed MPIs
     peers.py run FOLDER MPI RANKS COMMAND...    MPI: ompi4, ompi5, mpich4, mpich5, intel
 
-A wheel that cannot be had is one line, and its MPI is skipped.
+A line reports a wheel that cannot be installed, and its MPI is skipped.
 
 Programs are built twice: by Open MPI's compiler for ompi4 and ompi5, by MPICH's for the others,
 which share one ABI.
@@ -20,8 +20,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
-from cli.common.jobs import AS_ROOT  # noqa: E402
-from cli.common.peers import MPICH_ABI_NAME, NAMES, WHEELS, abi, debian, launch, wheel  # noqa: E402
+from cli.common.jobs import AS_ROOT
+from cli.common.peers import MPICH_ABI_NAME, NAMES, WHEELS, abi, debian, launch, wheel
 
 
 def setup(folder):
@@ -50,7 +50,7 @@ def setup(folder):
 
 
 def found(folder, mpi):
-    """How the MPI is started; None: it is not installed."""
+    """Returns how the MPI is started, or None if it is not installed."""
     return wheel(folder, mpi) if mpi in WHEELS else debian(mpi)
 
 
@@ -60,8 +60,8 @@ def installed(folder, mpi):
 
 def launcher(folder, mpi, ranks, bind=False, extra=()):
     """
-    (command that starts `ranks` ranks of what follows it, environment that it needs).  bind: one
-    rank a core.
+    Returns (the command that starts `ranks` ranks of the command after it, its environment).
+    `bind` uses one core per rank.
     """
     command, env = launch(found(folder, mpi), ranks, bind, extra)
     return command, {**(AS_ROOT if abi(mpi) == "openmpi" else {}), **env}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pieces.h - collectives to be checked byte by byte: what each rank gives, what it must get.
+ * pieces.h - collectives to be checked byte by byte: the bytes that each rank contributes and must
+ * receive.
  *
- * A rank's buffer is a row of blocks.  Block `slot` of rank `from` has bytes that depend on both
- * and on the call.  Blocks are described by a kind of kinds.h, senders and receivers by different
- * ones.
- * Reductions are of pairs of integers, by predefined operations or by one that does not commute.
+ * A rank's buffer is a row of blocks. The bytes of block `slot` of rank `from` depend on both
+ * numbers and on the call. Blocks are described by a kind of kinds.h; senders and receivers use
+ * different kinds. Reductions are of pairs of integers, by predefined operations or by an operation
+ * that does not commute.
  */
 #ifndef HUD_TESTS_PIECES_H
 #define HUD_TESTS_PIECES_H
@@ -14,22 +15,23 @@
 
 #include <limits.h>
 
-/* With huddle, calls may be harder than what every MPI's own takes: ranks with different types (an
- * MPI may choose its algorithm by them, and hang), communicators that are freed early, garbage for
- * arguments that count at the root only.  Set before the first. */
+/* With huddle, calls may be harder than every MPI supports: ranks use different types (an MPI may
+ * choose its algorithm by them, and hang), communicators are freed early, and arguments significant
+ * only at the root are garbage elsewhere. Set before the first call. */
 static bool hard_pieces;
 
 struct piece {
     enum kind_of_call what;
     struct arguments a;
-    int me, size, units;  /* units: of a block; of reductions: pairs */
-    size_t unit;          /* bytes */
-    int pairs[RANKS_MAX]; /* of reduce_scatter */
+    int me, size, units;  /* units of a block; pairs in a reduction */
+    size_t unit;          /* bytes of a unit */
+    int pairs[RANKS_MAX]; /* pairs for reduce_scatter, per rank */
     uint64_t id;
-    bool in_place, alike; /* alike: drawn to be in place, on whichever ranks */
+    bool in_place, alike; /* alike: drawn to be in place, even if this rank's call is not */
     const struct kind *in_kind, *out_kind;
     struct layout in_layout, out_layout;
-    struct area in, out, want, given, before; /* given, before: in and out before the call */
+    struct area in, out, want, given, before; /* given, before: contents of in and out before the
+                                               * call */
     MPI_Request request;
 };
 
@@ -50,7 +52,7 @@ static bool uneven(enum kind_of_call what)
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/* A pair (a, b) is the map x -> a x + b; they are composed left after right. */
+/* Composes pairs. A pair (a, b) is the map x -> a x + b, and the left map is applied last. */
 static void compose(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     const unsigned *left = in;
@@ -68,7 +70,7 @@ static unsigned number_of(const struct piece *p, int rank, int at)
     return (unsigned)mix(p->id + (uint64_t)rank * 1000003 + (uint64_t)at) & 0xffff;
 }
 
-/* Of ranks first .. last, elements from `at` on. */
+/* Computes the result of ranks first .. last, for `count` elements from `at` on. */
 static void reduced(const struct piece *p, int first, int last, int at, int count, unsigned *to)
 {
     bool own = p->a.op != MPI_SUM;
@@ -83,7 +85,7 @@ static void reduced(const struct piece *p, int first, int last, int at, int coun
     }
 }
 
-/* Elements of a rank's result, and the first of them. */
+/* Returns the number of elements in a rank's result, and sets *first to the first of them. */
 static int result_of(const struct piece *p, int rank, int *first)
 {
     *first = 0;
@@ -94,7 +96,8 @@ static int result_of(const struct piece *p, int rank, int *first)
     return p->what == REDUCE_SCATTER ? p->pairs[rank] : p->units;
 }
 
-/* The user's operation is on a derived type, predefined ones on single numbers. */
+/* Makes a reduction. The user's operation is on a derived type, predefined operations on single
+ * numbers. */
 static void make_reduction(struct piece *p, bool own, MPI_Op composition)
 {
     struct arguments *a = &p->a;
@@ -131,7 +134,7 @@ static void make_reduction(struct piece *p, bool own, MPI_Op composition)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Units of the block that goes from rank to rank. */
+/* Returns the units of the block from one rank to another. */
 static int units_of(const struct piece *p, int from, int to)
 {
     int low = from < to ? from : to, high = from < to ? to : from;
@@ -143,7 +146,7 @@ static int units_of(const struct piece *p, int from, int to)
 
     if (!uneven(p->what) || p->units == 0)
         return p->units;
-    /* (in place with blocks of nothing the ranks of Open MPI lose count of its calls) */
+    /* avoids empty blocks in place, after which Open MPI's ranks disagree on the number of calls */
     return p->alike ? 1 + (int)(random % (uint64_t)p->units)
                     : (int)(random % (uint64_t)(p->units + 1));
 }
@@ -162,8 +165,8 @@ static int blocks_out(const struct piece *p)
     return p->what >= ALLGATHER ? p->size : 1;
 }
 
-/* From whom, and which of that rank's blocks, is block `slot` of this rank's result; and units of a
- * block that it sends. */
+/* Determines the rank and its block received by this rank as block `slot`. The two functions below
+ * return the units of a block sent or received by this rank. */
 static void origin(const struct piece *p, int slot, int *from, int *of)
 {
     bool to_one = p->what == SCATTER || p->what == SCATTERV;
@@ -187,7 +190,7 @@ static int got_units(const struct piece *p, int slot)
     return units_of(p, from, p->me);
 }
 
-/* One side's types, counts and places; alltoallw's places are in bytes. */
+/* Sets types, counts and displacements of a side. alltoallw has displacements in bytes. */
 static void describe(struct piece *p, const struct kind *kind, struct layout *l, int blocks,
                      int (*units)(const struct piece *p, int slot), int *one, int *counts,
                      int *places, MPI_Datatype *types, struct area *area)
@@ -195,7 +198,7 @@ static void describe(struct piece *p, const struct kind *kind, struct layout *l,
     int per = uneven(p->what) ? 1 : p->units, count, at = 0;
 
     if (strcmp(kind->name, "transposed") == 0)
-        kind--; /* its elements lie in each other */
+        kind--; /* because its elements overlap */
     *l = kind->make(per > 0 ? per : 1, &count);
     MPI_Type_commit(&l->type);
     if (p->units == 0)
@@ -229,7 +232,7 @@ static void fill_blocks(const struct piece *p, const struct layout *l, const str
     free(packed);
 }
 
-/* What lies in the buffer of an in-place call before it. */
+/* Fills in the buffer of an in-place call. */
 static void fill_in_place(struct piece *p)
 {
     int b = p->me;
@@ -273,17 +276,18 @@ static void make_blocks(struct piece *p)
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* In place: on all ranks, or of a rooted one on the root; not where MPI has none. */
+/* Reports whether the call may be in place here: on all ranks, or at the root of a rooted
+ * collective, but not if MPI has no in-place form. */
 static bool may_be_in_place(const struct piece *p)
 {
     if (p->what == BARRIER || p->what == BCAST)
         return false;
     if (p->what == REDUCE && !hard_pieces)
-        return false; /* MPICH 4 alone fails */
+        return false; /* fails in MPICH 4 alone */
     return !is_rooted(p->what) || p->me == p->a.root;
 }
 
-/* What no MPI may look at, away from the root and in place. */
+/* Replaces arguments that no MPI may read, away from the root and in place. */
 static void spoil(struct piece *p)
 {
     if (blocks_out(p) == 0) {
@@ -300,7 +304,8 @@ static void spoil(struct piece *p)
         p->a.no_in = true;
 }
 
-/* All ranks draw the same.  kind: BYTES, or from 0 on one of families. */
+/* Makes a call, with the same arguments on all ranks. kind: BYTES, or a number from 0 on for the
+ * kinds of families. */
 static struct piece *piece_make(enum kind_of_call what, MPI_Comm comm, int root, int units,
                                 bool in_place, int kind, MPI_Op composition, uint64_t id)
 {
@@ -339,8 +344,8 @@ static struct piece *piece_make(enum kind_of_call what, MPI_Comm comm, int root,
     return p;
 }
 
-/* Where MPI leaves bytes undefined they are not looked at: exscan's first result, and what follows
- * the result of a reduce_scatter in place. */
+/* Reports whether the result is right. Ignores undefined bytes: the first rank's result of an
+ * exscan, and bytes after the result of an in-place reduce_scatter. */
 static bool is_right(const struct piece *p)
 {
     int first;
@@ -363,13 +368,13 @@ static void piece_check(const struct piece *p, enum form form, int error)
           p->a.root, p->in_kind->name, p->out_kind->name, (unsigned long long)p->id, error);
 }
 
-/* For the next start of a persistent request. */
+/* Resets the buffers for the next start of a persistent request. */
 static UNUSED void piece_again(struct piece *p)
 {
     memcpy(p->out.memory, p->before.memory, p->out.bytes);
 }
 
-/* Its types may be freed as soon as a nonblocking call has begun. */
+/* Frees the types of a call, which is allowed after a nonblocking call has started. */
 static void piece_free_types(struct piece *p)
 {
     if (p->in_layout.block)
@@ -381,8 +386,8 @@ static void piece_free_types(struct piece *p)
     p->in_layout.block = p->out_layout.block = NULL;
 }
 
-/* What a program may not do, and MPICH and Open MPI allow: they read counts and places when a call
- * begins. */
+/* Overwrites counts and displacements after a call has started. MPI forbids this, but MPICH and
+ * Open MPI allow it, as they read these arrays at the start. */
 static UNUSED void piece_spoil_arrays(struct piece *p)
 {
     memset(p->a.in_counts, 0x55, sizeof p->a.in_counts);

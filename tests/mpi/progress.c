@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress.c - MPI's progress rule: a rank that waits in a collective still moves its pending
- * point-to-point traffic.
+ * progress.c - MPI's progress rule: a rank that waits in a collective still progresses its pending
+ * point-to-point messages.
  *
- * One rank starts a send too large to be buffered and enters a collective; its neighbour receives
- * that message first and enters the collective only then.  All the while an unexpected message lies
- * on the same communicator, which a probe in the wait would trip over.  An MPI or a huddle that
- * does not progress hangs here.
+ * One rank starts a send too large to be buffered and enters a collective. Its neighbor receives
+ * this message first and enters the collective only then. Meanwhile an unexpected message is on the
+ * same communicator, which would confuse a probe in the wait. An MPI or a huddle without progress
+ * hangs here.
  */
 #include "check.h"
 
@@ -27,12 +27,13 @@ static void bcast_of(int bytes, int root)
     if (world_rank == root)
         memcpy(got, want, (size_t)bytes);
     MPI_Bcast(got, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
-    check(memcmp(got, want, (size_t)bytes) == 0, "bcast of %d bytes from %d", bytes, root);
+    check(memcmp(got, want, (size_t)bytes) == 0, "wrong bcast of %d bytes from root %d", bytes,
+          root);
     free(got);
     free(want);
 }
 
-/* The sender waits for a root that needs its message. */
+/* Broadcasts from the receiver, so the sender waits for a root that needs its message. */
 static void small_from_receiver(int sender)
 {
     bcast_of(8, (sender + 1) % world_size);
@@ -43,13 +44,13 @@ static void large_from_receiver(int sender)
     bcast_of(1 << 20, (sender + 1) % world_size);
 }
 
-/* The sender is the root of more than fits between it and a receiver that has not come. */
+/* Broadcasts from the sender more bytes than fit between it and a receiver still outside. */
 static void large_from_sender(int sender)
 {
     bcast_of(4 << 20, sender);
 }
 
-/* Every rank waits for every other. */
+/* Adds numbers of all ranks, so every rank waits for every other rank. */
 static void sum_of(int count)
 {
     long *mine = allocate((size_t)count * sizeof *mine),
@@ -60,7 +61,7 @@ static void sum_of(int count)
     MPI_Allreduce(mine, sum, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < count; i++)
         if (!check(sum[i] == (long)world_size * (world_size - 1) / 2 + (long)world_size * i,
-                   "allreduce of %d: element %d", count, i))
+                   "allreduce of %d: element %d is wrong", count, i))
             break;
     free(mine);
     free(sum);
@@ -89,7 +90,7 @@ static void everybody(int sender)
         out[i] = world_rank * 1000 + i / EACH;
     MPI_Alltoall(out, EACH, MPI_INT, in, EACH, MPI_INT, MPI_COMM_WORLD);
     for (int i = 0; i < world_size * EACH; i++)
-        if (!check(in[i] == i / EACH * 1000 + world_rank, "alltoall: element %d", i))
+        if (!check(in[i] == i / EACH * 1000 + world_rank, "alltoall: element %d is wrong", i))
             break;
     free(out);
     free(in);
@@ -144,7 +145,7 @@ int main(int argc, char **argv)
     unsigned char *data = allocate(LARGE), *expected = allocate(LARGE);
 
     for (int warm = 0; warm < 2;
-         warm++) { /* the first collective of a communicator sets up; the second waits */
+         warm++) { /* the first collective of a communicator sets it up, and the second waits */
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             for (int sender = 0; sender < world_size && world_size > 1; sender++)
                 round_of(cases[i].collective, sender, data, expected);

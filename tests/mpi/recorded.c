@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recorded.c - a program for test_record.py, whose collectives are known.
+ * recorded.c - a program with known collectives for test_record.py.
  *
- *   recorded end      calls each of them, and ends well
+ *   recorded end      makes each kind of call, and ends normally
  *   recorded abort    rank 1 calls MPI_Abort
- *   recorded wait     calls barriers until it is killed; "ready" on standard output comes first
- *   recorded quick    makes many quick calls in one place, for some of which a rank is late
+ *   recorded wait     calls barriers until it is killed; prints "ready" first
+ *   recorded quick    makes many quick calls at one place; for some of them a rank is late
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ enum { CALLS = 20, LATE_US = 20000, RANKS = 64, QUICK = 20000 };
 static void call_all(int rank, int size)
 {
     int in[RANKS] = { 1 }, out[RANKS * 2], counts[RANKS], places[RANKS];
+    const int none[RANKS] = { 0 }, one[RANKS] = { 1 };
     MPI_Comm half, self, ring;
     MPI_Request request;
     int periodic = 1;
@@ -35,6 +36,9 @@ static void call_all(int rank, int size)
     MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD);
     MPI_Scatterv(in, counts, places, MPI_INT, out, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, MPI_COMM_WORLD);
+    /* Only rank 0 sends. */
+    MPI_Alltoallv(in, rank == 0 ? counts : none, places, MPI_INT, out, one, places, MPI_INT,
+                  MPI_COMM_WORLD);
     MPI_Iallreduce(in, out, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &half);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reductions.c - reduce, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block of any
- * MPI against MPI_Reduce_local, applied from rank 0 on in turn.
+ * reductions.c - compares reduce, allreduce, scan, exscan, reduce_scatter and reduce_scatter_block
+ * of any MPI with MPI_Reduce_local, applied from rank 0 on in turn.
  *
  *   reductions OPTIONS    (options.h)
  *
- * Every rank knows what all contribute.  Results must be equal, integers bit by bit; contributions,
- * gaps of a type and what lies before and behind a buffer unchanged.  Prints a line per section and
- * one summary; exits nonzero on any failure.
+ * Every rank knows the contributions of all ranks. Results must be equal, integers bit by bit.
+ * Contributions, gaps of a type and bytes before and after a buffer must not change. Prints a line
+ * per section and one summary. Exits nonzero on any failure.
  */
 #include "operators.h"
 #include "options.h"
@@ -16,20 +16,20 @@ enum kind { REDUCE, ALLREDUCE, SCAN, EXSCAN, REDUCE_SCATTER, REDUCE_SCATTER_BLOC
 static const char *const kind_names[KINDS] = { "reduce", "allreduce",      "scan",
                                                "exscan", "reduce_scatter", "reduce_scatter_block" };
 
-/* A call; `count` elements are reduced in all, cut over the ranks by the last two. */
+/* A call. It reduces `count` elements in all, which the last two kinds split over the ranks. */
 struct call {
     enum kind kind;
     MPI_Comm comm;
     const struct operand *o;
     int count, root;
-    bool in_place, large; /* large: through the function for large counts, where the MPI has it */
+    bool in_place, large; /* large: through the function for large counts, if the MPI has one */
     uint64_t id;
 };
 
-/* What differs from call to call while its kind, size and type do not; the same on all ranks. */
+/* Number of the latest call, from which its data follow. Equal on all ranks. */
 static uint64_t calls;
 
-/* Blocks of all lengths, some empty. */
+/* Returns the elements of a rank's block. Blocks have different lengths, some 0. */
 static int block_of(const struct call *c, int rank, int size)
 {
     int even = c->count / size, odd = even / (rank % 3 + 1);
@@ -43,14 +43,15 @@ static int block_of(const struct call *c, int rank, int size)
     return even + c->count - c->count / size;
 }
 
-/* Ranks, from 0 on, whose contributions the result of a rank has. */
+/* Returns the number of ranks, from 0 on, whose contributions are in the result of a rank. */
 static int sources_of(const struct call *c, int rank, int size)
 {
     return c->kind == SCAN ? rank + 1 : c->kind == EXSCAN ? rank : size;
 }
 
-/* From left to right: the left operand is MPI_Reduce_local's first.  Of no rank: what rank 0 of an
- * exscan in place must still have. */
+/* Reduces the contributions of the first `sources` ranks from left to right; the left operand is
+ * MPI_Reduce_local's first. With 0 or 1 sources returns rank 0's contribution, which rank 0 of an
+ * in-place exscan must keep. */
 static struct area folded(const struct call *c, int count, int sources)
 {
     struct area sum = contribution(c->o, count, c->id, 0);
@@ -91,8 +92,8 @@ static int perform(const struct call *c, const void *in, void *out, const int *b
                : MPI_Reduce_scatter_block(in, out, blocks[0], type, c->o->op, c->comm);
 }
 
-/* The elements of `got` that are not those of `want` from `first` on, or -1; erases what it has
- * compared. */
+/* Returns the first element of `got` that differs from the elements of `want` from `first` on, or
+ * -1. Erases the compared elements. */
 static int compare(const struct operand *o, const struct area *got, const struct area *want,
                    int first, int count)
 {
@@ -110,7 +111,7 @@ static int compare(const struct operand *o, const struct area *got, const struct
     return bad;
 }
 
-/* All that is left is what was there before; only = the guards. */
+/* Reports whether all other bytes, or only the guards, are as before. */
 static bool untouched(const struct area *a, bool only_guards)
 {
     for (size_t i = 0; i < a->bytes; i++)
@@ -119,7 +120,7 @@ static bool untouched(const struct area *a, bool only_guards)
     return true;
 }
 
-/* An element past the last block that a call in place leaves in the buffer has no defined value. */
+/* Checks a result. In place, elements after the last block of a reduce_scatter are undefined. */
 static void judge(const struct call *c, int error, int result, const struct area *want, int first,
                   struct area *out)
 {
@@ -131,13 +132,13 @@ static void judge(const struct call *c, int error, int result, const struct area
           c->o->op_name, c->o->name, c->count, c->root, c->in_place ? "in place" : "two buffers",
           (unsigned long long)c->id,
           error != MPI_SUCCESS ? "error"
-          : bad < 0            ? "wrote where it must not"
+          : bad < 0            ? "bytes changed outside the result"
                                : "wrong from element",
           error ? error : bad);
 }
 
-/* Whether huddle leaves the call to the MPI: elements that are too large, and in the MPICH family a
- * predefined type that only the MPI knows. */
+/* Reports whether the call falls back to the MPI: elements are too large, or in the MPICH family
+ * the predefined type is known to the MPI only. */
 static bool is_left(const struct call *c, int size)
 {
 #ifdef OPEN_MPI
@@ -148,8 +149,8 @@ static bool is_left(const struct call *c, int size)
     return size > 1 && c->count > 0 && (unknown || laid_bytes(&c->o->l) > 4096);
 }
 
-/* Whether a block reaches into the place at the buffer's begin that its rank's result has after a
- * call in place. */
+/* Reports whether a block overlaps the begin of the buffer, where its rank's result is after a call
+ * in place. */
 static bool overlaps(const int *blocks, int size)
 {
     int before = blocks[0], r = 1;
@@ -160,11 +161,11 @@ static bool overlaps(const int *blocks, int size)
 }
 
 /*
- * What some MPIs alone get wrong.  MPICH before 4.2 does not survive a reduction in place to a root
- * other than 0 (its issue 6540), MPICH 5 and Intel MPI elements whose lower bound is not 0; and
- * none of them a reduce_scatter whose operation does not commute on elements with gaps, nor a long
- * one in place (MPICH's from 512 KB on) whose result is moved to a place that it overlaps.  What
- * huddle leaves to the MPI is the MPI's in any case.
+ * Reports whether some MPIs alone fail in this call. MPICH before 4.2 crashes in a reduction in
+ * place to a root other than 0 (its issue 6540), and MPICH 5 and Intel MPI with elements whose
+ * lower bound is not 0. They also fail in a reduce_scatter with a non-commutative operation on
+ * elements with gaps, and in a long in-place reduce_scatter (from 512 KB on in MPICH) whose result
+ * is moved to an overlapping place. A call falling back is the MPI's own in any case.
  */
 static bool beyond(const struct call *c, const int *blocks, int size)
 {
@@ -194,7 +195,7 @@ static void reduction(struct call c)
     if (beyond(&c, blocks, size))
         return;
     bool cut = c.kind >= REDUCE_SCATTER, receives = c.kind != REDUCE || me == c.root,
-         keeps = c.kind == EXSCAN && me == 0; /* and must find its buffer as it was */
+         keeps = c.kind == EXSCAN && me == 0; /* and its buffer must not change */
     int first = 0, result = cut ? blocks[me] : receives && !(keeps && !c.in_place) ? c.count : 0;
     for (int r = 0; r < me && cut; r++)
         first += blocks[r];
@@ -216,7 +217,7 @@ static void reduction(struct call c)
     free(out.memory);
 }
 
-/* All kinds, from all roots that are tried, in place and not. */
+/* Makes calls of all kinds, to all tested roots, in place and with two buffers. */
 static void all_kinds(MPI_Comm comm, const struct operand *o, int count)
 {
     int size;
@@ -263,7 +264,8 @@ static void counts(void)
     section("counts");
 }
 
-/* Every predefined type under every operation; brief: each in one kind of call. */
+/* Reduces every predefined type with every operation. With --brief each pair is in a single kind of
+ * call. */
 static void types(void)
 {
     static const int sizes[] = { 1, 19, 700 };
@@ -313,7 +315,8 @@ static void own_operations(void)
     section("own");
 }
 
-/* Of any kind, type, operation, size and root; a user's operation or element every third time. */
+/* Makes a call of random kind, type, operation, size and root. Every third call has a user's
+ * operation and element. */
 static void random_call(MPI_Comm comm, uint64_t *state)
 {
     uint64_t own = draw(state, 3), shape = draw(state, SHAPES), commutes = draw(state, 2),

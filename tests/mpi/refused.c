@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * refused.c - MPI_Cancel and MPI_Request_free of a nonblocking collective in flight.  MPI forbids
- * both; what they return is each MPI's own choice.
+ * refused.c - calls MPI_Cancel and MPI_Request_free for a nonblocking collective in flight. MPI
+ * forbids both, and each MPI returns something else.
  *
- *   refused [--beyond]    --beyond: with huddle, which answers otherwise in the MPICH family
+ *   refused [--beyond]    --beyond: with huddle, which returns other codes in the MPICH family
  *
- * The last rank comes to the collective after a message of rank 0, so it is in flight.
+ * The last rank enters the collective only after a message of rank 0, so the collective is in
+ * flight.
  */
 #include "check.h"
 
 enum { TAG = 5 };
 
-/* MPI_ERR_LASTCODE: some other error. */
+/* MPI_ERR_LASTCODE stands for any other error. */
 static const struct expected {
     const char *version;
     int cancelled, freed;
@@ -49,12 +50,12 @@ static void judge(const char *what, int code, int expected)
     if (expected == MPI_ERR_LASTCODE)
         check(class != MPI_SUCCESS && class != MPI_ERR_REQUEST, "%s: class %d", what, class);
     else
-        check(class == expected, "%s: class %d, not %d", what, class, expected);
+        check(class == expected, "%s: class %d, expected %d", what, class, expected);
 }
 
 static void one(MPI_Comm comm, const struct expected *expected)
 {
-    static int in, sum; /* a request that is freed may go on */
+    static int in, sum; /* static, because a freed request may continue */
     int last = world_size - 1, token = 0;
     bool is_freed = false;
     MPI_Request request;
@@ -68,14 +69,15 @@ static void one(MPI_Comm comm, const struct expected *expected)
         judge("MPI_Cancel", MPI_Cancel(&request), expected->cancelled);
         judge("MPI_Request_free", MPI_Request_free(&request), expected->freed);
         is_freed = request == MPI_REQUEST_NULL;
-        check(is_freed == (expected->freed == MPI_SUCCESS), "the handle of the request");
+        check(is_freed == (expected->freed == MPI_SUCCESS),
+              "wrong request handle after MPI_Request_free");
     }
     if (world_rank == 0)
         MPI_Send(&token, 1, MPI_INT, last, TAG, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Barrier(comm);
     MPI_Barrier(comm);
-    /* (of a freed one MPICH 5 and Intel MPI may leave their own undone) */
+    /* MPICH 5 and Intel MPI may never complete their own freed request */
     check((is_freed && expected->loses) || sum == world_size * (world_size + 1) / 2,
           "the sum is %d", sum);
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * returns.c - nonblocking calls that huddle does not handle, behind a nonblocking collective that
- * waits for the last rank.  That rank comes to it only after a message of rank 0, which rank 0
- * sends after its calls.  So each call must return without other ranks: a job that does not end has
- * failed.
+ * returns.c - nonblocking calls that huddle does not handle, after a nonblocking collective that
+ * waits for the last rank. This rank enters the collective only after a message of rank 0, which
+ * rank 0 sends after its calls. So each call must return without other ranks. A failure shows as a
+ * job that does not end.
  *
  *   returns [--threads]
  *
- * Each call is made on a communicator that is new, and on one that has made a call.  Types, infos
- * and arrays that are needed only until a call returns are freed, or spoiled, behind it.
+ * Each call is made on a new communicator, and on a communicator with an earlier call. Types, infos
+ * and arrays that are needed only until a call returns are freed or overwritten afterwards.
  */
 #include "check.h"
 
 enum { EACH = 3, TAG = 7, SPOILED = -77 };
 
-static MPI_Comm ring; /* with a topology: each rank sends to, and gets from, both neighbours */
+static MPI_Comm ring; /* with a topology in which each rank exchanges with both neighbors */
 static MPI_Comm made;
 static MPI_Info info;
 static int in[2 * EACH], out[2 * EACH], counts[2], places[2];
 static MPI_Aint bytes[2];
-static MPI_Datatype type, types[2]; /* three integers; as many of one */
+static MPI_Datatype type, types[2]; /* three integers; an array of this type */
 
 static int allgather(MPI_Request *request)
 {
@@ -78,7 +78,7 @@ static const struct {
 
 /* ---- one call -------------------------------------------------------------------------------- */
 
-/* In three ways. */
+/* Makes a ring by one of three topology functions. */
 static void make_ring(int way)
 {
     enum { RANKS_MAX = 16 };
@@ -127,7 +127,7 @@ static void spoil(void)
     }
 }
 
-/* What came of it.  Of two ranks both neighbours are the same one. */
+/* Checks the results. With two ranks both neighbors are the same rank. */
 static void look_at(int what)
 {
     int before = (world_rank + world_size - 1) % world_size, after = (world_rank + 1) % world_size,
@@ -135,12 +135,13 @@ static void look_at(int what)
 
     if (calls[what].copies) {
         MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, made);
-        check(sum == world_size * (world_size - 1) / 2, "%s: sum %d", calls[what].name, sum);
+        check(sum == world_size * (world_size - 1) / 2, "%s: wrong sum %d", calls[what].name, sum);
         MPI_Comm_free(&made);
         return;
     }
     for (int i = 0; i < 2 * EACH; i++)
-        check(out[i] == (i < EACH ? before : after), "%s: %d at %d", calls[what].name, out[i], i);
+        check(out[i] == (i < EACH ? before : after), "%s: wrong number %d at index %d",
+              calls[what].name, out[i], i);
 }
 
 static void one(int what, bool used, int way)
@@ -163,8 +164,8 @@ static void one(int what, bool used, int way)
     if (world_rank == 0)
         MPI_Send(&last, 1, MPI_INT, last, TAG, MPI_COMM_WORLD);
     MPI_Waitall(3, request, statuses);
-    check(first == last && second == last, "%s: broadcasts of %d, %d", calls[what].name, first,
-          second);
+    check(first == last && second == last, "%s: wrong broadcasts of %d and %d", calls[what].name,
+          first, second);
     look_at(what);
     MPI_Comm_free(&ring);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * roots.c - a wrong program: after some right broadcasts the last rank names another root than the
- * others.  It may not wait for ever without a line.
+ * roots.c - an erroneous program: after some correct broadcasts the last rank passes another root
+ * than the others. It must not wait forever without a message.
  *
  *     roots COUNT
  */

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rounds.c - every collective that huddle handles, small, medium and large, on MPI_COMM_WORLD, a
- * duplicate and two halves, each result verified; at the end each rank prints what it has open.
- * Short, for runs in which something fails (tests/faults).
+ * rounds.c - makes every collective that huddle handles, of small, medium and large size, on
+ * MPI_COMM_WORLD, a duplicate and two halves, and verifies each result. At the end each rank prints
+ * its open resources. Short, for runs in which something fails (tests/faults).
  *
  *   rounds [--nonblocking]    with two nonblocking collectives: one that copies its arrays, and one
- *                             that is complete at once on all ranks but the root
+ *                             that is complete at once on all ranks except the root
  */
+#include "../resources.h"
 #include "check.h"
 
-#include <dirent.h>
-
-enum { NUMBERS = 1 << 15 }; /* most for each rank */
+enum { NUMBERS = 1 << 15 }; /* maximum per rank */
 
 static long *in, *out;
 static int *counts, *places;
@@ -47,15 +46,15 @@ static void broadcast(MPI_Comm comm, int rank, int n)
         out[i] = rank == 1 ? value(1, 0, i) : -1;
     MPI_Bcast(out, n, MPI_LONG, 1, comm);
     for (int i = 0; i < n; i++)
-        check(out[i] == value(1, 0, i), "bcast of %d: %ld at %d", n, out[i], i);
+        check(out[i] == value(1, 0, i), "bcast of %d: wrong number %ld at %d", n, out[i], i);
     MPI_Type_vector(n, 1, 2, MPI_LONG, &gaps);
     MPI_Type_commit(&gaps);
     for (int i = 0; i < 2 * n; i++)
         out[i] = rank == 0 ? i : -2;
     MPI_Bcast(out, 1, gaps, 0, comm);
     for (int i = 0; i < 2 * n; i++)
-        check(out[i] == (i % 2 == 0 || rank == 0 ? i : -2), "bcast with gaps of %d: %ld at %d", n,
-              out[i], i);
+        check(out[i] == (i % 2 == 0 || rank == 0 ? i : -2),
+              "bcast with gaps of %d: wrong number %ld at %d", n, out[i], i);
     MPI_Type_free(&gaps);
 }
 
@@ -64,16 +63,18 @@ static void reduce(MPI_Comm comm, int rank, int ranks, int n)
     fill(rank, ranks, n);
     MPI_Reduce(in, out, n, MPI_LONG, MPI_SUM, 1, comm);
     for (int i = 0; i < n && rank == 1; i++)
-        check(out[i] == sum(ranks, 0, i), "reduce of %d: %ld at %d", n, out[i], i);
+        check(out[i] == sum(ranks, 0, i), "reduce of %d: wrong number %ld at %d", n, out[i], i);
     MPI_Allreduce(in, out, n, MPI_LONG, MPI_SUM, comm);
     for (int i = 0; i < n; i++)
-        check(out[i] == sum(ranks, 0, i), "allreduce of %d: %ld at %d", n, out[i], i);
+        check(out[i] == sum(ranks, 0, i), "allreduce of %d: wrong number %ld at %d", n, out[i], i);
     MPI_Reduce_scatter_block(in, out, n, MPI_LONG, MPI_SUM, comm);
     for (int i = 0; i < n; i++)
-        check(out[i] == sum(ranks, rank, i), "reduce_scatter_block of %d: %ld at %d", n, out[i], i);
+        check(out[i] == sum(ranks, rank, i), "reduce_scatter_block of %d: wrong number %ld at %d",
+              n, out[i], i);
     MPI_Reduce_scatter(in, out, counts, MPI_LONG, MPI_SUM, comm);
     for (int i = 0; i < n; i++)
-        check(out[i] == sum(ranks, rank, i), "reduce_scatter of %d: %ld at %d", n, out[i], i);
+        check(out[i] == sum(ranks, rank, i), "reduce_scatter of %d: wrong number %ld at %d", n,
+              out[i], i);
 }
 
 static void exchange(MPI_Comm comm, int rank, int ranks, int n)
@@ -83,22 +84,26 @@ static void exchange(MPI_Comm comm, int rank, int ranks, int n)
     fill(rank, ranks, n);
     MPI_Alltoall(in, n, MPI_LONG, out, n, MPI_LONG, comm);
     for (int i = 0; i < n * ranks; i++)
-        check(out[i] == value(i / n, rank, i % n), "alltoall of %d: %ld at %d", n, out[i], i);
+        check(out[i] == value(i / n, rank, i % n), "alltoall of %d: wrong number %ld at %d", n,
+              out[i], i);
     fill(rank, ranks, n);
     MPI_Alltoallv(in, counts, places, MPI_LONG, out, counts, places, MPI_LONG, comm);
     for (int i = 0; i < n * ranks; i++)
-        check(out[i] == value(i / n, rank, i % n), "alltoallv of %d: %ld at %d", n, out[i], i);
+        check(out[i] == value(i / n, rank, i % n), "alltoallv of %d: wrong number %ld at %d", n,
+              out[i], i);
     if (!nonblocking)
         return;
     fill(rank, ranks, n);
     MPI_Ialltoallv(in, counts, places, MPI_LONG, out, counts, places, MPI_LONG, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int i = 0; i < n * ranks; i++)
-        check(out[i] == value(i / n, rank, i % n), "ialltoallv of %d: %ld at %d", n, out[i], i);
+        check(out[i] == value(i / n, rank, i % n), "ialltoallv of %d: wrong number %ld at %d", n,
+              out[i], i);
 }
 
-/* True: complete, and not for lack of memory, which only MPI_Wait may report.  Not by ending the
- * job: mpirun of Open MPI 4 may lose the message then, or hang. */
+/* Waits for a request. Returns false if it failed for lack of memory, which only MPI_Wait may
+ * report. Does not abort the job instead, because mpirun of Open MPI 4 may then lose the message or
+ * hang. */
 static bool is_complete(MPI_Comm comm, MPI_Request *request)
 {
     int class = MPI_SUCCESS;
@@ -106,12 +111,12 @@ static bool is_complete(MPI_Comm comm, MPI_Request *request)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Error_class(MPI_Wait(request, MPI_STATUS_IGNORE), &class);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
-    check(class == MPI_SUCCESS || class == MPI_ERR_NO_MEM, "a wait: error class %d", class);
+    check(class == MPI_SUCCESS || class == MPI_ERR_NO_MEM, "MPI_Wait: error class %d", class);
     return class != MPI_ERR_NO_MEM;
 }
 
-/* The others start when the root has told them that it has.  Open MPI's front end needs memory for
- * the elements of this type. */
+/* Starts a broadcast, on the other ranks only after the root has started. Open MPI's front end
+ * needs memory for the elements of this type. */
 static void start_late(MPI_Comm comm, int rank, int ranks, int n)
 {
     int elements = n < 512 ? n : 512, root = ranks - 1;
@@ -130,8 +135,8 @@ static void start_late(MPI_Comm comm, int rank, int ranks, int n)
         MPI_Send(NULL, 0, MPI_BYTE, r, 1, comm);
     bool complete = is_complete(comm, &request);
     for (int i = 0; i < 4 * elements && complete; i++)
-        check(values[i] == (i % 4 < 2 || rank == root ? i : -1), "ibcast of %d: %Lg at %d",
-              elements, values[i], i);
+        check(values[i] == (i % 4 < 2 || rank == root ? i : -1),
+              "ibcast of %d: wrong number %Lg at %d", elements, values[i], i);
     MPI_Type_free(&gaps);
 }
 
@@ -156,26 +161,12 @@ static void all(MPI_Comm comm)
     }
 }
 
-/* Descriptors, and bytes of mappings of huddle's. */
+/* Prints the number of descriptors, and the bytes of huddle's mappings. */
 static void tell_open(void)
 {
-    DIR *fds = opendir("/proc/self/fd");
-    FILE *maps = fopen("/proc/self/maps", "r");
-    unsigned long from, to, mapped = 0;
-    char line[512];
-    int count = -4; /* two entries that are none, and these two */
-
-    while (fds && readdir(fds))
-        count++;
-    while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, "memfd:huddle") && sscanf(line, "%lx-%lx", &from, &to) == 2)
-            mapped += to - from;
-    printf("rounds: rank %d has %d descriptors, %lu bytes mapped\n", world_rank, count, mapped);
+    printf("rounds: rank %d has %d descriptors, %ld bytes mapped\n", world_rank, open_descriptors(),
+           count_mappings("memfd:huddle").named_bytes);
     fflush(stdout);
-    if (fds)
-        closedir(fds);
-    if (maps)
-        fclose(maps);
 }
 
 int main(int argc, char **argv)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scarce.c - collectives while a resource of some ranks is all but used up, and once more when it
- * is back.
+ * scarce.c - makes collectives while a resource of some ranks is nearly exhausted, and again after
+ * it was released.
  *
  *   scarce descriptors|space LEFT RANK...
  *
- * After MPI_Init each RANK (-1: all) has LEFT descriptors, or LEFT bytes of address space, and no
- * more.  What a set-up needs then runs out in its beginning, its middle, its end or not at all.
+ * After MPI_Init each RANK (-1 for all) has only LEFT descriptors, or LEFT bytes of address space.
+ * So a resource of a set-up runs out early, halfway, late, or not at all.
  */
 #include "check.h"
 
@@ -66,18 +66,6 @@ static const struct resource {
 } resources[] = { { "descriptors", take_descriptors, give_descriptors },
                   { "space", take_space, give_space } };
 
-/* Small messages between all pairs, so that the MPI has what it needs for its own. */
-static void warm_up(void)
-{
-    static char out[BYTES], in[BYTES];
-
-    for (int step = 1; step < world_size; step++)
-        for (int i = 0; i < 20; i++)
-            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES,
-                         MPI_BYTE, (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
-}
-
 static void use(MPI_Comm comm, const char *when)
 {
     static unsigned char got[BYTES], want[BYTES];
@@ -90,16 +78,17 @@ static void use(MPI_Comm comm, const char *when)
         pattern(want, sizeof want, (uint64_t)root);
         memcpy(got, want, me == root ? sizeof got : 0);
         MPI_Bcast(got, sizeof got, MPI_BYTE, root, comm);
-        check(memcmp(got, want, sizeof got) == 0, "%s: from %d", when, root);
+        check(memcmp(got, want, sizeof got) == 0, "%s: wrong broadcast from root %d", when, root);
         memset(got, 0, sizeof got);
         mine = me + root;
         MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, comm);
-        check(sum == (long)size * (size - 1) / 2 + (long)root * size, "%s: sum %ld", when, sum);
+        check(sum == (long)size * (size - 1) / 2 + (long)root * size, "%s: wrong sum %ld", when,
+              sum);
         MPI_Barrier(comm);
     }
 }
 
-/* On the world, and on communicators made before. */
+/* Makes collectives on the world and on a communicator made before. */
 static void all(MPI_Comm later, const char *when)
 {
     use(MPI_COMM_WORLD, when);
@@ -120,7 +109,7 @@ int main(int argc, char **argv)
         resource++;
     for (int i = 3; i < argc; i++)
         me = me || atoi(argv[i]) == -1 || atoi(argv[i]) == world_rank;
-    warm_up();
+    send_between_all(BYTES);
     section("before");
     MPI_Comm_split(MPI_COMM_SELF, 0, 0, &one);
     MPI_Comm_free(&one);

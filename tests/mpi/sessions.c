@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sessions.c - communicators from sessions (MPI 4): opened and closed several times, with MPI_Init
- * around, within, or not at all, in two threads.
+ * sessions.c - communicators from sessions (MPI 4). Sessions are opened and closed several times,
+ * with MPI_Init around them, within them, or not at all, and in two threads.
  *
  *   sessions alone|reopened|within|around|threads
  *
- * The functions are found at run time, so that the program can be built with the headers of an
- * older MPI.  Exit status 77: this MPI has none.
+ * The functions are looked up at run time, so the program can be built with the headers of an older
+ * MPI. Exit status 77 means that this MPI has no sessions.
  */
 #include "check.h"
 
@@ -51,11 +51,11 @@ static void use(MPI_Comm comm, const char *what)
         if (me == i % size)
             memcpy(got, want, sizeof got);
         MPI_Bcast(got, sizeof got, MPI_BYTE, i % size, comm);
-        check(memcmp(got, want, sizeof got) == 0, "%s: broadcast %d", what, i);
+        check(memcmp(got, want, sizeof got) == 0, "%s: broadcast %d is wrong", what, i);
         mine = me + i;
         MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, comm);
-        check(sum == (long)size * (size - 1) / 2 + (long)i * size, "%s: sum %d is %ld", what, i,
-              sum);
+        check(sum == (long)size * (size - 1) / 2 + (long)i * size, "%s: sum %d is wrong: %ld", what,
+              i, sum);
         MPI_Barrier(comm);
     }
 }
@@ -80,7 +80,7 @@ static session_handle open_session(MPI_Comm *comm, const char *tag, bool threads
     return session;
 }
 
-/* A session, its communicator, a duplicate and halves of it. */
+/* Opens and closes a session, and uses its communicator, a duplicate and halves. */
 static void one_session(const char *tag, bool threads)
 {
     MPI_Comm comm, more;
@@ -109,13 +109,13 @@ static void sessions(void)
     }
 }
 
-/* The last session that closes takes all of the MPI with it. */
+/* Closes the last session each time, which finalizes the whole MPI. */
 static void reopened(void)
 {
     sessions();
 }
 
-/* One session stays open. */
+/* Keeps a session open meanwhile. */
 static void alone(void)
 {
     MPI_Comm comm;
@@ -137,7 +137,7 @@ static void within(void)
     MPI_Finalize();
 }
 
-/* The session is there before MPI_Init and after MPI_Finalize. */
+/* Opens a session before MPI_Init and closes it after MPI_Finalize. */
 static void around(void)
 {
     MPI_Comm comm;

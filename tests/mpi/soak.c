@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * soak.c - checks all collectives of any MPI in a random order, byte by byte, with ranks that come
+ * soak.c - checks all collectives of any MPI in random order, byte by byte, with ranks that are
  * late at random.
  *
  *   soak OPTIONS    (options.h)
  *
- * The seed gives the sequence: the communicator, the collective, its bytes (1 B to --most), root,
- * types, operation, in place or not, and how many such calls follow each other.  A call is
- * repeated with new data, so that rings come round and what ranks learn from their own copies
- * changes while it runs (src/mem/lines.c).  Some calls are nonblocking, several at once.
+ * The seed determines the sequence: the communicator, the collective, its bytes (1 B to --most),
+ * root, types, operation, in place or not, and the number of repetitions. A repeated call has new
+ * data, so that rings are reused and the lengths that ranks learn from their own copies change
+ * during the run (src/mem/lines.c). Some calls are nonblocking, several at once.
  *
- * A failure names its call by number and seed.  So does a call that is not over after PATIENCE: the
- * same seed then repeats the sequence, up to there.
+ * A failure prints the number and the seed of its call, and so does a call that has not ended after
+ * PATIENCE seconds. The same seed then repeats the sequence up to this call.
  */
 #include "pieces.h"
 #include "ways.h"
@@ -24,11 +24,11 @@
 enum { FLIGHT = 6, REPEATS = 24, PATIENCE = 60, UNITS_PAIR = 2 * sizeof(unsigned) };
 
 static MPI_Op composition;
-static uint64_t calls; /* begun, the same on all ranks */
-static char now[160];  /* the call that is running */
-static uint64_t own;   /* the state of what each rank draws for itself */
+static uint64_t calls; /* started; equal on all ranks */
+static char now[160];  /* description of the running call */
+static uint64_t own;   /* random state for the draws of each rank */
 
-/* ---- what is reported ---- */
+/* ---- reports ---- */
 
 static void name_call(const struct piece *p, uint64_t call, const char *form, size_t bytes)
 {
@@ -38,10 +38,10 @@ static void name_call(const struct piece *p, uint64_t call, const char *form, si
              p->a.root);
 }
 
-/* A call has not ended.  Only what a handler of signals may do. */
+/* Reports that a call has not ended. Makes only async-signal-safe calls. */
 static void too_long(int signal)
 {
-    static const char text[] = "FAIL: not over after a minute: ";
+    static const char text[] = "FAIL: not completed after a minute: ";
 
     (void)signal;
     if (write(1, text, sizeof text - 1) < 0 || write(1, now, strlen(now)) < 0)
@@ -61,12 +61,12 @@ static void judge(const struct piece *p, enum form form, int error)
 
 /* ---- calls ---- */
 
-/* What is drawn once, and the same on all ranks. */
+/* Properties drawn once, equal on all ranks. */
 struct drawn {
     enum kind_of_call what;
     int root, kind;
     size_t bytes;
-    bool in_place, turns; /* turns: the root is another one in each call */
+    bool in_place, turns; /* turns: the root changes from call to call */
 };
 
 static struct drawn draw_call(uint64_t *state)
@@ -81,14 +81,14 @@ static struct drawn draw_call(uint64_t *state)
 
     d.bytes = d.bytes < options.max ? d.bytes : options.max;
     if (reduces(d.what) && d.kind == BYTES)
-        d.kind = 0; /* the function of the program's own, which does not commute */
+        d.kind = 0; /* the program's own function, which does not commute */
     return d;
 }
 
 /*
- * The most that a rank gives or gets in one call is about d->bytes.  One rank alone has no derived
- * types: huddle leaves it to the MPI, and Open MPI 4's nonblocking gatherv loses 32 bytes of one
- * (--seed 1025, call 20000).
+ * Makes a call in which a rank sends or receives at most about d->bytes. A single rank gets no
+ * derived types, because its calls fall back to the MPI. Open MPI 4's nonblocking gatherv loses 32
+ * bytes of such a type (--seed 1025, call 20000).
  */
 static struct piece *make(const struct drawn *d, MPI_Comm comm, int turn)
 {
@@ -106,7 +106,7 @@ static struct piece *make(const struct drawn *d, MPI_Comm comm, int turn)
                       ++calls ^ options.seed << 32);
 }
 
-/* Some ranks are late, most of them by little. */
+/* Delays some ranks, most of them a little. */
 static void come_late(void)
 {
     uint64_t what = draw(&own, 64);
@@ -118,7 +118,7 @@ static void come_late(void)
             ;
 }
 
-/* The same call several times. */
+/* Makes the same call several times. */
 static void blocking(MPI_Comm comm, uint64_t *state)
 {
     struct drawn d = draw_call(state);
@@ -136,7 +136,7 @@ static void blocking(MPI_Comm comm, uint64_t *state)
     }
 }
 
-/* Several at once, completed in an order that all ranks draw alike. */
+/* Starts several calls at once, and completes them in an order that is equal on all ranks. */
 static void nonblocking(MPI_Comm comm, uint64_t *state)
 {
     struct piece *pieces[FLIGHT];

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Cases of all collectives in a random order (soak.c), with each of HUDDLE_LINES, with and without
-HUDDLE_CHECK.  The program prints its seed, and which call fails: it is repeated with `--seed`.
+Cases of all collectives in a random order (soak.c), with each value of HUDDLE_LINES, with and
+without HUDDLE_CHECK.  The program prints its seed and the failing call, and is repeated with
+`--seed`.
 """
 
 from cases import ALL, BOTH, NONBLOCKING, Case
@@ -17,7 +18,7 @@ def soak(ranks, lines, checked, mpis, words, **more):
     return Case("soak", name, mpis, ranks, command, env=env, **{**NONBLOCKING, **more})
 
 
-# Each number of ranks, with and without the check; each word.
+# Each number of ranks, with and without the check, and each value.
 SHORT = (
     (2, "auto", False),
     (2, "past", True),
@@ -30,7 +31,7 @@ SHORT = (
 )
 
 SOAKS = [
-    # (on a busy machine some collectives are not drawn in this time)
+    # On a busy machine some collectives are not drawn in this time.
     *[soak(*row, BOTH, ["--brief", "--seconds", "2"], seconds=60, collectives=[]) for row in SHORT],
     *[
         soak(

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spans.c - barrier, broadcast, sums, gathers, scatters and exchanges on communicators whose ranks
- * are dealt over the nodes in different ways: in order, in turn, backwards, with ragged nodes,
- * without the first one, in halves.  Meanwhile a receive from anybody with any tag is pending on
- * each: it must take nothing of the collectives.  Nonblocking ones are in flight among them.
+ * spans.c - makes barriers, broadcasts, sums, gathers, scatters and exchanges on communicators
+ * whose ranks are placed on the nodes in different ways: in order, round-robin, backwards, with
+ * nodes of unequal size, without the first rank, in halves. Meanwhile a receive from any source
+ * with any tag is pending on each communicator, which must not get a message of a collective.
+ * Nonblocking collectives are in flight among the others.
  *
  *   spans [MOST]     bytes of the largest broadcast
  */
@@ -13,7 +14,8 @@ enum { SUM_MOST = 60000 };
 
 static size_t most = 200000;
 static uint64_t id;
-static bool counted; /* of the node of rank 0, whose ranks the statistics count */
+static bool counted; /* whether this rank is on the node of rank 0, whose ranks the statistics
+                      * count */
 
 static void broadcasts(MPI_Comm comm, int rank, int size, const char *what)
 {
@@ -26,14 +28,14 @@ static void broadcasts(MPI_Comm comm, int rank, int size, const char *what)
             if (rank == root)
                 memcpy(got, want, bytes[i]);
             MPI_Bcast(got, (int)bytes[i], MPI_BYTE, root, comm);
-            check(memcmp(got, want, bytes[i]) == 0, "%s: %zu bytes from root %d", what, bytes[i],
-                  root);
+            check(memcmp(got, want, bytes[i]) == 0, "%s: wrong broadcast of %zu bytes from root %d",
+                  what, bytes[i], root);
             free(want);
             free(got);
         }
 }
 
-/* Every second element of an array, which is not contiguous. */
+/* Broadcasts every second element of an array, which is not contiguous. */
 static void strided(MPI_Comm comm, int rank, int size, const char *what)
 {
     enum { ELEMENTS = 3000 };
@@ -48,7 +50,7 @@ static void strided(MPI_Comm comm, int rank, int size, const char *what)
     MPI_Bcast(numbers, 1, type, size - 1, comm);
     for (int i = 0; i < 2 * ELEMENTS; i++)
         good = good && numbers[i] == (rank == size - 1 || i % 2 == 0 ? i : -1);
-    check(good, "%s: every second number", what);
+    check(good, "%s: wrong broadcast of every second number", what);
     MPI_Type_free(&type);
 }
 
@@ -67,11 +69,11 @@ static void sums(MPI_Comm comm, int rank, int size, const char *what)
         MPI_Allreduce(MPI_IN_PLACE, mine, counts[k], MPI_DOUBLE, MPI_MAX, comm);
         for (int i = 0; i < counts[k]; i++)
             good = good && mine[i] == (size - 1) * 1000 + i;
-        check(good, "%s: sums of %d numbers", what, counts[k]);
+        check(good, "%s: wrong sums of %d numbers", what, counts[k]);
     }
 }
 
-/* Blocks of equal sizes, and of sizes that grow with the rank. */
+/* Gathers and reduces blocks of equal sizes, and of sizes that grow with the rank. */
 static void blocks(MPI_Comm comm, int rank, int size, const char *what)
 {
     const int lengths[] = { 1, 700, 30000 };
@@ -97,27 +99,27 @@ static void blocks(MPI_Comm comm, int rank, int size, const char *what)
         for (int r = 0; r < size; r++)
             for (int i = 0; i < counts[r]; i++)
                 good = good && out[begins[r] + i] == r * 1000 + i;
-        check(good, "%s: blocks of %d numbers", what, n);
+        check(good, "%s: wrong blocks of %d numbers", what, n);
         MPI_Reduce_scatter(in, out, counts, MPI_INT64_T, MPI_SUM, comm);
         for (int i = 0; i < counts[rank]; i++)
             good = good && out[i] == 500 * size * (size - 1) + (int64_t)(begins[rank] + i) * size;
         MPI_Reduce_scatter_block(MPI_IN_PLACE, in, n, MPI_INT64_T, MPI_SUM, comm);
         for (int i = 0; i < n; i++)
             good = good && in[i] == 500 * size * (size - 1) + (int64_t)(rank * n + i) * size;
-        check(good, "%s: blocks of sums of %d numbers", what, n);
+        check(good, "%s: wrong blocks of sums of %d numbers", what, n);
         free(counts);
         free(in);
         free(out);
     }
 }
 
-/* The first rank is a root, and the last one. */
+/* Returns the step between tested roots, which are the first and the last rank. */
 static int next_root(int size)
 {
     return size > 1 ? size - 1 : 1;
 }
 
-/* Also in place. */
+/* Reduces to each tested root, also in place. */
 static void reduces(MPI_Comm comm, int rank, int size, const char *what)
 {
     static double mine[SUM_MOST], all[SUM_MOST];
@@ -133,11 +135,11 @@ static void reduces(MPI_Comm comm, int rank, int size, const char *what)
                        comm);
             for (int i = 0; i < counts[k] && rank == root; i++)
                 good = good && out[i] == 500.0 * size * (size - 1) + (double)i * size;
-            check(good, "%s: sums of %d numbers to root %d", what, counts[k], root);
+            check(good, "%s: wrong sums of %d numbers to root %d", what, counts[k], root);
         }
 }
 
-/* Maps x -> a x + b, composed: the order counts, and no bracket does. */
+/* Maps x -> a x + b under composition, which is associative but not commutative. */
 struct map {
     uint32_t a, b;
 };
@@ -172,7 +174,7 @@ static bool composed(const struct map *got, int count, int size)
     return good;
 }
 
-/* The ranks of each node are consecutive. */
+/* Reports whether the ranks of each node are consecutive. */
 static bool in_ranges(MPI_Comm comm, int size)
 {
     char own[MPI_MAX_PROCESSOR_NAME] = "", *all = allocate((size_t)size * sizeof own);
@@ -191,7 +193,8 @@ static bool in_ranges(MPI_Comm comm, int size)
     return ranges;
 }
 
-/* Where nodes are no ranges of ranks, such calls fall back to the MPI. */
+/* Reduces with a non-commutative operation. If a node is not a range of ranks, such calls fall back
+ * to the MPI. */
 static void in_order(MPI_Comm comm, int rank, int size, const char *what)
 {
     enum { MOST = 20000 };
@@ -211,24 +214,24 @@ static void in_order(MPI_Comm comm, int rank, int size, const char *what)
             memset(all, 0, sizeof all);
             calls_left += falls_back;
             MPI_Reduce(mine, all, counts[k], type, op, root, comm);
-            check(rank != root || composed(all, counts[k], size), "%s: %d maps in order to root %d",
-                  what, counts[k], root);
+            check(rank != root || composed(all, counts[k], size),
+                  "%s: wrong composition of %d maps to root %d", what, counts[k], root);
         }
         calls_left += falls_back;
         MPI_Allreduce(MPI_IN_PLACE, mine, counts[k], type, op, comm);
-        check(composed(mine, counts[k], size), "%s: %d maps in order", what, counts[k]);
+        check(composed(mine, counts[k], size), "%s: wrong composition of %d maps", what, counts[k]);
     }
     MPI_Op_free(&op);
     MPI_Type_free(&type);
 }
 
-/* The number that rank `from` has for rank `to` at that place of a block. */
+/* Returns element i of the block from rank `from` to rank `to`. */
 static int64_t number(int from, int to, int i)
 {
     return from * 1000000 + to * 1000 + i % 997;
 }
 
-/* Blocks of n numbers, or, parts, of (from + 2 to) n / 4. */
+/* Returns the length of a block: n numbers, or with `parts` (from + 2 to) n / 4. */
 static int length_of(bool parts, int n, int from, int to)
 {
     return parts ? (from + 2 * to) * n / 4 : n;
@@ -269,19 +272,19 @@ static void exchange(MPI_Comm comm, int rank, int size, int n, bool parts, const
     for (int r = 0; r < size; r++)
         for (int i = 0; i < in.count[r]; i++)
             good = good && to[in.begin[r] + i] == number(r, rank, i);
-    check(good, "%s: exchanges of %d numbers%s", what, n, parts ? ", unequal" : "");
+    check(good, "%s: wrong exchange of %d numbers%s", what, n, parts ? ", unequal" : "");
     if (!parts)
         MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, from, n, MPI_INT64_T, comm);
     for (int i = 0; i < n * size && !parts; i++)
         good = good && from[i] == number(i / n, rank, i % n);
-    check(good, "%s: exchanges of %d numbers in place", what, n);
+    check(good, "%s: wrong exchange of %d numbers in place", what, n);
     free(out.count);
     free(in.count);
     free(from);
     free(to);
 }
 
-/* What the root gathers it scatters again. */
+/* Gathers at the root, and scatters the same blocks again. */
 static void rooted(MPI_Comm comm, int rank, int root, int n, bool parts, const char *what)
 {
     int size, own;
@@ -303,7 +306,8 @@ static void rooted(MPI_Comm comm, int rank, int root, int n, bool parts, const c
     for (int r = 0; r < size && rank == root; r++)
         for (int i = 0; i < all.count[r]; i++)
             good = good && whole[all.begin[r] + i] == number(r, root, i);
-    check(good, "%s: blocks of %d numbers%s to root %d", what, n, parts ? ", unequal" : "", root);
+    check(good, "%s: wrong blocks of %d numbers%s to root %d", what, n, parts ? ", unequal" : "",
+          root);
     memset(mine, 0, (size_t)own * sizeof *mine);
     void *out = in_place ? MPI_IN_PLACE : mine;
     if (parts)
@@ -312,7 +316,8 @@ static void rooted(MPI_Comm comm, int rank, int root, int n, bool parts, const c
         MPI_Scatter(whole, n, MPI_INT64_T, out, n, MPI_INT64_T, root, comm);
     for (int i = 0; i < own && !in_place; i++)
         good = good && mine[i] == number(rank, root, i);
-    check(good, "%s: blocks of %d numbers%s from root %d", what, n, parts ? ", unequal" : "", root);
+    check(good, "%s: wrong blocks of %d numbers%s from root %d", what, n, parts ? ", unequal" : "",
+          root);
     free(all.count);
     free(mine);
     free(whole);
@@ -330,7 +335,7 @@ static void exchanges(MPI_Comm comm, int rank, int size, const char *what)
         }
 }
 
-/* Nobody leaves before the last has come; all nodes have one clock here. */
+/* Checks that no rank leaves before the last has entered. All nodes have the same clock here. */
 static void barriers(MPI_Comm comm, int rank, int size, const char *what)
 {
     for (int late = 0; late < size; late++) {
@@ -342,7 +347,8 @@ static void barriers(MPI_Comm comm, int rank, int size, const char *what)
         MPI_Barrier(comm);
         times[1] = -(int64_t)now_ns();
         MPI_Allreduce(MPI_IN_PLACE, times, 2, MPI_INT64_T, MPI_MAX, comm);
-        check(times[0] <= -times[1], "%s: a rank left before rank %d came", what, late);
+        check(times[0] <= -times[1], "%s: a rank left a barrier before rank %d entered", what,
+              late);
     }
 }
 
@@ -353,7 +359,7 @@ static void all_of(MPI_Comm comm, const char *what)
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    id = 0; /* not all ranks are in all of them */
+    id = 0; /* because not all ranks are in all communicators */
     MPI_Irecv(&caught, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &any);
     barriers(comm, rank, size, what);
     MPI_Ibarrier(comm, &barrier);
@@ -367,7 +373,7 @@ static void all_of(MPI_Comm comm, const char *what)
     MPI_Wait(&barrier, MPI_STATUS_IGNORE);
     MPI_Test(&any, &taken, MPI_STATUS_IGNORE);
     check(!taken && caught == 0, "%s: a receive took a message of a collective", what);
-    MPI_Barrier(comm); /* all have looked */
+    MPI_Barrier(comm); /* after all ranks have checked */
     MPI_Send(&one, 1, MPI_INT, (rank + 1) % size, 5, comm);
     MPI_Wait(&any, MPI_STATUS_IGNORE);
     check(caught == 1, "%s: a receive did not get its message", what);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * starts.c - persistent collectives of one communicator, which MPI lets each rank start in an order
- * of its own.
+ * starts.c - persistent collectives on one communicator, which each rank may start in a different
+ * order.
  *
- *   starts [--beyond] [--many N]    N requests at a time in that section (default 40); --beyond:
- *                                   also what Open MPI fails in without huddle
+ *   starts [--beyond] [--many N]    N requests at a time in section "many" (default 40); --beyond:
+ *                                   also cases in which Open MPI fails without huddle
  *
  * Sections: two requests, started in turn or by MPI_Startall; all collectives, restarted at random
- * as they complete; starts around blocking and nonblocking collectives of the communicator; more
- * requests than have memory, twice; requests of threads; of a communicator that has been freed; an
- * active request.
+ * as they complete; starts around blocking and nonblocking collectives on the communicator; more
+ * requests than have memory, twice; requests of threads; requests on a freed communicator; starting
+ * an active request.
  */
 #include "pieces.h"
 
@@ -18,7 +18,7 @@
 enum { THREADS = 3, IN_THREAD = 4, ROUNDS = 20 };
 
 static MPI_Op composition;
-static uint64_t own; /* of what this rank draws for itself */
+static uint64_t own; /* random state for the draws of this rank */
 
 static struct piece *make(MPI_Comm comm, int what, int units, uint64_t id)
 {
@@ -55,9 +55,10 @@ static void wait_and_check(struct piece **pieces, int count)
     }
 }
 
-/* ---- one ------------------------------------------------------------------------------------- */
+/* ---- a single request
+ * -------------------------------------------------------------------------- */
 
-/* An error to the caller, and the call is carried out once. */
+/* Starts an active request, which must return an error. The call is carried out once. */
 static void active(void)
 {
     MPI_Comm comm;
@@ -81,9 +82,10 @@ static void active(void)
     section("active");
 }
 
-/* ---- two ------------------------------------------------------------------------------------- */
+/* ---- two requests
+ * ------------------------------------------------------------------------------ */
 
-/* Odd ranks the other way round. */
+/* Starts two requests, in the opposite order on odd ranks. */
 static void pairs(int units, int more)
 {
     for (int what = 0; what < CALLS; what++) {
@@ -115,7 +117,7 @@ static void begin_one(struct piece **pieces, MPI_Request *active, int i)
     MPI_Start(&active[i]);
 }
 
-/* Whichever is complete, to be started again at some time. */
+/* Completes any request, to be started again later. Returns its index, or -1. */
 static int take_one(struct piece **pieces, MPI_Request *active, bool wait)
 {
     int index = MPI_UNDEFINED, done = 0, error;
@@ -162,9 +164,10 @@ static void restarted(void)
     section("restarted");
 }
 
-/* ---- among others ---------------------------------------------------------------------------- */
+/* ---- among other calls
+ * ------------------------------------------------------------------------- */
 
-/* Some of the starts come before, some after the collectives that all ranks call in one order. */
+/* Starts requests before, between and after collectives called by all ranks in the same order. */
 static void mixed(void)
 {
     enum { COUNT = CALLS };
@@ -191,8 +194,8 @@ static void mixed(void)
             MPI_Start(&pieces[order[i]]->request);
         MPI_Wait(&nonblocking, MPI_STATUS_IGNORE);
         wait_and_check(pieces, COUNT);
-        check(sum == world_size * round + world_size * (world_size - 1) / 2, "sum %d", sum);
-        check(other == world_size - 1 + round, "maximum %d", other);
+        check(sum == world_size * round + world_size * (world_size - 1) / 2, "the sum is %d", sum);
+        check(other == world_size - 1 + round, "the maximum is %d", other);
     }
     for (int i = 0; i < COUNT; i++)
         end(pieces[i]);
@@ -206,7 +209,7 @@ static void many(int count)
     struct piece **pieces = allocate((size_t)count * sizeof *pieces);
     int *order = allocate((size_t)count * sizeof *order);
 
-    for (int turn = 0; turn < 2; turn++) { /* what was freed can be had again */
+    for (int turn = 0; turn < 2; turn++) { /* freed memory must be reusable */
         for (int i = 0; i < count; i++)
             pieces[i] = make(MPI_COMM_WORLD, ALLREDUCE, 20, 500 + (uint64_t)i);
         for (int round = 0; round < 3; round++) {
@@ -224,7 +227,8 @@ static void many(int count)
     section("many");
 }
 
-/* ---- a communicator that is gone ------------------------------------------------------------- */
+/* ---- a freed communicator
+ * ---------------------------------------------------------------------- */
 
 static void freed(void)
 {
@@ -275,7 +279,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Of one communicator: the threads start theirs as it comes. */
+/* Starts requests on one communicator in several threads, in any order. */
 static void in_threads(void)
 {
     struct work work[THREADS] = { { .index = 0 } };

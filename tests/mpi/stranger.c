@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stranger.c - another user of the node who wants a job to hang: until the process that started it
- * ends, it reads which abstract sockets there are, binds the names that it can guess from those of
- * huddle's, and fills the queues of huddle's sockets with garbage, made-up messages and
+ * stranger.c - another user of the node who tries to hang a job. The program runs until the process
+ * that started it ends. It lists the abstract sockets and binds names guessed from the names of
+ * huddle's sockets. It fills the queues of huddle's sockets with garbage, forged messages and
  * descriptors.
  *
- * Run as root, it becomes uid 65533.  Meant for a network namespace of its own, with the job in it:
- * abstract sockets of others are none of its business.
+ * Run as root, it becomes uid 65533. Run it in the network namespace of the job, separate from
+ * others: it must not affect the sockets of other programs.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -23,7 +23,7 @@
 
 enum { UID = 65533, RANKS = 16, TAKEN = 512, PASSED = 253, MESSAGE = 24 };
 
-static int taken[TAKEN]; /* sockets that hold names; the oldest goes */
+static int taken[TAKEN]; /* sockets that hold names; the oldest is closed first */
 static unsigned long takes, sends, scans;
 static pid_t other;
 
@@ -53,7 +53,7 @@ static void take(const char *name)
     }
 }
 
-/* The names of the other ranks, if they differ in the last number, or in the last digit. */
+/* Binds the names of the other ranks, which may differ in the last number or in the last digit. */
 static void take_neighbours(const char *name)
 {
     char guess[sizeof((struct sockaddr_un *)0)->sun_path + 16];
@@ -69,7 +69,7 @@ static void take_neighbours(const char *name)
     }
 }
 
-/* False: its queue is full, or it is gone. */
+/* Sends a message. Returns false if the queue is full or the socket is gone. */
 static int fling(int from, const char *name, size_t bytes, int descriptors)
 {
     static const int standard = 1;
@@ -116,13 +116,14 @@ static void flood(int from, const char *name)
         ;
 }
 
-/* As the kernel names sockets that are bound to no name of their own. */
+/* Reports whether the kernel chose the name, as for sockets that are bound without a name. */
 static int is_autobound(const char *name)
 {
     return strlen(name) == 5 && strspn(name, "0123456789abcdef") == 5;
 }
 
-/* One of the two of us is fast and takes names, the other one fills queues. */
+/* Scans all sockets. One of the two processes only binds names, which must be fast, and the other
+ * fills queues. */
 static void scan(int from, int takes_names)
 {
     char line[512];

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-mpi4py's own test suite with huddle gives the results that it gives without: per rank, the same
-tests pass, fail and are skipped.
+Tests that mpi4py's own test suite gives the same results with and without huddle: per rank, the
+same tests pass, fail and are skipped.
 
     suite.py --build BUILD [--python PYTHON] [--full] [--only TEXT]
 
 Needs a Python with mpi4py and numpy (default: BUILD/venv or, of the source tree that ./test builds
-in, the one it makes); the suite is the source distribution of that version, kept in BUILD/mpi4py.
-Tests that fail without huddle too are the MPI's.  What starts other programs, reads files, or calls
-no collective is left out.
+in, the environment that it makes); the suite is the source distribution of that version, kept in
+BUILD/mpi4py.  Tests that fail without huddle too are the MPI's.  Tests that start other programs,
+read files, or call no collective are omitted.
 """
 
 import argparse
@@ -23,8 +23,8 @@ import tempfile
 import time
 
 import peers
-from run import front_end, judge_lines
 from cases import NODES, Case
+from run import front_end, judge_lines
 
 COLLECTIVE = ("test_cco_buf", "test_cco_nb_buf", "test_cco_pr_buf", "test_op")
 UNRELATED = (
@@ -41,9 +41,10 @@ UNRELATED = (
     "ulfm",
 )
 PAIR = ("ompi4", "mpich5")
-QUICK = [(mpi, 2, COLLECTIVE, False) for mpi in PAIR]  # FULL has them on more ranks too
-# All modules on as many ranks as most machines have processors for; elsewhere what calls
-# collectives of one communicator: blocking, nonblocking and persistent, also of neighbourhoods.
+QUICK = [(mpi, 2, COLLECTIVE, False) for mpi in PAIR]  # FULL also has them on more ranks
+# All modules on as many ranks as most machines have processors for.  With more ranks only the
+# modules that call collectives of one communicator: blocking, nonblocking and persistent, also of
+# neighbourhoods.
 INTRA = (
     "test_cco_buf",
     "test_cco_vec",
@@ -63,13 +64,13 @@ FULL += [(mpi, 4, INTRA, True) for mpi in (*PAIR, "ompi5") if NODES]
 QUICK_SECONDS, FULL_SECONDS = (
     300,
     1500,
-)  # a job at most; an MPI alone is slow where ranks outnumber processors
-# Which library mpi4py opens; the launchers set where it lies.
+)  # maximum for a job; an MPI alone is slow if ranks outnumber processors
+# The library that mpi4py opens; the launchers set its folder.
 LIBRARY = {"openmpi": {"MPI4PY_MPIABI": "openmpi", "MPI4PY_LIBMPI": "libmpi.so.40"}, "mpich": {}}
 
 
 def source(python, home):
-    """test/main.py of the installed mpi4py's version; None: it cannot be had."""
+    """Returns test/main.py of the installed mpi4py's version, or None if it is not available."""
     version = subprocess.run(
         [python, "-c", "import importlib.metadata as m; print(m.version('mpi4py'))"],
         capture_output=True,
@@ -103,7 +104,9 @@ def source(python, home):
 
 
 def run(setting, mpi, ranks, modules, nodes, huddle, folder):
-    """(exit status, None: too slow; output) of a job; its ranks' files lie in the folder."""
+    """
+    Returns (exit status or None if too slow, output) of a job.  Its ranks' files are in the folder.
+    """
     chosen = [word for module in modules for word in ("-i", module)] + [
         word for module in UNRELATED for word in ("-e", module)
     ]
@@ -121,8 +124,8 @@ def run(setting, mpi, ranks, modules, nodes, huddle, folder):
         **env,
         **LIBRARY[peers.abi(mpi)],
         "HUDDLE_STATS": f"json:{folder}/stats.json",
-        "HUDDLE_NONBLOCKING": "on",  # auto: not in all MPIs
-        "HUDDLE_NODES": "on",  # auto: what gains
+        "HUDDLE_NONBLOCKING": "on",  # auto does not cover all MPIs
+        "HUDDLE_NODES": "on",  # auto handles only calls with a gain
         "OMPI_MCA_mpi_yield_when_idle": "1",  # ranks may outnumber processors
     }
     job = subprocess.Popen(
@@ -147,7 +150,7 @@ def run(setting, mpi, ranks, modules, nodes, huddle, folder):
 
 
 def outcomes(folder, ranks):
-    """{(rank, test): what became of it}"""
+    """Returns {(rank, test): outcome}."""
     found = {}
     for rank in range(ranks):
         try:
@@ -178,7 +181,10 @@ def judge(before, after, text, stats, ranks):
 
 
 def compare(setting, mpi, ranks, modules, nodes):
-    """(complaints, a word on the tests); None for complaints: nothing to compare with"""
+    """
+    Returns (complaints, a text about the tests).  The complaints are None if there is nothing to
+    compare with.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="suite-") as plain,
         tempfile.TemporaryDirectory(prefix="suite-") as ours,
@@ -209,11 +215,13 @@ def main():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", default="")
     setting = parser.parse_args()
-    setting.build, setting.seconds = os.path.abspath(setting.build), (
-        FULL_SECONDS if setting.full else QUICK_SECONDS
+    setting.build, setting.seconds = (
+        os.path.abspath(setting.build),
+        (FULL_SECONDS if setting.full else QUICK_SECONDS),
     )
-    setting.wheels, setting.huddle = os.path.join(setting.build, "peers"), os.path.join(
-        setting.build, "bin", "huddle"
+    setting.wheels, setting.huddle = (
+        os.path.join(setting.build, "peers"),
+        os.path.join(setting.build, "bin", "huddle"),
     )
     setting.python = setting.python or os.path.join(setting.build, "venv", "bin", "python")
     setting.script = (

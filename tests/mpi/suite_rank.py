@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One rank of mpi4py's test suite.
+"""Runs one rank of mpi4py's test suite.
 
     suite_rank.py FOLDER MAIN [ARGUMENTS of MAIN...]      MAIN: test/main.py of the source
     distribution
 
-Appends a line for each test to FOLDER/RANK: what became of it, and its name.
+Appends a line for each test to FOLDER/RANK: its outcome and its name.
 """
 
 import os

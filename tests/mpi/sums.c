@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sums.c - allreduces and broadcasts with known results; status 1 where one is wrong. */
+/* sums.c - makes allreduces and broadcasts with known results. Exits with status 1 if a result is
+ * wrong. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads.c - MPI_THREAD_MULTIPLE: several threads of a rank in collectives of different
+ * threads.c - MPI_THREAD_MULTIPLE: several threads of a rank are in collectives on different
  * communicators at once.
  *
- * "first": two threads use two new communicators for the first time, the even ranks beginning with
- * one, the odd ranks with the other. "several": each thread calls on communicators of its own.
+ * "first": two threads use two new communicators for the first time, in opposite order on even and
+ * odd ranks. "several": each thread makes calls on its own communicators.
  */
 #include "check.h"
 

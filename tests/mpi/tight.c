@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tight.c - the first collectives of communicators come when the memory cgroup is all but full.
+ * tight.c - makes the first collectives on communicators when the memory cgroup is nearly full.
  *
  *   tight LEFT_BYTES LIMIT_FILE USAGE_FILE [RANK]
  *
- * Rank 0, or RANK, takes private memory until LEFT_BYTES are left below the limit.  Who then
- * allocates shared memory without looking is killed.
+ * Rank 0, or RANK, allocates private memory until LEFT_BYTES are left below the limit. A process
+ * that then allocates shared memory without checking the limit is killed.
  */
 #include "check.h"
 
@@ -22,17 +22,10 @@ static long long number_in(const char *path)
     return n;
 }
 
-/* All pairs, so that the MPI has what it needs for its own messages. */
+/* Makes the MPI allocate its own resources. */
 static void warm_up(void)
 {
-    enum { BYTES = 20000 };
-    static char out[BYTES], in[BYTES];
-
-    for (int step = 1; step < world_size; step++)
-        for (int i = 0; i < 20; i++)
-            MPI_Sendrecv(out, BYTES, MPI_BYTE, (world_rank + step) % world_size, 1, in, BYTES,
-                         MPI_BYTE, (world_rank + world_size - step) % world_size, 1, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
+    send_between_all(20000);
     for (int i = 0; i < 20; i++) {
         int gathered[64], sum;
         MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -43,7 +36,7 @@ static void warm_up(void)
 static void fill_up(long long left, const char *limit, const char *usage)
 {
     for (int i = 0; i < MAX_STEPS && number_in(limit) - number_in(usage) > left; i++)
-        memset(allocate(STEP), 1, STEP); /* kept to the end */
+        memset(allocate(STEP), 1, STEP); /* never freed */
     check(number_in(limit) - number_in(usage) < left + STEP, "the cgroup does not fill");
 }
 
@@ -60,7 +53,7 @@ int main(int argc, char **argv)
     warm_up();
     for (int i = 0; i < COMMS; i++)
         MPI_Comm_dup(MPI_COMM_WORLD,
-                     &comm[i]); /* its team comes later, and was promised no memory */
+                     &comm[i]); /* its team is set up later, and has no memory reserved */
     if (world_rank == (argc == 5 ? atoi(argv[4]) : 0))
         fill_up(atoll(argv[1]), argv[2], argv[3]);
     sum_of_all(failures);
@@ -70,7 +63,7 @@ int main(int argc, char **argv)
         if (world_rank == i % world_size)
             memcpy(got, want, bytes);
         MPI_Bcast(got, (int)bytes, MPI_BYTE, i % world_size, comm[i]);
-        check(memcmp(got, want, bytes) == 0, "bcast %d", i);
+        check(memcmp(got, want, bytes) == 0, "broadcast %d is wrong", i);
         MPI_Barrier(comm[i]);
     }
     for (int i = 0; i < COMMS; i++)

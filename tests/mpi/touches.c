@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * touches.c - calls of short messages after the first ones touch no page for the first time: a
- * process counts its page faults (getrusage) in each call of a new communicator.  With huddle only:
- * what the MPI does itself is its own business.
+ * touches.c - verifies that after the first calls, calls of short messages touch no page for the
+ * first time. A process counts its page faults (getrusage) in each call on a new communicator. Only
+ * for runs with huddle, because the MPI's own collectives may touch pages.
  *
  *     touches
  */
@@ -24,7 +24,7 @@ static long faults(void)
     return used.ru_minflt;
 }
 
-/* ---- the collectives: n bytes of each rank, or of each block ---- */
+/* ---- the collectives: n bytes per rank, or per block ---- */
 
 static void bcast(MPI_Comm comm, int n, int root)
 {
@@ -104,7 +104,7 @@ static void allgatherv(MPI_Comm comm, int n, int root)
     MPI_Allgatherv(in, n, MPI_BYTE, out, counts, starts, MPI_BYTE, comm);
 }
 
-/* started, and completed at once */
+/* Starts a broadcast and waits for it. The functions below do so for other collectives. */
 static void ibcast(MPI_Comm comm, int n, int root)
 {
     MPI_Request request;
@@ -145,9 +145,9 @@ static const struct collective {
     { "igather", igather, true },
 };
 
-/* Page faults of a new communicator's calls after the first ones: all calls are of n bytes, from
- * rank 0 or from all ranks in turn.  The communicator stays, so that the next one has new memory.
- */
+/* Returns the page faults in a new communicator's calls after the first FIRST calls. All calls have
+ * n bytes, and are from rank 0 or from all ranks in turn. The communicator is kept, so that the
+ * next gets new memory. */
 static int late_faults(const struct collective *what, int n, bool in_turn, int *last)
 {
     int late = 0;
@@ -166,7 +166,8 @@ static int late_faults(const struct collective *what, int n, bool in_turn, int *
     return late;
 }
 
-/* The kernel may take a page away for reasons of its own, but not twice. */
+/* Checks a collective. Repeats the check on failure, because the kernel may unmap a page for its
+ * own reasons, but not twice. */
 static void first_calls(const struct collective *what, int n, bool in_turn)
 {
     int last = 0, late;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * truncate.c - a rank is sent more than it has room for, which is an error that huddle reports to
- * the communicator's error handler; of a request, when it is completed.
+ * truncate.c - a rank is sent more bytes than fit its buffer. huddle reports this error to the
+ * communicator's error handler, and for a request when the request is completed.
  *
- *   truncate [--forms]    --forms: nonblocking and persistent ones, too
+ *   truncate [--forms]    --forms: nonblocking and persistent calls, too
  *
- * A program that does this is wrong, and what an MPI alone makes of it differs; so this one is run
- * with huddle only.  Both sides' sizes lie in the range of one algorithm.  Nothing beyond a
- * receiver's buffer is written, what fits arrives, and the communicator stays usable.  Of
- * collectives of blocks, the blocks that are not too long are right.
+ * Such a program is erroneous, and MPIs alone behave differently, so it is run with huddle only.
+ * The sizes of both sides are in the range of one algorithm. Nothing may be written beyond a
+ * receiver's buffer, the bytes that fit must arrive, and the communicator must stay usable. In
+ * collectives with blocks, the blocks that fit must be right.
  */
 #include "forms.h"
 #include "ways.h"
 
 static int handled, expected;
-static bool counting; /* the handler is this program's */
+static bool counting; /* whether this program's handler is set */
 
 static void handler(MPI_Comm *comm, int *error, ...)
 {
@@ -25,7 +25,7 @@ static void handler(MPI_Comm *comm, int *error, ...)
     handled += class == MPI_ERR_TRUNCATE;
 }
 
-/* What is between begin and end was not written. */
+/* Reports whether no byte between begin and end was written. */
 static bool untouched(const unsigned char *got, size_t begin, size_t end)
 {
     while (begin < end && got[begin] == 0xA5)
@@ -35,8 +35,8 @@ static bool untouched(const unsigned char *got, size_t begin, size_t end)
 
 /* ---- a call in a form ------------------------------------------------------------------------ */
 
-/* The next way to complete a request.  Open MPI 4's MPI_Testall and MPI_Testany do not return the
- * error of a persistent one. */
+/* Number of the next way to complete a request. Open MPI 4's MPI_Testall and MPI_Testany do not
+ * return the error of a persistent request. */
 static int way;
 
 static int complete(MPI_Request *request, enum form form)
@@ -47,7 +47,8 @@ static int complete(MPI_Request *request, enum form form)
     return wait_one(request, way);
 }
 
-/* Its error; a persistent one is started twice, with the same error. */
+/* Makes a call and returns its error. A persistent request is started twice, and must give the same
+ * error. */
 static int run(enum kind_of_call what, const struct arguments *a, enum form form)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -62,14 +63,15 @@ static int run(enum kind_of_call what, const struct arguments *a, enum form form
     } else if (form == NONBLOCKING && error == MPI_SUCCESS) {
         error = complete(&request, form);
     }
-    check((request != MPI_REQUEST_NULL) == (form == PERSISTENT), "a request is left, or gone");
+    check((request != MPI_REQUEST_NULL) == (form == PERSISTENT),
+          "a nonblocking request remains, or a persistent request is gone");
     if (form == PERSISTENT)
         MPI_Request_free(&request);
     return error;
 }
 
-/* In the status of a generalized request MPICH's functions of several requests have another class
- * than MPI_Wait returns. */
+/* Reports whether the class is acceptable. MPICH's functions for several requests give another
+ * class in the status of a generalized request than MPI_Wait returns. */
 static bool vague(enum form form, int class)
 {
 #ifdef OPEN_MPI
@@ -80,7 +82,7 @@ static bool vague(enum form form, int class)
 #endif
 }
 
-/* As run(): its error is, or is not, that it was cut short. */
+/* Makes a call like run(), and checks that the call reports truncation exactly if is_cut is set. */
 static void cut(enum kind_of_call what, const struct arguments *a, enum form form, bool is_cut,
                 size_t sent, size_t room)
 {
@@ -89,8 +91,8 @@ static void cut(enum kind_of_call what, const struct arguments *a, enum form for
     MPI_Error_class(error, &class);
     bool right = class == (is_cut ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
     check(right || (is_cut && vague(form, class)),
-          "%s, form %d, root %d, way %d: %zu bytes for %zu: error class %d", collectives[what].name,
-          form, a->root, way, sent, room, class);
+          "%s, form %d, root %d, way %d: %zu bytes into %zu: wrong error class %d",
+          collectives[what].name, form, a->root, way, sent, room, class);
     expected += is_cut && counting ? form == PERSISTENT ? 2 : 1 : 0;
 }
 
@@ -109,8 +111,8 @@ static void one(MPI_Comm comm, enum form form, int root, size_t sent, size_t roo
     if (world_rank == root)
         memcpy(got, want, sent);
     cut(BCAST, &a, form, world_rank != root, sent, room);
-    check(memcmp(got, want, max) == 0, "%zu bytes for %zu: what fits did not arrive", sent, room);
-    check(untouched(got, max, sent), "%zu bytes for %zu: more was written", sent, room);
+    check(memcmp(got, want, max) == 0, "%zu bytes into %zu: bytes that fit are wrong", sent, room);
+    check(untouched(got, max, sent), "%zu bytes into %zu: written beyond the buffer", sent, room);
     free(want);
     free(got);
 }
@@ -134,9 +136,9 @@ static void usable(MPI_Comm comm)
 }
 
 /*
- * Elements with gaps: packed piece by piece, or staged whole where one is longer than a piece or
- * may not be cut.  Every second item of a vector is sent; the receiver has fewer elements than the
- * root.
+ * Broadcasts elements with gaps. They are packed in fragments, or staged as a whole if an element
+ * is longer than a fragment or must not be split. Every second item of a vector is sent, and the
+ * receiver has fewer elements than the root.
  */
 static void typed(MPI_Comm comm, enum form form, int root, MPI_Datatype item, size_t item_bytes,
                   int items, int sent, int room)
@@ -160,9 +162,9 @@ static void typed(MPI_Comm comm, enum form form, int root, MPI_Datatype item, si
     cut(BCAST, &a, form, world_rank != root, (size_t)sent, (size_t)room);
     for (size_t i = 0; world_rank != root && i < bytes; i++) {
         bool data = i < max && i % element / item_bytes % 2 == 0,
-             padding = item_bytes == 32 && i % 16 >= 10; /* of a long double */
+             padding = item_bytes == 32 && i % 16 >= 10; /* padding of a long double */
         if (!check(got[i] == (data ? want[i] : 0xA5) || (data && padding),
-                   "%d of %d elements of %d: byte %zu is wrong", room, sent, items, i))
+                   "%d of %d elements of %d items: byte %zu is wrong", room, sent, items, i))
             break;
     }
     MPI_Type_free(&type);
@@ -192,8 +194,8 @@ static void broadcasts(MPI_Comm comm, enum form form)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Rank `odd` sends blocks of `more` bytes, where the others send `less`, and expect that of it.  It
- * is the root of a scatter; of a gather another rank is. */
+/* Rank `odd` sends blocks of `more` bytes, and the others send `less` bytes and expect as many from
+ * this rank. It is the root of a scatter, but not of a gather. */
 struct blocks {
     enum kind_of_call what;
     int odd, more, less;
@@ -214,7 +216,8 @@ static bool scatters(const struct blocks *b)
     return b->what == SCATTER || b->what == SCATTERV;
 }
 
-/* Room for the block of that rank; MPI has a count for each, or one for all. */
+/* Returns the room for the block of a rank. MPI has a count for each block, or a single count for
+ * all. */
 static int room_for(const struct blocks *b, int from)
 {
     bool counts = b->what == GATHERV || b->what == ALLGATHERV || b->what >= ALLTOALLV;
@@ -246,7 +249,7 @@ static struct arguments describe(const struct blocks *b, MPI_Comm comm, unsigned
     return a;
 }
 
-/* The block of `from` for `to`; in gathers the same for all. */
+/* Fills in the block of `from` for `to`. In gathers a rank's block is the same for all. */
 static void block(const struct blocks *b, int from, int to, size_t bytes, unsigned char *at)
 {
     bool alike = gathers(b) || b->what == ALLGATHER || b->what == ALLGATHERV;
@@ -318,7 +321,7 @@ int main(int argc, char **argv)
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (argc > 1 && strcmp(argv[1], "--forms") == 0)
         forms = has_persistent() ? FORMS : PERSISTENT;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* (docs/limitations.md) */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* see docs/limitations.md */
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_create_errhandler(handler, &errhandler);
     for (int form = 0; form < forms; form++) {

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unlike.c - programs whose ranks make different calls, and the reports of HUDDLE_CHECK.
+ * unlike.c - programs whose ranks make different calls, for the reports of HUDDLE_CHECK.
  *
  *     unlike root | kind | bytes | operation | counts | reduced | names | blocks | gathered |
  *     scanned | started | ends | freed | first    erroneous
- *     unlike others | silent | slow | late                                       correct, but for
- *     ranks that keep the others waiting
+ *     unlike others | silent | slow | late        correct, but ranks keep the others waiting
  *
- * Before the error ranks agree.  After it an MPI may hang or fail.  So the program exits without
- * MPI_Finalize, once the error has been made and there was time to report it.
+ * Before the error all ranks agree. After the error an MPI may hang or fail. So the program exits
+ * without MPI_Finalize after the error was made and there was time to report it.
  */
 #include "check.h"
 
 #include <unistd.h>
 
-/* Reports come at whole seconds: a rank that is late comes between two. */
+/* Reports are printed at whole seconds. A late rank arrives between two of them. */
 enum { SILENCE_US = 1500000, ALARM_S = 2 };
 
 static int number;
 static long long numbers[64], gathered[64];
 
-/* Calls in which all agree, of many kinds; the last is a broadcast of 4 bytes. */
+/* Makes calls of many kinds in which all ranks agree. The last is a broadcast of 4 bytes. */
 static void agree(void)
 {
     int counts[64], at[64], last = world_size - 1, one = 1, sum;
@@ -31,7 +30,7 @@ static void agree(void)
     }
     for (int i = 0; i < 8; i++) {
         MPI_Allreduce(numbers, gathered, 3, MPI_LONG_LONG, MPI_SUM,
-                      MPI_COMM_WORLD); /* the first: not one that huddle takes */
+                      MPI_COMM_WORLD); /* the first call, which huddle must not handle */
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Bcast(numbers, 5, MPI_LONG_LONG, i % world_size, MPI_COMM_WORLD);
         MPI_Allreduce(MPI_IN_PLACE, gathered, 3, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
@@ -78,7 +77,7 @@ static void by_type(void)
     MPI_Type_free(&pair);
 }
 
-/* What MPI makes of other things: communicators, and zero bytes said in several ways. */
+/* Makes calls on other communicators, and calls of zero bytes described in several ways. */
 static void others(void)
 {
     MPI_Comm comm, half;
@@ -104,7 +103,7 @@ static void be_silent(void)
         pause_us(SILENCE_US);
 }
 
-/* The rank that computes the sum is slow. */
+/* Adds numbers slowly. Only the rank that computes the sum is delayed. */
 static void slow_sum(void *in, void *out, int *count, MPI_Datatype *type)
 {
     static bool slept;
@@ -117,7 +116,7 @@ static void slow_sum(void *in, void *out, int *count, MPI_Datatype *type)
         ((int *)out)[i] += ((int *)in)[i];
 }
 
-/* Before a call, or within the MPI's own. */
+/* Keeps ranks waiting, before a call or within the MPI's own call. */
 static void silent(bool within)
 {
     MPI_Op op;
@@ -144,7 +143,7 @@ static void freed(void)
         MPI_Barrier(comm);
 }
 
-/* What huddle serves as something else. */
+/* Makes a call that huddle serves as another collective. */
 static void by_name(bool odd)
 {
     MPI_Datatype types[64];
@@ -160,7 +159,7 @@ static void by_name(bool odd)
         MPI_Reduce_scatter_block(numbers, gathered, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* A nonblocking call. */
+/* Makes a nonblocking call. */
 static void started(bool odd)
 {
     MPI_Request request;
@@ -217,6 +216,6 @@ int main(int argc, char **argv)
         MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
     else
         MPI_Barrier(MPI_COMM_WORLD);
-    pause_us(500000); /* for the others' lines */
+    pause_us(500000); /* so that the other ranks can print their lines */
     _exit(0);
 }

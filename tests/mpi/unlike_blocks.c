@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unlike_blocks.c - a wrong program: the ranks give MPI_Reduce_scatter as many elements in all, but
- * rank 1 cuts them into other blocks.  No rank may wait for ever without a line.
+ * unlike_blocks.c - an erroneous program: the ranks pass as many elements in all to
+ * MPI_Reduce_scatter, but rank 1 splits them into other blocks. No rank may wait forever without a
+ * message.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * waits.c - rank 0 has a nonblocking collective in flight and waits in another call of MPI.  The
- * other ranks come to that call only once their part of the collective is complete.  So the wait
- * must advance the collective: a job that does not end has failed.
+ * waits.c - rank 0 has a nonblocking collective in flight and waits in another call of MPI. The
+ * other ranks make this call only after their part of the collective is complete. So the wait must
+ * progress the collective. A failure shows as a job that does not end.
  */
 #include "check.h"
 
@@ -19,7 +19,8 @@ static void take_last(void *from, void *to, int *count, MPI_Datatype *type)
     (void)from, (void)to, (void)count, (void)type;
 }
 
-/* Each rank makes its part of the call: rank 0 waits in it for the others. */
+/* Makes a rank's part of the call. Rank 0 waits in the call for the others. The functions below do
+ * so for other calls. */
 static void receive(void)
 {
     int got = -1;
@@ -75,7 +76,7 @@ static void fence(void)
     MPI_Win_fence(0, window);
 }
 
-/* Elements as large as these fall back to the MPI. */
+/* Reduces elements so large that the call falls back to the MPI. */
 static void reduce_wide(void)
 {
     static char from[8000], to[8000];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Cases of a correct program that something watches: a sanitizer, Valgrind, or the program itself,
-which looks at errno (harmless.c).  Nothing may be found that is not found without huddle.
+Cases of a correct program under a checker: a sanitizer, Valgrind, or the program itself, which
+looks at errno (harmless.c).  Nothing may be found that is not found without huddle.
 """
 
 import glob
@@ -14,10 +14,10 @@ from wrappers import built, need
 
 COMPILERS, SANITIZERS = ("gcc", "clang"), ("address", "thread", "undefined")
 OPTIONS = {
-    # (of what the MPIs themselves do not free there are hundreds of reports)
+    # There are hundreds of reports about memory that the MPIs themselves do not free.
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:detect_leaks=0",
     "UBSAN_OPTIONS": "halt_on_error=1",
-    # (Open MPI 5's own shared memory has an address that ThreadSanitizer does not allow)
+    # Open MPI 5's own shared memory has an address that ThreadSanitizer does not allow.
     "PMIX_MCA_gds": "hash",
 }
 # With gcc's ThreadSanitizer programs crash in MPICH and Open MPI 5, without huddle too.
@@ -44,7 +44,7 @@ def sanitized(name, compiler, sanitizer, *words, mpis=ALL, options="", **more):
 
 
 def without_huddle(job):
-    """The same job; the text that it prints."""
+    """Runs the same job without huddle, and returns its output."""
     words = [job.huddle, "run", "--"]
     at = job.command.index(words[0])
     assert job.command[at : at + len(words)] == words
@@ -64,7 +64,7 @@ def without_huddle(job):
 
 
 def blame_nothing(job):
-    """No report of ThreadSanitizer has a function of huddle's in it."""
+    """Complains about reports of ThreadSanitizer with a function of huddle's."""
     job.process.wait(job.case.seconds)
     reports = re.findall(
         r"^WARNING: ThreadSanitizer: .*?^SUMMARY.*?$", job.text(), re.MULTILINE | re.DOTALL
@@ -80,7 +80,10 @@ def left_in_errno(text):
 
 
 def compare_errno(job):
-    """Some values differ from run to run of an MPI."""
+    """
+    Compares errno with several runs without huddle, since some values differ between runs of an
+    MPI.
+    """
     job.process.wait(job.case.seconds)
     left = left_in_errno(job.text())
     for _ in range(3):
@@ -112,7 +115,7 @@ def under_valgrind(words):
 
 
 def take_reports(folder):
-    """What memcheck has reported, with the innermost functions of each report."""
+    """Returns the reports of memcheck, with the innermost functions of each report."""
     found = set()
     for path in glob.glob(os.path.join(folder, REPORTS + "*")):
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -134,10 +137,10 @@ def compare_reports(job):
     job.complaints += [f"with huddle: {report}" for report in sorted(found)]
 
 
-# How each byte of an exchange could be pushed into a peer's memory.
+# Settings by which each byte of an exchange can be pushed into a peer's memory.
 PUSHED = {
     "HUDDLE_CMA": "on",
-    **{f"HUDDLE_{name}": "push" for name in ("ALLTOALL", "ALLTOALLV", "ALLGATHER", "SCATTER")},
+    **{f"HUDDLE_{name}": "push" for name in ("ALLTOALL", "ALLGATHER", "ALLGATHERV", "GATHER")},
 }
 
 WATCHED = [
@@ -158,7 +161,7 @@ WATCHED = [
         for compiler in COMPILERS
         for sanitizer, mpis in (("address", ALL), ("thread", MPICH))
     ],
-    # (Open MPI's own threads race, as ThreadSanitizer sees them)
+    # ThreadSanitizer reports races among Open MPI's own threads.
     sanitized(
         "thread, threads of Open MPI",
         "clang",
@@ -180,7 +183,7 @@ WATCHED = [
         )
         for compiler in COMPILERS
     ],
-    # MPICH 5 frees all that it allocates.
+    # MPICH 5 frees all memory that it allocates.
     *[
         sanitized(
             "no leaks",
@@ -219,7 +222,7 @@ WATCHED = [
         prints=["harmless: passed"],
         says=[
             rf"HUDDLE_{name}=push does not serve 2 ranks: the ranks cannot reach each other"
-            for name in ("ALLTOALL", "ALLTOALLV", "ALLGATHER", "SCATTER")
+            for name in ("ALLTOALL", "ALLGATHER", "ALLGATHERV", "GATHER")
         ],
         seconds=240,
         again=True,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ways.h - the functions by which a request can be completed. */
+/* ways.h - the functions that can complete a request. */
 #ifndef HUD_TESTS_WAYS_H
 #define HUD_TESTS_WAYS_H
 
@@ -7,7 +7,7 @@
 
 enum { WAYS = 9 };
 
-/* Those of several requests return the error of one in its status. */
+/* Returns the error of a request, which functions for several requests return in the status. */
 static int error_in(int error, const MPI_Status *status)
 {
     return error == MPI_ERR_IN_STATUS ? status->MPI_ERROR : error;

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import time
 
-# A rank's number in the job, in a shell, whichever launcher started it.
+# A shell expression for a rank's number in the job, for any launcher.
 RANK = "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}"
 
 
@@ -34,9 +34,7 @@ def works(*command):
 
 
 def on_ranks(test, *wrapper):
-    """
-    Only ranks whose number passes the shell test get the wrapper: on_ranks('-eq 1', 'env', 'A=1').
-    """
+    """Wraps only ranks whose number passes the shell test: on_ranks('-eq 1', 'env', 'A=1')."""
     return lambda words: [
         "sh",
         "-c",
@@ -61,7 +59,7 @@ def odd(*wrapper):
 
 
 def built(program):
-    """The case needs a program that not every machine can build."""
+    """Requires a program that not every machine can build."""
 
     def wrap(words):
         if not os.path.exists(os.path.join(words["bin"], program)):
@@ -77,8 +75,8 @@ def every(*wrapper):
 
 def fake_xpmem(fails="", test="-ge 0"):
     """
-    Ranks find the fake of libxpmem (tests/unit/fake_xpmem.c); it fails in that way on those whose
-    number passes the shell test.
+    Makes ranks find the fake of libxpmem (tests/unit/fake_xpmem.c).  It fails in this way on ranks
+    whose number passes the shell test.
     """
 
     def wrap(words):
@@ -96,7 +94,7 @@ def fake_xpmem(fails="", test="-ge 0"):
 
 
 def namespaces(kinds, script):
-    """Each rank in namespaces of its own, after a shell script run there."""
+    """Runs each rank in its own namespaces, after a shell script."""
 
     def wrap(_):
         need("unshare")
@@ -125,7 +123,8 @@ def one_namespace(test, kinds, script="true"):
 
 def starts(times, seconds=100):
     """
-    The job, so often, one after the other; says how many did not end in time and how many failed.
+    Runs the job this many times in sequence.  Prints how many did not end in time and how many
+    failed.
     """
     return [
         "sh",
@@ -141,14 +140,16 @@ def starts(times, seconds=100):
 
 
 def one_by_one(*wrapper):
-    """Ranks that come one after the other leave others the time to see the first ones."""
+    """
+    Starts the ranks one after the other, so that other users have time to see the first ranks.
+    """
     return lambda words: [*wrapper, "sh", "-c", f'sleep 0.{RANK}; exec "$@"', "one-by-one"]
 
 
 def attacked(times):
     """
-    The job, so often, while another user does to its sockets what another user can, in a network of
-    their own.
+    Runs the job this many times in a private network, while another user attacks its sockets with a
+    user's rights.
     """
 
     def wrap(words):
@@ -172,8 +173,8 @@ def attacked(times):
 
 def twice_in_containers(_):
     """
-    The job two times at once, in containers that share a network: PID 1 is the launcher in both, so
-    that both jobs get one name.
+    Runs the job twice at once, in containers that share a network.  PID 1 is the launcher in both,
+    so both jobs get the same name.
     """
     need("unshare")
     kinds = ["--pid", "--fork", "--mount-proc", "--mount", "--kill-child"]
@@ -192,7 +193,7 @@ def twice_in_containers(_):
     ]
 
 
-CGROUPS = (  # v1, v2: where, the limit, the usage
+CGROUPS = (  # v1, v2: folder, limit, usage
     ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
     ("/sys/fs/cgroup", "memory.max", "memory.current"),
 )
@@ -207,18 +208,18 @@ ONLY_OWN_GROUP = (
 
 
 def enable_memory(top):
-    """The groups below have a memory controller."""
+    """Enables the memory controller for the groups below."""
     try:
         with open(os.path.join(top, "cgroup.subtree_control"), "w") as file:
             file.write("+memory")
     except OSError:
-        pass  # they have it already, or they cannot
+        pass  # already enabled, or impossible
 
 
 def in_cgroup(limit_bytes, command, test="-ge 0", namespace=False):
     """
-    Ranks whose number passes the shell test join a memory cgroup of the case's own, and see no
-    other if `namespace`.
+    Runs ranks whose number passes the shell test in a memory cgroup of the case's own, which is the
+    only visible cgroup if `namespace`.
 
     `command` may name {folder}/limit and {folder}/usage, its files.
     """
@@ -294,7 +295,7 @@ def in_pool(name):
 
 
 def grow_pool(pages):
-    """By so many, or not at all."""
+    """Grows the pool by this many pages, or not at all."""
     had = in_pool("nr")
     for wanted in (had + pages, had):
         try:
@@ -308,7 +309,10 @@ def grow_pool(pages):
 
 
 def shrink_pool(pages):
-    """By so many: a job that has just ended may still hold some, so it is tried for a while."""
+    """
+    Shrinks the pool by this many pages.  A job that has just ended may still hold some, so it
+    retries for a while.
+    """
     wanted, until = max(0, in_pool("nr") - pages), time.monotonic() + 10
     while True:
         with open(f"{POOL}/nr_hugepages", "w", encoding="ascii") as file:
@@ -325,13 +329,14 @@ def no_pool(_):
 
 def with_pool(pages, held=0, used=None):
     """
-    The system's pool of huge pages has so many more, of which another process holds some.  All of
-    it is put back.  used: how many the job must have taken at some time.
+    Adds pages to the system's pool of huge pages, of which another process holds some.  Restores
+    the pool afterwards.  `used` is the number of pages that the job must have used at some time.
     """
     kept = {}
 
     def prepare(_):
-        kept["lock"] = open("/tmp/huddle-test-pool", "a", encoding="ascii")  # as tests/unit has it
+        # the same lock as in tests/unit
+        kept["lock"] = open("/tmp/huddle-test-pool", "a", encoding="ascii")
         fcntl.flock(kept["lock"], fcntl.LOCK_EX)
         try:
             grow_pool(pages)

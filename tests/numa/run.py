@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Placement on a machine with 4 NUMA nodes on 2 sockets: a guest in software emulation, so for where
-things lie, never for how fast they are.
+Tests placement on a machine with 4 NUMA nodes on 2 sockets.  The machine is a guest in software
+emulation, so only places are tested, never speed.
 
-    run.py --build BUILD --guest NUMAVM [--programs]
+    run.py --build BUILD --guest GUEST [--programs]
 
-8 bound ranks, two a node: every page of a slice lies on its owner's node and the groups follow the
-nodes; so do huge pages, where the pool has them on that node.  Then each broadcast algorithm,
-forced, its bytes right: with placement on, by 7 ranks, the first alone on its node; and off, by 6
-ranks, every page on rank 0's node, which is not the machine's first. --programs: also the
-differential program under Open MPI and MPICH, its calls taken and its pages at home: as it is, and
-with each algorithm that works by NUMA node, 8 ranks and 16 on twice the processors.  Exit status
-77: there is no guest here.
+8 bound ranks, two per node: every page of a slice must be on its owner's node and the groups must
+follow the nodes; so must huge pages, if the pool has them on that node.  Then each broadcast
+algorithm is forced and its bytes must be right: with placement on, by 7 ranks, the first alone on
+its node; and off, by 6 ranks, with every page on rank 0's node, which is not the machine's first.
+--programs: also the differential program under Open MPI and MPICH, with its calls handled and its
+pages at home: unchanged, and with each algorithm that works by NUMA node, 8 ranks and 16 on twice
+the processors.  Exit status 77: there is no guest here.
 """
 
 import argparse
@@ -28,9 +28,9 @@ BY_NODE = ("levels", "segments")
 MPIS = {"openmpi": "mpirun.openmpi --bind-to core -n", "mpich": "mpirun.mpich -bind-to core -n"}
 FROM_POOL = "huge, from the pool"
 NODE_0 = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB"
-OUTSIDE = ("/tmp/", "/run/", "/dev/")  # of this machine, the guest does not see these
+OUTSIDE = ("/tmp/", "/run/", "/dev/")  # folders of this machine that the guest does not have
 
-# What the guest runs, in a folder that it shares with us.  Every step leaves NAME.out, NAME.err and
+# The guest's script, in a folder that it shares with us.  Every step leaves NAME.out, NAME.err and
 # NAME.status.
 HEAD = """
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -47,7 +47,7 @@ def contents(folder, name):
 
 
 class Step:
-    """A command of the guest's, and what must come of it."""
+    """A command of the guest, and the judge of its result."""
 
     def __init__(self, name, words, judge):
         self.name, self.words, self.judge = name, words, judge
@@ -65,8 +65,8 @@ class Step:
 
 def pages_wrong(member, own, home):
     """
-    Complaints about a member's slice, all of which should lie on node `home`, and the member on
-    node `own`.
+    Returns the complaints about a member's slice, all of which should be on node `home`, and the
+    member on node `own`.
     """
     pages = member["team"].get("pages", {})
     if member["team"]["state"] != "ready" or not pages.get("nodes"):
@@ -97,7 +97,7 @@ def groups_wrong(member):
 
 
 def show(name, members):
-    """Page by page, a line per rank: each digit is the node of a page."""
+    """Prints a line per rank; each digit is the node of a page."""
     print(f"{name}:")
     for member in members:
         pages = member["team"]["pages"]
@@ -117,7 +117,10 @@ def judge_info(folder):
 
 
 def judge_huge(name, kinds):
-    """All pages at home, of the kind expected of each node; None: any but the pool's."""
+    """
+    Returns a judge: all pages at home, of the kind expected of each node; None is any but the
+    pool's.
+    """
 
     def judge(folder):
         members = json.loads(contents(folder, name + ".out"))["team"]["members"]
@@ -134,7 +137,7 @@ def judge_huge(name, kinds):
 
 
 def judge_forced(name, algorithm, placed, first):
-    """Rank r is on processor first + r."""
+    """Returns a judge for ranks bound to processors first + rank."""
 
     def judge(folder):
         members = json.loads(contents(folder, name + ".out"))["members"]
@@ -158,7 +161,9 @@ def judge_forced(name, algorithm, placed, first):
 
 
 def huge_steps(build):
-    """A pool with two pages for each rank: on their nodes, and all of them on node 0."""
+    """
+    Yields steps with two huge pages for each rank in the pool: on their nodes, and all on node 0.
+    """
     info = f"HUDDLE_HUGE_PAGES=on HUDDLE_MEMORY=4M {build}/bin/huddle info --ranks {RANKS} --json"
     pages, kinds = 2 * RANKS, [FROM_POOL] * NODES
     for name, file, expected in (
@@ -176,13 +181,14 @@ def placement_steps(build, algorithms):
     for algorithm in algorithms:
         for placed, first in ((True, 1), (False, 2)):
             name = f"{algorithm}-{'on' if placed else 'off'}"
-            probe = (
-                f"taskset -c {first}-{RANKS - 1} {build}/libexec/huddle/probe team --ranks"
+            query = (
+                f"taskset -c {first}-{RANKS - 1} {build}/libexec/huddle/query team --ranks"
                 f" {RANKS - first}"
             )
             yield Step(
                 name,
-                f"HUDDLE_BCAST={algorithm} HUDDLE_PLACEMENT={'on' if placed else 'off'} {probe}",
+                f"HUDDLE_BCAST={algorithm} HUDDLE_LAB_PLACEMENT={'on' if placed else 'off'}"
+                f" {query}",
                 judge_forced(name, algorithm, placed, first),
             )
 
@@ -226,14 +232,14 @@ def program_steps(build, ranks, choices, most):
 
 
 def run_guest(setting, build, steps, processors):
-    """Complaints of all steps; exits with 77 where there is no guest."""
+    """Returns the complaints of all steps.  Exits with 77 if there is no guest."""
     with tempfile.TemporaryDirectory(prefix="numa-", dir=build) as folder:
         with open(os.path.join(folder, "script"), "w") as file:
             file.write(HEAD + "".join(f"step {step.name} {step.words}\n" for step in steps))
         env = {
             **os.environ,
-            "NUMAVM_CPUS": str(processors // NODES),
-            "NUMAVM_TIMEOUT": str(setting.seconds),
+            "HUD_GUEST_CPUS": str(processors // NODES),
+            "HUD_GUEST_SECONDS": str(setting.seconds),
         }
         guest = subprocess.run(
             [setting.guest, "bash", "script"],
@@ -277,7 +283,7 @@ def main():
         sys.exit(77)
     known = json.loads(
         subprocess.run(
-            [f"{build}/libexec/huddle/probe", "info", "algorithms"], capture_output=True, check=True
+            [f"{build}/libexec/huddle/query", "info", "algorithms"], capture_output=True, check=True
         ).stdout
     )
     steps = list(

@@ -27,6 +27,6 @@ bare=$(cd "$2" && pwd)/$release
 trap 'rm -rf "$bare"' EXIT
 
 make_bare "$bare" "$release" "$mirror" ${5+--keyring="$5"} --components="main${4+,universe}" \
-    --include=ca-certificates,gcc,libc6-dev,python3-venv,openmpi-bin,libopenmpi-dev,mpich,libmpich-dev || fail "no bare $release from $mirror" $?
+    --include=ca-certificates,gcc,libc6-dev,python3-venv,python3-click,python3-rich,openmpi-bin,libopenmpi-dev,mpich,libmpich-dev || fail "no bare $release from $mirror" $?
 cp "$here/elsewhere-inside.sh" "$here/sums-inside.sh" "$here/../mpi/sums.c" "$wheel" "$bare/srv/"
 run_bare "$bare" elsewhere-inside.sh

@@ -24,7 +24,7 @@ for mpi in mpich openmpi; do
     mkdir -p "$out/bin/$mpi"
     ln -sf "$(command -v mpicc.$mpi)" "$out/bin/$mpi/mpicc"
 done
-set -- --nodeps --define "debug_package %{nil}" --define "_libdir /usr/lib" --define "__python3 $(command -v python3)" \
+set -- --nodeps --define "debug_package %{nil}" --define "_libdir /usr/lib" --define "__python3 /usr/bin/python3" \
     --define "mpich_bin $out/bin/mpich" --define "cmake cmake -S . -B made -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
 -DCMAKE_INSTALL_LIBDIR=lib" --define "cmake_build cmake --build made" --define "cmake_install DESTDIR=%{buildroot} cmake --install made"
 sh "$here/../../packaging/rpm/build.sh" "$out/mpich" "$@"

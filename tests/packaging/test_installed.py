@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-An installation is complete, finds its own parts after it has been moved, and can be removed.
-test_installed.py SOURCE BUILD.
+Tests that an installation is complete, finds its own parts after it has been moved, and can be
+removed.
 """
 
 import glob
@@ -9,11 +9,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-SOURCE, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+from paths import BUILD, SOURCE
 
 PROJECT = """cmake_minimum_required(VERSION 3.20)
 project(own C)
@@ -67,7 +66,12 @@ class Installed(unittest.TestCase):
                 links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", file.read())
             for link in links:
                 to = os.path.normpath(os.path.join(os.path.dirname(name), link))
-                in_tree = os.path.relpath(to, docs).split(os.sep)[0] in ("src", "tests", "bench")
+                in_tree = os.path.relpath(to, docs).split(os.sep)[0] in (
+                    "src",
+                    "tests",
+                    "bench",
+                    "lab",
+                )
                 self.assertTrue(os.path.exists(to) or in_tree, f"{name}: {link}")
 
     def test_pages(self):
@@ -106,7 +110,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(changed and changed[1], self.path("bin"), shown)
 
     def test_tuning_of_the_site(self):
-        place = self.path("etc", "huddle", "tuning.toml")
+        place = self.path("etc", "huddle", "tuning.rules")
         os.makedirs(os.path.dirname(place))
         with open(place, "w", encoding="utf-8") as file:
             file.write("what = 1\n")
@@ -133,7 +137,3 @@ class Installed(unittest.TestCase):
             self.assertEqual(left, [kept])
             folders = [f for f, _, _ in os.walk(prefix) if "huddle" in os.path.basename(f)]
             self.assertEqual(folders, [os.path.dirname(kept)])
-
-
-if __name__ == "__main__":
-    unittest.main()

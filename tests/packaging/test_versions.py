@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Ranks with different versions of huddle, or with other built-in choices, from which the layout of
-slices follows, in one job: all fall back alike.
+Tests that all ranks of a job fall back if their versions of huddle differ, or their built-in
+choices, which determine the layout of slices.
 
-    test_versions.py [--brief] BUILD OTHER...
-
-Each OTHER is a library that differs.  --brief: each case under one MPI, in turn.
+./test tries each case under one MPI, in turn; ./test --full under both.
 """
 
 import glob
@@ -13,12 +11,16 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-BRIEF = sys.argv[1] == "--brief"
-BUILD, *OTHERS = (os.path.abspath(word) for word in sys.argv[1 + BRIEF :])
+from paths import BUILD
+
+BRIEF = not os.environ.get("HUD_TEST_FULL")
+OTHERS = [
+    os.path.join(BUILD, "test", f"libhuddle_other_{what}.so") for what in ("version", "choices")
+]
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUMS = os.path.join(HERE, os.pardir, "mpi", "sums.c")
 CALLS = 50  # of each collective, by each rank
@@ -42,7 +44,7 @@ class Versions(unittest.TestCase):
         self.ours = self.install("ours")
 
     def install(self, name, library=None):
-        """An installation of this build, with that library in place of its own."""
+        """Makes an installation of this build, with another library if there is one."""
         prefix = os.path.join(self.folder, name)
         subprocess.run(
             ["cmake", "--install", BUILD, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL
@@ -52,7 +54,7 @@ class Versions(unittest.TestCase):
         return prefix
 
     def job(self, compiler, launcher, *prefixes):
-        """What two ranks of each installation, in one job, print and count."""
+        """Returns the output and counts of two ranks of each installation, in one job."""
         program, stats = (os.path.join(self.folder, name) for name in (compiler, "stats.json"))
         if not os.path.exists(program):
             subprocess.run([compiler, "-O1", "-o", program, SUMS], check=True)
@@ -77,7 +79,7 @@ class Versions(unittest.TestCase):
         return done.stderr, {name: rows[name] for name in ("allreduce", "bcast")}
 
     def each_mpi(self, case):
-        """Those under which a case is run."""
+        """Returns the MPIs under which a case is run."""
         return [MPIS[case % len(MPIS)]] if BRIEF else MPIS
 
     def test_two_installations_of_one_version_work_together(self):
@@ -101,7 +103,3 @@ class Versions(unittest.TestCase):
                         self.assertEqual(0, row["handled"])
                         self.assertEqual(["versions differ"], list(row["passed"]))
                         self.assertGreaterEqual(row["passed"]["versions differ"], CALLS)
-
-
-if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])

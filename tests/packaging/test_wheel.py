@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The wheel: built by its script, complete in itself, and at work in fresh environments that have
-wheels only, with each MPI's, and with the system's.  test_wheel.py SOURCE FOLDER.
+Tests the wheel: built by its script, complete in itself, and working in fresh environments with
+wheels only, with each MPI's wheel, and with the system's MPI.
 """
 
 import glob
@@ -14,8 +14,10 @@ import sys
 import unittest
 import zipfile
 
-SOURCE, FOLDER = (os.path.abspath(word) for word in sys.argv[1:])
-# What each glibc system has, and what the process of an MPI program has already.
+from paths import BUILD, SOURCE
+
+FOLDER = os.path.join(BUILD, "wheel")
+# Libraries that each glibc system has, and those that the process of an MPI program has already.
 OF_THE_SYSTEM = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|ld-linux-[\w-]+)\.so\.\d+$")
 OF_THE_MPI = re.compile(r"(libmpi|libmpich|libopen-pal|libopen-rte)\.so\.\d+$")
 PROGRAM = """
@@ -48,7 +50,7 @@ class Wheel(unittest.TestCase):
         cls.wheel = run(script, FOLDER, **os.environ).split()[-1]
 
     def environment(self, *wheels):
-        """A fresh environment with the wheel and these, and how programs are run in it."""
+        """Makes a fresh environment with the wheel and these wheels, and a program for it."""
         folder = os.path.join(FOLDER, "fresh")
         shutil.rmtree(folder, ignore_errors=True)
         self.addCleanup(shutil.rmtree, folder, True)
@@ -83,7 +85,9 @@ class Wheel(unittest.TestCase):
                 self.assertTrue(path.startswith("$ORIGIN"), f"{name}: {path}")
 
     def check_job(self, folder, *launcher, **more):
-        """Each allreduce of a job is handled, with nothing but the environment on PATH first."""
+        """
+        Checks that each allreduce of a job is handled, with only the environment first on PATH.
+        """
         huddle, stats = (os.path.join(folder, *n) for n in (("bin", "huddle"), ("stats.json",)))
         if os.path.exists(stats):
             os.unlink(stats)
@@ -117,7 +121,3 @@ class Wheel(unittest.TestCase):
         run(os.path.join(folder, "bin", "pip"), "uninstall", "-q", "-y", "huddle-mpi")
         left = [n for f, _, names in os.walk(folder) for n in names if "huddle" in n]
         self.assertEqual([], left)
-
-
-if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shape_checks.c - see shape_checks.h.  The definition of groups is checked directly, by pairs of
- * ranks, and shares no code or data structure with src/shape.
+ * shape_checks.c - see shape_checks.h. Checks the definition of groups directly, by pairs of ranks.
+ * Shares no code or data structure with src/shape.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,8 @@ void random_place(int ranks, int max_levels, int loose, struct shape_place *plac
     for (int r = 0; r < ranks; r++) {
         int at = random_between(0, units - 1);
         int spans = loose && random_between(1, loose) == 1 ? random_between(1, levels + 1)
-                                                           : 0; /* so many of the lowest levels */
+                                                           : 0; /* number of lowest levels at which
+                                                                 * the rank spans units */
 
         for (int l = 0; l < levels; l++)
             unit[l * ranks + r] = at;
@@ -50,7 +51,7 @@ void random_place(int ranks, int max_levels, int loose, struct shape_place *plac
             unit[l * ranks + r] = -1;
     }
     for (int l = 1, inside = 1; l < levels;
-         l++) { /* each level joins neighbouring units of the one below */
+         l++) { /* each level joins neighboring units of the level below */
         inside *= random_between(1, 5);
         for (int r = 0; r < ranks; r++)
             if (unit[l * ranks + r] >= 0)
@@ -58,7 +59,7 @@ void random_place(int ranks, int max_levels, int loose, struct shape_place *plac
     }
 }
 
-/* The tables of one level agree with each other. */
+/* Asserts that the tables of a level agree with each other. */
 static void check_tables(const struct shape_groups *g, int level)
 {
     const struct shape_level *l = &g->level[level];
@@ -93,8 +94,8 @@ static bool any_meet(const int *unit, const bool *leads, int ranks)
     return false;
 }
 
-/* Participants are the leaders so far; two share a group exactly if they meet; then only the lowest
- * of each group leads on. */
+/* Checks a level. The participants are the leaders so far, and two of them share a group exactly if
+ * they are in the same unit. Afterwards only the lowest rank of each group is a leader. */
 static void check_level(const struct shape_groups *g, int level, int from, const int *unit,
                         bool *leads)
 {
@@ -133,7 +134,7 @@ void check_groups(const struct shape_place *place, const struct shape_groups *g)
     assert_true(level <= SHAPE_LEVELS);
     assert_int_equal(g->level[level - 1].groups, 1);
     assert_int_equal(g->level[level - 1].members[0], 0);
-    for (int r = 0; r < g->ranks; r++) { /* a rank's leader, its leader, ... is 0 in the end */
+    for (int r = 0; r < g->ranks; r++) { /* following the leaders from any rank ends at rank 0 */
         int leader = r;
         for (int l = 0; l < g->levels; l++)
             leader = shape_members(g, l, leader, &count)[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_circle.c - going back meets every rank but the root, by groups; what is cut into rounds and
- * segments is the message, each byte once, and fits.
+ * test_circle.c - the circle visits each rank except the root once, group by group, and the rounds
+ * and segments contain each byte of the message once and fit their buffers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 
 #include <stdlib.h>
 
-/* All the way round, from before the first rank that reads a segment: the group behind it comes
- * first, from its highest rank down. */
+/* Follows the whole circle backwards from the first rank that reads a segment. The group behind
+ * this rank comes first, in descending order of ranks. */
 static void check_order(const struct circle *o, int segment)
 {
     struct circle_place at = { .group = segment }, last = at;
@@ -30,7 +30,8 @@ static void check_order(const struct circle *o, int segment)
     }
 }
 
-/* So many places before a rank, and then the rest of the way: where it began, once round. */
+/* Checks that a number of places backwards, followed by the remaining places, ends at the same rank
+ * after a full circle. */
 static void check_before(const struct circle *o, int rank)
 {
     int others = o->groups->ranks - 1, places = random_between(0, others);
@@ -44,7 +45,7 @@ static void check_before(const struct circle *o, int rank)
                      circle_group(o, before.rank));
 }
 
-static void ranks_stand_in_a_circle(void **state)
+static void circle_visits_each_rank_except_the_root_once(void **state)
 {
     (void)state;
     for (int i = 0; i < 1000; i++) {
@@ -65,7 +66,7 @@ static void ranks_stand_in_a_circle(void **state)
     }
 }
 
-/* The segments of a round follow each other, in halves of so many bytes. */
+/* Checks that the segments of a round are contiguous and fit halves of `half` bytes. */
 static void check_round(size_t bytes, int count, size_t unit, size_t half)
 {
     size_t end = 0;
@@ -81,7 +82,7 @@ static void check_round(size_t bytes, int count, size_t unit, size_t half)
     assert_int_equal(end, bytes);
 }
 
-static void rounds_are_the_message(void **state)
+static void rounds_contain_each_byte_once(void **state)
 {
     (void)state;
     for (int i = 0; i < 20000; i++) {
@@ -103,8 +104,8 @@ static void rounds_are_the_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_stand_in_a_circle),
-        cmocka_unit_test(rounds_are_the_message),
+        cmocka_unit_test(circle_visits_each_rank_except_the_root_once),
+        cmocka_unit_test(rounds_contain_each_byte_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

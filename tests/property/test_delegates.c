@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_delegates.c - who stands for a unit is of it, agrees with the rank that stands for the units
- * in it, and does so for as many owners as the others, on random groups. */
+/* test_delegates.c - on random groups, the delegate of a unit belongs to the unit and is also the
+ * delegate of the lower unit it is in. Delegates serve equally many owners. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-/* Of all units of a level exactly one rank stands for each; it is the owner's own where the owner
- * is in it. */
+/* Checks that each unit of a level has a single delegate for an owner, which is the owner itself in
+ * its own unit. */
 static void check_owner(const struct shape_groups *g, int level, int owner)
 {
     for (int r = 0; r < g->ranks; r++) {
@@ -28,8 +28,8 @@ static void check_owner(const struct shape_groups *g, int level, int owner)
     }
 }
 
-/* A walk through a unit meets every unit of a lower level in it once, and the leaders of no others;
- * level -1: every rank. */
+/* Checks that iterating over a unit visits the leader of each lower unit once, and no other rank.
+ * At level -1 every rank counts as a unit. */
 static void check_walk(const struct shape_groups *g, int above, int level, int *met)
 {
     for (int r = 0; r < g->ranks; r++)
@@ -44,7 +44,7 @@ static void check_walk(const struct shape_groups *g, int above, int level, int *
         assert_int_equal(met[r], shape_leader(g, level, r) == r);
 }
 
-static void random_groups(void **state)
+static void delegates_are_consistent_in_random_groups(void **state)
 {
     (void)state;
     for (int i = 0; i < 600; i++) {
@@ -68,8 +68,8 @@ static void random_groups(void **state)
     }
 }
 
-/* Units of equal size: every rank stands for its unit as often as the others do. */
-static void owners_spread(void **state)
+/* Checks that in units of equal size all ranks are delegates for equally many owners. */
+static void owners_are_spread_evenly_over_delegates(void **state)
 {
     enum { RANKS = 48 };
     static const int sizes[] = { 4, 12, 24 };
@@ -95,8 +95,8 @@ static void owners_spread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_groups),
-        cmocka_unit_test(owners_spread),
+        cmocka_unit_test(delegates_are_consistent_in_random_groups),
+        cmocka_unit_test(owners_are_spread_evenly_over_delegates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_gathering.c - on random groups: each member but the leader is waited for by one other, and
- * so reaches the leader in two steps at most. */
+/* test_gathering.c - on random groups, each member except the leader is awaited by exactly one
+ * other member, and reaches the leader in at most two steps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 
 #include <stdlib.h>
 
-/* Steps from the leader down to a member; waited[i]: by whom the i-th member is waited for. */
+/* Returns the number of steps from a member to the leader. waited[i] is the member that waits for
+ * member i. */
 static int steps_to(const int *waited, int at)
 {
     int steps = 0;
@@ -48,11 +49,11 @@ static void check_group(const struct shape_groups *g, int level, int leader, int
         deepest = steps > deepest ? steps : deepest;
     }
     assert_int_equal(deepest, count == 1 ? 0 : count <= flat || count <= 2 ? 1 : 2);
-    if (count > flat && count > 2) /* so many wait for others as no smaller degree allows */
+    if (count > flat && count > 2) /* no smaller degree would allow two steps */
         assert_true(1 + (max - 1) + (max - 1) * (max - 1) < count);
 }
 
-static void random_gatherings(void **state)
+static void members_reach_the_leader_within_two_steps(void **state)
 {
     int wide = 0;
 
@@ -79,7 +80,7 @@ static void random_gatherings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_gatherings),
+        cmocka_unit_test(members_reach_the_leader_within_two_steps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

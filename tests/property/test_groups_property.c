@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_groups_property.c - groups are what the paper defines, for every small placement and for
- * random ones up to 300 ranks.
+ * test_groups_property.c - groups match the paper's definition, for all small placements and for
+ * random placements of up to 300 ranks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@ static void check_place(const struct shape_place *place)
     assert_null(g.top);
 }
 
-/* One level, up to 5 ranks, every assignment of units -1..ranks-1. */
-static void every_small_placement(void **state)
+/* Covers all assignments of units -1..ranks-1 to up to 5 ranks at one level. */
+static void groups_match_the_paper_for_all_small_placements(void **state)
 {
     (void)state;
     for (int ranks = 1; ranks <= 5; ranks++) {
@@ -45,7 +45,7 @@ static void every_small_placement(void **state)
     }
 }
 
-static void random_placements(void **state)
+static void groups_match_the_paper_for_random_placements(void **state)
 {
     (void)state;
     for (int i = 0; i < 4000; i++) {
@@ -61,8 +61,8 @@ static void random_placements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_small_placement),
-        cmocka_unit_test(random_placements),
+        cmocka_unit_test(groups_match_the_paper_for_all_small_placements),
+        cmocka_unit_test(groups_match_the_paper_for_random_placements),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

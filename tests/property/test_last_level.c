@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_last_level.c - when the last level meets, and which rank releases which, on random groups.
- */
+/* test_last_level.c - on random groups, where the last level meets, and which rank releases
+ * which. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-/* Who takes part in the top's level is its own head, if it meets; another rank has the head of
- * the rank that leads its last group: nothing else is a head. */
+/* Checks the heads. If the top's level meets, its participants are their own heads, and every other
+ * rank has the head of the leader of its last group. Otherwise rank 0 is the only head. */
 static void check_heads(const struct shape_groups *g, const struct last_level *top)
 {
     for (int r = 0; r < g->ranks; r++) {
@@ -28,10 +28,12 @@ static void check_heads(const struct shape_groups *g, const struct last_level *t
     }
 }
 
-/* Each rank is released once, by the leader of its last group; the heads are not. */
+/* Checks that each rank is released once, by the leader of its last group, and heads are not
+ * released. */
 static void check_released(const struct shape_groups *g, const struct last_level *top)
 {
-    int *by = calloc((size_t)g->ranks, sizeof *by); /* 1 + who released the rank; 0: nobody */
+    int *by = calloc((size_t)g->ranks, sizeof *by); /* 1 + the rank that releases the rank; 0 if
+                                                     * none does */
 
     assert_non_null(by);
     for (int r = 0; r < g->ranks; r++)
@@ -57,7 +59,8 @@ static int takers(const struct shape_groups *g, int level)
     return count;
 }
 
-/* The lowest level of 2 to `most` that take part, and no other; or the last, which gathers. */
+/* Checks that the level is the lowest with 2 to `max` participants. If there is no such level, the
+ * last level gathers. */
 static void check_level(const struct shape_groups *g, const struct last_level *top, int max)
 {
     int level = 0;
@@ -71,7 +74,7 @@ static void check_level(const struct shape_groups *g, const struct last_level *t
         assert_true(g->top[top->members[i]] >= top->level);
 }
 
-static void random_tops(void **state)
+static void last_level_releases_each_rank_once(void **state)
 {
     int met = 0, below = 0, gathered = 0;
 
@@ -99,7 +102,7 @@ static void random_tops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_tops),
+        cmocka_unit_test(last_level_releases_each_rank_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_meetings.c - each two ranks meet in one step, a rank meets one other at most in a step, and
- * as few ranks of a group meet others' as is promised, on random groups, ragged ones too; of one
- * group, ranks meet as r + q mod p says.
+ * test_meetings.c - meetings on random groups, also of unequal sizes. Each two ranks meet in one
+ * step, and a rank meets at most one other rank per step. The number of ranks of a group that meet
+ * ranks of other groups is bounded as promised. Within a single group, ranks r and q meet in step
+ * (r + q) mod p.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +16,14 @@
 
 #include <stdlib.h>
 
-/* The member of the top group that a rank is below. */
+/* Returns the member of the top group above a rank. */
 static int head_of(const struct shape_groups *g, int rank)
 {
     return g->levels > 1 ? shape_leader(g, g->levels - 2, rank) : 0;
 }
 
-/* All ranks once, and those of a group by number. */
+/* Lists all ranks. Asserts that each rank occurs once and indexes within a group are
+ * consecutive. */
 static struct meetings_rank *list(const struct meetings *o)
 {
     int ranks = o->groups->ranks, *seen = calloc((size_t)ranks, sizeof *seen),
@@ -43,8 +45,7 @@ static struct meetings_rank *list(const struct meetings *o)
     return all;
 }
 
-/* What happens to a group in a step: its ranks that meet others', and those that meet one
- * group's. */
+/* Traffic of a group in a step: its ranks that meet ranks of other groups, in all and per group. */
 struct traffic {
     int out, *to;
 };
@@ -79,7 +80,8 @@ static void check_step(const struct meetings *o, const struct meetings_rank *all
     }
 }
 
-/* All meetings of a rank, so many at a time: once each, in the order of steps. */
+/* Checks that a rank's meetings, fetched at most `max` at a time, contain each other rank once, in
+ * the order of steps. */
 static void check_order(const struct meetings *o, const struct meetings_rank *all,
                         const struct meetings_rank *me, int max)
 {
@@ -111,7 +113,7 @@ static void check(const struct shape_groups *g)
     for (long step = 0; step < (long)o.max * o.count; step++)
         check_step(&o, all, step, traffic, meets);
     for (int r = 0; r < g->ranks; r++) {
-        assert_int_equal(meets[r], g->ranks); /* itself, too */
+        assert_int_equal(meets[r], g->ranks); /* including the rank itself */
         check_order(&o, all, &all[r], random_between(1, 64));
         for (int q = 0; q < g->ranks && o.count == 1 && g->levels == 1; q++)
             assert_int_equal(meetings_step(&o, &all[r], &all[q]), (r + q) % g->ranks);
@@ -131,7 +133,7 @@ static void check_place(const struct shape_place *place)
     hud_shape_groups_free(&g);
 }
 
-static void random_groups(void **state)
+static void ranks_meet_once_in_random_groups(void **state)
 {
     (void)state;
     for (int i = 0; i < 300; i++) {
@@ -143,8 +145,8 @@ static void random_groups(void **state)
     }
 }
 
-/* Groups of one size, of ranks that follow each other or that take turns. */
-static void equal_groups(void **state)
+/* Covers groups of equal size, both of consecutive ranks and of interleaved ranks. */
+static void ranks_meet_once_in_equal_groups(void **state)
 {
     int unit[48];
 
@@ -162,8 +164,8 @@ static void equal_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_groups),
-        cmocka_unit_test(equal_groups),
+        cmocka_unit_test(ranks_meet_once_in_random_groups),
+        cmocka_unit_test(ranks_meet_once_in_equal_groups),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

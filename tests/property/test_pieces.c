@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_pieces.c - the pieces of all fragments are the message, each byte once; those of a fragment
- * lie side by side in its set, and sets take turns. */
+/* test_pieces.c - the pieces of all fragments contain each byte of the message once, pieces of a
+ * fragment do not overlap in its set, and sets are used in turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 enum { OWNERS = 12, BLOCK = 300 };
 
-/* Slices alike, or of any lengths; in cells with room for a piece. */
+/* Returns a random layout: blocks of equal or of any lengths, and cells with room for a piece. */
 static struct pieces random_cut(size_t *blocks)
 {
     struct pieces s = { .count = random_between(1, OWNERS),
@@ -35,7 +35,8 @@ static struct pieces random_cut(size_t *blocks)
     return s;
 }
 
-/* What a fragment adds to what there is of each slice.  Returns its bytes. */
+/* Checks a fragment, and adds its bytes to those already received of each owner. Returns the bytes
+ * of the fragment. */
 static size_t check_fragment(const struct pieces *s, const struct pieces_place *f,
                              const size_t *starts, size_t *had)
 {
@@ -56,7 +57,7 @@ static size_t check_fragment(const struct pieces *s, const struct pieces_place *
     return bytes;
 }
 
-static void pieces_are_the_message(void **state)
+static void pieces_contain_each_byte_once(void **state)
 {
     (void)state;
     for (int i = 0; i < 20000; i++) {
@@ -81,7 +82,7 @@ static void pieces_are_the_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_the_message),
+        cmocka_unit_test(pieces_contain_each_byte_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

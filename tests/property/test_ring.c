@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ring.c - positions in a queue: fragments fill a set exactly, no fragment crosses one, and a
- * unit is used again only after it was left. */
+/* test_ring.c - positions in a ring of units: fragments fill each set exactly and do not cross its
+ * end, and a unit is reused only after it was acknowledged. */
 #include "shape/ring.h"
 
 #include <setjmp.h>
@@ -9,26 +9,39 @@
 
 #include <cmocka.h>
 
-static void fragments_fill_sets(void **state)
+/* Reports whether a set begins at this position. */
+static bool at_set(const struct shape_ring *ring, uint64_t at)
+{
+    return at % ring->set_units == 0;
+}
+
+/* Returns the number of units of the next fragment of a message without end. */
+static uint64_t next_units(const struct shape_ring *ring, uint64_t at, uint64_t f)
+{
+    return ring_part(ring->set_units - at % ring->set_units, f, UINT64_MAX);
+}
+
+static void no_fragment_crosses_a_set(void **state)
 {
     (void)state;
     for (uint64_t units = 1; units < 70; units++)
         for (uint64_t sets = 1; sets <= 8 && sets <= units; sets++) {
-            struct shape_ring ring = ring_make(units * (RING_UNIT + 128), 128, 0, sets);
+            struct shape_ring ring = ring_cut(units, 0, sets);
             assert_true(ring.units <= units && ring.units > units - sets &&
                         ring.set_units * sets == ring.units);
             for (uint64_t f = 1; f < 20; f++)
-                for (uint64_t at = 0, end = 0; at < 3 * ring.units; at += ring_next(&ring, at, f)) {
-                    if (ring_at_set(&ring, at))
+                for (uint64_t at = 0, end = 0; at < 3 * ring.units;
+                     at += next_units(&ring, at, f)) {
+                    if (at_set(&ring, at))
                         end = at + ring.set_units;
-                    assert_true(ring_next(&ring, at, f) >= 1 && ring_next(&ring, at, f) <= f);
-                    assert_true(at + ring_next(&ring, at, f) <= end);
+                    assert_true(next_units(&ring, at, f) >= 1 && next_units(&ring, at, f) <= f);
+                    assert_true(at + next_units(&ring, at, f) <= end);
                 }
         }
 }
 
-/* A place that is moved along says what the position does. */
-static void a_place_follows_its_position(void **state)
+/* Moves a place along, and compares it with a new place computed from the position. */
+static void moved_place_equals_place_of_its_position(void **state)
 {
     (void)state;
     for (uint64_t units = 1; units < 40; units++)
@@ -38,20 +51,20 @@ static void a_place_follows_its_position(void **state)
                 struct ring_place p = ring_place_of(&ring, 0);
                 while (p.at < 3 * ring.units) {
                     uint64_t step = ring_part(p.set_left, f, UINT64_MAX);
-                    assert_int_equal(step, ring_next(&ring, p.at, f));
+                    assert_int_equal(step, next_units(&ring, p.at, f));
                     ring_move(&ring, &p, step);
                     struct ring_place fresh = ring_place_of(&ring, p.at);
                     assert_int_equal(p.unit, p.at % ring.units);
                     assert_int_equal(p.set_left, ring.set_units - p.at % ring.set_units);
                     assert_memory_equal(&p, &fresh, sizeof p);
-                    assert_true(ring_begins_set(&ring, &p) == ring_at_set(&ring, p.at));
+                    assert_true(ring_begins_set(&ring, &p) == at_set(&ring, p.at));
                 }
             }
 }
 
-/* The last fragment takes what is needed and no more, others are parts of the set; nothing crosses
- * it. */
-static void a_part_is_what_is_needed_at_most(void **state)
+/* Verifies that the last fragment has exactly the units needed, other fragments are parts of the
+ * set, and none crosses the set's end. */
+static void last_fragment_has_exactly_the_units_needed(void **state)
 {
     (void)state;
     for (uint64_t left = 1; left < 30; left++)
@@ -63,10 +76,11 @@ static void a_part_is_what_is_needed_at_most(void **state)
             }
 }
 
-/* Entering a set asks for exactly the end of the set that lay in the same units before. */
-static void a_set_waits_for_its_last_use(void **state)
+/* Verifies that entering a set requires acknowledgment up to the end of the set in the same units
+ * before. */
+static void entering_a_set_waits_for_its_previous_use(void **state)
 {
-    struct shape_ring ring = ring_make(12 * (RING_UNIT + 128), 128, 0, 3);
+    struct shape_ring ring = ring_cut(12, 0, 3);
 
     (void)state;
     assert_int_equal(ring.set_units, 4);
@@ -76,19 +90,19 @@ static void a_set_waits_for_its_last_use(void **state)
         assert_int_equal(ring_must_be_acknowledged(&ring, at), at - 12 + 4);
 }
 
-static void what_is_wanted_limits_a_ring(void **state)
+static void ring_is_limited_by_wanted_units_and_by_memory(void **state)
 {
     (void)state;
-    assert_int_equal(ring_make(1 << 20, 128, 16, 2).units, 16);
-    assert_int_equal(ring_make(1 << 20, 128, 2, 3).units, 3);
-    assert_int_equal(ring_make(1 << 20, 128, 0, 1).units, (1 << 20) / (RING_UNIT + 128));
-    assert_int_equal(ring_make(RING_UNIT, 128, 0, 1).units, 0);
-    assert_int_equal(ring_make(3 * (RING_UNIT + 128), 128, 0, 4).units, 0);
-    assert_int_equal(ring_make(UINT64_MAX / 2, 128, 0, 1).units, RING_UNITS_MAX);
+    assert_int_equal(ring_cut(248, 16, 2).units, 16);
+    assert_int_equal(ring_cut(248, 2, 3).units, 3);
+    assert_int_equal(ring_cut(248, 0, 1).units, 248);
+    assert_int_equal(ring_cut(0, 0, 1).units, 0);
+    assert_int_equal(ring_cut(3, 0, 4).units, 0);
+    assert_int_equal(ring_cut(UINT64_MAX, 0, 1).units, RING_UNITS_MAX);
 }
 
-/* Buffers of any size, as many as fit and are wanted, in equal sets. */
-static void whole_buffers_are_cut_into_sets(void **state)
+/* Cuts buffers of any size, as many as fit and are wanted, into equal sets. */
+static void buffers_are_cut_into_equal_sets(void **state)
 {
     (void)state;
     for (uint64_t fit = 0; fit < 40; fit++)
@@ -103,20 +117,20 @@ static void whole_buffers_are_cut_into_sets(void **state)
             }
 }
 
-static void an_operation_may_begin_with_a_set(void **state)
+static void rounding_up_gives_the_begin_of_the_next_set(void **state)
 {
     struct shape_ring ring = ring_cut(12, 0, 3);
 
     (void)state;
     for (uint64_t at = 0; at < 40; at++) {
         uint64_t next = ring_round_up(&ring, at);
-        assert_true(next >= at && next < at + ring.set_units && ring_at_set(&ring, next));
+        assert_true(next >= at && next < at + ring.set_units && at_set(&ring, next));
     }
 }
 
-/* Paper 01, "Parameters of the paper's plots": b = 4 MB, t_w = 50 t: f* = 14482 B, 16384 in whole
- * pages. */
-static void best_fragment_is_the_papers(void **state)
+/* Verifies the example in paper 01, "Parameters of the paper's plots": b = 4 MB, t_w = 50 t gives
+ * f* = 14482 B, which is 16384 in whole pages. */
+static void best_fragment_matches_the_paper(void **state)
 {
     (void)state;
     assert_int_equal(ring_fragment(4 << 20, 50) * RING_UNIT, 16384);
@@ -127,12 +141,12 @@ enum { K = 1 << 10, M = 1 << 20, R = 2560 };
 
 static struct shape_ring wished(const struct ring_wish *w, uint64_t sets)
 {
-    return ring_make(10 * M, 128, ring_wanted(w, sets, R), sets);
+    return ring_cut(10 * M / (RING_UNIT + 128), ring_wanted(w, sets, R), sets);
 }
 
-/* Paper 01, "Choosing when other things are known": whatever two are given, the third follows, and
- * the queue is what was asked for. */
-static void what_is_not_given_follows(void **state)
+/* Verifies paper 01, "Choosing when other things are known": two given parameters determine the
+ * third, and the ring has the size asked for. */
+static void missing_ring_parameters_are_derived(void **state)
 {
     static const struct {
         struct ring_wish wish; /* f, s, b, m */
@@ -149,7 +163,7 @@ static void what_is_not_given_follows(void **state)
         { { 0, 4, 0, M }, M, 256 * K, 4 * K },               /* rule 3: f = m / s */
         { { 0, 16, M, 0 }, M, 64 * K, 4 * K },               /* b and s: f = b / s */
         { { 32 * K, 0, M, 0 }, M, 32 * K, 4 * K },           /* b and f */
-        { { 0, 0, 1, 0 }, 4 * K, 4 * K, 4 * M },             /* never less than a page */
+        { { 0, 0, 1, 0 }, 4 * K, 4 * K, 4 * M },             /* at least a page */
     };
 
     (void)state;
@@ -162,9 +176,9 @@ static void what_is_not_given_follows(void **state)
     assert_int_equal(wished(&(struct ring_wish){ 0 }, 1).units, 10 * M / (RING_UNIT + 128));
 }
 
-/* Sets are of equal length: never fewer buffers than asked for, and no more than a set's rounding
- * beyond. */
-static void sets_round_up(void **state)
+/* Verifies that rounding up to sets of equal length never gives fewer buffers than asked for, and
+ * adds at most the rounding of each set. */
+static void rounding_up_to_sets_never_reduces_buffers(void **state)
 {
     (void)state;
     for (uint64_t sets = 1; sets <= 8; sets++)
@@ -183,16 +197,16 @@ static void sets_round_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fragments_fill_sets),
-        cmocka_unit_test(a_place_follows_its_position),
-        cmocka_unit_test(a_part_is_what_is_needed_at_most),
-        cmocka_unit_test(a_set_waits_for_its_last_use),
-        cmocka_unit_test(what_is_wanted_limits_a_ring),
-        cmocka_unit_test(whole_buffers_are_cut_into_sets),
-        cmocka_unit_test(an_operation_may_begin_with_a_set),
-        cmocka_unit_test(best_fragment_is_the_papers),
-        cmocka_unit_test(what_is_not_given_follows),
-        cmocka_unit_test(sets_round_up),
+        cmocka_unit_test(no_fragment_crosses_a_set),
+        cmocka_unit_test(moved_place_equals_place_of_its_position),
+        cmocka_unit_test(last_fragment_has_exactly_the_units_needed),
+        cmocka_unit_test(entering_a_set_waits_for_its_previous_use),
+        cmocka_unit_test(ring_is_limited_by_wanted_units_and_by_memory),
+        cmocka_unit_test(buffers_are_cut_into_equal_sets),
+        cmocka_unit_test(rounding_up_gives_the_begin_of_the_next_set),
+        cmocka_unit_test(best_fragment_matches_the_paper),
+        cmocka_unit_test(missing_ring_parameters_are_derived),
+        cmocka_unit_test(rounding_up_to_sets_never_reduces_buffers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

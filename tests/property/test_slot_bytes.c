@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_slot_bytes.c - what an algorithm says it needs: never more than it may have; asked again
- * with that much, the same, so that run(), which sees nothing else, finds the ring that was laid
- * out; more room never makes it smaller.
+ * test_slot_bytes.c - the slot bytes that an algorithm asks for never exceed the bytes available.
+ * Asking again with exactly these bytes gives the same answer, because run() sees only them and
+ * must find the same layout. More available bytes never give a smaller slot.
  */
 #include "alg/alg.h"
 
@@ -11,10 +11,11 @@
 
 #include <cmocka.h>
 
-enum { SOME_BYTES = 64 << 10 }; /* between the minimum of a size and its maximum */
+/* A value between the minimum of a parameter in bytes and its maximum. */
+enum { SOME_BYTES = 64 << 10 };
 
-/* The i-th combination of corners of the algorithm's parameters, and of a value between them;
- * false: there is none. */
+/* Sets the i-th combination of minima, presets, maxima and (for sizes) a value between them of the
+ * algorithm's parameters. Returns false if there is no i-th combination. */
 static bool corners(const struct alg *a, int i, long *param)
 {
     for (int p = 0; alg_param_at(a, p); p++) {
@@ -46,7 +47,7 @@ static void holds_for(const struct alg *a, const long *param, int ranks)
     }
 }
 
-static void slots_are_what_was_asked_for(void **state)
+static void slot_bytes_fit_and_do_not_change_when_asked_again(void **state)
 {
     long param[ALG_PARAMS] = { 0 };
     int windows = 0;
@@ -63,7 +64,8 @@ static void slots_are_what_was_asked_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(slots_are_what_was_asked_for) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(
+        slot_bytes_fit_and_do_not_change_when_asked_again) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

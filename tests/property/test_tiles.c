@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_tiles.c - tiles and windows have whole lines and fit; what was told of an operation is more
- * than all that was told before, and is read as it was told; tiles that are out have notices of
+ * test_tiles.c - tiles and windows consist of whole lines and fit. Counts that are published for an
+ * operation exceed all earlier counts and identify the operation. Tiles in flight have headers of
  * their own.
  */
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static void sizes_are_whole_lines_that_fit(void **state)
     }
 }
 
-static void runs_go_over_no_end(void **state)
+static void runs_do_not_cross_the_end(void **state)
 {
     (void)state;
     for (int i = 0; i < TIMES; i++) {
@@ -67,7 +67,7 @@ static void short_blocks_reach_a_few_pages(void **state)
     }
 }
 
-static void counts_grow_and_tell_the_operation(void **state)
+static void counts_grow_and_identify_the_operation(void **state)
 {
     (void)state;
     for (int i = 0; i < TIMES; i++) {
@@ -84,9 +84,10 @@ static void counts_grow_and_tell_the_operation(void **state)
     }
 }
 
-/* Of an operation, and of the last of an operation and the first of the next: as far as no line is
- * asked for more than TILES_HEADERS of each. */
-static void notices_have_places(void **state)
+/* Verifies that headers in flight have distinct places, within an operation and between the last
+ * headers of an operation and the first of the next. Across operations this is promised for the
+ * first TILES_HEADERS headers of each. */
+static void headers_in_flight_have_distinct_places(void **state)
 {
     (void)state;
     for (uint64_t op = 1; op < 5; op++)
@@ -112,10 +113,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_whole_lines_that_fit),
-        cmocka_unit_test(runs_go_over_no_end),
+        cmocka_unit_test(runs_do_not_cross_the_end),
         cmocka_unit_test(short_blocks_reach_a_few_pages),
-        cmocka_unit_test(counts_grow_and_tell_the_operation),
-        cmocka_unit_test(notices_have_places),
+        cmocka_unit_test(counts_grow_and_identify_the_operation),
+        cmocka_unit_test(headers_in_flight_have_distinct_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_trees_property.c - every kind of tree, every root, every rank for 1..40 ranks and degrees
- * 1..8, and random larger ones: each rank is reached once, parent and children agree, degree and
- * depth keep their bounds, roots are rotations.
+ * test_trees_property.c - all kinds of trees, with all roots, for 1..40 ranks and degrees 1..8, and
+ * random larger trees. Each rank is reached once, parent and children agree, degree and depth keep
+ * their bounds, and trees of other roots are rotations.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static int count_children(const struct shape_tree *t, int rank)
     return count;
 }
 
-/* Walks down from the root; returns the height of rank's subtree and marks what it reaches. */
+/* Visits the subtree of a rank, marks the ranks reached and returns the subtree's height. */
 static int walk(const struct shape_tree *t, int rank, int *reached)
 {
     int height = 0, count = count_children(t, rank);
@@ -40,13 +40,13 @@ static int walk(const struct shape_tree *t, int rank, int *reached)
         assert_int_equal(hud_shape_parent(t, child), rank);
         below = walk(t, child, reached) + 1;
         if (t->kind != SHAPE_KNOMIAL && !shape_by_groups(t->kind) && i > 0)
-            assert_true(below <= height); /* the deepest is told first */
+            assert_true(below <= height); /* the child with the deepest subtree comes first */
         height = below > height ? below : height;
     }
     return height;
 }
 
-/* The least h so that a k-ary tree of height h holds so many ranks. */
+/* Returns the minimum height of a k-ary tree with at least this many ranks. */
 static int kary_height(int k, int ranks)
 {
     int height = 0;
@@ -67,7 +67,7 @@ static int ceil_log(int k, int ranks)
     return log;
 }
 
-/* Members of the widest of the lowest groups. */
+/* Returns the size of the largest group of the lowest level. */
 static int widest(const struct shape_groups *g)
 {
     int max = 0;
@@ -79,8 +79,8 @@ static int widest(const struct shape_groups *g)
     return max;
 }
 
-/* The most steps that leaders take in a lowest group: a wide one takes two, where the degree allows
- * as few. */
+/* Returns the maximum number of steps from the leader within a lowest group. A large group takes
+ * two steps, where the degree allows so few. */
 static int within_group(int k, int members)
 {
     int steps = kary_height(k, members);
@@ -138,7 +138,8 @@ static int subtree_size(const struct shape_tree *t, int rank, int *lowest, int *
     return size;
 }
 
-/* Balanced: subtrees are runs of ranks and differ by one at most. */
+/* Checks that the subtrees of a balanced tree are ranges of consecutive ranks and differ in size by
+ * at most 1. */
 static void check_balance(const struct shape_tree *t)
 {
     for (int r = 0; r < t->ranks && t->root == 0; r++) {
@@ -185,8 +186,8 @@ static void check_tree(const struct shape_tree *t)
         check_rotation(t);
 }
 
-/* Every edge joins two members of a group, and a group is entered from outside at most once (not at
- * all if the root is inside). */
+/* Checks that every edge joins two members of a group, and at most a single edge enters a group
+ * from outside. The group of the root is not entered. */
 static void check_grouped(const struct shape_tree *t)
 {
     for (int level = 0; level < t->groups->levels; level++) {
@@ -212,7 +213,7 @@ static void check_grouped(const struct shape_tree *t)
     }
 }
 
-static void every_small_tree(void **state)
+static void small_trees_are_consistent(void **state)
 {
     (void)state;
     for (int kind = 0; kind < SHAPE_GROUPED; kind++)
@@ -225,7 +226,7 @@ static void every_small_tree(void **state)
                                                      .root = root });
 }
 
-static void random_large_trees(void **state)
+static void random_large_trees_are_consistent(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++) {
@@ -238,8 +239,8 @@ static void random_large_trees(void **state)
     }
 }
 
-/* A group of no more members than the degree and one is told by its head alone: then both kinds are
- * one. */
+/* Checks that with a degree large enough for every group, nested and grouped trees are equal,
+ * because each leader then serves all members itself. */
 static void check_nested(const struct shape_tree *t)
 {
     struct shape_tree wide = { SHAPE_NESTED, t->ranks, t->ranks, t->root, t->groups },
@@ -250,8 +251,8 @@ static void check_nested(const struct shape_tree *t)
         assert_int_equal(hud_shape_parent(&wide, r), hud_shape_parent(&grouped, r));
 }
 
-/* A head, the root or the leader of a lowest group, is told by a head, all others within their
- * group; below a head the other heads come first. */
+/* Checks that heads (the root, and the leaders of the lowest groups) get the message from heads,
+ * and all other ranks within their group. A head serves other heads before its group. */
 static void check_leaders(const struct shape_tree *t)
 {
     const struct shape_level *lowest = &t->groups->level[0];
@@ -271,7 +272,7 @@ static void check_leaders(const struct shape_tree *t)
     }
 }
 
-/* Where there is one level, what nested makes of it; a wide one in two steps. */
+/* Checks that with a single level the tree equals a nested tree. A large group takes two steps. */
 static void check_one_level(const struct shape_tree *t)
 {
     struct shape_tree nested = *t;
@@ -295,7 +296,7 @@ static void check_by_groups(const struct shape_tree *t)
     }
 }
 
-static void every_root_of_random_groups(void **state)
+static void trees_of_random_groups_are_consistent_for_all_roots(void **state)
 {
     (void)state;
     for (int i = 0; i < 900; i++) {
@@ -316,8 +317,9 @@ static void every_root_of_random_groups(void **state)
     }
 }
 
-/* In a full k-nomial tree the deepest child is told first, too. */
-static void knomial_order(void **state)
+/* Verifies that in a full k-nomial tree children are served in the order of decreasing subtree
+ * size. */
+static void knomial_parent_serves_largest_subtree_first(void **state)
 {
     (void)state;
     for (int k = 2; k <= 4; k++) {
@@ -333,7 +335,7 @@ static void knomial_order(void **state)
     }
 }
 
-static void names(void **state)
+static void shape_kinds_have_names(void **state)
 {
     (void)state;
     assert_string_equal(hud_shape_names[SHAPE_FLAT], "flat");
@@ -346,11 +348,11 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_small_tree),
-        cmocka_unit_test(random_large_trees),
-        cmocka_unit_test(every_root_of_random_groups),
-        cmocka_unit_test(knomial_order),
-        cmocka_unit_test(names),
+        cmocka_unit_test(small_trees_are_consistent),
+        cmocka_unit_test(random_large_trees_are_consistent),
+        cmocka_unit_test(trees_of_random_groups_are_consistent_for_all_roots),
+        cmocka_unit_test(knomial_parent_serves_largest_subtree_first),
+        cmocka_unit_test(shape_kinds_have_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

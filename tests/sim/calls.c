@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - what a rank sends, what it must have, in packed bytes, as the descriptor of the
- * collective says. */
+/* calls.c - computes the packed bytes that a rank sends and must receive, from the descriptor of
+ * the collective. */
 #include "calls.h"
 
+#include "check/grow.h"
 #include "coll/coll.h"
-#include "sim/grow.h"
 
 #include <string.h>
 
@@ -17,7 +17,8 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 29;
 }
 
-/* Bytes of a stream, from `at` on; 0..127: never what an empty buffer holds. */
+/* Fills `out` with bytes of a pseudorandom stream. Bytes are in 0..127, so none equals the filling
+ * of an empty buffer. */
 static void stream(uint64_t id, uint64_t from, uint64_t to, size_t bytes, byte *out)
 {
     uint64_t x = mix(id * 1000003 + from * 1009 + to + 1);
@@ -68,14 +69,14 @@ static bool has(const struct call *call, unsigned flags)
     return coll_has(kind_of(call), flags);
 }
 
-/* ---- ranks that count less ---- */
+/* ---- ranks with smaller counts ---- */
 
 static bool counts_less(const struct call *call, int rank)
 {
     return call->shorter >= 0 && (rank == call->shorter) != call->others_shorter;
 }
 
-/* The call as a rank sees it. */
+/* Returns the call as a rank sees it, with this rank's count. */
 static struct call seen_by(const struct call *call, int rank)
 {
     struct call own = *call;
@@ -96,7 +97,7 @@ const struct alg *call_alg(const struct call *call, int rank)
 
 /* ---- blocks ---- */
 
-/* Of the result of a reduce_scatter: equal as far as they can be, or any. */
+/* Returns the bytes of a rank's block of a reduce_scatter: as equal as possible, or of any size. */
 static size_t block_of(const struct call *call, int rank)
 {
     size_t elements = call->bytes / call->element, ranks = (size_t)call->ranks, r = (size_t)rank,
@@ -116,19 +117,19 @@ static size_t block_of(const struct call *call, int rank)
     return 0;
 }
 
-/* Of an alltoallv, between two ranks. */
+/* Returns the bytes of a block from one rank to another. */
 static size_t pair_of(const struct call *call, int from, int to)
 {
     uint64_t x = mix(call->id * 77 + (uint64_t)from * 1013 + (uint64_t)to);
 
     if (!coll_has(hud_coll_kind(call->alg->coll), COLL_VIEWS))
         return call->bytes;
-    if (call->in_place && from > to) /* the same both ways */
+    if (call->in_place && from > to) /* the same in both directions */
         return pair_of(call, to, from);
     return x % 4 == 0 ? 0 : x % 4 == 1 ? call->bytes : x / 4 % (call->bytes + 1);
 }
 
-/* ---- what the collective's descriptor says ---- */
+/* ---- the collective's descriptor applied ---- */
 
 static size_t block(const void *host, int from, int to)
 {
@@ -151,7 +152,7 @@ static struct coll_piece piece_of(const struct call *call, int from, int to)
     return hud_coll_piece(hud_coll_kind(call->alg->coll), &args, from, to);
 }
 
-/* Of a reduction: ranks whose contributions a rank's result has. */
+/* Returns the number of ranks whose contributions are in a rank's result of a reduction. */
 static int sources_of(const struct call *call, int rank)
 {
     const struct coll_args args = args_of(call);
@@ -177,7 +178,7 @@ static size_t out_bytes(const struct call *call, int rank)
     return has(call, COLL_ONE_BUFFER) && counts_less(call, rank) ? call->shorter_bytes : end;
 }
 
-/* What a rank has for another, where each gets its own. */
+/* Fills in the block from one rank to another, or the sender's only block. */
 static void piece_stream(const struct call *call, int from, int to, size_t bytes, byte *at)
 {
     bool whole = has(call, COLL_REDUCES | COLL_SAME_TO_ALL);
@@ -197,7 +198,7 @@ static void send(const struct call *call, int rank, byte *to)
     }
 }
 
-/* What the last call with the same data came to: all its ranks ask for it.  Of how many ranks. */
+/* Results of the latest calls, which all ranks of a call need. `sources` ranks are added up. */
 static struct {
     struct call call;
     int sources;
@@ -231,7 +232,7 @@ static const byte *sum_of(const struct call *call, int sources)
     return kept[at].sum;
 }
 
-/* Two ranks that both know what the other one counts, and cannot go on. */
+/* Reports whether two ranks detect different counts and must fail. */
 static bool are_unlike(const struct call *call, int a, int b)
 {
     struct call of_a = seen_by(call, a), of_b = seen_by(call, b);
@@ -242,7 +243,7 @@ static bool are_unlike(const struct call *call, int a, int b)
     return has(call, COLL_REDUCES) ? differ : !has(call, COLL_ROOTED) && of_a.alg != of_b.alg;
 }
 
-/* Bytes of a block that come to a rank.  An exchange brings what both ends count. */
+/* Returns the bytes of a block that arrive. In an exchange both ends must count them. */
 static size_t coming(const struct call *call, int from, int rank)
 {
     const struct call theirs = seen_by(call, from), mine = seen_by(call, rank);
@@ -251,7 +252,7 @@ static size_t coming(const struct call *call, int from, int rank)
     return are_unlike(call, from, rank) ? 0 : sent < got ? sent : got;
 }
 
-/* A rank gets more than its block holds. */
+/* Reports whether a rank's block is smaller than the block sent to it. */
 static bool is_cut(const struct call *call, int from, int rank)
 {
     const struct call theirs = seen_by(call, from), mine = seen_by(call, rank);
@@ -269,7 +270,7 @@ static int want_status(const struct call *call, int rank)
     return cut ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
-/* What comes, into what the buffer held before.  got: it now, for what may be anything. */
+/* Writes the expected bytes over the earlier bytes in `to`. Takes bytes of any value from `got`. */
 static void want(const struct call *call, int rank, const struct user_buffer *got, byte *to)
 {
     const struct call mine = seen_by(call, rank);
@@ -329,7 +330,7 @@ void call_user_free(struct call_user *u)
     free(u);
 }
 
-/* What this rank sends, at the beginning of a buffer or further on. */
+/* Fills in the bytes that this rank sends, from `offset` on. */
 static void fill(const struct call *call, int rank, size_t offset, struct user_buffer *b)
 {
     byte *message = hud_must(calloc(b->view.bytes + 1, 1));
@@ -347,7 +348,7 @@ static void prepare_one(const struct call *call, int rank, struct call_user *u, 
     c->out = &u->views[1];
 }
 
-/* In place: a rank's one block lies where it has the blocks of all. */
+/* Reports whether a rank's block is in place within its buffer for all blocks. */
 static bool lies_within(const struct call *call, int rank)
 {
     return call->in_place && !has(call, COLL_REDUCES | COLL_ONE_BUFFER) &&
@@ -356,13 +357,13 @@ static bool lies_within(const struct call *call, int rank)
 
 #define from_root(call) coll_from_root(hud_collectives[kind_of(call)].flags)
 
-/* In place, the root that scatters has its own block where it sends it from. */
+/* Reports whether the root of an in-place scatter keeps its block in its send buffer. */
 static bool gets_within(const struct call *call, int rank)
 {
     return lies_within(call, rank) && from_root(call);
 }
 
-/* Views of the parts of both buffers, a pair of them for each rank. */
+/* Makes views of the parts of both buffers, a pair for each rank. */
 static void cut(const struct call *call, int rank, struct call_user *u, struct user_buffer *in,
                 struct coll *c)
 {
@@ -417,7 +418,7 @@ static void prepare_two(const struct call *call, int rank, struct call_user *u, 
         cut(call, rank, u, in, c);
 }
 
-/* What the rank's `out` holds before the call, of a buffer so long. */
+/* Writes to `to` the first `bytes` bytes of the rank's `out` before the call. */
 static void before(const struct call *call, int rank, size_t bytes, byte *to)
 {
     bool holds = call->in_place && !from_root(call);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls.h - what the ranks of a sequence send in a call of any collective, and what each must have
- * afterwards.
+ * calls.h - defines the bytes that the ranks of a sequence send in a call of any collective, and
+ * the bytes that each rank must have afterwards.
  *
- * A reduction's operation treats an element as one number of so many bytes, so a cut within an
- * element shows.  An algorithm that takes the ranks in order gets a * 31 + b, in which neither the
- * order nor the bracketing may change; the others get a + b.
+ * A reduction's operation treats an element as one number of element_bytes bytes, so a cut within
+ * an element gives a wrong result. An algorithm that keeps the ranks in order gets a * 31 + b, in
+ * which neither the order nor the bracketing may change. Other algorithms get a + b.
  *
- * Some ranks may count less than the others, as in wrong programs.  A broadcast and exchanges bring
- * what both ends have counted, but in place a block that is cut may hold anything.  A reduction
- * must fail on all ranks and write nothing.
+ * Some ranks may have smaller counts than the others, as in incorrect programs. A broadcast and
+ * exchanges deliver the bytes that both ends have counted, but in place a truncated block may hold
+ * anything. A reduction must fail on all ranks and write nothing.
  */
 #ifndef HUD_CALLS_H
 #define HUD_CALLS_H
@@ -19,23 +19,25 @@
 /* One call, the same for all ranks. */
 struct call {
     const struct alg *alg;
-    size_t bytes; /* as coll.bytes; where ranks know only their own: of the largest block */
-    uint64_t id;  /* no two calls near each other have the same data */
+    size_t bytes; /* as coll.bytes; if ranks know only their own bytes, the size of the largest
+                   * block */
+    uint64_t id;  /* calls in close succession have different data */
     int root, ranks;
     size_t element;
     bool in_place;
-    int shorter;         /* a rank that counts shorter_bytes only, -1: none */
-    bool others_shorter; /* all but that rank do */
+    int shorter;         /* a rank that counts shorter_bytes only, or -1 */
+    bool others_shorter; /* all ranks except `shorter` count shorter_bytes */
     size_t shorter_bytes;
-    const struct alg *shorter_alg; /* what runs on such ranks; of the same family */
-    bool other_blocks; /* such ranks count as many bytes, but cut the result into other blocks */
+    const struct alg *shorter_alg; /* the algorithm run by ranks with smaller counts; of the same
+                                    * family */
+    bool other_blocks; /* these ranks count as many bytes, but cut the result into other blocks */
 };
 
-/* Of one rank. */
+/* The buffers and views of one rank. */
 struct call_user {
     struct user_buffer *in, *out;
     struct user_part *parts; /* [2 * ranks] */
-    struct hud_view *views;  /* [2 * ranks]; of both buffers as a whole */
+    struct hud_view *views;  /* [2 * ranks], followed by a view of each whole buffer */
     size_t *block_bytes;     /* [ranks] */
     struct hud_op reduction;
 };
@@ -43,21 +45,21 @@ struct call_user {
 struct call_user *call_user_create(struct sim *s, int ranks, size_t max_bytes);
 void call_user_free(struct call_user *u);
 
-/* Most bytes of a rank's view in it. */
+/* Returns the maximum number of bytes in a rank's view. */
 size_t call_view_bytes(const char *coll, size_t bytes, int ranks);
 
 bool call_reduces(const char *coll);
-/* It moves bytes. */
+/* Reports whether the collective moves bytes. */
 bool call_moves(const char *coll);
 
-/* What a rank runs. */
+/* Returns the algorithm that a rank runs. */
 const struct alg *call_alg(const struct call *call, int rank);
 
 /* Fills the buffers of a rank in, and the views and the operation of c. */
 void call_prepare(const struct call *call, int rank, struct call_user *u, struct sim *s,
                   struct coll *c);
 
-/* Afterwards: ends the simulation with a report if the rank has not what it must have. */
+/* Ends the simulation with a report if the rank does not have the expected bytes or status. */
 void call_verify(const struct call *call, int rank, const struct call_user *u, struct sim *s,
                  int status);
 

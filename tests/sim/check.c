@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check.c - runs every algorithm, alone and mixed with the others, and the core's own protocols,
+ * check.c - runs every algorithm, alone and mixed with the others, and the protocols of the core,
  * under the race checker.
  *
  *   sim_check [--algorithm COLL/NAME|all|core/NAME] [--ranks N[-M]] [--seed N | --seeds N]
  * [--teams N] [--one-lease] [--seconds N] [--mutate FILE:LINE[:R|:A|:L]] [--list]
  *
- * --teams: each rank has so many calls in flight, one of each team.  --one-lease: the teams have
- * one lease, which must be found.
+ * --teams: the number of calls that each rank has in flight, one per team. --one-lease: the teams
+ * share one lease, which must be reported.
  *
- * Exit status 0: clean; 1: a report was printed; 2: bad arguments; 3: the mutated line was never
- * reached.
+ * Exit status: 0 if nothing was found, 1 if a report was printed, 2 for bad arguments, and 3 if the
+ * mutated line was never reached.
  */
 #include "leases.h"
 #include "nodes.h"
@@ -27,29 +27,29 @@ enum { CLEAN, FOUND, USAGE, NOT_REACHED };
 
 typedef bool run_fn(const struct sequence_options *options, struct sequence_sums *sums, FILE *to);
 
-/* The core's protocols in shared memory, as files of src/core. */
+/* The protocols of the core in shared memory, named after files of src/core. */
 static const struct protocol {
     const char *name;
     run_fn *run;
-} protocols[] = { { "core/vacate", leases_run }, { "core/rollcall", rollcalls_run } };
+} protocols[] = { { "core/team_leave", leases_run }, { "core/rollcall", rollcalls_run } };
 enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
 
 struct check {
-    const struct alg *only, *nodes; /* in alg.def, of spans */
+    const struct alg *only, *nodes; /* an algorithm of spans, from alg.def */
     const struct protocol *protocol;
-    bool mixed, given;        /* of what was named, if anything was */
-    int min_ranks, max_ranks; /* of rank_counts; one number: that one */
+    bool mixed, given;        /* whether --algorithm was given */
+    int min_ranks, max_ranks; /* range applied to rank_counts; a single number is used as it is */
     int teams;
     bool one_lease;
     uint64_t first_seed, seeds;
-    long seconds; /* 0: no limit */
+    long seconds; /* 0 for no limit */
     char *mutate_file;
     int mutate_line, mutate;
     struct sequence_sums sums;
     time_t began;
 };
 
-/* 33: one more than a reduction reads at once (MEM_SOURCES). */
+/* 33 is one more than the sources that a reduction reads at once (MEM_SOURCES). */
 static const int rank_counts[] = { 2, 3, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33 };
 
 static void list(void)
@@ -63,7 +63,7 @@ static void list(void)
         printf("%s/%s\n", hud_sim_nodes_algs[a]->coll, hud_sim_nodes_algs[a]->name);
 }
 
-/* That of a table with this name, or NULL. */
+/* Returns the algorithm of a table with this name, or NULL. */
 static const struct alg *named(const struct alg *const *algs, const char *name)
 {
     char full[128];
@@ -88,7 +88,8 @@ static bool find_algorithm(struct check *k, const char *name)
     return k->mixed || k->protocol || k->only || k->nodes;
 }
 
-/* R: drops a release, A: an acquire, neither: both; L: reads as a last reader. */
+/* Returns the kind of a mutation. R drops a release, A an acquire, no letter both, and L reads as a
+ * last reader. */
 static int kind_of(const char *kind)
 {
     if (!kind)
@@ -96,7 +97,7 @@ static int kind_of(const char *kind)
     return kind[1] == 'R' ? SIM_DROP_RELEASE : kind[1] == 'A' ? SIM_DROP_ACQUIRE : SIM_GIVE_BACK;
 }
 
-/* FILE:LINE, FILE:LINE:R and so on; cuts the argument. */
+/* Parses FILE:LINE, optionally followed by :R, :A or :L. Changes the argument. */
 static bool parse_mutation(struct check *k, char *text)
 {
     char *line = strchr(text, ':'), *kind = line ? strchr(line + 1, ':') : NULL;
@@ -110,7 +111,7 @@ static bool parse_mutation(struct check *k, char *text)
     return k->mutate_line > 0;
 }
 
-/* N, or N-M */
+/* Parses N or N-M. */
 static bool parse_ranks(struct check *k, const char *text)
 {
     const char *dash = strchr(text, '-');
@@ -180,10 +181,10 @@ static bool run_one(struct check *k, run_fn *run, const struct alg *only, int ra
     return run(&options, &k->sums, stdout);
 }
 
-/* Each algorithm alone, all mixed, and the protocols; or what was asked for. */
+/* Runs each algorithm alone, all mixed, and the protocols, or only the algorithm asked for. */
 static bool run_seed(struct check *k, int ranks, uint64_t seed)
 {
-    bool clean = true, one = k->teams == 1; /* what has no teams */
+    bool clean = true, one = k->teams == 1; /* spans and protocols have no teams */
 
     for (int a = 0; clean && hud_sim_algs[a]; a++)
         if (!k->given || hud_sim_algs[a] == k->only)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * counters.c - slots of algorithms that count their own calls, as after many calls without data.
+ * counters.c - sets the slots of algorithms that count their own calls to the state after many
+ * calls without data.
  *
- * Their flags hold that count in 32 bits, or 16.  A flag that stayed at 0 would be ahead of a count
- * near the end of these, so the flags begin with it, too.
+ * The flags of these algorithms hold the count in 32 or 16 bits. A flag that stayed at 0 would be
+ * ahead of a count near the end of this range, so the flags start with the count, too.
  */
 #include "counters.h"
 
-#include "alg/one_way/one_way.h"
-#include "alg/pairs/pairs.h"
+#include "alg/gather_scatter/gather_scatter.h"
+#include "alg/pairwise/pairwise.h"
 #include "alg/scan/chain.h"
 #include "alg/windows/windows.h"
-#include "sim/sim.h"
+#include "check/sim.h"
 
 #include <string.h>
 
-/* In two steps: a flag grows by less than 2^63. */
+/* Sets a flag to a value in two steps, because a flag grows by less than 2^63. */
 static void begin_at(struct mem *m, mem_flag *flag, uint64_t value)
 {
     mem_post(m, flag, value / 2);
@@ -34,15 +35,16 @@ static void start_windows(struct mem *m, uint64_t calls)
     }
 }
 
-static void start_one_way(struct mem *m, uint64_t calls)
+static void start_gather_scatter(struct mem *m, uint64_t calls)
 {
-    struct one_way_slot *mine = mem_slot(m, mem_rank(m));
+    struct gather_scatter_slot *mine = mem_slot(m, mem_rank(m));
 
     mem_put(m, &mine->op, calls);
     for (int i = 0; i < RING_MAX; i++)
         mem_put(m, &mine->to[i], (uint64_t)mem_rank(m));
     for (int r = 0; r < mem_size(m); r++)
-        begin_at(m, &mine->taken[r], one_way_count(calls / TELL_ALL * TELL_ALL + 1, 0));
+        begin_at(m, &mine->taken[r],
+                 gather_scatter_count(calls / ACKNOWLEDGE_ALL * ACKNOWLEDGE_ALL + 1, 0));
 }
 
 static void start_chain(struct mem *m, uint64_t calls)
@@ -62,11 +64,16 @@ static const struct counting {
     const char *coll, *name;
     void (*start)(struct mem *m, uint64_t calls);
 } counting[] = {
-    { "alltoall", "windows", start_windows },  { "alltoallv", "windows", start_windows },
-    { "allgather", "windows", start_windows }, { "allgatherv", "windows", start_windows },
-    { "gather", "windows", start_one_way },    { "gatherv", "windows", start_one_way },
-    { "scatter", "windows", start_one_way },   { "scatterv", "windows", start_one_way },
-    { "scan", "chain", start_chain },          { "exscan", "chain", start_chain },
+    { "alltoall", "windows", start_windows },
+    { "alltoallv", "windows", start_windows },
+    { "allgather", "windows", start_windows },
+    { "allgatherv", "windows", start_windows },
+    { "gather", "windows", start_gather_scatter },
+    { "gatherv", "windows", start_gather_scatter },
+    { "scatter", "windows", start_gather_scatter },
+    { "scatterv", "windows", start_gather_scatter },
+    { "scan", "chain", start_chain },
+    { "exscan", "chain", start_chain },
 };
 
 static const struct counting *counting_of(const struct alg *alg)
@@ -89,11 +96,12 @@ bool counters_start(struct mem *m, const struct alg *alg, const struct alg_place
     return true;
 }
 
-void counters_start_pairs(struct mem *m, const struct alg_place *place, int ranks, uint64_t calls)
+void counters_start_pairwise(struct mem *m, const struct alg_place *place, int ranks,
+                             uint64_t calls)
 {
     hud_sim_region(m, place->slot_offset, place->slot_bytes);
-    struct pairs_lines *mine = mem_slot(m, mem_rank(m));
-    uint64_t value = calls << PAIRS_CALL_BITS | (uint64_t)ranks << PAIRS_STEP_BITS;
+    struct pairwise_lines *mine = mem_slot(m, mem_rank(m));
+    uint64_t value = calls << PAIRWISE_CALL_BITS | (uint64_t)ranks << PAIRWISE_STEP_BITS;
 
     mem_put(m, &mine->calls, calls);
     begin_at(m, &mine->sent, value);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * draw.c - draws a sequence of calls from its seed.
+ * draw.c - draws a sequence of calls from a seed.
  *
- * Sizes and parameters lie at corners: one byte around a flag's payload, pages, fragments, slots
- * and wraps of the whole region.  As in a plan, whose rules share a slot unless they differ in a
- * parameter that shapes it, parameters that are `per_call` change from call to call, and an
- * algorithm may have two slots.  Operations are counted from 1 on, or from where 32 bits or the
- * sign end; so are those that algorithms count themselves (counters.c).
+ * Sizes and parameters are at corners: one byte around a flag's payload, pages, fragments, slots
+ * and the end of the whole region. In a plan, rules share a slot unless a parameter that shapes the
+ * slot differs. Likewise `per_call` parameters change from call to call here, and an algorithm may
+ * have two slots. Operations are counted from 1, or from just before the 32-bit or the sign
+ * overflow. The counters that algorithms keep themselves start there as well (counters.c).
  */
 #include "drawn.h"
 
+#include "check/grow.h"
 #include "coll/coll.h"
-#include "sim/grow.h"
 
 #include <string.h>
 
 enum {
-    CALLS = 88,          /* in each slot: more than two rounds of any ring */
-    LEVELS = 4,          /* most levels of units */
-    MAX_BYTES = 1 << 20, /* of a message */
-    WORK_BYTES = 8 << 20 /* of messages in one run, times ranks */
+    CALLS = 88,          /* in each slot: more than twice the buffers of any ring */
+    LEVELS = 4,          /* maximum number of levels of units */
+    MAX_BYTES = 1 << 20, /* largest message */
+    WORK_BYTES = 8 << 20 /* all messages of a run, times ranks */
 };
 
 static uint64_t below(struct sequence *q, uint64_t end)
@@ -44,12 +44,14 @@ static int unit_even(struct sequence *q, int level, int rank, int below_unit)
     return rank / ranks[level];
 }
 
-/* Any two ranks may meet; some ranks span units. */
+/* Returns a random unit. Any two ranks may be in one unit, and some ranks span units. */
 static int unit_ragged(struct sequence *q, int level, int rank, int below_unit)
 {
-    static const int few[LEVELS] = { 0, 6, 4, 2 }; /* units that those of the level below lie in */
+    static const int few[LEVELS] = { 0, 6, 4, 2 }; /* number of units that contain the units of the
+                                                    * level below */
     static const int ranks[LEVELS] = { 2, 4, 5,
-                                       6 }; /* about, in a unit whose ranks span those below */
+                                       6 }; /* approximate ranks of a unit, for ranks that span the
+                                             * units below */
 
     (void)rank;
     if (level != 0 && below_unit >= 0)
@@ -77,7 +79,8 @@ static void make_groups(struct sequence *q)
 
 /* ---- the lease ---- */
 
-/* Little ones as often of few bytes as of many: some parameters matter only below a block's. */
+/* Returns a corner value or a random value of a parameter. Small offsets from the minimum are drawn
+ * on a logarithmic scale, because some parameters matter only below the size of a block. */
 static long corner(struct sequence *q, const struct alg_param *p)
 {
     uint64_t range = (uint64_t)(p->max - p->min), any = below(q, range + 1), bits = 1;
@@ -90,7 +93,8 @@ static long corner(struct sequence *q, const struct alg_param *p)
     return corners[below(q, sizeof corners / sizeof *corners)];
 }
 
-/* All, when the slot is made; then those that may change from call to call. */
+/* Draws all parameters when the slot is made, and later the parameters that may change from call to
+ * call. */
 static void draw_params(struct sequence *q, const struct alg *alg, bool all, long *param)
 {
     for (int p = 0; alg_param_at(alg, p); p++)
@@ -106,7 +110,8 @@ static void add_slot(struct sequence *q, const struct alg *alg)
     draw_params(q, alg, true, slot->param);
 }
 
-/* One of the algorithm; or one of each algorithm, and of one of them a second. */
+/* Adds a slot of the chosen algorithm, or of every algorithm plus a second slot for a random
+ * algorithm. */
 static void add_slots(struct sequence *q)
 {
     int algs = 0;
@@ -122,8 +127,8 @@ static void add_slots(struct sequence *q)
     }
 }
 
-/* As if so many calls had left no trace in the slot; not in what adds up who came since the lease:
- * that would wait for them. */
+/* Returns the number of calls that the slot pretends to have had. Returns 0 for barriers counting
+ * all arrivals since the lease, since they would wait for these calls. */
 static uint64_t calls_before(const struct sequence *q, int slot)
 {
     static const uint64_t before[] = { 0, (UINT64_C(1) << 31) - CALLS / 4,
@@ -138,7 +143,7 @@ static uint64_t calls_before(const struct sequence *q, int slot)
     return before[(q->options->seed + (uint64_t)slot) % (sizeof before / sizeof *before)];
 }
 
-/* Those that have a window get one region for all, in three of four leases. */
+/* Gives all algorithms with a window the same region for it. */
 static void share_window(struct sequence *q)
 {
     size_t at = HUD_LINE;
@@ -160,7 +165,7 @@ static void make_layout(struct sequence *q)
     static const size_t leases[] = { 256 << 10, 64 << 10, 24 << 10, 1 << 20 },
                         caches[] = { 0, 8 << 10, 40000, 1 << 20 };
     size_t at = HUD_LINE; /* struct slice_head */
-    int windows = 0;      /* still without their share of what is left */
+    int windows = 0;      /* slots with data that still need a share of the remaining bytes */
 
     for (int i = 0; i < q->slots; i++)
         windows += alg_holds_data(q->slot[i].alg);
@@ -189,7 +194,7 @@ static bool accepts(const struct sequence *q, const struct step *s, size_t bytes
     return alg_accepts(s->call.alg, &c, q->options->ranks);
 }
 
-/* A size at one of the corners, or any. */
+/* Returns a size at a corner, or any size. */
 static size_t any_size(struct sequence *q, const struct step *s)
 {
     static const size_t fixed[] = { 1,   2,   7,   8,   9,    12,   13,   64,   104,
@@ -220,7 +225,7 @@ static size_t good_size(struct sequence *q, const struct step *s, size_t max_byt
     return accepts(q, s, 1) ? 1 : 0;
 }
 
-/* One of the algorithms that the slot serves. */
+/* Returns a random algorithm of the slot's family. */
 static const struct alg *any_of_family(struct sequence *q, const struct alg *alg)
 {
     const struct alg *of[SLOTS];
@@ -245,8 +250,8 @@ static void draw_reduction(struct sequence *q, struct call *call)
     call->bytes -= call->bytes % call->element;
 }
 
-/* Ranks whose counts differ are no fault of these: what a rank sends goes with its bytes.  Other
- * reductions may wait for ever, until the core finds out. */
+/* Reports whether the algorithm tolerates ranks with different counts, because it sends sizes with
+ * its data. Other reductions may wait forever until the core detects the mismatch. */
 static bool bears_other_counts(const struct alg *alg)
 {
     int kind = hud_coll_kind(alg->coll);
@@ -254,7 +259,7 @@ static bool bears_other_counts(const struct alg *alg)
     return coll_has(kind, COLL_REDUCES) ? alg->family->direct : !coll_has(kind, COLL_VIEWS);
 }
 
-/* Another algorithm of a slot may serve another size. */
+/* Returns an algorithm of the same collective and slot, as a rank with another size may use. */
 static const struct alg *any_for_size(struct sequence *q, const struct alg *alg)
 {
     const struct alg *other = any_of_family(q, alg);
@@ -262,7 +267,7 @@ static const struct alg *any_for_size(struct sequence *q, const struct alg *alg)
     return strcmp(other->coll, alg->coll) == 0 ? other : alg;
 }
 
-/* Less than so many bytes, whole elements; by little or by much. */
+/* Returns a smaller size of whole elements, with a small or large difference. */
 static size_t draw_less(struct sequence *q, const struct call *call)
 {
     size_t elements = call->bytes / call->element,
@@ -271,8 +276,8 @@ static size_t draw_less(struct sequence *q, const struct call *call)
     return less < elements ? (elements - less) * call->element : 0;
 }
 
-/* A rank that counts less than the others, or all but that one.  The root of a broadcast counts
- * all. */
+/* Draws a rank with a smaller count than the others, or lets all other ranks have smaller counts.
+ * The root of a broadcast always has the full count. */
 static void draw_shorter(struct sequence *q, struct step *s)
 {
     struct call *call = &s->call;
@@ -288,7 +293,7 @@ static void draw_shorter(struct sequence *q, struct step *s)
         call->shorter = rank;
 }
 
-/* False: the algorithm has no room in this lease, or takes no size. */
+/* Draws a step. Returns false if the algorithm does not fit the lease or accepts no size. */
 static bool make_step(struct sequence *q, const struct slot *slot, struct step *s)
 {
     int ranks = q->options->ranks;
@@ -335,7 +340,8 @@ static void make_steps(struct sequence *q)
     q->steps = hud_must(calloc((size_t)max, sizeof *q->steps));
     for (int i = 0; i < max; i++) {
         struct slot *slot = &q->slot[below(q, (uint64_t)q->slots)];
-        /* at last as in a trial (HUDDLE_ADAPT): one of two of a collective, in twos */
+        /* the last calls alternate between two algorithms of a collective in pairs, as in a trial
+         * (HUDDLE_WISDOM) */
         if (i % 64 == 0)
             tried[0] = slot;
         if (strcmp(slot->alg->coll, tried[0]->alg->coll) == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * drawn.h - a sequence of calls as its seed has drawn it: groups, slots with their parameters, the
+ * drawn.h - a sequence of calls as drawn from its seed: groups, slots with their parameters, the
  * lease, and the steps.
  */
 #ifndef HUDDLE_TESTS_DRAWN_H
@@ -10,16 +10,16 @@
 #include "sequence.h"
 
 enum {
-    SLOTS = 96,    /* most algorithms in alg.def, and one more slot */
-    STRUCTURES = 3 /* of groups */
+    SLOTS = 96,    /* at least the algorithms of alg.def, and one more slot */
+    STRUCTURES = 3 /* kinds of groups */
 };
 
 struct slot {
     const struct alg *alg;
     long param[ALG_PARAMS];
     struct alg_place place;
-    uint64_t before; /* calls, before the sequence */
-    uint64_t op;     /* of its latest call */
+    uint64_t before; /* calls that the slot pretends to have had before the sequence */
+    uint64_t op;     /* number of the latest call */
 };
 
 struct step {
@@ -32,7 +32,8 @@ struct step {
 struct sequence {
     const struct sequence_options *options;
     uint64_t random;
-    uint64_t usual, constant; /* root; it is the root of so many eighths of the calls */
+    uint64_t usual, constant; /* the usual root, and the eighths of the calls in which it is the
+                               * root */
     size_t lease_offset, lease_bytes, cache_bytes, max_bytes, work_bytes;
     struct slot slot[SLOTS];
     int slots;
@@ -43,8 +44,8 @@ struct sequence {
     struct sim_team *team;
 };
 
-/* Draws all that the seed decides for team `team` of a run, whose lease begins `lease_offset` bytes
- * into each arena.  user and team are left for who runs it. */
+/* Draws everything that depends on the seed for team `team` of a run. The team's lease begins at
+ * offset `lease_offset` of each arena. The caller sets user and team. */
 void sequence_draw(struct sequence *q, const struct sequence_options *options, int team,
                    size_t lease_offset);
 void sequence_free(struct sequence *q);

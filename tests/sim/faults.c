@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faults.c - what the checker must report, and what it must not.  The table at the end says which
- * is which. */
+/* faults.c - faulty algorithms that the checker must report, and correct ones that it must not
+ * report. The table at the end has the expected report of each. */
 #include "faults.h"
 
 static struct slot *slot_of(struct mem *m, int rank)
@@ -13,7 +13,7 @@ static bool is_root(struct mem *m, const struct coll *c)
     return mem_rank(m) == c->root;
 }
 
-/* ---- right ones ---- */
+/* ---- correct algorithms ---- */
 
 static void wait_all(struct mem *m, uint64_t op)
 {
@@ -22,7 +22,8 @@ static void wait_all(struct mem *m, uint64_t op)
             mem_await(m, &slot_of(m, r)->done, op);
 }
 
-/* The root publishes its slot, all copy from it; before it does so again, all must be done. */
+/* Copies from the slot that the root publishes. The root publishes again only after all ranks are
+ * done. */
 void right_bcast(struct mem *m, const struct coll *c)
 {
     struct slot *mine = slot_of(m, mem_rank(m)), *root = slot_of(m, c->root);
@@ -38,8 +39,8 @@ void right_bcast(struct mem *m, const struct coll *c)
     mem_post(m, &mine->done, c->op);
 }
 
-/* Central counter, polled.  The wrong ones below end with it where they would break their promise,
- * too. */
+/* Adds to a central counter and polls. The faulty algorithms below end with this barrier where they
+ * would otherwise break their promise, too. */
 void right_barrier(struct mem *m, const struct coll *c)
 {
     mem_flag *met = &slot_of(m, 0)->met;
@@ -49,7 +50,7 @@ void right_barrier(struct mem *m, const struct coll *c)
         ;
 }
 
-/* The last to come knows from the sum that all are there. */
+/* Recognizes the last rank to arrive by the sum. This rank releases the others. */
 static void right_counter(struct mem *m, const struct coll *c)
 {
     uint64_t all = c->op * (uint64_t)mem_size(m);
@@ -60,9 +61,9 @@ static void right_counter(struct mem *m, const struct coll *c)
         mem_await(m, &slot_of(m, 0)->full, c->op);
 }
 
-/* A flag is never seen to go back, nor older than what is known to have happened: else this leaves
- * its region. */
-static void sees_no_past(struct mem *m, const struct coll *c)
+/* Accesses memory outside its region if a flag is seen to decrease, or to be older than a value
+ * known to have been posted. */
+static void right_peeks_never_see_older_values(struct mem *m, const struct coll *c)
 {
     mem_flag *zero = &slot_of(m, 0)->full;
     uint64_t first;
@@ -113,14 +114,14 @@ static void reuses_early(struct mem *m, const struct coll *c)
     }
 }
 
-/* In one byte. */
-static void overlaps(struct mem *m, const struct coll *c)
+/* Copies ranges with a common byte. */
+static void writes_overlapping_bytes(struct mem *m, const struct coll *c)
 {
     mem_copy(m, slot_of(m, 0)->data + 8 + 7 * mem_rank(m), slot_of(m, mem_rank(m))->data + 128, 8);
     right_barrier(m, c);
 }
 
-static void writes_payload_late(struct mem *m, const struct coll *c)
+static void writes_payload_after_the_post(struct mem *m, const struct coll *c)
 {
     struct slot *root = slot_of(m, c->root);
 
@@ -133,8 +134,8 @@ static void writes_payload_late(struct mem *m, const struct coll *c)
     }
 }
 
-/* What it writes after its first post is ordered by the second only. */
-static void awaits_too_little(struct mem *m, const struct coll *c)
+/* Writes a word after its first post, so only the second post orders the write. */
+static void awaits_an_earlier_value(struct mem *m, const struct coll *c)
 {
     struct slot *root = slot_of(m, c->root);
 
@@ -162,9 +163,9 @@ static void returns_without_root(struct mem *m, const struct coll *c)
     mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
 }
 
-/* Two ranks post their flags, look at each other's, and write if it is not there: right only if a
- * peek always saw the newest. */
-static void trusts_a_peek(struct mem *m, const struct coll *c)
+/* Posts a flag, peeks at another rank's flag and writes if the latter is not posted. Right only if
+ * a peek always saw the latest value. */
+static void relies_on_the_latest_peek(struct mem *m, const struct coll *c)
 {
     int me = mem_rank(m);
 
@@ -184,19 +185,19 @@ static void two_writers(struct mem *m, const struct coll *c)
     right_barrier(m, c);
 }
 
-static void does_not_grow(struct mem *m, const struct coll *c)
+static void posts_the_same_value_twice(struct mem *m, const struct coll *c)
 {
     mem_post(m, &slot_of(m, mem_rank(m))->full, c->op);
     mem_post(m, &slot_of(m, mem_rank(m))->full, c->op);
 }
 
-static void puts_a_flag(struct mem *m, const struct coll *c)
+static void writes_a_flag_plainly(struct mem *m, const struct coll *c)
 {
     mem_post(m, &slot_of(m, mem_rank(m))->full, c->op);
     mem_put(m, (uint64_t *)(void *)&slot_of(m, mem_rank(m))->full, c->op + 1);
 }
 
-static void polls_for_ever(struct mem *m, const struct coll *c)
+static void polls_forever(struct mem *m, const struct coll *c)
 {
     while (mem_peek(m, &slot_of(m, 0)->full) < c->op)
         ;
@@ -204,7 +205,7 @@ static void polls_for_ever(struct mem *m, const struct coll *c)
 
 /* ---- memory ---- */
 
-static void dereferences(struct mem *m, const struct coll *c)
+static void dereferences_shared_memory(struct mem *m, const struct coll *c)
 {
     mem_post(m, &slot_of(m, mem_rank(m))->full, c->op);
     slot_of(m, mem_rank(m))->word = c->op;
@@ -242,8 +243,8 @@ static void pull(struct mem *m, const struct coll *c, size_t bytes)
     mem_pull(m, &(struct mem_span){ .view = c->out }, c->root, mem_get(m, &root->word), 0, bytes);
 }
 
-/* The others read the root's own buffer, and the root waits for them. */
-static void pulls_in_time(struct mem *m, const struct coll *c)
+/* Reads the root's own buffer, and the root waits for the readers. */
+static void right_pull(struct mem *m, const struct coll *c)
 {
     if (is_root(m, c)) {
         expose(m, c);
@@ -254,8 +255,8 @@ static void pulls_in_time(struct mem *m, const struct coll *c)
     mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
 }
 
-/* The same, but they acknowledge before they read. */
-static void pulls_late(struct mem *m, const struct coll *c)
+/* Acknowledges before reading the root's buffer. */
+static void pulls_after_the_acknowledgment(struct mem *m, const struct coll *c)
 {
     if (is_root(m, c)) {
         expose(m, c);
@@ -266,7 +267,7 @@ static void pulls_late(struct mem *m, const struct coll *c)
     pull(m, c, c->out->bytes);
 }
 
-static void pulls_too_much(struct mem *m, const struct coll *c)
+static void pulls_more_than_exposed(struct mem *m, const struct coll *c)
 {
     if (is_root(m, c)) {
         expose(m, c);
@@ -277,8 +278,8 @@ static void pulls_too_much(struct mem *m, const struct coll *c)
     mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
 }
 
-/* The root writes into buffers whose owners do not wait for it. */
-static void pushes_late(struct mem *m, const struct coll *c)
+/* Writes to buffers whose owners do not wait. */
+static void pushes_after_the_acknowledgment(struct mem *m, const struct coll *c)
 {
     struct slot *one = slot_of(m, 1);
 
@@ -292,33 +293,32 @@ static void pushes_late(struct mem *m, const struct coll *c)
     mem_push(m, &(struct mem_span){ .view = c->out }, 1, mem_get(m, &one->word), 0, c->out->bytes);
 }
 
-/* ---- */
-
 const struct fault faults[] = {
     FAULT("bcast", right_bcast, FAULT_CALLS, 0, NULL),
     FAULT("barrier", right_barrier, FAULT_CALLS, 0, NULL),
     FAULT("barrier", right_counter, FAULT_CALLS, 0, NULL),
-    FAULT("bcast", pulls_in_time, FAULT_CALLS, 0, NULL),
-    FAULT("barrier", sees_no_past, FAULT_CALLS, 0, NULL),
+    FAULT("bcast", right_pull, FAULT_CALLS, 0, NULL),
+    FAULT("barrier", right_peeks_never_see_older_values, FAULT_CALLS, 0, NULL),
     FAULT("bcast", never_posts, 1, 2, "deadlock: 2 of 3 ranks", .always = true),
     FAULT("bcast", never_waits, 1, 2, "race on the arena", .always = true),
     FAULT("bcast", reuses_early, FAULT_CALLS, 2, "race on the arena"),
-    FAULT("barrier", overlaps, 1, 2, "race on the arena", .always = true),
-    FAULT("bcast", writes_payload_late, 1, 2, "race on the arena"),
-    FAULT("bcast", awaits_too_little, 1, 2, "race on the arena", .always = true),
+    FAULT("barrier", writes_overlapping_bytes, 1, 2, "race on the arena", .always = true),
+    FAULT("bcast", writes_payload_after_the_post, 1, 2, "race on the arena"),
+    FAULT("bcast", awaits_an_earlier_value, 1, 2, "race on the arena", .always = true),
     FAULT("barrier", breaks_promise, 1, 1, "broken promise", .always = true),
     FAULT("bcast", returns_without_root, 1, 1, "broken promise"),
-    FAULT("bcast", trusts_a_peek, 1, 2, "race on the arena"),
+    FAULT("bcast", relies_on_the_latest_peek, 1, 2, "race on the arena"),
     FAULT("bcast", two_writers, 1, 2, "race on a flag"),
-    FAULT("bcast", does_not_grow, 1, 2, "must grow", .always = true),
-    FAULT("bcast", puts_a_flag, 1, 1, "plain access to a flag", .always = true),
-    FAULT("barrier", polls_for_ever, 1, 1, "no end", .always = true),
-    FAULT("bcast", dereferences, 1, 1, "plain access to shared memory", .always = true),
+    FAULT("bcast", posts_the_same_value_twice, 1, 2, "must grow", .always = true),
+    FAULT("bcast", writes_a_flag_plainly, 1, 1, "plain access to a flag", .always = true),
+    FAULT("barrier", polls_forever, 1, 1, "no end", .always = true),
+    FAULT("bcast", dereferences_shared_memory, 1, 1, "plain access to shared memory",
+          .always = true),
     FAULT("bcast", leaves_its_region, 1, 1, "outside its region", .always = true),
     FAULT("bcast", copies_private, 1, 1, "not shared memory", .always = true),
-    FAULT("bcast", pulls_late, 1, 1, "race on the user buffer"),
-    FAULT("bcast", pushes_late, 1, 1, "race on the user buffer"),
-    FAULT("bcast", pulls_too_much, 1, 1, "nothing exposed", .always = true),
+    FAULT("bcast", pulls_after_the_acknowledgment, 1, 1, "race on the user buffer"),
+    FAULT("bcast", pushes_after_the_acknowledgment, 1, 1, "race on the user buffer"),
+    FAULT("bcast", pulls_more_than_exposed, 1, 1, "nothing exposed", .always = true),
     FAULT("nothing", right_barrier, 1, 0, "no collective is named"),
     { .calls = 0 },
 };

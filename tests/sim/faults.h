@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faults.h - small algorithms with one fault each, and right ones. */
+/* faults.h - small algorithms with one fault each, and correct ones. */
 #ifndef HUD_FAULTS_H
 #define HUD_FAULTS_H
 
@@ -11,16 +11,16 @@ enum { FAULT_RANKS = 3, FAULT_CALLS = 6 };
 struct slot {
     mem_flag full;
     mem_flag done;
-    mem_flag met; /* in rank 0's slot */
+    mem_flag met; /* used in rank 0's slot */
     _Alignas(HUD_LINE) uint64_t word;
     _Alignas(HUD_LINE) unsigned char data[256];
 };
 
 struct fault {
     struct alg alg;
-    int calls, lines;     /* lines of its file that the report must name */
-    const char *expected; /* in the report; NULL: none may come */
-    bool always;          /* whatever the seed */
+    int calls, lines;     /* minimum number of lines of its file named in the report */
+    const char *expected; /* text in the report; NULL if there must be no report */
+    bool always;          /* reported with any seed */
 };
 
 #define FAULT(coll_, function, calls_, lines_, expected_, ...)                                     \
@@ -29,7 +29,8 @@ struct fault {
         .lines = lines_, .expected = expected_, __VA_ARGS__                                        \
     }
 
-extern const struct fault faults[], reduce_faults[], last_faults[]; /* ended by an empty name */
+extern const struct fault faults[], reduce_faults[], last_faults[]; /* ended by a fault without a
+                                                                     * name */
 
 void right_bcast(struct mem *m, const struct coll *c);
 void right_barrier(struct mem *m, const struct coll *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* last_faults.c - reads by who reads last, and by who only seems to: mem_out_last and
- * mem_reduce_last count as writes of what they read. */
+/* last_faults.c - tests mem_out_last and mem_reduce_last, which count as writes of the bytes they
+ * read. Some algorithms use them as the last reader, others wrongly. */
 #include "faults.h"
 
 enum { ROOT, FIRST, LAST, HALF = 100 };
@@ -15,7 +15,7 @@ static void await_done(struct mem *m, int rank, uint64_t op)
     mem_await(m, &slot_of(m, rank)->done, op);
 }
 
-/* The root's data, once both readers have acknowledged the ones before. */
+/* Publishes the root's data after both readers have acknowledged the data before. */
 static void write_root(struct mem *m, const struct coll *c)
 {
     struct slot *root = slot_of(m, ROOT);
@@ -26,104 +26,110 @@ static void write_root(struct mem *m, const struct coll *c)
     mem_post(m, &root->full, c->op);
 }
 
-/* The root writes; the first reads, the last reads after it; and each acknowledges. */
-static void right_last(struct mem *m, const struct coll *c)
+/* Writes the data at the root and returns NULL. Other ranks wait for the data and get the root's
+ * slot. */
+static struct slot *written_root(struct mem *m, const struct coll *c)
 {
     struct slot *root = slot_of(m, ROOT);
 
     if (mem_rank(m) == ROOT) {
         write_root(m, c);
-        return;
+        return NULL;
     }
     mem_await(m, &root->full, c->op);
+    return root;
+}
+
+static void acknowledge(struct mem *m, const struct coll *c)
+{
+    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+}
+
+/* Reads after the root has written: the first reader reads, the last reader reads after the first,
+ * and each acknowledges. */
+static void right_last_reader(struct mem *m, const struct coll *c)
+{
+    struct slot *root = written_root(m, c);
+
+    if (!root)
+        return;
     if (mem_rank(m) == LAST) {
         await_done(m, FIRST, c->op);
         mem_out_last(m, c->out, root->data, 0, c->out->bytes);
     } else {
         mem_out(m, c->out, root->data, 0, c->out->bytes);
     }
-    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    acknowledge(m, c);
 }
 
-/* Two read parts of a line, which they give back: the bytes of their own parts. */
+/* Reads a part of a line as its last reader. The two readers give back the bytes of their own parts
+ * only, plus `extra` bytes. */
 static void read_part(struct mem *m, const struct coll *c, size_t extra)
 {
-    struct slot *root = slot_of(m, ROOT);
+    struct slot *root = written_root(m, c);
     size_t at = mem_rank(m) == LAST ? HALF : 0;
 
-    if (mem_rank(m) == ROOT) {
-        write_root(m, c);
+    if (!root)
         return;
-    }
-    mem_await(m, &root->full, c->op);
     mem_out_last(m, c->out, root->data + at, 0, HALF + extra);
-    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    acknowledge(m, c);
 }
 
-static void right_parts(struct mem *m, const struct coll *c)
+static void right_last_readers_of_parts(struct mem *m, const struct coll *c)
 {
     read_part(m, c, 0);
 }
 
-static void parts_overlap(struct mem *m, const struct coll *c)
+static void last_readers_of_overlapping_parts(struct mem *m, const struct coll *c)
 {
     read_part(m, c, 1);
 }
 
 /* ---- order ---- */
 
-/* The first may still be reading. */
-static void last_too_early(struct mem *m, const struct coll *c)
+/* Reads as the last reader while the first may still be reading. */
+static void last_reader_does_not_wait_for_the_first(struct mem *m, const struct coll *c)
 {
-    struct slot *root = slot_of(m, ROOT);
+    struct slot *root = written_root(m, c);
 
-    if (mem_rank(m) == ROOT) {
-        write_root(m, c);
+    if (!root)
         return;
-    }
-    mem_await(m, &root->full, c->op);
     if (mem_rank(m) == LAST)
         mem_out_last(m, c->out, root->data, 0, c->out->bytes);
     else
         mem_out(m, c->out, root->data, 0, c->out->bytes);
-    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    acknowledge(m, c);
 }
 
-/* What its view has no room for is given back, too. */
-static void last_of_what_is_cut(struct mem *m, const struct coll *c)
+/* Gives back bytes for which the view has no room, too. */
+static void last_reader_gives_back_bytes_beyond_its_view(struct mem *m, const struct coll *c)
 {
-    struct slot *root = slot_of(m, ROOT);
+    struct slot *root = written_root(m, c);
 
-    if (mem_rank(m) == ROOT) {
-        write_root(m, c);
+    if (!root)
         return;
-    }
-    mem_await(m, &root->full, c->op);
     if (mem_rank(m) == LAST)
         mem_out_last(m, c->out, root->data, c->out->bytes, HALF);
     else
         mem_out(m, c->out, root->data, 0, HALF);
-    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    acknowledge(m, c);
 }
 
-static void acknowledges_first(struct mem *m, const struct coll *c)
+static void acknowledges_before_the_last_read(struct mem *m, const struct coll *c)
 {
-    struct slot *root = slot_of(m, ROOT);
+    struct slot *root = written_root(m, c);
 
-    if (mem_rank(m) == ROOT) {
-        write_root(m, c);
+    if (!root)
         return;
-    }
-    mem_await(m, &root->full, c->op);
     if (mem_rank(m) == LAST)
         await_done(m, FIRST, c->op);
-    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    acknowledge(m, c);
     if (mem_rank(m) == LAST)
         mem_out_last(m, c->out, root->data, 0, c->out->bytes);
 }
 
-/* The owner waits for the first only, who has read nothing. */
-static void owner_does_not_wait(struct mem *m, const struct coll *c)
+/* Waits for the first reader only, which has read nothing. */
+static void owner_does_not_wait_for_the_last_reader(struct mem *m, const struct coll *c)
 {
     struct slot *root = slot_of(m, ROOT);
 
@@ -136,7 +142,7 @@ static void owner_does_not_wait(struct mem *m, const struct coll *c)
     mem_await(m, &root->full, c->op);
     if (mem_rank(m) == LAST)
         mem_out_last(m, c->out, root->data, 0, c->out->bytes);
-    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    acknowledge(m, c);
 }
 
 /* ---- reductions ---- */
@@ -152,7 +158,7 @@ static void add_bytes(const struct hud_op *op, void *dst, const void *const *src
     }
 }
 
-/* Of the root's contribution and its own, into its own slot. */
+/* Adds the root's contribution to its own, in its own slot. */
 static void sum_last(struct mem *m)
 {
     static const struct hud_op op = { .element_bytes = 1, .combine = add_bytes };
@@ -162,40 +168,37 @@ static void sum_last(struct mem *m)
     mem_reduce_last(m, &op, &from[0], NULL, from, 2, HALF);
 }
 
-/* One rank after the other; the first gives back what the last reads after it, in order. */
-static void sums_in_turn(struct mem *m, const struct coll *c)
+/* Adds in turn. The first rank gives back bytes that the last rank reads later, in order. */
+static void right_last_sums_in_turn(struct mem *m, const struct coll *c)
 {
-    if (mem_rank(m) == ROOT) {
-        write_root(m, c);
+    if (!written_root(m, c))
         return;
-    }
-    mem_await(m, &slot_of(m, ROOT)->full, c->op);
     if (mem_rank(m) == LAST)
         await_done(m, FIRST, c->op);
     sum_last(m);
-    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    acknowledge(m, c);
 }
 
-static void sums_at_once(struct mem *m, const struct coll *c)
+static void last_sums_at_the_same_time(struct mem *m, const struct coll *c)
 {
-    if (mem_rank(m) == ROOT) {
-        write_root(m, c);
+    if (!written_root(m, c))
         return;
-    }
-    mem_await(m, &slot_of(m, ROOT)->full, c->op);
     sum_last(m);
-    mem_post(m, &slot_of(m, mem_rank(m))->done, c->op);
+    acknowledge(m, c);
 }
 
 const struct fault last_faults[] = {
-    FAULT("bcast", right_last, FAULT_CALLS, 0, NULL),
-    FAULT("bcast", right_parts, FAULT_CALLS, 0, NULL),
-    FAULT("bcast", sums_in_turn, FAULT_CALLS, 0, NULL),
-    FAULT("bcast", parts_overlap, 1, 2, "gives back at", .always = true),
-    FAULT("bcast", last_too_early, 1, 2, "gives back at", .always = true),
-    FAULT("bcast", last_of_what_is_cut, 1, 2, "gives back at", .always = true),
-    FAULT("bcast", acknowledges_first, FAULT_CALLS, 2, "race on the arena", .always = true),
-    FAULT("bcast", owner_does_not_wait, FAULT_CALLS, 2, "race on the arena", .always = true),
-    FAULT("bcast", sums_at_once, 1, 2, "gives back at", .always = true),
+    FAULT("bcast", right_last_reader, FAULT_CALLS, 0, NULL),
+    FAULT("bcast", right_last_readers_of_parts, FAULT_CALLS, 0, NULL),
+    FAULT("bcast", right_last_sums_in_turn, FAULT_CALLS, 0, NULL),
+    FAULT("bcast", last_readers_of_overlapping_parts, 1, 2, "gives back at", .always = true),
+    FAULT("bcast", last_reader_does_not_wait_for_the_first, 1, 2, "gives back at", .always = true),
+    FAULT("bcast", last_reader_gives_back_bytes_beyond_its_view, 1, 2, "gives back at",
+          .always = true),
+    FAULT("bcast", acknowledges_before_the_last_read, FAULT_CALLS, 2, "race on the arena",
+          .always = true),
+    FAULT("bcast", owner_does_not_wait_for_the_last_reader, FAULT_CALLS, 2, "race on the arena",
+          .always = true),
+    FAULT("bcast", last_sums_at_the_same_time, 1, 2, "gives back at", .always = true),
     { .calls = 0 },
 };

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leases.c - a member leaves its team when its own last call returns, whatever the others still do;
- * it leases its slice again when all have left.
+ * leases.c - a member leaves its team when its own last call returns, whatever the others still do.
+ * It leases its slice again when all members have left.
  *
- * Teams differ, so that nothing but the departures orders one team's last accesses before the next
- * lease: a gather comes after the zeroing only.
+ * Teams differ, so that only the departures order a team's last accesses before the next lease.
+ * There is no gather before a slice is zeroed.
  */
 #include "leases.h"
 
 #include "calls.h"
-#include "core/team/vacate.h"
-#include "sim/grow.h"
+#include "check/grow.h"
+#include "core/slice/team_leave.h"
 
 #include <string.h>
 
 enum { ROUNDS = 10, LEASE_BYTES = 64 << 10, MESSAGE_BYTES = 96, ALGS = 96 };
 
 struct round {
-    int size, *members, *index; /* index[rank]: its number in the team, -1: not a member */
+    int size, *members, *index; /* index[rank]: the rank's number in the team, or -1 if it is not a
+                                 * member */
     struct shape_groups groups;
     struct sim_team *team;
     int root;
-    unsigned first; /* algorithm of the first call */
+    unsigned first; /* index of the algorithm of the first call */
 };
 
 struct leases {
@@ -78,8 +79,8 @@ static void free_round(struct round *r)
     free(r->index);
 }
 
-/* One call of each algorithm: the last may be any, so that members leave while others are still in
- * it. */
+/* Makes one call of each algorithm. The last call may be of any algorithm, so members leave while
+ * others are still in the call. */
 static void use(struct leases *l, const struct round *r, struct mem *m, struct sim *sim,
                 struct call_user *user)
 {
@@ -111,12 +112,12 @@ static void body(struct sim *sim, int rank, void *arg)
         if (r->index[rank] < 0)
             continue;
         struct mem *m = hud_sim_team_mem(r->team, r->index[rank]);
-        while (held && !hud_sim_vacate_done(held, mem_size(held)))
+        while (held && !hud_sim_team_is_left(held, mem_size(held)))
             ;
         hud_sim_lease(m);
         hud_sim_gather(m);
         use(l, r, m, sim, l->user[rank]);
-        hud_sim_vacate_leave(m);
+        hud_sim_team_leave(m);
         held = m;
     }
 }
@@ -124,13 +125,7 @@ static void body(struct sim *sim, int rank, void *arg)
 bool leases_run(const struct sequence_options *o, struct sequence_sums *sums, FILE *to)
 {
     struct leases l = { .random = o->seed * 7919 + (uint64_t)o->ranks, .ranks = o->ranks };
-    const struct sim_options options = { .ranks = o->ranks,
-                                         .arena_bytes = LEASE_BYTES,
-                                         .seed = o->seed,
-                                         .strategy = (enum sim_strategy)(o->seed % SIM_STRATEGIES),
-                                         .mutate_file = o->mutate_file,
-                                         .mutate_line = o->mutate_line,
-                                         .mutate = o->mutate };
+    const struct sim_options options = sequence_sim(o, o->seed, LEASE_BYTES);
     struct sim *sim = hud_sim_create(&options);
 
     l.user = hud_must(calloc((size_t)o->ranks, sizeof *l.user));
@@ -143,15 +138,8 @@ bool leases_run(const struct sequence_options *o, struct sequence_sums *sums, FI
     }
     bool clean = hud_sim_run(sim, body, &l);
     if (!clean)
-        fprintf(to,
-                "%s  %s scheduling; again with:\n  sim_check --algorithm core/vacate --ranks %d "
-                "--seed %llu\n",
-                hud_sim_report(sim), hud_sim_strategies[options.strategy], o->ranks,
-                (unsigned long long)o->seed);
-    sums->runs++;
-    sums->events += hud_sim_events(sim);
-    sums->mutated += hud_sim_mutated(sim);
-    hud_sim_free(sim);
+        sequence_report_core(sim, "team_leave", o, to);
+    sequence_count(sim, sums);
     for (int i = 0; i < ROUNDS; i++)
         free_round(&l.round[i]);
     for (int r = 0; r < o->ranks; r++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* leases.h - team after team, each of some of the ranks, in the same bytes of their arenas:
- * src/core/team/vacate.c under the checker. */
+/* leases.h - tests src/core/slice/team_leave.c under the checker: a sequence of teams, each of some
+ * of the ranks, uses the same bytes of their arenas. */
 #ifndef HUD_LEASES_H
 #define HUD_LEASES_H
 
 #include "sequence.h"
 
-/* As sequence_run; options->only is ignored. */
+/* Runs like sequence_run, but ignores options->only. */
 bool leases_run(const struct sequence_options *options, struct sequence_sums *sums, FILE *to);
 
 #endif

@@ -1,25 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Drops the happens-before of one labelled call at a time, in every algorithm, and asks the checker to
-find it.  Then lets one read at a time, of what several ranks read, count as that of its last reader
-(L), which gives the lines back.
+Drops the happens-before of one labelled call at a time, in every algorithm, and checks that the
+checker finds it.  Then lets one read at a time, among reads by several ranks, count as a read of
+the last reader (L), which gives the lines back.
 
-usage: mutate.py --checker SIM_CHECK [--seeds N] [FILE...]     (no FILE: all algorithms, and the
-core's protocols)
+usage: mutate.py --checker SIM_CHECK [--lab] [--seeds N] [FILE...]     (default: all algorithms, and
+the core's protocols)
 
 The value still moves; only the order is gone.  Each place is dropped for each algorithm that has
-it, alone.  Demanded is that every place is found for one of them, and every label of a file for
-each of them at one of its places.  An algorithm that can do without a label is named in the head of
-the file, with the reason:
+it, alone.  The checker must find every place for at least one of them, and every label of a file
+for each of them at one of its places.  An algorithm that does not need a label is named in the head
+of the file, with the reason:
 
     R1, A1 by allreduce/push: an entry comes before the contributions
 
-Where an algorithm reads as a last reader or not, L of the other read must be found for each that
-SHARED_READS names.
+or, for the labels of a header of the family that is not in its folder,
 
-Prints a table; exit status 1 names all that the checker did not find: it is not needed, or the
-tests do not reach the place where it is.
+    single_copy.h: R1, A1 by alltoallv/push: its offers are entries
+
+If an algorithm reads both as a last reader and not, L of the other read must be found for each
+algorithm in SHARED_READS.
+
+Prints a table.  Exit status 1 means that the checker did not find the named places: they are not
+needed, or the tests do not reach them.
 """
 
 import argparse
@@ -34,21 +38,23 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALGORITHMS = ROOT / "src" / "alg"
+LAB = ROOT / "lab" / "alg"  # the laboratory's, which the checker has with --lab
 sys.path.insert(0, str(ROOT / "cmake"))
-from edges import Site, files, full_name, read  # noqa: E402
+from edges import Site, files, full_name, read
 
-DEFINED = re.compile(r"^ALG_DEFINE\((\w+), (\w+)\)", re.MULTILINE)
-INCLUDED = re.compile(r'^#include "alg/\w+/(\w+\.h)"', re.MULTILINE)
-UNNEEDED = re.compile(r"((?:[RA]\d+, )*[RA]\d+) by ((?:\w+/\w+, )*\w+/\w+): \w")
+DEFINED = re.compile(r"^ALG_DEFINE\((\w+),\s+(\w+)\)", re.MULTILINE)
+INCLUDED = re.compile(r'^#include "((?:lab/)?alg/\w+/\w+\.h)"', re.MULTILINE)
+UNNEEDED = re.compile(r"(?:(\w+\.h): )?((?:[RA]\d+, )*[RA]\d+) by ((?:\w+/\w+, )*\w+/\w+): \w")
 CLEAN, FOUND, NOT_REACHED = 0, 1, 3
-# a choice between the read of a last reader and that of any; and the algorithms in which the latter
-# must not be the former, by the file below src/alg
+# A choice between the read of a last reader and the read of any rank; and the algorithms in which
+# the second must not be replaced by the first, by the file below src/alg.
 CHOICE = re.compile(
     r"mem_(out|reduce)_last\([^;]*;\s*(?:\} )?else\s(?:if \(.*\)(?: \{)?)?\s*(?=mem_(out|reduce)\()"
 )
 SHARED_READS = {
     "allreduce/whole.c": ("allreduce/whole",),
     "block.h": ("allgather/publish", "allgatherv/publish"),
+    "queue/allreduce_tree.c": ("allreduce/tree",),
     "queue/bcast.c": ("bcast/queue",),
     "reduction.h": ("allreduce/exchange", "scan/chain"),
     "scan/chain.c": ("scan/chain",),
@@ -57,44 +63,68 @@ SHARED_READS = {
 WORDS = {FOUND: "found", CLEAN: "SURVIVES", NOT_REACHED: "-"}
 
 
-def programs_of(path):
+def programs_of(path, lab=False):
     """
-    The names by which the checker knows what runs this file: the algorithms that it defines; of a
-    header, those of the units that include it; where that is none, those of the whole family; of a
-    protocol of the core, its own name.
+    Returns the checker's names of the programs that run this file: the algorithms that it defines;
+    for a header, the algorithms of the units that include it, or of the whole family if there are
+    none; for a protocol of the core, its own name.
     """
-    if ALGORITHMS not in path.parents:
+    if not is_algorithm(path):
         return [f"core/{path.stem}"]
-    family = [] if path.parent == ALGORITHMS else sorted(path.parent.glob("*.c"))
-    units = [unit for unit in family if path in {unit, *headers_of(unit)}]
+    if path.parent == ALGORITHMS:
+        return []
+    family = sorted(path.parent.glob("*.c"))
+    units = users_of(path, {*family, *(LAB.glob("*/*.c") if lab else ())})
     return sorted("/".join(name) for name in defined_in(units) or defined_in(family))
 
 
+def is_algorithm(path):
+    return ALGORITHMS in path.parents or LAB in path.parents
+
+
+def users_of(path, units):
+    """Returns the units that are a file or include it."""
+    return [unit for unit in sorted(units) if path in {unit, *headers_of(unit)}]
+
+
 def defined_in(units):
-    """The algorithms of some files."""
+    """Returns the algorithms that some files define."""
     return {name for unit in units for name in DEFINED.findall(unit.read_text(encoding="utf-8"))}
 
 
 def headers_of(path):
-    """Headers of its folder that a file includes, directly or not."""
-    own = {path.parent / name for name in INCLUDED.findall(path.read_text(encoding="utf-8"))}
+    """Returns the headers of families that a file includes, directly or indirectly."""
+    names = INCLUDED.findall(path.read_text(encoding="utf-8"))
+    own = {ROOT / (name if name.startswith("lab/") else f"src/{name}") for name in names}
     own = {header for header in own if header.exists()}
     return own.union(*map(headers_of, own))
 
 
-def unneeded(text):
-    """{(label, algorithm)} that the head of a file names with a reason."""
+def unneeded(text, header=""):
+    """
+    Returns {(label, algorithm)} that the head of a file names with a reason, of its own labels, or
+    of those of a header that it includes.
+    """
     head = re.sub(r"\n \*? *", " ", text.partition("*/\n#")[0])
     return {
         (label, program)
-        for labels, programs in UNNEEDED.findall(head)
+        for named, labels, programs in UNNEEDED.findall(head)
+        if named == header
         for label in labels.split(", ")
         for program in programs.split(", ")
     }
 
 
+def spared_in(path, lab):
+    """Returns the (label, algorithm) that the file, or units of the laboratory, may do without."""
+    pairs = unneeded(path.read_text(encoding="utf-8"))
+    for unit in users_of(path, LAB.glob("*/*.c")) if lab and path.suffix == ".h" else ():
+        pairs |= unneeded(unit.read_text(encoding="utf-8"), path.name)
+    return pairs
+
+
 class Place(NamedTuple):
-    """A label of a call, dropped for one algorithm ("all": for all, mixed)."""
+    """A label of a call, dropped for one algorithm ("all" for all, mixed)."""
 
     path: pathlib.Path
     site: tuple
@@ -105,17 +135,17 @@ class Place(NamedTuple):
         return f"{self.path.relative_to(ROOT)}:{self.site.line}"
 
 
-def places_of(path):
+def places_of(path, lab):
     for site in read(path)[1]:
         for label in site.labels:
-            for program in programs_of(path) or ["all"]:  # window.c: all that use it
+            for program in programs_of(path, lab) or ["all"]:  # window.c is used by all
                 yield Place(path, site, label, program)
     if ALGORITHMS in path.parents:
         yield from shared_reads(path)
 
 
 def shared_reads(path):
-    """The reads of a file that others may share."""
+    """Yields the reads of a file that several ranks may share."""
     text = path.read_text(encoding="utf-8")
     for choice in CHOICE.finditer(text):
         site = Site(text.count("\n", 0, choice.end()) + 1, choice[2], ("L",))
@@ -124,7 +154,7 @@ def shared_reads(path):
 
 
 def run(checker, place, words):
-    """(exit status, the report's first line)"""
+    """Returns (exit status, first line of the report)."""
     done = subprocess.run(
         [
             *(checker, "--algorithm", place.program, *words),
@@ -138,7 +168,7 @@ def run(checker, place, words):
 
 
 class Table:
-    """What was found so far."""
+    """The results so far."""
 
     def __init__(self, checker):
         self.checker = checker
@@ -167,17 +197,19 @@ class Table:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.strip().split("\n\n")[0])
     parser.add_argument("--checker", required=True)
+    parser.add_argument("--lab", action="store_true")
     parser.add_argument("--seeds", type=int, default=15)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
     shared = [ALGORITHMS / name for name in SHARED_READS]
-    paths = [p.resolve() for p in args.files] or sorted({*files(ROOT / "src"), *shared})
-    places = [place for path in paths for place in places_of(path)]
-    spared = {
-        (path, *pair) for path in paths for pair in unneeded(path.read_text(encoding="utf-8"))
-    }
+    paths = [p.resolve() for p in args.files] or sorted(
+        {*files(ROOT / "src", ROOT / "lab" if args.lab else None), *shared}
+    )
+    places = [place for path in paths for place in places_of(path, args.lab)]
+    spared = {(path, *pair) for path in paths for pair in spared_in(path, args.lab)}
     table = Table(args.checker)
-    # one seed of a few ranks mostly finds it; then all; at last mixed with the other algorithms
+    # One seed of a few ranks usually finds it; then all seeds; at last mixed with the other
+    # algorithms.
     every = ("--seeds", str(args.seeds))
     table.try_all(places, ("--seeds", "1", "--ranks", "1-5"))
     pairs = sorted({(p.path, p.label, p.program) for p in places} - spared)

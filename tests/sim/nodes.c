@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nodes.c - makes a span and a sequence of calls from a seed, runs it, checks every byte.
+ * nodes.c - draws a span and a sequence of calls from a seed, runs the calls and verifies every
+ * byte.
  *
- * Ranks are on nodes one after the other, dealt in turn, or anyhow; from one node for all to one
- * for each.  Fragments are small, so that broadcasts go round the ring several times.
+ * Ranks are on nodes in blocks, round-robin, or at random, from a single node to a node per rank.
+ * Fragments are small, so that broadcasts use each buffer of the ring several times.
  */
 #include "nodes.h"
 
-#include "alg/lanes/lanes.h"
-#include "alg/pairs/pairs.h"
-#include "alg/parcels/parcels.h"
+#include "alg/aggregated/aggregated.h"
+#include "alg/pairwise/pairwise.h"
+#include "alg/rings/rings.h"
 #include "calls.h"
+#include "check/grow.h"
 #include "counters.h"
-#include "sim/grow.h"
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ enum {
     MAX_FRAGMENTS = 3 * NODES_RING,
     MAX_ROUNDS = 3,
     MAX_SETS = 3,
-    MAX_BLOCK = 24, /* of parcels */
+    MAX_BLOCK = 24, /* largest block of aggregated messages */
     LEASE_BYTES = 256 << 10
 };
 
@@ -31,15 +32,15 @@ struct step {
     long param[ALG_PARAMS];
 };
 
-enum family { NODES, LANES, PARCELS, PAIRS, FAMILIES };
+enum family { NODES, RINGS, AGGREGATED, PAIRWISE, FAMILIES };
 
 struct nodes {
     const struct sequence_options *options;
     uint64_t random;
     int nodes, *node_of;
-    bool in_ranges; /* each node is a range of ranks */
+    bool in_ranges; /* whether each node is a range of ranks */
     long fragment, set, pair_fragment;
-    uint64_t pair_calls; /* before the sequence */
+    uint64_t pair_calls; /* calls that the slot pretends to have had before the sequence */
     struct alg_place place[FAMILIES];
     struct step step[CALLS];
     size_t max_bytes;
@@ -53,7 +54,7 @@ static uint64_t below(struct nodes *q, uint64_t end)
     return (q->random >> 33) % end;
 }
 
-/* ---- where the ranks are ---- */
+/* ---- placement of the ranks ---- */
 
 static int in_blocks(struct nodes *q, int rank, int nodes)
 {
@@ -76,7 +77,7 @@ static int (*const dealt[])(struct nodes *q, int rank, int nodes) = { in_blocks,
                                                                       anywhere };
 enum { DEALS = sizeof dealt / sizeof *dealt };
 
-/* Nodes get their numbers in the order of their lowest ranks. */
+/* Assigns the ranks to nodes, which are numbered in the order of their lowest ranks. */
 static void place_ranks(struct nodes *q)
 {
     int ranks = q->options->ranks, wanted = 1 + (int)below(q, (uint64_t)ranks);
@@ -104,14 +105,14 @@ static size_t most_of(const struct nodes *q, enum net_tag tag)
         return MAX_FRAGMENTS * fragment;
     case NET_BCAST_SCATTER:
         return MAX_ROUNDS * NODES_RING * mem_lines(fragment);
-    case NET_REDUCE_LANES:
+    case NET_REDUCE_RINGS:
     case NET_REDUCE_ORDERED:
-    case NET_ALLREDUCE_LANES:
+    case NET_ALLREDUCE_RINGS:
         return MAX_SETS * set;
-    case NET_REDUCE_SCATTER_LANES:
-    case NET_ALLGATHERV_LANES:
+    case NET_REDUCE_SCATTER_RINGS:
+    case NET_ALLGATHERV_RINGS:
         return (size_t)MAX_LINES * HUD_LINE;
-    case NET_ALLGATHER_LANES:
+    case NET_ALLGATHER_RINGS:
         return (size_t)MAX_LINES / 4 * HUD_LINE;
     case NET_ALLGATHERV:
         return MAX_BLOCK * ranks;
@@ -120,11 +121,11 @@ static size_t most_of(const struct nodes *q, enum net_tag tag)
     case NET_GATHER:
     case NET_SCATTER:
         return MAX_BLOCK;
-    case NET_ALLTOALL_PAIRS:
+    case NET_ALLTOALL_PAIRWISE:
     case NET_ALLTOALLV:
-    case NET_GATHER_PAIRS:
+    case NET_GATHER_PAIRWISE:
     case NET_GATHERV:
-    case NET_SCATTER_PAIRS:
+    case NET_SCATTER_PAIRWISE:
     case NET_SCATTERV:
         return (size_t)q->pair_fragment * (ranks > 9 ? 2 : 6);
     default:
@@ -144,9 +145,9 @@ static size_t any_size(struct nodes *q, enum net_tag tag)
 static enum family family_of(const struct alg *alg)
 {
     static const struct alg_family *const of[] = { [NODES] = &hud_sim_nodes_family,
-                                                   [LANES] = &hud_sim_lanes_family,
-                                                   [PARCELS] = &hud_sim_parcels_family,
-                                                   [PAIRS] = &hud_sim_pairs_family };
+                                                   [RINGS] = &hud_sim_rings_family,
+                                                   [AGGREGATED] = &hud_sim_aggregated_family,
+                                                   [PAIRWISE] = &hud_sim_pairwise_family };
     int family = 0;
 
     while (of[family] != alg->family)
@@ -165,11 +166,11 @@ static void draw_tree(struct nodes *q, long *param)
     param[NODES_FRAGMENT] = q->fragment - (long)below(q, (uint64_t)q->fragment / 2);
 }
 
-static void draw_lanes(struct nodes *q, long *param)
+static void draw_rings(struct nodes *q, long *param)
 {
-    param[LANES_SET] = q->set;
-    param[LANES_COUNT] = 1 + (long)below(q, 4);
-    param[LANES_PIECE] = (long)below(q, 2) * HUD_LINE;
+    param[RINGS_SET] = q->set;
+    param[RINGS_COUNT] = 1 + (long)below(q, 4);
+    param[RINGS_PIECE] = (long)below(q, 2) * HUD_LINE;
 }
 
 static enum net_tag any_tag(struct nodes *q)
@@ -178,7 +179,7 @@ static enum net_tag any_tag(struct nodes *q)
 
     while (q->options->only && hud_sim_nodes_algs[tag] != q->options->only)
         tag = (enum net_tag)((tag + 1) % NET_TAGS);
-    return tag == NET_REDUCE_ORDERED && !q->in_ranges ? NET_REDUCE_LANES : tag;
+    return tag == NET_REDUCE_ORDERED && !q->in_ranges ? NET_REDUCE_RINGS : tag;
 }
 
 static void make_step(struct nodes *q, int number)
@@ -200,10 +201,10 @@ static void make_step(struct nodes *q, int number)
         s->call.element = element <= s->call.bytes ? element : 1;
         s->call.bytes -= s->call.bytes % s->call.element;
     }
-    if (family_of(s->call.alg) == LANES)
-        draw_lanes(q, s->param);
-    else if (family_of(s->call.alg) == PAIRS)
-        s->param[PAIRS_FRAGMENT] = q->pair_fragment;
+    if (family_of(s->call.alg) == RINGS)
+        draw_rings(q, s->param);
+    else if (family_of(s->call.alg) == PAIRWISE)
+        s->param[PAIRWISE_FRAGMENT] = q->pair_fragment;
     else
         draw_tree(q, s->param);
 }
@@ -213,8 +214,8 @@ static void body(struct sim *sim, int rank, void *arg)
     struct nodes *q = arg;
 
     if (q->pair_calls != 0) {
-        counters_start_pairs(hud_sim_span_mem(q->span, rank), &q->place[PAIRS], q->options->ranks,
-                             q->pair_calls);
+        counters_start_pairwise(hud_sim_span_mem(q->span, rank), &q->place[PAIRWISE],
+                                q->options->ranks, q->pair_calls);
         hud_sim_gather(hud_sim_span_whole(q->span, rank));
     }
     for (int i = 0; i < CALLS; i++) {
@@ -230,19 +231,10 @@ static void body(struct sim *sim, int rank, void *arg)
     }
 }
 
-/* ---- */
-
 static bool run(struct nodes *q, struct sequence_sums *sums, FILE *to)
 {
     const struct sequence_options *o = q->options;
-    const struct sim_options options = { .ranks = o->ranks,
-                                         .arena_bytes = LEASE_BYTES,
-                                         .seed = o->seed,
-                                         .strategy =
-                                             (enum sim_strategy)(o->seed / DEALS % SIM_STRATEGIES),
-                                         .mutate_file = o->mutate_file,
-                                         .mutate_line = o->mutate_line,
-                                         .mutate = o->mutate };
+    const struct sim_options options = sequence_sim(o, o->seed / DEALS, LEASE_BYTES);
     struct sim *sim = hud_sim_create(&options);
 
     q->user = hud_must(calloc((size_t)o->ranks, sizeof *q->user));
@@ -257,18 +249,15 @@ static bool run(struct nodes *q, struct sequence_sums *sums, FILE *to)
                 hud_sim_report(sim), q->nodes, q->fragment, hud_sim_strategies[options.strategy],
                 o->only ? o->only->coll : "all", o->only ? "/" : "", o->only ? o->only->name : "",
                 o->ranks, (unsigned long long)o->seed);
-    sums->runs++;
     sums->calls += CALLS;
-    sums->events += hud_sim_events(sim);
-    sums->mutated += hud_sim_mutated(sim);
-    hud_sim_free(sim);
+    sequence_count(sim, sums);
     for (int r = 0; r < o->ranks; r++)
         call_user_free(q->user[r]);
     free(q->user);
     return clean;
 }
 
-/* Room for a line of each rank, however the ranks are dealt. */
+/* Returns the bytes of a set, with room for a line of each rank however the ranks are placed. */
 static long set_bytes(struct nodes *q)
 {
     int ranks = q->options->ranks;
@@ -276,21 +265,23 @@ static long set_bytes(struct nodes *q)
     return (long)((ranks + 4) * (ranks + 4) / 4 + ranks + 4 + (int)below(q, 20)) * HUD_LINE;
 }
 
-/* A set of parcels has room for those of any rank, however the ranks are dealt (alltoall). */
-static size_t parcels_bytes(const struct nodes *q)
+/* Returns the bytes for sets of aggregated messages, with room for any rank's however the ranks are
+ * placed (alltoall). */
+static size_t aggregated_bytes(const struct nodes *q)
 {
     size_t ranks = (size_t)q->options->ranks + 1;
 
-    return PARCELS_SETS * mem_lines(MAX_BLOCK * ranks * ranks + 4 * ranks * HUD_LINE);
+    return AGGREGATED_SETS * mem_lines(MAX_BLOCK * ranks * ranks + 4 * ranks * HUD_LINE);
 }
 
 static void lay_out(struct nodes *q)
 {
-    const size_t lines[FAMILIES] = { sizeof(struct nodes_lines), sizeof(struct lanes_lines),
-                                     sizeof(struct parcels_lines), sizeof(struct pairs_lines) },
+    const size_t lines[FAMILIES] = { sizeof(struct nodes_lines), sizeof(struct rings_lines),
+                                     sizeof(struct aggregated_lines),
+                                     sizeof(struct pairwise_lines) },
                  windows[FAMILIES] = { nodes_window_bytes((size_t)q->fragment),
-                                       LANES_SETS * (size_t)q->set, parcels_bytes(q),
-                                       pairs_window_bytes((size_t)q->pair_fragment) };
+                                       RINGS_SETS * (size_t)q->set, aggregated_bytes(q),
+                                       pairwise_window_bytes((size_t)q->pair_fragment) };
     size_t begin = HUD_LINE;
 
     for (int family = 0; family < FAMILIES; family++) {
@@ -303,11 +294,12 @@ static void lay_out(struct nodes *q)
     }
 }
 
-/* None, or so many that a few calls later the sign changes, or the bits of a count end. */
+/* Returns the number of calls to pretend: none, or so many that a few calls later the sign changes
+ * or the bits of the count overflow. */
 static uint64_t calls_before(struct nodes *q)
 {
-    static const uint64_t ends[] = { 0, UINT64_C(1) << (63 - PAIRS_CALL_BITS),
-                                     UINT64_C(1) << (64 - PAIRS_CALL_BITS) };
+    static const uint64_t ends[] = { 0, UINT64_C(1) << (63 - PAIRWISE_CALL_BITS),
+                                     UINT64_C(1) << (64 - PAIRWISE_CALL_BITS) };
     uint64_t end = ends[q->options->seed % (sizeof ends / sizeof *ends)];
 
     return end != 0 ? end - 1 - below(q, 4) : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_faults.c - reductions whose spans mem_reduce refuses, and one whose spans it accepts. */
+/* reduce_faults.c - reductions with spans that mem_reduce rejects, and a reduction with spans that
+ * it accepts. */
 #include "faults.h"
 
 #include <string.h>
@@ -30,7 +31,8 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
 
 enum { PACKED = 1000 };
 
-/* Where two results and two sources begin, in the rank's own slot; PACKED: in a packed view. */
+/* Offsets of two results and two sources in the rank's own slot, or PACKED for a span in a packed
+ * view. */
 struct places {
     size_t to, also, from[2];
 };
@@ -45,7 +47,7 @@ static void sum(struct mem *m, const struct coll *c, const struct places *p, siz
 
     view.pack = pack;
     view.unpack = unpack;
-    for (int i = 0; i < 4; i++) /* packed ones have bytes of their own each */
+    for (int i = 0; i < 4; i++) /* each packed span has its own bytes */
         spans[i] = at[i] < PACKED
                        ? (struct mem_span){ .shared = mine->data + at[i] }
                        : (struct mem_span){ .view = &view, .offset_bytes = (size_t)i * SUM_BYTES };
@@ -53,24 +55,24 @@ static void sum(struct mem *m, const struct coll *c, const struct places *p, siz
     right_barrier(m, c);
 }
 
-static void reduces_in_place(struct mem *m, const struct coll *c)
+static void right_reduction_in_place(struct mem *m, const struct coll *c)
 {
     sum(m, c, &(struct places){ .to = 24, .also = 0, .from = { 0, 24 } }, SUM_BYTES);
     sum(m, &(struct coll){ .out = c->out, .op = 2 },
         &(struct places){ .to = 24, .also = PACKED, .from = { PACKED, 24 } }, SUM_BYTES);
 }
 
-static void shifts_a_result(struct mem *m, const struct coll *c)
+static void result_overlaps_a_source(struct mem *m, const struct coll *c)
 {
     sum(m, c, &(struct places){ .to = 40, .also = 120, .from = { 0, 24 } }, SUM_BYTES);
 }
 
-static void shifts_the_other_result(struct mem *m, const struct coll *c)
+static void second_result_overlaps_a_source(struct mem *m, const struct coll *c)
 {
     sum(m, c, &(struct places){ .to = 120, .also = 8, .from = { 24, 0 } }, SUM_BYTES);
 }
 
-static void results_in_one_place(struct mem *m, const struct coll *c)
+static void both_results_at_the_same_place(struct mem *m, const struct coll *c)
 {
     sum(m, c, &(struct places){ .to = 48, .also = 48, .from = { 0, 24 } }, SUM_BYTES);
 }
@@ -91,11 +93,13 @@ static void reduces_part_of_an_element(struct mem *m, const struct coll *c)
 }
 
 const struct fault reduce_faults[] = {
-    FAULT("barrier", reduces_in_place, 1, 0, NULL),
-    FAULT("barrier", shifts_a_result, 1, 1, "a result lies across a source", .always = true),
-    FAULT("barrier", shifts_the_other_result, 1, 1, "a result lies across a source",
+    FAULT("barrier", right_reduction_in_place, 1, 0, NULL),
+    FAULT("barrier", result_overlaps_a_source, 1, 1, "a result lies across a source",
           .always = true),
-    FAULT("barrier", results_in_one_place, 1, 1, "two results in one place", .always = true),
+    FAULT("barrier", second_result_overlaps_a_source, 1, 1, "a result lies across a source",
+          .always = true),
+    FAULT("barrier", both_results_at_the_same_place, 1, 1, "two results in one place",
+          .always = true),
     FAULT("barrier", packs_two_sources, 1, 1, "two packed sources", .always = true),
     FAULT("barrier", unpacks_two_results, 1, 1, "two packed results", .always = true),
     FAULT("barrier", reduces_part_of_an_element, 1, 1, "part of an element", .always = true),

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rollcalls.c - every rank hears in every call what the others said of that very call, and what it
- * sees of one that is missing is of the call before.
+ * rollcalls.c - verifies that every rank reads the others' records of this very call, and that a
+ * record of a rank that has not entered yet is of the call before.
  *
- * Nothing but the roll call orders one call and the next, so ranks drift as far apart as it lets
- * them.
+ * Only the roll call orders one call and the next, so ranks drift as far apart as it allows.
  */
 #include "rollcalls.h"
 
-#include "core/check/rollcall.h"
-#include "sim/grow.h"
+#include "check/grow.h"
+#include "core/watch/rollcall.h"
 
 #include <string.h>
 
@@ -42,17 +41,17 @@ static void verify(struct sim *sim, const struct roll_record *got, int rank, uin
     const struct roll_record want = record_of(rank, n);
 
     if (memcmp(got, &want, sizeof want) != 0)
-        hud_sim_fail(sim, "rank %d's call %llu reads '%s', '%s'", rank, (unsigned long long)n,
-                     got->name, got->detail);
+        hud_sim_fail(sim, "wrong record of rank %d's call %llu: '%s', '%s'", rank,
+                     (unsigned long long)n, got->name, got->detail);
 }
 
-/* From inside call n. */
+/* Verifies the records of all ranks from inside call n. */
 static void look_around(struct sim *sim, struct mem *m, uint64_t n)
 {
     struct roll_record r;
 
     for (int rank = 0; rank < mem_size(m); rank++) {
-        if (hud_sim_roll_look(m, n, rank, &r)) {
+        if (hud_sim_roll_peek(m, n, rank, &r)) {
             verify(sim, &r, rank, n);
             continue;
         }
@@ -60,8 +59,8 @@ static void look_around(struct sim *sim, struct mem *m, uint64_t n)
         if (n > 1 && left != 0 && left != left_of(rank, n - 1))
             hud_sim_fail(sim, "rank %d left call %llu at %llu", rank, (unsigned long long)n - 1,
                          (unsigned long long)left);
-        if (n > 1 && !hud_sim_roll_look(m, n - 1, rank, &r))
-            hud_sim_fail(sim, "rank %d is nowhere", rank);
+        if (n > 1 && !hud_sim_roll_peek(m, n - 1, rank, &r))
+            hud_sim_fail(sim, "rank %d has no record of this call or of the call before", rank);
         else if (n > 1)
             verify(sim, &r, rank, n - 1);
     }
@@ -81,7 +80,7 @@ static void body(struct sim *sim, int rank, void *arg)
         for (uint64_t looks = hud_sim_random(sim, 2); looks > 0; looks--)
             look_around(sim, m, n);
         for (int other = 0; other < mem_size(m); other++) {
-            hud_sim_roll_hear(m, n, other, &r);
+            hud_sim_roll_await(m, n, other, &r);
             verify(sim, &r, other, n);
         }
         for (int other = 0; other < mem_size(m); other++) {
@@ -92,20 +91,15 @@ static void body(struct sim *sim, int rank, void *arg)
         }
         hud_sim_roll_leave(m, n, left_of(rank, n));
     }
-    r = record_of(rank, CALLS + 1); /* as one that frees its team: nobody is waited for */
+    r = record_of(rank, CALLS + 1); /* like a rank that frees its team: it does not wait for the
+                                     * others */
     hud_sim_roll_enter(m, CALLS + 1, &r);
 }
 
 bool rollcalls_run(const struct sequence_options *o, struct sequence_sums *sums, FILE *to)
 {
     struct rollcalls c;
-    const struct sim_options options = { .ranks = o->ranks,
-                                         .arena_bytes = LEASE_BYTES,
-                                         .seed = o->seed,
-                                         .strategy = (enum sim_strategy)(o->seed % SIM_STRATEGIES),
-                                         .mutate_file = o->mutate_file,
-                                         .mutate_line = o->mutate_line,
-                                         .mutate = o->mutate };
+    const struct sim_options options = sequence_sim(o, o->seed, LEASE_BYTES);
     struct sim *sim = hud_sim_create(&options);
     int *members = hud_must(calloc((size_t)o->ranks, sizeof *members));
 
@@ -114,16 +108,9 @@ bool rollcalls_run(const struct sequence_options *o, struct sequence_sums *sums,
     c.team = hud_sim_team_create(sim, o->ranks, members, 0, LEASE_BYTES);
     bool clean = hud_sim_run(sim, body, &c);
     if (!clean)
-        fprintf(to,
-                "%s  %s scheduling; again with:\n  sim_check --algorithm core/rollcall --ranks %d "
-                "--seed %llu\n",
-                hud_sim_report(sim), hud_sim_strategies[options.strategy], o->ranks,
-                (unsigned long long)o->seed);
-    sums->runs++;
+        sequence_report_core(sim, "rollcall", o, to);
     sums->calls += CALLS;
-    sums->events += hud_sim_events(sim);
-    sums->mutated += hud_sim_mutated(sim);
-    hud_sim_free(sim);
+    sequence_count(sim, sums);
     free(members);
     return clean;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sequence.c - runs sequences as they are drawn (draw.c), and checks every byte that arrives.
+ * sequence.c - runs drawn sequences (draw.c), and verifies every byte that arrives.
  */
 #include "sequence.h"
 
+#include "check/grow.h"
 #include "counters.h"
 #include "drawn.h"
-#include "sim/grow.h"
 
 /* ---- one rank ---- */
 
@@ -24,7 +24,8 @@ static void run_step(struct sim *sim, struct sequence *q, const struct step *s, 
     call_verify(&s->call, rank, q->user[rank], sim, status);
 }
 
-/* Where slots begin as after many calls: nobody makes one before. */
+/* Sets the counters of slots that pretend earlier calls. Gathers, so no rank makes a call before
+ * all counters are set. */
 static void start_counters(const struct sequence *q, struct mem *m)
 {
     bool started = false;
@@ -37,17 +38,15 @@ static void start_counters(const struct sequence *q, struct mem *m)
         hud_sim_gather(m);
 }
 
-/* A lane of a rank, which has the sequence of that number. */
-static void body(struct sim *sim, int lane, void *arg)
+/* Runs a sequence in a flight of a rank. The flight's number selects the sequence. */
+static void body(struct sim *sim, int flight, void *arg)
 {
-    struct sequence *all = arg, *q = &all[lane / all->options->ranks];
+    struct sequence *all = arg, *q = &all[flight / all->options->ranks];
 
-    start_counters(q, hud_sim_team_mem(q->team, lane % all->options->ranks));
+    start_counters(q, hud_sim_team_mem(q->team, flight % all->options->ranks));
     for (int i = 0; i < q->count; i++)
-        run_step(sim, q, &q->steps[i], lane % all->options->ranks);
+        run_step(sim, q, &q->steps[i], flight % all->options->ranks);
 }
-
-/* ---- */
 
 static void report_slots(const struct sequence *q, FILE *to)
 {
@@ -81,7 +80,7 @@ static void report(const struct sequence *all, const struct sim *sim, FILE *to)
     }
 }
 
-/* The team of one sequence: lanes of all ranks, and their users. */
+/* Makes the team of a sequence from flights of all ranks, and their buffers. */
 static void join(struct sequence *q, struct sim *sim, int team)
 {
     int ranks = q->options->ranks, *members = hud_must(calloc((size_t)ranks, sizeof *members));
@@ -95,29 +94,49 @@ static void join(struct sequence *q, struct sim *sim, int team)
     free(members);
 }
 
+struct sim_options sequence_sim(const struct sequence_options *o, uint64_t strategy,
+                                size_t arena_bytes)
+{
+    return (struct sim_options){ .ranks = o->ranks,
+                                 .arena_bytes = arena_bytes,
+                                 .seed = o->seed,
+                                 .strategy = (enum sim_strategy)(strategy % SIM_STRATEGIES),
+                                 .mutate_file = o->mutate_file,
+                                 .mutate_line = o->mutate_line,
+                                 .mutate = o->mutate };
+}
+
+void sequence_count(struct sim *sim, struct sequence_sums *sums)
+{
+    sums->runs++;
+    sums->events += hud_sim_events(sim);
+    sums->mutated += hud_sim_mutated(sim);
+    hud_sim_free(sim);
+}
+
+void sequence_report_core(const struct sim *sim, const char *part, const struct sequence_options *o,
+                          FILE *to)
+{
+    fprintf(to,
+            "%s  %s scheduling; again with:\n  sim_check --algorithm core/%s --ranks %d "
+            "--seed %llu\n",
+            hud_sim_report(sim), hud_sim_strategies[o->seed % SIM_STRATEGIES], part, o->ranks,
+            (unsigned long long)o->seed);
+}
+
 static bool run(struct sequence *all, size_t arena_bytes, struct sequence_sums *sums, FILE *to)
 {
     const struct sequence_options *o = all->options;
-    const struct sim_options options = { .ranks = o->ranks,
-                                         .lanes = o->teams,
-                                         .arena_bytes = arena_bytes,
-                                         .seed = o->seed,
-                                         .strategy = (enum sim_strategy)(o->seed / STRUCTURES %
-                                                                         SIM_STRATEGIES),
-                                         .mutate_file = o->mutate_file,
-                                         .mutate_line = o->mutate_line,
-                                         .mutate = o->mutate };
-    struct sim *sim = hud_sim_create(&options);
+    struct sim_options options = sequence_sim(o, o->seed / STRUCTURES, arena_bytes);
 
+    options.flights = o->teams;
+    struct sim *sim = hud_sim_create(&options);
     for (int t = 0; t < o->teams; t++)
         join(&all[t], sim, t);
     bool clean = hud_sim_run(sim, body, all);
     if (!clean)
         report(all, sim, to);
-    sums->runs++;
-    sums->events += hud_sim_events(sim);
-    sums->mutated += hud_sim_mutated(sim);
-    hud_sim_free(sim);
+    sequence_count(sim, sums);
     for (int t = 0; t < o->teams; t++) {
         for (int r = 0; r < o->ranks; r++)
             call_user_free(all[t].user[r]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_checker.c - every fault of faults.c, reduce_faults.c and last_faults.c is reported, with its
- * lines, and nothing else is reported.  Also tests of the checker's parts. */
+/* test_checker.c - every fault of faults.c, reduce_faults.c and last_faults.c is reported with its
+ * lines, and nothing else is reported. Also tests the parts of the checker. */
+#include "check/bytes.h"
+#include "check/sim.h"
 #include "faults.h"
-#include "sim/bytes.h"
-#include "sim/sim.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static int count(const char *text, const char *what)
     return n;
 }
 
-/* A fault must be reported for some seed or for all, and nothing else ever. */
+/* Expects a report of the fault for some seeds or for all, and no other report. */
 static void test_fault(void **state)
 {
     const struct fault *f = *state;
@@ -89,7 +89,7 @@ static const struct fault barrier_right = {
     .alg = { .coll = "barrier", .name = "right", .run = right_barrier }
 };
 
-static void test_same_seed_same_run(void **state)
+static void same_seed_gives_the_same_run(void **state)
 {
     const struct sim_options options = {
         .ranks = RANKS, .arena_bytes = ARENA, .seed = 7, .strategy = SIM_RANDOM
@@ -109,7 +109,8 @@ static void test_same_seed_same_run(void **state)
     hud_sim_free(c);
 }
 
-/* Dropping what one line orders is noticed; a line that is not there changes nothing. */
+/* Returns the first seed with a report when the ordering of a line is dropped, or 0. Counts in
+ * *mutated how often the line was reached. */
 static int first_found(int line, int drop, unsigned long *mutated)
 {
     struct sim_options options = {
@@ -144,7 +145,7 @@ static int line_of(const char *what)
     return line;
 }
 
-static void test_mutation(void **state)
+static void dropped_ordering_is_reported(void **state)
 {
     unsigned long mutated;
 
@@ -166,11 +167,11 @@ static void test_mutation(void **state)
     assert_int_equal(mutated, 0);
 }
 
-/* ---- the parts ---- */
+/* ---- the parts of the checker ---- */
 
-/* A write in the middle of a range keeps the parts next to it, and an access next to it does not
- * touch it. */
-static void test_bytes(void **state)
+/* Writes in the middle of a range. The parts next to the write and accesses next to the range are
+ * kept. */
+static void write_within_a_range_keeps_its_other_parts(void **state)
 {
     struct sim_order *mine = hud_order_create(2), *others = hud_order_create(2);
     const struct sim_event first = { .rank = 0, .time = 1 }, second = { .rank = 0, .time = 2 },
@@ -197,8 +198,8 @@ static void test_bytes(void **state)
     hud_order_free(others);
 }
 
-/* Clocks that share leaves stay clocks of their own. */
-static void test_order(void **state)
+/* Verifies that clocks sharing leaves remain independent. */
+static void clocks_with_shared_leaves_are_independent(void **state)
 {
     enum { SOME = 3 * ORDER_LEAF };
     struct sim_order *a = hud_order_create(SOME), *b;
@@ -228,7 +229,7 @@ static void test_order(void **state)
     hud_order_free(b);
 }
 
-/* Rank 1 uses rank 0's slice; rank 0 leases it anew, after a gather or not. */
+/* Uses rank 0's slice at rank 1, while rank 0 leases it anew, with or without a gather before. */
 static void lease_body(struct sim *s, int rank, void *arg)
 {
     struct trial *t = arg;
@@ -245,7 +246,7 @@ static void lease_body(struct sim *s, int rank, void *arg)
         hud_sim_lease(m);
 }
 
-static void test_lease(void **state)
+static void lease_without_a_gather_is_reported(void **state)
 {
     static const int members[RANKS] = { 0, 1, 2 };
 
@@ -266,7 +267,7 @@ static void add_faults(const struct fault *f, struct CMUnitTest *tests, size_t r
 {
     for (; f->alg.name; f++) {
         if (*count == room)
-            abort(); /* more faults than places */
+            abort(); /* more faults than `room` */
         tests[(*count)++] = (struct CMUnitTest){ .name = f->alg.name,
                                                  .test_func = test_fault,
                                                  .initial_state = (void *)(uintptr_t)f };
@@ -276,9 +277,11 @@ static void add_faults(const struct fault *f, struct CMUnitTest *tests, size_t r
 int main(void)
 {
     struct CMUnitTest tests[64] = {
-        cmocka_unit_test(test_bytes),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_lease),    cmocka_unit_test(test_same_seed_same_run),
-        cmocka_unit_test(test_mutation),
+        cmocka_unit_test(write_within_a_range_keeps_its_other_parts),
+        cmocka_unit_test(clocks_with_shared_leaves_are_independent),
+        cmocka_unit_test(lease_without_a_gather_is_reported),
+        cmocka_unit_test(same_seed_gives_the_same_run),
+        cmocka_unit_test(dropped_ordering_is_reported),
     };
     size_t count = 5;
 

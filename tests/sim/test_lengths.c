@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_lengths.c - an alltoallv, a gatherv and a scatterv whose two ends disagree about a block: a
- * shorter one ends where its sender says, a longer one is cut and its receiver hears of it.
- * Nothing hangs, nothing is written beyond a block, and the next operation finds nothing that was
- * left behind.  The operations are enough to use each ring of lines again.
+ * test_lengths.c - an alltoallv, a gatherv and a scatterv whose two ends disagree about the length
+ * of a block. A shorter block ends at the sender's length. A longer block is truncated, and its
+ * receiver gets an error. Nothing hangs, nothing is written beyond a block, and the next operation
+ * is not disturbed. There are enough operations to reuse each ring of lines.
  */
-#include "sim/sim.h"
+#include "check/sim.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-/* after the above */
+/* needs the headers above */
 #include <cmocka.h>
 
 enum { RANKS = 3, MOST = 6000, OPS = 80, SEEDS = 30, ARENA = 1 << 16, NOTHING = 0xEE };
 
-/* Bytes of a block as its sender and as its receiver has it, in turn by operation and pair. */
+/* Bytes of a block at its sender and at its receiver, chosen by operation and pair. */
 static const size_t ends[][2] = { { 1000, 5000 }, { 5000, 1000 }, { 40, 41 }, { 40, 0 },
                                   { 41, 40 },     { 3000, 3000 }, { 0, 0 },   { 6000, 1 },
                                   { 0, 3000 },    { 6000, 0 },    { 40, 40 } };
 enum { ENDS = sizeof ends / sizeof *ends };
 
-/* Who has blocks for whom. */
+/* Which ranks have blocks for which. */
 enum way { ALL_TO_ALL, TO_ROOT, FROM_ROOT };
 
 struct job {
@@ -50,7 +50,7 @@ static bool goes(const struct job *job, int root, int from, int to)
     return job->way == ALL_TO_ALL || (job->way == TO_ROOT ? to == root : from == root);
 }
 
-/* Fills in what this rank sends and clears what it receives. */
+/* Fills in the blocks to send and clears the blocks to receive. */
 static void prepare(struct job *job, int rank, int op, struct hud_view *ins, struct hud_view *outs)
 {
     for (int r = 0; r < RANKS; r++) {
@@ -66,7 +66,7 @@ static void prepare(struct job *job, int rank, int op, struct hud_view *ins, str
 static void check_blocks(const struct job *job, int root, int rank, int op, int status)
 {
     bool cut = false,
-         unheard = false; /* of what comes to a view of no bytes, its rank may hear or not */
+         unheard = false; /* for a view of no bytes, its rank may or may not get the error */
 
     for (int r = 0; r < RANKS; r++) {
         const size_t *from = ends_of(op, r, rank), come = from[0] < from[1] ? from[0] : from[1];
@@ -153,7 +153,7 @@ static void all(const char *collective, enum way way)
     assert_true(algs > 0);
 }
 
-static void ends_that_disagree(void **state)
+static void blocks_of_disagreeing_lengths_are_truncated(void **state)
 {
     (void)state;
     all("alltoallv", ALL_TO_ALL);
@@ -163,7 +163,8 @@ static void ends_that_disagree(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(ends_that_disagree) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(
+        blocks_of_disagreeing_lengths_are_truncated) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_messages.c - the checker finds what is wrong with messages between nodes, and only that. */
-#include "sim/sim.h"
+/* test_messages.c - the checker reports each fault in messages between nodes, and nothing else. */
+#include "check/sim.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,11 +12,11 @@ enum { NODES = 2, SEEDS = 20, BYTES = 64, LEASE_BYTES = 4096 };
 
 static enum fault {
     NONE,
-    WRITES_EARLY, /* what it still sends */
-    READS_EARLY,  /* what has not arrived */
-    DIFFERS,      /* in length */
+    WRITES_EARLY, /* writes bytes that it still sends */
+    READS_EARLY,  /* reads bytes that have not arrived */
+    DIFFERS,      /* the ends differ in length */
     NEVER_SENDS,
-    TAKES_TWICE, /* a number that is in use */
+    TAKES_TWICE, /* uses a message number that is in use */
     FAULTS
 } fault;
 
@@ -45,7 +45,7 @@ static void receive(struct mem *m, const struct coll *c)
         (void)mem_get(m, own);
     net_arrived(m, c->net, 0);
     if (mem_get(m, own) != 7)
-        mem_put(m, own + LEASE_BYTES / 8, 0); /* outside of the slot: reported */
+        mem_put(m, own + LEASE_BYTES / 8, 0); /* outside of the slot, which is reported */
 }
 
 static void run(struct mem *m, const struct coll *c)
@@ -54,7 +54,7 @@ static void run(struct mem *m, const struct coll *c)
 }
 
 static const struct alg_family family = { .fixed_bytes = LEASE_BYTES };
-/* Its promise is that of a broadcast from rank 0. */
+/* It promises a broadcast from rank 0. */
 static const struct alg alg = { .coll = "bcast", .name = "made_up", .family = &family, .run = run };
 
 static void body(struct sim *s, int rank, void *arg)
@@ -70,7 +70,8 @@ static void body(struct sim *s, int rank, void *arg)
     hud_sim_call(hud_sim_span_mem(span, rank), &alg, &c);
 }
 
-/* Runs in which the report has these words. */
+/* Returns the number of runs whose report contains the words, or of clean runs if `words` is
+ * NULL. */
 static int reports(enum fault made, const char *words)
 {
     static const int node_of[NODES] = { 0, 1 };
@@ -94,13 +95,13 @@ static int reports(enum fault made, const char *words)
     return found;
 }
 
-static void a_correct_exchange_is_clean(void **state)
+static void correct_exchange_is_not_reported(void **state)
 {
     (void)state;
     assert_int_equal(reports(NONE, NULL), SEEDS);
 }
 
-static void each_fault_is_found(void **state)
+static void each_fault_is_reported(void **state)
 {
     static const char *const words[FAULTS] = { [WRITES_EARLY] = "still sends",
                                                [READS_EARLY] = "still receives",
@@ -115,8 +116,8 @@ static void each_fault_is_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_correct_exchange_is_clean),
-                                        cmocka_unit_test(each_fault_is_found) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(correct_exchange_is_not_reported),
+                                        cmocka_unit_test(each_fault_is_reported) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_window.c - what the team's window costs (alg/window.c): an algorithm that follows itself
- * pays for its own line only, one that follows another for a line of each other rank.  And what
- * the checker asks of an algorithm with a window.
+ * test_window.c - the cost of the team's window (alg/window.c), and the checker's rules for
+ * algorithms with a window. An algorithm that follows itself accesses its own line only. An
+ * algorithm that follows another reads a line of each other rank.
  *
- * Two made-up algorithms write to the same bytes with no order of their own: one to the rank's own
- * window, one to its neighbour's.  Only the handover keeps them apart.  Others read bytes that
- * they have not written, or use the line of the handover.
+ * Two made-up algorithms write to the same bytes without any ordering of their own: one to the
+ * rank's own window, one to its neighbor's. Only the handover orders them. Other algorithms read
+ * bytes that they have not written, or use the line of the handover.
  */
 #include "alg/alg.h"
-#include "sim/sim.h"
+#include "check/sim.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,8 @@
 
 #include <cmocka.h>
 
-/* Events of a call: its entry and its write; and those of its turn, without a change. */
+/* Events of a call: its entry and its write. Events of a turn of the window without a change of
+ * algorithm. */
 enum { RANKS = 5, ARENA = 4096, SEEDS = 30, OWN_EVENTS = 2, TURN_EVENTS = 4, REPORT = 512 };
 
 static void write_own(struct mem *m, const struct coll *c)
@@ -69,7 +70,7 @@ static void write_handover(struct mem *m, const struct coll *c)
     mem_put(m, &handover_line(m, mem_rank(m))->payload[0], c->op);
 }
 
-/* By the letter of their calls; a reduce_scatter that promises nothing. */
+/* Indexed by the letter of a call. Each is a reduce_scatter that promises nothing. */
 static const struct alg algs[] = {
     ['a'] = { .coll = "reduce_scatter", .name = "own", .run = write_own },
     ['b'] = { .coll = "reduce_scatter", .name = "next", .run = write_next },
@@ -81,7 +82,7 @@ static const struct alg algs[] = {
 };
 
 struct job {
-    const char *calls; /* letters */
+    const char *calls; /* a letter per call */
     bool shared;
     struct sim_team *team;
 };
@@ -103,7 +104,8 @@ static void body(struct sim *s, int rank, void *arg)
     }
 }
 
-/* Calls of mem.h; 0: the checker has reported something, whose beginning is *report. */
+/* Returns the number of events, or 0 if the checker reported an error. `report` gets the beginning
+ * of the report. */
 static unsigned long run(const char *calls, bool shared, uint64_t seed, char report[REPORT])
 {
     static const int members[RANKS] = { 0, 1, 2, 3, 4 };
@@ -128,11 +130,11 @@ static unsigned long events(const char *calls, bool shared, uint64_t seed)
     return run(calls, shared, seed, report);
 }
 
-static void a_handover_costs_a_line_of_each_rank(void **state)
+static void handover_reads_a_line_of_each_rank(void **state)
 {
     static const struct {
         const char *calls;
-        unsigned long changes; /* the first call is one */
+        unsigned long changes; /* the first call counts as a change */
     } cases[] = { { "aaaaaa", 1 }, { "bbbb", 1 }, { "aabba", 3 }, { "ababab", 6 } };
 
     (void)state;
@@ -143,7 +145,7 @@ static void a_handover_costs_a_line_of_each_rank(void **state)
                                       cases[i].changes * (RANKS - 1 + 1)));
 }
 
-static void without_it_they_race(void **state)
+static void algorithms_race_without_a_handover(void **state)
 {
     (void)state;
     assert_int_equal(events("aaaa", false, 1), RANKS * 4 * OWN_EVENTS);
@@ -151,7 +153,7 @@ static void without_it_they_race(void **state)
         assert_int_equal(events("ab", false, seed), 0);
 }
 
-static void the_line_is_the_handover_s(void **state)
+static void access_to_the_handover_line_is_reported(void **state)
 {
     static const char *const calls[] = { "f", "g", "aaf", "bag" };
     char report[REPORT];
@@ -165,9 +167,9 @@ static void the_line_is_the_handover_s(void **state)
         }
 }
 
-/* Left by another algorithm, by an earlier call of its own, or by nobody; in the team's window, or
- * in one that no other algorithm has. */
-static void a_call_reads_only_what_it_has_written(void **state)
+/* Reads bytes left by another algorithm, by an earlier call, or by no call, in the team's window or
+ * in a window of a single algorithm. */
+static void reading_unwritten_bytes_is_reported(void **state)
 {
     static const struct {
         const char *calls, *report;
@@ -188,10 +190,10 @@ static void a_call_reads_only_what_it_has_written(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_handover_costs_a_line_of_each_rank),
-                                        cmocka_unit_test(without_it_they_race),
-                                        cmocka_unit_test(the_line_is_the_handover_s),
-                                        cmocka_unit_test(a_call_reads_only_what_it_has_written) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(handover_reads_a_line_of_each_rank),
+                                        cmocka_unit_test(algorithms_race_without_a_handover),
+                                        cmocka_unit_test(access_to_the_handover_line_is_reported),
+                                        cmocka_unit_test(reading_unwritten_bytes_is_reported) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /* views.c - buffers of the simulated ranks. */
 #include "views.h"
 
-#include "sim/grow.h"
+#include "check/grow.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static size_t place(size_t at)
     return at / ELEMENT * STEP + at % ELEMENT;
 }
 
-/* Bytes from `at` to the end of its element, at most `most`. */
+/* Returns the bytes from `at` to the end of its element, at most `max`. */
 static size_t run(size_t at, size_t max)
 {
     size_t rest = ELEMENT - at % ELEMENT;
@@ -21,7 +21,7 @@ static size_t run(size_t at, size_t max)
     return rest < max ? rest : max;
 }
 
-/* Whole elements if it can, or any cut at all. */
+/* Packs whole elements if possible, or any number of bytes. */
 static size_t pack_at(struct user_buffer *b, void *dst, size_t offset_bytes, size_t max_bytes)
 {
     size_t taken = max_bytes, beyond = (offset_bytes + max_bytes) % ELEMENT;

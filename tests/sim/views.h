@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * views.h - a user's buffer of one rank: contiguous, or elements of 12 bytes in steps of 16 whose
- * pack takes less than it is asked for.
+ * views.h - a user's buffer of one rank: contiguous, or elements of 12 bytes at a stride of 16
+ * bytes, whose pack may return fewer bytes than asked for.
  */
 #ifndef HUD_VIEWS_H
 #define HUD_VIEWS_H
 
-#include "sim/sim.h"
+#include "check/sim.h"
 
-enum { USER_NOTHING = 0xEE }; /* what an empty buffer holds, and no message */
+enum { USER_NOTHING = 0xEE }; /* filling of an empty buffer, which occurs in no message */
 
 struct user_buffer {
-    struct sim *s; /* for the cuts of pack */
+    struct sim *s; /* source of randomness for pack */
     struct hud_view view;
     size_t room_bytes;
     unsigned char memory[];
 };
 
-/* A buffer of a rank for views of at most max_bytes. */
+/* Creates a buffer of a rank for views of at most max_bytes. */
 struct user_buffer *user_buffer_create(struct sim *s, size_t max_bytes);
-/* The view of the next call; fills the memory with USER_NOTHING. */
+/* Sets the view for the next call, and fills the memory with USER_NOTHING. */
 void user_buffer_reset(struct user_buffer *b, size_t bytes, bool packed);
-/* Puts view.bytes bytes of a message into it. */
+/* Copies a message of view.bytes bytes to the buffer. */
 void user_buffer_fill(struct user_buffer *b, const unsigned char *message);
-/* Bytes of the message that it holds. */
+/* Reads bytes of the message in the buffer. */
 void user_buffer_read(const struct user_buffer *b, size_t offset_bytes, size_t bytes,
                       unsigned char *to);
-/* The first of so many bytes that is not the message's; bytes: none. */
+/* Returns the index of the first of `bytes` bytes that differs from the message, or `bytes` if none
+ * differs. */
 size_t user_buffer_differs(const struct user_buffer *b, const unsigned char *message, size_t bytes);
 
-/* A stretch of a buffer as a view of its own. */
+/* A part of a buffer with its own view. */
 struct user_part {
     struct user_buffer *buffer;
     size_t offset_bytes;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 25 }; /* of an element that are looked at in one go */
+enum { MAX_WORDS = 25 }; /* number of words of an element that are compared at once */
 
-/* Word w of what a rank contributes to its n-th call. */
+/* Returns word w of a rank's contribution to a call. */
 static uint32_t word(int rank, int call, size_t w)
 {
     uint32_t x = (uint32_t)w * 2654435761u + (uint32_t)rank * 40503u + (uint32_t)call * 977u;
@@ -15,7 +15,7 @@ static uint32_t word(int rank, int call, size_t w)
     return x ^ x >> 15;
 }
 
-unsigned char *crew_buffer(size_t bytes)
+unsigned char *guarded_buffer(size_t bytes)
 {
     unsigned char *at = malloc(bytes + GUARD);
 
@@ -25,7 +25,7 @@ unsigned char *crew_buffer(size_t bytes)
     return at;
 }
 
-int crew_release(unsigned char *at, size_t bytes)
+int guarded_free(unsigned char *at, size_t bytes)
 {
     bool kept = true;
 
@@ -35,7 +35,7 @@ int crew_release(unsigned char *at, size_t bytes)
     return kept;
 }
 
-/* Bytes of what a rank contributes, from byte `at` on. */
+/* Fills in bytes of a rank's contribution, from byte `at` on. */
 static void contribution(int rank, int call, size_t at, size_t bytes, unsigned char *to)
 {
     uint32_t w;
@@ -49,8 +49,8 @@ static void contribution(int rank, int call, size_t at, size_t bytes, unsigned c
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-void crew_add(const struct hud_op *op, void *dst, const void *const *src, int sources,
-              size_t elements)
+void add_words(const struct hud_op *op, void *dst, const void *const *src, int sources,
+               size_t elements)
 {
     for (size_t w = 0; w < elements * op->element_bytes / 4; w++) {
         uint32_t sum = 0, term;
@@ -62,8 +62,8 @@ void crew_add(const struct hud_op *op, void *dst, const void *const *src, int so
     }
 }
 
-void crew_compose(const struct hud_op *op, void *dst, const void *const *src, int sources,
-                  size_t elements)
+void compose_words(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                   size_t elements)
 {
     (void)op;
     for (size_t e = 0; e < elements; e++) {
@@ -77,24 +77,24 @@ void crew_compose(const struct hud_op *op, void *dst, const void *const *src, in
     }
 }
 
-/* The result from byte `from` on, in the words that contribute() gave. */
+/* Reports whether the bytes from byte `from` on are the result of reducing the contributions. */
 static bool reduced(int ranks, const struct hud_op *op, int call, const unsigned char *at,
                     size_t from, size_t bytes)
 {
-    uint32_t element[CREW_MAX][MAX_WORDS], want[MAX_WORDS];
+    uint32_t element[RANKS_MAX][MAX_WORDS], want[MAX_WORDS];
     size_t words = op->element_bytes / 4 < MAX_WORDS ? op->element_bytes / 4 : MAX_WORDS;
 
     for (size_t w = from / 4; w < (from + bytes) / 4; w += words, at += 4 * words) {
-        const void *src[CREW_MAX] = { NULL };
+        const void *src[RANKS_MAX] = { NULL };
         for (int r = 0; r < ranks; r++) {
             for (size_t i = 0; i < words; i++)
                 element[r][i] = word(r, call, w + i);
             src[r] = element[r];
         }
-        if (op->combine == crew_compose)
-            crew_compose(op, want, src, ranks, 1);
+        if (op->combine == compose_words)
+            compose_words(op, want, src, ranks, 1);
         else
-            crew_add(&(struct hud_op){ .element_bytes = 4 * words }, want, src, ranks, 1);
+            add_words(&(struct hud_op){ .element_bytes = 4 * words }, want, src, ranks, 1);
         if (memcmp(want, at, 4 * words) != 0)
             return false;
     }
@@ -103,7 +103,7 @@ static bool reduced(int ranks, const struct hud_op *op, int call, const unsigned
 
 /* ---- a call of any collective ---------------------------------------------------------------- */
 
-/* A call, as all ranks know it. */
+/* A call, with the same values on all ranks. */
 struct made {
     int kind, call;
     struct coll_args args;
@@ -111,7 +111,8 @@ struct made {
     bool in_place;
 };
 
-/* Of a result: the later the rank, the larger its block; those of the first may be empty. */
+/* Returns the bytes before a rank's block of a result. Blocks grow with the rank, and the first may
+ * be empty. */
 static size_t before(const struct made *c, int rank)
 {
     int ranks = c->args.ranks;
@@ -121,7 +122,8 @@ static size_t before(const struct made *c, int rank)
                          : elements * (size_t)(rank * (rank + 1) / 2) / parts * c->element;
 }
 
-/* Of an exchange: the same back, where it is in place.  Some send nothing. */
+/* Returns the bytes of the block from rank i to rank j. In an exchange in place both directions
+ * have the same size. Some blocks are empty. */
 static size_t block(const void *host, int i, int j)
 {
     const struct made *c = host;
@@ -137,7 +139,7 @@ static bool from_root(const struct made *c)
     return coll_from_root(hud_collectives[c->kind].flags);
 }
 
-/* In place: a rank's one block lies where it has the blocks of all. */
+/* Reports whether a rank's own block is in place within its buffer for the blocks of all ranks. */
 static bool lies_within(const struct made *c, int me)
 {
     return c->in_place && !coll_has(c->kind, COLL_REDUCES | COLL_ONE_BUFFER) &&
@@ -167,17 +169,18 @@ static bool right(const struct made *c, const struct hud_op *op, int me, const u
                        own.bytes);
     for (int from = 0; from < c->args.ranks; from++) {
         struct coll_piece piece = piece_of(c, from, me);
-        unsigned char *want = crew_buffer(piece.bytes);
+        unsigned char *want = guarded_buffer(piece.bytes);
         contribution(from, c->call, piece.in_at, piece.bytes, want);
         bool sent_from = lies_within(c, me) && from_root(c);
         fine =
             fine && memcmp(out + (sent_from ? piece.in_at : piece.out_at), want, piece.bytes) == 0;
-        crew_release(want, piece.bytes);
+        guarded_free(want, piece.bytes);
     }
     return fine;
 }
 
-/* By the function of the collective's own, where there is one: every other call. */
+/* Makes the call. Every second call uses the collective's own function, if there is one, and the
+ * others use hud_call. */
 static int make(struct rank *r, const struct made *c, const struct hud_args *a)
 {
     switch (c->call % 2 ? c->kind : COLL_KINDS) {
@@ -200,32 +203,32 @@ static int make(struct rank *r, const struct made *c, const struct hud_args *a)
     }
 }
 
-/* Views of the parts of both buffers, and the blocks of a result. */
+/* Makes views of the parts of both buffers, and the blocks of a result. */
 static void cut(const struct made *c, int me, unsigned char *in, unsigned char *out,
                 struct hud_view *ins, struct hud_view *outs, size_t *block_bytes)
 {
     for (int r = 0; r < c->args.ranks; r++) {
         struct coll_piece to = piece_of(c, me, r), from = piece_of(c, r, me);
-        ins[r] = crew_view(in + to.in_at, to.bytes);
-        outs[r] = crew_view(out + from.out_at, from.bytes);
+        ins[r] = view_of(in + to.in_at, to.bytes);
+        outs[r] = view_of(out + from.out_at, from.bytes);
         block_bytes[r] = to.bytes;
     }
 }
 
-struct crew_call {
+struct call {
     struct made made;
     const struct hud_op *op;
-    struct hud_view ins[CREW_MAX], outs[CREW_MAX], from, to;
-    size_t block_bytes[CREW_MAX];
+    struct hud_view ins[RANKS_MAX], outs[RANKS_MAX], from, to;
+    size_t block_bytes[RANKS_MAX];
     int me;
-    bool one; /* buffer for both */
+    bool one; /* a single buffer serves as input and output */
     size_t sends, gets, room;
     unsigned char *in, *out;
     struct hud_args args;
 };
 
-/* Bytes of all ranks as a size that the collective has: whole words of each block. */
-static struct made made_of(const struct crew_what *w)
+/* Returns a call whose size is about the bytes asked for, in whole words per block. */
+static struct made made_of(const struct call_what *w)
 {
     bool equal = coll_has(w->kind, COLL_BLOCKS) && !coll_has(w->kind, COLL_UNSIZED);
 
@@ -240,7 +243,7 @@ static struct made made_of(const struct crew_what *w)
                       .in_place = w->in_place };
 }
 
-static void give_args(struct crew_call *c)
+static void give_args(struct call *c)
 {
     const struct made *made = &c->made;
     int kind = made->kind, root = made->args.root;
@@ -258,9 +261,9 @@ static void give_args(struct crew_call *c)
         c->args.out = made->in_place && c->args.in == c->ins ? c->ins : c->outs;
 }
 
-struct crew_call *crew_begin(const struct crew_what *what, int me)
+struct call *call_begin(const struct call_what *what, int me)
 {
-    struct crew_call *c = calloc(1, sizeof *c);
+    struct call *c = calloc(1, sizeof *c);
     int kind = what->kind;
 
     if (!c)
@@ -273,22 +276,22 @@ struct crew_call *crew_begin(const struct crew_what *what, int me)
     c->sends = hud_coll_in_bytes(kind, &c->made.args, me);
     c->gets = hud_coll_out_bytes(kind, &c->made.args, me);
     c->room = c->one && c->sends > c->gets ? c->sends : c->gets;
-    c->out = crew_buffer(c->room);
-    c->in = c->one ? c->out : crew_buffer(c->sends);
-    c->from = crew_view(c->in, c->sends);
-    c->to = crew_view(c->out, c->gets);
+    c->out = guarded_buffer(c->room);
+    c->in = c->one ? c->out : guarded_buffer(c->sends);
+    c->from = view_of(c->in, c->sends);
+    c->to = view_of(c->out, c->gets);
     fill(&c->made, me, c->in);
     cut(&c->made, me, c->in, c->out, c->ins, c->outs, c->block_bytes);
     give_args(c);
     return c;
 }
 
-struct hud_args *crew_args(struct crew_call *c)
+struct hud_args *call_args(struct call *c)
 {
     return &c->args;
 }
 
-void crew_pack(struct crew_call *c, const struct hud_view *how)
+void call_pack(struct call *c, const struct hud_view *how)
 {
     struct hud_view *all[] = { &c->from, &c->to, NULL, NULL };
 
@@ -302,7 +305,7 @@ void crew_pack(struct crew_call *c, const struct hud_view *how)
     }
 }
 
-bool crew_check(struct crew_call *c)
+bool call_check(struct call *c)
 {
     bool fine = right(&c->made, c->op, c->me, c->out);
 
@@ -311,25 +314,26 @@ bool crew_check(struct crew_call *c)
     return fine;
 }
 
-bool crew_end(struct crew_call *c)
+bool call_end(struct call *c)
 {
-    bool kept = (c->one || crew_release(c->in, c->sends)) & crew_release(c->out, c->room);
+    bool kept = (c->one || guarded_free(c->in, c->sends)) & guarded_free(c->out, c->room);
 
     free(c);
     return kept;
 }
 
-void crew_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, bool in_place)
+bool call_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, bool in_place)
 {
-    struct crew_call *c =
-        crew_begin(&(struct crew_what){ kind, r->calls, r->ranks, op, bytes, in_place }, r->number);
-    bool taken = crew_took(r, make(r, &c->made, &c->args));
-    bool fine = !taken || crew_check(c);
+    struct call *c =
+        call_begin(&(struct call_what){ kind, r->calls, r->ranks, op, bytes, in_place }, r->rank);
+    bool taken = rank_handled(r, make(r, &c->made, &c->args));
+    bool fine = !taken || call_check(c);
 
-    crew_must(r, crew_end(c) & fine, coll_name(kind), bytes);
+    rank_check(r, call_end(c) & fine, coll_name(kind), bytes);
+    return taken;
 }
 
-unsigned char crew_byte(int from, int to, int call, size_t i)
+unsigned char call_byte(int from, int to, int call, size_t i)
 {
-    return (unsigned char)word(from * CREW_MAX + to, call, i);
+    return (unsigned char)word(from * RANKS_MAX + to, call, i);
 }

@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.h - a call of each collective with contents that tell whose they are; its result and what
- * lies behind the buffers are looked at. */
-#ifndef HUD_TESTS_CREW_CALLS_H
-#define HUD_TESTS_CREW_CALLS_H
+/* calls.h - makes calls of each collective with data that identify their sender, and verifies the
+ * result and the bytes after the buffers. */
+#ifndef HUD_TESTS_CALLS_H
+#define HUD_TESTS_CALLS_H
 
 #include "coll/coll.h"
-#include "crew.h"
+#include "ranks.h"
 
 #include <stdint.h>
 
-enum { GUARD = 64 }; /* bytes behind each buffer */
+enum { GUARD = 64 }; /* bytes after each buffer */
 
-/* A buffer, all of it and its guard of one value; and its release: false, where the guard was
- * written. */
-unsigned char *crew_buffer(size_t bytes);
-int crew_release(unsigned char *at, size_t bytes);
+/* Allocates a buffer filled with a single value, guard included. guarded_free() frees the buffer
+ * and returns false if the guard was written. */
+unsigned char *guarded_buffer(size_t bytes);
+int guarded_free(unsigned char *at, size_t bytes);
 
-/* Byte i of what a rank sends to another in its call of this number. */
-unsigned char crew_byte(int from, int to, int call, size_t i);
+/* Returns byte i of the block that a rank sends to another in a call. */
+unsigned char call_byte(int from, int to, int call, size_t i);
 
-static inline struct hud_view crew_view(void *base, size_t bytes)
+static inline struct hud_view view_of(void *base, size_t bytes)
 {
     return (struct hud_view){ .base = base, .bytes = bytes };
 }
 
-/* Sums of words, elements of any number of them. */
-void crew_add(const struct hud_op *op, void *dst, const void *const *src, int sources,
-              size_t elements);
-/* Three words: x -> x w0 + w1, one after the other, from left to right, which does not commute; and
- * a sum. */
-void crew_compose(const struct hud_op *op, void *dst, const void *const *src, int sources,
-                  size_t elements);
+/* Adds words. An element has any number of them. */
+void add_words(const struct hud_op *op, void *dst, const void *const *src, int sources,
+               size_t elements);
+/* Combines elements of three words: maps x -> x w0 + w1, composed from left to right, which does
+ * not commute, and a sum. */
+void compose_words(const struct hud_op *op, void *dst, const void *const *src, int sources,
+                   size_t elements);
 
-/* bytes: of the message, whole elements of op; exchanges take some more or less. */
-void crew_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, bool in_place);
+/* Makes a call and verifies the result. Returns whether huddle handled the call. `bytes` is the
+ * size of the message in whole elements of op; exchanges send a little more or less. */
+bool call_make(struct rank *r, int kind, const struct hud_op *op, size_t bytes, bool in_place);
 
-/* The same in parts: a call as all ranks know it; what this rank gives to huddle, with views that
- * are packed in that way; whether the result is there (it is then erased, if it has a buffer of its
- * own); the end, false where a guard was written. */
-struct crew_what {
+/* The same in steps. call_begin() makes a call from values that are equal on all ranks. call_args()
+ * returns the arguments for huddle, and call_pack() makes the views packed. call_check() reports
+ * whether the result is right, and then erases the result if it has its own buffer. call_end()
+ * returns false if a guard was written. */
+struct call_what {
     int kind, number, ranks;
     const struct hud_op *op;
     size_t bytes;
     bool in_place;
 };
-struct crew_call *crew_begin(const struct crew_what *what, int me);
-struct hud_args *crew_args(struct crew_call *call);
-void crew_pack(struct crew_call *call, const struct hud_view *how);
-bool crew_check(struct crew_call *call);
-bool crew_end(struct crew_call *call);
+struct call *call_begin(const struct call_what *what, int me);
+struct hud_args *call_args(struct call *call);
+void call_pack(struct call *call, const struct hud_view *how);
+bool call_check(struct call *call);
+bool call_end(struct call *call);
 
 #endif

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "ends.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -55,18 +54,6 @@ int ends_finish(void **state)
         hud_arena_destroy(&ends[i]->arena);
     }
     return 0;
-}
-
-int ends_descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (dir && readdir(dir))
-        count++;
-    if (dir)
-        closedir(dir);
-    return count;
 }
 
 int ends_send(int from, const struct peer_card *to, const void *message, size_t bytes, int fd,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake_xpmem.c - what libxpmem does, without its kernel module, for tests.
+ * fake_xpmem.c - implements libxpmem without its kernel module, for tests.
  *
- * Memory of the same process is attached where it is.  Of another one, shared mappings are mapped
- * here, so that both see one memory (root only, by /proc/PID/map_files); all else is an access that
- * fails by SIGBUS, as with the module a page that is not there.  With FAKE_XPMEM_COPIES private
- * memory is copied when it is attached, and what was changed is copied back when it is detached:
- * for callers that keep nothing attached.
+ * Memory of the same process is attached at its own address. Shared mappings of another process are
+ * mapped here, so that both access the same memory (root only, by /proc/PID/map_files). Accesses to
+ * other memory fail with SIGBUS, like accesses to a missing page with the module. With
+ * FAKE_XPMEM_COPIES private memory is copied when it is attached, and changes are copied back when
+ * it is detached, for callers that keep nothing attached.
  *
- * FAKE_XPMEM_FAILS: make, get, attach: these fail always; late: attach does after a while.
+ * FAKE_XPMEM_FAILS: with make, get or attach these calls always fail. With late, attach fails after
+ * some calls.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,7 +41,7 @@ struct copy {
     struct copy *next;
 };
 struct made {
-    char *at; /* NULL: free */
+    char *at; /* NULL if free */
     size_t bytes;
     int pid;
     struct copy *copies;
@@ -49,7 +50,7 @@ struct made {
 static struct made table[MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* For tests in this process. */
+/* Counters for tests in this process. */
 EXPORTED int fake_xpmem_made, fake_xpmem_got, fake_xpmem_attached, fake_xpmem_detached;
 
 EXPORTED int64_t xpmem_make(void *at, size_t bytes, int type, void *value);
@@ -106,7 +107,7 @@ int xpmem_release(int64_t apid)
     return 0;
 }
 
-/* A part of what is attached: shared memory of that process. */
+/* Maps a part of an attachment, shared memory of the other process. */
 static void map_file(const struct made *m, const char *line, size_t offset, size_t bytes, off_t at)
 {
     char path[128];
@@ -119,7 +120,7 @@ static void map_file(const struct made *m, const char *line, size_t offset, size
     close(fd);
 }
 
-/* The same of private memory. */
+/* Copies a part of an attachment, private memory of the other process. */
 static void copy_in(struct made *m, uint64_t from, size_t offset, size_t bytes)
 {
     struct copy *c = calloc(1, sizeof *c);
@@ -161,7 +162,8 @@ static void fill(struct made *m, uint64_t from)
         fclose(maps);
 }
 
-/* Where nothing is mapped, an access is beyond the end of a file. */
+/* Attaches memory of another process. Parts without a mapping are beyond the end of an empty file,
+ * so an access fails. */
 static void *attach_other(int pid, uint64_t from, size_t bytes)
 {
     int empty = memfd_create("nothing", MFD_CLOEXEC), i = 0;
@@ -196,7 +198,7 @@ void *xpmem_attach(struct xpmem_addr from, size_t bytes, void *at)
     return made;
 }
 
-/* Bytes that are now others. */
+/* Copies back the bytes that have changed. */
 static void copy_back(const struct made *m, const struct copy *c)
 {
     const char *now = m->at + c->offset;

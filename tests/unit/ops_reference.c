@@ -10,7 +10,7 @@ typedef unsigned __int128 wide;
 
 enum {
     VALUE_OF_LONG_DOUBLE = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double)
-}; /* bytes; the rest means nothing */
+}; /* in bytes; the remaining bytes are padding */
 
 #define ONE(id, class, number, type)                                                               \
     [HUD_##id] = { #id, class, number, NONE, sizeof(type), 0, sizeof(type) }
@@ -84,7 +84,7 @@ static void set_bits(unsigned char *at, size_t bytes, wide bits)
         at[i] = (unsigned char)bits;
 }
 
-/* Every float and double is a long double. */
+/* Returns a number as a long double, which represents every float and double exactly. */
 static long double value_of(enum number number, const unsigned char *at)
 {
     float f;
@@ -111,7 +111,8 @@ static void set_value(enum number number, unsigned char *at, long double value)
                               : sizeof value);
 }
 
-/* -1, 0, 1: a is less, equal, more; 2: cannot be said. */
+/* Compares two numbers: returns -1, 0 or 1 if a is less than, equal to or greater than b, and 2 if
+ * they are unordered. */
 static int compare(enum number number, size_t bytes, const unsigned char *a, const unsigned char *b)
 {
     if (number >= FLOAT) {
@@ -213,8 +214,9 @@ static void (*const arithmetic[][LONG_DOUBLE + 1])(bool product, unsigned char *
                     [LONG_DOUBLE] = of_long_double_complex },
 };
 
-/* The right one is taken unless the left one is better (max, min); the left one unless the right
- * one is, or is the first of equals (maxloc, minloc). */
+/* Reports whether the result is the right operand. For max and min this is so unless the left
+ * operand is better. For maxloc and minloc the left operand wins unless the right operand is
+ * better, or equal with a lower index. */
 static bool takes_right(const struct reference_type *type, enum hud_operation operation,
                         const unsigned char *a, const unsigned char *b)
 {

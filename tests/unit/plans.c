@@ -6,7 +6,7 @@
 
 struct plans plans;
 
-/* A planner keeps results: other settings and rules need another. */
+/* Makes a new planner, because a planner caches results for its settings and rules. */
 static void renew(void)
 {
     hud_planner_free(plans.planner);
@@ -18,6 +18,8 @@ void plans_settings(const char *const *settings)
 {
     hud_config_read(settings, &plans.config);
     assert_string_equal(plans.config.error, "");
+    if (strcmp(plans.config.origin[SET_WISDOM], "default") == 0)
+        plans.config.number[SET_WISDOM] = WISDOM_OFF; /* most tests are of first choices */
     renew();
 }
 
@@ -36,8 +38,7 @@ void plans_make(int ranks, bool oversubscribed, const char *within, size_t bytes
     struct plan_facts facts = { .ranks = ranks,
                                 .oversubscribed = oversubscribed,
                                 .divided = plans.divided,
-                                .direct = plans.direct,
-                                .intel = plans.intel };
+                                .direct = plans.direct };
 
     strncpy(facts.within, within, TOPO_NAME - 1);
     hud_plan_make(plans.planner, &facts, bytes, windows, &plans.plan);
@@ -55,16 +56,17 @@ void plans_check(void)
     const struct plan *p = &plans.plan;
     size_t end = PLACE_OFFSET;
 
-    for (int kind = 0; kind < COLL_KINDS; kind++) {
-        assert_true(p->first[kind] < p->first[kind + 1]);
-        assert_true(p->entry[p->first[kind + 1] - 1].max_bytes == SIZE_MAX);
-        for (int e = p->first[kind]; e < p->first[kind + 1]; e++) {
-            assert_true(e == p->first[kind] || p->entry[e].max_bytes > p->entry[e - 1].max_bytes);
-            assert_true(p->entry[e].slot < p->slots);
-            assert_true(p->entry[e].slot < 0 ||
-                        hud_coll_kind(hud_shm_algs[p->entry[e].row]->coll) == kind);
+    for (int axis = 0; axis < PLAN_AXES; axis++)
+        for (int class = 0; class < PLAN_CLASSES; class ++) {
+            const struct plan_cell *cell = &p->cell[axis][class];
+            assert_in_range(cell->count, 1, PLAN_CANDIDATES);
+            for (int i = 0; i < cell->count; i++) {
+                const struct plan_entry *e = &p->entry[cell->candidate[i]];
+                assert_true(cell->candidate[i] < p->entries && e->slot < p->slots);
+                assert_true(e->slot < 0 ||
+                            hud_coll_kind(hud_shm_algs[e->row]->coll) == axis % COLL_KINDS);
+            }
         }
-    }
     for (int s = 0; s < p->slots; s++) {
         const struct alg_place *place = &p->slot[s].place;
         size_t from = place->slot_offset, to = from + place->slot_bytes;
@@ -92,7 +94,7 @@ void plans_check(void)
 int plans_reset(void **state)
 {
     (void)state;
-    hud_config_read(NULL, &plans.config);
+    hud_config_read((const char *const[]){ "HUDDLE_WISDOM=off", NULL }, &plans.config);
     hud_rules_free(&plans.tuning);
     renew();
     return 0;

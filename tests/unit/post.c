@@ -10,23 +10,24 @@ enum { EAGER_BYTES = 1000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Message number n of a sender, receiver and kind goes to the receive of that number. */
+/* Message number n from a sender to a receiver, of one kind, goes to the receive with the same
+ * number. */
 struct end {
     struct end *next;
     int team, from, to, kind, number;
-    bool sends, taken, told; /* of a send: the receiver has it; the sender knows */
-    char *at;                /* of a send: a copy */
+    bool sends, taken, told; /* for a send: taken by the receiver; reported to the sender as sent */
+    char *at;                /* for a send: a copy */
     size_t bytes;
 };
 static struct end *sent;
-static int numbers[2][GANG_TEAMS][GANG_RANKS][GANG_RANKS][HUD_MESSAGE_KINDS];
+static int numbers[2][RANKS_TEAMS][RANKS_MAX][RANKS_MAX][HUD_MESSAGE_KINDS];
 struct post_office post_office = { .broken_rank = -1 };
 
 static struct end *start(void *arg, int other, int kind, const void *at, size_t bytes, bool sends)
 {
-    struct gang_team *t = arg;
+    struct rank_team *t = arg;
     struct end *e = calloc(1, sizeof *e);
-    int self = t->member->rank;
+    int self = t->of->rank;
 
     if (!e || kind >= HUD_MESSAGE_KINDS)
         abort();
@@ -63,7 +64,7 @@ static int start_receive(void *arg, int rank, int kind, void *to, size_t bytes, 
     return 0;
 }
 
-/* The lock is held. */
+/* Removes a send from the list and frees it. The lock must be held. */
 static void drop(struct end *e)
 {
     struct end **at = &sent;
@@ -75,7 +76,7 @@ static void drop(struct end *e)
     free(e);
 }
 
-/* A send stays in the list, for its receiver. */
+/* Frees a receive. A send stays in the list for its receiver. */
 static void forget(struct end *e)
 {
     if (!e->sends)
@@ -102,7 +103,7 @@ static bool take(struct end *e, size_t *bytes, bool *fits)
     return true;
 }
 
-/* A long one is complete only when it has been received. */
+/* Reports whether a send is complete. A long send is complete only after it was received. */
 static bool is_sent(struct end *e)
 {
     bool is = e->taken || e->bytes <= EAGER_BYTES;
@@ -118,10 +119,10 @@ static int test(void *arg, void **pending, int *done, size_t *bytes)
     struct end *e = *pending;
     bool fits = true;
 
-    const struct gang_team *t = arg;
+    const struct rank_team *t = arg;
     pthread_mutex_lock(&lock);
     int failed = post_office.broken &&
-                 (post_office.broken_rank < 0 || post_office.broken_rank == t->member->rank);
+                 (post_office.broken_rank < 0 || post_office.broken_rank == t->of->rank);
     *done = 0;
     if (!failed)
         *done = e->sends ? is_sent(e) : take(e, bytes, &fits);
@@ -134,11 +135,11 @@ static int test(void *arg, void **pending, int *done, size_t *bytes)
 
 static int look(void *arg, int kind, int *there, size_t *bytes)
 {
-    const struct gang_team *t = arg;
+    const struct rank_team *t = arg;
 
     pthread_mutex_lock(&lock);
     const struct end *s = sent;
-    while (s && (s->team != t->number || s->to != t->member->rank || s->kind != kind || s->taken))
+    while (s && (s->team != t->number || s->to != t->of->rank || s->kind != kind || s->taken))
         s = s->next;
     *there = s != NULL;
     *bytes = s ? s->bytes : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_arena.c - the ledger of an arena. */
+/* test_arena.c - the ledger of an arena: reserving and releasing slices. */
 #include "core/arena/arena.h"
 #include "core/arena/budget.h"
 #include "core/arena/file.h"
-#include "core/team/vacate.h"
+#include "core/slice/team_leave.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static int end(void **state)
     return 0;
 }
 
-/* A mem whose team is this rank's slice alone. */
+/* Returns a mem of a team whose only member has this slice. */
 static struct mem alone(char **slice)
 {
     static const struct mem_policy policy;
@@ -63,7 +63,8 @@ static void slices_do_not_overlap_and_are_zero(void **state)
     assert_int_equal(mem_count_read(&arena.head->stats.leased_bytes), 0);
 }
 
-/* Of two ranks one may have got whole huge pages, and the other ordinary ones. */
+/* Checks sizes for which a rank may get whole huge pages and another rank ordinary pages. Both must
+ * have the same alignment. */
 static void huge_pages_keep_the_alignment(void **state)
 {
     (void)state;
@@ -75,7 +76,7 @@ static void huge_pages_keep_the_alignment(void **state)
     }
 }
 
-static void full_arena_refuses(void **state)
+static void full_arena_rejects_a_slice(void **state)
 {
     size_t whole = hud_arena_free_bytes(&arena), a = hud_arena_reserve(&arena, whole, 1, &why);
 
@@ -88,8 +89,8 @@ static void full_arena_refuses(void **state)
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
 
-/* A slice that is placed on another node gets new pages, and the ledger does not change. */
-static void an_aimed_slice_has_pages_of_its_own(void **state)
+/* Verifies that a slice placed on another node gets new pages, and the ledger does not change. */
+static void slice_placed_on_a_node_has_new_pages(void **state)
 {
     enum { PAGES = 16 };
     int nodes[PAGES];
@@ -107,7 +108,7 @@ static void an_aimed_slice_has_pages_of_its_own(void **state)
     bool known = hud_arena_pages(&arena, a, bytes, nodes) == 0;
     if (arena.node == 0 && known)
         assert_int_equal(mem_count_read(&arena.head->stats.pages_home),
-                         placed + PAGES); /* counted again: they are new */
+                         placed + PAGES); /* counted again, because they are new */
     for (size_t i = 0; i < bytes; i++)
         assert_int_equal(((char *)arena.head + a)[i], 0);
     for (int i = 0; known && i < PAGES; i++)
@@ -116,8 +117,9 @@ static void an_aimed_slice_has_pages_of_its_own(void **state)
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
 
-/* A slice of three members is free again when the third has left, not before; neighbours join. */
-static void left_slices_wait_for_all(void **state)
+/* Verifies that a slice of three members is free after the third has left, and not before. Free
+ * neighbors are joined. */
+static void slice_is_free_after_all_members_have_left(void **state)
 {
     size_t whole = hud_arena_free_bytes(&arena), a = hud_arena_reserve(&arena, whole / 2, 1, &why);
     char *slice = (char *)arena.head + a;
@@ -127,7 +129,7 @@ static void left_slices_wait_for_all(void **state)
     hud_arena_leave(&arena, a, 3);
     for (int left = 0; left < 3; left++) {
         assert_true(hud_arena_free_bytes(&arena) < whole);
-        hud_shm_vacate_leave(&m);
+        hud_shm_team_leave(&m);
     }
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
@@ -145,7 +147,7 @@ static void ten_thousand_cycles_do_not_grow(void **state)
         struct mem m = alone(&slice);
         assert_true(a != 0);
         hud_arena_leave(&arena, a, 1);
-        hud_shm_vacate_leave(&m);
+        hud_shm_team_leave(&m);
     }
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
     assert_true(arena.committed_bytes <= MB / 2);
@@ -161,9 +163,9 @@ static void home_of_a_flag_is_its_arena(void **state)
     hud_arena_release(&arena, a);
 }
 
-/* The program closed our descriptor and opened a file of its own under its number: that file must
- * not be touched. */
-static void a_stolen_descriptor_is_left_alone(void **state)
+/* Simulates a program that closes huddle's descriptor and opens a file with the same number. The
+ * file must not be changed. */
+static void file_with_a_stolen_descriptor_is_not_changed(void **state)
 {
     struct arena a;
     char name[] = "/tmp/huddle-test-XXXXXX";
@@ -179,8 +181,9 @@ static void a_stolen_descriptor_is_left_alone(void **state)
     unlink(name);
 }
 
-/* Beyond RLIMIT_FSIZE a file that grows raises SIGXFSZ: asked about first. */
-static void file_size_limit_is_no_signal(void **state)
+/* Verifies that RLIMIT_FSIZE is checked first, because a file growing beyond this limit raises
+ * SIGXFSZ. */
+static void file_size_limit_raises_no_signal(void **state)
 {
     int status;
 
@@ -196,7 +199,7 @@ static void file_size_limit_is_no_signal(void **state)
     assert_int_equal(status, 0);
 }
 
-/* What RLIMIT_AS leaves serves the MPI and the program first. */
+/* Verifies that most of the space below RLIMIT_AS remains for the MPI and the program. */
 static void address_space_is_left_to_others(void **state)
 {
     int status;
@@ -208,7 +211,7 @@ static void address_space_is_left_to_others(void **state)
         struct rlimit max = { RLIM_INFINITY, RLIM_INFINITY };
         long pages;
         if (!file || fscanf(file, "%ld", &pages) != 1)
-            _exit(0); /* then no limit is seen */
+            _exit(0); /* without the file no limit is known */
         bool before = hud_budget_has_space(10 * MB, 1000);
         max.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 300 * MB;
         setrlimit(RLIMIT_AS, &max);
@@ -224,13 +227,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_do_not_overlap_and_are_zero),
         cmocka_unit_test(huge_pages_keep_the_alignment),
-        cmocka_unit_test(full_arena_refuses),
-        cmocka_unit_test(left_slices_wait_for_all),
+        cmocka_unit_test(full_arena_rejects_a_slice),
+        cmocka_unit_test(slice_is_free_after_all_members_have_left),
         cmocka_unit_test(ten_thousand_cycles_do_not_grow),
         cmocka_unit_test(home_of_a_flag_is_its_arena),
-        cmocka_unit_test(a_stolen_descriptor_is_left_alone),
-        cmocka_unit_test(file_size_limit_is_no_signal),
-        cmocka_unit_test(an_aimed_slice_has_pages_of_its_own),
+        cmocka_unit_test(file_with_a_stolen_descriptor_is_not_changed),
+        cmocka_unit_test(file_size_limit_raises_no_signal),
+        cmocka_unit_test(slice_placed_on_a_node_has_new_pages),
         cmocka_unit_test(address_space_is_left_to_others),
     };
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_arrivals.c - a team's descriptors arrive whatever else is sent to its sockets, and a bad one
- * concerns the set-up that waits for it. */
+/* test_arrivals.c - a team's descriptors arrive even if anything else is sent to its sockets, and a
+ * bad message fails only the set-up that waits for it. */
 #define _GNU_SOURCE
 #include "ends.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,13 +22,13 @@
 
 #include <cmocka.h>
 
-static void two_swap_arenas(void **state)
+static void two_members_exchange_arenas(void **state)
 {
-    int before = ends_descriptors();
+    int before = open_descriptors();
 
     (void)state;
     ends_set_up_well();
-    assert_int_equal(ends_descriptors(), before);
+    assert_int_equal(open_descriptors(), before);
 }
 
 static bool flooding;
@@ -54,11 +53,11 @@ static void *flood(void *arg)
     return NULL;
 }
 
-/* Floods from before the set-up to its end, with descriptors, of our own user even: it is done, and
- * a bounded number of them is kept. */
-static void a_flood_does_not_keep_a_team_from_its_arenas(void **state)
+/* Floods the sockets with messages with descriptors, even from the same user, during a whole
+ * set-up. The set-up must succeed, and keep a bounded number of descriptors. */
+static void flooded_sockets_still_receive_the_arenas(void **state)
 {
-    int before = ends_descriptors();
+    int before = open_descriptors();
     pthread_t thread;
 
     (void)state;
@@ -70,28 +69,29 @@ static void a_flood_does_not_keep_a_team_from_its_arenas(void **state)
     ends_set_up_well();
     __atomic_store_n(&flooding, false, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
-    assert_true(ends_descriptors() <= before + 2 * PEERS_EARLY);
+    assert_true(open_descriptors() <= before + 2 * PEERS_EARLY);
     assert_false(hud_peers_lost(&a.peers) || hud_peers_lost(&b.peers));
 }
 
-/* A message for this set-up that is bad: this one is refused, at once, and the next one is not. */
+/* Sends a bad message for a set-up, which must fail at once. The next set-up must succeed. */
 static void bad(const struct handover *message, int fd, int copies)
 {
-    int rc_a, rc_b, before = ends_descriptors();
+    int rc_a, rc_b, before = open_descriptors();
 
     assert_int_equal(ends_send(stranger, &cards[0], message, sizeof *message, fd, copies), 0);
-    hud_peers_find_or_add(&b.peers, cards[0].nonce)->sent = true; /* so it thinks */
+    hud_peers_find_or_add(&b.peers, cards[0].nonce)->sent = true; /* pretend, so that b sends no
+                                                                   * message */
     ends_set_up(&rc_a, &rc_b);
     assert_int_equal(rc_a, 2);
     assert_int_equal(rc_b, 0);
-    assert_int_equal(ends_descriptors(), before);
+    assert_int_equal(open_descriptors(), before);
     assert_false(hud_peers_lost(&a.peers) || hud_peers_lost(&b.peers));
     hud_peers_send_again(&a.peers, cards, 2);
     hud_peers_send_again(&b.peers, cards, 2);
     ends_set_up_well();
 }
 
-static void a_wrong_size_is_of_one_set_up(void **state)
+static void wrong_size_fails_one_set_up_only(void **state)
 {
     struct handover message = ends_says(&cards[1]);
 
@@ -100,15 +100,15 @@ static void a_wrong_size_is_of_one_set_up(void **state)
     bad(&message, b.arena.file.fd, 1);
 }
 
-static void a_wrong_file_is_of_one_set_up(void **state)
+static void wrong_file_fails_one_set_up_only(void **state)
 {
     struct handover message = ends_says(&cards[1]);
 
     (void)state;
-    bad(&message, a.arena.file.fd, 1); /* sealed, of that size, and of another nonce */
+    bad(&message, a.arena.file.fd, 1); /* sealed and of the right size, but with another nonce */
 }
 
-static void a_file_that_can_shrink_is_of_one_set_up(void **state)
+static void unsealed_file_fails_one_set_up_only(void **state)
 {
     struct handover message = ends_says(&cards[1]);
     int file = memfd_create("open", MFD_CLOEXEC);
@@ -120,7 +120,7 @@ static void a_file_that_can_shrink_is_of_one_set_up(void **state)
     close(file);
 }
 
-static void too_many_descriptors_are_of_one_set_up(void **state)
+static void too_many_descriptors_fail_one_set_up_only(void **state)
 {
     struct handover message = ends_says(&cards[1]);
 
@@ -128,7 +128,7 @@ static void too_many_descriptors_are_of_one_set_up(void **state)
     bad(&message, b.arena.file.fd, 2);
 }
 
-static void no_descriptor_is_of_one_set_up(void **state)
+static void missing_descriptor_fails_one_set_up_only(void **state)
 {
     struct handover message = ends_says(&cards[1]);
 
@@ -136,42 +136,43 @@ static void no_descriptor_is_of_one_set_up(void **state)
     bad(&message, 0, 0);
 }
 
-/* A second message of a nonce that is mapped already, and one that came before its set-up. */
-static void replays_and_early_ones(void **state)
+/* Sends a second message for a nonce that is mapped already, and a message before its set-up. */
+static void replays_are_dropped_and_early_messages_kept(void **state)
 {
     struct handover message = ends_says(&cards[1]);
     struct peer_card nobody = { .bytes = BYTES, .nonce = { 1 } };
     struct peer_card with_nobody[2];
     char *base[2];
-    int before = ends_descriptors();
+    int before = open_descriptors();
 
     (void)state;
     memcpy(with_nobody, (struct peer_card[]){ cards[0], nobody }, sizeof with_nobody);
     if (!hud_handover_is_user(geteuid()))
-        skip(); /* early ones are kept for one's own user only */
+        skip(); /* early messages are kept only from the same user */
     assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, b.arena.file.fd, 1),
                      0);
     with_nobody[1].socket[0] = '\0';
     hud_peers_find_or_add(&a.peers, nobody.nonce)->failed = true;
     struct handover garbled = { .bytes = BYTES - 4096,
-                                .nonce = { 1 } }; /* ends the wait for a member that is not there */
+                                .nonce = { 1 } }; /* ends the wait for a member that does not
+                                                   * exist */
     assert_int_equal(ends_send(stranger, &cards[0], &garbled, sizeof garbled, b.arena.file.fd, 1),
                      0);
     assert_int_equal(hud_peers_map(&a.peers, &a.arena, with_nobody, 2, 0, NULL, NULL, base), 2);
-    assert_int_equal(ends_descriptors(), before + 1); /* the early one */
+    assert_int_equal(open_descriptors(), before + 1); /* the early message's */
     hud_peers_find_or_add(&b.peers, cards[0].nonce)->sent = true;
     ends_set_up_well();
-    assert_int_equal(ends_descriptors(), before);
+    assert_int_equal(open_descriptors(), before);
     assert_int_equal(ends_send(stranger, &cards[0], &message, sizeof message, b.arena.file.fd, 1),
                      0);
     hud_peers_find(&a.peers, nobody.nonce)->failed = false;
     assert_int_equal(ends_send(stranger, &cards[0], &garbled, sizeof garbled, b.arena.file.fd, 1),
                      0);
     assert_int_equal(hud_peers_map(&a.peers, &a.arena, with_nobody, 2, 0, NULL, NULL, base), 2);
-    assert_int_equal(ends_descriptors(), before); /* the replay went */
+    assert_int_equal(open_descriptors(), before); /* the replay was dropped */
 }
 
-static void a_longer_file_is_of_one_set_up(void **state)
+static void longer_file_fails_one_set_up_only(void **state)
 {
     struct handover message = ends_says(&cards[1]);
     int file = memfd_create("longer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -185,14 +186,15 @@ static void a_longer_file_is_of_one_set_up(void **state)
     close(file);
 }
 
-/* Early messages of nonces that nobody ever expects, in rounds that the queue holds; from this
- * process, or from one of another user. */
+/* Sends early messages with nonces never expected, in rounds that the queue can hold, from this
+ * process or from a process of another user. */
 static void send_early(bool as_another)
 {
     enum { ROUNDS = 8, EACH = 6 };
     struct peer_card with_nobody[2] = { cards[0], { .bytes = BYTES, .nonce = { 1 } } };
     struct handover garbled = { .bytes = 1,
-                                .nonce = { 1 } }; /* ends the wait for a member that is not there */
+                                .nonce = { 1 } }; /* ends the wait for a member that does not
+                                                   * exist */
     char *base[2];
     int status;
 
@@ -218,33 +220,33 @@ static void send_early(bool as_another)
     }
 }
 
-static void few_early_ones_are_kept(void **state)
+static void number_of_early_messages_kept_is_bounded(void **state)
 {
-    int before = ends_descriptors();
+    int before = open_descriptors();
 
     (void)state;
     if (!hud_handover_is_user(geteuid()))
         skip();
     send_early(false);
-    assert_int_equal(ends_descriptors(), before + PEERS_EARLY);
+    assert_int_equal(open_descriptors(), before + PEERS_EARLY);
 }
 
-static void early_ones_of_others_do_not_enter(void **state)
+static void early_messages_of_other_users_are_dropped(void **state)
 {
-    int before = ends_descriptors();
+    int before = open_descriptors();
 
     (void)state;
     if (geteuid() != 0) {
-        print_message("another user can be made by root only: skipped\n");
+        print_message("only root can become another user: skipped\n");
         skip();
     }
     send_early(true);
-    assert_int_equal(ends_descriptors(), before);
+    assert_int_equal(open_descriptors(), before);
 }
 
-/* No descriptor free: this set-up is refused, without a wait, and the next one after there is room
- * again is not. */
-static void a_full_table_is_of_one_set_up(void **state)
+/* Leaves no descriptor free. This set-up must fail without waiting, and the next must succeed when
+ * descriptors are free again. */
+static void full_descriptor_table_fails_one_set_up_only(void **state)
 {
     struct handover message = ends_says(&cards[1]);
     struct rlimit all, few;
@@ -272,8 +274,8 @@ static void count_turn(void *arg)
     ++*(int *)arg;
 }
 
-/* Where the members' sockets are in network namespaces of their own, a name may be a stranger's:
- * nothing is sent, and nobody waits. */
+/* Puts the members' sockets in different network namespaces, where a name may be a stranger's. No
+ * message may be sent, and no rank may wait. */
 static void nothing_is_sent_to_another_network(void **state)
 {
     struct handover seen;
@@ -285,11 +287,11 @@ static void nothing_is_sent_to_another_network(void **state)
     int turns = 0;
     assert_int_equal(hud_peers_map(&a.peers, &a.arena, two, 2, 0, count_turn, &turns, base), 2);
     assert_int_equal(turns, 1);
-    assert_int_equal(hud_handover_look(&b.peers.sock, &seen), HANDOVER_NONE);
+    assert_int_equal(hud_handover_peek(&b.peers.sock, &seen), HANDOVER_NONE);
 }
 
-/* Nothing can come from a rank without a socket, nor reach it: nobody waits, and other teams are
- * not refused for that. */
+/* Removes a rank's socket, so the rank can neither send nor receive. No rank may wait, and other
+ * teams must not fail because of this. */
 static void nobody_waits_for_a_rank_without_a_socket(void **state)
 {
     struct peer_card two[2] = { cards[0], cards[1] };
@@ -310,18 +312,18 @@ static void nobody_waits_for_a_rank_without_a_socket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(two_swap_arenas),
-        CASE(a_flood_does_not_keep_a_team_from_its_arenas),
-        CASE(a_wrong_size_is_of_one_set_up),
-        CASE(a_wrong_file_is_of_one_set_up),
-        CASE(a_file_that_can_shrink_is_of_one_set_up),
-        CASE(too_many_descriptors_are_of_one_set_up),
-        CASE(no_descriptor_is_of_one_set_up),
-        CASE(replays_and_early_ones),
-        CASE(a_longer_file_is_of_one_set_up),
-        CASE(few_early_ones_are_kept),
-        CASE(early_ones_of_others_do_not_enter),
-        CASE(a_full_table_is_of_one_set_up),
+        CASE(two_members_exchange_arenas),
+        CASE(flooded_sockets_still_receive_the_arenas),
+        CASE(wrong_size_fails_one_set_up_only),
+        CASE(wrong_file_fails_one_set_up_only),
+        CASE(unsealed_file_fails_one_set_up_only),
+        CASE(too_many_descriptors_fail_one_set_up_only),
+        CASE(missing_descriptor_fails_one_set_up_only),
+        CASE(replays_are_dropped_and_early_messages_kept),
+        CASE(longer_file_fails_one_set_up_only),
+        CASE(number_of_early_messages_kept_is_bounded),
+        CASE(early_messages_of_other_users_are_dropped),
+        CASE(full_descriptor_table_fails_one_set_up_only),
         CASE(nothing_is_sent_to_another_network),
         CASE(nobody_waits_for_a_rank_without_a_socket),
     };

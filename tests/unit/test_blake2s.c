@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_blake2s.c - the hash is BLAKE2s. */
-#include "core/team/blake2s.h"
+#include "core/job/blake2s.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-/* RFC 7693, appendix B, and the reference implementation's of an empty text, of one block, and of
- * bytes 0, 1, ..., 254, in pieces. */
-static void the_hash_is_blake2s(void **state)
+/* Compares with RFC 7693, appendix B, and with the reference implementation's hashes of an empty
+ * text, of a block, and of bytes 0, 1, ..., 254, added in parts. */
+static void hash_equals_known_blake2s_values(void **state)
 {
     static const struct {
         size_t bytes;
@@ -44,7 +44,7 @@ static void the_hash_is_blake2s(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(the_hash_is_blake2s) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(hash_equals_known_blake2s_values) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_check.c - HUDDLE_CHECK without an MPI: what is said of calls that differ, exactly, and that
- * those who agree hear nothing. */
-#include "roll.h"
+/* test_check.c - HUDDLE_CHECK without an MPI: the exact reports of calls that differ, and no report
+ * if the ranks agree. */
+#include "checked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { CALLS = 200 };
 
 static void reduce(struct rank *r, size_t bytes, const char *op)
 {
-    roll_enter(r, "allreduce", -1, bytes, op);
+    checked_enter(r, "allreduce", -1, bytes, op);
     hud_team_exit(r->team);
 }
 
@@ -23,160 +23,157 @@ static void broadcast(struct rank *r, size_t bytes, int root)
         hud_team_exit(r->team);
 }
 
-/* Those inside another call are its own affair; those of zero bytes are none. */
-static void agree(struct rank *r)
+/* Makes calls in which the ranks agree. Calls inside another call and calls of zero bytes are not
+ * compared. */
+static void make_equal_calls(struct rank *r)
 {
     for (int i = 0; i < CALLS; i++) {
         broadcast(r, 8, i % RANKS);
         reduce(r, 16, "MPI_SUM");
-        reduce(r, r->number % 2 ? 0 : 0, "MPI_MAX");
-        roll_enter(r, "alltoallv", -1, HUD_ANY_BYTES, NULL);
-        for (int nested = 0; nested < r->number; nested++)
+        reduce(r, r->rank % 2 ? 0 : 0, "MPI_MAX");
+        checked_enter(r, "alltoallv", -1, HUD_ANY_BYTES, NULL);
+        for (int nested = 0; nested < r->rank; nested++)
             reduce(r, (size_t)nested + 1, NULL);
         hud_team_exit(r->team);
-        if (hud_barrier(r->team) != HUD_OK)
-            abort();
+        MUST(r, hud_barrier(r->team) == HUD_OK);
     }
 }
 
-static void those_who_agree_hear_nothing(void **state)
+static void equal_calls_are_not_reported(void **state)
 {
     (void)state;
-    assert_string_equal(roll_said(agree), "");
+    assert_string_equal(checked_stderr_of(make_equal_calls), "");
 }
 
-static void differ(struct rank *r)
+static void make_different_calls(struct rank *r)
 {
     hud_barrier(r->team);
-    if (r->number == 2)
+    if (r->rank == 2)
         reduce(r, 8, "MPI_SUM");
     else
-        broadcast(r, r->number == 3 ? 9 : 8, 1);
-    broadcast(r, 8, r->number); /* said once a team */
+        broadcast(r, r->rank == 3 ? 9 : 8, 1);
+    broadcast(r, 8, r->rank); /* not reported, because only the first difference of a team is */
     hud_barrier(r->team);
 }
 
-static void a_difference_is_said_once(void **state)
+static void difference_is_reported_once(void **state)
 {
     (void)state;
     assert_string_equal(
-        roll_said(differ),
+        checked_stderr_of(make_different_calls),
         "huddle: check: call 2 of everybody (4 ranks): ranks 0-1 call MPI_Bcast(root 1, 8 bytes); "
-        "rank 2 calls MPI_Allreduce(8 bytes, MPI_SUM); rank 3 calls MPI_Bcast(root 1, 9 bytes)\n");
+        "rank 2 calls MPI_Allreduce(8 bytes, MPI_SUM); rank 3 calls MPI_Bcast(root 1, 9 bytes); "
+        "these calls fall back to MPI, where ranks may wait forever (HUDDLE_CHECK=abort ends "
+        "the job instead)\n");
 }
 
-static void unequal_is_passed_by(struct rank *r)
+static void broadcast_from_different_roots(struct rank *r)
 {
     hud_barrier(r->team);
     char byte = 0;
     struct hud_view view = { .base = &byte, .bytes = 1 };
-    if (hud_bcast(r->team, &view, r->number) != HUD_PASS)
-        abort();
+    MUST(r, hud_bcast(r->team, &view, r->rank) == HUD_PASS);
     hud_team_exit(r->team);
-    if (hud_bcast(r->team, &view, 0) != HUD_OK)
-        abort();
+    MUST(r, hud_bcast(r->team, &view, 0) == HUD_OK);
 }
 
-static void a_call_that_differs_is_passed_on_by_all(void **state)
+static void call_that_differs_falls_back_on_all_ranks(void **state)
 {
     (void)state;
     assert_non_null(strstr(
-        roll_said(unequal_is_passed_by),
+        checked_stderr_of(broadcast_from_different_roots),
         "rank 0 calls MPI_Bcast(root 0, 1 bytes); rank 1 calls MPI_Bcast(root 1, 1 bytes); "));
 }
 
-static void nested_is_passed_on(struct rank *r)
+static void call_inside_different_calls(struct rank *r)
 {
     char byte = 0;
     struct hud_view view = { .base = &byte, .bytes = 1 };
 
     hud_barrier(r->team);
-    roll_enter(r, r->number % 2 ? "scan" : "allreduce", -1, 8, NULL);
+    checked_enter(r, r->rank % 2 ? "scan" : "allreduce", -1, 8, NULL);
     for (int i = 0; i < 2; i++) {
-        if (hud_bcast(r->team, &view, 0) != HUD_PASS)
-            abort();
+        MUST(r, hud_bcast(r->team, &view, 0) == HUD_PASS);
         hud_team_exit(r->team);
     }
     hud_team_exit(r->team);
     reduce(r, 8, NULL);
-    roll_enter(r, "scan", -1, 8, NULL);
-    if (hud_bcast(r->team, &view, 0) != HUD_OK)
-        abort();
+    checked_enter(r, "scan", -1, 8, NULL);
+    MUST(r, hud_bcast(r->team, &view, 0) == HUD_OK);
     hud_team_exit(r->team);
 }
 
-static void what_is_inside_a_call_that_differs_is_passed_on_too(void **state)
+static void calls_inside_a_call_that_differs_fall_back_too(void **state)
 {
     (void)state;
-    assert_non_null(strstr(roll_said(nested_is_passed_on), "call 2 of everybody"));
+    assert_non_null(strstr(checked_stderr_of(call_inside_different_calls), "call 2 of everybody"));
 }
 
 static void reduce_first(struct rank *r)
 {
     reduce(r, 8, NULL);
-    roll_meet(r);
-    if (hud_barrier(r->team) != HUD_PASS)
-        abort();
+    ranks_meet(r);
+    MUST(r, hud_barrier(r->team) == HUD_PASS);
 }
 
-static void who_cannot_take_part_comes_and_says_so(void **state)
+static void rank_with_a_bad_setting_reports_it_once(void **state)
 {
+    static const char *const bogus[] = { "HUDDLE_CHECK=1", "HUDDLE_CHECK_TIMEOUT=1",
+                                         "HUDDLE_BCAST=bogus", NULL },
+                             *const off[] = { "HUDDLE_CHECK=1", "HUDDLE=off", NULL };
+
     (void)state;
-    roll.of_rank_1 = "HUDDLE_BCAST=bogus";
+    struct ranks all = { .of_rank = { [1] = bogus }, .body = reduce_first };
     const char *line =
-        strstr(roll_said(reduce_first), "huddle: rank 1: HUDDLE_BCAST=bogus is not understood");
+        strstr(checked_stderr(all), "huddle: rank 1: HUDDLE_BCAST=bogus is not valid");
     assert_true(line && strchr(line, '\n') == line + strlen(line) - 1);
-    roll.of_rank_1 = "HUDDLE=off";
-    assert_string_equal(roll_said(reduce_first), "");
-    roll.of_rank_1 = NULL;
+    all.of_rank[1] = off;
+    assert_string_equal(checked_stderr(all), "");
 }
 
 static void begin_with_a_barrier(struct rank *r)
 {
     reduce(r, 8, NULL);
-    roll_meet(r);
-    if (hud_barrier(r->team) != HUD_OK)
-        abort();
-    reduce(r, r->number == 1 ? 16 : 8, NULL);
+    ranks_meet(r);
+    MUST(r, hud_barrier(r->team) == HUD_OK);
+    reduce(r, r->rank == 1 ? 16 : 8, NULL);
 }
 
-static void without_names_a_team_begins_with_a_call_that_huddle_takes(void **state)
+static void creates_team_at_first_handled_call_when_unnamed(void **state)
 {
     (void)state;
-    roll.in_a_job = true;
     assert_string_equal(
-        roll_said(begin_with_a_barrier),
+        checked_stderr((struct ranks){ .in_a_job = true, .body = begin_with_a_barrier }),
         "huddle: check: call 2 of everybody (4 ranks): ranks 0, 2-3 call MPI_Allreduce(8 bytes); "
-        "rank 1 calls MPI_Allreduce(16 bytes)\n");
-    roll.in_a_job = false;
+        "rank 1 calls MPI_Allreduce(16 bytes); these calls fall back to MPI, where ranks may wait "
+        "forever (HUDDLE_CHECK=abort ends the job instead)\n");
 }
 
 static void reduce_nothing(struct rank *r)
 {
-    if (r->number % 2)
+    if (r->rank % 2)
         reduce(r, 0, NULL);
-    roll_meet(r);
-    if (hud_barrier(r->team) != HUD_OK)
-        abort();
+    ranks_meet(r);
+    MUST(r, hud_barrier(r->team) == HUD_OK);
 }
 
-static void zero_bytes_set_nothing_up(void **state)
+static void calls_of_zero_bytes_create_no_team(void **state)
 {
     (void)state;
-    assert_string_equal(roll_said(reduce_nothing), "");
+    assert_string_equal(checked_stderr_of(reduce_nothing), "");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(those_who_agree_hear_nothing),
-        cmocka_unit_test(a_difference_is_said_once),
-        cmocka_unit_test(a_call_that_differs_is_passed_on_by_all),
-        cmocka_unit_test(what_is_inside_a_call_that_differs_is_passed_on_too),
-        cmocka_unit_test(who_cannot_take_part_comes_and_says_so),
-        cmocka_unit_test(without_names_a_team_begins_with_a_call_that_huddle_takes),
-        cmocka_unit_test(zero_bytes_set_nothing_up),
+        cmocka_unit_test(equal_calls_are_not_reported),
+        cmocka_unit_test(difference_is_reported_once),
+        cmocka_unit_test(call_that_differs_falls_back_on_all_ranks),
+        cmocka_unit_test(calls_inside_a_call_that_differs_fall_back_too),
+        cmocka_unit_test(rank_with_a_bad_setting_reports_it_once),
+        cmocka_unit_test(creates_team_at_first_handled_call_when_unnamed),
+        cmocka_unit_test(calls_of_zero_bytes_create_no_team),
     };
 
-    return roll_open() || cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

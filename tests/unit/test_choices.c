@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_choices.c - the table of all choices of a collective says what single questions say, and
- * leaves no number of ranks and no size out. */
+/* test_choices.c - the table of all choices of a collective agrees with single queries, and
+ * contains every number of ranks and every size. */
 #include "coll/coll.h"
-#include "huddle/huddle.h"
+#include "tools/query/answers.h"
 
 #include <jansson.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #define MACHINE "pack:2 numa:2(memory=32GiB) core:16 pu:1"
 
-static const struct hud_described KNOWN = { .intel = 1, .direct = 1, .quick = 1 };
+static const struct hud_described KNOWN = { .direct = 1, .quick = 1 };
 
 enum { FIRST = 2, LAST = 130, BANDS = 8 };
 
@@ -37,7 +37,7 @@ static json_t *choices(const char *collective)
     return parsed(text);
 }
 
-/* The piece of an axis, and a single question, agree on what serves and why. */
+/* Checks that a piece of an axis and a single query have the same algorithm and reason. */
 static void agrees(const char *collective, int ranks, json_int_t bytes, const json_t *piece)
 {
     const struct hud_question q = { collective, (size_t)bytes, ranks, "core", MACHINE, &KNOWN };
@@ -50,12 +50,14 @@ static void agrees(const char *collective, int ranks, json_int_t bytes, const js
     json_object_del(serves, "doc");
     if (!json_equal(serves, json_object_get(piece, "serves")) ||
         !json_equal(json_object_get(answer, "why"), json_object_get(piece, "why")))
-        fail_msg("%s of %lld bytes, %d ranks: the table says something else", collective,
-                 (long long)bytes, ranks);
+        fail_msg(
+            "%s of %lld bytes, %d ranks: the table has another algorithm or reason than the query",
+            collective, (long long)bytes, ranks);
     json_decref(answer);
 }
 
-/* Corners of all pieces, which follow each other without a gap. */
+/* Checks that the pieces follow each other without a gap, and agree with queries at their
+ * corners. */
 static void check_pieces(const char *collective, int ranks, const json_t *pieces)
 {
     json_int_t next = 0;
@@ -81,7 +83,7 @@ static bool same_choices(const json_t *a, const json_t *b)
            json_equal(json_object_get(a, "oversubscribed"), json_object_get(b, "oversubscribed"));
 }
 
-/* Bands follow each other, and differ; the corners of some of them are asked about. */
+/* Checks that bands follow each other and differ, and checks the corners of some of them. */
 static void check_bands(const char *collective)
 {
     json_t *answer = choices(collective), *bands = json_object_get(answer, "bands"), *band;
@@ -103,7 +105,7 @@ static void check_bands(const char *collective)
     json_decref(answer);
 }
 
-static void the_table_agrees_with_single_questions(void **state)
+static void table_agrees_with_single_queries(void **state)
 {
     (void)state;
     for (int kind = 0; kind < COLL_KINDS; kind++)
@@ -119,7 +121,7 @@ static int forget(void **state)
     return 0;
 }
 
-static void and_so_it_does_with_settings(void **state)
+static void table_agrees_with_single_queries_under_settings(void **state)
 {
     (void)state;
     setenv("HUDDLE_ALLREDUCE", "exchange", 1);
@@ -132,8 +134,8 @@ static void and_so_it_does_with_settings(void **state)
     json_decref(answer);
 }
 
-/* 64 cores: more ranks are oversubscribed. */
-static void the_regime_is_part_of_the_choice(void **state)
+/* Verifies that with more ranks than the 64 cores the choice is for oversubscribed ranks. */
+static void oversubscribed_ranks_have_their_own_choices(void **state)
 {
     json_t *answer = choices("barrier"), *bands = json_object_get(answer, "bands"), *band;
     size_t i;
@@ -148,7 +150,7 @@ static void the_regime_is_part_of_the_choice(void **state)
     json_decref(answer);
 }
 
-static void what_is_not_understood_is_refused(void **state)
+static void invalid_queries_are_rejected(void **state)
 {
     static const struct {
         struct hud_question q;
@@ -172,10 +174,10 @@ static void what_is_not_understood_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_agrees_with_single_questions),
-        cmocka_unit_test_teardown(and_so_it_does_with_settings, forget),
-        cmocka_unit_test(the_regime_is_part_of_the_choice),
-        cmocka_unit_test(what_is_not_understood_is_refused),
+        cmocka_unit_test(table_agrees_with_single_queries),
+        cmocka_unit_test_teardown(table_agrees_with_single_queries_under_settings, forget),
+        cmocka_unit_test(oversubscribed_ranks_have_their_own_choices),
+        cmocka_unit_test(invalid_queries_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

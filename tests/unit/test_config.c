@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_config.c - settings: defaults, units, words, what is refused and how it is said. */
+/* test_config.c - settings: defaults, units, words, invalid values and their error messages. */
 #include "coll/coll.h"
 #include "core/config/config.h"
 #include "core/config/text.h"
@@ -14,7 +14,7 @@
 
 static struct config config;
 
-/* Reads with these host settings and nothing in the environment. */
+/* Reads these host settings and an empty environment. */
 static void read_host(const char *const *settings)
 {
     hud_config_read(settings, &config);
@@ -22,7 +22,7 @@ static void read_host(const char *const *settings)
 
 #define READ(...) read_host((const char *const[]){ __VA_ARGS__, NULL })
 
-static void defaults_are_fine(void **state)
+static void defaults_are_valid(void **state)
 {
     (void)state;
     hud_config_read(NULL, &config);
@@ -34,10 +34,10 @@ static void defaults_are_fine(void **state)
     assert_string_equal(config.origin[SET_MEMORY], "default");
 }
 
-static void units_scale(void **state)
+static void units_are_applied(void **state)
 {
     (void)state;
-    READ("HUDDLE_MEMORY=3M", "HUDDLE_LEASE=17k", "HUDDLE_BCAST_QUEUE_FRAGMENT=8K");
+    READ("HUDDLE_MEMORY=3M", "HUDDLE_LEASE=17k", "HUDDLE_LAB_BCAST_QUEUE_FRAGMENT=8K");
     assert_string_equal(config.error, "");
     assert_int_equal(config.number[SET_MEMORY], 3 << 20);
     assert_int_equal(config.number[SET_LEASE], 17 << 10);
@@ -46,7 +46,7 @@ static void units_scale(void **state)
             assert_int_equal(config.param[a][0], 8192);
 }
 
-static void words_choose(void **state)
+static void words_are_accepted(void **state)
 {
     (void)state;
     READ("HUDDLE_BARRIER=mpi", "HUDDLE_BCAST=queue", "HUDDLE=0");
@@ -56,7 +56,35 @@ static void words_choose(void **state)
     assert_int_equal(config.number[SET_ON], SWITCH_OFF);
 }
 
-static void an_empty_value_is_none(void **state)
+static void wisdom_is_a_word_or_a_path(void **state)
+{
+    static const struct {
+        const char *setting;
+        enum config_wisdom means;
+    } given[] = {
+        { "HUDDLE_WISDOM=off", WISDOM_OFF },   { "HUDDLE_WISDOM=0", WISDOM_OFF },
+        { "HUDDLE_WISDOM=on", WISDOM_ON },     { "HUDDLE_WISDOM=1", WISDOM_ON },
+        { "HUDDLE_WISDOM=read", WISDOM_READ }, { "HUDDLE_WISDOM=./my.rules", WISDOM_FILE }
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        READ(given[i].setting);
+        assert_string_equal(config.error, "");
+        assert_int_equal(config.number[SET_WISDOM], given[i].means);
+    }
+    uint64_t agree = config.agree;
+    assert_string_equal(config.text[SET_WISDOM], "./my.rules");
+    READ("HUDDLE_WISDOM=/another/file"); /* only one rank reads it */
+    assert_true(config.agree == agree);
+    READ("HUDDLE_WISDOM=read");
+    assert_true(config.agree != agree);
+    READ("HUDDLE_WISDOM=my.rules");
+    assert_string_equal(config.error, "HUDDLE_WISDOM=my.rules is not valid (accepted: off, "
+                                      "on, read or a path with a /)");
+}
+
+static void empty_value_means_the_default(void **state)
 {
     (void)state;
     READ("HUDDLE_MEMORY=");
@@ -66,22 +94,24 @@ static void an_empty_value_is_none(void **state)
     assert_int_equal(config.number[SET_ON], SWITCH_ON);
 }
 
-/* One line: the variable, the value, what is accepted. */
-static void bad_values_are_named(void **state)
+/* Expects a one-line message with the variable, the value and the accepted values. */
+static void bad_values_are_reported(void **state)
 {
     static const char *const bad[][3] = {
-        { "HUDDLE_MEMORY=lots", "lots", "number of bytes" },
-        { "HUDDLE_MEMORY=-1", "-1", "number of bytes" },
-        { "HUDDLE_MEMORY=3X", "3X", "number of bytes" },
+        { "HUDDLE_MEMORY=lots", "lots is not valid", "number of bytes" },
+        { "HUDDLE_MEMORY=-1", "-1 is out of range", "number of bytes" },
+        { "HUDDLE_MEMORY=3X", "3X is not valid", "number of bytes" },
         { "HUDDLE_MEMORY=3KB", "3KB", "number of bytes" },
-        { "HUDDLE_MEMORY=99999999999G", "99999999999G", "to" },
+        { "HUDDLE_MEMORY=99999999999G", "99999999999G is out of range", "to" },
         { "HUDDLE_LEASE=0", "=0", "from 4096 to" },
-        { "HUDDLE_LEASE=4095", "=4095", "from 4096 to" },
+        { "HUDDLE_LEASE=4095", "=4095 is out of range", "from 4096 to" },
         { "HUDDLE_BCAST=fast", "fast", "inline" },
         { "HUDDLE_STATS=json:", "json:", "json:FILE" },
-        { "HUDDLE_LEVELS_OFF=numa,moon", "moon", "socket" },
-        { "HUDDLE_BCAST_QUEUE_SETS=0", "=0", "from 1 to 8" },
-        { "HUDDLE_BCAST_QUEUE_SETS=2K", "2K", "from 1 to 8" },
+        { "HUDDLE_LAB_LEVELS_OFF=numa,moon", "moon", "socket" },
+        { "HUDDLE_LAB_BCAST_QUEUE_SETS=0", "=0 is out of range", "from 1 to 8" },
+        { "HUDDLE_LAB_BCAST_QUEUE_SETS=2K", "2K is not valid", "from 1 to 8" },
+        { "HUDDLE_BCAST_QUEUE_SETS=2", "not a setting", "renamed to HUDDLE_LAB_BCAST_QUEUE_SETS" },
+        { "HUDDLE_PLACEMENT=off", "not a setting", "renamed to HUDDLE_LAB_PLACEMENT" },
         { "HUDDLE_MEMORY=\n3M", "?3M", "number of bytes" },
         { "HUDDLE_MEMORY= 3M", " 3M", "number of bytes" },
         { "HUDDLE_MEMORY=+3M", "+3M", "number of bytes" },
@@ -105,8 +135,9 @@ static void bad_values_are_named(void **state)
     assert_true(hud_text_is_plain(config.error));
 }
 
-/* A line each, the first of them first; the last has the number of those beyond the room. */
-static void all_bad_values_are_named(void **state)
+/* Expects a line per bad value, the first of them in `error`. The last line has the number of
+ * further values. */
+static void all_bad_values_are_reported(void **state)
 {
     const char *many[2 * SET_ERRORS + 1] = { NULL };
 
@@ -129,8 +160,8 @@ static void all_bad_values_are_named(void **state)
     assert_int_equal(config.more_count, 0);
 }
 
-/* What was given before the room for values is full stays. */
-static void too_many_values_are_refused(void **state)
+/* Verifies that values read before the memory for texts is full are kept. */
+static void too_many_values_are_rejected(void **state)
 {
     enum { BYTES = 200, NAME = 13, FIT = (SET_GIVEN - 5) / (BYTES - NAME + 1) };
     static char value[BYTES + 1], more[BYTES + 1];
@@ -146,12 +177,12 @@ static void too_many_values_are_refused(void **state)
     many[FIT + 1] = more;
     read_host(many);
     assert_memory_equal(config.error, "HUDDLE_STATS=json:yy", 20);
-    assert_non_null(strstr(config.error, "16384 bytes in all"));
+    assert_non_null(strstr(config.error, "16384 bytes for all values together"));
     assert_string_equal(config.text[SET_WAIT], "poll");
     assert_string_equal(config.text[SET_STATS], value + NAME);
 }
 
-static void what_is_plain_text(void **state)
+static void text_is_made_plain(void **state)
 {
     static const struct {
         const char *text, *plain;
@@ -176,7 +207,7 @@ static void what_is_plain_text(void **state)
     }
 }
 
-static void unknown_names_are_refused_with_the_nearest(void **state)
+static void unknown_names_are_rejected_with_the_nearest_name(void **state)
 {
     (void)state;
     READ("HUDDLE_MEMROY=3M");
@@ -186,20 +217,20 @@ static void unknown_names_are_refused_with_the_nearest(void **state)
     hud_config_read(NULL, &config);
     unsetenv("HUDDLE_NOSUCH");
     assert_non_null(strstr(config.error, "HUDDLE_NOSUCH"));
-    READ("HUDDLE_FOO=1"); /* two letters from HUDDLE_LOG, and nothing like it */
+    READ("HUDDLE_FOO=1"); /* two letters from HUDDLE_LOG, but not similar */
     assert_string_equal(config.error,
                         "HUDDLE_FOO=1 is not a setting ('huddle settings' lists them)");
 }
 
-/* Each collective by itself: one whose algorithm cannot serve leaves the others theirs. */
-static void what_another_setting_forbids_is_no_bad_value(void **state)
+/* Verifies that an algorithm unable to serve its collective is not an error. */
+static void setting_excluded_by_another_is_not_an_error(void **state)
 {
     (void)state;
     READ("HUDDLE_CMA=off", "HUDDLE_ALLTOALLV=single");
     assert_string_equal(config.error, "");
 }
 
-static void host_wins_over_environment(void **state)
+static void host_takes_precedence_over_environment(void **state)
 {
     (void)state;
     setenv("HUDDLE_LEASE", "64K", 1);
@@ -212,9 +243,9 @@ static void host_wins_over_environment(void **state)
     assert_string_equal(config.origin[SET_LEASE], "host");
 }
 
-/* Ranks compare digests: equal for equal meanings, different otherwise, absent where ranks may
- * differ. */
-static void digests_tell_values_apart(void **state)
+/* Verifies that digests are equal for equal meanings, different for others, and 0 for settings
+ * allowed to differ between ranks. */
+static void digests_distinguish_values(void **state)
 {
     uint32_t once;
 
@@ -227,14 +258,15 @@ static void digests_tell_values_apart(void **state)
     assert_int_not_equal(config.digest[SET_LEASE], once);
     READ("HUDDLE_LOG=debug", "HUDDLE_STATS=1");
     uint64_t none_given = config.agree;
-    READ("HUDDLE_BCAST_QUEUE_SETS=3"); /* the preset: but it wins over a rule's */
+    READ("HUDDLE_LAB_BCAST_QUEUE_SETS=3"); /* the default value, but a given setting takes
+                                            * precedence over a rule */
     assert_int_not_equal(config.agree, none_given);
     READ("HUDDLE_LOG=debug", "HUDDLE_STATS=1");
     assert_int_equal(config.digest[SET_LOG], 0);
     assert_int_equal(config.digest[SET_STATS], 0);
 }
 
-static void every_row_is_whole(void **state)
+static void every_setting_is_complete(void **state)
 {
     int count;
     const struct setting *rows = hud_settings(&count);
@@ -246,7 +278,7 @@ static void every_row_is_whole(void **state)
         assert_non_null(rows[i].mca);
         assert_non_null(rows[i].preset);
         assert_non_null(rows[i].accepted);
-        assert_true(rows[i].mca[0] != '\0' && rows[i].accepted[0] != '\0'); /* all texts had room */
+        assert_true(rows[i].mca[0] != '\0' && rows[i].accepted[0] != '\0'); /* all texts fit */
         assert_true(strlen(rows[i].doc) > 10);
         assert_null(strchr(rows[i].mca, '_') == rows[i].mca ? rows[i].mca : NULL);
         char given[SET_TEXT];
@@ -256,8 +288,20 @@ static void every_row_is_whole(void **state)
     }
 }
 
-/* Settings have room for so many, and a table ends with a row without a name. */
-static void no_algorithm_has_more_parameters_than_there_is_room_for(void **state)
+static void users_have_few_settings(void **state)
+{
+    int count, listed = 0;
+    const struct setting *rows = hud_settings(&count);
+
+    (void)state;
+    for (int i = 0; i < count; i++)
+        listed += !rows[i].lab;
+    assert_in_range(listed, 1, 60);
+}
+
+/* Verifies that settings have memory for all parameters, because a table ends with a row without a
+ * name. */
+static void no_algorithm_has_too_many_parameters(void **state)
 {
     (void)state;
     for (int a = 0; hud_shm_algs[a]; a++)
@@ -270,20 +314,22 @@ static void no_algorithm_has_more_parameters_than_there_is_room_for(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_algorithm_has_more_parameters_than_there_is_room_for),
-        cmocka_unit_test(defaults_are_fine),
-        cmocka_unit_test(units_scale),
-        cmocka_unit_test(words_choose),
-        cmocka_unit_test(an_empty_value_is_none),
-        cmocka_unit_test(bad_values_are_named),
-        cmocka_unit_test(all_bad_values_are_named),
-        cmocka_unit_test(too_many_values_are_refused),
-        cmocka_unit_test(what_is_plain_text),
-        cmocka_unit_test(unknown_names_are_refused_with_the_nearest),
-        cmocka_unit_test(what_another_setting_forbids_is_no_bad_value),
-        cmocka_unit_test(host_wins_over_environment),
-        cmocka_unit_test(digests_tell_values_apart),
-        cmocka_unit_test(every_row_is_whole),
+        cmocka_unit_test(users_have_few_settings),
+        cmocka_unit_test(no_algorithm_has_too_many_parameters),
+        cmocka_unit_test(defaults_are_valid),
+        cmocka_unit_test(units_are_applied),
+        cmocka_unit_test(words_are_accepted),
+        cmocka_unit_test(wisdom_is_a_word_or_a_path),
+        cmocka_unit_test(empty_value_means_the_default),
+        cmocka_unit_test(bad_values_are_reported),
+        cmocka_unit_test(all_bad_values_are_reported),
+        cmocka_unit_test(too_many_values_are_rejected),
+        cmocka_unit_test(text_is_made_plain),
+        cmocka_unit_test(unknown_names_are_rejected_with_the_nearest_name),
+        cmocka_unit_test(setting_excluded_by_another_is_not_an_error),
+        cmocka_unit_test(host_takes_precedence_over_environment),
+        cmocka_unit_test(digests_distinguish_values),
+        cmocka_unit_test(every_setting_is_complete),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

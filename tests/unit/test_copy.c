@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_copy.c - the copy with non-temporal stores: every length and alignment around its blocks,
- * and no byte outside the target changes; long copies in every way; copies between spans of all
+/* test_copy.c - the copy with non-temporal stores, for every length and alignment around its
+ * blocks, changes no byte outside the target. Long copies in every way. Copies between spans of all
  * kinds. */
 #include "mem/mem.h"
 
@@ -15,7 +15,7 @@
 
 enum { MOST = 400, PLACES = 65, BYTES = MOST + 2 * PLACES };
 
-static void every_length_and_place(void **state)
+static void stream_copies_every_length_and_alignment(void **state)
 {
     static unsigned char from[BYTES], to[BYTES], want[BYTES];
 
@@ -33,7 +33,7 @@ static void every_length_and_place(void **state)
             }
 }
 
-/* A team of two ranks in one process: this one, and the one whose lines it reads. */
+/* A team of two ranks in one process: this rank, and the rank whose lines it reads. */
 enum { SLICE = 64 << 10, DATA = 4096 };
 
 static struct {
@@ -60,7 +60,7 @@ static void make_two(unsigned ways, size_t stream_bytes)
     hud_lines_start(&two.m);
 }
 
-/* What the owner of rank 1's lines wants. */
+/* Sets the way that the owner of rank 1's lines requests. */
 static void ask(unsigned way)
 {
     struct lines_member *other = (struct lines_member *)(void *)two.slice[1];
@@ -75,8 +75,8 @@ static void fill(unsigned char *bytes, size_t count)
         bytes[i] = (unsigned char)(i * 37 + i / 256 + 1);
 }
 
-/* Every way, also where the policy asks for non-temporal stores into the view, and packed: all
- * bytes, no byte outside, cut at the view's end, and the source is what it was. */
+/* Copies out in every way, also with non-temporal stores to the view and packed. All bytes must
+ * arrive, none outside may change, the copy ends at the view's end, and the source is unchanged. */
 static void long_copies_out_are_whole(void **state)
 {
     enum { MOST_OUT = 20000 };
@@ -106,7 +106,7 @@ static void long_copies_out_are_whole(void **state)
         }
 }
 
-/* Pages that may not be written until somebody does; how often that was. */
+/* Pages that are write-protected until the first write, and the number of their first writes. */
 enum { PAGE = 4096, PAGES = 8 };
 
 static char *pages;
@@ -138,7 +138,7 @@ static void protect_pages(void)
         written[i] = 0;
 }
 
-/* Rank 1's slice is of pages that report a write; the lines are where they were. */
+/* Gives rank 1 a slice of pages that report a write. The lines are at the usual places. */
 static void watch_pages(unsigned way)
 {
     struct sigaction action = { .sa_sigaction = on_write, .sa_flags = SA_SIGINFO };
@@ -161,7 +161,8 @@ static void end_watch(void)
     munmap(pages, PAGES * PAGE);
 }
 
-/* Only a last reader writes, only where the owner wants that, and only pages that it reads. */
+/* Verifies that only a last reader writes, only on request of the owner, and only to the pages
+ * read. */
 static void only_a_last_reader_writes(void **state)
 {
     enum { BYTES_READ = 3 * PAGE };
@@ -189,9 +190,9 @@ static void only_a_last_reader_writes(void **state)
     }
 }
 
-/* Gives back a byte of each line: lines that begin a page have theirs there, wherever the read
- * begins, and nothing beyond the read is touched. */
-static void a_byte_of_each_line_is_given_back(void **state)
+/* Gives back a byte of each line. A line at the begin of a page must have its byte in this page,
+ * wherever the read begins, and no byte outside of the read may be written. */
+static void giving_back_writes_a_byte_of_each_line(void **state)
 {
     static const size_t lengths[] = { 1, 63, 64, 65, 128, 1000, PAGE, PAGE + 1, 3 * PAGE - 1 };
 
@@ -210,7 +211,8 @@ static void a_byte_of_each_line_is_given_back(void **state)
     end_watch();
 }
 
-/* Long copies in, many of which try other ways: every byte, and no byte outside. */
+/* Copies in long messages, many of which try other ways. Every byte must arrive, and none outside
+ * may change. */
 static void long_copies_in_are_whole(void **state)
 {
     enum { SIZE = 3 * LINES_MIN, TIMES = 3000 };
@@ -231,7 +233,7 @@ static void long_copies_in_are_whole(void **state)
     }
 }
 
-/* A packed view that holds its bytes inverted, and takes fewer than it is asked for. */
+/* Packs the inverted bytes of a view, fewer than asked for. */
 static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
     size_t taken = (max_bytes + 1) / 2;
@@ -249,8 +251,8 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
             (unsigned char)~((const unsigned char *)src)[i];
 }
 
-/* Of shared memory, a view, a packed view: each to each. */
-static void spans_move(void **state)
+/* Moves bytes between shared memory, a view and a packed view, in all combinations. */
+static void spans_of_all_kinds_are_moved(void **state)
 {
     enum { LONG = 20000, FROM = 7, TO = 5, KINDS = 3 };
     static unsigned char from[LONG], to[LONG];
@@ -286,8 +288,8 @@ static void spans_move(void **state)
         }
 }
 
-/* A view of no bytes has no address. */
-static void nothing_moves(void **state)
+/* Moves bytes to a view of no bytes, which has no address. */
+static void view_of_no_bytes_is_moved_or_truncated(void **state)
 {
     unsigned char byte = 7;
     const struct mem_policy policy = { .move_bytes = 0 };
@@ -304,13 +306,13 @@ static void nothing_moves(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_length_and_place),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(stream_copies_every_length_and_alignment),
                                         cmocka_unit_test(long_copies_out_are_whole),
                                         cmocka_unit_test(only_a_last_reader_writes),
-                                        cmocka_unit_test(a_byte_of_each_line_is_given_back),
+                                        cmocka_unit_test(giving_back_writes_a_byte_of_each_line),
                                         cmocka_unit_test(long_copies_in_are_whole),
-                                        cmocka_unit_test(spans_move),
-                                        cmocka_unit_test(nothing_moves) };
+                                        cmocka_unit_test(spans_of_all_kinds_are_moved),
+                                        cmocka_unit_test(view_of_no_bytes_is_moved_or_truncated) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_cost.c - the time models against the numbers that their papers print, and against cases that
- * are solved by hand. */
+/* test_cost.c - compares the time models with numbers printed in their papers, and with cases
+ * solved by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 enum { KB = 1024, MB = 1 << 20, PAGE = 4096 };
 
-/* cmocka's own compares floats. */
+/* cmocka compares floats only. */
 #define assert_near(is, wanted, within) near_at(is, wanted, within, __LINE__)
 
 static void near_at(double is, double wanted, double within, int line)
@@ -30,15 +30,15 @@ static void near_at(double is, double wanted, double within, int line)
 
 static const struct cost_queue plots = {
     .byte_ns = 1, .notify_ns = 50, .enter_ns = 100, .leave_ns = 10
-}; /* of the paper's figures */
+}; /* the parameters of the paper's figures */
 
 static double queue_ms(double f, double s, int sets, double m)
 {
     return hud_cost_queue_ns(&plots, &(struct cost_queue_form){ f, s, sets }, m) / 1e6;
 }
 
-/* As printed: a tenth of a ms. */
-static void the_times_of_figure_6(void **state)
+/* Compares with the printed times, rounded to 0.1 ms. */
+static void queue_times_match_figure_6(void **state)
 {
     static const struct {
         double s, ms, mib_ms;
@@ -55,22 +55,22 @@ static void the_times_of_figure_6(void **state)
     }
 }
 
-static void the_three_regimes(void **state)
+static void queue_times_match_the_three_regimes(void **state)
 {
     (void)state;
     assert_near(queue_ms(8192, 8, 1, 4096), (160 + 2 * 4096) / 1e6, 1e-9); /* one fragment */
     assert_near(queue_ms(8192, 8, 1, 65536), (110 + 8192 + 8 * 50 + 65536) / 1e6,
                 1e-9); /* one pass */
     assert_near(queue_ms(8192, 8, 1, 65537), (2 * (110 + 8192) + 9 * 50 + 65537) / 1e6,
-                1e-9); /* one byte more: two */
+                1e-9); /* one byte more: two passes */
     assert_near(queue_ms(8192, 8, 2, 65537), (2 * 110 + 8192 + 9 * 50 + 65537) / 1e6,
-                1e-9); /* of two sets: the fill is hidden */
+                1e-9); /* with two sets the fill is hidden */
     assert_near(queue_ms(8192, 1, 1, 16384), (2 * 160 + 2 * 16384) / 1e6, 1e-9); /* no pipeline */
     assert_near(queue_ms(8192, 1, 1, 10000), (2 * 160 + 2 * 10000) / 1e6,
-                1e-9); /* also of half a fragment nothing is waited for twice */
+                1e-9); /* half a fragment at the end causes no second wait */
 }
 
-static void the_best_fragment_of_a_queue(void **state)
+static void best_queue_fragment_matches_the_paper(void **state)
 {
     double f = hud_cost_queue_fragment(&plots, 4 * MB);
 
@@ -79,13 +79,13 @@ static void the_best_fragment_of_a_queue(void **state)
     assert_near(hud_cost_queue_pages(f, PAGE), 16384, 0);
     assert_near(hud_cost_queue_bytes(&plots, f), 4 * MB, 1);
     for (double other = f / 4; other <= 4 * f;
-         other *= 1.1) /* of the formula without ceilings, it is the least */
+         other *= 1.1) /* the minimum of the formula without ceilings */
         assert_true(16 * MB / (4. * MB) * other + 16 * MB / other * 50 >=
                     16 * MB / (4. * MB) * f + 16 * MB / f * 50 - 1e-6);
 }
 
-/* b in MB for s = f t / t_w, t_w / t = 2, 4, ... 512. */
-static void the_queues_of_table_1(void **state)
+/* Compares b in MB for s = f t / t_w, t_w / t = 2, 4, ... 512. */
+static void queue_sizes_match_table_1(void **state)
 {
     (void)state;
     for (double f = 4096, first = 8; f <= 65536; f *= 2, first *= 4)
@@ -103,16 +103,16 @@ static void expect_form(struct cost_queue_wish wish, double f, double s)
     assert_near(form.buffers, s, 0);
 }
 
-static void the_rules_for_f_and_s(void **state)
+static void fragment_and_buffers_follow_the_rules(void **state)
 {
     (void)state;
     expect_form((struct cost_queue_wish){ .message_bytes = 4 * MB, .page_bytes = PAGE }, 16384,
-                256); /* (1) */
+                256); /* rule (1) */
     expect_form((struct cost_queue_wish){ .message_bytes = 1e6, .fragment_bytes = 8192 }, 8192,
-                123); /* (2) */
+                123); /* rule (2) */
     expect_form(
         (struct cost_queue_wish){ .message_bytes = 4 * MB, .buffers = 64, .page_bytes = PAGE },
-        65536, 64); /* (3) */
+        65536, 64); /* rule (3) */
     expect_form((struct cost_queue_wish){ .queue_bytes = 4 * MB, .page_bytes = PAGE }, 16384,
                 256); /* f*, s* */
     expect_form((struct cost_queue_wish){ .message_bytes = 64 * MB,
@@ -120,7 +120,7 @@ static void the_rules_for_f_and_s(void **state)
                                           .page_bytes = PAGE },
                 16384, 256);
     expect_form((struct cost_queue_wish){ .queue_bytes = 100000, .page_bytes = PAGE }, 4096,
-                24); /* what the queue holds */
+                24); /* as many as the queue holds */
     expect_form((struct cost_queue_wish){ .message_bytes = 100, .page_bytes = PAGE }, 4096, 1);
 }
 
@@ -134,8 +134,9 @@ static double broadcast_ms(enum cost_tree tree, int ranks, int degree, double m,
            1e6;
 }
 
-/* alpha + m beta of 1 MB is 49.333 ms; of a segment of 1000 bytes 0.097 ms. */
-static void the_times_of_trees(void **state)
+/* Computes with alpha + m beta, which is 49.333 ms for 1 MB and 0.097 ms for a segment of 1000
+ * bytes. */
+static void tree_times_match_the_formulas(void **state)
 {
     double message = 0.05 + MB * 47e-6, segment = 0.097;
 
@@ -155,7 +156,7 @@ static void the_times_of_trees(void **state)
     assert_near(broadcast_ms(COST_CHAIN, 1, 0, MB, 1000), 0, 0);
 }
 
-static void the_best_degrees(void **state)
+static void best_degrees_are_found(void **state)
 {
     (void)state;
     assert_int_equal(hud_cost_broadcast_degree(COST_KARY, 16), 3);
@@ -166,7 +167,7 @@ static void the_best_degrees(void **state)
     assert_int_equal(hud_cost_log(1, 2), 0);
 }
 
-static void the_best_segments(void **state)
+static void best_segments_are_found(void **state)
 {
     (void)state;
     assert_near(hud_cost_broadcast_segment(&ethernet, COST_CHAIN, 128, MB), 2975, 0.5);
@@ -179,8 +180,9 @@ static void the_best_segments(void **state)
                 best < broadcast_ms(COST_CHAIN, 128, 0, MB, 8192));
 }
 
-/* Trees small enough to draw: the paper's figures 4 and 7, and one that is not full. */
-static void the_steps_of_trees(void **state)
+/* Compares trees small enough to draw: the paper's figures 4 and 7, and a tree with an incomplete
+ * last level. */
+static void tree_steps_are_counted(void **state)
 {
     (void)state;
     assert_int_equal(hud_cost_broadcast_steps(COST_LINEAR, 128, 0), 127);
@@ -199,7 +201,7 @@ static void the_steps_of_trees(void **state)
         }
 }
 
-static void the_lower_bound(void **state)
+static void no_tree_is_faster_than_the_lower_bound(void **state)
 {
     (void)state;
     assert_near(hud_cost_broadcast_min_ns(&ethernet, 128, 8), 7 * 5e4, 1e-9);
@@ -223,7 +225,7 @@ static const struct cost_node node = { .ranks = 128,
                                        .link_gbps = 50,
                                        .cache_bytes = 0 };
 
-static void the_limits_of_a_node(void **state)
+static void node_limits_match_computation(void **state)
 {
     struct cost_limit limit;
 
@@ -250,8 +252,8 @@ static void the_limits_of_a_node(void **state)
     assert_near(limit.cores_ns, 127e3 / 10, 1e-6);
 }
 
-/* No core adds faster than it reads in its own cache; where that is more than it copies, it bounds
- * reductions, and them alone. */
+/* Limits reductions by the core's own cache, if adding there is faster than copying. Other
+ * collectives are not affected. */
 static void adding_may_be_faster_than_copying(void **state)
 {
     struct cost_node adding = node;
@@ -268,7 +270,7 @@ static void adding_may_be_faster_than_copying(void **state)
     assert_near(limit.cores_ns, 1e6 / 10, 1e-6);
 }
 
-static void what_is_in_caches_costs_no_memory(void **state)
+static void cached_bytes_need_no_memory_bandwidth(void **state)
 {
     struct cost_node cached = node, one = node;
     struct cost_limit limit;
@@ -285,7 +287,7 @@ static void what_is_in_caches_costs_no_memory(void **state)
     assert_near(hud_cost_limit_ns(&limit), 0, 0);
 }
 
-static void what_schemes_reach(void **state)
+static void scheme_times_match_computation(void **state)
 {
     (void)state;
     assert_near(hud_cost_gather_ns(&node), 40 + 30 * 5 + 80 + 200, 0);
@@ -305,7 +307,7 @@ static const struct cost_units units = { .ranks = 16,
                                          .link_gbps = 100,
                                          .fragment_bytes = 1e5 };
 
-static void in_slices_or_by_levels(void **state)
+static void allreduce_times_match_computation(void **state)
 {
     struct cost_units narrow = units;
 
@@ -316,16 +318,16 @@ static void in_slices_or_by_levels(void **state)
                 1e-6);
     assert_near(hud_cost_allreduce_levels_ns(&units, 1e6),
                 40 * 100 + 1e6 * (14 / 8. * 0.1 + 0.05 + (1 / 16. + 1 / 8. - 1 / 16.) * 0.3), 1e-6);
-    narrow.link_gbps = 10; /* each contribution to a slice of the other unit goes over it, and each
-                              result: 8 of 16 ranks' in 8 slices of n/16 */
+    narrow.link_gbps = 10; /* each contribution to a slice of the other unit crosses the link, and
+                            * so does each result: 8 of 16 ranks' in 8 slices of n/16 */
     assert_near(hud_cost_allreduce_slices_ns(&narrow, 1e6), 20 * 100 + 2 * 8 * 8 * (1e6 / 16) / 10,
                 1e-6);
-    narrow.link_gbps = 1; /* a partial result goes over it, and a result */
+    narrow.link_gbps = 1; /* a partial result and a result cross the link */
     assert_near(hud_cost_allreduce_levels_ns(&narrow, 1e6), 40 * 100 + 1e6, 1e-6);
     assert_near(hud_cost_allreduce_levels_ns(&units, 0), 4 * 100, 1e-6);
 }
 
-static void distance_decides_of_large_messages(void **state)
+static void large_allreduce_is_faster_by_levels(void **state)
 {
     const struct cost_units typical = hud_cost_units_typical(32, 128 * KB);
 
@@ -339,22 +341,22 @@ static void distance_decides_of_large_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_times_of_figure_6),
-        cmocka_unit_test(the_three_regimes),
-        cmocka_unit_test(the_best_fragment_of_a_queue),
-        cmocka_unit_test(the_queues_of_table_1),
-        cmocka_unit_test(the_rules_for_f_and_s),
-        cmocka_unit_test(the_times_of_trees),
-        cmocka_unit_test(the_best_degrees),
-        cmocka_unit_test(the_best_segments),
-        cmocka_unit_test(the_steps_of_trees),
-        cmocka_unit_test(the_lower_bound),
+        cmocka_unit_test(queue_times_match_figure_6),
+        cmocka_unit_test(queue_times_match_the_three_regimes),
+        cmocka_unit_test(best_queue_fragment_matches_the_paper),
+        cmocka_unit_test(queue_sizes_match_table_1),
+        cmocka_unit_test(fragment_and_buffers_follow_the_rules),
+        cmocka_unit_test(tree_times_match_the_formulas),
+        cmocka_unit_test(best_degrees_are_found),
+        cmocka_unit_test(best_segments_are_found),
+        cmocka_unit_test(tree_steps_are_counted),
+        cmocka_unit_test(no_tree_is_faster_than_the_lower_bound),
         cmocka_unit_test(adding_may_be_faster_than_copying),
-        cmocka_unit_test(the_limits_of_a_node),
-        cmocka_unit_test(what_is_in_caches_costs_no_memory),
-        cmocka_unit_test(what_schemes_reach),
-        cmocka_unit_test(in_slices_or_by_levels),
-        cmocka_unit_test(distance_decides_of_large_messages),
+        cmocka_unit_test(node_limits_match_computation),
+        cmocka_unit_test(cached_bytes_need_no_memory_bandwidth),
+        cmocka_unit_test(scheme_times_match_computation),
+        cmocka_unit_test(allreduce_times_match_computation),
+        cmocka_unit_test(large_allreduce_is_faster_by_levels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_device.c - memory of devices: when buffers are asked for, the runs of an element, and copies
- * of any part of a buffer by a stand-in of CUDA (tests/mpi/stand_in). */
+/* test_device.c - device memory: when buffers are queried, the runs of an element, and copies of
+ * any part of a buffer with a stand-in for CUDA (tests/mpi/stand_in). */
 #include "host/device/device.h"
 
 #include <dlfcn.h>
@@ -21,15 +21,16 @@ static void load(void)
     memcpy(&allocate, &found, sizeof found);
 }
 
-/* ---- when buffers are asked for -------------------------------------------------------------- */
+/* ---- when buffers are queried
+ * ------------------------------------------------------------------ */
 
-static void nothing_is_asked_without_a_runtime(void **state)
+static void no_buffer_is_queried_without_a_runtime(void **state)
 {
     struct hud_device_place place;
     char byte;
 
     (void)state;
-    assert_false(hud_device_is_plain(&byte)); /* the first buffer looks */
+    assert_false(hud_device_is_plain(&byte)); /* the first buffer makes huddle look for a runtime */
     assert_false(hud_device_ask(&byte, &place));
     assert_true(hud_device_is_plain(&byte));
     assert_true(hud_device_is_plain((void *)1));
@@ -41,7 +42,7 @@ static void nothing_is_asked_without_a_runtime(void **state)
     assert_true(hud_device_is_plain(&byte));
 }
 
-static void a_runtime_is_found_when_it_is_looked_for(void **state)
+static void runtime_is_found_when_looked_for_again(void **state)
 {
     struct hud_device_place place;
     void *alias;
@@ -74,7 +75,7 @@ static void kinds_of_memory_may_exclude_devices(void **state)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static void runs_that_touch_are_one(void **state)
+static void adjacent_runs_are_joined(void **state)
 {
     struct hud_runs *runs = hud_runs_create();
 
@@ -83,7 +84,7 @@ static void runs_that_touch_are_one(void **state)
     assert_true(hud_runs_add(runs, 12, 4));
     assert_true(hud_runs_add(runs, 0, 2));
     assert_true(hud_runs_add(runs, 50, 0));
-    assert_true(hud_runs_add(runs, 4, 4)); /* before another, and so not one with it */
+    assert_true(hud_runs_add(runs, 4, 4)); /* before another run, so the two are not joined */
     assert_int_equal(runs->count, 3);
     assert_int_equal(runs->bytes, 14);
     assert_int_equal(hud_runs_find(runs, 7)->at, 8);
@@ -100,7 +101,7 @@ static void runs_that_touch_are_one(void **state)
 
 enum { ELEMENTS = 40, EXTENT = 100, ROWS = 12, PACKED = 3 * ROWS + 8 };
 
-/* Rows of 3 bytes with 5 from one to the next, backwards, and 8 bytes in a row. */
+/* Makes rows of 3 bytes at a stride of 5, in reverse order, and 8 contiguous bytes. */
 static struct hud_runs *make_runs(void)
 {
     struct hud_runs *runs = hud_runs_create();
@@ -111,7 +112,7 @@ static struct hud_runs *make_runs(void)
     return runs;
 }
 
-/* Packs what the view has by a loop over its runs. */
+/* Packs a view by a loop over its runs. */
 static void pack_slowly(const struct hud_device_view *v, const unsigned char *memory,
                         unsigned char *packed)
 {
@@ -122,7 +123,7 @@ static void pack_slowly(const struct hud_device_view *v, const unsigned char *me
         }
 }
 
-static void any_part_is_copied(void **state)
+static void any_part_of_a_view_is_packed_and_unpacked(void **state)
 {
     static unsigned char want[ELEMENTS * PACKED], got[sizeof want], before[ELEMENTS * EXTENT];
     void *alias;
@@ -149,7 +150,8 @@ static void any_part_is_copied(void **state)
     pack_slowly(&v, memory, want);
     assert_memory_equal(got, want, sizeof want);
     hud_device_unpack(&v, got, 0, 0);
-    for (size_t i = 0, same = 0; i < sizeof before; i++) { /* what is written, and no more */
+    for (size_t i = 0, same = 0; i < sizeof before; i++) { /* exactly the expected bytes are
+                                                            * written */
         same += memory[i] == before[i];
         if (i == sizeof before - 1)
             assert_int_equal(same, sizeof before - sizeof want);
@@ -161,11 +163,11 @@ static void any_part_is_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_asked_without_a_runtime),
-        cmocka_unit_test(a_runtime_is_found_when_it_is_looked_for),
+        cmocka_unit_test(no_buffer_is_queried_without_a_runtime),
+        cmocka_unit_test(runtime_is_found_when_looked_for_again),
         cmocka_unit_test(kinds_of_memory_may_exclude_devices),
-        cmocka_unit_test(runs_that_touch_are_one),
-        cmocka_unit_test(any_part_is_copied),
+        cmocka_unit_test(adjacent_runs_are_joined),
+        cmocka_unit_test(any_part_of_a_view_is_packed_and_unpacked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

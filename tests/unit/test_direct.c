@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_direct.c - the kernel's copies go to a member's process, not to another with its pid. */
+/* test_direct.c - the kernel's copies access a member's process, and no other process with its
+ * pid. */
 #define _GNU_SOURCE
 #include "mem/mem.h"
 
@@ -19,8 +20,8 @@
 
 enum { RANKS = 2, ARENA = 1 << 16, BYTES = 3000, REACH = 2 * HUD_LINE };
 
-static char *arenas;       /* of both ranks, shared, at multiples of ARENA */
-static char buffer[BYTES]; /* of each process */
+static char *arenas;       /* arenas of both ranks, shared, at multiples of ARENA */
+static char buffer[BYTES]; /* in each process */
 static struct mem_peer peers[RANKS];
 static struct mem_team team = { .peers = peers, .reach = REACH };
 static char *slices[RANKS];
@@ -33,7 +34,8 @@ static struct mem_reach *reach(int rank)
     return (struct mem_reach *)(void *)(slices[rank] + REACH);
 }
 
-/* The contents stay, as after a restart from a checkpoint, but the memory is another one. */
+/* Replaces the arenas by other memory with the same contents, as after a restart from a
+ * checkpoint. */
 static void replace_arenas(void)
 {
     char *kept = malloc(RANKS * ARENA);
@@ -52,7 +54,7 @@ static void drop_arenas(void)
     munmap(arenas, RANKS * ARENA);
 }
 
-/* Writes other numbers where this process proves what it copies from. */
+/* Writes other numbers to the place where this process proves its identity. */
 static void disturb(void)
 {
     for (uint64_t i = 1;; i++) {
@@ -62,7 +64,8 @@ static void disturb(void)
     }
 }
 
-/* Starts a process whose buffer has that letter everywhere.  Returns when it is as it should be. */
+/* Starts a process whose buffer is filled with a letter. Returns its pid when the process is
+ * ready. */
 static int start(char letter, void (*prepare)(void))
 {
     int ready[2];
@@ -110,7 +113,7 @@ static size_t push(const char *from)
     return hud_mem_push(&m, 1, (uint64_t)(uintptr_t)buffer, from, BYTES);
 }
 
-/* The bytes that a process has in its whole buffer. */
+/* Returns the letter in a process's whole buffer. */
 static char letter_of(int pid)
 {
     char there[BYTES];
@@ -121,7 +124,7 @@ static char letter_of(int pid)
     return there[0];
 }
 
-static void the_members_process_is_reached(void **state)
+static void member_process_is_read_and_written(void **state)
 {
     char got[BYTES], given[BYTES];
     int pid = start('a', NULL);
@@ -136,7 +139,7 @@ static void the_members_process_is_reached(void **state)
     end(pid);
 }
 
-/* Neither read nor written. */
+/* Expects that the process's buffer is neither read nor written. */
 static void refused(int pid)
 {
     char got[BYTES] = "", given[BYTES];
@@ -148,7 +151,7 @@ static void refused(int pid)
     assert_int_equal(letter_of(pid), 'c');
 }
 
-static void others_with_its_pid_are_not(void **state)
+static void other_processes_with_its_pid_are_rejected(void **state)
 {
     int same = start('c', replace_arenas), none = start('c', drop_arenas);
 
@@ -159,12 +162,12 @@ static void others_with_its_pid_are_not(void **state)
     refused(none);
     end(same);
     end(none);
-    set_peer(same); /* nobody has it */
+    set_peer(same); /* no process has this pid */
     assert_int_equal(push(buffer), 0);
 }
 
-/* A proof does not last. */
-static void another_that_gets_its_pid_is_not(void **state)
+/* Verifies that a proof expires. */
+static void process_with_a_reused_pid_is_rejected(void **state)
 {
     const struct timespec proven = { .tv_nsec = 2000000 };
     int right = start('a', NULL), wrong = start('c', replace_arenas);
@@ -179,13 +182,14 @@ static void another_that_gets_its_pid_is_not(void **state)
     peers[1].pid = right;
     assert_int_equal(pull(got), BYTES);
     peers[1].pid = wrong;
-    peers[1].proven_ns += INT64_C(3600000000000); /* the clock was set back, on another machine */
+    peers[1].proven_ns += INT64_C(3600000000000); /* the clock is behind the proof, as on another
+                                                   * machine */
     refused(wrong);
     end(right);
     end(wrong);
 }
 
-static void members_prove_at_the_same_time(void **state)
+static void members_prove_concurrently(void **state)
 {
     int pid = start('a', disturb);
     char got[BYTES];
@@ -213,17 +217,17 @@ static int map_arenas(void **state)
         slices[r] = arenas + r * ARENA;
     if (hud_mem_read((int)getpid(), (uint64_t)(uintptr_t)&own, &got, 1) == 1)
         return 0;
-    puts("SKIP the kernel copies from no process here");
+    puts("SKIP the kernel does not allow copies between processes here");
     exit(77);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_members_process_is_reached),
-        cmocka_unit_test(others_with_its_pid_are_not),
-        cmocka_unit_test(another_that_gets_its_pid_is_not),
-        cmocka_unit_test(members_prove_at_the_same_time),
+        cmocka_unit_test(member_process_is_read_and_written),
+        cmocka_unit_test(other_processes_with_its_pid_are_rejected),
+        cmocka_unit_test(process_with_a_reused_pid_is_rejected),
+        cmocka_unit_test(members_prove_concurrently),
     };
 
     return cmocka_run_group_tests(tests, map_arenas, NULL);

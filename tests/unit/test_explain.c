@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_explain.c - which algorithm would run, and why: on a machine of 2 sockets, 4 NUMA nodes and
- * 128 cores, and on this one. */
+/* test_explain.c - which algorithm would be used, and why, on a machine of 2 sockets, 4 NUMA nodes
+ * and 128 cores, and on this machine. */
 #define _GNU_SOURCE /* sched_setaffinity, memfd_create */
-#include "core/choose/plan.h"
-#include "huddle/huddle.h"
+#include "core/plan/plan.h"
+#include "tools/query/answers.h"
 #include "topo/topo.h"
 
 #include <jansson.h>
@@ -22,9 +22,9 @@
 #define MACHINE "pack:2 numa:2(memory=32GiB) core:32 pu:1"
 
 static json_t *answer;
-static struct hud_described known; /* of MACHINE */
+static struct hud_described known; /* facts about MACHINE */
 
-/* known_of: NULL: this machine. */
+/* Queries a machine, or this machine if the arguments are NULL. */
 static void ask_of(const char *machine, const struct hud_described *known_of,
                    const char *collective, size_t bytes, int ranks, const char *map)
 {
@@ -43,7 +43,7 @@ static void ask(const char *collective, size_t bytes, int ranks, const char *map
     ask_of(MACHINE, &known, collective, bytes, ranks, map);
 }
 
-/* "why.by" */
+/* Returns the value at a path such as "why.by". */
 static const json_t *at(const char *path)
 {
     const json_t *j = answer;
@@ -63,7 +63,7 @@ static const char *text_at(const char *path)
     return text ? text : "(none)";
 }
 
-static void the_built_in_table_serves(void **state)
+static void built_in_table_is_used(void **state)
 {
     (void)state;
     ask("bcast", 8, 64, "core");
@@ -78,7 +78,7 @@ static void the_built_in_table_serves(void **state)
     assert_string_equal(text_at("facts.within"), "machine");
 }
 
-/* Of any rule that names an algorithm. */
+/* Reports whether any rule with this algorithm has the verdict. */
 static bool is_verdict_on(const char *algorithm, const char *verdict)
 {
     size_t i;
@@ -92,7 +92,7 @@ static bool is_verdict_on(const char *algorithm, const char *verdict)
     return false;
 }
 
-/* Of the first rule that names an algorithm. */
+/* Returns the verdict of the first rule with this algorithm. */
 static const char *verdict_on(const char *algorithm)
 {
     size_t i = 0;
@@ -111,27 +111,9 @@ static int forget_known(void **state)
     return 0;
 }
 
-static void an_intel_processor_has_rules_of_its_own(void **state)
-{
-    (void)state;
-    known.intel = 1;
-    ask("allreduce", 64 << 10, 2, "core");
-    assert_true(json_is_true(at("facts.intel")));
-    assert_string_equal(text_at("serves.algorithm"), "exchange");
-    known.intel = 0;
-    ask("allreduce", 64 << 10, 2, "core");
-    assert_false(json_is_true(at("facts.intel")));
-    assert_string_equal(text_at("serves.algorithm"), "whole");
-    int count = 0;
-    const json_t *rule;
-    for (size_t i = 0; (rule = json_array_get(at("rules"), i)); i++)
-        count += strcmp(json_string_value(json_object_get(rule, "verdict")),
-                        "for Intel's processors") == 0;
-    assert_true(count > 0);
-}
-
-/* Three ranks, large blocks; what is said of the machine counts, not whether this one allows it. */
-static void single_copy_serves_where_the_facts_allow_it(void **state)
+/* Queries three ranks with large blocks. The given facts about the machine count, and not the
+ * kernel of this machine. */
+static void single_copy_is_used_if_facts_and_setting_allow_it(void **state)
 {
     static const struct {
         struct hud_described known;
@@ -151,37 +133,32 @@ static void single_copy_serves_where_the_facts_allow_it(void **state)
         ask("alltoall", 1 << 20, 3, "core");
         assert_int_equal(json_is_true(at("facts.direct")), cases[i].direct);
         assert_int_equal(json_is_true(at("facts.quick")), cases[i].quick);
-        assert_string_equal(text_at("serves.algorithm"), cases[i].quick ? "single" : "windows");
+        assert_string_equal(text_at("serves.algorithm"), cases[i].quick ? "push" : "windows");
     }
-    ask("alltoall", 1 << 20, 9, "core");
-    assert_string_equal(verdict_on("single"), "for other numbers of ranks");
+    ask("alltoall", 1 << 20, 17, "core");
+    assert_string_equal(verdict_on("push"), "for other numbers of ranks");
     setenv("HUDDLE_CMA", "off", 1);
     ask("alltoall", 1 << 20, 3, "core");
     unsetenv("HUDDLE_CMA");
     assert_true(json_is_false(at("facts.direct")));
     assert_string_equal(text_at("serves.algorithm"), "windows");
-    assert_true(is_verdict_on("single", "for ranks that can reach each other's memory"));
+    assert_true(is_verdict_on("push", "for ranks that can reach each other's memory"));
 }
 
-/* Memory is that of the machine that is asked about: 1 % of it for all ranks, at most 10M each, of
- * which a team gets 1536K at most. */
-static void a_described_machine_has_its_own_memory(void **state)
+/* Verifies that memory is the described machine's: 1 % for all ranks, at most 10M each, of which a
+ * team gets at most 1536K. */
+static void memory_of_the_described_machine_counts(void **state)
 {
     (void)state;
     ask("allreduce", 4 << 20, 128, "core");
     assert_string_equal(text_at("serves.algorithm"), "levels");
-    assert_true(json_is_true(at("why.model")));
-    ask("allreduce", 1 << 10, 16, "socket");
-    assert_true(json_is_false(at("why.model")));
-    assert_true(is_verdict_on("levels", "another takes less, by the time model"));
-    ask("allreduce", 4 << 20, 128, "core");
     assert_in_range(json_integer_value(at("lease.bytes")), 1 << 20, 1536 << 10);
     ask_of("pack:2 numa:2(memory=64MiB) core:32 pu:1", &known, "allreduce", 4 << 20, 128, "core");
     assert_in_range(json_integer_value(at("lease.bytes")), 0, 20000);
 }
 
-/* A window of an exchange has lines for each rank. */
-static void where_memory_is_short_the_verdict_says_so(void **state)
+/* Limits memory. A window of an exchange has lines for each rank. */
+static void verdict_reports_lack_of_memory(void **state)
 {
     (void)state;
     setenv("HUDDLE_MEMORY", "1M", 1);
@@ -190,8 +167,8 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     setenv("HUDDLE_MEMORY", "200K", 1);
     ask("alltoallv", 0, 500, "none");
     setenv("HUDDLE_MEMORY", "1M", 1);
-    assert_string_equal(text_at("why.by"), "no rule that memory has room for");
-    assert_true(is_verdict_on("windows", "memory has no room for its algorithm"));
+    assert_string_equal(text_at("why.by"), "no rule whose algorithm fits into the memory");
+    assert_true(is_verdict_on("windows", "not enough memory for its algorithm"));
     ask("alltoall", 1 << 20, 8, "core");
     assert_true(is_verdict_on("inline", "for other sizes"));
     ask("alltoall", 1 << 10, 100, "core");
@@ -199,8 +176,8 @@ static void where_memory_is_short_the_verdict_says_so(void **state)
     unsetenv("HUDDLE_MEMORY");
 }
 
-/* A setting that does not serve is told with the other setting that keeps it from it. */
-static void an_algorithm_that_is_forced_says_what_it_lacks(void **state)
+/* Expects an impossible setting to be reported together with the setting preventing its use. */
+static void forced_algorithm_reports_what_prevents_it(void **state)
 {
     static const struct {
         const char *collective, *algorithm, *name, *value, *by;
@@ -231,9 +208,9 @@ static void an_algorithm_that_is_forced_says_what_it_lacks(void **state)
     }
 }
 
-/* What has a substitute gives way to what has none: scans go by slices, and broadcast keeps its
- * queue. */
-static void where_memory_is_short_no_collective_is_left_out(void **state)
+/* Limits memory. A collective with an alternative gives way to a collective without: scans use
+ * slices, and broadcast keeps its queue. */
+static void every_collective_is_handled_with_little_memory(void **state)
 {
     (void)state;
     setenv("HUDDLE_MEMORY", "200K", 1);
@@ -244,7 +221,7 @@ static void where_memory_is_short_no_collective_is_left_out(void **state)
     unsetenv("HUDDLE_MEMORY");
 }
 
-static void ranks_lie_where_the_map_puts_them(void **state)
+static void ranks_are_placed_according_to_the_map(void **state)
 {
     (void)state;
     ask("barrier", 0, 32, "core");
@@ -259,7 +236,7 @@ static void ranks_lie_where_the_map_puts_them(void **state)
     assert_string_equal(text_at("facts.within"), "machine");
 }
 
-static void a_map_may_name_a_level_by_any_of_its_names(void **state)
+static void map_accepts_every_name_of_a_level(void **state)
 {
     const struct hud_question q = {
         "barrier", 0, 2, "socket", "pack:2 numa:1 core:2 pu:1", &known
@@ -272,7 +249,7 @@ static void a_map_may_name_a_level_by_any_of_its_names(void **state)
     free(text);
 }
 
-static void a_setting_comes_first(void **state)
+static void setting_takes_precedence_over_rules(void **state)
 {
     (void)state;
     setenv("HUDDLE_BCAST", "inline", 1);
@@ -283,11 +260,11 @@ static void a_setting_comes_first(void **state)
     assert_string_equal(text_at("why.by"), "setting, but it does not support this call");
     assert_string_equal(
         json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
-        "a setting comes first");
+        "a setting overrides it");
     unsetenv("HUDDLE_BCAST");
 }
 
-static void a_team_that_takes_nothing_says_why(void **state)
+static void disabled_team_reports_the_reason(void **state)
 {
     static const struct {
         const char *name, *value, *by;
@@ -307,7 +284,7 @@ static void a_team_that_takes_nothing_says_why(void **state)
     }
 }
 
-/* A tuning file without a name: no failure leaves it behind. */
+/* An unnamed tuning file, so that no failure leaves a file behind. */
 static FILE *tuning;
 
 static void write_tuning(const char *text)
@@ -333,46 +310,43 @@ static int forget_tuning(void **state)
     return 0;
 }
 
-static void a_line_of_the_tuning_file_is_named(void **state)
+static void line_of_the_tuning_file_is_reported(void **state)
 {
     (void)state;
-    write_tuning(
-        "[[bcast]]\nranks = 3\nalgorithm = \"mpi\"\n\n[[bcast]]\nbytes = \"1M\"\nalgorithm = "
-        "\"queue\"\ntree = \"chain\"\n");
+    write_tuning("bcast ranks=3 -> mpi\n"
+                 "bcast bytes=1M -> queue tree=chain\n");
     ask("bcast", 1 << 20, 4, "core");
     assert_string_equal(text_at("why.by"), "tuning file");
     assert_string_equal(text_at("tuning"), getenv("HUDDLE_TUNING"));
-    assert_int_equal(json_integer_value(at("why.line")), 5);
+    assert_int_equal(json_integer_value(at("why.line")), 2);
     assert_string_equal(text_at("serves.parameters.tree"), "chain");
     assert_string_equal(
         json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
         "for other numbers of ranks");
-    assert_true(is_verdict_on("queue", "one before it serves"));
+    assert_true(is_verdict_on("queue", "an earlier rule serves"));
     ask("bcast", 8, 3, "core");
     assert_true(json_is_null(at("serves")));
     assert_int_equal(json_integer_value(at("why.line")), 1);
 }
 
-/* A topology may be that of this machine, as `huddle simulate` knows it; or another's, of which
- * this machine's processors and tuning file say nothing. */
-static void what_is_known_of_this_machine_is_not_of_another(void **state)
+/* Describes this machine, as `huddle lab simulate` does, or another machine, to which this
+ * machine's processors and tuning file do not apply. */
+static void facts_of_this_machine_do_not_apply_to_another(void **state)
 {
     char folder[] = "/tmp/huddle-test-XXXXXX", path[2][64];
 
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path[0], sizeof path[0], "%s/huddle", folder);
-    snprintf(path[1], sizeof path[1], "%s/huddle/tuning.toml", folder);
+    snprintf(path[1], sizeof path[1], "%s/huddle/tuning.rules", folder);
     assert_int_equal(mkdir(path[0], 0700), 0);
     FILE *file = fopen(path[1], "we");
     assert_non_null(file);
-    fputs("[[bcast]]\nalgorithm = \"slots\"\n", file);
+    fputs("bcast -> levels\n", file);
     fclose(file);
     setenv("XDG_CONFIG_HOME", folder, 1);
     ask_of(MACHINE, NULL, "bcast", 64 << 10, 2, "core");
-    bool here = strcmp(text_at("serves.algorithm"), "slots") == 0;
-    assert_int_equal(json_is_true(at("facts.intel")), hud_topo_vendor() == TOPO_INTEL);
-    known.intel = hud_topo_vendor() != TOPO_INTEL;
+    bool here = strcmp(text_at("serves.algorithm"), "levels") == 0;
     ask("bcast", 64 << 10, 2, "core");
     unsetenv("XDG_CONFIG_HOME");
     unlink(path[1]);
@@ -381,28 +355,29 @@ static void what_is_known_of_this_machine_is_not_of_another(void **state)
     assert_true(here);
     assert_string_equal(text_at("tuning"), "");
     assert_string_equal(text_at("serves.algorithm"), "queue");
-    assert_int_equal(json_is_true(at("facts.intel")), hud_topo_vendor() != TOPO_INTEL);
+    assert_false(json_is_true(at("facts.direct")));
 }
 
-/* Every rule of an ignored file reports it. */
-static void a_file_of_too_many_rules_says_so(void **state)
+/* Expects the verdict at every rule of an ignored file. */
+static void tuning_file_with_too_many_rules_is_ignored_and_reported(void **state)
 {
     (void)state;
     for (int i = 0; i < PLAN_RULES; i++)
-        write_tuning("[[bcast]]\nbytes = \"1\"\nalgorithm = \"queue\"\n");
-    write_tuning("[[allreduce]]\nalgorithm = \"exchange\"\n");
+        write_tuning("bcast bytes=1 -> queue\n");
+    write_tuning("allreduce -> exchange\n");
     ask("allreduce", 1 << 20, 4, "core");
     assert_string_equal(text_at("why.by"), "built-in table");
     assert_string_equal(
         json_string_value(json_object_get(json_array_get(at("rules"), 0), "verdict")),
-        "the file has more choices than a plan holds");
-    write_tuning("[[rotate]]\n");
+        "the file has too many rules");
+    write_tuning("rotate\n");
     ask("allreduce", 1 << 20, 4, "core");
     assert_string_equal(text_at("tuning"), "");
 }
 
-/* On this machine a processor counts if the ranks may use it, as it would in a team of theirs. */
-static void only_processors_that_ranks_may_use_count(void **state)
+/* Checks that on this machine a processor counts only if the ranks may use the processor, like in a
+ * team. */
+static void only_allowed_processors_count(void **state)
 {
     struct topo_cpus mine, one = { { 0 } };
     int first = 0, quota = hud_topo_cpu_quota();
@@ -424,7 +399,7 @@ static void only_processors_that_ranks_may_use_count(void **state)
     assert_int_equal(json_integer_value(at("facts.processors")), 128);
 }
 
-static void what_is_not_understood_is_refused(void **state)
+static void invalid_queries_are_rejected(void **state)
 {
     static const struct hud_question bad[] = { { "rotate", 8, 2, "core", NULL },
                                                { "bcast", 8, 0, "core", NULL },
@@ -442,22 +417,22 @@ static void what_is_not_understood_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_built_in_table_serves),
-        cmocka_unit_test_teardown(an_intel_processor_has_rules_of_its_own, forget_known),
-        cmocka_unit_test_teardown(single_copy_serves_where_the_facts_allow_it, forget_known),
-        cmocka_unit_test(a_described_machine_has_its_own_memory),
-        cmocka_unit_test(where_memory_is_short_the_verdict_says_so),
-        cmocka_unit_test(where_memory_is_short_no_collective_is_left_out),
-        cmocka_unit_test(an_algorithm_that_is_forced_says_what_it_lacks),
-        cmocka_unit_test(ranks_lie_where_the_map_puts_them),
-        cmocka_unit_test(a_map_may_name_a_level_by_any_of_its_names),
-        cmocka_unit_test(a_setting_comes_first),
-        cmocka_unit_test_teardown(what_is_known_of_this_machine_is_not_of_another, forget_known),
-        cmocka_unit_test_teardown(a_line_of_the_tuning_file_is_named, forget_tuning),
-        cmocka_unit_test_teardown(a_file_of_too_many_rules_says_so, forget_tuning),
-        cmocka_unit_test(a_team_that_takes_nothing_says_why),
-        cmocka_unit_test(only_processors_that_ranks_may_use_count),
-        cmocka_unit_test(what_is_not_understood_is_refused),
+        cmocka_unit_test(built_in_table_is_used),
+        cmocka_unit_test_teardown(single_copy_is_used_if_facts_and_setting_allow_it, forget_known),
+        cmocka_unit_test(memory_of_the_described_machine_counts),
+        cmocka_unit_test(verdict_reports_lack_of_memory),
+        cmocka_unit_test(every_collective_is_handled_with_little_memory),
+        cmocka_unit_test(forced_algorithm_reports_what_prevents_it),
+        cmocka_unit_test(ranks_are_placed_according_to_the_map),
+        cmocka_unit_test(map_accepts_every_name_of_a_level),
+        cmocka_unit_test(setting_takes_precedence_over_rules),
+        cmocka_unit_test_teardown(facts_of_this_machine_do_not_apply_to_another, forget_known),
+        cmocka_unit_test_teardown(line_of_the_tuning_file_is_reported, forget_tuning),
+        cmocka_unit_test_teardown(tuning_file_with_too_many_rules_is_ignored_and_reported,
+                                  forget_tuning),
+        cmocka_unit_test(disabled_team_reports_the_reason),
+        cmocka_unit_test(only_allowed_processors_count),
+        cmocka_unit_test(invalid_queries_are_rejected),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -1,76 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_first.c - a team of threads that begins with its n-th collective: who takes which call, and
- * what the ranks ask of each other. */
+/* test_first.c - a team of threads that is created at its n-th collective: which calls are handled,
+ * and how often the ranks exchange data. */
 #include "core/team/team.h"
-#include "three.h"
+#include "fork_team/fork_team.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-enum { CALLS = 6 };
+enum { RANKS = 3, CALLS = 6, LIMIT_S = 100 };
 
 struct member {
-    struct one_of_three one;
     const char *setting;
-    int status[CALLS], asked[CALLS]; /* of each call; allgathers so far */
+    int gathers;                     /* number of allgathers so far */
+    int status[CALLS], asked[CALLS]; /* status of each call; number of allgathers after it */
     enum reason reason;
+    size_t offset[2]; /* offsets of the slices of the second and the third team */
 };
 
-/* Barriers and broadcasts by turns; an empty broadcast between them does not count. */
-static void *run_rank(void *arg)
+static struct member members[RANKS];
+
+static void run(fork_team_main body)
 {
-    struct member *m = arg;
+    struct fork_team team = { .ranks = RANKS, .threads = true, .limit_s = LIMIT_S, .body = body };
+
+    assert_int_equal(fork_team_run(&team), 0);
+}
+
+static int counted_allgather(void *arg, const void *mine, size_t bytes, void *all)
+{
+    struct fork_rank *self = arg;
+
+    members[self->rank].gathers++;
+    return fork_team_exchange(self).allgather(arg, mine, bytes, all);
+}
+
+static struct hud_exchange counted_exchange(struct fork_rank *self)
+{
+    struct hud_exchange exchange = fork_team_exchange(self);
+
+    exchange.allgather = counted_allgather;
+    return exchange;
+}
+
+/* Makes barriers and broadcasts alternately. An empty broadcast between them does not count as a
+ * call. */
+static int make_calls(struct fork_rank *self, void *arg)
+{
+    struct member *m = &members[self->rank];
     const char *const settings[] = { m->setting, "HUDDLE_LOG=quiet", NULL };
-    struct hud_host host = {
-        .world_rank = m->one.rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
-    };
-    struct hud_exchange exchange = three_exchange(&m->one);
-    hud_context *context;
-    hud_team *team;
+    struct hud_host host = fork_team_host(self);
+    struct hud_exchange exchange = counted_exchange(self);
     char byte = 0;
 
-    hud_context_create(&host, &context);
-    hud_team_create(context, &exchange, &team);
+    (void)arg;
+    host.settings = settings;
+    hud_context_create(&host, &self->context);
+    hud_team_create(self->context, &exchange, &self->team);
     for (int i = 0; i < CALLS; i++) {
-        hud_bcast(team, &(struct hud_view){ .base = &byte }, 0);
-        m->status[i] = i % 2 == 0
-                           ? hud_barrier(team)
-                           : hud_bcast(team, &(struct hud_view){ .base = &byte, .bytes = 1 }, 0);
-        m->asked[i] = m->one.gathers;
+        const struct hud_view view = { .base = &byte, .bytes = 1 };
+        hud_bcast(self->team, &(struct hud_view){ .base = &byte }, 0);
+        m->status[i] = i % 2 == 0 ? hud_barrier(self->team) : hud_bcast(self->team, &view, 0);
+        m->asked[i] = m->gathers;
     }
-    m->reason = team->reason;
-    hud_team_free(team);
-    pthread_barrier_wait(&meet);
-    hud_context_destroy(context);
-    return NULL;
+    m->reason = self->team->state.reason;
+    fork_team_leave(self);
+    return 0;
 }
 
-static void run(struct member *members, const char *setting, const char *of_rank_1)
+static void make_calls_with(const char *setting, const char *of_rank_1)
 {
-    pthread_t thread[RANKS];
-
-    pthread_barrier_init(&meet, NULL, RANKS);
-    for (int r = 0; r < RANKS; r++) {
-        members[r] = (struct member){ .one.rank = r, .setting = r == 1 ? of_rank_1 : setting };
-        assert_int_equal(pthread_create(&thread[r], NULL, run_rank, &members[r]), 0);
-    }
     for (int r = 0; r < RANKS; r++)
-        pthread_join(thread[r], NULL);
-    pthread_barrier_destroy(&meet);
+        members[r] = (struct member){ .setting = r == 1 ? of_rank_1 : setting };
+    run(make_calls);
 }
 
-static void begins_with_its_nth_collective(void **state)
+static void team_is_created_at_its_nth_collective(void **state)
 {
     static const char *const settings[] = { "HUDDLE_FIRST=1", "HUDDLE_FIRST=2", "HUDDLE_FIRST=4" };
     static const int first[] = { 1, 2, 4 };
-    struct member members[RANKS];
 
     (void)state;
     for (int s = 0; s < 3; s++) {
-        run(members, settings[s], settings[s]);
+        make_calls_with(settings[s], settings[s]);
         for (int r = 0; r < RANKS; r++)
             for (int i = 0; i < CALLS; i++) {
                 bool begun = i + 1 >= first[s];
@@ -80,19 +94,18 @@ static void begins_with_its_nth_collective(void **state)
     }
 }
 
-static void ranks_that_count_differently_leave_all_to_the_host(void **state)
+static void ranks_with_different_settings_fall_back(void **state)
 {
     static const char *const other[] = { "HUDDLE_FIRST=1", "HUDDLE_FIRST=3", "HUDDLE_FIRST=0" };
-    struct member members[RANKS];
 
     (void)state;
     for (int s = 0; s < 3; s++) {
-        run(members, "HUDDLE_FIRST=2", other[s]);
+        make_calls_with("HUDDLE_FIRST=2", other[s]);
         for (int r = 0; r < RANKS; r++) {
             assert_int_equal(members[r].reason, s < 2 ? REASON_DIFFER : REASON_SETTING);
             for (int i = 0; i < CALLS; i++)
                 assert_int_equal(members[r].status[i], HUD_PASS);
-            assert_int_equal(members[r].one.gathers, 1);
+            assert_int_equal(members[r].gathers, 1);
         }
     }
 }
@@ -103,13 +116,13 @@ static int start(void *arg, const void *mine, size_t bytes, void *all, void **pe
     return 1;
 }
 
-/* Of an allgather that does not wait, one half is of no use. */
-static void an_exchange_has_all_of_a_way(void **state)
+/* Rejects an exchange that has only a part of a nonblocking allgather. */
+static void incomplete_exchange_is_rejected(void **state)
 {
-    struct one_of_three one = { .rank = 0 };
-    const struct hud_exchange whole = three_exchange(&one);
+    struct fork_rank self = { .ranks = RANKS };
+    const struct hud_exchange whole = fork_team_exchange(&self);
     struct hud_exchange none = whole, half = whole;
-    const struct hud_host host = { .world_size = RANKS, .local_ranks = RANKS };
+    const struct hud_host host = fork_team_host(&self);
     hud_context *context;
     hud_team *team;
 
@@ -126,83 +139,70 @@ static void an_exchange_has_all_of_a_way(void **state)
 
 /* ---- an exchange that fails for one rank ---- */
 
-static size_t offset[RANKS][2]; /* of the second team's slice, and of the third's */
-
-/* The second one, for rank 1 alone: others have what they need. */
+/* Fails the second allgather at rank 1. The other ranks get their data. */
 static int failing_allgather(void *arg, const void *mine, size_t bytes, void *all)
 {
-    struct one_of_three *one = arg;
-    int rc = three_allgather(arg, mine, bytes, all);
+    int rank = ((struct fork_rank *)arg)->rank, rc = counted_allgather(arg, mine, bytes, all);
 
-    return one->rank == 1 && one->gathers == 2 ? 1 : rc;
+    return rank == 1 && members[rank].gathers == 2 ? 1 : rc;
 }
 
-static hud_team *join(hud_context *context, struct one_of_three *one, bool fails)
+static hud_team *join(struct fork_rank *self, bool fails)
 {
-    struct hud_exchange exchange = three_exchange(one);
+    struct hud_exchange exchange = counted_exchange(self);
     hud_team *team = NULL;
     char byte = 0;
 
-    one->gathers = 0;
+    members[self->rank].gathers = 0;
     if (fails)
         exchange.allgather = failing_allgather;
-    hud_team_create(context, &exchange, &team);
-    /* the root waits for nobody */
+    hud_team_create(self->context, &exchange, &team);
+    /* the root waits for no other rank */
     int status = hud_bcast(team, &(struct hud_view){ .base = &byte, .bytes = 1 }, 0);
-    assert_int_equal(status, fails && one->rank == 1 ? HUD_PASS : HUD_OK);
-    pthread_barrier_wait(&meet);
+    if (status != (fails && self->rank == 1 ? HUD_PASS : HUD_OK))
+        fork_team_fail(self, "status %d of a broadcast", status);
+    fork_team_meet(self);
     return team;
 }
 
-static void *outlive(void *arg)
+static int outlive(struct fork_rank *self, void *arg)
 {
-    struct one_of_three *one = arg;
-    struct hud_host host = { .world_rank = one->rank, .world_size = RANKS, .local_ranks = RANKS };
-    hud_context *context;
+    struct hud_host host = fork_team_host(self);
+    size_t *offset = members[self->rank].offset;
 
-    hud_context_create(&host, &context);
-    hud_team *first = join(context, one, true), *second = join(context, one, false);
+    (void)arg;
+    hud_context_create(&host, &self->context);
+    hud_team *first = join(self, true), *second = join(self, false);
     hud_team_free(first);
-    offset[one->rank][0] = second->offset;
-    if (one->rank == 1)
+    offset[0] = second->shm.offset;
+    if (self->rank == 1)
         hud_team_free(second);
-    pthread_barrier_wait(&meet);
-    hud_team *third = join(context, one, false);
-    offset[one->rank][1] = third->offset;
-    if (one->rank != 1)
+    fork_team_meet(self);
+    hud_team *third = join(self, false);
+    offset[1] = third->shm.offset;
+    if (self->rank != 1)
         hud_team_free(second);
-    hud_team_free(third);
-    pthread_barrier_wait(&meet);
-    hud_context_destroy(context);
-    return NULL;
+    self->team = third;
+    fork_team_leave(self);
+    return 0;
 }
 
-/* Those for which the first team is ready leave its slices later.  Where it failed, the slice must
- * not be another team's then, whose members would be taken to have left. */
-static void a_slice_that_others_use_is_not_leased_again(void **state)
+/* Frees the first team later on the ranks on which it is ready. Where the set-up failed, the slice
+ * must not be another team's then, whose members would be counted as having left. */
+static void slice_in_use_by_others_is_not_leased_again(void **state)
 {
-    struct one_of_three one[RANKS];
-    pthread_t thread[RANKS];
-
     (void)state;
-    pthread_barrier_init(&meet, NULL, RANKS);
-    for (int r = 0; r < RANKS; r++) {
-        one[r] = (struct one_of_three){ .rank = r };
-        assert_int_equal(pthread_create(&thread[r], NULL, outlive, &one[r]), 0);
-    }
-    for (int r = 0; r < RANKS; r++)
-        pthread_join(thread[r], NULL);
-    pthread_barrier_destroy(&meet);
-    assert_int_not_equal(offset[1][0], offset[1][1]);
+    run(outlive);
+    assert_int_not_equal(members[1].offset[0], members[1].offset[1]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(begins_with_its_nth_collective),
-        cmocka_unit_test(ranks_that_count_differently_leave_all_to_the_host),
-        cmocka_unit_test(an_exchange_has_all_of_a_way),
-        cmocka_unit_test(a_slice_that_others_use_is_not_leased_again),
+        cmocka_unit_test(team_is_created_at_its_nth_collective),
+        cmocka_unit_test(ranks_with_different_settings_fall_back),
+        cmocka_unit_test(incomplete_exchange_is_rejected),
+        cmocka_unit_test(slice_in_use_by_others_is_not_leased_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

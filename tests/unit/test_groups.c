@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_groups.c - groups of placements written out by hand: the paper's example and the ragged
- * ones.
+ * test_groups.c - groups of placements, computed by hand: the paper's example and irregular
+ * placements.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "0,1 2,3 | 0,2": the groups of each level, lowest first. */
+/* Writes the groups of each level, lowest first, like "0,1 2,3 | 0,2". */
 static const char *write_groups(const struct shape_groups *g, char *text, size_t bytes)
 {
     size_t at = 0;
@@ -43,8 +43,8 @@ static void expect(const int *unit, int ranks, int levels, const char *groups)
     hud_shape_groups_free(&g);
 }
 
-/* 2 sockets x 2 NUMA nodes x 32 cores, 128 processes by core. */
-static void the_example_of_the_paper(void **state)
+/* Uses 2 sockets x 2 NUMA nodes x 32 cores, and 128 processes bound by core. */
+static void groups_match_the_example_of_the_paper(void **state)
 {
     int unit[2 * 128], count;
     struct shape_place place = { .ranks = 128, .levels = 2, .unit = unit };
@@ -77,7 +77,7 @@ static void the_example_of_the_paper(void **state)
     hud_shape_groups_free(&g);
 }
 
-static void round_robin(void **state)
+static void round_robin_ranks_are_grouped_by_unit(void **state)
 {
     int unit[2 * 14];
 
@@ -89,7 +89,7 @@ static void round_robin(void **state)
     expect(unit, 14, 2, "0,4,8,12 1,5,9,13 2,6,10 3,7,11 | 0,1 2,3 | 0,2");
 }
 
-static void one_rank(void **state)
+static void single_rank_is_a_group(void **state)
 {
     (void)state;
     expect((int[]){ 3, 1 }, 1, 2, "0");
@@ -97,32 +97,35 @@ static void one_rank(void **state)
     expect((int[]){ 0 }, 1, 0, "0");
 }
 
-static void flat(void **state)
+static void ranks_without_a_common_unit_are_one_group(void **state)
 {
     (void)state;
     expect((int[]){ 0 }, 4, 0, "0,1,2,3");              /* no level known */
-    expect((int[]){ -1, -1, -1, -1 }, 4, 1, "0,1,2,3"); /* nobody bound */
-    expect((int[]){ 0, 1, 2, 3 }, 4, 1, "0,1,2,3");     /* nobody shares: the level is left out */
-    expect((int[]){ 7, 7, 7, 7 }, 4, 1, "0,1,2,3"); /* everybody shares: that level is the top */
-    expect((int[]){ 5, 5, 5, 5, 2, 2, 2, 2 }, 4, 2, "0,1,2,3"); /* and the next adds nothing */
-    expect((int[]){ 0, 1, 2, 3, 0, 0, 1, 1 }, 4, 2, "0,1 2,3 | 0,2"); /* one rank a unit below */
+    expect((int[]){ -1, -1, -1, -1 }, 4, 1, "0,1,2,3"); /* no rank is bound */
+    expect((int[]){ 0, 1, 2, 3 }, 4, 1, "0,1,2,3");     /* no two ranks share a unit: the level is
+                                                         * omitted */
+    expect((int[]){ 7, 7, 7, 7 }, 4, 1, "0,1,2,3");     /* all ranks share a unit: this level is the
+                                                     * top */
+    expect((int[]){ 5, 5, 5, 5, 2, 2, 2, 2 }, 4, 2, "0,1,2,3"); /* the next level adds nothing */
+    expect((int[]){ 0, 1, 2, 3, 0, 0, 1, 1 }, 4, 2, "0,1 2,3 | 0,2"); /* one rank per unit below */
     expect((int[]){ 0, 0, 1, 1, 0, 0, 1, 1 }, 4, 2, "0,1 2,3 | 0,2"); /* the same units twice */
 }
 
-static void spanning(void **state)
+static void ranks_that_span_units_join_higher_groups(void **state)
 {
     (void)state;
     expect((int[]){ 0, 0, -1, 1, 1 }, 5, 1, "0,1 2 3,4 | 0,2,3"); /* rank 2 is unbound */
     expect((int[]){ -1, 0, 0, 1, 1 }, 5, 1,
-           "0 1,2 3,4 | 0,1,3"); /* rank 0 is, and leads all the same */
+           "0 1,2 3,4 | 0,1,3"); /* rank 0 is unbound, but is a leader nevertheless */
     expect((int[]){ 0, 0, -1, 1, 0, 0, 0, 1 }, 4, 2,
            "0,1 2 3 | 0,2 3 | 0,3"); /* rank 2 is bound to a socket of two nodes */
     expect((int[]){ -1, 0, 0, -1, 1, 1, 0, 0, 0, -1, 1, 1 }, 6, 2,
            "0 1,2 3 4,5 | 0,1 3 4 | 0,3,4"); /* rank 3 overlaps both sockets */
 }
 
-/* Pairs, pairs of pairs, ...: more levels than there is room for, so the top holds what is left. */
-static void too_many_levels(void **state)
+/* Uses pairs, pairs of pairs, ...: more levels than fit, so the top level contains all remaining
+ * groups. */
+static void top_level_holds_the_rest_of_too_many_levels(void **state)
 {
     enum { LEVELS = 10, RANKS = 1 << LEVELS };
     static int unit[LEVELS * RANKS];
@@ -146,12 +149,12 @@ static void too_many_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_example_of_the_paper),
-        cmocka_unit_test(round_robin),
-        cmocka_unit_test(one_rank),
-        cmocka_unit_test(flat),
-        cmocka_unit_test(spanning),
-        cmocka_unit_test(too_many_levels),
+        cmocka_unit_test(groups_match_the_example_of_the_paper),
+        cmocka_unit_test(round_robin_ranks_are_grouped_by_unit),
+        cmocka_unit_test(single_rank_is_a_group),
+        cmocka_unit_test(ranks_without_a_common_unit_are_one_group),
+        cmocka_unit_test(ranks_that_span_units_join_higher_groups),
+        cmocka_unit_test(top_level_holds_the_rest_of_too_many_levels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

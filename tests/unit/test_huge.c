@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_huge.c - arenas of huge pages: from the system's pool, which root fills with a few here, and
- * those that the kernel makes of ordinary ones. */
+/* test_huge.c - arenas of huge pages: from the system's pool, to which root adds a few here, and
+ * pages that the kernel makes of ordinary pages. */
 #define _GNU_SOURCE
 #include "core/arena/arena.h"
 #include "core/arena/peers.h"
@@ -39,7 +39,8 @@ static long number_in(const char *name)
     return n;
 }
 
-/* Of the pool, by so many; false: not allowed here, or no such pages. */
+/* Grows the pool by some pages. Returns false if this is not allowed, or if there are no such
+ * pages. */
 static bool grow(long pages)
 {
     long had = number_in("nr_hugepages");
@@ -51,7 +52,8 @@ static bool grow(long pages)
     return fclose(f) == 0 && number_in("nr_hugepages") == had + pages;
 }
 
-/* With the lock that all tests of the pool take; they put it back as it was. */
+/* Takes the lock that all tests of the pool use, and grows the pool. The tests restore the pool's
+ * size. */
 static bool take_pool(void)
 {
     lock = open("/tmp/huddle-test-pool", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -80,7 +82,7 @@ static int nothing(void **state)
     return 0;
 }
 
-/* Every byte of it, as a rank of each side would. */
+/* Uses every byte of the arena, like its rank and like another rank. */
 static void use_all(void)
 {
     size_t bytes = hud_arena_free_bytes(&arena), a = hud_arena_reserve(&arena, bytes, 1, &why);
@@ -102,7 +104,7 @@ static void use_all(void)
     hud_arena_release(&arena, a);
 }
 
-static void the_pool_serves_whole_arenas(void **state)
+static void arena_gets_its_pages_from_the_pool(void **state)
 {
     (void)state;
     if (!take_pool())
@@ -117,14 +119,14 @@ static void the_pool_serves_whole_arenas(void **state)
     assert_int_equal(number_in("free_hugepages"), free_pages);
 }
 
-/* All ranks see alike that it is. */
-static void a_pool_that_is_too_small_is_left_alone(void **state)
+/* Makes the pool too small for all ranks. All must see this alike. */
+static void too_small_pool_is_not_used(void **state)
 {
     (void)state;
     if (!take_pool())
         skip();
     long free_pages = number_in("free_hugepages");
-    int ranks = (int)number_in("nr_hugepages"); /* a page for each, and an arena needs two */
+    int ranks = (int)number_in("nr_hugepages"); /* a page per rank, although an arena needs two */
     assert_int_equal(hud_arena_create(&arena, ARENA, ranks, &why), 0);
     assert_int_not_equal(arena.pages, PAGES_POOL);
     assert_int_equal(arena.bytes, ARENA);
@@ -132,8 +134,8 @@ static void a_pool_that_is_too_small_is_left_alone(void **state)
     use_all();
 }
 
-/* Another program has what there was: ordinary pages, and no signal. */
-static void a_pool_in_use_is_no_signal(void **state)
+/* Lets another program use the pool. The arena must get ordinary pages, without a signal. */
+static void pool_in_use_causes_no_signal(void **state)
 {
     (void)state;
     if (!take_pool())
@@ -145,13 +147,13 @@ static void a_pool_in_use_is_no_signal(void **state)
     assert_int_equal(number_in("free_hugepages"), 1);
     assert_int_equal(hud_arena_create(&arena, ARENA, 1, &why), 0);
     assert_int_not_equal(arena.pages, PAGES_POOL);
-    assert_int_equal(number_in("free_hugepages"), 1); /* what was taken in vain is back */
+    assert_int_equal(number_in("free_hugepages"), 1); /* pages taken in vain are returned */
     use_all();
     munmap(others, held);
 }
 
-/* Where a first slice will be; what is committed later has ordinary pages. */
-static void the_kernel_makes_huge_pages(void **state)
+/* Expects huge pages for a first slice. Memory that is committed later has ordinary pages. */
+static void first_slice_gets_transparent_huge_pages(void **state)
 {
     (void)state;
     assert_int_equal(hud_arena_create(&arena, ARENA, MANY, &why), 0);
@@ -163,7 +165,7 @@ static void the_kernel_makes_huge_pages(void **state)
     }
     assert_int_equal(arena.committed_bytes, FILE_HUGE);
     assert_int_equal(hud_file_joined_bytes(arena.head, arena.bytes), FILE_HUGE);
-    hud_arena_warm(&arena, FILE_HUGE / 2, 1); /* is there already */
+    hud_arena_warm(&arena, FILE_HUGE / 2, 1); /* exists already */
     assert_int_equal(arena.committed_bytes, FILE_HUGE);
     hud_arena_warm(&arena, FILE_HUGE, 1); /* begins after the head */
     assert_int_equal(arena.committed_bytes, WHOLE);
@@ -185,10 +187,11 @@ static void small_arenas_have_ordinary_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_pool_serves_whole_arenas, nothing, give_back),
-        cmocka_unit_test_setup_teardown(a_pool_that_is_too_small_is_left_alone, nothing, give_back),
-        cmocka_unit_test_setup_teardown(a_pool_in_use_is_no_signal, nothing, give_back),
-        cmocka_unit_test_setup_teardown(the_kernel_makes_huge_pages, nothing, give_back),
+        cmocka_unit_test_setup_teardown(arena_gets_its_pages_from_the_pool, nothing, give_back),
+        cmocka_unit_test_setup_teardown(too_small_pool_is_not_used, nothing, give_back),
+        cmocka_unit_test_setup_teardown(pool_in_use_causes_no_signal, nothing, give_back),
+        cmocka_unit_test_setup_teardown(first_slice_gets_transparent_huge_pages, nothing,
+                                        give_back),
         cmocka_unit_test_setup_teardown(small_arenas_have_ordinary_pages, nothing, give_back),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_mapped.c - copies by mappings of another process's memory, with the fake of libxpmem. */
+/* test_mapped.c - copies by mapping another process's memory, with the fake libxpmem. */
 #define _GNU_SOURCE
 #include "core/arena/direct.h"
 #include "mem/mapped.h"
@@ -38,7 +38,7 @@ static int attached(void)
 
 static struct sigaction before;
 
-/* Within a test, as cmocka has its own handlers of signals there. */
+/* Opens a peer. Call within a test, because cmocka installs its own signal handlers there. */
 static void begin(bool keeps)
 {
     unsetenv("FAKE_XPMEM_FAILS");
@@ -49,7 +49,7 @@ static void begin(bool keeps)
     assert_non_null(self);
 }
 
-/* Nothing remains of what was open. */
+/* Closes the peer, and checks that nothing remains. */
 static void end(void)
 {
     struct sigaction now;
@@ -87,14 +87,14 @@ static void move_both_ways(bool keeps)
     end();
 }
 
-static void bytes_move_both_ways(void **state)
+static void bytes_are_read_and_written(void **state)
 {
     (void)state;
     move_both_ways(true);
     move_both_ways(false);
 }
 
-static void nothing_stays_attached(void **state)
+static void nothing_stays_attached_in_copy_mode(void **state)
 {
     char there[100] = "there", here[100];
 
@@ -106,9 +106,9 @@ static void nothing_stays_attached(void **state)
     end();
 }
 
-/* A buffer that is used again is not attached again, nor are its neighbours; the ranges of a peer
- * have a bound, and those that were used last stay. */
-static void ranges_stay_attached(void **state)
+/* Verifies that a reused buffer and its neighbors are not attached again. A peer has a bounded
+ * number of ranges, and the ranges used last are kept. */
+static void recently_used_ranges_stay_attached(void **state)
 {
     enum { BUFFERS = MAPPED_KEPT + 4 };
     char *area = mmap(NULL, (BUFFERS + 1) * (size_t)UNIT, PROT_READ | PROT_WRITE,
@@ -127,7 +127,8 @@ static void ranges_stay_attached(void **state)
     assert_int_equal(fake("fake_xpmem_attached"), had + 1);
     for (int i = 0; i < BUFFERS; i++) {
         assert_int_equal(hud_mapped_write(self, number(there + (size_t)i * UNIT), "x", 1), 1);
-        assert_int_equal(hud_mapped_read(self, number(there), here, 1), 1); /* the first stays */
+        assert_int_equal(hud_mapped_read(self, number(there), here, 1), 1); /* the first range is
+                                                                             * kept */
     }
     assert_int_equal(fake("fake_xpmem_attached"), had + BUFFERS);
     assert_int_equal(attached(), MAPPED_KEPT);
@@ -138,7 +139,7 @@ static void ranges_stay_attached(void **state)
     end();
 }
 
-static void what_cannot_be_attached_does_not_move(void **state)
+static void failed_attachments_copy_nothing(void **state)
 {
     char there[100] = "", here[100];
 
@@ -170,7 +171,7 @@ static void offers_are_counted(void **state)
 
 static int pipes[2][2];
 
-/* A child whose memory is of both kinds, until it is told to end. */
+/* Starts a child with both kinds of memory, which ends on request. */
 static pid_t neighbour(char *shared)
 {
     char byte;
@@ -190,7 +191,7 @@ static pid_t neighbour(char *shared)
     return child;
 }
 
-static void no_signal_comes_of_what_is_not_there(void **state)
+static void missing_memory_causes_no_signal(void **state)
 {
     char *shared = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
          *both = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -205,7 +206,7 @@ static void no_signal_comes_of_what_is_not_there(void **state)
     assert_int_equal(read(pipes[0][0], &id, sizeof id), sizeof id);
     struct mem_mapped *other = hud_mapped_open(id, true);
     assert_non_null(other);
-    for (int i = 0; i < 3; i++) { /* private memory, and none: this fake has it as not there */
+    for (int i = 0; i < 3; i++) { /* private memory, and no memory: missing in this fake */
         assert_int_equal(hud_mapped_read(other, number(both), here, PAGE), 0);
         assert_int_equal(hud_mapped_write(other, number(both) + PAGE, here, 1), 0);
         assert_int_equal(hud_mapped_read(other, 8 * UNIT, here, PAGE), 0);
@@ -238,8 +239,8 @@ static void leave(int signal_number)
     siglongjmp(away, signal_number);
 }
 
-/* Signals that are none of its business reach the handler that the program had, or end it. */
-static void other_signals_go_where_they_went(void **state)
+/* Verifies that other signals reach the program's earlier handler, or end the program. */
+static void other_signals_reach_the_earlier_handler(void **state)
 {
     int empty = memfd_create("empty", MFD_CLOEXEC), status;
     char *nothing = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, empty, 0);
@@ -270,7 +271,7 @@ static void other_signals_go_where_they_went(void **state)
 static struct sigaction replaced;
 static int calls;
 
-/* As a program's own handler calls the one that it has replaced. */
+/* Calls the replaced handler, like a program's own handler. */
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
     if (++calls > 3)
@@ -278,9 +279,9 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
     replaced.sa_sigaction(signal_number, info, context);
 }
 
-/* The program's handler comes while a peer is open, and calls huddle's; then a peer is opened
- * anew. */
-static void handlers_do_not_call_each_other_for_ever(void **state)
+/* Installs the program's handler while a peer is open, which calls huddle's handler. Then opens a
+ * peer again. */
+static void handlers_do_not_call_each_other_forever(void **state)
 {
     struct sigaction own = { .sa_handler = leave }, cmocka,
                      front = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO };
@@ -301,7 +302,7 @@ static void handlers_do_not_call_each_other_for_ever(void **state)
     assert_int_equal(calls, 1);
 }
 
-static void without_a_library_there_is_none(void **state)
+static void no_offer_without_a_library(void **state)
 {
     (void)state;
     setenv("FAKE_XPMEM_FAILS", "make", 1);
@@ -314,15 +315,15 @@ static void without_a_library_there_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_library_there_is_none),
-        cmocka_unit_test(bytes_move_both_ways),
-        cmocka_unit_test(nothing_stays_attached),
-        cmocka_unit_test(ranges_stay_attached),
-        cmocka_unit_test(what_cannot_be_attached_does_not_move),
+        cmocka_unit_test(no_offer_without_a_library),
+        cmocka_unit_test(bytes_are_read_and_written),
+        cmocka_unit_test(nothing_stays_attached_in_copy_mode),
+        cmocka_unit_test(recently_used_ranges_stay_attached),
+        cmocka_unit_test(failed_attachments_copy_nothing),
         cmocka_unit_test(offers_are_counted),
-        cmocka_unit_test(no_signal_comes_of_what_is_not_there),
-        cmocka_unit_test(other_signals_go_where_they_went),
-        cmocka_unit_test(handlers_do_not_call_each_other_for_ever),
+        cmocka_unit_test(missing_memory_causes_no_signal),
+        cmocka_unit_test(other_signals_reach_the_earlier_handler),
+        cmocka_unit_test(handlers_do_not_call_each_other_forever),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_network.c - the model of broadcasts between nodes against paper 04's formulas and against a
- * search of all trees and segments; what times say of a network; what ranks agree on. */
-#include "core/team/span.h"
+/* test_network.c - compares the model of broadcasts between nodes with paper 04's formulas and with
+ * a search of all trees and segments. Also tests how a network's parameters follow from times, and
+ * what ranks agree on. */
+#include "core/span/span.h"
 #include "cost/hockney.h"
 
 #include <setjmp.h>
@@ -14,16 +15,16 @@
 
 enum { KB = 1024, MB = 1 << 20 };
 
-/* One number for latency and overhead, as in the paper's experiment. */
+/* The same number for latency and overhead, as in the paper's experiment. */
 static const struct cost_network paper = { 5e4, 47, 5e4, 5e4 };
 static const struct cost_hockney hockney = { 5e4, 47 };
 /* 100 Gbit/s. */
 static const struct cost_network fast = { 1500, .08, 300, 300 };
 
-/* Gigabit Ethernet, where nodes do more than start messages. */
+/* Gigabit Ethernet, with nodes that spend more time per message than its start. */
 static const struct cost_network ethernet = { 8e4, 8, 4e4, 5e3 };
 
-/* cmocka's own compares floats. */
+/* cmocka compares floats only. */
 #define assert_near(is, wanted, part) near_at(is, wanted, part, __LINE__)
 
 static void near_at(double is, double wanted, double part, int line)
@@ -47,8 +48,8 @@ static double paper_ns(enum cost_tree tree, int degree, int nodes, double bytes,
                                                                      .segment_bytes = segment });
 }
 
-/* But for the copies into and out of buffers. */
-static void the_formulas_are_the_papers(void **state)
+/* Compares with the paper's formulas, without the copies into and out of buffers. */
+static void formulas_match_the_paper(void **state)
 {
     (void)state;
     for (double s = 512; s <= 64 * KB; s *= 2) {
@@ -67,7 +68,7 @@ static void the_formulas_are_the_papers(void **state)
                 paper_ns(COST_LINEAR, 0, 16, 1000, 0), 1e-9);
 }
 
-static void the_best_segments_are_the_papers(void **state)
+static void best_segments_match_the_paper(void **state)
 {
     const struct cost_spread chain = { COST_SPREAD_KARY, 1, 0 },
                              binary = { COST_SPREAD_KARY, 2, 0 };
@@ -80,7 +81,8 @@ static void the_best_segments_are_the_papers(void **state)
     assert_true(hud_cost_spread_segment(&paper, 128, 100, &chain, 4096, MB) == 100);
 }
 
-/* The overhead decides: messages of a pipeline hide each other's latency. */
+/* Lowers the overhead, which determines the segment: messages of a pipeline hide each other's
+ * latency. */
 static void less_overhead_means_shorter_segments(void **state)
 {
     const struct cost_network cheap = { 5e4, 47, 5e2, 5e2 };
@@ -90,7 +92,7 @@ static void less_overhead_means_shorter_segments(void **state)
     assert_near(hud_cost_spread_segment(&cheap, 128, MB, &chain, 1, MB), 297.5, .01);
 }
 
-/* Of all trees and a grid of segments. */
+/* Returns the minimum over all trees and a grid of segments. */
 static double least_ns(const struct cost_network *c, int nodes, double bytes)
 {
     double best = INFINITY;
@@ -104,8 +106,9 @@ static double least_ns(const struct cost_network *c, int nodes, double bytes)
     return best;
 }
 
-/* Segments are whole numbers of a message: a grid may meet one that fits better. */
-static void nothing_is_much_faster_than_the_choice(void **state)
+/* Checks with a tolerance, because segments divide a message evenly and the grid may have a better
+ * segment. */
+static void chosen_tree_is_near_the_optimum(void **state)
 {
     static const struct cost_network slow = { 5000, 42, 5000, 5000 },
                                      one_gigabit = { 35e3, 8, 7e3, 2e3 };
@@ -119,12 +122,12 @@ static void nothing_is_much_faster_than_the_choice(void **state)
                     hud_cost_spread_choose(networks[i], nodes, bytes, 64, 32 * KB);
                 double ns = hud_cost_spread_ns(networks[i], nodes, bytes, &s);
                 if (ns > 1.05 * least_ns(networks[i], nodes, bytes))
-                    fail_msg("network %zu, %d nodes, %.0f bytes: %.0f ns, not %.0f", i, nodes,
+                    fail_msg("network %zu, %d nodes, %.0f bytes: %.0f ns, optimum %.0f", i, nodes,
                              bytes, ns, least_ns(networks[i], nodes, bytes));
             }
 }
 
-static void the_trees_of_the_advice(void **state)
+static void best_trees_are_chosen(void **state)
 {
     struct cost_spread s;
 
@@ -135,13 +138,14 @@ static void the_trees_of_the_advice(void **state)
     assert_true(s.kind == COST_SPREAD_KARY && s.degree == 1);
     s = hud_cost_spread_choose(&fast, 4, 8, 64, 32 * KB); /* four latencies or one */
     assert_true(s.kind == COST_SPREAD_KNOMIAL && s.degree == 4);
-    s = hud_cost_spread_choose(&ethernet, 8, 8, 64, 32 * KB); /* what starts soon need not wait */
+    s = hud_cost_spread_choose(&ethernet, 8, 8, 64, 32 * KB); /* the next message need not wait, as
+                                                               * it starts soon */
     assert_true(s.kind == COST_SPREAD_KNOMIAL && s.degree == 8);
     s = hud_cost_spread_choose(&ethernet, 64, 8, 64, 32 * KB);
     assert_true(s.kind == COST_SPREAD_KNOMIAL && s.degree == 8);
 }
 
-static void an_mpi_sends_whole_messages(void **state)
+static void mpi_broadcast_sends_whole_messages(void **state)
 {
     (void)state;
     assert_near(hud_cost_mpi_broadcast_ns(&paper, 16, 8), 4 * (5e4 + 8 * 47), 1e-9);
@@ -149,8 +153,9 @@ static void an_mpi_sends_whole_messages(void **state)
                 1e-9);
 }
 
-/* One piece is the MPI's own; so is what hardly gains. */
-static void only_pipelines_gain(void **state)
+/* Expects no gain for a single segment, which is like the MPI's own broadcast, or for a small
+ * improvement. */
+static void only_pipelines_gain_over_the_mpi(void **state)
 {
     static const struct {
         double bytes;
@@ -167,13 +172,13 @@ static void only_pipelines_gain(void **state)
         const struct cost_spread s =
             hud_cost_spread_choose(&paper, cases[i].nodes, cases[i].bytes, 64, 32 * KB);
         if (hud_cost_spread_gains(&paper, cases[i].nodes, cases[i].bytes, &s) != cases[i].gains)
-            fail_msg("%.0f bytes on %d nodes", cases[i].bytes, cases[i].nodes);
+            fail_msg("wrong decision for %.0f bytes on %d nodes", cases[i].bytes, cases[i].nodes);
     }
 }
 
-/* Not on a fast network, nor where a message does not hide the latency of another, nor where few
- * messages go round. */
-static void a_ring_fills_a_slow_network(void **state)
+/* Expects a ring to fill a slow network, but not a fast network. It does not if messages do not
+ * hide each other's latency, or if there are too few messages. */
+static void ring_fills_a_slow_network(void **state)
 {
     static const struct {
         struct cost_network network;
@@ -181,7 +186,7 @@ static void a_ring_fills_a_slow_network(void **state)
         double bytes;
         bool fills;
     } cases[] = { { { 5e4, 47, 5e4, 5e4 }, 16, MB, true },
-                  { { 5e4, 47, 5e4, 5e4 }, 16, 128 * KB, false }, /* 6.2 ms of 6.4 */
+                  { { 5e4, 47, 5e4, 5e4 }, 16, 128 * KB, false }, /* 6.2 ms of 6.4 ms */
                   { { 5e4, 47, 5e4, 5e4 }, 16, 140 * KB, true },
                   { { 5e4, 47, 5e4, 5e4 }, 1024, 64 * MB, false }, /* messages of 128 bytes */
                   { { 25e3, 8, 12e3, 4e3 }, 16, 64 * MB, true },   /* 1 Gbit/s */
@@ -196,12 +201,13 @@ static void a_ring_fills_a_slow_network(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (hud_cost_ring_fills(&cases[i].network, cases[i].nodes, cases[i].bytes) !=
             cases[i].fills)
-            fail_msg("case %zu", i);
+            fail_msg("wrong decision in case %zu", i);
 }
 
-static void times_say_what_a_network_takes(void **state)
+static void network_parameters_follow_from_times(void **state)
 {
-    /* 20 us, 8 ns per byte, 15 us more for each message, of 8; to start one takes 4 us */
+    /* 20 us, 8 ns per byte, 15 us more per message, for 8 messages; starting a message takes 4
+     * us */
     struct span_times t = { 40e3, 40e3 + 7 * 15e3, 145e3 + 9 * 1000 * 8, 4e3, 8, 1000 };
     struct cost_network c = hud_span_solve(&t);
 
@@ -219,7 +225,7 @@ static void times_say_what_a_network_takes(void **state)
     assert_true(hud_cost_network_valid(&c) && c.overhead_ns == c.alpha_ns);
 }
 
-static void ranks_take_the_mean_of_what_is_known(void **state)
+static void ranks_use_the_mean_of_known_networks(void **state)
 {
     struct reply reply[4] = { { .reason = 0 } };
     struct cost_network c = { .alpha_ns = 0 };
@@ -236,16 +242,16 @@ static void ranks_take_the_mean_of_what_is_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_formulas_are_the_papers),
-        cmocka_unit_test(the_best_segments_are_the_papers),
+        cmocka_unit_test(formulas_match_the_paper),
+        cmocka_unit_test(best_segments_match_the_paper),
         cmocka_unit_test(less_overhead_means_shorter_segments),
-        cmocka_unit_test(nothing_is_much_faster_than_the_choice),
-        cmocka_unit_test(the_trees_of_the_advice),
-        cmocka_unit_test(an_mpi_sends_whole_messages),
-        cmocka_unit_test(only_pipelines_gain),
-        cmocka_unit_test(a_ring_fills_a_slow_network),
-        cmocka_unit_test(times_say_what_a_network_takes),
-        cmocka_unit_test(ranks_take_the_mean_of_what_is_known),
+        cmocka_unit_test(chosen_tree_is_near_the_optimum),
+        cmocka_unit_test(best_trees_are_chosen),
+        cmocka_unit_test(mpi_broadcast_sends_whole_messages),
+        cmocka_unit_test(only_pipelines_gain_over_the_mpi),
+        cmocka_unit_test(ring_fills_a_slow_network),
+        cmocka_unit_test(network_parameters_follow_from_times),
+        cmocka_unit_test(ranks_use_the_mean_of_known_networks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

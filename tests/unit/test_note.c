@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_note.c - a note is read as it was written, or not at all: also while it is written, given
- * back and claimed again. */
+/* test_note.c - a note is read as it was written, or not at all, even while it is written, released
+ * and claimed again. */
 #include "mem/note.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ enum { READERS = 3, READS = 200000, PER_CLAIM = 3, PAUSE = 4 };
 static struct mem_note notes[2];
 static atomic_int reading, torn;
 
-/* Record n: every word is n. */
+/* Makes record n, in which every word is n. */
 static void make(uint64_t n, uint64_t word[MEM_NOTE_WORDS])
 {
     for (int i = 0; i < MEM_NOTE_WORDS; i++)
@@ -34,7 +34,7 @@ static void *write_records(void *arg)
             make(n, word);
             mem_note_write(note, word);
             for (int pause = 0; pause < PAUSE && atomic_load(&reading) != 0;
-                 pause++) /* a writer without rest is never read */
+                 pause++) /* a note that is written without a pause can never be read */
                 (void)mem_note_read(note, word);
         }
         if (note)
@@ -65,7 +65,7 @@ static void *read_records(void *arg)
     return NULL;
 }
 
-static void never_torn(void **state)
+static void records_are_never_torn(void **state)
 {
     pthread_t writer, reader[READERS];
 
@@ -82,8 +82,9 @@ static void never_torn(void **state)
     assert_int_equal(atomic_load(&torn), 0);
 }
 
-/* A reader that is interrupted for any time must notice that another record came. */
-static void no_two_records_have_one_turn(void **state)
+/* Verifies that every record has a different turn. So a reader interrupted for any time notices
+ * another record. */
+static void records_have_different_turns(void **state)
 {
     uint64_t word[MEM_NOTE_WORDS], got[MEM_NOTE_WORDS], turn = 0;
 
@@ -105,7 +106,7 @@ static void no_two_records_have_one_turn(void **state)
     }
 }
 
-static void claimed_by_one(void **state)
+static void note_is_claimed_once(void **state)
 {
     uint64_t got[MEM_NOTE_WORDS];
 
@@ -114,7 +115,7 @@ static void claimed_by_one(void **state)
     assert_ptr_equal(mem_note_claim(notes, 2), &notes[0]);
     assert_ptr_equal(mem_note_claim(notes, 2), &notes[1]);
     assert_null(mem_note_claim(notes, 2));
-    assert_false(mem_note_read(&notes[0], got)); /* claimed, not written */
+    assert_false(mem_note_read(&notes[0], got)); /* claimed, but not written */
     mem_note_drop(&notes[0]);
     assert_ptr_equal(mem_note_claim(notes, 2), &notes[0]);
 }
@@ -122,9 +123,9 @@ static void claimed_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_torn),
-        cmocka_unit_test(no_two_records_have_one_turn),
-        cmocka_unit_test(claimed_by_one),
+        cmocka_unit_test(records_are_never_torn),
+        cmocka_unit_test(records_have_different_turns),
+        cmocka_unit_test(note_is_claimed_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_ops.c - every operation x type x length x number of sources x path that this processor has,
- * at odd addresses, with the result in a place of its own and in that of each source, against a
- * reference that goes from element to element (ops_reference.c).
+ * test_ops.c - compares every operation, type, length, number of sources and path that this
+ * processor has with a simple reference (ops_reference.c). Addresses are unaligned, and the result
+ * has its own place or the place of a source.
  */
 #include "ops_reference.h"
 
@@ -10,6 +10,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -38,22 +39,22 @@ static uint64_t draw(void)
     return state >> 16 | state << 48;
 }
 
-/* What is being tried. */
+/* A test case. */
 struct trial {
     const struct hud_ops_path *path;
     enum hud_operation operation;
     const struct reference_type *type;
-    int count;                       /* of sources */
-    const unsigned char *from[MANY]; /* where they lie */
+    int count;                       /* number of sources */
+    const unsigned char *from[MANY]; /* addresses of the sources */
     size_t elements;
-    int place; /* the source whose place the result takes; -1: none */
+    int place; /* the source whose place the result takes, or -1 */
 };
 
 static void check(const struct trial *t, const unsigned char *got)
 {
     size_t bytes = t->type->bytes;
     bool alike = memcmp(got, want, t->elements * bytes) ==
-                 0; /* else it is looked for where, and whether it is a NaN */
+                 0; /* otherwise finds the element, which may be an equal NaN */
 
     for (size_t i = 0; !alike && i < t->elements; i++)
         if (!reference_equal(t->type, t->operation, got + i * bytes, want + i * bytes))
@@ -67,7 +68,7 @@ static void check(const struct trial *t, const unsigned char *got)
                      (int)t->operation, t->type->name, t->count, t->elements);
 }
 
-/* Sources of so many elements, at drawn addresses, and what they make. */
+/* Makes sources of `elements` elements at random addresses, and the expected result. */
 static void prepare(struct trial *t, size_t elements)
 {
     size_t bytes = t->type->bytes;
@@ -103,8 +104,8 @@ static void combine_in(struct trial *t, size_t elements, int place)
     check(t, to);
 }
 
-/* The first elements of what was prepared, with the result in a place of its own, and in that of
- * every source, or of one that is drawn. */
+/* Combines the first elements of the prepared sources. The result has its own place, and then the
+ * place of every source or of a random source. */
 static void combine(struct trial *t, size_t elements)
 {
     combine_in(t, elements, -1);
@@ -143,7 +144,7 @@ static void short_ones(struct trial *t)
     }
 }
 
-/* More than a tile of elements; more sources than the largest form has. */
+/* Uses more elements than a tile, and more sources than the largest kernel form has. */
 static void long_ones(struct trial *t)
 {
     static const int counts[] = { 2, 8, 9, 13, MANY };
@@ -155,26 +156,26 @@ static void long_ones(struct trial *t)
     combine(t, LARGE - draw() % 70);
 }
 
-static void what_has_a_meaning(void **state)
+static void kernels_exist_for_all_defined_operations(void **state)
 {
     (void)state;
     each(has);
 }
 
-static void every_length(void **state)
+static void results_are_right_for_every_length(void **state)
 {
     (void)state;
     each(short_ones);
 }
 
-static void long_vectors_of_many_sources(void **state)
+static void results_are_right_for_long_vectors_and_many_sources(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
         each(long_ones);
 }
 
-static void found_by_name(void **state)
+static void operations_are_found_by_their_numbers(void **state)
 {
     struct hud_op op;
     int32_t a[] = { 1, -5 }, b[] = { 2, 7 }, sum[2];
@@ -198,12 +199,47 @@ static void found_by_name(void **state)
     assert_int_equal(hud_op_find(HUD_SUM, HUD_TYPES, &op), HUD_PASS);
 }
 
+/* Combines two doubles in both orders. Returns whether the results have the same bits. */
+static bool commutes_exactly(enum hud_operation operation, double a, double b)
+{
+    double there, back;
+    struct hud_op op;
+
+    assert_int_equal(hud_op_find(operation, HUD_DOUBLE, &op), HUD_OK);
+    op.combine(&op, &there, (const void *const[]){ &a, &b }, 2, 1);
+    op.combine(&op, &back, (const void *const[]){ &b, &a }, 2, 1);
+    return memcmp(&there, &back, sizeof there) == 0;
+}
+
+static bool found(int operation, int type, struct hud_op *op)
+{
+    return hud_op_find((enum hud_operation)operation, (enum hud_type)type, op) == HUD_OK;
+}
+
+static void operations_whose_bits_depend_on_the_order_are_not_exact(void **state)
+{
+    struct hud_op op;
+
+    (void)state;
+    for (int operation = HUD_MAX; operation <= HUD_PROD; operation++) {
+        for (int type = HUD_INT8; type <= HUD_UINT64; type++)
+            assert_true(found(operation, type, &op) && op.exact);
+        for (int type = HUD_FLOAT; type <= HUD_LONG_DOUBLE_COMPLEX; type++)
+            assert_true(!found(operation, type, &op) || !op.exact);
+    }
+    assert_false(commutes_exactly(HUD_MAX, 0.0, -0.0));
+    assert_false(commutes_exactly(HUD_MIN, 0.0, -0.0));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(what_has_a_meaning),
-                                        cmocka_unit_test(every_length),
-                                        cmocka_unit_test(long_vectors_of_many_sources),
-                                        cmocka_unit_test(found_by_name) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_exist_for_all_defined_operations),
+        cmocka_unit_test(operations_whose_bits_depend_on_the_order_are_not_exact),
+        cmocka_unit_test(results_are_right_for_every_length),
+        cmocka_unit_test(results_are_right_for_long_vectors_and_many_sources),
+        cmocka_unit_test(operations_are_found_by_their_numbers)
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_place.c - what a process keeps of a former team's table says the same of a later team as the
- * machine itself, and nothing where it does not know all of its processors. */
-#include "core/team/place.h"
+/* test_place.c - the table that a process keeps of an earlier team. It gives the same answer for a
+ * later team as the machine itself, and no answer if it does not contain all processors of the
+ * team. */
+#include "core/job/place.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@ enum { RANKS = 24, TABLE_BYTES = 2048 };
 static const char *const MACHINES[] = {
     KUNPENG,
     "pack:2 l3:2(size=32MB) l2:4(size=1MB) core:1 pu:2",
-    "pack:2 l2:8(size=1MB) core:1 pu:1", /* no level is a cache's */
+    "pack:2 l2:8(size=1MB) core:1 pu:1", /* no level is that of a cache */
     "pack:1 l3:1(size=8MB) core:4 pu:1", /* no levels */
     "pack:2 core:4 pu:1",                /* no caches */
 };
@@ -42,7 +43,7 @@ static int forget(void **state)
     return 0;
 }
 
-/* A processor, two neighbours, or all of the machine. */
+/* Returns a processor, two neighbors, or the whole machine. */
 static struct topo_cpus any_cpus(const struct topo *t)
 {
     int first = rand() % 16, width = rand() % 3;
@@ -60,7 +61,7 @@ static void see(const struct topo *t, const char *off, const union hello *hello,
     assert_int_equal(table->seen, 1);
 }
 
-/* As a member of such a team does. */
+/* Keeps the table of a team, like a member of the team does. */
 static void keep(const struct topo *t, const char *off, const union hello *hello, int ranks)
 {
     struct table seen;
@@ -73,7 +74,7 @@ static void keep(const struct topo *t, const char *off, const union hello *hello
     free(copy);
 }
 
-static void a_part_of_the_ranks_is_where_it_was(void **state)
+static void table_is_recalled_for_a_part_of_the_ranks(void **state)
 {
     static const char *const off[] = { "", "numa", "l3,l2", "l2,l3,die,group,numa,socket" };
     static union hellos team, part;
@@ -99,8 +100,9 @@ static void a_part_of_the_ranks_is_where_it_was(void **state)
     }
 }
 
-/* Also where only their numbers differ by the width of a word. */
-static void unknown_processors_are_not_guessed(void **state)
+/* Rejects unknown processors, also if their numbers differ from known processors by a multiple of a
+ * word's width. */
+static void table_is_not_recalled_for_unknown_processors(void **state)
 {
     struct topo *t = hud_topo_load_described(KUNPENG);
     static union hellos team;
@@ -119,7 +121,7 @@ static void unknown_processors_are_not_guessed(void **state)
     hud_topo_free(t);
 }
 
-static void the_largest_team_is_kept(void **state)
+static void table_of_the_largest_team_is_kept(void **state)
 {
     struct topo *t = hud_topo_load_described(KUNPENG);
     static union hellos team, other;
@@ -140,7 +142,7 @@ static void the_largest_team_is_kept(void **state)
     assert_true(hud_place_recall(&places, other.of, 2, &table.is));
     keep(t, "", team.of, 3);
     assert_true(hud_place_recall(&places, team.of, 3, &table.is));
-    hud_place_keep(&places, &unseen, other.of, RANKS); /* of a rank 0 that knows no machine */
+    hud_place_keep(&places, &unseen, other.of, RANKS); /* rank 0 has no machine */
     assert_false(hud_place_recall(&places, other.of, 1, &table.is));
     free(unseen);
     hud_topo_free(t);
@@ -149,9 +151,9 @@ static void the_largest_team_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_part_of_the_ranks_is_where_it_was, forget),
-        cmocka_unit_test_teardown(unknown_processors_are_not_guessed, forget),
-        cmocka_unit_test_teardown(the_largest_team_is_kept, forget),
+        cmocka_unit_test_teardown(table_is_recalled_for_a_part_of_the_ranks, forget),
+        cmocka_unit_test_teardown(table_is_not_recalled_for_unknown_processors, forget),
+        cmocka_unit_test_teardown(table_of_the_largest_team_is_kept, forget),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

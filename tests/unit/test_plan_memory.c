@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_plan_memory.c - from rules to a plan: what a slice holds, and what of it is on offer. */
+/* test_plan_memory.c - plans made from rules: the layout of a slice, and the memory offered to
+ * it. */
 #include "plans.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Slots of different shapes stand side by side; what differs only from call to call shares one. */
-static void rules_share_a_slot_unless_it_has_another_shape(void **state)
+/* Checks that rules with slots of different shapes have different slots. Rules share a slot if only
+ * parameters of single calls differ. */
+static void rules_share_slots_of_the_same_shape(void **state)
 {
     (void)state;
-    plans_tune("[[bcast]]\nbytes = \"1K-8K\"\nalgorithm = \"queue\"\ntree = \"chain\"\n"
-               "[[bcast]]\nbytes = \"8K-64K\"\nalgorithm = \"queue\"\ntree = \"flat\"\n"
-               "[[bcast]]\nbytes = \"64K-\"\nalgorithm = \"queue\"\nsets = 2\n");
+    plans_tune("bcast bytes=1K-8K -> queue fragment=4K\n"
+               "bcast bytes=8K-64K -> queue fragment=8K\n"
+               "bcast bytes=64K- -> queue sets=2\n");
     plans_make(4, false, "machine", 256 * KB, true);
     plans_check();
     assert_int_equal(plan_find(&plans.plan, COLL_BCAST, 2 * KB)->slot,
@@ -22,23 +24,23 @@ static void rules_share_a_slot_unless_it_has_another_shape(void **state)
     assert_true(plans.plan.total_bytes > 200 * KB);
 }
 
-static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
+static void every_plan_fits_the_reserved_bytes(void **state)
 {
     static const char *const within[] = { "l2",   "l3",     "die",  "group",
                                           "numa", "socket", "unit", "machine" };
 
     (void)state;
-    plans_tune("[[bcast]]\nwithin = \"l3\"\nalgorithm = \"inline\"\n[[bcast]]\noversubscribed = "
-               "true\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\nwithin = \"l2\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\nwithin = \"die\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\nwithin = \"group\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\nwithin = \"numa\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\nwithin = \"socket\"\nalgorithm = \"mpi\"\n"
-               "[[allreduce]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n"
-               "[[alltoall]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n"
-               "[[reduce]]\nwithin = \"unit\"\nalgorithm = \"mpi\"\n");
+    plans_tune("bcast within=l3 -> inline\n"
+               "bcast oversubscribed=yes -> mpi\n"
+               "bcast within=l2 -> mpi\n"
+               "bcast within=die -> mpi\n"
+               "bcast within=group -> mpi\n"
+               "bcast within=numa -> mpi\n"
+               "bcast within=socket -> mpi\n"
+               "allreduce within=unit -> mpi\n"
+               "bcast within=unit -> mpi\n"
+               "alltoall within=unit -> mpi\n"
+               "reduce within=unit -> mpi\n");
     for (size_t max = 0; max < 300 * KB; max += 1777)
         for (int windows = 0; windows < 2; windows++) {
             size_t reserved = hud_plan_bytes(plans.planner, 8, max, windows, &plans.direct);
@@ -46,7 +48,6 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
                 for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
                     plans.direct = (w + oversubscribed) % 2;
                     plans.divided = w % 2;
-                    plans.intel = w / 2 % 2;
                     plans_make(8, oversubscribed, within[w], max, windows);
                     plans_check();
                     assert_true(plans.plan.total_bytes <= reserved);
@@ -54,8 +55,47 @@ static void whatever_the_place_the_plan_fits_what_was_reserved(void **state)
         }
 }
 
+/* Counts the teams of an arena, each with the memory of its offer. */
+static int count_teams(int ranks)
+{
+    size_t arena = 10 * MB, left = arena;
+    int teams = 0;
+    bool direct;
+
+    for (;; teams++) {
+        size_t offer = hud_plan_offer(plans.planner, ranks, arena, left),
+               bytes = offer != 0 ? hud_plan_bytes(plans.planner, ranks, offer, true, &direct) : 0;
+        if (bytes == 0 || bytes > left)
+            return teams;
+        left -= bytes;
+    }
+}
+
+static void other_candidates_cost_few_teams(void **state)
+{
+    static const int ranks[] = { 2, 4, 8 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        PLANS_SETTINGS("HUDDLE_WISDOM=off");
+        plans_tune("");
+        int off = count_teams(ranks[i]);
+        PLANS_SETTINGS("HUDDLE_WISDOM=on");
+        plans_tune("");
+        int on = count_teams(ranks[i]);
+        assert_true(off > 20 && on * 100 >= off * 85);
+        size_t reserved = hud_plan_bytes(plans.planner, ranks[i], MB, true, &plans.direct);
+        for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+            plans_make(ranks[i], oversubscribed, "machine", MB, true);
+            plans_check();
+            assert_true(plans.plan.total_bytes <= reserved);
+        }
+        plans.direct = false;
+    }
+}
+
 static const char *const places[] = { "machine", "numa", "l3", "l2", "socket", "die", "group" };
-enum { PLACES = sizeof places / sizeof *places, WAYS = 24 };
+enum { PLACES = sizeof places / sizeof *places, WAYS = 12 };
 
 static bool reaches_into_others(const struct plan *plan)
 {
@@ -66,7 +106,8 @@ static bool reaches_into_others(const struct plan *plan)
     return reaches;
 }
 
-/* What is reserved is the largest plan of all places.  Returns how many plans that took. */
+/* Checks that the reserved bytes are the largest plan of all places. Returns the number of plans
+ * made for this. */
 static unsigned reserved_is_the_largest(int ranks, bool windows)
 {
     struct planner *planner = hud_planner_create(&plans.config, &plans.tuning);
@@ -76,10 +117,9 @@ static unsigned reserved_is_the_largest(int ranks, bool windows)
     for (int i = 0; i < WAYS * PLACES; i++) {
         struct plan_facts facts = { .ranks = ranks,
                                     .oversubscribed = i % 2,
-                                    .intel = i / 2 % 2,
-                                    .divided = i / 4 % 2,
-                                    .direct = i / 8 % 3 > 0,
-                                    .quick = i / 8 % 3 > 1 };
+                                    .divided = i / 2 % 2,
+                                    .direct = i / 4 % 3 > 0,
+                                    .quick = i / 4 % 3 > 1 };
         strcpy(facts.within, places[i / WAYS]);
         hud_plan_make(planner, &facts, MB, windows, &plans.plan);
         if (plans.plan.total_bytes > most)
@@ -94,11 +134,11 @@ static unsigned reserved_is_the_largest(int ranks, bool windows)
     return made;
 }
 
-/* A planner passes over teams whose plan it has seen. */
-static void plans_that_are_alike_are_made_once(void **state)
+/* Verifies that a planner skips teams whose plan was already made. */
+static void equal_plans_are_made_once(void **state)
 {
     static const char *const settings[] = { "HUDDLE_LEASE=1M", "HUDDLE_BCAST=single",
-                                            "HUDDLE_ADAPT=on", "HUDDLE_REDUCE_ORDER=fixed" };
+                                            "HUDDLE_REDUCE_ORDER=fixed" };
 
     (void)state;
     for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
@@ -107,14 +147,14 @@ static void plans_that_are_alike_are_made_once(void **state)
             for (int windows = 0; windows < 2; windows++)
                 assert_true(reserved_is_the_largest(ranks, windows) < WAYS);
     }
-    /* these rows ask where ranks are, but serve none of so many */
-    plans_tune("[[bcast]]\nranks = 9\nwithin = \"l3\"\nalgorithm = \"mpi\"\n"
-               "[[bcast]]\nranks = 9\nwithin = \"numa\"\nalgorithm = \"mpi\"\n");
+    /* these rows depend on the place, but not for this number of ranks */
+    plans_tune("bcast ranks=9 within=l3 -> mpi\n"
+               "bcast ranks=9 within=numa -> mpi\n");
     assert_true(reserved_is_the_largest(4, true) < WAYS);
 }
 
-/* More rows than are compared: every plan is made. */
-static void plans_of_a_long_table_are_all_made(void **state)
+/* Uses more rows than are compared, so every plan is made. */
+static void all_plans_of_a_long_table_are_made(void **state)
 {
     enum { ROWS = PLAN_RULES + 8, ROW = 64 };
     char *text = calloc(ROWS, ROW);
@@ -122,15 +162,14 @@ static void plans_of_a_long_table_are_all_made(void **state)
     (void)state;
     assert_non_null(text);
     for (int i = 0; i < ROWS; i++)
-        sprintf(text + strlen(text),
-                "[[bcast]]\nbytes = \"%d\"\nwithin = \"l3\"\nalgorithm = \"%s\"\n", i,
+        sprintf(text + strlen(text), "bcast bytes=%d within=l3 -> %s\n", i,
                 i % 2 != 0 ? "mpi" : "queue");
     plans_tune(text);
     free(text);
     assert_true(reserved_is_the_largest(4, true) >= WAYS);
 }
 
-static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
+static void offers_shrink_to_control_lines_and_then_to_nothing(void **state)
 {
     size_t control = hud_plan_bytes(plans.planner, 8, SIZE_MAX / 2, false, &plans.direct);
 
@@ -144,8 +183,8 @@ static void offers_are_a_quarter_then_control_lines_then_nothing(void **state)
     assert_string_equal(plans_taker(COLL_BCAST, 8), "inline");
 }
 
-/* Of many teams in turn, more than a planner keeps, each gets what a new planner would say. */
-static void what_is_kept_is_what_would_be_computed(void **state)
+/* Compares with a new planner, for more teams than a planner keeps. */
+static void cached_plans_equal_new_plans(void **state)
 {
     (void)state;
     for (int pass = 0; pass < 2; pass++)
@@ -165,8 +204,8 @@ static void what_is_kept_is_what_would_be_computed(void **state)
             }
 }
 
-/* However little a team is offered, and however many there are before it. */
-static void fixed_order_holds_where_memory_is_short(void **state)
+/* Verifies the order for little memory, and for many teams before. */
+static void fixed_order_is_kept_with_little_memory(void **state)
 {
     (void)state;
     PLANS_SETTINGS("HUDDLE_REDUCE_ORDER=fixed");
@@ -185,41 +224,43 @@ static void fixed_order_holds_where_memory_is_short(void **state)
                 plans_make(ranks, facts % 2, "machine", bytes, true);
                 plans_check();
                 for (int kind = COLL_REDUCE; kind <= COLL_REDUCE_SCATTER; kind++)
-                    for (int e = plans.plan.first[kind]; e < plans.plan.first[kind + 1]; e++)
-                        assert_true(plans.plan.entry[e].slot >= 0 &&
-                                    hud_shm_algs[plans.plan.entry[e].row]->ordered);
+                    for (int class = 0; class < PLAN_CLASSES; class ++) {
+                        const struct plan_entry *e =
+                            plan_find(&plans.plan, kind, plan_class_bytes(class));
+                        assert_true(e->slot >= 0 && hud_shm_algs[e->row]->ordered);
+                    }
             }
     }
 }
 
-/* Its slot holds less than all the memory would: what that still takes it serves, and the rest goes
- * to others. */
-static void a_small_slot_serves_small_messages(void **state)
+/* Forces an algorithm whose slot is smaller than the memory. Messages that fit the slot are
+ * handled, and larger messages fall back. */
+static void small_slot_handles_small_messages(void **state)
 {
     (void)state;
-    PLANS_SETTINGS("HUDDLE_ALLTOALL=inline", "HUDDLE_ALLTOALL_INLINE_BUDGET=1M");
+    PLANS_SETTINGS("HUDDLE_ALLTOALL=inline", "HUDDLE_LAB_ALLTOALL_INLINE_BUDGET=1M");
     plans_make(8, false, "machine", 256 * KB, true);
     plans_check();
     const struct plan_entry *e = plan_find(&plans.plan, COLL_ALLTOALL, 8);
     assert_string_equal(plans_taker(COLL_ALLTOALL, 8), "inline");
-    assert_string_equal(plans_taker(COLL_ALLTOALL, e->max_bytes + 1), "mpi");
-    size_t room = plans.plan.slot[e->slot].place.slot_bytes / 2;
-    assert_true(room < 100 * KB && e->max_bytes * 7 <= room &&
-                (e->max_bytes + 1) * 7 > room - HUD_LINE);
+    size_t room = plans.plan.slot[e->slot].place.slot_bytes / 2, max_bytes = 8;
+    while (strcmp(plans_taker(COLL_ALLTOALL, max_bytes + 1), "inline") == 0)
+        max_bytes *= 2;
+    assert_true(room < 100 * KB && max_bytes * 7 <= room && 2 * max_bytes * 7 > room - HUD_LINE);
 }
 
-/* Paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8, f = 8K, q = 2,
-   W = 4K.  A control block is a page there, so that it can be placed; here it is a line for each 4K
-   of a slice that is placed as a whole. */
-static void queue_takes_no_more_than_the_paper(void **state)
+/* Compares with paper 01, "Segment": W ceil(4p/W) + q W + p s (W + f) is 780 KiB for p = 8, s = 8,
+ * f = 8K, q = 2, W = 4K. A control block is a page there, for its placement. Here a control block
+ * is a line for each 4K of a slice, which is placed as a whole. */
+static void queue_needs_at_most_the_bytes_of_the_paper(void **state)
 {
     enum { P = 8, S = 8, F = 8192, Q = 2, W = 4096 };
     size_t paper = W * ((4 * P + W - 1) / W) + Q * W + P * S * (W + F);
 
     (void)state;
     assert_int_equal(paper, 780 * KB);
-    PLANS_SETTINGS("HUDDLE_BCAST_QUEUE_FRAGMENT=8K", "HUDDLE_BCAST_QUEUE_BUFFERS=8",
-                   "HUDDLE_BCAST_QUEUE_SETS=2", "HUDDLE_BCAST=queue");
+    PLANS_SETTINGS("HUDDLE_LAB_BCAST_QUEUE_FRAGMENT=8K", "HUDDLE_LAB_BCAST_QUEUE_BUFFERS=8",
+                   "HUDDLE_LAB_BCAST_QUEUE_SETS=2", "HUDDLE_BCAST=queue");
     plans_make(P, false, "machine", 1 * MB, true);
     int slot = plan_find(&plans.plan, COLL_BCAST, MB)->slot;
     size_t bytes = alg_place_bytes(&plans.plan.slot[slot].place);
@@ -230,15 +271,16 @@ static void queue_takes_no_more_than_the_paper(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(rules_share_a_slot_unless_it_has_another_shape, plans_reset),
-        cmocka_unit_test_setup(whatever_the_place_the_plan_fits_what_was_reserved, plans_reset),
-        cmocka_unit_test_setup(plans_that_are_alike_are_made_once, plans_reset),
-        cmocka_unit_test_setup(plans_of_a_long_table_are_all_made, plans_reset),
-        cmocka_unit_test_setup(offers_are_a_quarter_then_control_lines_then_nothing, plans_reset),
-        cmocka_unit_test_setup(what_is_kept_is_what_would_be_computed, plans_reset),
-        cmocka_unit_test_setup(fixed_order_holds_where_memory_is_short, plans_reset),
-        cmocka_unit_test_setup(a_small_slot_serves_small_messages, plans_reset),
-        cmocka_unit_test_setup(queue_takes_no_more_than_the_paper, plans_reset),
+        cmocka_unit_test_setup(rules_share_slots_of_the_same_shape, plans_reset),
+        cmocka_unit_test_setup(other_candidates_cost_few_teams, plans_reset),
+        cmocka_unit_test_setup(every_plan_fits_the_reserved_bytes, plans_reset),
+        cmocka_unit_test_setup(equal_plans_are_made_once, plans_reset),
+        cmocka_unit_test_setup(all_plans_of_a_long_table_are_made, plans_reset),
+        cmocka_unit_test_setup(offers_shrink_to_control_lines_and_then_to_nothing, plans_reset),
+        cmocka_unit_test_setup(cached_plans_equal_new_plans, plans_reset),
+        cmocka_unit_test_setup(fixed_order_is_kept_with_little_memory, plans_reset),
+        cmocka_unit_test_setup(small_slot_handles_small_messages, plans_reset),
+        cmocka_unit_test_setup(queue_needs_at_most_the_bytes_of_the_paper, plans_reset),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

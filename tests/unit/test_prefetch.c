@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_prefetch.c - when the line of a flag's next one is prefetched (mem/prefetch.h). */
+/* test_prefetch.c - when the line of the next flag is prefetched (mem/prefetch.h). */
 #include "mem/mem.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-enum { LOOKED = AHEAD_TRIES + 1 }; /* the first look has found the next flag */
+enum { LOOKED = AHEAD_TRIES + 1 }; /* the first look finds the next flag posted */
 
 static const struct mem_policy policy = { .prefetch_bytes = SIZE_MAX }, without = { .polls = 0 };
 static mem_flag posted = { .value = 1 }, missing;
@@ -21,7 +21,7 @@ static void begin(int ranks)
     m.policy = &policy;
 }
 
-/* Awaits `f`, so many times; how often the next flag was prefetched. */
+/* Awaits `f` a number of times. Returns how often the next flag was prefetched. */
 static int await_times(mem_flag *f, mem_flag *next, int times)
 {
     int prefetches = 0;
@@ -33,8 +33,8 @@ static int await_times(mem_flag *f, mem_flag *next, int times)
     return prefetches;
 }
 
-/* Several flags in a row have been posted before, and the first next one is, too. */
-static void a_poster_who_is_ahead_is_noticed(void **state)
+/* Posts several flags ahead, so that each next flag is found posted. */
+static void poster_ahead_is_detected(void **state)
 {
     (void)state;
     begin(2);
@@ -44,7 +44,7 @@ static void a_poster_who_is_ahead_is_noticed(void **state)
     assert_int_equal(team.ahead, 0);
 }
 
-static void a_setting_without_bytes_prevents_it(void **state)
+static void no_prefetch_if_the_limit_is_zero(void **state)
 {
     (void)state;
     begin(2);
@@ -55,8 +55,9 @@ static void a_setting_without_bytes_prevents_it(void **state)
     assert_int_equal(team.ahead, LOOKED);
 }
 
-/* By a rank that is late itself, all flags are found posted: it is not believed, nor soon again. */
-static void a_poster_who_is_not_ahead_is_left_alone(void **state)
+/* Simulates a rank that is late itself and finds all flags posted. The poster is not ahead, and is
+ * not checked again soon. */
+static void no_prefetch_if_the_poster_is_not_ahead(void **state)
 {
     (void)state;
     begin(3);
@@ -68,8 +69,8 @@ static void a_poster_who_is_not_ahead_is_left_alone(void **state)
     assert_in_range(await_times(&posted, &missing, 10000), 0, AHEAD_TRUST + 1);
 }
 
-/* Of two posters, one is ahead and the other is not. */
-static void each_poster_is_looked_at(void **state)
+/* Simulates two posters, only one of which is ahead. */
+static void each_poster_is_checked(void **state)
 {
     int prefetches = 0;
 
@@ -84,10 +85,10 @@ static void each_poster_is_looked_at(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_poster_who_is_ahead_is_noticed),
-                                        cmocka_unit_test(a_setting_without_bytes_prevents_it),
-                                        cmocka_unit_test(a_poster_who_is_not_ahead_is_left_alone),
-                                        cmocka_unit_test(each_poster_is_looked_at) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(poster_ahead_is_detected),
+                                        cmocka_unit_test(no_prefetch_if_the_limit_is_zero),
+                                        cmocka_unit_test(no_prefetch_if_the_poster_is_not_ahead),
+                                        cmocka_unit_test(each_poster_is_checked) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_presence.c - which ranks are present, for processes that publish it in each way.  All
- * processes get the same answer, even if another user holds a name or floods a socket.
+ * test_presence.c - which ranks are present, for processes that publish their presence in each way.
+ * All processes must get the same answer, even if another user holds a name or floods a socket.
  *
- * A process publishes its presence once.  So every rank, including the one that asks, is a separate
- * process.
+ * A process publishes its presence once. So every rank, including the rank that queries, is a
+ * separate process.
  */
 #define _GNU_SOURCE
+#include "base/launcher_env.h"
 #include "core/config/config.h"
-#include "core/launched.h"
-#include "core/team/presence.h"
-#include "core/team/presence_way.h"
+#include "core/job/presence.h"
+#include "core/job/presence_way.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,8 @@
 
 static bool out_of_memory;
 
-/* Instead of the C library's: huddle's, too. */
+/* Fails like the kernel without memory, in place of the C library's function. huddle's calls get
+ * here, too. */
 int fstat(int fd, struct stat *st)
 {
     if (!out_of_memory)
@@ -44,10 +45,11 @@ enum { RANKS = 6, UNLIKE = 8, UNKNOWN = 1 << 16, TROUBLE = 1 << 17 };
 
 /* A rank of a job. */
 struct member {
-    const char *rank, *job; /* in its environment; NULL: not there */
+    const char *rank, *job; /* environment variables; NULL if not set */
     unsigned manner;
-    bool proxy;       /* it has inherited the socket to one */
-    uint64_t mark_of; /* it marks itself as of this job of the host, and asks for marks; 0: no */
+    bool proxy;       /* it has inherited the socket to a proxy */
+    uint64_t mark_of; /* it marks itself as a rank of this job of the host, and queries marks; 0 if
+                       * not */
     void (*before)(void), (*after)(void);
     pid_t pid;
     int to, from;
@@ -63,8 +65,8 @@ static void set(const char *name, const char *value)
         unsetenv(name);
 }
 
-/* The member's own process: announces itself, and answers with the ranks that it finds, a bit each,
- * whenever it is asked. */
+/* Runs the member's own process: announces the rank, and answers each query with a bit per rank
+ * found. */
 static void serve(const struct member *m, int in, int out)
 {
     char number[16], byte = 'a';
@@ -85,7 +87,7 @@ static void serve(const struct member *m, int in, int out)
         _exit(1);
     while (read(in, &byte, 1) == 1 && byte == '?') {
         int found = (hud_presence_known() ? 0 : UNKNOWN) | (hud_presence_trouble() ? TROUBLE : 0);
-        hud_presence_look(RANKS);
+        hud_presence_find(RANKS);
         for (int r = 0; r < RANKS; r++)
             found |= hud_presence_unlike(r) ? 1 << UNLIKE << r : 0;
         for (int r = 0; r < RANKS; r++)
@@ -130,7 +132,7 @@ static void end(struct member *m)
     int status;
 
     assert_int_equal(write(m->to, "q", 1),
-                     1); /* members that were forked later have this pipe too */
+                     1); /* because members forked later have this pipe, too */
     close(m->to);
     close(m->from);
     waitpid(m->pid, &status, 0);
@@ -151,8 +153,8 @@ static int drop_proxy(void **state)
     return 0;
 }
 
-/* Ranks 0 and 3 are one job; 1 is nobody, 2 of another job, 4 has HUDDLE_CHECK, 5 handles requests:
- * each member's answer, and whom it finds to differ. */
+/* Starts ranks 0 and 3 of one job. Rank 1 does not exist, 2 is of another job, 4 has HUDDLE_CHECK,
+ * and 5 handles requests. Checks each member's answer, and the ranks with a different manner. */
 static void one_job(bool by_proxy, const char *secret)
 {
     struct member m[] = {
@@ -172,28 +174,28 @@ static void one_job(bool by_proxy, const char *secret)
     assert_int_equal(asked(&m[3]), checked | (alike | requests) << UNLIKE);
     assert_int_equal(asked(&m[4]), requests | (alike | checked) << UNLIKE);
     end(&m[1]);
-    assert_int_equal(asked(&m[0]) & 0xff, alike); /* once there, part of the job */
+    assert_int_equal(asked(&m[0]) & 0xff, alike); /* after its end it is still part of the job */
     end(&m[0]);
     end(&m[2]);
     end(&m[3]);
     end(&m[4]);
 }
 
-static void names_tell(void **state)
+static void ranks_of_a_job_are_found_by_names(void **state)
 {
     (void)state;
     one_job(false, "a secret");
 }
 
-static void locks_tell(void **state)
+static void ranks_of_a_job_are_found_by_locks(void **state)
 {
     (void)state;
     one_job(true, NULL);
 }
 
-/* A process that has not inherited this socket sees nothing of the job, neither through a socket of
- * its own, nor by the secret. */
-static void locks_are_for_those_who_have_the_socket(void **state)
+/* Starts a process that has not inherited the socket. The job must be invisible to this process,
+ * through its own socket and by the secret. */
+static void locks_are_visible_only_through_the_same_socket(void **state)
 {
     struct member in = { .rank = "1", .job = "a secret", .proxy = true },
                   out = { .rank = "2", .job = "a secret" };
@@ -225,9 +227,9 @@ static void close_all(void)
     }
 }
 
-/* A rank that has lost its descriptor before anybody looked has lost its announcement too: it finds
- * that out as the others do. */
-static void a_lost_descriptor_is_lost_for_all(void **state)
+/* Closes a rank's descriptor before any query. Its announcement is lost for all ranks, itself
+ * included. */
+static void lost_descriptor_makes_a_rank_absent_for_all(void **state)
 {
     struct member loses = { .rank = "0", .proxy = true, .after = close_all },
                   keeps = { .rank = "1", .proxy = true };
@@ -241,8 +243,8 @@ static void a_lost_descriptor_is_lost_for_all(void **state)
     end(&keeps);
 }
 
-/* Two processes as one rank: the others find it, and so does each of them. */
-static void a_rank_that_is_there_twice(void **state)
+/* Starts two processes as one rank. All processes must find this rank. */
+static void rank_with_two_processes_is_found(void **state)
 {
     struct member first = { .rank = "0", .proxy = true }, second = first,
                   other = { .rank = "1", .proxy = true };
@@ -266,8 +268,9 @@ static void no_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &none);
 }
 
-/* A rank that could not announce itself, in either way: all find nothing of it, itself included. */
-static void a_rank_that_cannot_is_absent_to_all(void **state)
+/* Starts a rank unable to announce itself, in either way. All must find the rank absent, itself
+ * included. */
+static void rank_that_cannot_announce_is_absent_for_all(void **state)
 {
     (void)state;
     for (int by_proxy = 0; by_proxy < 2; by_proxy++) {
@@ -289,9 +292,9 @@ static void run_out(void)
     out_of_memory = true;
 }
 
-/* The kernel is out of memory when a rank announces itself: it is absent to all.  Or when it looks:
- * it is there for all.  In neither case it finds what the others do not. */
-static void a_rank_out_of_memory_is_the_same_to_all(void **state)
+/* Fails the kernel's allocation when a rank announces itself, which makes the rank absent for all,
+ * or when a rank looks, which leaves all present. In both cases all ranks find the same. */
+static void rank_without_memory_is_seen_alike_by_all(void **state)
 {
     (void)state;
     for (int by_proxy = 0; by_proxy < 2; by_proxy++) {
@@ -310,7 +313,7 @@ static void a_rank_out_of_memory_is_the_same_to_all(void **state)
     }
 }
 
-static void without_a_secret_none_is_present(void **state)
+static void without_a_secret_no_rank_is_present(void **state)
 {
     struct member m[] = { { .rank = "0" }, { .rank = "1", .job = "" }, { .job = "a secret" } };
 
@@ -330,9 +333,9 @@ static socklen_t address_of(const char *name, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 }
 
-/* Names are of 128 bits that differ in everything, and none of them holds the rank, the job or the
+/* Checks that names have 128 bits, differ everywhere, and contain neither the rank, the job nor the
  * secret. */
-static void names_tell_nothing(void **state)
+static void names_reveal_nothing(void **state)
 {
     char name[64][PRESENCE_NAME];
 
@@ -345,7 +348,7 @@ static void names_tell_nothing(void **state)
         assert_int_equal(strlen(name[r]), strlen("huddle.") + 32);
         for (int b = 7; r > 0 && b < 39; b++)
             common += name[r][b] == name[r - 1][b];
-        assert_true(common < 16); /* of 32 digits two are the same by chance */
+        assert_true(common < 16); /* two of 32 digits are equal by chance */
     }
     setenv("HUDDLE_JOB", "a secrez", 1);
     assert_true(hud_presence_name_job(0));
@@ -358,13 +361,13 @@ static void names_tell_nothing(void **state)
     unsetenv("SLURM_STEP_ID");
 }
 
-/* A stranger that has a rank's name already (who knew the secret), in any type of socket, and one
- * that fills the queue of one that is bound. */
-static void a_taken_name_means_one_thing_to_all(void **state)
+/* Binds a rank's name as a stranger who knows the secret, with each type of socket, and fills the
+ * queue of a bound socket. */
+static void name_bound_by_a_stranger_is_seen_alike_by_all(void **state)
 {
     struct member taken = { .rank = "0", .job = "a secret" },
                   other = { .rank = "1", .job = "a secret" };
-    int types[] = { SOCK_DGRAM, SOCK_STREAM }; /* which have names of their own */
+    int types[] = { SOCK_DGRAM, SOCK_STREAM }; /* each type has its own name space */
     char name[PRESENCE_NAME];
     struct sockaddr_un address;
 
@@ -412,8 +415,8 @@ static void floods_change_nothing(void **state)
     end(&m[1]);
 }
 
-/* Of one secret, job and manner; a process that ends takes its mark with it. */
-static void marks_tell(void **state)
+/* Verifies that marks are for a secret, a job and a manner, and vanish when their process ends. */
+static void ranks_are_found_by_marks(void **state)
 {
     struct member m[] = {
         { .rank = "0", .job = "a", .mark_of = 7 },
@@ -442,19 +445,21 @@ static void marks_tell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_tell),
-        cmocka_unit_test(marks_tell),
-        cmocka_unit_test_setup_teardown(locks_tell, new_proxy, drop_proxy),
-        cmocka_unit_test_setup_teardown(locks_are_for_those_who_have_the_socket, new_proxy,
+        cmocka_unit_test(ranks_of_a_job_are_found_by_names),
+        cmocka_unit_test(ranks_are_found_by_marks),
+        cmocka_unit_test_setup_teardown(ranks_of_a_job_are_found_by_locks, new_proxy, drop_proxy),
+        cmocka_unit_test_setup_teardown(locks_are_visible_only_through_the_same_socket, new_proxy,
                                         drop_proxy),
-        cmocka_unit_test_setup_teardown(a_lost_descriptor_is_lost_for_all, new_proxy, drop_proxy),
-        cmocka_unit_test_setup_teardown(a_rank_that_is_there_twice, new_proxy, drop_proxy),
-        cmocka_unit_test_setup_teardown(a_rank_that_cannot_is_absent_to_all, new_proxy, drop_proxy),
-        cmocka_unit_test_setup_teardown(a_rank_out_of_memory_is_the_same_to_all, new_proxy,
+        cmocka_unit_test_setup_teardown(lost_descriptor_makes_a_rank_absent_for_all, new_proxy,
                                         drop_proxy),
-        cmocka_unit_test(without_a_secret_none_is_present),
-        cmocka_unit_test(names_tell_nothing),
-        cmocka_unit_test(a_taken_name_means_one_thing_to_all),
+        cmocka_unit_test_setup_teardown(rank_with_two_processes_is_found, new_proxy, drop_proxy),
+        cmocka_unit_test_setup_teardown(rank_that_cannot_announce_is_absent_for_all, new_proxy,
+                                        drop_proxy),
+        cmocka_unit_test_setup_teardown(rank_without_memory_is_seen_alike_by_all, new_proxy,
+                                        drop_proxy),
+        cmocka_unit_test(without_a_secret_no_rank_is_present),
+        cmocka_unit_test(names_reveal_nothing),
+        cmocka_unit_test(name_bound_by_a_stranger_is_seen_alike_by_all),
         cmocka_unit_test(floods_change_nothing),
     };
     static const char *const foreign[] = { "PMIX_NAMESPACE",  "PMIX_RANK",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_process.c - whether a process has ended: one that runs, a zombie, another with its number;
- * with and without pidfd, and after a restart. */
+/* test_process.c - whether a process has ended: a running process, a zombie, another process with
+ * its number; with and without pidfd, and after a restart. */
 #define _GNU_SOURCE
 #include "../mpi/forbid.h"
-#include "core/process.h"
+#include "base/process.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static pid_t start_child(void)
     return pid;
 }
 
-/* The number of the first thing that is wrong; 0: nothing. */
+/* Returns the number of the first failed check, or 0. */
 static int examine(void)
 {
     siginfo_t end;
@@ -51,14 +51,14 @@ static int examine(void)
     return wrong;
 }
 
-static void by_pidfd(void **state)
+static void ended_processes_are_detected_by_pidfd(void **state)
 {
     (void)state;
     assert_int_equal(examine(), 0);
 }
 
-/* In a process of its own: what is forbidden stays so. */
-static void without_pidfd(void **state)
+/* Runs in a separate process, because a forbidden call stays forbidden. */
+static void ended_processes_are_detected_without_pidfd(void **state)
 {
     enum { CANNOT_FORBID = 99 };
     char name[] = "pidfd_open";
@@ -78,8 +78,8 @@ static void without_pidfd(void **state)
 
 enum { CANNOT_SEPARATE = 99 };
 
-/* Goes on in a child that has this process's number, in a PID namespace of its own: the same memory
- * in a process that started later, as after a restart.  Returns the child's exit status. */
+/* Continues in a child with this process's number, in a PID namespace of its own: the same memory
+ * in a process that started later, as after a restart. Returns the child's exit status. */
 static int go_on_in_child(int (*rest)(void))
 {
     int status;
@@ -104,14 +104,14 @@ static int before_restart(void)
     hud_process_note();
     if (!hud_process_ended(NOBODY, 1))
         return 2;
-    usleep(50000); /* start times are counted in hundredths of a second */
+    usleep(50000); /* start times have a resolution of 10 ms */
     return go_on_in_child(after_restart);
 }
 
-static void nobody_has_ended_for_a_restart(void **state)
+static void no_process_counts_as_ended_after_a_restart(void **state)
 {
     int status;
-    pid_t pid = fork(); /* whose children are in other namespaces */
+    pid_t pid = fork(); /* its children are in other namespaces */
 
     (void)state;
     if (pid == 0)
@@ -119,16 +119,16 @@ static void nobody_has_ended_for_a_restart(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == CANNOT_SEPARATE)
-        skip(); /* only root may */
+        skip(); /* only root may do this */
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_pidfd),
-        cmocka_unit_test(without_pidfd),
-        cmocka_unit_test(nobody_has_ended_for_a_restart),
+        cmocka_unit_test(ended_processes_are_detected_by_pidfd),
+        cmocka_unit_test(ended_processes_are_detected_without_pidfd),
+        cmocka_unit_test(no_process_counts_as_ended_after_a_restart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_reduce.c - reductions over spans of real memory: shared, a view, a packed view that takes a
- * byte or as many as asked, a second destination, the result in the place of a source; elements of
- * sizes that divide no piece; by the last reader and by others.  The operation is one that is not
- * associative, so order shows.
+ * test_reduce.c - reductions over spans of real memory: shared memory, a view, or a packed view
+ * that returns any number of bytes; with a second result, with the result in the place of a source,
+ * with element sizes that do not divide a piece, as last reader and otherwise. The operation is not
+ * associative, so a wrong order is detected.
  */
 #include "mem/mem.h"
 
@@ -15,7 +15,7 @@
 
 enum { MOST = 3 * MEM_PIECE + 200, SOURCES = 5, GUARD = 64 };
 
-/* The slice of another rank, in which the sources are, and this rank's. */
+/* The slice of another rank, which contains the sources, and this rank's slice. */
 static struct slice {
     struct lines_member lines;
     unsigned char memory[SOURCES][MOST];
@@ -23,7 +23,7 @@ static struct slice {
 
 static unsigned char before[SOURCES][MOST], want[MOST], result[MOST + GUARD], second[MOST + GUARD];
 
-/* a op b = 3 a + b, byte by byte. */
+/* Computes a op b = 3 a + b for each byte. */
 static void thrice(const struct hud_op *op, void *dst, const void *const *src, int sources,
                    size_t elements)
 {
@@ -35,8 +35,7 @@ static void thrice(const struct hud_op *op, void *dst, const void *const *src, i
     }
 }
 
-/* A view whose packed bytes are its bytes in reverse, and which takes a third of what is asked, at
- * any byte. */
+/* Packs a view's bytes in reverse order, a third of the bytes asked for, from any byte on. */
 static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
 {
     size_t taken = (max_bytes + 2) / 3;
@@ -65,8 +64,8 @@ static void reverse(unsigned char *at, size_t bytes)
 
 enum kind { SHARED, VIEW, PACKED, KINDS };
 
-/* The bytes at `at` but the first `skip`, said in one of three ways; a packed view has them in
- * reverse. */
+/* Makes a span of the bytes at `at` without the first `skip`, of one of three kinds. A packed view
+ * has the bytes in reverse order. */
 static struct mem_span span_of(enum kind kind, unsigned char *at, size_t bytes, size_t skip,
                                struct hud_view *view)
 {
@@ -82,8 +81,8 @@ static struct mem_span span_of(enum kind kind, unsigned char *at, size_t bytes, 
 
 struct trial {
     struct hud_op op;
-    int count, packed_source, place; /* place: the source whose place the result takes; -1: none */
-    enum kind to, also;              /* KINDS: none */
+    int count, packed_source, place; /* place: the source whose place the result takes, or -1 */
+    enum kind to, also;              /* KINDS means none */
     size_t bytes, skip;
 };
 
@@ -92,7 +91,8 @@ static void expect(const struct trial *t, const char *what, unsigned char *at, e
     if (kind == PACKED)
         reverse(at, t->bytes);
     if (memcmp(at + t->skip, want + t->skip, t->bytes - t->skip) != 0)
-        fail_msg("%s: %zu bytes but %zu, elements of %zu, %d sources, packed %d, in the place of "
+        fail_msg("%s is wrong: %zu bytes from byte %zu on, elements of %zu, %d sources, packed %d, "
+                 "in the place of "
                  "%d, to %d, also %d",
                  what, t->bytes, t->skip, t->op.element_bytes, t->count, t->packed_source, t->place,
                  (int)t->to, (int)t->also);
@@ -100,8 +100,8 @@ static void expect(const struct trial *t, const char *what, unsigned char *at, e
         assert_int_equal(at[t->bytes + i], 7);
 }
 
-/* The other rank's lines are given back in every other call, or would be if this were their last
- * reader; they keep their values. */
+/* Reduces, in every second call as the last reader. The lines of the other rank are given back if
+ * its lines request this. They must keep their values. */
 static void reduce(const struct trial *t, const struct mem_span *to, const struct mem_span *also,
                    const struct mem_span *from)
 {
@@ -153,7 +153,7 @@ static void run(const struct trial *t)
     reduce(t, &to, t->also == KINDS ? NULL : &also, from);
     expect(t, "the result", result, t->to);
     if (t->also != KINDS)
-        expect(t, "the second", second, t->also);
+        expect(t, "the second result", second, t->also);
 }
 
 static void each_place(struct trial *t)
@@ -162,7 +162,7 @@ static void each_place(struct trial *t)
         for (int to = 0; to < KINDS; to++)
             for (int also = 0; also <= KINDS; also++) {
                 if (to == PACKED && also == PACKED)
-                    continue; /* one packed view is written at most */
+                    continue; /* at most one packed view is written */
                 t->to = (enum kind)to;
                 t->also = (enum kind)also;
                 t->place = -1;
@@ -173,7 +173,7 @@ static void each_place(struct trial *t)
             }
 }
 
-static void every_span(void **state)
+static void reductions_of_all_kinds_of_spans_are_right(void **state)
 {
     static const size_t elements[] = { 1, 8, 12, 100, 4095, 4096 };
 
@@ -193,7 +193,8 @@ static void every_span(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_span) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(
+        reductions_of_all_kinds_of_spans_are_right) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_rules.c - reading tables of choices: what is understood, what is refused and in which words,
- * where a tuning file is looked for. */
-#include "core/choose/rules.h"
+/* test_rules.c - reading tables of choices: accepted rules, error messages, and where a tuning file
+ * is searched. */
 #include "core/config/text.h"
+#include "core/plan/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static char error[2 * SET_TEXT];
 
 static bool read_text(const char *text)
 {
-    return hud_rules_read(&rules, "t.toml", text, strlen(text), error, sizeof error);
+    return hud_rules_read(&rules, "t.rules", text, strlen(text), error, sizeof error);
 }
 
 static int end(void **state)
@@ -29,7 +29,7 @@ static int end(void **state)
     return 0;
 }
 
-static void the_built_in_table_is_whole(void **state)
+static void built_in_table_has_rules_for_all_collectives(void **state)
 {
     const struct rules *builtin = hud_rules_builtin();
     bool every[COLL_KINDS] = { false };
@@ -41,18 +41,19 @@ static void the_built_in_table_is_whole(void **state)
         assert_true(every[kind]);
 }
 
-static void a_rule_is_read_as_a_whole(void **state)
+static void rules_are_read_completely(void **state)
 {
     (void)state;
-    assert_true(
-        read_text("[machine]\nnote = \"anything\"\n"
-                  "[[bcast]]\nranks = \"2-8\"\nbytes = \"4K-1M\"\noversubscribed = "
-                  "false\nwithin = \"numa\"\nalgorithm = \"queue\"\nfragment = \"16K\"\n"
-                  "[[barrier]]\nranks = 64\nintel = true\ndivided = false\nalgorithm = \"mpi\"\n"
-                  "[[bcast]]\nbytes = \"1M-\"\nalgorithm = \"queue\"\nfragment = 8192\n"
-                  "holds = \"6/9 1.05\"\nlike = \"E7\"\n"));
+    assert_true(read_text(
+        "# a comment\n\n  \t\r\n"
+        "machine note=\"anything # here\"\n"
+        "bcast ranks=2-8 bytes=4K-1M oversubscribed=no within=numa -> queue fragment=16K\n"
+        "\tbarrier divided=no quick=yes ranks=64 -> mpi#none\r\n"
+        "bcast bytes=1M- -> queue fragment=8192 | evidence=E7,E12 # why\n"
+        "allreduce cheaper_than=slices -> levels | ns=32000 samples=214 "
+        "runner_up=slices:35000 mpi_ns=88000 date=2026-11-29 evidence=prior"));
     const struct rule *r = rules.rule;
-    assert_int_equal(rules.count, 3);
+    assert_int_equal(rules.count, 4);
     assert_int_equal(r[0].min_ranks, 2);
     assert_int_equal(r[0].max_ranks, 8);
     assert_int_equal(r[0].min_bytes, 4096);
@@ -62,52 +63,90 @@ static void a_rule_is_read_as_a_whole(void **state)
     assert_string_equal(hud_shm_algs[r[0].row]->name, "queue");
     assert_true(r[0].given[0] && !r[0].given[1]);
     assert_int_equal(r[0].param[0], 16384);
-    assert_int_equal(r[0].line, 3);
+    assert_int_equal(r[0].line, 5);
+    assert_true(r[0].ns == 0 && r[0].mpi_ns == 0 && r[0].runner_up_ns == 0 && r[0].samples == 0);
     assert_int_equal(r[1].row, -1);
     assert_int_equal(r[1].kind, COLL_BARRIER);
     assert_int_equal(r[1].oversubscribed, -1);
-    assert_int_equal(r[1].intel, 1);
-    assert_int_equal(r[2].intel, -1);
+    assert_int_equal(r[1].quick, 1);
+    assert_int_equal(r[2].quick, -1);
     assert_int_equal(r[1].divided, 0);
     assert_int_equal(r[2].divided, -1);
     assert_int_equal(r[1].min_ranks, 64);
     assert_int_equal(r[1].max_ranks, 64);
     assert_int_equal(r[2].param[0], 8192);
-    assert_string_equal(r[2].evidence, "E7");
-    assert_true(r[2].like && !r[1].like);
+    assert_string_equal(r[2].evidence, "E7 E12");
     assert_int_equal(r[2].min_bytes, 1 << 20);
     assert_true(r[2].max_bytes == SIZE_MAX);
-    assert_int_equal(r[1].points, 0);
-    assert_int_equal(r[2].best, 6);
-    assert_int_equal(r[2].points, 9);
-    assert_int_equal(r[2].regret_percent, 105);
+    assert_string_equal(r[1].evidence, "");
+    assert_string_equal(r[3].evidence, "prior");
+    assert_string_equal(hud_shm_algs[r[3].than]->name, "slices");
+    assert_int_equal(r[3].ns, 32000);
+    assert_int_equal(r[3].samples, 214);
+    assert_int_equal(r[3].runner_up, r[3].than);
+    assert_int_equal(r[3].runner_up_ns, 35000);
+    assert_int_equal(r[3].mpi_ns, 88000);
+    assert_string_equal(r[3].date, "2026-11-29");
 }
 
-static void the_network_is_read(void **state)
+static void lines_of_wisdom_are_read(void **state)
+{
+    (void)state;
+    assert_true(read_text("allreduce -> levels | before=mpi:9 version=2\n"
+                          "reduce reduction=ordered -> mpi\nscan reduction=exact -> mpi\n"
+                          "allreduce reduction=inexact -> mpi"));
+    const struct rule *r = rules.rule;
+    assert_int_equal(rules.count, 4);
+    assert_int_equal(r[0].before, -1);
+    assert_int_equal(r[0].before_ns, 9);
+    assert_int_equal(r[0].version, 2);
+    assert_int_equal(r[0].reduction, -1);
+    assert_int_equal(r[1].reduction, PLAN_IN_ORDER / COLL_KINDS);
+    assert_int_equal(r[2].reduction, PLAN_ANY_ORDER / COLL_KINDS);
+    assert_int_equal(r[3].reduction, PLAN_INEXACT / COLL_KINDS);
+    assert_int_equal(r[1].version, 0);
+}
+
+static void rule_of_several_nodes_names_their_algorithms(void **state)
+{
+    const struct plan_facts one = { .ranks = 8 }, four = { .ranks = 8, .nodes = 4 };
+
+    (void)state;
+    assert_true(read_text("bcast nodes=4 -> nodes tree=chain fragment=8K | runner_up=nodes:9"));
+    const struct rule *r = rules.rule;
+    assert_int_equal(r->nodes, 4);
+    assert_string_equal(hud_shm_nodes_algs[r->row]->name, "nodes");
+    assert_int_equal(r->runner_up, r->row);
+    assert_int_equal(r->param[0], SHAPE_CHAIN);
+    assert_true(!r->given[1] && r->given[2] && r->param[2] == 8192);
+    assert_string_equal(hud_rule_misfit(r, &one, COLL_BCAST, 8), "for another number of nodes");
+    assert_null(hud_rule_misfit(r, &four, COLL_BCAST, 8));
+}
+
+#define NOT_WHOLE                                                                                  \
+    "t.rules:1: network is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up to "     \
+    "alpha_ns, send_ns up to overhead_ns)"
+
+static void network_is_read(void **state)
 {
     static const char *const wrong[][2] = {
-        { "[network]\nalpha_ns = 5\nbeta = 1\n",
-          "t.toml:3: beta is no line of [network] (accepted: alpha_ns, beta_ps, overhead_ns, "
+        { "network alpha_ns=5 beta=1\n",
+          "t.rules:1: beta is not a value of network (accepted: alpha_ns, beta_ps, overhead_ns, "
           "send_ns)" },
-        { "[network]\nalpha_ns = -5\n",
-          "t.toml:2: alpha_ns = -5 is not understood (accepted: 0 to 1000000000)" },
-        { "[network]\nbeta_ps = 7\noverhead_ns = 2\n[[barrier]]\nalgorithm = \"mpi\"\n",
-          "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
-          "to alpha_ns, send_ns up to overhead_ns)" },
-        { "[network]\nalpha_ns = 7\nbeta_ps = 1\noverhead_ns = 2\nsend_ns = 3\n",
-          "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
-          "to alpha_ns, send_ns up to overhead_ns)" },
-        { "[network]\nalpha_ns = 7\noverhead_ns = 6\n", /* no beta_ps */
-          "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
-          "to alpha_ns, send_ns up to overhead_ns)" },
-        { "[network]\nalpha_ns = 7\nbeta_ps = 1\noverhead_ns = 8\n",
-          "t.toml:1: [network] is not whole (accepted: alpha_ns above 0, beta_ps, overhead_ns up "
-          "to alpha_ns, send_ns up to overhead_ns)" },
+        { "\nnetwork alpha_ns=-5\n",
+          "t.rules:2: alpha_ns=-5 is not understood (accepted: 0 to 1000000000)" },
+        { "network alpha_ns\n",
+          "t.rules:1: alpha_ns= is not understood (accepted: 0 to 1000000000)" },
+        { "network beta_ps=7 overhead_ns=2\nbarrier -> mpi\n", NOT_WHOLE },
+        { "network alpha_ns=7 beta_ps=1 overhead_ns=2 send_ns=3\n", NOT_WHOLE },
+        { "network alpha_ns=7 overhead_ns=6\n", NOT_WHOLE },
+        { "network alpha_ns=7 beta_ps=1 overhead_ns=8\n", NOT_WHOLE },
+        { "network alpha_ns=7 beta_ps=1 overhead_ns=7\nnetwork\n",
+          "t.rules:2: network: a second line (accepted: one)" },
     };
 
     (void)state;
-    assert_true(read_text("[network]\nalpha_ns = 21000\nbeta_ps = 8100\noverhead_ns = 400\n"
-                          "[[barrier]]\nalgorithm = \"mpi\"\n"));
+    assert_true(read_text("network alpha_ns=21000 beta_ps=8100 overhead_ns=400\nbarrier -> mpi\n"));
     assert_int_equal(rules.count, 1);
     assert_true(rules.network.alpha_ns == 21000 && rules.network.overhead_ns == 400 &&
                 rules.network.send_ns == 400);
@@ -117,137 +156,135 @@ static void the_network_is_read(void **state)
         assert_false(read_text(wrong[i][0]));
         assert_string_equal(error, wrong[i][1]);
     }
-    assert_true(read_text("[[barrier]]\nalgorithm = \"mpi\"\n"));
+    assert_true(read_text("barrier -> mpi\n"));
     assert_true(rules.network.alpha_ns == 0);
 }
 
-static void every_mistake_is_named_with_its_line(void **state)
-{
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
-        { "[[bcast]]\nbytes = \"x\"\nalgorithm = \"queue\"", "t.toml:2: bytes = \"x\"" },
-        { "[[bcast]]\nbytes = \"8-4\"\nalgorithm = \"queue\"", "t.toml:2: bytes = \"8-4\"" },
-        { "[[bcast]]\nranks = \"2-x\"\nalgorithm = \"queue\"", "t.toml:2: ranks = \"2-x\"" },
-        { "[[bcast]]\nalgorithm = \"groups\"",
-          "t.toml:2: algorithm = \"groups\" is none of bcast's (accepted: mpi, " },
-        { "[[allreduce]]\ncheaper_than = \"slices\"\nalgorithm = \"levels\"",
-          "t.toml:2: cheaper_than = \"slices\": the time model knows no such two" },
-        { "[[allreduce]]\nalgorithm = \"levels\"\ncheaper_than = \"tree\"",
-          "t.toml:3: cheaper_than = \"tree\": the time model knows no such two of allreduce" },
-        { "[[allreduce]]\nalgorithm = \"tree\"\ncheaper_than = \"levels\"",
-          "t.toml:3: cheaper_than = \"levels\": the time model knows no such two of allreduce "
-          "(accepted: after an algorithm of: slices, "
-          "levels)" },
-        { "[[barrier]]\nalgorithm = \"groups\"\ncheaper_than = \"mcs\"",
-          "t.toml:3: cheaper_than = \"mcs\": the time model knows no such two of barrier "
-          "(accepted: after an algorithm of: (none))" },
-        { "[[bcast]]\nwithin = \"board\"\nalgorithm = \"queue\"", "t.toml:2: within = \"board\"" },
-        { "[[bcast]]\nholds = \"10/9 1.12\"", "t.toml:2: holds = \"10/9 1.12\"" },
-        { "[[bcast]]\nholds = \"6/9 0.99\"", "t.toml:2: holds = \"6/9 0.99\"" },
-        { "[[bcast]]\nholds = \"6/9 1.5\"", "t.toml:2: holds = \"6/9 1.5\"" },
-        { "[[bcast]]\nholds = \"6/9 1.125\"", "t.toml:2: holds = \"6/9 1.125\"" },
-        { "[[bcast]]\nwithin = \"l2,l3\"\nalgorithm = \"queue\"", "t.toml:2: within = \"l2,l3\"" },
-        { "[[bcast]]\noversubscribed = 1\nalgorithm = \"queue\"", "t.toml:2: oversubscribed = 1" },
-        { "[[bcast]]\nfragment = 8192\nalgorithm = \"queue\"", "t.toml:2: fragment is no line" },
-        { "[[bcast]]\nalgorithm = \"queue\"\nfragment = \"1T\"", "t.toml:3: fragment = \"1T\"" },
-        { "[[bcast]]\nalgorithm = \"queue\"\ntree = \"oak\"", "t.toml:3: tree = \"oak\"" },
-        { "[[bcast]]\nalgorithm = \"queue\"\nfragment = [1]",
-          "t.toml:3: fragment: not understood" },
-        { "[[bcast]]\nranks = 2", "t.toml:1: the rule names no algorithm" },
-        { "[[bcast]]\nranks = 2\n[[barrier]]\nalgorithm = \"groups\"",
-          "t.toml:1: the rule names no algorithm" },
-        { "[[rotate]]\nalgorithm = \"queue\"", "t.toml:1: rotate: not understood" },
-        { "answer = 42", "t.toml:1: answer: not understood" },
-        { "[[bcast]\n", "t.toml:1: " },
-    };
+static const struct {
+    const char *text, *says;
+} mistakes[] = {
+    { "bcast bytes=x -> queue",
+      "t.rules:1: bytes=x is not understood (accepted: 64K, 4K-1M, 1M-; K, M and G)" },
+    { "\nbcast bytes=8-4 -> queue", "t.rules:2: bytes=8-4 is not understood" },
+    { "bcast bytes -> queue", "t.rules:1: bytes= is not understood" },
+    { "bcast ranks=2-x -> queue", "t.rules:1: ranks=2-x is not understood" },
+    { "bcast ranks=\"2\"-x -> queue", "t.rules:1: -x -> queue: no space before the next word" },
+    { "bcast ranks=\"2 -> queue", "t.rules:1: ranks=\"2 -> queue: the text has no end" },
+    { "bcast ranks=2 ranks=3 -> queue", "t.rules:1: ranks: a second time (accepted: once)" },
+    { "bcast ranks=2\n \tbarrier -> oak",
+      "t.rules:1: bcast: the rule names no algorithm (accepted: -> ALGORITHM)" },
+    { "bcast ranks=2 # -> queue", "t.rules:1: bcast: the rule names no algorithm" },
+    { "bcast ->", "t.rules:1: ->  is not an algorithm of bcast (accepted: mpi, " },
+    { "bcast -> groups", "t.rules:1: -> groups is not an algorithm of bcast (accepted: mpi, " },
+    { "bcast -> queue=1", "t.rules:1: -> queue is not an algorithm of bcast (accepted: mpi, " },
+    { "alltoallv bytes=8 -> mpi",
+      "t.rules:1: bytes=8: each rank knows only its own bytes of alltoallv" },
+    { "allreduce cheaper_than=tree -> levels",
+      "t.rules:1: cheaper_than=tree: the time model does not know both it and levels "
+      "(accepted: of allreduce slices, levels)" },
+    { "allreduce cheaper_than=levels -> tree", "t.rules:1: cheaper_than=levels: the time" },
+    { "allreduce cheaper_than=levels -> mpi", "t.rules:1: cheaper_than=levels: the time" },
+    { "barrier cheaper_than=mcs -> groups",
+      "t.rules:1: cheaper_than=mcs: the time model does not know both it and groups "
+      "(accepted: of barrier none)" },
+    { "bcast within=board -> queue", "t.rules:1: within=board is not understood" },
+    { "bcast within=l2,l3 -> queue", "t.rules:1: within=l2,l3 is not understood" },
+    { "bcast oversubscribed=1 -> queue",
+      "t.rules:1: oversubscribed=1 is not understood (accepted: yes, no)" },
+    { "bcast fragment=8192 -> queue", "t.rules:1: fragment is not a condition of a rule" },
+    { "bcast evidence=E7 -> queue", "t.rules:1: evidence is not a condition of a rule" },
+    { "bcast -> queue fragment=1T", "t.rules:1: fragment=1T is not understood" },
+    { "bcast -> queue fragment=8K fragment=8K", "t.rules:1: fragment: a second time" },
+    { "bcast -> queue tree=oak", "t.rules:1: tree=oak is not understood" },
+    { "bcast -> queue ranks=2", "t.rules:1: ranks is not a parameter of queue (accepted: fra" },
+    { "bcast -> mpi fragment=8K",
+      "t.rules:1: fragment is not a parameter of mpi (accepted: none)" },
+    { "bcast -> mpi | evidence=7", "t.rules:1: evidence=7 is not understood" },
+    { "bcast -> mpi | evidence=E7,", "t.rules:1: evidence=E7, is not understood" },
+    { "bcast -> mpi | evidence=E7 evidence=E8", "t.rules:1: evidence: a second time" },
+    { "bcast -> mpi | evidence=prior,E7", "t.rules:1: evidence=prior,E7 is not understood" },
+    { "bcast -> mpi | evidence", "t.rules:1: evidence= is not understood" },
+    { "bcast -> mpi | second", "t.rules:1: second is not a note of a rule (accepted: evidence, " },
+    { "bcast -> mpi | ranks=2", "t.rules:1: ranks is not a note of a rule (accepted: evidence, " },
+    { "bcast -> mpi | ns=0", "t.rules:1: ns=0 is not understood" },
+    { "bcast -> mpi | samples=many", "t.rules:1: samples=many is not understood" },
+    { "bcast -> mpi | runner_up=oak:1", "t.rules:1: runner_up=oak:1 is not understood" },
+    { "bcast -> mpi | runner_up=queue", "t.rules:1: runner_up=queue is not understood" },
+    { "bcast -> mpi | before=oak:1", "t.rules:1: before=oak:1 is not understood" },
+    { "bcast -> mpi | version=new", "t.rules:1: version=new is not understood" },
+    { "bcast reduction=exact -> mpi",
+      "t.rules:1: reduction=exact: bcast does not reduce (accepted: no reduction)" },
+    { "scan reduction=any -> mpi",
+      "t.rules:1: reduction=any is not understood (accepted: exact, ordered, inexact)" },
+    { "bcast nodes=0 -> nodes", "t.rules:1: nodes=0 is not understood" },
+    { "bcast nodes=2 -> queue", "t.rules:1: -> queue is not an algorithm of bcast (accepted: mpi, "
+                                "nodes, scatter_allgather)" },
+    { "bcast nodes=2 -> nodes fragment=0", "t.rules:1: fragment=0 is not understood" },
+    { "bcast nodes=2 -> nodes tree=oak", "t.rules:1: tree=oak is not understood" },
+    { "bcast nodes=2 -> nodes queue=1",
+      "t.rules:1: queue is not a parameter of nodes (accepted: tree" },
+    { "bcast -> nodes", "t.rules:1: -> nodes is not an algorithm of bcast (accepted: mpi, " },
+    { "bcast -> mpi | date=today", "t.rules:1: date=today is not understood" },
+    { "bcast -> mpi | date=2026-11-290", "t.rules:1: date=2026-11-290 is not understood" },
+    { "rotate -> queue", "t.rules:1: rotate: not understood" },
+    { "answer=42", "t.rules:1: answer: not understood" },
+    { "bcast=1 -> queue", "t.rules:1: bcast: not understood" },
+    { "machine cpu", "t.rules:1: cpu: no value" },
+    { "# old\n\n[[bcast]]\nranks = \"2-8\"\n",
+      "t.rules:3: [[bcast]]: this is the TOML format of earlier versions (accepted: a line "
+      "per rule; run `huddle tune` again)" },
+    { "[machine]\ncpu = \"x\"\n", "t.rules:1: [machine]: this is the TOML format" },
+    { "bcast ranks=2\033[31m3 -> queue", "t.rules:1: ranks=2?[31m3 is not understood" },
+    { "\xff\xd8\x10JFIF", "t.rules:1: bytes that are not text: not understood" },
+    { "bcast ranks=\xff -> queue", "t.rules:1: ranks=? is not understood" },
+};
 
+/* Expects one line with the accepted values. */
+static void mistakes_are_reported_with_their_line(void **state)
+{
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_false(read_text(cases[i].text));
-        if (strncmp(error, cases[i].says, strlen(cases[i].says)) != 0)
-            fail_msg("%s\nis answered by\n%s", cases[i].text, error);
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        assert_false(read_text(mistakes[i].text));
+        if (strncmp(error, mistakes[i].says, strlen(mistakes[i].says)) != 0 ||
+            !hud_text_is_plain(error) || !strstr(error, "(accepted: "))
+            fail_msg("%s\nis answered by\n%s", mistakes[i].text, error);
         assert_int_equal(rules.count, 0);
     }
 }
 
-/* What is no TOML is one line as well, in every build: toml++ has assertions that a malformed text
- * can reach. */
-static void a_malformed_file_is_one_line(void **state)
+static void line_that_is_too_long_or_no_text_is_rejected(void **state)
 {
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
-        { "X=3\n[,", "t.toml:2: " },
-        { "[,", "t.toml:1: " },
-        { "[a\n", "t.toml:1: " },
-        { "a = {b = ", "t.toml:1: " },
-        { "a = [1, 2", "t.toml:1: " },
-        { "[[bcast]]\nranks = \"2", "t.toml:2: " },
-        { "[[bcast]]\nranks = 99999999999999999999", "t.toml:2: " },
-        { "[[bcast]]\nranks = 07:60:00", "t.toml:2: " },
-        { "[[bcast]]\nranks = \"\xff\"", "t.toml:" },
-        { "[[bcast]]\nranks = \"2\\n\\u001b[31m3\"\nalgorithm = \"queue\"",
-          "t.toml:2: ranks = \"2??[31m3\" is not understood" },
-        { "[[bcast]]\n\"fr\\nagment\" = 1", "t.toml:2: fr?agment is no line of a rule" },
-        { "[[bcast]]\nalgorithm = \"queue\\u0000\"", "t.toml:2: algorithm: not understood" },
-        { "[[bcast]]\nalgorithm = \"mpi\"\n\"ranks\\u0000\" = 2",
-          "t.toml:3: ranks: not understood" },
-        { "[[\"bcast\\u0000\"]]\nalgorithm = \"mpi\"", "t.toml:1: bcast: not understood" },
-        { "a = [[[[[[[[1]]]]]]]]", "t.toml:1: " },
-        { "[[bcast]]\nr\xc3\xa9 = 1", "t.toml:2: " },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_false(read_text(cases[i].text));
-        if (strncmp(error, cases[i].says, strlen(cases[i].says)) != 0 ||
-            !hud_text_is_plain(error) || !strstr(error, "(accepted: "))
-            fail_msg("%s\nis answered by\n%s", cases[i].text, error);
-    }
-}
-
-/* Tables within tables are freed recursively: a stack would not hold those of a line of this
- * length. */
-static void a_deep_file_does_not_overflow_the_stack(void **state)
-{
-    enum { DEEP = 500000 };
-    char *text = malloc(2 * DEEP + 16);
+    enum { LONG = 5000 };
+    char *text = malloc(LONG + 1);
 
     (void)state;
     assert_non_null(text);
-    for (int form = 0; form < 2; form++) {
-        char *at = text;
-        at += sprintf(at, "%s", form == 0 ? "\n[a" : "\na");
-        for (int i = 1; i < DEEP; i++)
-            at += sprintf(at, ".a");
-        sprintf(at, "%s", form == 0 ? "]\n" : " = 1\n");
-        assert_false(read_text(text));
-        assert_memory_equal(error, "t.toml:2: a line with more than 256 dots", 40);
-    }
+    memset(text, 'x', LONG);
+    text[LONG] = '\0';
+    assert_false(read_text(text));
+    assert_string_equal(error, "t.rules:1: a line of 5000 bytes (accepted: at most 1023)");
+    text[0] = '#'; /* a comment may have any length */
+    assert_true(read_text(text));
     free(text);
+    assert_false(hud_rules_read(&rules, "t.rules", "a\n\0\nb", 5, error, sizeof error));
+    assert_string_equal(error, "t.rules:1: a: not understood (accepted: lines that begin with "
+                               "machine, network, barrier, bcast, allreduce...)");
+    assert_false(hud_rules_read(&rules, "t.rules", "\n\0\nb", 4, error, sizeof error));
+    assert_string_equal(error, "t.rules:2: a zero byte in the line (accepted: text)");
+    assert_true(hud_rules_read(&rules, "t.rules", "bcast -> mpi\nbcast", 12, error, sizeof error));
+    assert_int_equal(rules.count, 1); /* no byte behind the text was read */
 }
 
-static void rules_in_one_line_are_read_in_order(void **state)
-{
-    (void)state;
-    assert_true(read_text("bcast = [{ ranks = 2, algorithm = \"queue\", fragment = 8192 }, { "
-                          "algorithm = \"mpi\" }]"));
-    assert_int_equal(rules.count, 2);
-    assert_int_equal(rules.rule[0].param[0], 8192);
-    assert_int_equal(rules.rule[1].row, -1);
-}
-
-static void a_long_path_does_not_hide_the_mistake(void **state)
+static void long_path_is_shortened_in_messages(void **state)
 {
     char file[600];
 
     (void)state;
     memset(file, 'p', sizeof file);
-    memcpy(file + sizeof file - 8, "/t.toml", 8);
-    assert_false(hud_rules_read(&rules, file, "answer = 42", 11, error, sizeof error));
+    memcpy(file + sizeof file - 9, "/t.rules", 9);
+    assert_false(hud_rules_read(&rules, file, "answer=42", 9, error, sizeof error));
     assert_memory_equal(error, "...ppp", 6);
-    assert_non_null(strstr(error, "p/t.toml:1: answer: not understood (accepted: "));
+    assert_non_null(strstr(error, "p/t.rules:1: answer: not understood (accepted: "));
     assert_int_equal(error[strlen(error) - 1], ')'); /* the whole line */
 }
 
@@ -260,7 +297,7 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
+static void file_of_the_user_is_found_if_for_this_machine(void **state)
 {
     char folder[] = "rules.XXXXXX", path[256], here[256], full[600], text[512], cpu[256];
 
@@ -271,13 +308,12 @@ static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
     setenv("XDG_CONFIG_HOME", full, 1);
     snprintf(path, sizeof path, "%s/huddle", folder);
     assert_int_equal(mkdir(path, 0700), 0);
-    snprintf(path, sizeof path, "%s/huddle/tuning.toml", folder);
-    assert_true(hud_rules_find(&rules, "", error, sizeof error)); /* there is none yet */
+    snprintf(path, sizeof path, "%s/huddle/tuning.rules", folder);
+    assert_true(hud_rules_find(&rules, "", error, sizeof error)); /* the file does not exist yet */
     assert_int_equal(rules.count, 0);
 
     hud_topo_cpu_name(cpu, sizeof cpu);
-    snprintf(text, sizeof text,
-             "[machine]\nprocessors = %ld\ncpu = \"%s\"\n[[barrier]]\nalgorithm = \"mpi\"\n",
+    snprintf(text, sizeof text, "machine processors=%ld cpu=\"%s\"\nbarrier -> mpi\n",
              sysconf(_SC_NPROCESSORS_ONLN), cpu);
     write_file(path, text);
     assert_true(hud_rules_find(&rules, "", error, sizeof error));
@@ -286,25 +322,26 @@ static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
     assert_true(hud_rules_find(&rules, "off", error, sizeof error));
     assert_int_equal(rules.count, 0);
 
-    write_file(path, "[machine]\nprocessors = 100000\n[[barrier]]\nalgorithm = \"mpi\"\n");
+    write_file(path, "machine processors=100000\nbarrier -> mpi\n");
     assert_true(hud_rules_find(&rules, "", error, sizeof error));
     assert_int_equal(rules.count, 0);
-    assert_true(hud_rules_find(&rules, path, error, sizeof error)); /* named: it serves */
+    assert_true(hud_rules_find(&rules, path, error, sizeof error)); /* a file given by name is
+                                                                     * used */
     assert_int_equal(rules.count, 1);
     hud_rules_free(&rules);
 
-    write_file(path, "[[barrier]]\nalgorithm = \"oak\"\n");
+    write_file(path, "barrier -> oak\n");
     assert_false(hud_rules_find(&rules, "", error, sizeof error));
     unlink(path);
     assert_false(hud_rules_find(&rules, path, error, sizeof error));
     assert_non_null(strstr(error, "there is no such file"));
     assert_false(hud_rules_find(&rules, "/dev/null", error, sizeof error));
     assert_memory_equal(error, "HUDDLE_TUNING=/dev/null ", 24);
-    /* nobody named these: what cannot be opened is not there; a name that is a pipe does not wait
-     * for a writer */
+    /* not given by name: a path that cannot be opened counts as absent; opening a pipe does not
+     * wait for a writer */
     setenv("XDG_CONFIG_HOME", "/dev/null", 1);
     assert_true(hud_rules_find(&rules, "", error, sizeof error));
-    assert_false(hud_rules_find(&rules, "/dev/null/tuning.toml", error, sizeof error));
+    assert_false(hud_rules_find(&rules, "/dev/null/tuning.rules", error, sizeof error));
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_false(hud_rules_find(&rules, path, error, sizeof error));
     unlink(path);
@@ -313,9 +350,9 @@ static void the_users_file_is_found_if_it_is_of_this_machine(void **state)
     rmdir(folder);
 }
 
-/* What has no end, or ends later than it says: a device, a folder, a file that is larger than fstat
- * says, one that is too large. */
-static void what_is_no_file_is_not_read_for_ever(void **state)
+/* Reads files without an end or with a wrong size: a device, a folder, a file larger than its size,
+ * and a file that is too large. */
+static void special_files_are_rejected(void **state)
 {
     static const char *const paths[] = { "/dev/zero", "/dev/null",      "/dev/tty",
                                          "/",         "/proc/self/mem", "bad\n\xff" };
@@ -328,11 +365,11 @@ static void what_is_no_file_is_not_read_for_ever(void **state)
         assert_non_null(strstr(error, "(accepted: "));
         assert_true(hud_text_is_plain(error));
     }
-    assert_false(hud_rules_find(&rules, "/proc/self/status", error,
-                                sizeof error)); /* of 0 bytes, as it says */
+    assert_false(
+        hud_rules_find(&rules, "/proc/self/status", error, sizeof error)); /* its size is 0 */
     assert_memory_equal(error, "HUDDLE_TUNING=/proc/self/status:1: ", 35);
     assert_true(fd >= 0);
-    assert_int_equal(write(fd, "#", 1), 1);
+    assert_int_equal(write(fd, "b", 1), 1);
     assert_int_equal(ftruncate(fd, 1 << 20), 0);
     assert_false(hud_rules_find(&rules, path, error, sizeof error));
     assert_non_null(strstr(error, ":1: ")); /* read, and full of zeros */
@@ -346,16 +383,16 @@ static void what_is_no_file_is_not_read_for_ever(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_built_in_table_is_whole),
-        cmocka_unit_test_teardown(a_rule_is_read_as_a_whole, end),
-        cmocka_unit_test(every_mistake_is_named_with_its_line),
-        cmocka_unit_test(a_malformed_file_is_one_line),
-        cmocka_unit_test(a_deep_file_does_not_overflow_the_stack),
-        cmocka_unit_test_teardown(rules_in_one_line_are_read_in_order, end),
-        cmocka_unit_test(a_long_path_does_not_hide_the_mistake),
-        cmocka_unit_test(what_is_no_file_is_not_read_for_ever),
-        cmocka_unit_test_teardown(the_network_is_read, end),
-        cmocka_unit_test_teardown(the_users_file_is_found_if_it_is_of_this_machine, end),
+        cmocka_unit_test(built_in_table_has_rules_for_all_collectives),
+        cmocka_unit_test_teardown(rules_are_read_completely, end),
+        cmocka_unit_test_teardown(rule_of_several_nodes_names_their_algorithms, end),
+        cmocka_unit_test(mistakes_are_reported_with_their_line),
+        cmocka_unit_test_teardown(line_that_is_too_long_or_no_text_is_rejected, end),
+        cmocka_unit_test(long_path_is_shortened_in_messages),
+        cmocka_unit_test(special_files_are_rejected),
+        cmocka_unit_test_teardown(lines_of_wisdom_are_read, end),
+        cmocka_unit_test_teardown(network_is_read, end),
+        cmocka_unit_test_teardown(file_of_the_user_is_found_if_for_this_machine, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_setup.c - the verdict over all ranks' hellos, and reaching arenas of other processes by
- * /proc and by sockets. */
+/* test_setup.c - the verdict on the hellos of all ranks, and mapping the arenas of other processes
+ * by /proc and by sockets. */
 #include "core/arena/direct.h"
-#include "core/team/place.h"
+#include "core/job/place.h"
+#include "core/team/hello.h"
+#include "fork_team/fork_team.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -34,7 +34,7 @@ static int reset(void **state)
     return 0;
 }
 
-static void least_offer_is_taken(void **state)
+static void minimum_offer_is_used(void **state)
 {
     (void)state;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_NONE);
@@ -43,7 +43,7 @@ static void least_offer_is_taken(void **state)
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_LEASE);
 }
 
-static void refusals_name_the_rank(void **state)
+static void verdict_has_the_rank_that_refused(void **state)
 {
     (void)state;
     hellos[2].is.settings = 1;
@@ -52,7 +52,7 @@ static void refusals_name_the_rank(void **state)
     hellos[1].is.reason = REASON_ARENA;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
     assert_int_equal(who, 1);
-    hellos[0].is.boot_id = hellos[2].is.boot_id = 0; /* cannot tell */
+    hellos[0].is.boot_id = hellos[2].is.boot_id = 0; /* unknown host */
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
     hellos[2].is.boot_id = 8;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_NODES);
@@ -60,8 +60,8 @@ static void refusals_name_the_rank(void **state)
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_VERSION);
 }
 
-/* It indexes tables. */
-static void a_reason_that_nobody_knows_is_nonsense(void **state)
+/* Sets an unknown reason, which must not be used as an index. */
+static void unknown_reason_is_invalid(void **state)
 {
     (void)state;
     hellos[1].is.reason = REASON_COUNT;
@@ -71,8 +71,9 @@ static void a_reason_that_nobody_knows_is_nonsense(void **state)
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
 }
 
-/* Many settings and a tuning file: the last line has no newline, since it was cut. */
-static void values_end_with_the_hello(void **state)
+/* Fills the values with many settings and a tuning file. The last line is cut and has no
+ * newline. */
+static void values_do_not_extend_beyond_the_hello(void **state)
 {
     int count;
     const struct setting *settings = hud_settings(&count);
@@ -86,7 +87,7 @@ static void values_end_with_the_hello(void **state)
     memcpy(&hellos[0].is.card, "HUDDLE_LEASE=64K", 16);
     values[HELLO_VALUES - 1] = '\0';
     hud_hello_value(&hellos[0], &settings[SET_LEASE],
-                    text); /* what follows the values is none of them */
+                    text); /* bytes after the values are ignored */
     assert_string_equal(text, "HUDDLE_LEASE=1536K");
     hud_hello_value(&hellos[0], &settings[SET_BCAST], text);
     assert_string_equal(text, "HUDDLE_BCAST=queue");
@@ -96,21 +97,21 @@ static void values_end_with_the_hello(void **state)
     assert_string_equal(text, "HUDDLE_LEASE=6");
 }
 
-static void early_ranks_agree(void **state)
+static void early_ranks_get_one_verdict(void **state)
 {
     (void)state;
     for (int r = 0; r < RANKS; r++)
         hellos[r].is.reason = REASON_EARLY;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EARLY);
     hellos[1].is.settings = 1;
-    hellos[1].is.reason = REASON_NONE; /* begins sooner */
+    hellos[1].is.reason = REASON_NONE; /* is created at an earlier call */
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_DIFFER);
     hellos[2].is.reason = REASON_OFF;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_OFF);
 }
 
-/* What no rank can have said: refused by all alike, and nothing of it is used. */
-static void nonsense_is_refused(void **state)
+/* Sets values that no rank can send. They must be rejected by all ranks alike, and not be used. */
+static void invalid_hello_is_rejected(void **state)
 {
     enum { CASES = 10 };
 
@@ -135,12 +136,12 @@ static void nonsense_is_refused(void **state)
     hellos[2].is.card.pid = 0;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
     memset(&hellos[2].is.card, 0,
-           sizeof hellos[2].is.card); /* one that does not take part has none */
+           sizeof hellos[2].is.card); /* a rank that does not take part has no card */
     hellos[2].is.reason = REASON_ARENA;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
 }
 
-static void slices_lie_in_arenas(void **state)
+static void slice_outside_of_its_arena_is_rejected(void **state)
 {
     enum { ARENA = 1 << 20, SLICE = 8192, FIRST = 1 << 15 };
     static const struct {
@@ -168,9 +169,9 @@ static void slices_lie_in_arenas(void **state)
     }
 }
 
-/* Rank 0's table is in memory that all can write: whatever it holds, what is made of it is in
- * range. */
-static void a_broken_table_is_one_without_levels(void **state)
+/* Corrupts rank 0's table, which is in memory writable by all. The copy must have only valid
+ * values. */
+static void corrupt_table_has_no_levels(void **state)
 {
     _Alignas(struct place_table) char memory[2][512];
     struct place_table *table = (void *)memory[0], *copy = (void *)memory[1];
@@ -188,10 +189,11 @@ static void a_broken_table_is_one_without_levels(void **state)
         memset(table->name[1], i == 5 ? 'x' : 0, TOPO_NAME);
         table->unit[5] = i == 6 ? 3 : i == 7 ? -2 : i == 8 ? 2 : 1;
         table->unit[4] = i == 8 ? 0 : 1;
-        table->unit[2 * RANKS] = i == 9 ? 1 : 0; /* of the caches */
+        table->unit[2 * RANKS] = i == 9 ? 1 : 0; /* units of the caches */
         table->caches.count = i == 10 ? -1 : 0;
         hud_place_read(table, RANKS, copy);
-        bool good = i == 0 || i == 8; /* 8: each a unit of its own, or of a rank before */
+        bool good = i == 0 || i == 8; /* in case 8 each unit is its own, or a unit of a rank
+                                       * before */
         assert_int_equal(copy->levels, good ? 2 : 0);
         assert_int_equal(copy->seen, good);
         assert_int_equal(copy->cache_bytes, good ? 5 : 0);
@@ -199,41 +201,39 @@ static void a_broken_table_is_one_without_levels(void **state)
     }
 }
 
-/* Two processes swap cards over a shared page and map each other's arena; each reads what the other
- * wrote. */
-static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
+/* Exchanges cards between two processes. Each maps the other's arena, and reads the byte that the
+ * other wrote. `arg` tells whether cards allow access by /proc. */
+static int map_each_other(struct fork_rank *self, void *arg)
 {
     struct arena own;
     struct peers peers;
+    struct peer_card card, cards[2];
+    struct mem_peer reached[2];
+    struct mem_mapped *mapped[2];
     const char *why;
     char *base[2];
+    int me = self->rank, other = 1 - me;
 
     hud_peers_init(&peers);
     if (hud_arena_create(&own, 1 << 20, 0, &why) != 0)
         return 1;
     size_t offset = hud_arena_reserve(&own, 4096, 2, &why);
     ((char *)own.head)[offset] = (char)(40 + me);
-    hud_peers_card(&peers, &own, &cards[me]);
-    if (!cards[me].by_proc)
+    hud_peers_card(&peers, &own, &card);
+    if (!card.by_proc)
         return 2;
-    if (!by_proc)
-        cards[me].by_proc = 0;
-    for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST);
-         __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 2;)
-        usleep(100);
+    if (!*(bool *)arg)
+        card.by_proc = 0;
+    fork_team_exchange(self).allgather(self, &card, sizeof card, cards);
     if (hud_peers_map(&peers, &own, cards, 2, me, NULL, NULL, base) != 0)
         return 3;
-    struct mem_peer reached[2];
-    struct mem_mapped *mapped[2];
     unsigned direct =
         hud_peers_direct(&peers, cards, 2, me, DIRECT_CALLS | DIRECT_MAPPED, reached, mapped);
-    if (reached[me].pid != (int)getpid() || reached[1 - me].pid == reached[me].pid ||
+    if (reached[me].pid != (int)getpid() || reached[other].pid == reached[me].pid ||
         direct != (hud_direct_likely() ? DIRECT_CALLS : 0U))
         return 5;
-    int rc = base[1 - me][offset] == (char)(40 + 1 - me) && base[me] == (char *)own.head ? 0 : 4;
-    for (__atomic_add_fetch(stage, 1, __ATOMIC_SEQ_CST);
-         __atomic_load_n(stage, __ATOMIC_SEQ_CST) < 4;)
-        usleep(100);
+    int rc = base[other][offset] == (char)(40 + other) && base[me] == (char *)own.head ? 0 : 4;
+    fork_team_meet(self);
     hud_peers_destroy(&peers);
     hud_arena_destroy(&own);
     return rc;
@@ -241,20 +241,9 @@ static int swap(bool by_proc, struct peer_card *cards, int *stage, int me)
 
 static void reach(bool by_proc)
 {
-    struct shared {
-        struct peer_card cards[2];
-        int stage;
-    } *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int status;
+    struct fork_team team = { .ranks = 2, .limit_s = 60, .body = map_each_other, .arg = &by_proc };
 
-    pid_t child = fork();
-    if (child == 0)
-        _exit(swap(by_proc, shared->cards, &shared->stage, 1));
-    assert_int_equal(swap(by_proc, shared->cards, &shared->stage, 0), 0);
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
-    munmap(shared, sizeof *shared);
+    assert_int_equal(fork_team_run(&team), 0);
 }
 
 static void arenas_are_reached_by_proc(void **state)
@@ -269,8 +258,9 @@ static void arenas_are_reached_by_sockets(void **state)
     reach(false);
 }
 
-/* Another PID namespace's descriptor number opens a wrong file here: the nonce tells. */
-static void a_wrong_file_is_refused(void **state)
+/* Simulates a descriptor number from another PID namespace, which opens a wrong file here. The
+ * nonce must reveal this. */
+static void wrong_file_is_rejected(void **state)
 {
     struct arena own, other;
     struct peers peers;
@@ -293,9 +283,9 @@ static void a_wrong_file_is_refused(void **state)
     hud_arena_destroy(&other);
 }
 
-/* An address on a card is never used: an arena of this process is known by its nonce, and its
- * size. */
-static void cards_that_claim_this_process(void **state)
+/* Puts a wrong address on a card. An arena of this process must be recognized by its nonce and its
+ * size only. */
+static void card_with_a_wrong_address_is_not_trusted(void **state)
 {
     struct arena own, other;
     struct peers peers, others;
@@ -327,8 +317,8 @@ static void cards_that_claim_this_process(void **state)
     hud_arena_destroy(&other);
 }
 
-/* What is read is not what the card says: another process, or not this one's namespace. */
-static void single_copy_is_believed_only_if_the_nonce_is_there(void **state)
+/* Compares a card with memory that does not match, as in another process or another namespace. */
+static void single_copy_requires_a_matching_nonce(void **state)
 {
     struct arena own;
     struct peers peers;
@@ -356,19 +346,19 @@ static void single_copy_is_believed_only_if_the_nonce_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(least_offer_is_taken, reset),
-        cmocka_unit_test_setup(refusals_name_the_rank, reset),
-        cmocka_unit_test_setup(a_reason_that_nobody_knows_is_nonsense, reset),
-        cmocka_unit_test_setup(values_end_with_the_hello, reset),
-        cmocka_unit_test_setup(early_ranks_agree, reset),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test_setup(slices_lie_in_arenas, reset),
-        cmocka_unit_test(a_broken_table_is_one_without_levels),
-        cmocka_unit_test(cards_that_claim_this_process),
+        cmocka_unit_test_setup(minimum_offer_is_used, reset),
+        cmocka_unit_test_setup(verdict_has_the_rank_that_refused, reset),
+        cmocka_unit_test_setup(unknown_reason_is_invalid, reset),
+        cmocka_unit_test_setup(values_do_not_extend_beyond_the_hello, reset),
+        cmocka_unit_test_setup(early_ranks_get_one_verdict, reset),
+        cmocka_unit_test(invalid_hello_is_rejected),
+        cmocka_unit_test_setup(slice_outside_of_its_arena_is_rejected, reset),
+        cmocka_unit_test(corrupt_table_has_no_levels),
+        cmocka_unit_test(card_with_a_wrong_address_is_not_trusted),
         cmocka_unit_test(arenas_are_reached_by_proc),
         cmocka_unit_test(arenas_are_reached_by_sockets),
-        cmocka_unit_test(a_wrong_file_is_refused),
-        cmocka_unit_test(single_copy_is_believed_only_if_the_nonce_is_there),
+        cmocka_unit_test(wrong_file_is_rejected),
+        cmocka_unit_test(single_copy_requires_a_matching_nonce),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

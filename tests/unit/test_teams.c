@@ -1,96 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_teams.c - teams of threads, one after the other: what setting one up takes of a thread's
- * stack, and what a later team needs no more. */
+/* test_teams.c - teams of threads, one after the other: the stack that a set-up needs, and the
+ * steps that a later team skips. */
 #define _GNU_SOURCE /* sched_setaffinity */
 #include "core/team/team.h"
-#include "three.h"
+#include "fork_team/fork_team.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#if defined __SANITIZE_THREAD__ /* which has 900 KB of its own in each stack */
+#if defined __SANITIZE_THREAD__ /* which uses 900 KB of each stack itself */
 enum { STACK_BYTES = 2 << 20 };
 #else
 enum { STACK_BYTES = 512 << 10 };
 #endif
-enum { TEAMS = 8, MAX_STACK = 32 << 10 };
+enum { RANKS = 3, TEAMS = 8, MAX_STACK = 32 << 10, LIMIT_S = 100 };
 
 struct member {
-    struct one_of_three one;
-    hud_context *context;
+    struct fork_rank *self;
     enum team_state state[TEAMS];
-    unsigned made[TEAMS]; /* plans, after each team */
+    unsigned made[TEAMS]; /* number of plans after each team */
     const struct plan *plan[TEAMS];
-    bool without_planner;
     enum reason reason;
-    bool asked[RANKS]; /* hwloc so far, after each team of lead_teams_from */
+    bool asked[RANKS]; /* whether hwloc was loaded, after each team of lead_teams_from */
     int levels[RANKS];
     size_t cache_bytes[RANKS];
     _Alignas(4096) unsigned char stack[STACK_BYTES];
 };
 
 static struct member members[RANKS];
+static int without_planner = -1; /* a rank, or -1 for none */
 
-static void *create_context(void *arg)
+/* Creates a team by a barrier, lets `look` note facts of the team, and frees the team. */
+static void use_team(struct member *m, const struct hud_exchange *exchange, int i,
+                     void (*look)(struct member *m, const hud_team *team, int i))
 {
-    static const char *const settings[] = { "HUDDLE_LOG=quiet", NULL };
-    struct member *m = arg;
-    struct hud_host host = {
-        .world_rank = m->one.rank, .world_size = RANKS, .local_ranks = RANKS, .settings = settings
-    };
+    hud_team *team;
 
-    hud_context_create(&host, &m->context);
-    if (m->without_planner) {
-        hud_planner_free(m->context->planner);
-        m->context->planner = NULL;
-    }
-    return NULL;
+    hud_team_create(m->self->context, exchange, &team);
+    hud_barrier(team);
+    m->state[i] = team->state.now;
+    look(m, team, i);
+    fork_team_meet(m->self);
+    hud_team_free(team);
+    fork_team_meet(m->self); /* so that the slices are free for the next team */
+}
+
+static void note_plan(struct member *m, const hud_team *team, int i)
+{
+    struct planner *planner = m->self->context->planner;
+
+    m->reason = team->state.reason;
+    m->plan[i] = team->plan.shared;
+    m->made[i] = planner ? hud_planner_made(planner) : 0;
 }
 
 static void *use_teams(void *arg)
 {
     struct member *m = arg;
-    struct hud_exchange exchange = three_exchange(&m->one);
+    struct hud_exchange exchange = fork_team_exchange(m->self);
 
-    for (int i = 0; i < TEAMS; i++) {
-        hud_team *team;
-        hud_team_create(m->context, &exchange, &team);
-        hud_barrier(team);
-        m->state[i] = team->state;
-        m->reason = team->reason;
-        m->plan[i] = team->plan;
-        m->made[i] = m->context->planner ? hud_planner_made(m->context->planner) : 0;
-        pthread_barrier_wait(&meet);
-        hud_team_free(team);
-        pthread_barrier_wait(&meet); /* so that the next team finds the slices free */
-    }
+    for (int i = 0; i < TEAMS; i++)
+        use_team(m, &exchange, i, note_plan);
     return NULL;
 }
 
-/* The job's ranks are rank 0 of a team in turn, from that one on. */
+static void note_machine(struct member *m, const hud_team *team, int i)
+{
+    m->asked[i] = m->self->context->topo_loaded;
+    m->levels[i] = team->places.levels;
+    m->cache_bytes[i] = team->plan.cache_bytes;
+}
+
+/* Creates teams in which each rank of the job is rank 0 in turn, beginning with `first`. */
 static void lead_teams_from(struct member *m, int first)
 {
-    int rank = m->one.rank;
-
     for (int i = 0; i < RANKS; i++) {
-        m->one.rank = (rank - first - i + 2 * RANKS) % RANKS;
-        struct hud_exchange exchange = three_exchange(&m->one);
-        hud_team *team;
-        hud_team_create(m->context, &exchange, &team);
-        hud_barrier(team);
-        m->state[i] = team->state;
-        m->asked[i] = m->context->topo_loaded;
-        m->levels[i] = team->levels;
-        m->cache_bytes[i] = team->cache_bytes;
-        pthread_barrier_wait(&meet);
-        hud_team_free(team);
-        pthread_barrier_wait(&meet);
+        struct fork_rank in_team = *m->self;
+        in_team.rank = (m->self->rank - first - i + 2 * RANKS) % RANKS;
+        struct hud_exchange exchange = fork_team_exchange(&in_team);
+        use_team(m, &exchange, i, note_machine);
     }
-    m->one.rank = rank;
 }
 
 static void *lead_teams(void *arg)
@@ -99,12 +93,13 @@ static void *lead_teams(void *arg)
     return NULL;
 }
 
-/* All may run on its first processor only. */
-static void *bind_and_lead_teams(void *arg)
+/* Leads teams, binds each rank to its first allowed processor, and leads teams again. */
+static void *lead_teams_and_bind(void *arg)
 {
     cpu_set_t may, one;
     size_t cpu = 0;
 
+    lead_teams_from(arg, 0);
     sched_getaffinity(0, sizeof may, &may);
     while (!CPU_ISSET(cpu, &may))
         cpu++;
@@ -115,42 +110,48 @@ static void *bind_and_lead_teams(void *arg)
     return NULL;
 }
 
-static void *destroy_context(void *arg)
+/* Runs a function on the rank's own stack, whose bytes are all equal before. */
+static void run_on_own_stack(struct member *m, void *(*run)(void *))
 {
-    hud_context_destroy(((struct member *)arg)->context);
-    return NULL;
-}
-
-static void run_all(void *(*run)(void *))
-{
-    pthread_t thread[RANKS];
+    pthread_t thread;
     pthread_attr_t attributes;
 
+    memset(m->stack, 0xa5, STACK_BYTES);
     pthread_attr_init(&attributes);
-    for (int r = 0; r < RANKS; r++) {
-        memset(members[r].stack, 0xa5, STACK_BYTES);
-        assert_int_equal(pthread_attr_setstack(&attributes, members[r].stack, STACK_BYTES), 0);
-        assert_int_equal(pthread_create(&thread[r], &attributes, run, &members[r]), 0);
-    }
-    for (int r = 0; r < RANKS; r++)
-        pthread_join(thread[r], NULL);
+    if (pthread_attr_setstack(&attributes, m->stack, STACK_BYTES) != 0 ||
+        pthread_create(&thread, &attributes, run, m) != 0)
+        fork_team_fail(m->self, "no thread with its own stack");
+    else
+        pthread_join(thread, NULL);
     pthread_attr_destroy(&attributes);
 }
 
-static void begin(int without_planner)
+static int run_rank(struct fork_rank *self, void *arg)
 {
-    pthread_barrier_init(&meet, NULL, RANKS);
-    for (int r = 0; r < RANKS; r++) {
-        members[r].one.rank = r;
-        members[r].without_planner = r == without_planner;
+    static const char *const settings[] = { "HUDDLE_LOG=quiet", NULL };
+    struct member *m = &members[self->rank];
+    struct hud_host host = fork_team_host(self);
+    void *(**run)(void *) = arg;
+
+    m->self = self;
+    host.settings = settings;
+    hud_context_create(&host, &self->context);
+    if (self->rank == without_planner) {
+        hud_planner_free(self->context->planner);
+        self->context->planner = NULL;
     }
-    run_all(create_context);
+    run_on_own_stack(m, *run);
+    fork_team_leave(self);
+    return 0;
 }
 
-static void end(void)
+static void run_on_ranks(void *(*run)(void *))
 {
-    run_all(destroy_context);
-    pthread_barrier_destroy(&meet);
+    struct fork_team team = {
+        .ranks = RANKS, .threads = true, .limit_s = LIMIT_S, .body = run_rank, .arg = &run
+    };
+
+    assert_int_equal(fork_team_run(&team), 0);
 }
 
 static size_t __attribute__((unused)) stack_used(const struct member *m)
@@ -162,30 +163,26 @@ static size_t __attribute__((unused)) stack_used(const struct member *m)
     return STACK_BYTES - untouched;
 }
 
-/* The C library's own part of a thread's stack (its block, and what the program has of thread-local
- * memory) is in it. */
-static void a_small_stack_is_enough(void **state)
+/* Measures the stack of a thread, which includes the C library's block and thread-local memory. */
+static void set_up_needs_a_small_stack_only(void **state)
 {
     (void)state;
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || !defined __OPTIMIZE__
     skip(); /* frames are larger */
 #else
-    begin(-1);
-    run_all(use_teams);
+    run_on_ranks(use_teams);
     for (int r = 0; r < RANKS; r++) {
         assert_int_equal(members[r].state[0], TEAM_READY);
         assert_true(stack_used(&members[r]) <= MAX_STACK);
     }
-    end();
 #endif
 }
 
-/* The same ranks, the same memory: nothing is computed again. */
-static void a_later_team_makes_no_plan(void **state)
+/* Creates teams of the same ranks with the same memory, so no plan must be computed again. */
+static void later_team_makes_no_plan(void **state)
 {
     (void)state;
-    begin(-1);
-    run_all(use_teams);
+    run_on_ranks(use_teams);
     for (int r = 0; r < RANKS; r++) {
         assert_true(members[r].made[0] > 0);
         for (int i = 0; i < TEAMS; i++) {
@@ -194,15 +191,13 @@ static void a_later_team_makes_no_plan(void **state)
             assert_ptr_equal(members[r].plan[i], members[r].plan[0]);
         }
     }
-    end();
 }
 
-/* Another rank leads it, but knows from the first team where all are. */
-static void a_later_team_does_not_ask_hwloc(void **state)
+/* Lets other ranks lead the later teams. They must know the machine from the first team. */
+static void later_team_does_not_load_hwloc(void **state)
 {
     (void)state;
-    begin(-1);
-    run_all(lead_teams);
+    run_on_ranks(lead_teams);
     for (int r = 0; r < RANKS; r++)
         for (int i = 0; i < RANKS; i++) {
             assert_int_equal(members[r].state[i], TEAM_READY);
@@ -210,11 +205,11 @@ static void a_later_team_does_not_ask_hwloc(void **state)
             assert_int_equal(members[r].levels[i], members[0].levels[0]);
             assert_int_equal(members[r].cache_bytes[i], members[0].cache_bytes[0]);
         }
-    end();
 }
 
-/* Rank 1 leads the first team since, so it has to ask; then all know again. */
-static void ranks_that_were_bound_since_are_looked_up(void **state)
+/* Binds the ranks after the first teams. Rank 1 leads the first team afterwards and must load the
+ * machine, and then all know it. */
+static void machine_is_loaded_again_after_binding(void **state)
 {
     cpu_set_t may;
 
@@ -222,38 +217,35 @@ static void ranks_that_were_bound_since_are_looked_up(void **state)
     sched_getaffinity(0, sizeof may, &may);
     if (CPU_COUNT(&may) < 2)
         skip();
-    begin(-1);
-    run_all(lead_teams);
-    run_all(bind_and_lead_teams);
+    run_on_ranks(lead_teams_and_bind);
     for (int r = 0; r < RANKS; r++)
         for (int i = 0; i < RANKS; i++) {
             assert_int_equal(members[r].state[i], TEAM_READY);
             assert_int_equal(members[r].asked[i], r <= 1);
         }
-    end();
 }
 
-/* One rank had no memory for a planner: all refuse, for that reason. */
-static void a_rank_without_a_planner_refuses_for_all(void **state)
+/* Takes the planner from one rank, as for lack of memory. All ranks must refuse for this reason. */
+static void rank_without_planner_disables_the_team(void **state)
 {
     (void)state;
-    begin(1);
-    run_all(use_teams);
+    without_planner = 1;
+    run_on_ranks(use_teams);
+    without_planner = -1;
     for (int r = 0; r < RANKS; r++) {
         assert_int_equal(members[r].state[0], TEAM_REFUSED);
         assert_int_equal(members[r].reason, REASON_PRIVATE);
     }
-    end();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_stack_is_enough),
-        cmocka_unit_test(a_later_team_makes_no_plan),
-        cmocka_unit_test(a_later_team_does_not_ask_hwloc),
-        cmocka_unit_test(ranks_that_were_bound_since_are_looked_up),
-        cmocka_unit_test(a_rank_without_a_planner_refuses_for_all),
+        cmocka_unit_test(set_up_needs_a_small_stack_only),
+        cmocka_unit_test(later_team_makes_no_plan),
+        cmocka_unit_test(later_team_does_not_load_hwloc),
+        cmocka_unit_test(machine_is_loaded_again_after_binding),
+        cmocka_unit_test(rank_without_planner_disables_the_team),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

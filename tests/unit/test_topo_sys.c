@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_topo_sys.c - NUMA nodes and the CPU quota, read from folders that look like /sys and /proc
- * of machines and containers.
+ * test_topo_sys.c - NUMA nodes and the CPU quota, read from folders that imitate /sys and /proc of
+ * machines and containers.
  */
 #define _GNU_SOURCE /* mkdtemp, nftw */
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static int remove_root(void **state)
     return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Writes a file below root, its folders first. */
+/* Writes a file below root, and creates its folders. */
 static void put(const char *name, const char *text)
 {
     char path[PATH_MAX];
@@ -68,7 +68,7 @@ static int home(int first, int last)
     return hud_sys_home_node(root, &cpus);
 }
 
-static void nodes_of_a_machine(void **state)
+static void home_node_is_found(void **state)
 {
     (void)state;
     put("/sys/devices/system/node/online", "0-1,8\n");
@@ -85,7 +85,7 @@ static void nodes_of_a_machine(void **state)
     assert_int_equal(home(0, TOPO_CPUS - 1), -1);
 }
 
-static void nodes_not_shown(void **state)
+static void missing_nodes_count_as_one(void **state)
 {
     (void)state;
     assert_int_equal(hud_sys_numa_nodes(root), 1); /* no /sys */
@@ -103,7 +103,7 @@ static void nodes_not_shown(void **state)
     assert_int_equal(hud_sys_numa_nodes(root), 1);
 }
 
-static void quota_of_version_2(void **state)
+static void quota_of_cgroup_version_2_is_read(void **state)
 {
     (void)state;
     assert_int_equal(hud_sys_cpu_quota(root), INT_MAX);
@@ -112,15 +112,15 @@ static void quota_of_version_2(void **state)
     assert_int_equal(hud_sys_cpu_quota(root), INT_MAX);
     put("/cg/slurm/job 7/step/cpu.max", "max 100000\n");
     assert_int_equal(hud_sys_cpu_quota(root), INT_MAX);
-    put("/cg/slurm/cpu.max", "350000 100000\n"); /* an ancestor's, rounded up */
+    put("/cg/slurm/cpu.max", "350000 100000\n"); /* an ancestor's limit, rounded up */
     assert_int_equal(hud_sys_cpu_quota(root), 4);
     put("/cg/slurm/job 7/step/cpu.max", "200000 100000\n");
     assert_int_equal(hud_sys_cpu_quota(root), 2);
-    put("/cg/cpu.max", "1000 100000\n"); /* a container's own, seen at the mount */
+    put("/cg/cpu.max", "1000 100000\n"); /* the container's limit, visible at the mount */
     assert_int_equal(hud_sys_cpu_quota(root), 1);
 }
 
-static void quota_of_version_1(void **state)
+static void quota_of_cgroup_version_1_is_read(void **state)
 {
     (void)state;
     put("/proc/self/mounts", "tmpfs /cg tmpfs rw 0 0\ncgroup /cg/cpuset cgroup rw,cpuset 0 "
@@ -141,7 +141,7 @@ static void quota_of_version_1(void **state)
     assert_int_equal(hud_sys_cpu_quota(root), 5);
 }
 
-static void quota_outside_of_the_namespace(void **state)
+static void quota_outside_of_the_namespace_is_ignored(void **state)
 {
     (void)state;
     put("/proc/self/mounts", "cgroup2 /cg/in cgroup2 rw 0 0\n");
@@ -154,11 +154,12 @@ static void quota_outside_of_the_namespace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nodes_of_a_machine, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(nodes_not_shown, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(quota_of_version_2, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(quota_of_version_1, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(quota_outside_of_the_namespace, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(home_node_is_found, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(missing_nodes_count_as_one, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(quota_of_cgroup_version_2_is_read, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(quota_of_cgroup_version_1_is_read, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(quota_outside_of_the_namespace_is_ignored, make_root,
+                                        remove_root),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

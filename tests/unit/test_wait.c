@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_wait.c - how a rank waits, in a world whose clock moves only when the rank looks, yields,
- * sleeps or progresses: the functions that wait.c asks of the system are replaced by the ones here.
+ * test_wait.c - how a rank waits, with a simulated clock that advances only when the rank looks,
+ * yields, sleeps or makes progress. The system functions called by wait.c are replaced here.
  */
 #define _GNU_SOURCE
 #include "mem/mem.h"
@@ -26,6 +26,7 @@ static struct {
 
 static int64_t now, post_at, yield_ns; /* the flag is posted when the clock reaches post_at */
 static int yields, sleeps, progresses;
+static bool runs_if_slept; /* the rank that posts has this processor only while this one sleeps */
 static struct mem_team team;
 static struct mem mem;
 static struct mem_policy policy;
@@ -64,6 +65,10 @@ long syscall(long number, ...)
         int64_t bound = max->tv_sec * 1000000000 + max->tv_nsec, left = post_at - now;
         assert_in_range(bound, 1, MS);
         sleeps++;
+        if (runs_if_slept && post_at > now + 10 * US) {
+            post_at = now + 10 * US;
+            left = 10 * US;
+        }
         advance(left > 0 && left < bound ? left + 30 * US : bound);
     }
     va_end(args);
@@ -83,6 +88,7 @@ static int reset(void **state)
     memset(&arena, 0, sizeof arena);
     now = 5 * MS;
     yield_ns = US;
+    runs_if_slept = false;
     policy = (struct mem_policy){ .sleep_ns = MS, .progress = progress };
     mem = (struct mem){
         .size = 1, .home_mask = ~(uintptr_t)(ARENA - 1), .policy = &policy, .team = &team
@@ -91,7 +97,7 @@ static int reset(void **state)
     return 0;
 }
 
-/* A wait of about so long. */
+/* Waits for about this long. */
 static void wait_for(int64_t ns)
 {
     atomic_store(&arena.flag.value, 0);
@@ -100,7 +106,7 @@ static void wait_for(int64_t ns)
     hud_mem_wait(&mem, &arena.flag.value, 1, "", 0);
 }
 
-static void a_way_does_what_it_is_named_after(void **state)
+static void way_of_waiting_does_what_its_name_says(void **state)
 {
     static const struct {
         enum mem_way way;
@@ -121,7 +127,7 @@ static void a_way_does_what_it_is_named_after(void **state)
     }
 }
 
-/* At least once for each bounded sleep. */
+/* Expects progress at least once per bounded sleep. */
 static void progress_is_called_in_every_way(void **state)
 {
     for (int way = MEM_POLL; way <= MEM_ADAPTIVE; way++)
@@ -134,9 +140,9 @@ static void progress_is_called_in_every_way(void **state)
         }
 }
 
-/* However long processors were lost, a second later a yield is tried again; a program that stood
- * still as a whole has lost none. */
-static void no_loss_is_remembered_for_ever(void **state)
+/* Verifies that a yield is tried again a second after any loss of the processor. If the whole
+ * program was stopped, there is no loss. */
+static void yield_is_tried_again_after_a_second(void **state)
 {
     (void)state;
     policy.way = MEM_ADAPTIVE;
@@ -155,8 +161,8 @@ static void no_loss_is_remembered_for_ever(void **state)
     assert_int_equal(team.habit[0].busy_until_ns, 0);
 }
 
-/* A rank that has waited long again and again sleeps sooner. */
-static void long_waits_teach_to_sleep(void **state)
+/* Makes many long waits, after which the rank must sleep sooner. */
+static void rank_sleeps_sooner_after_long_waits(void **state)
 {
     int before;
 
@@ -169,8 +175,9 @@ static void long_waits_teach_to_sleep(void **state)
     assert_in_range(yields, 1, before / 5);
 }
 
-/* A rank whose waits a sleep would lengthen by much stays awake, though it slept at first. */
-static void short_waits_teach_to_stay_awake(void **state)
+/* Makes waits that a sleep would lengthen by much. The rank must stay awake, although sleeping at
+ * first. */
+static void rank_stays_awake_after_short_waits(void **state)
 {
     (void)state;
     policy.way = MEM_ADAPTIVE;
@@ -180,13 +187,13 @@ static void short_waits_teach_to_stay_awake(void **state)
         wait_for(600 * US);
     assert_int_equal(sleeps, 0);
     for (int i = 0; i < 1000; i++)
-        wait_for(2 * US); /* says nothing of longer ones */
+        wait_for(2 * US); /* does not affect longer waits */
     wait_for(600 * US);
     assert_int_equal(sleeps, 0);
 }
 
-/* Somebody takes a time slice whenever the processor is offered. */
-static void a_processor_that_does_not_come_back_is_not_given_away(void **state)
+/* Makes another process take a time slice at each yield. */
+static void rank_does_not_yield_a_processor_it_loses(void **state)
 {
     for (unsigned polls = 0; polls <= 256; polls += 256) {
         int all = 0;
@@ -202,16 +209,40 @@ static void a_processor_that_does_not_come_back_is_not_given_away(void **state)
             all += yields;
             assert_true(sleeps != 0 || yields != 0);
         }
-        assert_in_range(all, 1, 6); /* it looks again now and then, less and less often */
+        assert_in_range(all, 1, 6); /* it tries again from time to time, more and more rarely */
         yield_ns = US;
         for (int i = 0; i < 20; i++)
             wait_for(20 * MS);
-        assert_int_not_equal(yields, 0); /* the other has gone */
+        assert_int_not_equal(yields, 0); /* the other process has ended */
     }
 }
 
-/* In large calls the others work, and keep the processor; in small ones they wait. */
-static void large_calls_do_not_teach_small_ones_to_sleep(void **state)
+/* Makes a rank that stays awake keep the processor from the poster, as where each rank has a
+ * session of its own. Then gives both a processor, where each sleep costs time. */
+static void rank_sleeps_soon_where_yields_hand_over_to_nobody(void **state)
+{
+    int slept = 0;
+
+    (void)state;
+    policy.way = MEM_ADAPTIVE;
+    runs_if_slept = true;
+    for (int i = 0; i < 100; i++)
+        wait_for(800 * US);
+    int64_t begin = now;
+    for (int i = 0; i < 1000; i++)
+        wait_for(800 * US);
+    assert_in_range(now - begin, 1, 1000 * 100 * US);
+    runs_if_slept = false;
+    for (int i = 0; i < 4000; i++) {
+        wait_for(60 * US);
+        slept += i >= 2000 && sleeps != 0;
+    }
+    assert_in_range(slept, 0, 100);
+}
+
+/* Makes large calls in which the other ranks work and keep the processor, and small calls in which
+ * they wait. */
+static void small_calls_do_not_sleep_after_large_calls(void **state)
 {
     (void)state;
     policy.way = MEM_ADAPTIVE;
@@ -227,8 +258,9 @@ static void large_calls_do_not_teach_small_ones_to_sleep(void **state)
     assert_int_equal(sleeps, 0);
 }
 
-/* The rank that has the processor may be the one that messages of other nodes are for. */
-static void waits_for_other_nodes_leave_a_shared_processor(void **state)
+/* Makes waits for other nodes, in which the rank on the processor may be the receiver of their
+ * messages. */
+static void waits_for_other_nodes_give_up_a_shared_processor(void **state)
 {
     for (int far = 0; far <= 1; far++) {
         int awake = 0;
@@ -249,7 +281,7 @@ static void waits_for_other_nodes_leave_a_shared_processor(void **state)
         yield_ns = US / 2;
         for (int i = 0; i < 160; i++)
             wait_for(300 * US);
-        assert_int_not_equal(yields, 0); /* they have gone */
+        assert_int_not_equal(yields, 0); /* the other ranks are gone */
         assert_false(hud_mem_cpu_is_shared(&mem));
     }
 }
@@ -257,14 +289,15 @@ static void waits_for_other_nodes_leave_a_shared_processor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_way_does_what_it_is_named_after, reset),
+        cmocka_unit_test_setup(way_of_waiting_does_what_its_name_says, reset),
         cmocka_unit_test_setup(progress_is_called_in_every_way, reset),
-        cmocka_unit_test_setup(no_loss_is_remembered_for_ever, reset),
-        cmocka_unit_test_setup(long_waits_teach_to_sleep, reset),
-        cmocka_unit_test_setup(short_waits_teach_to_stay_awake, reset),
-        cmocka_unit_test_setup(a_processor_that_does_not_come_back_is_not_given_away, reset),
-        cmocka_unit_test_setup(large_calls_do_not_teach_small_ones_to_sleep, reset),
-        cmocka_unit_test_setup(waits_for_other_nodes_leave_a_shared_processor, reset),
+        cmocka_unit_test_setup(yield_is_tried_again_after_a_second, reset),
+        cmocka_unit_test_setup(rank_sleeps_sooner_after_long_waits, reset),
+        cmocka_unit_test_setup(rank_stays_awake_after_short_waits, reset),
+        cmocka_unit_test_setup(rank_does_not_yield_a_processor_it_loses, reset),
+        cmocka_unit_test_setup(rank_sleeps_soon_where_yields_hand_over_to_nobody, reset),
+        cmocka_unit_test_setup(small_calls_do_not_sleep_after_large_calls, reset),
+        cmocka_unit_test_setup(waits_for_other_nodes_give_up_a_shared_processor, reset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

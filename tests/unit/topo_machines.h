@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topo_machines.h - a machine, and sets of its processors. */
+/* topo_machines.h - a machine description, and sets of processors. */
 #ifndef HUD_TEST_TOPO_MACHINES_H
 #define HUD_TEST_TOPO_MACHINES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbor_alltoall.c - a block from each rank to each, all of one size: every rank is a neighbour
- * of every rank. */
+/* neighbor_alltoall.c - each rank sends one block to each rank, and all blocks have the same size:
+ * every rank is a neighbor of every rank. */
 #include "coll/coll.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* program.c - a graph in which all ranks are neighbours, and calls of MPI_Neighbor_alltoall on it,
- * each result verified.  Exit status: 0, or 1: a wrong number. */
+/* program.c - calls MPI_Neighbor_alltoall on a graph in which all ranks are neighbors, and verifies
+ * each result. Exits with 0, or with 1 if a number is wrong. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int r = 0; r < ranks; r++)
-        all[r] = r; /* and their weights */
+        all[r] = r; /* all[] also serves as the weights */
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ranks, all, all, ranks, all, all, MPI_INFO_NULL,
                                    0, &graph);
     for (int call = 0; call < CALLS; call++) {

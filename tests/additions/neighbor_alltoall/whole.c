@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * neighbor_alltoall/whole.c - a rank's blocks for all ranks, its own too, are behind one flag.
+ * neighbor_alltoall/whole.c - publishes a rank's blocks for all ranks, its own included, behind one
+ * flag.
  *
- * Source    for tests of an addition only; alltoall/inline is the same with care
+ * Source    for tests of an addition only; alltoall/inline does the same with more care
  * Shape     p ranks, blocks of n bytes.  Each rank writes p n bytes, posts once, reads p n bytes.
+ * Cost      T = l + (p - 2) g    ns; l one line transfer, g one more overlapped line
  * Accepts   p n + 8 bytes in half of the slot.
- *
- * Two sets in turn: a rank that writes the set of operation k has seen all flags of k - 1, whose
- * owners had finished operation k - 2.
  *
  * Line                  written by   read by       value k means
  *   slot[r].set[k % 2]  r            all others    r's blocks for operation k are behind this flag
  *
  * Edges     R1 -> A1   a rank's copy in           happens before  the others' copies out
+ *
+ * Deadlock  A rank posts its set before it waits, and waits only for sets of the same operation.
+ * Safety    Two sets alternate.  A rank that writes the set of operation k has seen all flags of
+ *           the operation before, and each rank posted this flag after it had finished k - 2.
  */
 #include "alg/block.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cuda.c - a stand-in of libcuda.so.1.  Memory belongs to one of two contexts, or to a pool.  There
- * is no answer without a current context.  Copies must be made in the memory's context, and are
- * carried out when their stream is waited for.  PLAIN: a
- * driver that has no streams and contexts.
+ * cuda.c - a stand-in for libcuda.so.1. Memory belongs to one of two contexts, or to a pool. All
+ * queries fail without a current context. Copies must be made in the memory's context, and are
+ * carried out when their stream is synchronized. PLAIN: a driver without streams and contexts.
  */
 #include "memory.h"
 
@@ -17,7 +16,7 @@ EXPORT int cuMemcpy(pointer dst, pointer src, size_t bytes);
 
 static char contexts[2];
 
-/* NULL: of a pool. */
+/* Returns the context of a memory, or NULL for memory of a pool. */
 static void *context_of(const struct memory *m)
 {
     return m->number % 3 < 2 ? &contexts[m->number % 3] : NULL;
@@ -163,7 +162,8 @@ int cuStreamCreate(void **stream, unsigned flags)
     return 0;
 }
 
-/* Both ends must be of the current context, which must be the stream's. */
+/* Reports whether the current context is the stream's, and the memory's if the address is device
+ * memory of a context. */
 static bool may_copy(pointer address, const struct stream *s)
 {
     struct memory m;
@@ -174,7 +174,7 @@ static bool may_copy(pointer address, const struct stream *s)
                                      !context_of(&m) || context_of(&m) == current);
 }
 
-/* Under the lock. */
+/* Carries out the queued copies of a stream. The lock must be held. */
 static int carry_out(struct stream *s)
 {
     int error = 0;

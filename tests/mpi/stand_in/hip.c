@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hip.c - a stand-in of libamdhip64.so, of the version VERSION (5 or 6): the numbers of kinds of
- * memory differ, and so does what is unknown memory.  Memory is on two devices; a copy must be made
- * by the device that it is on.
+ * hip.c - a stand-in for libamdhip64.so of version VERSION (5 or 6). Versions differ in the numbers
+ * of memory kinds, and in the result for unknown memory. Memory is on two devices, and a copy must
+ * be made by the memory's device.
  */
 #include "memory.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory.h - memory of a device that is none: what stand-ins of CUDA, HIP and Level Zero have in
- * common.  Each is a library of the real one's name, and this is part of it.
+ * memory.h - simulated device memory, shared by the stand-ins for CUDA, HIP and Level Zero. Each is
+ * a library with the real library's name, and includes this code.
  *
- * Memory is mapped twice.  At its address the processor cannot use it (STAND_IN_DECOY=1: finds
- * garbage there, so that a copy by the kernel or the processor shows in the result); the test reads
- * and writes it through its alias.
+ * Memory is mapped twice. At its device address the processor cannot access it. With
+ * STAND_IN_DECOY=1 the processor finds garbage there, so a copy by the kernel or the processor
+ * shows in the result. The test reads and writes the memory through its alias.
  */
 #ifndef HUD_STAND_IN_MEMORY_H
 #define HUD_STAND_IN_MEMORY_H
@@ -25,21 +25,21 @@ struct memory {
     char *device, *alias;
     size_t bytes;
     bool managed;
-    int number; /* of the allocation: its device and context come from it */
+    int number; /* number of the allocation; determines its device and context */
 };
 
-/* For the test.  The return value is the address that MPI is given. */
+/* Allocates memory for the test. Returns the address that is passed to MPI. */
 EXPORT void *stand_in_allocate(size_t bytes, int managed, void **alias);
 EXPORT void stand_in_free(void *device);
-/* The next copies of this process fail. */
+/* Makes the next copies of this process fail. */
 EXPORT void stand_in_fail(int fail);
-/* Copies, and questions about addresses, so far. */
+/* Returns the number of copies, or of address queries, so far. */
 EXPORT long stand_in_copies(void);
 EXPORT long stand_in_questions(void);
 
 enum { MEMORIES = 4096 };
 static struct memory memories[MEMORIES];
-static int highest, made, failing; /* highest: places that were ever used */
+static int highest, made, failing; /* highest: number of entries ever used */
 static long copies, questions;
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -123,7 +123,7 @@ long stand_in_questions(void)
     return __atomic_load_n(&questions, __ATOMIC_RELAXED);
 }
 
-/* Returns the address at which the processor can use it. */
+/* Returns the address at which the processor can access the memory. */
 static char *seen(const void *address)
 {
     struct memory m;

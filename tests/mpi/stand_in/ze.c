@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ze.c - a stand-in of libze_loader.so.1: two drivers, of which the second has two devices.  There
- * are none before the first allocation.  A command list may be used by one thread at a time.
+ * ze.c - a stand-in for libze_loader.so.1 with two drivers, the second of which has two devices.
+ * There are no drivers before the first allocation. A command list may be used by one thread at a
+ * time.
  */
 #include "memory.h"
 

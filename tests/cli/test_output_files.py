@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Tests that commands write their output files completely or not at all.
+"""
+
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+from harness import without_progress
+from paths import BUILD, SOURCE
+
+from cli.common import output_files
+from cli.common.layout import CliError
+
+MOST = 16 << 10  # maximum bytes of a file in a process for which the disk is then full
+
+
+def full_disk():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, MOST))
+
+
+def huddle(*words, **how):
+    with tempfile.TemporaryDirectory() as empty:
+        return without_progress(
+            subprocess.run(
+                [os.path.join(BUILD, "bin", "huddle"), *words],
+                **{"stdout": subprocess.PIPE, **how},
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "XDG_CONFIG_HOME": empty, "MPLCONFIGDIR": empty},
+                timeout=100,
+                check=False,
+            )
+        )
+
+
+class Written(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = self.scratch.name
+        self.path = os.path.join(self.folder, "file")
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def content(self):
+        with open(self.path, encoding="utf-8") as file:
+            return file.read()
+
+    def test_text_and_bytes(self):
+        for content in ("täxt", "täxt".encode()):
+            output_files.write(self.path, content)
+            self.assertEqual("täxt", self.content())
+        self.assertEqual(["file"], os.listdir(self.folder))
+
+    def test_who_may_read_it(self):
+        before = os.umask(0o027)
+        try:
+            output_files.write(self.path, "")
+            self.assertEqual(0o640, stat.S_IMODE(os.stat(self.path).st_mode))
+            os.chmod(self.path, 0o604)
+            output_files.write(self.path, "")
+            self.assertEqual(0o604, stat.S_IMODE(os.stat(self.path).st_mode))
+        finally:
+            os.umask(before)
+
+    def test_a_link_stays_one(self):
+        link = os.path.join(self.folder, "link")
+        os.symlink("file", link)
+        output_files.write(link, "1")
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual("1", self.content())
+
+    def test_a_pipe_is_written_into(self):
+        os.mkfifo(self.path)
+        heard = []
+        reader = threading.Thread(target=lambda: heard.append(self.content()))
+        reader.start()
+        output_files.write(self.path, "said")
+        reader.join()
+        self.assertEqual(["said"], heard)
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path).st_mode))
+
+    def test_a_full_disk_leaves_what_was_there(self):
+        program = (
+            f"import sys; sys.path.insert(0, {SOURCE!r}); from cli.common import output_files;"
+            f" output_files.write({self.path!r}, 'x' * {2 * MOST})"
+        )
+        for before in ([], ["file"]):
+            said = subprocess.run(
+                [sys.executable, "-Bc", program],
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=full_disk,
+                check=False,
+            )
+            self.assertIn(f"{self.path} cannot be written: File too large", said.stderr)
+            self.assertEqual(before, os.listdir(self.folder))
+            with open(self.path, "w", encoding="utf-8") as file:
+                file.write("old")
+        self.assertEqual("old", self.content())
+
+    def test_why_not(self):
+        for path, why in (
+            ("", "the name of the file is missing"),
+            (self.folder, "it is a directory"),
+            (f"{self.folder}/none/x", f"there is no such directory: {self.folder}/none"),
+            (self.path, None),
+            ("/dev/null", None),
+        ):
+            self.assertEqual(why, output_files.why_not(path))
+        self.assertEqual(
+            "it is not a regular file", output_files.why_not("/dev/null", replaced=True)
+        )
+        self.assertEqual([], os.listdir(self.folder))
+
+    def test_folders_are_not_made(self):
+        with self.assertRaisesRegex(
+            CliError, "--figures /none/x: cannot be written: there is no such directory"
+        ):
+            output_files.check_folder("--figures", "/none/x")
+
+    def test_a_file_is_no_folder(self):
+        with (
+            open(self.path, "w", encoding="utf-8"),
+            self.assertRaisesRegex(CliError, "it is not a directory"),
+        ):
+            output_files.check_folder("--figures", self.path)
+
+
+class Commands(unittest.TestCase):
+    def test_before_the_work(self):
+        for words, option in ((("bench",), "--csv"), (("bench",), "--png")):
+            with self.subTest(words):
+                said = huddle(*words, option, "/none/x")
+                self.assertEqual((2, ""), (said.returncode, said.stdout))
+                self.assertRegex(
+                    said.stderr,
+                    rf"^huddle: {option} /none/x: cannot be written: there is no [^\n]*\n$",
+                )
+
+    def test_what_is_printed_and_cannot_be(self):
+        for words in (("settings",), ("--help",), ("bench", "--help"), ("run", "--help")):
+            with self.subTest(words), open("/dev/full", "w", encoding="utf-8") as full:
+                said = huddle(*words, stdout=full)
+                self.assertEqual(
+                    (1, "huddle: standard output cannot be written: No space left on device\n"),
+                    (said.returncode, said.stderr),
+                )
+
+    def test_what_is_printed_to_nowhere(self):
+        closed = os.open(os.devnull, os.O_RDONLY)
+        said = subprocess.run(
+            ["sh", "-c", 'exec "$0" info >&-', os.path.join(BUILD, "bin", "huddle")],
+            stdin=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        os.close(closed)
+        self.assertEqual(
+            (1, "huddle: standard output cannot be written: it is closed\n"),
+            (said.returncode, said.stderr),
+        )
+
+    def test_every_command_that_writes_says_how(self):
+        for command in ("bench", "tune"):
+            self.assertIn(
+                output_files.HELP, " ".join(huddle(command, "--help").stdout.split()), command
+            )

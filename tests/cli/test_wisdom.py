@@ -1,0 +1,487 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests huddle wisdom, and what huddle explain says of it, with files that are written by hand."""
+
+import datetime
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from unittest import mock
+
+from harness import run_huddle
+from paths import BUILD
+
+from cli.common import rules, wisdom, wisdom_lock
+from cli.common.layout import CliError
+from cli.explain import learned as explained
+from cli.wisdom import learned
+
+MPI = "Open MPI 4.1.4"
+NAME = "wisdom-openmpi-4.1.4-0123456789abcdef.rules"
+MACHINE = f'machine processors=2 cpu="A CPU" numa=1 kernel=6.1 mpi="{MPI}"\n'
+LINE = "bcast ranks=2 bytes={} oversubscribed=no divided=no -> {} | ns={} samples={}"
+QUEUE = LINE.format("32769-64K", "queue budget=128K", 5800, 214)
+QUEUE += " runner_up=levels:6100 mpi_ns=8700 before=inline:11600 date=2026-11-28"
+MORE = LINE.format("65537-128K", "queue budget=256K", 11600, 40) + " mpi_ns=11600 date=2026-11-30"
+OWN = "alltoall ranks=4 bytes=513-1K oversubscribed=yes -> mpi | ns=3000 samples=9 date=2026-11-30"
+SUMS = "allreduce reduction=exact ranks=2 bytes=0-8 -> inline | ns=210 samples=99 mpi_ns=640"
+
+
+def line(text):
+    return rules.parse(text)
+
+
+class Lines(unittest.TestCase):
+    def test_what_a_line_says(self):
+        found = line(QUEUE)
+        self.assertEqual((32769, 65536), wisdom.sizes(found))
+        self.assertEqual((33554433, None), wisdom.sizes(line("bcast bytes=33554433- -> queue")))
+        self.assertEqual((8, 8), wisdom.sizes(line("bcast bytes=8 -> queue")))
+        self.assertIsNone(wisdom.sizes(line("barrier ranks=2 -> central")))
+        self.assertEqual(("inline", 11600), wisdom.timed(found.notes["before"]))
+        self.assertIsNone(wisdom.timed(""))
+        self.assertEqual("queue budget=128K", wisdom.choice_text(found))
+        self.assertEqual(0, wisdom.count(line(OWN), "mpi_ns"))
+
+    def test_of_two_lines_the_newer_stays_or_the_one_with_many_more_samples(self):
+        few, many = (LINE.format("0-8", name, 9, n) for name, n in (("inline", 10), ("queue", 20)))
+        old, new = (f"{many} date={date}" for date in ("2026-01-02", "2026-11-30"))
+        old_39, old_40 = (old.replace("samples=20", f"samples={n}") for n in (39, 40))
+        new_10 = new.replace("samples=20", "samples=10")
+        for mine, theirs, stays, counts in (
+            (few, many, many, (0, 1, 0)),
+            (many, few, many, (0, 0, 1)),
+            (old, new, new, (0, 1, 0)),
+            (new, old, new, (0, 0, 1)),
+            (new, new, new, (0, 0, 0)),
+            (old_39, new_10, new_10, (0, 1, 0)),
+            (old_40, new_10, old_40, (0, 0, 1)),
+            (new_10, old_40, old_40, (0, 1, 0)),
+        ):
+            with self.subTest(mine=mine, theirs=theirs):
+                done = wisdom.merge([line(mine)], [line(theirs)])
+                self.assertEqual([line(stays)], done.cells)
+                self.assertEqual(counts, tuple(map(len, done[1:])))
+        done = wisdom.merge([line(many)], [line(few), line(OWN)], lambda *_: True)
+        self.assertEqual([line(few), line(OWN)], done.cells)
+
+    def test_the_oldest_lines_of_a_large_file_go(self):
+        cells = [
+            line(f"bcast ranks={n} bytes=0-8 -> inline | ns=1 date=2026-01-{1 + n % 28:02d}")
+            for n in range(5000)
+        ]
+        text = wisdom.text(wisdom.Wisdom("", {"mpi": MPI}, cells))
+        self.assertLessEqual(len(text), wisdom.LARGEST)
+        left = {
+            wisdom.age(found) for found in map(line, text.split("\n")) if found and found.is_rule
+        }
+        self.assertNotIn("2026-01-01", left)
+        self.assertIn("2026-01-28", left)
+
+    def test_lines_that_are_not_understood_go_with_the_oldest(self):
+        old = "shift ranks=2 -> new | date=2020-01-01"
+        cells = [
+            line(f"bcast ranks={n} bytes=0-8 -> inline | ns=1 date=2026-01-01") for n in range(20)
+        ]
+        with mock.patch.object(wisdom, "LARGEST", 1200):
+            text = wisdom.text(wisdom.Wisdom("", {}, cells), others=(old, f"{old[:-10]}2026-02-01"))
+        self.assertNotIn("2020", text)
+        self.assertIn("\nshift ranks=2 -> new | date=2026-02-01\n", text)
+        self.assertLessEqual(len(text), 1200)
+
+    def test_files_of_other_machines(self):
+        one = wisdom.Wisdom("", {"processors": "2", "cpu": "a", "mpi": MPI}, [])
+        self.assertTrue(wisdom.alike(one, one._replace(machine={**one.machine, "kernel": "6"})))
+        for key in ("processors", "cpu", "mpi"):
+            other = one._replace(machine={**one.machine, key: "x"})
+            self.assertFalse(wisdom.alike(one, other), key)
+
+
+class Table(unittest.TestCase):
+    def test_sizes_with_the_same_choice_are_a_row(self):
+        cells = [line(text) for text in (OWN, MORE, QUEUE, SUMS)]
+        today = datetime.date(2026, 11, 30)
+        found = learned.rows(cells, ["bcast", "allreduce", "alltoall"], learned.algorithm, today)
+        self.assertEqual(
+            [
+                # (geometric means of 1.5 and 1, and of the only case with another choice)
+                ["bcast", "2", "32769-128K", "queue", "5.8 to 11.6 us", "1.22", "2.00", "2 days"],
+                ["allreduce, exact", "2", "0-8", "inline", "0.21 us", "3.05", "-", "-"],
+                ["alltoall", "4 oversubscribed", "513-1K", "mpi", "3 us", "1.00", "-", "today"],
+            ],
+            found,
+        )
+        self.assertEqual(4, len(learned.rows(cells, [])), "parameters make more rows")
+
+    def test_a_long_table_has_a_row_for_each_collective_and_shape(self):
+        cells = [line(text) for text in (OWN, MORE, QUEUE, SUMS)]
+        more = line(LINE.format("128K-256K", "levels", 30000, 9))
+        found = learned.short_rows([*cells, more], ["bcast"], datetime.date(2026, 11, 30))
+        self.assertEqual(
+            [["bcast", "2", "32769-256K", "queue, levels", "5.8 to 30 us"]],
+            [row[:5] for row in found if row[0] == "bcast"],
+        )
+        self.assertEqual(3, len(found))
+
+    def test_a_gap_ends_a_row(self):
+        cells = [line(LINE.format(sizes, "queue", 9, 9)) for sizes in ("0-8", "17-32", "33-64")]
+        self.assertEqual(["0-8", "17-64"], [row[2] for row in learned.rows(cells, [])])
+
+    def test_the_summary(self):
+        found = learned.summary([line(text) for text in (QUEUE, MORE, OWN)])
+        self.assertEqual(
+            "3 cases known; 1 with another choice than at first (2.00 times as fast); huddle is"
+            " 1.22 times as fast as the MPI in 2; the MPI's own collective serves 1",
+            found,
+        )
+
+
+class Explained(unittest.TestCase):
+    def test_a_line(self):
+        said = "here on 2026-11-28 from 214 samples of this case: queue, budget 128K, 5.8 us;"
+        said += " before 11.6;"
+        self.assertEqual(f"{said} Open MPI's own 8.7", explained.text(MPI, line(QUEUE)))
+        said = "here on 2026-11-30 from 9 samples of this case: MPICH's own, 3 us"
+        self.assertEqual(said, explained.text("MPICH 4.0.2", line(OWN)))
+        said = "here from 99 samples of this case, exact reductions: inline, 0.21 us;"
+        said += " the MPI's own 0.64"
+        self.assertEqual(said, explained.text("", line(SUMS)))
+
+    def test_of_which_calls(self):
+        facts = {"oversubscribed": False, "divided": False, "within": "numa"}
+        answer = {"collective": "bcast", "ranks": 2, "bytes": 65536, "facts": facts}
+        self.assertTrue(explained.fits(line(QUEUE), answer))
+        for changed in (
+            {"collective": "reduce"},
+            {"ranks": 3},
+            {"bytes": 65537},
+            {"facts": {**facts, "divided": True}},
+        ):
+            self.assertFalse(explained.fits(line(QUEUE), {**answer, **changed}), changed)
+        self.assertFalse(explained.fits(line(QUEUE.replace(" ->", " within=l3 ->")), answer))
+        self.assertFalse(explained.fits(line(QUEUE.replace(" ->", " nodes=2 ->")), answer))
+
+
+class Command(unittest.TestCase):
+    """Runs with a folder of their own."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.home = scratch.name
+        self.folder = os.path.join(self.home, "huddle")
+        os.mkdir(self.folder)
+        self.file = os.path.join(self.folder, NAME)
+
+    def write(self, *lines, path=None, machine=MACHINE):
+        with open(path or self.file, "w", encoding="utf-8") as file:
+            file.write(machine + "".join(f"{text}\n" for text in lines))
+
+    def run_it(self, *words, **environment):
+        words = words or ("wisdom",)
+        return run_huddle(BUILD, words, timeout=60, home=self.home, **environment)
+
+    def wisdom(self, *words):
+        answer = self.run_it("wisdom", *words)
+        self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+        return answer.stdout
+
+    def refused(self, *words):
+        answer = self.run_it("wisdom", *words)
+        self.assertIn(answer.returncode, (1, 2))
+        self.assertEqual("", answer.stdout)
+        self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+        return answer.stderr
+
+    def known(self, file=None):
+        return [one for one in json.loads(self.wisdom("--json")) if not file or one["file"] == file]
+
+    def test_nothing_is_known(self):
+        self.assertIn(f"Nothing was learned yet, in {self.folder}.", self.wisdom())
+        os.rmdir(self.folder)
+        self.assertIn("Nothing was learned yet", self.wisdom())
+        self.assertIn("nothing was learned yet", self.refused("--mpi", "ompi4"))
+        self.assertIn("nothing was learned yet", self.refused("export"))
+
+    def test_the_table_and_its_details(self):
+        self.write(QUEUE, MORE, OWN)
+        text = self.wisdom()
+        self.assertIn(f"{MPI}, 2 processors, A CPU: 3 cases known; 1 with another", text)
+        self.assertRegex(text, r"bcast +2 +32769-128K +queue +5.8 to 11.6 us +1.22 +2.00 ")
+        self.assertLess(text.index("bcast"), text.index("alltoall"), "in the library's order")
+        text = self.wisdom("show", "bcast")
+        self.assertRegex(text, r"65537-128K +queue budget=256K +11.6 us +1.00 +- ")
+        self.assertNotIn("alltoall", text)
+        self.assertIn("Nothing was learned of barrier yet", self.wisdom("show", "barrier"))
+        for name in ("ompi4", "openmpi-4.1.4", MPI):
+            self.assertIn("bcast", self.wisdom("--mpi", name))
+        self.assertIn(
+            f"--mpi mpich4: nothing is known of it here (accepted: {MPI})",
+            self.refused("--mpi", "mpich4"),
+        )
+
+    def test_files_that_cannot_be_used_are_a_line(self):
+        other = os.path.join(self.folder, "wisdom-mpich-4.0.2-0123456789abcdef.rules")
+        self.write(QUEUE)
+        for content, said in (
+            ("garbage\n", f"{other}:1: "),
+            ("\0" * 100, other),
+            (f"{OWN}\n" * 5000, f"{other}: too large (accepted: at most 256 KB)"),
+        ):
+            with open(other, "w", encoding="utf-8") as file:
+                file.write(content)
+            answer = self.run_it("wisdom")
+            self.assertEqual(0, answer.returncode)
+            self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
+            self.assertIn(said, answer.stderr)
+            self.assertIn("bcast", answer.stdout)
+        os.unlink(other)
+        os.symlink(self.file, other)
+        self.assertIn(f"{other}: it is a symbolic link", self.run_it("wisdom").stderr)
+        os.unlink(other)
+        os.mkfifo(other)
+        self.assertIn(f"{other}: not a regular file", self.run_it("wisdom").stderr)
+        if os.geteuid() == 0:
+            os.unlink(other)
+            self.write(QUEUE, path=other)
+            os.chown(other, 12345, 12345)
+            self.assertIn(f"{other}: it belongs to another user", self.run_it("wisdom").stderr)
+
+    def test_export(self):
+        self.write(QUEUE, OWN)
+        text = self.wisdom("export")
+        self.assertEqual([QUEUE, OWN], text.split("\n")[2:4])
+        self.assertTrue(text.startswith("#"))
+        out = os.path.join(self.home, "out.rules")
+        self.assertIn(f"Written: {out}, 2 cases of {MPI}", self.wisdom("export", out))
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual(text, file.read())
+        self.write(OWN, path=self.file.replace("openmpi-4.1.4", "mpich-4.0.2"), machine="")
+        said = self.refused("export")
+        self.assertIn(f"2 files are known (accepted: --mpi with one of mpich-4.0.2, {MPI})", said)
+        self.assertIn("bcast", self.wisdom("export", "--mpi", "ompi4"))
+        self.assertIn("cannot be written", self.refused("export", "/proc/no/x"))
+
+    def place(self):
+        """Returns the file of this machine, and its line about it."""
+        query = os.path.join(BUILD, "libexec", "huddle", "query")
+        environment = {**os.environ, "XDG_CACHE_HOME": self.home}
+        words = [query, "wisdom", MPI]
+        answer = subprocess.run(words, stdout=subprocess.PIPE, env=environment, check=True)
+        found = json.loads(answer.stdout)
+        return found["file"], found["machine"] + "\n"
+
+    def test_import_and_merge(self):
+        path, machine = self.place()
+        one, two = (os.path.join(self.home, name) for name in ("one.rules", "two.rules"))
+        better = QUEUE.replace("214", "300").replace("queue budget=128K", "inline")
+        self.write(QUEUE, OWN, path=one, machine=machine)
+        self.write(better, MORE, path=two, machine=machine)
+        self.assertIn(f"{one}: 2 cases added, 0 replaced, 0 kept", self.wisdom("import", one))
+        self.assertEqual([path], [found["file"] for found in self.known()])
+        text = self.wisdom("merge", two, one)
+        self.assertIn(f"{two}: 1 case added, 1 replaced, 0 kept as known here", text)
+        self.assertIn("  replaced: bcast 32769-64K 2 ranks: inline, from 300 samples of", text)
+        self.assertIn(f"{one}: 0 cases added, 0 replaced, 1 kept as known here", text)
+        self.assertIn("  kept: bcast 32769-64K 2 ranks: inline, from 300 samples of", text)
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        self.assertEqual([machine.strip(), better, OWN, MORE], lines[1:5])
+        self.assertEqual([os.path.basename(path)], os.listdir(self.folder), "no lock stays")
+        self.assertIn("0 cases added, 1 replaced", self.wisdom("import", one))
+        found = {cell["algorithm"] for cell in self.known()[0]["cells"]}
+        self.assertEqual({"queue", "mpi"}, found, "import replaces what has more samples")
+
+    def test_the_name_of_the_mpi(self):
+        path, machine = self.place()
+        one, none = (os.path.join(self.home, name) for name in ("one.rules", "none.rules"))
+        self.write(QUEUE, path=one, machine=machine)
+        self.write(OWN, path=none, machine="")
+        for action in ("import", "merge"):
+            said = self.refused(action, none)
+            self.assertIn(f"{none}: it does not name its MPI (accepted: --mpi NAME)", said)
+            said = self.refused(action, none, "--mpi", "lam")
+            self.assertIn("--mpi lam: its version is not known here (accepted: such as", said)
+        self.assertEqual([], os.listdir(self.folder))
+        self.wisdom("import", one, "--mpi", "ompi4")
+        self.assertEqual([os.path.basename(path)], os.listdir(self.folder))
+        self.assertIn("1 case added", self.wisdom("merge", none, "--mpi", MPI))
+        self.assertEqual([os.path.basename(path)], os.listdir(self.folder))
+        self.assertEqual([MPI], [found["mpi"] for found in self.known()])
+
+    def test_lines_that_are_not_understood_stay(self):
+        path, machine = self.place()
+        new = "bcast ranks=2  bytes=0-8 speed=9 -> inline | ns=5 date=2026-11-01"
+        self.write(QUEUE, "no line at all", new, OWN, machine=machine, path=path)
+        answer = self.run_it("wisdom", "--json")
+        self.assertRegex(answer.stderr, r"^huddle: [^\n]*:3: [^\n]*; such lines are not used\n$")
+        cells = json.loads(answer.stdout)[0]["cells"]
+        self.assertEqual(["bcast", "alltoall"], [cell["name"] for cell in cells])
+        more = os.path.join(self.home, "more.rules")
+        self.write(MORE, "garbage", machine=machine, path=more)
+        answer = self.run_it("wisdom", "merge", more)
+        self.assertIn("1 case added, 0 replaced", answer.stdout)
+        self.assertIn(f"huddle: {more}:3: ", answer.stderr)
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().split("\n")[2:]
+        self.assertEqual([QUEUE, OWN, MORE, "no line at all", new, ""], lines)
+        self.assertNotIn("no line", self.run_it("wisdom", "export").stdout, "a tuning file")
+        self.run_it("wisdom", "forget", "bcast", "alltoall")
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(["no line at all", new, ""], file.read().split("\n")[2:])
+
+    def test_files_of_other_machines_have_a_heading(self):
+        path, machine = self.place()
+        self.write(OWN)
+        other = "Learned on other machines; it is not used on this one:"
+        self.assertTrue(self.wisdom().startswith(f"{other}\n\n{MPI}"))
+        self.write(QUEUE, path=path, machine=machine)
+        text = self.wisdom()
+        self.assertLess(text.index("bcast"), text.index(other))
+        self.assertLess(text.index(other), text.index("alltoall"))
+        found = {one["file"]: one["here"] for one in self.known()}
+        self.assertEqual({path: True, self.file: False}, found)
+        os.unlink(self.file)
+        self.assertNotIn(other, self.wisdom())
+
+    def test_of_another_machine(self):
+        other = os.path.join(self.home, "other.rules")
+        self.write(QUEUE, path=other)
+        for action in ("import", "merge"):
+            said = self.refused(action, other)
+            self.assertIn(f"{other}: learned with {MPI}, 2 processors, A CPU; here it is", said)
+            self.assertIn("(accepted: --force)", said)
+        self.assertIn("1 case added", self.wisdom("import", other, "--force"))
+        self.write(path=other)
+        self.assertIn("it has no rules", self.refused("import", other))
+
+    def test_forget(self):
+        self.write(QUEUE, MORE, OWN)
+        self.assertEqual("Forgotten: 2 cases\n", self.wisdom("forget", "bcast"))
+        self.assertEqual(["alltoall"], [cell["name"] for cell in self.known()[0]["cells"]])
+        self.assertEqual(MPI, self.known()[0]["mpi"], "the line of the machine stays")
+        self.assertEqual("Forgotten: 0 cases\n", self.wisdom("forget", "bcast"))
+        self.assertEqual("Forgotten: 1 case\n", self.wisdom("forget", "alltoall"))
+        self.assertFalse(os.path.exists(self.file))
+        self.write("garbage", machine="")
+        os.symlink("nowhere", os.path.join(self.folder, NAME.replace("openmpi", "mpich")))
+        os.mkfifo(os.path.join(self.folder, NAME.replace("openmpi", "intelmpi")))
+        self.assertEqual("Forgotten: 3 files\n", self.wisdom("forget", "--all"))
+        self.assertEqual([], os.listdir(self.folder), "also what cannot be read")
+        self.assertIn("accepted: collectives, or --all", self.refused("forget"))
+        self.assertIn("accepted: collectives, or --all", self.refused("forget", "bcast", "--all"))
+        self.assertIn("huddle has no such collective", self.refused("forget", "rotate"))
+
+    def test_bad_words(self):
+        self.assertIn("accepted: show, export, import, merge, forget", self.refused("print"))
+        self.assertIn("--all: only with forget", self.refused("--all"))
+        self.assertIn("--force: only with import and merge", self.refused("--force"))
+        self.assertIn("--json: only with show", self.refused("export", "--json"))
+        self.assertIn("FILE is missing", self.refused("import"))
+        self.assertIn("accepted: one FILE", self.refused("import", "a", "b"))
+        self.assertIn("accepted: one FILE", self.refused("export", "a", "b"))
+        self.assertIn("/no/file: cannot be read", self.refused("merge", "/no/file"))
+
+    def test_explain(self):
+        path, machine = self.place()
+        self.write(QUEUE.replace("214", "215"))  # of another machine
+        self.write(QUEUE, path=path, machine=machine)
+        words = ("explain", "bcast", "--bytes", "64K", "--ranks", "2")
+        said = "  learned  here on 2026-11-28 from 214 samples of this case: queue, budget 128K,"
+        answer = self.run_it(*words, HUDDLE_WISDOM="on")
+        facts = json.loads(self.run_it(*words, "--json", HUDDLE_WISDOM="on").stdout)
+        if facts["facts"]["divided"] or facts["facts"]["oversubscribed"]:
+            self.skipTest("two ranks share a processor here, or no unit")
+        self.assertEqual("", answer.stderr)
+        self.assertIn(said, answer.stdout)
+        self.assertEqual([MPI], [found["mpi"] for found in facts["learned"]])
+        self.assertNotIn("learned", self.run_it(*words, HUDDLE_WISDOM="off").stdout)
+        other = ("explain", "bcast", "--bytes", "64K", "--ranks", "3")
+        self.assertNotIn("learned", self.run_it(*other, HUDDLE_WISDOM="on").stdout)
+
+
+class Locks(unittest.TestCase):
+    def test_who_writes_waits_for_who_writes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, NAME)
+            with mock.patch.object(wisdom_lock, "WAIT_S", 0.05):
+                with wisdom_lock.locked(path) as replace:
+                    with self.assertRaisesRegex(CliError, "is being written; try again"):
+                        with wisdom_lock.locked(path):
+                            self.fail("two write")
+                    replace("one\n")
+                with wisdom_lock.locked(path):
+                    pass  # and writes nothing
+                with open(f"{path}.new", "w", encoding="utf-8"):
+                    os.utime(f"{path}.new", (0, 0))
+                with open(f"{path}.new.host.1", "w", encoding="utf-8"):
+                    pass  # of the same killed process
+                with wisdom_lock.locked(path) as replace:
+                    replace("two\n")
+            self.assertEqual([NAME], os.listdir(folder))
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual("two\n", file.read())
+
+    def test_a_lock_that_was_taken_away_is_not_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, NAME)
+            with wisdom_lock.locked(path):
+                os.unlink(f"{path}.new")
+                with open(f"{path}.new", "w", encoding="utf-8"):
+                    pass
+            self.assertEqual([f"{NAME}.new"], os.listdir(folder))
+
+    def test_a_late_writer_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, NAME)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("old\n")
+            with self.assertRaisesRegex(CliError, "is being written; try again"):
+                with wisdom_lock.locked(path) as replace:
+                    os.unlink(f"{path}.new")
+                    with open(f"{path}.new", "w", encoding="utf-8"):
+                        pass
+                    replace("late\n")
+            self.assertEqual({NAME, f"{NAME}.new"}, set(os.listdir(folder)))
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual("old\n", file.read())
+
+    def test_the_lock_is_empty_and_the_mode_stays(self):
+        sizes = []
+
+        def note(*words, rename=os.replace):
+            sizes.append(os.path.getsize(f"{words[1]}.new"))
+            rename(*words)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, NAME)
+            left = wisdom_lock.data_path(path)
+            for name in (path, left):  # (left by a process that was killed)
+                with open(name, "w", encoding="utf-8"):
+                    os.chmod(name, 0o600)
+            with mock.patch.object(os, "replace", note), wisdom_lock.locked(path) as replace:
+                replace("one\n")
+            self.assertEqual([0], sizes)
+            self.assertEqual([NAME], os.listdir(folder))
+            self.assertEqual(0o600, os.stat(path).st_mode & 0o777)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual("one\n", file.read())
+
+    def test_a_failed_writer_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, NAME)
+            os.mkdir(path)
+            with self.assertRaisesRegex(CliError, "cannot be written"):
+                with wisdom_lock.locked(path) as replace:
+                    replace("one\n")
+            self.assertEqual([NAME], os.listdir(folder))
+
+    def test_a_file_that_cannot_be_read_is_not_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, NAME)
+            os.symlink("nowhere", path)
+            with self.assertRaisesRegex(CliError, "it is a symbolic link"):
+                wisdom.update(None, path, lambda old: old)
+            self.assertEqual([NAME], os.listdir(folder))
+            self.assertTrue(os.path.islink(path))

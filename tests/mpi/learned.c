@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * learned.c - makes the same calls again and again, so that huddle decides their cells
+ * (HUDDLE_WISDOM), and checks each result. Communicators that come later use what was learned.
+ */
+#include "check.h"
+
+enum { CALLS = 300, BYTES = 65536, NUMBERS = BYTES / (int)sizeof(int64_t) };
+
+static unsigned char want[BYTES], got[BYTES];
+static int64_t mine[NUMBERS], all[NUMBERS];
+static uint64_t id;
+
+static void broadcast(MPI_Comm comm, int rank, int size)
+{
+    int root = (int)(++id % (uint64_t)size);
+
+    pattern(want, BYTES, id);
+    memset(got, 0, BYTES);
+    if (rank == root)
+        memcpy(got, want, BYTES);
+    MPI_Bcast(got, BYTES, MPI_BYTE, root, comm);
+    check(memcmp(got, want, BYTES) == 0, "wrong broadcast %d", (int)id);
+}
+
+static void add(MPI_Comm comm, int rank, int size, int count)
+{
+    bool good = true;
+
+    for (int i = 0; i < count; i++)
+        mine[i] = rank * 1000 + i + (int64_t)id;
+    MPI_Allreduce(mine, all, count, MPI_INT64_T, MPI_SUM, comm);
+    for (int i = 0; i < count; i++)
+        good = good && all[i] == 500 * size * (size - 1) + (i + (int64_t)id) * size;
+    check(good, "wrong sums of %d numbers in round %d", count, (int)id);
+}
+
+static void gather(MPI_Comm comm, int rank, int size)
+{
+    int block = NUMBERS / size;
+    bool good = true;
+
+    for (int i = 0; i < block; i++)
+        mine[i] = rank * 1000 + i;
+    MPI_Allgather(mine, block, MPI_INT64_T, all, block, MPI_INT64_T, comm);
+    for (int i = 0; i < block * size; i++)
+        good = good && all[i] == i / block * 1000 + i % block;
+    check(good, "wrong blocks in round %d", (int)id);
+}
+
+static void repeat(MPI_Comm comm, int calls)
+{
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < calls; i++) {
+        broadcast(comm, rank, size);
+        add(comm, rank, size, 1);
+        add(comm, rank, size, NUMBERS);
+        gather(comm, rank, size);
+        MPI_Barrier(comm);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm copy, halves;
+
+    begin(&argc, &argv, MPI_THREAD_SINGLE);
+    repeat(MPI_COMM_WORLD, CALLS);
+    section("world");
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    repeat(copy, CALLS / 10);
+    MPI_Comm_free(&copy);
+    section("copy");
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &halves);
+    repeat(halves, CALLS / 10);
+    MPI_Comm_free(&halves);
+    section("halves");
+    return finish("learned");
+}

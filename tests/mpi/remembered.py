@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Tests that a program begins with what an earlier program has learned (HUDDLE_WISDOM).
+
+    remembered.py --build BUILD [--wheels FOLDER] [MPI...]
+
+Under each MPI a first job learns, and leaves a file in the cache folder.  A second job begins with
+its decisions: if each line of the file is changed to the MPI's own collective, all these calls fall
+back.  HUDDLE_WISDOM=read does not change the file, even if it is wrong.
+"""
+
+import argparse
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import peers
+from run import front_end
+
+RANKS, LEARNS, USES = 2, 30000, 24
+LINE = re.compile(r"^allreduce reduction=exact ranks=2 bytes=0-8 [^|]* -> ", re.MULTILINE)
+
+
+class Setting:
+    """One MPI, and the cache folder of its jobs."""
+
+    def __init__(self, build, wheels, mpi, folder):
+        self.build, self.wheels, self.mpi, self.folder = build, wheels, mpi, folder
+
+    def run(self, calls, wisdom, **more):
+        """Returns (the statistics of allreduce, the text) of a job."""
+        launch, env = peers.launcher(self.wheels, self.mpi, RANKS)
+        stats = os.path.join(self.folder, "stats.json")
+        program = os.path.join(self.build, "tests", "mpi", peers.abi(self.mpi), "remembered")
+        command = [os.path.join(self.build, "bin", "huddle"), "run", "--", *launch]
+        job = subprocess.run(
+            [*command, program, str(calls)],
+            env={
+                **os.environ,
+                **env,
+                "XDG_CACHE_HOME": os.path.join(self.folder, "cache"),
+                "HUDDLE_WISDOM": wisdom,
+                "HUDDLE_STATS": f"json:{stats}",
+                "OMPI_MCA_mpi_yield_when_idle": "1",
+                **more,
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+        )
+        assert job.returncode == 0, job.stdout
+        with open(stats, encoding="utf-8") as file:
+            return json.load(file)["collectives"]["allreduce"], job.stdout
+
+    def file(self):
+        """Returns the path of the only file."""
+        (path,) = glob.glob(os.path.join(self.folder, "cache", "huddle", "*"))
+        return path
+
+    def identity(self):
+        file = os.stat(self.file())
+        return file.st_ino, file.st_size, file.st_mtime_ns
+
+    def text(self):
+        with open(self.file(), encoding="utf-8") as file:
+            return file.read()
+
+
+def passed(row):
+    return sum(row.get("passed", {}).values())
+
+
+def check(setting):
+    """Runs the jobs under one MPI.  Raises AssertionError."""
+    said = setting.run(LEARNS, "on")[1]
+    learned = setting.text()
+    assert "huddle:" not in said, said
+    assert LINE.search(learned), learned
+
+    wrong = re.sub(r" -> [^|]*\|", " -> mpi |", learned)
+    with open(setting.file(), "w", encoding="utf-8") as file:
+        file.write(wrong)
+    before = setting.identity()
+    for wisdom in ("read", "on"):
+        row, said = setting.run(USES, wisdom)
+        assert passed(row) >= USES * RANKS - RANKS, (wisdom, row)
+        assert "huddle:" not in said, said
+        assert wisdom == "on" or (setting.identity() == before and setting.text() == wrong)
+    assert passed(setting.run(USES, "off")[0]) == 0
+
+    with open(setting.file(), "w", encoding="utf-8") as file:
+        file.write("nonsense\n" + wrong)
+    before = setting.text()
+    said = setting.run(USES, "read")[1]
+    assert said.count("huddle: ") == 1 and "nonsense" in said, said
+    assert setting.text() == before
+    said = setting.run(USES, os.path.join(setting.folder, "none", "x.rules"))[1]
+    assert "huddle:" not in said, said  # no decision, so the folder is not missed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--wheels")
+    parser.add_argument("mpis", nargs="*", default=peers.NAMES)
+    words = parser.parse_args()
+    build = os.path.abspath(words.build)
+    wheels = os.path.abspath(words.wheels or os.path.join(build, "peers"))
+    done = failed = 0
+    for mpi in words.mpis:
+        words.build = build
+        if not peers.installed(wheels, mpi) or not front_end(words, mpi):
+            print(f"{mpi}: not here")
+            continue
+        with tempfile.TemporaryDirectory(prefix="remembered-") as folder:
+            try:
+                check(Setting(build, wheels, mpi, folder))
+                print(f"{mpi}: ok", flush=True)
+            except (AssertionError, ValueError, subprocess.TimeoutExpired) as error:
+                print(f"{mpi}: FAILED: {error!r}", flush=True)
+                failed += 1
+        done += 1
+    sys.exit(1 if failed else 0 if done else 77)
+
+
+if __name__ == "__main__":
+    main()

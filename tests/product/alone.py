@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Builds all of the product in a copy of the tree that has no lab/, and runs its quick tests.
+
+usage: alone.py SOURCE SCRATCH [--full]
+
+These are lints, the race checker, examples, and one program under each of Debian's MPIs.  With
+--full they include those of the other rooms, and the tests of the CLI.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("lint", "additions")]
+import copied
+
+MOST_SETTINGS = 60
+ROOMS = "lint,sim,mpi"  # of tests/
+FAST = (  # to build
+    "-DHUD_KERNELS=-O0",
+    "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG",
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O0",
+)
+
+
+def run(copy, *command):
+    """Returns the output of a command.  Ends the test with that output if the command fails."""
+    print("$", *command, flush=True)
+    out, both = subprocess.PIPE, subprocess.STDOUT
+    done = subprocess.run(command, cwd=copy, stdout=out, stderr=both, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\nstatus {done.returncode}")
+    return done.stdout
+
+
+def try_library(copy):
+    huddle = os.path.join("build", "bin", "huddle")
+    rows = json.loads(run(copy, huddle, "settings", "--json"))["settings"]
+    assert len(rows) <= MOST_SETTINGS, f"{len(rows)} settings"
+    algorithms = json.loads(run(copy, "build/libexec/huddle/query", "info", "algorithms"))
+    baselines = [row["name"] for row in algorithms if row["baseline"]]
+    assert not baselines, f"baselines in the library: {baselines}"
+    print(f"{len(algorithms)} algorithms, {len(rows)} settings of users")
+
+
+def main(source, scratch, *words):
+    copy = copied.make(source, scratch, without="lab/")
+    assert not os.path.exists(os.path.join(copy, "lab"))
+    figures = os.path.join("docs", "figures")  # a copy has no pictures
+    shutil.copytree(os.path.join(source, figures), os.path.join(copy, figures), dirs_exist_ok=True)
+    full = "--full" in words
+    options = () if full else (*FAST, f"-DHUD_TEST_ONLY={ROOMS}")
+    cmake = ("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHUD_WERROR=ON")
+    run(copy, *cmake, f"-DHUD_TEST_PYTHON={sys.executable}", *options)
+    run(copy, "cmake", "--build", "build")
+    try_library(copy)
+    ctest = ("ctest", "--test-dir", "build", "-j", str(os.cpu_count()), "--output-on-failure")
+    print(run(copy, *ctest, "--no-tests=error", "-L", "^(quick|sim)$"))
+    if full:
+        print(run(copy, *ctest, "--no-tests=error", "-R", "^cli$"))
+
+
+if __name__ == "__main__":
+    main(*map(os.path.abspath, sys.argv[1:3]), *sys.argv[3:])

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_learn.c - a team measures the candidates of its plan, and keeps the fastest (HUDDLE_WISDOM).
+ *
+ * The clock is simulated: the test determines the time of a call from its algorithm. So the tests
+ * know which algorithms must not be kept.
+ */
+#include "calls.h"
+#include "core/call/learn.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3, LARGE = 20000, LARGER = 70000, CALLS = 400 };
+
+static _Thread_local struct rank *me;
+static _Thread_local uint64_t now_ns;
+static struct {
+    const char *slow[2]; /* the slow algorithm for rank 1, and for the other ranks */
+    uint64_t far_ns;     /* offset of rank 1's clock */
+} made_up;
+
+static const char *used(const struct rank *r)
+{
+    return hud_shm_algs[r->team->plan.entry->row]->name;
+}
+
+/* Returns the simulated time. Called at the begin and at the end of a call, when the team's entry
+ * is the call's. */
+static uint64_t made_up_ns(void)
+{
+    bool slow = strcmp(used(me), made_up.slow[me->rank != 1]) == 0;
+
+    now_ns += slow ? 30000 : 10000;
+    return now_ns + (me->rank == 1 ? made_up.far_ns : 0);
+}
+
+static struct hud_op sum = {
+    .element_bytes = 4, .commutative = 1, .exact = 1, .combine = add_words
+};
+
+/* Makes calls of a size, and checks that the last ones use no slow algorithm. */
+static void calls_of(struct rank *r, size_t bytes)
+{
+    for (int n = 0; n < CALLS; n++) {
+        call_make(r, COLL_ALLREDUCE, &sum, bytes, false);
+        if (n >= CALLS / 2)
+            rank_check(r, strcmp(used(r), made_up.slow[0]) != 0 || made_up.far_ns != 0,
+                       "choice of a fast algorithm", bytes);
+    }
+    const struct plan_entry *choice = r->team->plan.choice[plan_at(COLL_ALLREDUCE, bytes)];
+    rank_check(r, choice->slot >= 0, "decision", bytes);
+    rank_check(r, strcmp(hud_shm_algs[choice->row]->name, made_up.slow[0]) != 0,
+               "choice of a fast algorithm", bytes);
+}
+
+static void two_sizes(struct rank *r)
+{
+    rank_handled(r, hud_barrier(r->team));
+    rank_check(r, r->team->hooks.learn != NULL, "state", 0);
+    if (!r->team->hooks.learn)
+        return;
+    me = r;
+    now_ns = 1000;
+    call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* so that the clock finds an entry */
+    r->team->hooks.learn->clock_ns = made_up_ns;
+    calls_of(r, LARGE);
+    calls_of(r, LARGER);
+    me = NULL;
+}
+
+static void faster_algorithm_is_kept(void **state)
+{
+    static const char *const slow[] = { "tree", "slices", "whole", "exchange", "neither" };
+    const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
+        made_up.slow[0] = made_up.slow[1] = slow[i];
+        made_up.far_ns = 0;
+        ranks_run_threads(RANKS, settings, two_sizes);
+    }
+}
+
+/* Lets rank 1 find another algorithm slow than the others, with a clock that is ahead. The choice
+ * is compared in call_make, where ranks with different algorithms would wait for ever. */
+static void all_ranks_keep_the_same_algorithm(void **state)
+{
+    const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    made_up.slow[0] = "tree";
+    made_up.slow[1] = "whole";
+    made_up.far_ns = 1000000000;
+    ranks_run_threads(RANKS, settings, two_sizes);
+}
+
+/* Learns on the first team, and then begins a second team of the same ranks. Only rank 0 still has
+ * the decisions. */
+static void two_teams(struct rank *r)
+{
+    int at = plan_at(COLL_ALLREDUCE, LARGE);
+
+    call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
+    const struct plan_entry *open = &r->team->plan.shared->entry[PLAN_OPEN];
+    for (int n = 0; n < 100 * CALLS && r->team->plan.choice[at] == open; n++)
+        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* on a busy machine, trials wait */
+    const struct plan_entry *learned = r->team->plan.choice[at];
+    rank_check(r, learned != open, "decision", LARGE);
+    if (r->rank != 0)
+        hud_wisdom_free(&r->context->wisdom);
+    r->team = r->teams[1].team;
+    rank_handled(r, hud_barrier(r->team));
+    const struct plan_entry *known = r->team->plan.choice[at];
+    rank_check(r,
+               known->row == learned->row &&
+                   memcmp(known->param, learned->param, sizeof known->param) == 0,
+               "choice of the first team", LARGE);
+    struct stats *stats = context_stats(r->context);
+    uint64_t handled = mem_count_read(&stats->coll[COLL_ALLREDUCE].became[REASON_NONE]),
+             before = mem_count_read(&stats->learned), tried = mem_count_read(&stats->tried);
+    rank_check(r, tried > 0 && before + tried < handled, "calls of the first team", handled);
+    rank_check(r, mem_count_read(&stats->known) == 0, "nothing known before", 0);
+    for (int n = 0; n < CALLS; n++)
+        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
+    uint64_t served = mem_count_read(&stats->known);
+    rank_check(r, served > 0 && served <= CALLS, "calls by a known choice", served);
+    ranks_free_team(&r->teams[1]);
+    uint64_t all = mem_count_read(&stats->known) - served, rest = mem_count_read(&stats->learned);
+    rank_check(r, all < 2 * LEARNER_EVERY, "calls after the last sample", all);
+    /* trials may follow a change of the machine */
+    all = served + all + rest - before + mem_count_read(&stats->tried) - tried;
+    rank_check(r, all == CALLS, "sum of all counts", all);
+}
+
+static void second_team_begins_with_the_choices_of_the_first(void **state)
+{
+    static const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    ranks_run(&(struct ranks){
+        .ranks = RANKS, .teams = 2, .blocking = true, .settings = settings, .body = two_teams });
+}
+
+/* ---- a file ---- */
+
+static const char known_lines[] = "allreduce bytes=16385-32K -> tree | ns=10000\n"
+                                  "allreduce ranks=77 bytes=16385-32K -> whole | ns=10000\n"
+                                  "bcast -> mpi\n";
+static char file[64], file_setting[128];
+
+/* Writes the file, and runs ranks with it. */
+static void run_with_file(const char *const *settings, void (*body)(struct rank *r))
+{
+    FILE *f = fopen(file, "we");
+
+    assert_non_null(f);
+    assert_true(fputs(known_lines, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    ranks_run(&(struct ranks){ .ranks = RANKS,
+                               .teams = 2,
+                               .blocking = true,
+                               .name = "all",
+                               .settings = settings,
+                               .body = body });
+    assert_int_equal(unlink(file), 0);
+}
+
+/* Makes the first call of a team.  All ranks then know what is in the file, which rank 0 has
+ * read. */
+static void begin_with_file(struct rank *r)
+{
+    struct hud_context *c = r->context;
+    int at = plan_at(COLL_ALLREDUCE, LARGE);
+    const char *why;
+
+    rank_handled(r, hud_barrier(r->team));
+    MUST(r, strcmp(hud_shm_algs[r->team->plan.choice[at]->row]->name, "tree") == 0);
+    MUST(r, c->wisdom.asked && c->wisdom.reader == (r->rank == 0));
+    MUST(r, c->wisdom.lines == 3 && c->wisdom.from_file == 3);
+    ranks_meet(r); /* all have left the area with the lines */
+    pthread_mutex_lock(&c->lock);
+    size_t offset = hud_arena_reserve(&c->arena, 1, 1, &why); /* collects what is left */
+    hud_arena_release(&c->arena, offset);
+    size_t page = c->arena.page_bytes, slice = (r->team->shm.bytes + page - 1) / page * page;
+    MUST(r, mem_count_read(&c->arena.head->stats.leased_bytes) == slice);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void file_is_read_once(struct rank *r)
+{
+    int at = plan_at(COLL_ALLREDUCE, LARGE);
+
+    begin_with_file(r);
+    r->team = r->teams[1].team; /* its rank 0 does not read again */
+    unlink(file);
+    rank_handled(r, hud_barrier(r->team));
+    MUST(r, strcmp(hud_shm_algs[r->team->plan.choice[at]->row]->name, "tree") == 0);
+    MUST(r, r->context->wisdom.lines == 3);
+    ranks_meet(r);
+    FILE *f = r->rank == 0 ? fopen(file, "we") : NULL; /* for the caller to remove */
+    if (f)
+        fclose(f);
+}
+
+static void rank_0_reads_the_file_for_all(void **state)
+{
+    const char *const settings[] = { file_setting, "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    snprintf(file, sizeof file, "/tmp/test_learn.%d.rules", (int)getpid());
+    snprintf(file_setting, sizeof file_setting, "HUDDLE_WISDOM=%s", file);
+    run_with_file(settings, file_is_read_once);
+}
+
+/* Makes calls of which one size is known and the other is not. */
+static void only_known(struct rank *r)
+{
+    const struct plan *plan;
+
+    rank_handled(r, hud_barrier(r->team));
+    plan = r->team->plan.shared;
+    for (int n = 0; n < CALLS; n++) {
+        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
+        call_make(r, COLL_ALLREDUCE, &sum, LARGER, false);
+        MUST(r, r->team->plan.entry == plan_find(plan, COLL_ALLREDUCE, LARGER));
+    }
+    MUST(r, !r->team->hooks.learn || r->team->hooks.learn->cells == 0);
+}
+
+static void nothing_is_measured_with_read(void **state)
+{
+    const char *const settings[] = { "HUDDLE_WISDOM=read", "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    ranks_run_threads(RANKS, settings, only_known);
+}
+
+/* Decides two cells, and opens the cell between them. */
+static void neighbours(struct rank *r)
+{
+    int at = plan_at(COLL_ALLREDUCE, 2 * LARGE), far = plan_at(COLL_ALLREDUCE, 64 * LARGE);
+    uint64_t all = 0;
+
+    two_sizes(r);
+    me = r;
+    call_make(r, COLL_ALLREDUCE, &sum, 2 * LARGE, false);
+    call_make(r, COLL_ALLREDUCE, &sum, 64 * LARGE, false);
+    me = NULL;
+    const struct learn *l = r->team->hooks.learn;
+    const struct learner *between = &l->cell[l->cell_of[at] - 1].learner,
+                         *beyond = &l->cell[l->cell_of[far] - 1].learner;
+    const char *first = hud_shm_algs[learn_candidate(r->team, at, 0)->row]->name;
+    for (int i = 0; i < between->candidates; i++) {
+        int row = learn_candidate(r->team, at, i)->row, percent = between->predicted_percent[i];
+        bool is_slow = row >= 0 && strcmp(hud_shm_algs[row]->name, made_up.slow[0]) == 0;
+        int want = strcmp(first, made_up.slow[0]) == 0 ? is_slow ? 100 : 33 : is_slow ? 300 : 100;
+        rank_check(r, percent == 0 || percent == want, "predicted percent", (size_t)percent);
+        rank_check(r, beyond->predicted_percent[i] == 0, "no neighbour", (size_t)i);
+        all = all * 1000 + (uint64_t)percent;
+    }
+    rank_check(r, all != 0, "predictions", 0);
+    rank_check(r, ranks_agree(r, 0, all), "same predictions on all ranks", 0);
+}
+
+static void trial_is_predicted_from_neighbouring_sizes(void **state)
+{
+    static const char *const slow[] = { "tree", "slices", "whole" };
+    const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    made_up.far_ns = 0;
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
+        made_up.slow[0] = made_up.slow[1] = slow[i];
+        ranks_run_threads(RANKS, settings, neighbours);
+    }
+}
+
+/* Makes a nonblocking call, and returns the entry of the call. */
+static const struct plan_entry *make_nonblocking(struct rank *r, size_t bytes)
+{
+    struct call *c = call_begin(
+        &(struct call_what){ COLL_ALLREDUCE, r->calls, r->ranks, &sum, bytes, false }, r->rank);
+    hud_request *request = NULL;
+
+    MUST(r, hud_request_create(r->team, call_args(c), NULL, &request) == HUD_OK);
+    MUST(r, hud_request_start(request) == HUD_OK);
+    MUST(r, hud_request_wait(request) == HUD_OK);
+    hud_request_free(request);
+    bool right = call_check(c);
+    rank_check(r, call_end(c) && right, "nonblocking call", bytes);
+    return r->team->plan.entry;
+}
+
+/* Makes nonblocking calls before and after the blocking ones of their cell have found a choice. */
+static void requests(struct rank *r)
+{
+    int at = plan_at(COLL_ALLREDUCE, LARGE);
+
+    rank_handled(r, hud_barrier(r->team));
+    const struct plan_entry *first = plan_find(r->team->plan.shared, COLL_ALLREDUCE, LARGE);
+    rank_check(r, make_nonblocking(r, LARGE) == first, "first choice", LARGE);
+    if (r->rank == 0)
+        made_up.slow[0] = made_up.slow[1] = hud_shm_algs[first->row]->name;
+    ranks_meet(r);
+    me = r;
+    now_ns = 1000;
+    call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
+    r->team->hooks.learn->clock_ns = made_up_ns;
+    for (int n = 0; n < CALLS; n++) {
+        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
+        bool open = r->team->plan.choice[at]->slot < 0;
+        if (n % 10 == 0)
+            rank_check(r, make_nonblocking(r, LARGE) == (open ? first : r->team->plan.choice[at]),
+                       "choice of the blocking calls", LARGE);
+    }
+    rank_check(r, r->team->plan.choice[at] != first, "another choice", LARGE);
+    r->team->hooks.learn->choice[at] = &r->team->plan.shared->entry[PLAN_MPI];
+    rank_check(r, make_nonblocking(r, LARGE) == first, "first choice", LARGE);
+    me = NULL;
+}
+
+static void requests_use_the_choices_of_blocking_calls(void **state)
+{
+    static const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off",
+                                            "HUDDLE_NONBLOCKING=on", NULL };
+
+    (void)state;
+    made_up.far_ns = 0;
+    ranks_run(&(struct ranks){
+        .ranks = RANKS, .blocking = true, .settings = settings, .body = requests });
+}
+
+static const struct hud_op inexact = { .element_bytes = 4, .commutative = 1, .combine = add_words };
+
+/* Begins with two known choices.  The MPI's own changes bits, and the other one does not. */
+static void known_orders(struct rank *r)
+{
+    int other = plan_at(COLL_ALLREDUCE + PLAN_INEXACT, LARGE),
+        same = plan_at(COLL_ALLREDUCE + PLAN_INEXACT, LARGER);
+    struct wisdom_table known = { 0 };
+
+    rank_handled(r, hud_barrier(r->team));
+    for (int n = 0; n < CALLS; n++) /* unknown: the first choice's order stays */
+        rank_check(r, call_make(r, COLL_ALLREDUCE, &inexact, LARGE, false), "handled", LARGE);
+    const struct plan_cell *cell = plan_cell_at(r->team->plan.shared, other);
+    rank_check(r, cell->tried < cell->count, "other orders", LARGE);
+    const struct plan_entry *e = learn_candidate(r->team, same, 1);
+    known.known[other].name = hud_wisdom_name(-1, NULL);
+    known.known[same].name = hud_wisdom_name(e->row, e->param);
+    known.known[other].ns = known.known[same].ns = 1;
+    r->team->hooks.learn->known = &known;
+    hud_learn_start(r->team);
+    for (int n = 0; n < CALLS; n++) {
+        rank_check(r, !call_make(r, COLL_ALLREDUCE, &inexact, LARGE, false), "the MPI's own",
+                   LARGE);
+        rank_check(r, call_make(r, COLL_ALLREDUCE, &inexact, LARGER, false), "handled", LARGER);
+        rank_check(r, n > 0 || r->team->plan.entry == e, "known choice", LARGER);
+    }
+    rank_check(r, r->team->hooks.learn->cell_of[other] == LEARN_FIXED, "no trial", LARGE);
+    rank_check(r, r->team->hooks.learn->cell_of[same] != LEARN_FIXED, "trials", LARGER);
+}
+
+static void known_choice_of_another_order_serves_all_calls(void **state)
+{
+    const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    ranks_run_threads(RANKS, settings, known_orders);
+}
+
+static void nothing_to_learn(struct rank *r)
+{
+    rank_handled(r, hud_barrier(r->team));
+    rank_check(r, !r->team->hooks.learn, "no state", 0);
+}
+
+static void only_open_choices_are_measured(void **state)
+{
+    const char *const off[] = { "HUDDLE_WISDOM=off", NULL }, *const little[] = {
+        "HUDDLE_ALLREDUCE=mpi", NULL
+    };
+
+    (void)state;
+    ranks_run_threads(RANKS, off, nothing_to_learn);
+    ranks_run_threads(RANKS, little, nothing_to_learn); /* nothing serves the agreements */
+}
+
+/* Makes few calls, which must all use the first choices. */
+static void few_calls(struct rank *r)
+{
+    for (int n = 0; n < 10; n++) {
+        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
+        rank_check(r, r->team->plan.entry == plan_find(r->team->plan.shared, COLL_ALLREDUCE, LARGE),
+                   "first choice", (size_t)n);
+    }
+}
+
+static void program_with_few_calls_tries_nothing(void **state)
+{
+    const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off", NULL };
+
+    (void)state;
+    ranks_run_threads(RANKS, settings, few_calls);
+}
+
+static int count_decided(const struct rank *r)
+{
+    int decided = 0;
+
+    for (int i = 0; r->team->hooks.learn && i < r->team->hooks.learn->cells; i++)
+        decided += hud_learner_decided(&r->team->hooks.learn->cell[i].learner);
+    return decided;
+}
+
+/* Makes all collectives in turn, with the real clock.  On a busy machine trials wait longer. */
+static void all_collectives(struct rank *r)
+{
+    for (int n = 0; n < CALLS || (n < 20 * CALLS && count_decided(r) < 6); n++)
+        for (int kind = 0; kind < COLL_KINDS; kind++) {
+            call_make(r, kind, &sum, 8, n % 3 == 0);
+            call_make(r, kind, &sum, LARGE, n % 3 == 1);
+        }
+    rank_check(r, count_decided(r) >= 6, "number of decided cells", (size_t)count_decided(r));
+}
+
+static void results_are_right_during_trials(void **state)
+{
+    const char *const plain[] = { "HUDDLE_WISDOM=on", NULL },
+                      *const fixed[] = { "HUDDLE_WISDOM=on", "HUDDLE_REDUCE_ORDER=fixed", NULL },
+                      *const without[] = { "HUDDLE_WISDOM=on", "HUDDLE_CMA=off", NULL },
+                      *const checked[] = { "HUDDLE_WISDOM=on", "HUDDLE_CHECK=1", NULL };
+
+    (void)state;
+    ranks_run_threads(2, plain, all_collectives);
+    ranks_run_threads(RANKS, plain, all_collectives);
+    ranks_run_threads(RANKS, fixed, all_collectives);
+    ranks_run_threads(RANKS_MAX, without, all_collectives);
+    ranks_run_threads(2, checked, all_collectives);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(program_with_few_calls_tries_nothing),
+        cmocka_unit_test(faster_algorithm_is_kept),
+        cmocka_unit_test(all_ranks_keep_the_same_algorithm),
+        cmocka_unit_test(second_team_begins_with_the_choices_of_the_first),
+        cmocka_unit_test(rank_0_reads_the_file_for_all),
+        cmocka_unit_test(nothing_is_measured_with_read),
+        cmocka_unit_test(trial_is_predicted_from_neighbouring_sizes),
+        cmocka_unit_test(requests_use_the_choices_of_blocking_calls),
+        cmocka_unit_test(known_choice_of_another_order_serves_all_calls),
+        cmocka_unit_test(only_open_choices_are_measured),
+        cmocka_unit_test(results_are_right_during_trials),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_learn_bcast.c - teams learn how to broadcast (HUDDLE_WISDOM), and a truncated broadcast ends
+ * with an error whatever its two sizes have taught them.
+ *
+ * The clock is simulated: the test determines the time of a broadcast from its algorithm.
+ */
+#include "calls.h"
+#include "core/call/learn.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3, SMALL = 5000, LARGE = 20000, LARGER = 70000, CALLS = 600 };
+
+static _Thread_local struct rank *me;
+static _Thread_local uint64_t now_ns;
+/* algorithms that take 50 us instead of 10; the MPI's own takes 20 */
+static _Thread_local const char *slow[2];
+static _Thread_local bool nests; /* the MPI's own takes 100 us more, and makes a barrier first */
+
+/* Returns the simulated time.  At the end of a call the team's entry is the call's, or, of the
+ * MPI's own, that of the comparison of sizes. */
+static uint64_t made_up_ns(void)
+{
+    const struct alg *alg = hud_shm_algs[me->team->plan.entry->row];
+    bool own = strcmp(alg->coll, "bcast") != 0,
+         is_slow = strcmp(alg->name, slow[0]) == 0 || strcmp(alg->name, slow[1]) == 0;
+
+    now_ns += own ? 10000 : is_slow ? 50000 : 10000;
+    return now_ns;
+}
+
+/* Broadcasts, and checks the received bytes.  room: bytes of a receiver's buffer. */
+static int broadcast(struct rank *r, size_t sent, size_t room)
+{
+    int root = r->calls % r->ranks, number = r->calls++;
+    size_t bytes = r->rank == root ? sent : room, fits = sent < room ? sent : room;
+    unsigned char *at = guarded_buffer(bytes);
+    struct hud_view view = view_of(at, bytes);
+    bool right = true;
+
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = r->rank == root ? call_byte(root, 0, number, i) : 0;
+    int status = hud_bcast(r->team, &view, root);
+    if (status == HUD_PASS && nests) {
+        rank_check(r, hud_barrier(r->team) == HUD_OK, "nested barrier", sent);
+        now_ns += 100000;
+    }
+    if (status == HUD_PASS)
+        hud_team_exit(r->team);
+    bool arrived =
+        status == HUD_OK || (status == HUD_ERR_TRUNCATE && r->team->state.now != TEAM_BROKEN);
+    for (size_t i = 0; i < fits && arrived; i++)
+        right = right && at[i] == call_byte(root, 0, number, i);
+    rank_check(r, right, "data of a broadcast", sent);
+    rank_check(r, guarded_free(at, bytes), "guard of a broadcast", sent);
+    return status;
+}
+
+static void begin(struct rank *r, const char *slow_0, const char *slow_1)
+{
+    me = r;
+    now_ns = 1000;
+    slow[0] = slow_0;
+    slow[1] = slow_1;
+    rank_check(r, hud_barrier(r->team) == HUD_OK, "barrier", 0);
+    rank_check(r, r->team->hooks.learn != NULL, "state", 0);
+    rank_check(r, broadcast(r, LARGE, LARGE) == HUD_OK, "first choice", LARGE);
+    r->team->hooks.learn->clock_ns = made_up_ns;
+}
+
+static const struct plan_entry *choice(const struct rank *r, size_t bytes)
+{
+    return r->team->plan.choice[plan_at(COLL_BCAST, bytes)];
+}
+
+static const char *chosen(const struct rank *r, size_t bytes)
+{
+    int row = choice(r, bytes)->row;
+
+    return row >= 0 ? hud_shm_algs[row]->name : "mpi";
+}
+
+static void learn(struct rank *r, size_t bytes)
+{
+    for (int n = 0; n < CALLS; n++) {
+        int status = broadcast(r, bytes, bytes);
+        rank_check(r, status == HUD_OK || status == HUD_PASS, "status", bytes);
+    }
+    rank_check(r, choice(r, bytes) != &r->team->plan.shared->entry[PLAN_OPEN], "decision", bytes);
+}
+
+static void run(void (*body)(struct rank *))
+{
+    static const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off",
+                                            "HUDDLE_CMA=off", NULL };
+
+    ranks_run(&(struct ranks){ .ranks = RANKS,
+                               .blocking = true,
+                               .ends_own_calls = true,
+                               .settings = settings,
+                               .body = body });
+}
+
+/* ---- correct programs ---- */
+
+static void levels(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    learn(r, LARGE);
+    rank_check(r, strcmp(chosen(r, LARGE), "levels") == 0, "fast algorithm", LARGE);
+    rank_check(r, choice(r, SMALL) == &r->team->plan.shared->entry[PLAN_OPEN], "other cell", SMALL);
+}
+
+static void own(struct rank *r)
+{
+    begin(r, "queue", "levels");
+    learn(r, LARGE);
+    rank_check(r, strcmp(chosen(r, LARGE), "mpi") == 0, "the MPI's own", LARGE);
+    uint64_t calls = r->team->hooks.learn->calls;
+    for (int n = 0; n < 100; n++)
+        rank_check(r, broadcast(r, LARGE, LARGE) == HUD_PASS, "the MPI's own", LARGE);
+    rank_check(r, r->team->hooks.learn->calls == calls + 100, "calls on the slow path", LARGE);
+}
+
+static void fastest_broadcast_is_kept(void **state)
+{
+    (void)state;
+    run(levels);
+    run(own);
+}
+
+/* Lets the MPI's own broadcast make a call on the same team.  The time of a sample ends with the
+ * outer call, so the MPI's own is the slowest. */
+static void nested(struct rank *r)
+{
+    nests = true;
+    begin(r, "queue", "levels");
+    learn(r, LARGE);
+    rank_check(r, strcmp(chosen(r, LARGE), "mpi") != 0, "an algorithm of huddle's", LARGE);
+    rank_check(r, r->team->hooks.learn->nested == 0, "nested calls have ended", LARGE);
+    nests = false;
+}
+
+static void sample_includes_nested_calls(void **state)
+{
+    (void)state;
+    run(nested);
+}
+
+/* ---- truncations ---- */
+
+/* Passes different sizes while both cells are open, and then lets both decide. */
+static void while_open(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    for (int n = 0; n < 24; n++) {
+        int root = r->calls % r->ranks;
+        int status = broadcast(r, n % 2 == 0 ? LARGER : LARGE, SMALL);
+        rank_check(r, status == (r->rank == root ? HUD_OK : HUD_ERR_TRUNCATE), "status", SMALL);
+        rank_check(r, broadcast(r, LARGE, LARGE) != HUD_ERR_UNLIKE, "later call", LARGE);
+    }
+    rank_check(r, choice(r, LARGE) == &r->team->plan.shared->entry[PLAN_OPEN], "open cell", LARGE);
+    learn(r, SMALL);
+    learn(r, LARGER);
+    rank_check(r, strcmp(chosen(r, LARGER), "levels") == 0, "fast algorithm", LARGER);
+}
+
+/* Passes sizes of cells that the MPI serves.  They are of the same cell, or of two. */
+static void of_the_mpi(struct rank *r)
+{
+    begin(r, "queue", "levels");
+    learn(r, LARGE);
+    learn(r, SMALL);
+    for (int n = 0; n < 3 * 20; n++) {
+        int root = r->calls % r->ranks,
+            status = broadcast(r, LARGE, n % 2 == 0 ? LARGE - 1 : SMALL);
+        rank_check(r, status == (r->rank == root ? HUD_OK : HUD_ERR_TRUNCATE), "status", SMALL);
+        rank_check(r, broadcast(r, LARGE, LARGE) == HUD_PASS, "later call", LARGE);
+    }
+}
+
+static bool fails(int status)
+{
+    return status == HUD_ERR_UNLIKE || status == HUD_ERR_TRUNCATE;
+}
+
+/* Passes a size of the fast path, and a size with a comparison.  Long waits find the difference.  A
+ * root may have returned by then: its next call falls back. */
+static void end_with_an_error(struct rank *r)
+{
+    bool failed = false;
+
+    rank_check(r, choice(r, LARGE)->slot >= 0, "a choice of huddle's", LARGE);
+    rank_check(r, choice(r, SMALL)->slot < 0, "a comparison", SMALL);
+    r->team->state.fast_calls = 40; /* the call of the large size is no sample */
+    for (int n = 0; n < 2 && !failed; n++)
+        failed = fails(broadcast(r, LARGE, SMALL));
+    int status = failed ? HUD_ERR_UNLIKE : hud_barrier(r->team);
+    rank_check(r, fails(status) || status == HUD_PASS, "error", SMALL);
+    rank_check(r, r->team->state.now == TEAM_BROKEN, "given up", SMALL);
+}
+
+static void of_an_open_cell(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    learn(r, LARGE);
+    end_with_an_error(r);
+}
+
+static void of_the_mpi_and_of_huddle(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    learn(r, LARGE);
+    slow[1] = "levels";
+    learn(r, SMALL);
+    end_with_an_error(r);
+}
+
+static void truncation_is_found_in_any_state(void **state)
+{
+    (void)state;
+    run(while_open);
+    run(of_the_mpi);
+    run(of_an_open_cell);
+    run(of_the_mpi_and_of_huddle);
+}
+
+static bool is_of(int row, const char *coll)
+{
+    return row < SET_PRODUCT_ALGS && strcmp(hud_shm_algs[row]->coll, coll) == 0;
+}
+
+/* Checks two facts of the proof in core/call/learn.h.  No slot serves broadcasts and allreduces.
+ * Broadcasts of a slot have the same tree. */
+static void slots_of_broadcasts_are_their_own(void **state)
+{
+    int pairs = 0;
+
+    (void)state;
+    for (int b = 0; hud_shm_algs[b]; b++) {
+        const struct alg *bcast = hud_shm_algs[b];
+        for (int a = 0; is_of(b, "bcast") && hud_shm_algs[a]; a++) {
+            assert_false(is_of(a, "allreduce") && hud_shm_algs[a]->family == bcast->family);
+            pairs += is_of(a, "allreduce");
+        }
+        for (int p = 0; is_of(b, "bcast") && alg_param_at(bcast, p); p++)
+            assert_true(!alg_param_at(bcast, p)->per_call ||
+                        strcmp(alg_param_at(bcast, p)->name, "fragment") == 0);
+    }
+    assert_true(pairs > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fastest_broadcast_is_kept),
+        cmocka_unit_test(sample_includes_nested_calls),
+        cmocka_unit_test(truncation_is_found_in_any_state),
+        cmocka_unit_test(slots_of_broadcasts_are_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

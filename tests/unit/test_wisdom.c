@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_wisdom.c - what a context knows about its machine: lines, by shape and cell. */
+#include "core/job/wisdom.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct wisdom wisdom;
+static struct wisdom_table table;
+static struct config config;
+static struct rules rules;
+
+/* Reads rules of a text. */
+static const struct rule *read_rules(const char *text)
+{
+    char error[2 * SET_TEXT];
+
+    hud_rules_free(&rules);
+    if (!hud_rules_read(&rules, "t", text, strlen(text), error, sizeof error))
+        fail_msg("%s", error);
+    return rules.rule;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    hud_config_read(NULL, &config);
+    hud_wisdom_free(&wisdom);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    hud_wisdom_free(&wisdom);
+    hud_rules_free(&rules);
+    return 0;
+}
+
+static void store(const char *text)
+{
+    hud_wisdom_store(&wisdom, &config, read_rules(text), true);
+}
+
+static const struct wisdom_known *known(const struct plan_facts *facts, int axis, size_t bytes)
+{
+    hud_wisdom_tabulate(wisdom.line, wisdom.lines, facts, &table);
+    return &table.known[plan_at(axis, bytes)];
+}
+
+static uint32_t name_of(const char *algorithm, enum coll_kind kind)
+{
+    for (int a = 0; hud_shm_algs[a]; a++)
+        if (strcmp(hud_shm_algs[a]->name, algorithm) == 0 &&
+            hud_coll_kind(hud_shm_algs[a]->coll) == (int)kind)
+            return hud_wisdom_name(a, config.param[a]);
+    return strcmp(algorithm, "mpi") == 0 ? hud_wisdom_name(-1, NULL) : 0;
+}
+
+static const struct plan_facts two = { .ranks = 2, .within = "l3" };
+
+#define TWO "ranks=2 oversubscribed=no divided=no within=l3"
+
+static void last_decision_of_a_cell_is_known(void **state)
+{
+    struct plan_facts shared = two;
+
+    (void)state;
+    shared.oversubscribed = true;
+    store("bcast bytes=8193-16K " TWO " -> levels | ns=1000 samples=3 runner_up=mpi:1200");
+    store("bcast bytes=16385-32K " TWO " -> levels | ns=2000 samples=3");
+    store("bcast bytes=8193-16K " TWO " -> mpi | ns=5000000000 samples=3 runner_up=levels:7000");
+    store("bcast bytes=8193-16K ranks=2 oversubscribed=yes divided=no within=l3 -> queue | ns=9");
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->name, name_of("mpi", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 10000)->ns, UINT32_MAX);
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->runner_up_ns, 7000);
+    assert_string_equal(hud_shm_algs[known(&two, COLL_BCAST, 16384)->runner_up]->name, "levels");
+    assert_int_equal(known(&two, COLL_BCAST, 16385)->name, name_of("levels", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 8192)->name, 0);
+    assert_int_equal(known(&two, COLL_BCAST, 32769)->name, 0);
+    assert_int_equal(known(&shared, COLL_BCAST, 16384)->name, name_of("queue", COLL_BCAST));
+    assert_int_equal(known(&shared, COLL_BCAST, 16385)->name, 0);
+    assert_int_equal(wisdom.lines, 3);
+    assert_int_equal(wisdom.owns, 3);
+}
+
+static void line_has_parameters_and_an_axis(void **state)
+{
+    (void)state;
+    store("allreduce reduction=inexact bytes=0-8 " TWO " -> mpi | ns=5");
+    store("bcast bytes=0-8 " TWO " -> queue fragment=4K | ns=5");
+    assert_int_equal(known(&two, COLL_ALLREDUCE, 8)->name, 0);
+    assert_int_equal(known(&two, COLL_ALLREDUCE + PLAN_IN_ORDER, 8)->name, 0);
+    assert_int_not_equal(known(&two, COLL_ALLREDUCE + PLAN_INEXACT, 8)->name, 0);
+    assert_int_not_equal(known(&two, COLL_BCAST, 8)->name, name_of("queue", COLL_BCAST));
+    assert_int_not_equal(known(&two, COLL_BCAST, 8)->name, 0);
+}
+
+static void reachable_memory_is_no_part_of_a_shape(void **state)
+{
+    struct plan_facts facts = two;
+
+    (void)state;
+    store("barrier " TWO " -> mpi | ns=10");
+    facts.direct = facts.quick = true;
+    assert_int_not_equal(known(&facts, COLL_BARRIER, 0)->name, 0);
+}
+
+/* Uses a tuning file as wisdom: a line covers several cells, and the first line counts. */
+static void lines_of_a_file_may_cover_many_cells(void **state)
+{
+    const struct rule *rule = read_rules("bcast ranks=2-8 bytes=4K-1M -> queue\nbcast -> levels\n");
+    struct wisdom_line line[2];
+    struct plan_facts nine = { .ranks = 9, .within = "machine" };
+
+    (void)state;
+    assert_true(hud_wisdom_line(&config, &rule[0], &line[1]));
+    assert_true(hud_wisdom_line(&config, &rule[1], &line[0]));
+    store("bcast bytes=4097-8K " TWO " -> mpi | ns=1"); /* a decision counts, though it is older */
+    hud_wisdom_add_file(&wisdom, line, 2);
+    assert_int_equal(known(&two, COLL_BCAST, 4096)->name, name_of("queue", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 2048)->name, name_of("levels", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 1 << 20)->name, name_of("queue", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 1 << 30)->name, name_of("levels", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 8192)->name, name_of("mpi", COLL_BCAST));
+    assert_int_equal(known(&nine, COLL_BCAST, 4096)->name, name_of("levels", COLL_BCAST));
+    store("bcast bytes=4097-8K " TWO " -> queue | ns=1");
+    assert_int_equal(known(&two, COLL_BCAST, 8192)->name, name_of("queue", COLL_BCAST));
+    assert_int_equal(wisdom.lines, 3);
+}
+
+static void rules_that_are_no_lines(void **state)
+{
+    static const char *const texts[] = { "bcast quick=yes -> mpi",
+                                         "bcast direct=no -> mpi",
+                                         "allreduce cheaper_than=slices -> levels",
+                                         "bcast bytes=9-15 -> mpi",
+                                         "bcast -> mpi | version=1",
+                                         "bcast -> queue | version=77" };
+    struct wisdom_line line;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_false(hud_wisdom_line(&config, read_rules(texts[i]), &line));
+}
+
+static void lines_of_a_shape_are_selected(void **state)
+{
+    struct wisdom_line line[3];
+    struct plan_facts three = { .ranks = 3, .within = "l3" };
+
+    (void)state;
+    store("barrier " TWO " -> mpi | ns=10");
+    store("barrier ranks=3 oversubscribed=no divided=no within=l3 -> mpi | ns=10");
+    store("bcast bytes=0-8 " TWO " -> mpi | ns=10");
+    assert_int_equal(hud_wisdom_select(&wisdom, &two, NULL), 2);
+    assert_int_equal(hud_wisdom_select(&wisdom, NULL, NULL), 3);
+    assert_int_equal(hud_wisdom_select(&wisdom, &three, line), 1);
+    assert_int_equal(line[0].min_ranks, 3);
+}
+
+/* Tries random lines, as if another rank had written them. */
+static void lines_that_are_not_valid_are_ignored(void **state)
+{
+    struct wisdom_line line[200];
+    unsigned seed = 1;
+
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        for (size_t i = 0; i < sizeof line; i++)
+            ((unsigned char *)line)[i] = (unsigned char)(rand_r(&seed) >> 8);
+        for (size_t i = 0; i < sizeof line / sizeof *line; i++)
+            if (rand_r(&seed) & 1)
+                line[i].min_ranks = line[i].max_ranks = 2;
+        hud_wisdom_tabulate(line, sizeof line / sizeof *line, &two, &table);
+    }
+}
+
+static void decisions_of_other_ranks_are_not_written(void **state)
+{
+    (void)state;
+    hud_wisdom_store(&wisdom, &config, read_rules("barrier " TWO " -> mpi | ns=10"), false);
+    assert_int_equal(wisdom.lines, 1);
+    assert_int_equal(wisdom.owns, 0);
+}
+
+static void names_differ_by_algorithm_and_parameters(void **state)
+{
+    static const long none[ALG_PARAMS], other[ALG_PARAMS] = { [2] = 4096 };
+
+    (void)state;
+    assert_int_not_equal(hud_wisdom_name(3, none), hud_wisdom_name(4, none));
+    assert_int_not_equal(hud_wisdom_name(3, none), hud_wisdom_name(3, other));
+    assert_int_equal(hud_wisdom_name(-1, none), hud_wisdom_name(-1, other));
+    assert_int_not_equal(hud_wisdom_name(-1, none), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(last_decision_of_a_cell_is_known),
+        TEST(line_has_parameters_and_an_axis),
+        TEST(reachable_memory_is_no_part_of_a_shape),
+        TEST(lines_of_a_file_may_cover_many_cells),
+        TEST(rules_that_are_no_lines),
+        TEST(lines_of_a_shape_are_selected),
+        TEST(lines_that_are_not_valid_are_ignored),
+        TEST(decisions_of_other_ranks_are_not_written),
+        TEST(names_differ_by_algorithm_and_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
