@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The reference of algorithms: a page for each collective.  Names, parameters and sources are what the
-library tells; source, shape and cost are the heads of the files; drawings are simulated calls.
+Makes the reference of algorithms: a page for each collective.  Names, parameters and sources come
+from the library; source, shape and cost come from the heads of the files; drawings are simulated
+calls.
 """
 
 import concurrent.futures
@@ -15,24 +16,24 @@ import subprocess
 import timeline
 
 MACHINE, RANKS = "kunpeng-920", 8
-BYTES = ("16K", "4K", "1K", "64")  # an algorithm is drawn with the first that it accepts
+BYTES = ("16K", "4K", "1K", "64")  # an algorithm is drawn with the first size that it accepts
 FIELDS = ("Source", "Shape", "Cost", "Accepts")
 
 
 def asked(program, *words):
-    """JSON that it prints; None: it refuses."""
+    """Returns the JSON that a program prints, or None if it fails."""
     answer = subprocess.run([program, *words], capture_output=True, text=True, check=False)
     return json.loads(answer.stdout) if answer.returncode == 0 else None
 
 
 def head_of(text):
-    """Lines of the comment that describes a file, without the stars."""
+    """Returns the lines of the comment that describes a file, without the stars."""
     block = re.search(r"^/\*\n(.*?)^ \*/", text, re.DOTALL | re.MULTILINE)[1]
     return [re.sub(r"^ \* ?", "", line).rstrip() for line in block.splitlines()]
 
 
 def field(head, name):
-    """Lines of `Name   text`, and of what is indented below, without the indentation."""
+    """Returns the lines of `Name text` and the lines indented below it, without the indentation."""
     begin = next((i for i, line in enumerate(head) if re.match(rf"{name}\s{{2,}}", line)), None)
     if begin is None:
         return []
@@ -48,13 +49,13 @@ def field(head, name):
 
 
 def sources(root):
-    """{(collective, name): path} of all algorithms."""
+    """Returns {(collective, name): path} of all algorithms."""
     found = {}
-    for path in sorted((root / "src/alg").rglob("*.c")):
+    for path in sorted([*(root / "src/alg").rglob("*.c"), *(root / "lab/alg").rglob("*.c")]):
         text = path.read_text(encoding="utf-8")
         for coll, name in re.findall(r"\.coll = \"(\w+)\",\s*\.name = \"(\w+)\"", text):
             found[coll, name] = path
-        for coll, name in re.findall(r"ALG_DEFINE\((\w+), (\w+)\)", text):
+        for coll, name in re.findall(r"ALG_DEFINE\((\w+),\s+(\w+)\)", text):
             found[coll, name] = path
         for words in re.findall(r"^[A-Z_]+\((\w+(?:, \w+)*)", text, re.MULTILINE):
             for coll in words.split(", "):
@@ -79,7 +80,7 @@ def parameters(rows):
 
 
 def simulated(huddle, *words):
-    """As asked(); what this simulator has answered once is kept next to the site."""
+    """Returns the answer of asked().  Answers of the same simulator are cached next to the site."""
     build = pathlib.Path(huddle).parents[1]
     age = (build / "libexec/huddle/simulate").stat().st_mtime_ns
     name = hashlib.sha256(repr((age, words)).encode()).hexdigest()[:24]
@@ -91,8 +92,18 @@ def simulated(huddle, *words):
 
 
 def drawing(huddle, coll, name, blocks):
-    """A simulated call, and its command; None where the simulator has none."""
-    words = ["simulate", coll, "--machine", MACHINE, "--ranks", str(RANKS), "--algorithm", name]
+    """Returns a drawing of a simulated call and its command, or None if the simulator has none."""
+    words = [
+        "lab",
+        "simulate",
+        coll,
+        "--machine",
+        MACHINE,
+        "--ranks",
+        str(RANKS),
+        "--algorithm",
+        name,
+    ]
     for size in ("",) if coll == "barrier" else BYTES[1 if blocks else 0 :]:
         asked_size = ["--bytes", size] if size else []
         call = simulated(huddle, *words, *asked_size, "--timeline", "--json")
@@ -103,7 +114,7 @@ def drawing(huddle, coll, name, blocks):
 
 
 def told(title, lines):
-    """A field of a head: as prose, or as it is where it has formulas or columns."""
+    """Formats a field of a head: as prose, or unchanged if it has formulas or columns."""
     if title == "Cost" or any(re.search(r"^\s{2,}\S|\S\s{3,}\S", line) for line in lines):
         return f"**{title}**\n\n```text\n" + "\n".join(lines) + "\n```\n"
     words = re.sub(r"([<>\[\]*_`|])", r"\\\1", re.sub(r"\s+", " ", " ".join(lines)))
@@ -128,7 +139,9 @@ def section(root, huddle, row, path, blocks):
 
 
 def folded(text):
-    """The whole head.  HTML within Markdown ends at an empty line, so there is none."""
+    """
+    Returns the whole head, folded.  HTML within Markdown ends at an empty line, so it has none.
+    """
     lines = html.escape(text).replace("\n\n", "\n&#8203;\n")
     return (
         '<details class="head"><summary>The whole head of the file</summary>'
@@ -162,7 +175,7 @@ at once. Time runs to the right. Four cores each share a cache: ranks 0 to 3, an
 
 {legend}
 
-Algorithms of communicators that span nodes (`src/alg/nodes`, `src/alg/lanes`) are not in this list.
+Algorithms of communicators that span nodes (`src/alg/nodes`, `src/alg/rings`) are not in this list.
 [Architecture](../../docs/architecture.md) describes them.
 
 ```{{toctree}}
@@ -174,9 +187,9 @@ Algorithms of communicators that span nodes (`src/alg/nodes`, `src/alg/lanes`) a
 
 
 def pages(root, build):
-    """{path: text}"""
-    huddle, probe = str(build / "bin/huddle"), str(build / "libexec/huddle/probe")
-    known, colls = (asked(probe, "info", topic) for topic in ("algorithms", "collectives"))
+    """Returns {path: text}."""
+    huddle, query = str(build / "bin/huddle"), str(build / "libexec/huddle/query")
+    known, colls = (asked(query, "info", topic) for topic in ("algorithms", "collectives"))
     found, made, folder = sources(root), {}, "reference/algorithms"
     names = [coll["name"] for coll in colls]
     for coll in colls:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What is wrong in a built site: links to nowhere, pages that would load something from a network,
+Finds errors in a built site: links to nowhere, pages that would load something from a network, and
 words that are neither in the dictionary (hunspell, British English) nor in the project's list.
 """
 
@@ -13,7 +13,7 @@ import urllib.parse
 
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src"}
 NO_PAGES = ("genindex.html", "search.html")
-QUIET = ("code", "pre", "script", "style", "svg", "kbd")  # holds no prose
+QUIET = ("code", "pre", "script", "style", "svg", "kbd")  # elements without prose
 VOID = ("img", "br", "hr", "meta", "link", "input", "path", "polyline", "rect", "use", "wbr", "col")
 
 
@@ -50,7 +50,7 @@ class Page(html.parser.HTMLParser):
 
 
 def read(folder):
-    """{path relative to the folder: Page}"""
+    """Returns {path relative to the folder: Page}."""
     pages = {}
     for path in folder.rglob("*.html"):
         page = Page()
@@ -77,7 +77,10 @@ def broken(folder, pages):
 
 
 def words_of(page):
-    """Plain words: no names with digits, underscores or capitals inside."""
+    """
+    Returns the plain words of a page, without names that have digits, underscores or capitals
+    inside.
+    """
     text = re.sub(r"\S*(?:[_/@=.]\S|\d)\S*", " ", " ".join(page.prose).replace("’", "'"))
     return {re.sub(r"'s?$", "", word) for word in re.findall(r"(?<!\w)[A-Za-z][a-z']+(?!\w)", text)}
 

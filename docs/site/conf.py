@@ -3,7 +3,7 @@
 
 # pylint: disable=invalid-name
 project = "huddle"
-copyright = "the huddle authors, BSD-3-Clause"  # noqa: A001  (Sphinx's name)
+copyright = "the huddle authors, BSD-3-Clause"
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["docs/site/**", "examples/programs/**"]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The reference of the API, from the comments of include/huddle: a section for each part of a header,
-a function or a structure with the comment above it.
+Makes the reference of the API from the comments of include/huddle.  Each part of a header becomes a
+section, with its functions and structures and the comments above them.
 """
 
 import re
 
 HEADERS = ("huddle.h", "request.h", "messages.h")
 PART = re.compile(r"^/\* -+ (.+?) -+ \*/$", re.MULTILINE)
-# A comment, or not, and what it is about: up to an empty line or the next comment in column 0.
+# An optional comment and its subject, up to an empty line or the next comment in column 0.
 ITEM = re.compile(
     r"^(/\*.*?\*/\n)?((?:(?!/\*|\n|#(?!define HUD_)|extern|\}\n#)[^\n]*\n)+)",
     re.DOTALL | re.MULTILINE,
@@ -20,15 +20,15 @@ CODE = re.compile(
 
 
 def plain(comment):
-    """Text of a comment."""
+    """Returns the text of a comment."""
     inner = re.sub(r"^\s*/\*+\n?|\s*\*/\s*$", "", comment)
     return re.sub(r"^ \* ?", "", inner, flags=re.MULTILINE).strip("\n ")
 
 
 def prose(text):
     """
-    Markdown of a comment.  Names become code; a paragraph with columns or indentation is shown as
-    it is.
+    Converts a comment to Markdown.  Names become code; a paragraph with columns or indentation is
+    shown unchanged.
     """
     parts = []
     for paragraph in re.split(r"\n\s*\n", text):
@@ -42,7 +42,10 @@ def prose(text):
 
 
 def name_of(code):
-    """(directive, signature) of what a piece of code declares; None: it is shown as code only."""
+    """
+    Returns (directive, signature) of the declaration in a piece of code, or None if it is shown as
+    code only.
+    """
     function = re.match(r"HUD_API ([^;{]+\));$", code.strip(), re.DOTALL)
     if function:
         return "function", " ".join(function[1].split())
@@ -51,7 +54,7 @@ def name_of(code):
 
 
 def split(code):
-    """Declarations of functions that share a comment are items of their own."""
+    """Splits declarations of functions that share a comment."""
     return [one.strip("\n") for one in re.split(r"\n(?=HUD_API)", code.strip("\n"))]
 
 
@@ -79,7 +82,7 @@ def part(text):
 
 
 def section(name, text):
-    """A header: what its first comment says, then its parts."""
+    """Returns a header's section: its first comment, then its parts."""
     comments = re.findall(r"^/\*\n.*?\*/\n", text, re.DOTALL | re.MULTILINE)
     body = text[text.index("#endif", text.index("extern")) + len("#endif") :]
     body = body[: body.rindex("#ifdef __cplusplus")]

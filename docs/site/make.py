@@ -15,28 +15,32 @@ import subprocess
 import sys
 
 import algorithms
-import check
 import gallery
 import header
 
+import check
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE")
-FOLDERS = ("docs", "machines", "examples")  # what pages link to
+PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "lab/README.md")
+# Linked from pages.
+FOLDERS = ("docs", "examples", "lab/docs", "lab/evidence", "lab/machines")
 
 
 def stage(source):
-    """The tree's own pages, and what they link to."""
+    """Copies the tree's own pages, and the files that they link to."""
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
-    for name in PAGES:
-        shutil.copy2(ROOT / name, source / name)
     for name in FOLDERS:
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in PAGES:
+        shutil.copy2(ROOT / name, source / name)
+    for path in (ROOT / "build/plots").glob("*.svg"):
+        shutil.copy2(path, source / "lab/evidence" / path.name)
     shutil.copy2(ROOT / "docs/site/index.txt", source / "index.md")
 
 
 def write(source, pages):
-    """pages: {path: text}."""
+    """Writes pages, {path: text}."""
     for path, text in pages.items():
         (source / path).parent.mkdir(parents=True, exist_ok=True)
         (source / path).write_text(text, encoding="utf-8")

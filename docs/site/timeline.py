@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Drawings of algorithms: what each rank does when, in a simulated call, as SVG.  Its colours are
-those of the site's style, light or dark.
+Draws algorithms: the steps of each rank in a simulated call, as SVG.  The colours are those of the
+site's style, light or dark.
 """
 
 import html
@@ -15,7 +15,7 @@ LEGEND = {
     "wait": "waits for another rank",
     "path": "critical path",
 }
-JOINED_NS = 0.5  # spans of one kind that are as near are drawn as one
+JOINED_NS = 0.5  # spans of one kind with a smaller gap are drawn as one
 
 
 def legend():
@@ -24,7 +24,7 @@ def legend():
 
 
 def joined(spans):
-    """Neighbours of one rank and one kind are one."""
+    """Joins neighbouring spans of one rank and one kind."""
     last, found = {}, []
     for span in sorted(spans, key=lambda span: (span["rank"], span["begin_ns"])):
         before = last.get(span["rank"])
@@ -41,7 +41,10 @@ def joined(spans):
 
 
 def step_of(end_ns):
-    """Between marks of the axis: 1, 2 or 5 times a power of ten, five to ten marks."""
+    """
+    Returns the distance of marks on the axis: 1, 2 or 5 times a power of ten, for five to ten
+    marks.
+    """
     step = 1
     while end_ns / step > 10:
         step *= 2.5 if str(step).startswith("2") else 2
@@ -53,7 +56,7 @@ def time_text(ns):
 
 
 def svg(call, title):
-    """call: as `huddle simulate --timeline --json` prints it."""
+    """Draws a call, as printed by `huddle lab simulate --timeline --json`."""
     spans, ranks = joined(call["spans"]), call["ranks"]
     end = max(span["end_ns"] for span in spans) or 1
     scale, bottom = (WIDTH - LEFT - 30) / end, TOP + ROW * ranks

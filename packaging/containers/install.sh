@@ -6,7 +6,7 @@ set -eu
 
 apt-get update -qq
 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends cmake ninja-build gcc g++ libc6-dev pkg-config \
-    libhwloc-dev libjansson-dev libtomlplusplus-dev libboost-context-dev libopenmpi-dev openmpi-bin libmpich-dev mpich python3
+    libhwloc-dev libjansson-dev libboost-context-dev libopenmpi-dev openmpi-bin libmpich-dev mpich python3 python3-click python3-click-man go-md2man
 build=$(mktemp -d)
 cmake -S "$1" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHUD_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$2"
 cmake --build "$build"

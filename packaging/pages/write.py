@@ -1,33 +1,106 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Writes man pages and completions into a folder.
+Writes man pages, by click-man and go-md2man, and completion, by click, into a folder.
 
-    write.py SOURCE TOOLS RUN_HELP VERSION FOLDER
+    write.py SOURCE BUILD PYTHON VERSION FOLDER [MD2MAN]
 
-TOOLS: the folder with huddle_cli.  RUN_HELP: a file with what `huddle run --help` prints.
+PYTHON: the folder with the package cli.  Without MD2MAN there is no huddle(7).
 """
 
+import importlib
 import os
+import pathlib
+import re
+import subprocess
 import sys
+from types import SimpleNamespace
 
-import commands
-import completion
-import man
+COMPLETIONS = {"bash": "huddle", "zsh": "_huddle", "fish": "huddle.fish"}  # shell -> its name of it
+EXIT = """Exit status: 0: it did what it was asked for. 1: it failed, and a line says why. 2: the
+command line is wrong. 130: Ctrl-C. huddle run has the exit status of its command, 126 where that
+cannot be run, and 127 where there is none."""
+# What huddle(7) has of docs/.
+CONCEPTS = (
+    "running.md",
+    "statistics.md",
+    "settings.md",
+    "diagnosing-hangs.md",
+    "tuning.md",
+    "reductions.md",
+    "security.md",
+    "limitations.md",
+)
 
 
-def main(source, tools, run_help, version, folder):
-    with open(run_help, encoding="utf-8") as file:
-        description, own, found = commands.read(tools, file.read())
-    with open(os.path.join(source, "docs", "settings.md"), encoding="utf-8") as file:
-        settings = commands.settings(file.read())
-    files = man.pages(description, own, found, source, version)
-    files.update(completion.scripts(description, own, found, settings))
-    os.makedirs(folder, exist_ok=True)
-    for old in set(os.listdir(folder)) - set(files):  # of a command that is no longer there
-        os.unlink(os.path.join(folder, old))
-    for name, text in files.items():
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-            file.write(text)
+def described(command, words):
+    """Has in its description what click-man leaves out: arguments, the epilog, the exit status."""
+    from cli.common.command_line import Argument
+
+    shown = [
+        f"{one.shown()}: {one.help}"
+        for one in command.params
+        if isinstance(one, Argument) and one.help
+    ]
+    epilog = (command.epilog or "").replace("\b\n", "")
+    command.short_help = words
+    command.help = "\n\n".join(filter(None, [f"{words}.", *shown, epilog, EXIT]))
+    return command
+
+
+def man_pages(huddle, run, version, folder):
+    import click
+    from click_man.core import write_man_pages
+
+    context = click.Context(huddle, info_name="huddle")
+    commands = {name: huddle.get_command(context, name) for name in huddle.list_commands(context)}
+    commands["run"] = run
+    for name, command in commands.items():
+        described(command, huddle.words[name])
+    whole = click.Group("huddle", commands=commands, help=huddle.help, params=huddle.params)
+    write_man_pages("huddle", whole, version=version, target_dir=str(folder))
+
+
+def completions(huddle, folder):
+    from click.shell_completion import get_completion_class
+
+    for shell, name in COMPLETIONS.items():
+        script = get_completion_class(shell)(huddle, {}, "huddle", "_HUDDLE_COMPLETE").source()
+        (folder / name).write_text(script, encoding="utf-8")
+
+
+def concepts(source, md2man, version, folder):
+    """Writes huddle(7): the introduction of README.md, and pages of docs/."""
+    head = f"huddle 7 \"\" \"huddle {version}\" Miscellaneous\n==\n\n# NAME\n\n"
+    head += "huddle - collectives of unmodified MPI programs\n\n# DESCRIPTION\n\n"
+    introduction = (source / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    text = head + introduction.partition("\n")[2]
+    for name in CONCEPTS:
+        text += "\n\n" + (source / "docs" / name).read_text(encoding="utf-8")
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    page = subprocess.run([md2man], input=text, capture_output=True, text=True, check=True).stdout
+    # A line that begins with ./app is no macro, and there is no font C.
+    page = re.sub(r"^\.(?=[^A-Za-z\\])", r"\&.", page.replace("\\fC", "\\fB"), flags=re.MULTILINE)
+    (folder / "huddle.7").write_text(page, encoding="utf-8")
+
+
+def main(source, build, python, version, folder, md2man=""):
+    venv = f"venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    sys.path[:0] = [python, os.path.join(build, venv)]
+    out = pathlib.Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.iterdir():  # of a command that is no longer there
+        old.unlink()
+    (out / COMPLETIONS["bash"]).touch()  # what the build waits for
+    try:
+        cli = importlib.import_module("cli.main")
+        run_options = importlib.import_module("cli.run_options")
+        run = run_options.command(SimpleNamespace(launcher=os.path.join(build, "bin", "huddle")))
+        completions(cli.HUDDLE, out)
+        man_pages(cli.HUDDLE, run, version, out)
+    except ModuleNotFoundError as missing:
+        print(f"huddle: {missing.name} is missing: no man pages of its commands", file=sys.stderr)
+    if md2man:
+        concepts(pathlib.Path(source), md2man, version, out)
 
 
 main(*sys.argv[1:])

@@ -20,7 +20,7 @@ class Huddle(CMakePackage):
 
     variant("openmpi", default=True, description="The component for Open MPI 4.1 or 5.0")
     variant("mpich", default=False, description="The front end for MPICH and Intel MPI")
-    variant("simulator", default=True, description="What 'huddle simulate' runs")
+    variant("lab", default=False, description="The laboratory: simulator, models, papers")
     variant("plots", default=False, description="Plots of the commands")
 
     depends_on("c", type="build")
@@ -28,10 +28,11 @@ class Huddle(CMakePackage):
     depends_on("cmake@3.20:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("boost@1.74: +context", type="build")
-    depends_on("tomlplusplus@3:", type="build")
     depends_on("hwloc@2:")
     depends_on("jansson@2.11:")
     depends_on("python@3.9:", type=("build", "run"))
+    depends_on("py-click@8.1:", type=("build", "run"))
+    depends_on("py-rich", type="run")
     depends_on("py-matplotlib", type="run", when="+plots")
     depends_on("openmpi@4.1:5.0", when="+openmpi")
     depends_on("mpich@4:", type="build", when="+mpich")
@@ -43,10 +44,10 @@ class Huddle(CMakePackage):
         spec = self.spec
         args = [
             self.define("HUD_TESTS", False),
-            self.define_from_variant("HUD_SIMULATOR", "simulator"),
+            self.define_from_variant("HUD_LAB", "lab"),
             self.define("HUD_MPICH_COMPILER", "none"),
         ]
-        # CMake stops where this Open MPI was configured without its internal headers.
+        # CMake fails if this Open MPI was configured without its internal headers.
         includes = {"4_1": "none", "5_0": "none"}
         if "+openmpi" in spec:
             series = str(spec["openmpi"].version.up_to(2)).replace(".", "_")

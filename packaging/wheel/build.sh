@@ -14,7 +14,7 @@ machine=$(uname -m)
 [ $# = 1 ] || { sed -n '3s/^# //p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-need_packages $HUD_PACKAGES binutils
+need_packages $HUD_PACKAGES binutils go-md2man
 need_venv "$out/tools" "$HUD_WHEEL_TOOLS"
 PATH=$out/tools/bin:$PATH
 
