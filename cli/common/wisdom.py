@@ -26,13 +26,15 @@ HEAD = "# What huddle has learned on this machine; huddle wisdom prints it.\n"
 ALIKE = ("processors", "cpu", "numa")  # of the line `machine`: what times depend on most
 OFF = "off"  # the value of HUDDLE_WISDOM with which no file is used
 MANY = 4  # times as many samples count more than a newer date
+STATES = 2  # of the machine, that have a line each about a cell
 HOST = "mpi"  # the choice of the MPI's own collective
 
 
 class Wisdom(NamedTuple):
     """
-    A file: where it is, the values of its line `machine`, its cells.  Lines that are not understood
-    may be of another version of huddle.
+    A file: where it is, the values of its line `machine`, its lines.  Of two lines about a cell the
+    first is the last decision.  The second is the winner in another state of the machine.  Lines
+    that are not understood may be of another version of huddle.
     """
 
     path: str
@@ -47,17 +49,33 @@ class Wisdom(NamedTuple):
         found = NAME.fullmatch(os.path.basename(self.path))
         return self.machine.get("mpi") or (found[1] if found else "")
 
+    @property
+    def last(self) -> list[Line]:
+        """Returns the last decision about each cell."""
+        return [lines[0] for lines in by_cell(self.cells).values()]
+
 
 class Sizes(NamedTuple):
     low: int
     high: int | None  # None: no end
 
 
-def key(line: Line) -> tuple[str, frozenset[tuple[str, str]]]:
+Key = tuple[str, frozenset[tuple[str, str]]]
+
+
+def key(line: Line) -> Key:
     """
     Returns the collective and the conditions of a line, which distinguish its cell from all others.
     """
     return line.name, frozenset(line.conditions.items())
+
+
+def by_cell(lines: list[Line]) -> dict[Key, list[Line]]:
+    """Groups lines by cell, in their order."""
+    found: dict[Key, list[Line]] = {}
+    for line in lines:
+        found.setdefault(key(line), []).append(line)
+    return found
 
 
 def sizes(line: Line) -> Sizes | None:
@@ -303,7 +321,7 @@ def forget(layout: Layout, path: str, names: list[str]) -> int:
         return old and old._replace(cells=[line for line in old.cells if line.name not in names])
 
     update(layout, path, change)
-    return len(gone)
+    return len(by_cell(gone))
 
 
 # ---- several files ----
@@ -341,24 +359,27 @@ class Merged(NamedTuple):
 
 def merge(old: list[Line], new: list[Line], wins: Callable[[Line, Line], bool] = better) -> Merged:
     """
-    Merges new lines into old ones.  wins(new, old): whether the new line of a cell replaces the old
-    one.
+    Merges new lines into old ones.  wins(new, old): whether the new decision about a cell replaces
+    the old one, which then stays as the winner in another state of the machine if it is another
+    choice and the new lines have no such winner.
     """
-    cells = {key(line): line for line in old}
+    cells = by_cell(old)
     added, replaced, kept = [], [], []
-    for line in new:
-        there = cells.get(key(line))
-        if there is None:
+    for where, lines in by_cell(new).items():
+        line, there = lines[0], cells.get(where, [])
+        if not there:
             added.append(line)
-        elif there == line:
+        elif there == lines:
             continue
-        elif wins(line, there):
+        elif wins(line, there[0]):
             replaced.append(line)
+            others = [one for one in there if choice_text(one) != choice_text(line)]
+            lines = [*lines, *others[:1]]
         else:
-            kept.append(there)
+            kept.append(there[0])
             continue
-        cells[key(line)] = line
-    return Merged(list(cells.values()), added, replaced, kept)
+        cells[where] = lines[:STATES]
+    return Merged([line for lines in cells.values() for line in lines], added, replaced, kept)
 
 
 def add(

@@ -54,7 +54,7 @@ def fits(line: Line, answer: dict[str, Any]) -> bool:
 
 def of_call(known: list[wisdom.Wisdom], answer: dict[str, Any]) -> list[tuple[str, Line]]:
     """Returns [(MPI, line)] of the lines that are about a call."""
-    return [(found.mpi, line) for found in known for line in found.cells if fits(line, answer)]
+    return [(found.mpi, line) for found in known for line in found.last if fits(line, answer)]
 
 
 def value_text(word: str) -> str:

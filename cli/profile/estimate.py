@@ -261,7 +261,7 @@ def collect(totals: Totals, layout: Layout, by_collective: dict[str, Any]) -> di
     try:
         found = find(layout, mpi)
         is_used = wisdom.setting(layout) != wisdom.OFF
-        rows = [row for line in found.cells if (row := row_of(line, is_used))]
+        rows = [row for line in found.last if (row := row_of(line, is_used))]
         if not rows:
             raise CliError(f"{found.path} has no times of {mpi} alone")
     except (CliError, OSError) as error:
@@ -281,7 +281,7 @@ def collect(totals: Totals, layout: Layout, by_collective: dict[str, Any]) -> di
     return {
         "unknown": None,
         "file": found.path,
-        "measured": dates_text(found.cells),
+        "measured": dates_text(found.last),
         "measured_with": mpi,
         "not_covered": dict(missing.most_common()),
         **numbers(whole),

@@ -150,7 +150,7 @@ def export(options: Options, layout: Layout) -> int:
         print(wisdom.text(found), end="")
         return 0
     output_files.write(output, wisdom.text(found))
-    print(f"Written: {output}, {count_text(len(found.cells), 'case')} of {found.mpi}")
+    print(f"Written: {output}, {count_text(len(found.last), 'case')} of {found.mpi}")
     return 0
 
 

@@ -231,11 +231,11 @@ def show_legend() -> None:
 def show(found: wisdom.Wisdom, collectives: list[str], details: bool = False) -> None:
     """Prints a file as a table.  details: show the parameters, which needs more rows."""
     about = wisdom.machine_text(found.machine)
-    print(f"{found.mpi}{f', {about}' if about else ''}: {summary(found.cells)}.")
-    lines = rows(found.cells, collectives, wisdom.choice_text if details else algorithm)
+    print(f"{found.mpi}{f', {about}' if about else ''}: {summary(found.last)}.")
+    lines = rows(found.last, collectives, wisdom.choice_text if details else algorithm)
     is_long = not details and len(lines) > SCREEN
     if is_long:
-        lines = short_rows(found.cells, collectives)
+        lines = short_rows(found.last, collectives)
     table(HEADERS, lines, right=RIGHT)
     if is_long:
         print("  huddle wisdom show COLLECTIVE prints which algorithm serves which sizes.")

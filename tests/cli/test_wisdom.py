@@ -61,10 +61,27 @@ class Lines(unittest.TestCase):
         ):
             with self.subTest(mine=mine, theirs=theirs):
                 done = wisdom.merge([line(mine)], [line(theirs)])
-                self.assertEqual([line(stays)], done.cells)
+                self.assertEqual(line(stays), done.cells[0])
                 self.assertEqual(counts, tuple(map(len, done[1:])))
         done = wisdom.merge([line(many)], [line(few), line(OWN)], lambda *_: True)
-        self.assertEqual([line(few), line(OWN)], done.cells)
+        self.assertEqual([line(few), line(many), line(OWN)], done.cells)
+
+    def test_winners_in_two_states_of_the_machine_go_together(self):
+        one, two, three = (
+            line(LINE.format("0-8", name, 9, 10)) for name in ("inline", "queue", "mpi")
+        )
+        other = one._replace(notes={**one.notes, "ns": "77"})
+        for old, new, merged in (
+            ([one], [two, three], [two, three]),
+            ([one, two], [three], [three, one]),
+            ([one, two], [other], [other, two]),
+            ([one, two], [other, one], [other, one]),
+        ):
+            with self.subTest(old=old, new=new):
+                done = wisdom.merge(old, new, lambda *_: True)
+                self.assertEqual(merged, done.cells)
+                self.assertEqual((0, 1, 0), tuple(map(len, done[1:])))
+                self.assertEqual(new[:1], wisdom.Wisdom("", {}, done.cells).last)
 
     def test_the_oldest_lines_of_a_large_file_go(self):
         cells = [

@@ -116,7 +116,7 @@ static void two_teams(struct rank *r)
         hud_wisdom_free(&r->context->wisdom);
     r->team = r->teams[1].team;
     rank_handled(r, hud_barrier(r->team));
-    const struct plan_entry *known = r->team->plan.choice[at];
+    const struct plan_entry *known = hud_learn_present(r->team, at);
     rank_check(r,
                known->row == learned->row &&
                    memcmp(known->param, learned->param, sizeof known->param) == 0,
@@ -180,7 +180,7 @@ static void begin_with_file(struct rank *r)
     const char *why;
 
     rank_handled(r, hud_barrier(r->team));
-    MUST(r, strcmp(hud_shm_algs[r->team->plan.choice[at]->row]->name, "tree") == 0);
+    MUST(r, strcmp(hud_shm_algs[hud_learn_present(r->team, at)->row]->name, "tree") == 0);
     MUST(r, c->wisdom.asked && c->wisdom.reader == (r->rank == 0));
     MUST(r, c->wisdom.lines == 3 && c->wisdom.from_file == 3);
     ranks_meet(r); /* all have left the area with the lines */
@@ -200,7 +200,7 @@ static void file_is_read_once(struct rank *r)
     r->team = r->teams[1].team; /* its rank 0 does not read again */
     unlink(file);
     rank_handled(r, hud_barrier(r->team));
-    MUST(r, strcmp(hud_shm_algs[r->team->plan.choice[at]->row]->name, "tree") == 0);
+    MUST(r, strcmp(hud_shm_algs[hud_learn_present(r->team, at)->row]->name, "tree") == 0);
     MUST(r, r->context->wisdom.lines == 3);
     ranks_meet(r);
     FILE *f = r->rank == 0 ? fopen(file, "we") : NULL; /* for the caller to remove */
@@ -314,13 +314,14 @@ static void requests(struct rank *r)
     r->team->hooks.learn->clock_ns = made_up_ns;
     for (int n = 0; n < CALLS; n++) {
         call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
-        bool open = r->team->plan.choice[at]->slot < 0;
+        const struct plan_entry *present = hud_learn_present(r->team, at);
         if (n % 10 == 0)
-            rank_check(r, make_nonblocking(r, LARGE) == (open ? first : r->team->plan.choice[at]),
+            rank_check(r, make_nonblocking(r, LARGE) == (present->slot >= 0 ? present : first),
                        "choice of the blocking calls", LARGE);
     }
     rank_check(r, r->team->plan.choice[at] != first, "another choice", LARGE);
     r->team->hooks.learn->choice[at] = &r->team->plan.shared->entry[PLAN_MPI];
+    r->team->hooks.learn->cell_of[at] = LEARN_FIXED;
     rank_check(r, make_nonblocking(r, LARGE) == first, "first choice", LARGE);
     me = NULL;
 }

@@ -194,10 +194,16 @@ static void watch(struct cell *c, int batches, uint64_t ns)
         watch_mixed(c, ns, 0, 0);
 }
 
-static void known(struct cell *c, int runner_up, const uint64_t base[])
+/* Starts a decided cell of three candidates, without or with another winner.  before_ns: its time,
+ * or 0. */
+static void known(struct cell *c, int before, uint64_t before_ns, const uint64_t base[])
 {
     cell_begin(c, 3, 0, -1, base, NULL);
-    hud_learner_known(&c->l, 3, 0, 2, base[0], runner_up);
+    hud_learner_known(&c->l, 3, 2, (struct learner_winner){ base[0], 0 },
+                      (struct learner_winner){ before_ns, (int8_t)before });
+    assert_int_equal(cell_decide(c), LEARNER_WARM_UP + 1);
+    assert_int_equal(c->made[0], LEARNER_WARM_UP + 1);
+    memset(c->made, 0, sizeof c->made);
 }
 
 /* Times of calls that are too short for small batches are written as 1000 * TEN. */
@@ -209,10 +215,9 @@ static void record_is_lowered_and_opened_after_two_batches(void **state)
     struct cell c;
 
     (void)state;
-    known(&c, 1, base);
-    assert_true(hud_learner_decided(&c.l));
+    known(&c, 1, 5000 * TEN, base);
     assert_int_equal(hud_learner_ns(&c.l, 0), 1000 * TEN);
-    assert_int_equal(hud_learner_runner_up(&c.l), 1);
+    assert_int_equal(hud_learner_before(&c.l).candidate, 1);
     watch(&c, 1, 900 * TEN);
     assert_int_equal(hud_learner_ns(&c.l, 0), 900 * TEN);
     watch(&c, 2, 1340 * TEN);
@@ -224,7 +229,7 @@ static void record_is_lowered_and_opened_after_two_batches(void **state)
     }
     assert_true(hud_learner_decided(&c.l));
     assert_int_equal(hud_learner_ns(&c.l, 0), 900 * TEN);
-    assert_int_equal(hud_learner_samples(&c.l), 12 * LEARNER_BATCH);
+    assert_int_equal(hud_learner_samples(&c.l), 4 + 12 * LEARNER_BATCH);
     watch(&c, 2, 1350 * TEN);
     assert_false(hud_learner_decided(&c.l));
     /* neither winner takes as long as it did */
@@ -241,7 +246,7 @@ static void quartile_of_a_batch_counts(void **state)
     struct cell c;
 
     (void)state;
-    known(&c, 1, base);
+    known(&c, 1, base[1], base);
     watch_mixed(&c, 1000 * TEN, 4, 950 * TEN);
     assert_int_equal(hud_learner_ns(&c.l, 0), 1000 * TEN);
     watch_mixed(&c, 9000 * TEN, 5, 950 * TEN);
@@ -262,7 +267,7 @@ static void transient_needs_only_the_other_winner(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cell c;
-        known(&c, 1, base);
+        known(&c, 1, 5000 * TEN, base);
         watch(&c, 2, 2000 * TEN);
         assert_false(hud_learner_decided(&c.l));
         c.base[0] = cases[i].ns;
@@ -314,13 +319,13 @@ static void savings_are_spent_in_their_own_trial(void **state)
     assert_true(cell_decide(&c) > 1000);
 }
 
-static void known_without_runner_up_is_opened_for_all(void **state)
+static void known_without_another_winner_is_opened_for_all(void **state)
 {
     static const uint64_t base[] = { 1000 * TEN, 1100 * TEN, 800 * TEN };
     struct cell c;
 
     (void)state;
-    known(&c, -1, base);
+    known(&c, -1, 0, base);
     watch(&c, 2, 1500 * TEN);
     cell_decide(&c);
     assert_int_equal(hud_learner_choice(&c.l), 2);
@@ -424,7 +429,7 @@ int main(void)
         cmocka_unit_test(transient_needs_only_the_other_winner),
         cmocka_unit_test(opened_cell_remembers_the_last_trial),
         cmocka_unit_test(savings_are_spent_in_their_own_trial),
-        cmocka_unit_test(known_without_runner_up_is_opened_for_all),
+        cmocka_unit_test(known_without_another_winner_is_opened_for_all),
         cmocka_unit_test(ranks_agree_at_every_call),
         cmocka_unit_test(any_times_are_survived),
         cmocka_unit_test(times_of_zero_are_decided),

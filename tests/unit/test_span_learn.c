@@ -340,7 +340,7 @@ static void know(struct rank *r, int at, int row, uint64_t ns)
         struct rule rule = hud_wisdom_rule(&facts, at);
         rule.row = row;
         rule.ns = ns;
-        hud_wisdom_store(&r->context->wisdom, &r->context->config, &rule, false);
+        hud_wisdom_store(&r->context->wisdom, &r->context->config, &rule, NULL, false);
     }
 }
 

@@ -43,7 +43,7 @@ static int end(void **state)
 
 static void store(const char *text)
 {
-    hud_wisdom_store(&wisdom, &config, read_rules(text), true);
+    hud_wisdom_store(&wisdom, &config, read_rules(text), NULL, true);
 }
 
 static const struct wisdom_known *known(const struct plan_facts *facts, int axis, size_t bytes)
@@ -71,14 +71,12 @@ static void last_decision_of_a_cell_is_known(void **state)
 
     (void)state;
     shared.oversubscribed = true;
-    store("bcast bytes=8193-16K " TWO " -> levels | ns=1000 samples=3 runner_up=mpi:1200");
+    store("bcast bytes=8193-16K " TWO " -> levels | ns=1000 samples=3");
     store("bcast bytes=16385-32K " TWO " -> levels | ns=2000 samples=3");
-    store("bcast bytes=8193-16K " TWO " -> mpi | ns=5000000000 samples=3 runner_up=levels:7000");
+    store("bcast bytes=8193-16K " TWO " -> mpi | ns=5000000000 samples=3");
     store("bcast bytes=8193-16K ranks=2 oversubscribed=yes divided=no within=l3 -> queue | ns=9");
     assert_int_equal(known(&two, COLL_BCAST, 16384)->name, name_of("mpi", COLL_BCAST));
     assert_int_equal(known(&two, COLL_BCAST, 10000)->ns, UINT32_MAX);
-    assert_int_equal(known(&two, COLL_BCAST, 16384)->runner_up_ns, 7000);
-    assert_string_equal(hud_shm_algs[known(&two, COLL_BCAST, 16384)->runner_up]->name, "levels");
     assert_int_equal(known(&two, COLL_BCAST, 16385)->name, name_of("levels", COLL_BCAST));
     assert_int_equal(known(&two, COLL_BCAST, 8192)->name, 0);
     assert_int_equal(known(&two, COLL_BCAST, 32769)->name, 0);
@@ -86,6 +84,35 @@ static void last_decision_of_a_cell_is_known(void **state)
     assert_int_equal(known(&shared, COLL_BCAST, 16385)->name, 0);
     assert_int_equal(wisdom.lines, 3);
     assert_int_equal(wisdom.owns, 3);
+}
+
+/* Stores decisions with the winner in another state of the machine.  A line of the file, or of an
+ * earlier decision, is the winner in another state, too. */
+static void two_states_of_a_cell_are_known(void **state)
+{
+    static const char first[] = "bcast bytes=8193-16K " TWO " -> levels | ns=1000";
+    struct rules both;
+    struct wisdom_line line;
+    char error[2 * SET_TEXT];
+    static const char text[] = "bcast bytes=8193-16K " TWO " -> queue | ns=2000\n"
+                               "bcast bytes=8193-16K " TWO " -> mpi | ns=3000\n";
+
+    (void)state;
+    assert_true(hud_wisdom_line(&config, read_rules(first), &line));
+    hud_wisdom_add_file(&wisdom, &line, 1);
+    store("bcast bytes=8193-16K " TWO " -> queue | ns=1500");
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->name, name_of("queue", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->before_name, name_of("levels", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->before_ns, 1000);
+    assert_true(hud_rules_read(&both, "t", text, sizeof text - 1, error, sizeof error));
+    hud_wisdom_store(&wisdom, &config, &both.rule[0], &both.rule[1], true);
+    hud_rules_free(&both);
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->ns, 2000);
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->before_name, name_of("mpi", COLL_BCAST));
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->before_ns, 3000);
+    assert_int_equal(wisdom.lines, 3);
+    assert_int_equal(wisdom.owns, 2);
+    assert_int_equal(wisdom.own[0].ns, 2000);
 }
 
 static void line_has_parameters_and_an_axis(void **state)
@@ -183,7 +210,7 @@ static void lines_that_are_not_valid_are_ignored(void **state)
 static void decisions_of_other_ranks_are_not_written(void **state)
 {
     (void)state;
-    hud_wisdom_store(&wisdom, &config, read_rules("barrier " TWO " -> mpi | ns=10"), false);
+    hud_wisdom_store(&wisdom, &config, read_rules("barrier " TWO " -> mpi | ns=10"), NULL, false);
     assert_int_equal(wisdom.lines, 1);
     assert_int_equal(wisdom.owns, 0);
 }
@@ -205,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(last_decision_of_a_cell_is_known),
+        TEST(two_states_of_a_cell_are_known),
         TEST(line_has_parameters_and_an_axis),
         TEST(reachable_memory_is_no_part_of_a_shape),
         TEST(lines_of_a_file_may_cover_many_cells),

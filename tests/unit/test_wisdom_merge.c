@@ -60,6 +60,47 @@ static void lines_of_other_versions_are_kept(void **state)
     }
 }
 
+/* Writes decisions about a cell, one after the other, and expects their times, newest first. */
+static void two_states_of_a_cell_are_kept(void **state)
+{
+    struct rule mpi = files_cell(3), first = files_cell(3), second = files_cell(3);
+    struct rule both[2];
+    static const struct {
+        const char *written, *times;
+    } cases[] = {
+        { "m", "1" },    { "1", "2 1" }, { "1", "3 1" },  { "2", "4 3" },
+        { "m1", "5 6" }, { "m", "7 6" }, { "mm", "8 9" }, { "1", "10 8" },
+    };
+    int ns = 0;
+
+    (void)state;
+    for (int a = 0; hud_shm_algs[a]; a++)
+        if (hud_coll_kind(hud_shm_algs[a]->coll) == mpi.kind) {
+            first.row = second.row;
+            second.row = a;
+        }
+    assert_true(first.row >= 0);
+    first.version = hud_shm_algs[first.row]->version;
+    second.version = hud_shm_algs[second.row]->version;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int count = (int)strlen(cases[i].written);
+        char times[64] = "";
+        for (int w = 0; w < count; w++) {
+            char what = cases[i].written[w];
+            both[w] = what == 'm' ? mpi : what == '1' ? first : second;
+            both[w].ns = (uint64_t)++ns;
+            both[w].samples = 10 + ns;
+        }
+        assert_true(hud_wisdom_write(&files.place, both, count, true, files.why));
+        for (int r = 0, rules = files_read(); r < rules; r++)
+            snprintf(times + strlen(times), sizeof times - strlen(times), "%s%d", r > 0 ? " " : "",
+                     (int)files.rules.rule[r].ns);
+        assert_string_equal(times, cases[i].times);
+    }
+    assert_true(hud_wisdom_write(&files.place, &both[0], 1, true, files.why));
+    assert_int_equal(files_read(), 2); /* nothing new: both stay */
+}
+
 /* Expects the lines of other versions at the end, since a reader ends after RULES_WRONG of them. */
 static void lines_of_other_versions_hide_nothing(void **state)
 {
@@ -160,9 +201,8 @@ static void oldest_lines_of_other_versions_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FILES_TEST(lines_of_other_versions_are_kept),
-        FILES_TEST(lines_of_other_versions_hide_nothing),
-        FILES_TEST(oldest_lines_go),
+        FILES_TEST(lines_of_other_versions_are_kept),     FILES_TEST(two_states_of_a_cell_are_kept),
+        FILES_TEST(lines_of_other_versions_hide_nothing), FILES_TEST(oldest_lines_go),
         FILES_TEST(oldest_lines_of_other_versions_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,9 +32,8 @@ static ALWAYS_INLINE bool elements_fit(const struct coll *call)
     return !call->reduction || call->reduction->element_bytes <= HUD_ELEMENT_MAX;
 }
 
-/* Looks up the entry that serves a call of the plan's cell `at`: the team's choice.  A request has
- * the first choice while the cell is open, or if the MPI's own blocking collective is faster.
- * Returns NULL if none serves; every rank gets the same answer. */
+/* Looks up the entry that serves a call of the plan's cell `at`: the team's choice.  Returns NULL
+ * if none serves; every rank gets the same answer. */
 static ALWAYS_INLINE const struct plan_entry *find(const struct hud_team *team,
                                                    const struct coll *call, int at, bool is_request)
 {
@@ -42,7 +41,7 @@ static ALWAYS_INLINE const struct plan_entry *find(const struct hud_team *team,
         return NULL;
     const struct plan_entry *entry = team->plan.choice[at];
     if (is_request && entry->slot < 0)
-        entry = team->plan.shared->choice[at];
+        entry = hud_learn_for_request(team, at);
     return entry->slot >= 0 ? entry : NULL;
 }
 

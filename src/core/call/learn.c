@@ -60,13 +60,10 @@ static int candidates(const struct hud_team *team, const struct plan_cell *cell)
     return mpi < 0 || team->context->host.ends_own_calls ? cell->tried : mpi == 0 ? 1 : mpi;
 }
 
-/* Returns which of a cell's candidates is known to be the fastest, or -1.  Includes candidates that
- * are not tried. */
-static int known_candidate(const struct hud_team *team, int at)
+/* Returns which of a cell's candidates has a name, or -1.  Includes candidates that are not
+ * tried. */
+static int find_candidate(const struct hud_team *team, int at, uint32_t name)
 {
-    const struct learn *l = team->hooks.learn;
-    uint32_t name = l->known ? l->known->known[at].name : 0;
-
     for (int i = 0; name != 0 && i < plan_cell_at(team->plan.shared, at)->count; i++) {
         const struct plan_entry *e = learn_candidate(team, at, i);
         if (hud_wisdom_name(e->row, e->param) == name)
@@ -75,15 +72,23 @@ static int known_candidate(const struct hud_team *team, int at)
     return -1;
 }
 
-/* Returns which of the first `count` candidates is known to be the second best, or -1. */
-static int known_runner_up(const struct hud_team *team, int at, int count, int choice)
+/* Returns which of a cell's candidates is known to be the fastest, or -1. */
+static int known_candidate(const struct hud_team *team, int at)
+{
+    const struct wisdom_table *known = team->hooks.learn->known;
+
+    return known ? find_candidate(team, at, known->known[at].name) : -1;
+}
+
+/* Returns the known winner of a cell in another state of the machine, among the first `count`
+ * candidates. */
+static struct learner_winner known_before(const struct hud_team *team, int at, int count)
 {
     const struct wisdom_known *known = &team->hooks.learn->known->known[at];
-    int i = 0;
+    int candidate = find_candidate(team, at, known->before_name);
 
-    while (i < count && (i == choice || learn_candidate(team, at, i)->row != known->runner_up))
-        i++;
-    return known->runner_up_ns != 0 && i < count ? i : -1;
+    return (struct learner_winner){ known->before_ns,
+                                    (int8_t)(candidate < count ? candidate : -1) };
 }
 
 /* Returns whether a team measures, and does not only use what is known. */
@@ -104,10 +109,10 @@ static int open_cells(const struct hud_team *team, struct learn *l)
         int known = known_candidate(team, at), count = candidates(team, plan_cell_at(plan, at));
         bool tries = count > 1 && measures(team);
         l->cell_of[at] = tries && known < count ? 0 : LEARN_FIXED;
-        if (known >= 0)
-            l->choice[at] = learn_candidate(team, at, known);
-        else if (tries)
+        if (l->cell_of[at] != LEARN_FIXED)
             l->choice[at] = &plan->entry[PLAN_OPEN];
+        else if (known >= 0)
+            l->choice[at] = learn_candidate(team, at, known);
         open += known >= 0 || tries;
     }
     return open;
@@ -175,14 +180,14 @@ static int agree(struct hud_team *team, struct learn_cell *cell)
         return status;
     for (int i = 0; i < LEARNER_BATCH; i++)
         ns[i] = all->end_ns[i] > all->begin_ns[i] ? all->end_ns[i] - all->begin_ns[i] : 0;
-    bool was = hud_learner_decided(&cell->learner);
-    int choice = hud_learner_choice(&cell->learner);
+    int decisions = hud_learner_decisions(&cell->learner),
+        choice = hud_learner_choice(&cell->learner);
     hud_learner_agreed(&cell->learner, ns);
     memset(&cell->times, 0, sizeof cell->times);
-    bool is = hud_learner_decided(&cell->learner),
-         changed = choice != hud_learner_choice(&cell->learner);
-    cell->source = changed || (is && !was) ? LEARN_DECIDED : cell->source;
-    if (is && (!was || changed)) {
+    bool decided = decisions != hud_learner_decisions(&cell->learner);
+    if (decided || choice != hud_learner_choice(&cell->learner))
+        cell->source = LEARN_DECIDED;
+    if (decided) {
         hud_learn_store(team, cell, mpi_of(plan_cell_at(team->plan.shared, cell->at)));
         report(team, cell);
     }
@@ -199,8 +204,7 @@ static struct learn_cell *begin_cell(struct hud_team *team, int at)
     uint16_t percent[LEARNER_CANDIDATES];
 
     if (l->cells == LEARN_CELLS) {
-        if (known < 0)
-            l->choice[at] = learn_candidate(team, at, 0);
+        l->choice[at] = learn_candidate(team, at, known >= 0 ? known : 0);
         l->cell_of[at] = LEARN_FIXED;
         return NULL;
     }
@@ -210,8 +214,9 @@ static struct learn_cell *begin_cell(struct hud_team *team, int at)
     mpi = mpi < count ? mpi : -1;
     hud_learn_predict(team, at, count, percent);
     if (known >= 0)
-        hud_learner_known(&cell->learner, count, known, mpi, l->known->known[at].ns,
-                          known_runner_up(team, at, count, known));
+        hud_learner_known(&cell->learner, count, mpi,
+                          (struct learner_winner){ l->known->known[at].ns, (int8_t)known },
+                          known_before(team, at, count));
     else
         hud_learner_begin(&cell->learner, count, 0, mpi, percent);
     cell->source = known >= 0 ? LEARN_KNOWN : LEARN_FIRST;
@@ -314,15 +319,30 @@ static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t co
     return HUD_OK;
 }
 
-/* Begins a call within a sample of the MPI's own collective.  Returns the present choice, or the
- * first one while the cell is open. */
+const struct plan_entry *hud_learn_present(const struct hud_team *team, int at)
+{
+    const struct learn *l = team->hooks.learn;
+    int number = l->cell_of[at], known = number == 0 ? known_candidate(team, at) : -1;
+
+    return number == LEARN_FIXED ? l->choice[at]
+           : number != 0
+               ? learn_candidate(team, at, hud_learner_choice(&l->cell[number - 1].learner))
+               : learn_candidate(team, at, known >= 0 ? known : 0);
+}
+
+const struct plan_entry *hud_learn_for_request(const struct hud_team *team, int at)
+{
+    const struct plan_entry *present =
+        team->hooks.learn ? hud_learn_present(team, at) : team->plan.choice[at];
+
+    return present->slot >= 0 ? present : team->plan.shared->choice[at];
+}
+
+/* Begins a call within a sample of the MPI's own collective. */
 static const struct plan_entry *nest(const struct hud_team *team, int at)
 {
-    struct learn *l = team->hooks.learn;
-    const struct plan_entry *choice = l->choice[at];
-
-    l->nested++;
-    return choice->slot >= 0 ? choice : learn_candidate(team, at, 0);
+    team->hooks.learn->nested++;
+    return hud_learn_present(team, at);
 }
 
 int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool due,

@@ -20,7 +20,8 @@
  *      order, so all count them alike.
  *   2. The learner is a pure function of these counts and of agreed times.
  *   3. MPI allows any collective to wait for all ranks, so an allreduce may come before any call.
- *   4. Requests do not count, and try nothing.  They use the choices that blocking calls have made.
+ *   4. Requests do not count, and try nothing.  They use the choices that blocking calls have made,
+ *      or known ones.
  *      All members start their blocking calls and requests in the same order.  A blocking call
  *      first finishes the requests before it.  So a request is carried out between the same two
  *      blocking calls on all ranks, with the same choices.
@@ -43,8 +44,9 @@
  *      then differ, which a long wait finds (core/watch/mismatch_detect.h), and the call fails.
  *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
  *
- * Known     What rank 0 knew when the team was set up, of teams of the same shape, is decided from
- *           the first call on (core/job/wisdom.h).  HUDDLE_WISDOM=read uses only that.
+ * Known     What rank 0 knew when the team was set up, of teams of the same shape, is the choice
+ *           from the first call on (core/job/wisdom.h).  The learner verifies it.
+ *           HUDDLE_WISDOM=read uses only what is known, and measures nothing.
  * Nested    The MPI's own collective may make collectives of the same communicator.  Within a
  *           sample all of these take the slow path, where they are counted and change no choice.
  *           So the end of the outer call is the end of the sample.
@@ -139,6 +141,11 @@ int hud_learn_distance(struct hud_team *team);
  * and so the call, failed. */
 int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool due,
                     const struct plan_entry **entry);
+/* Returns the present choice of cell `at`. */
+const struct plan_entry *hud_learn_present(const struct hud_team *team, int at);
+/* Returns the choice for requests: the present choice, or the first choice if the MPI's own blocking
+ * collective is faster.  The team may have no learner. */
+const struct plan_entry *hud_learn_for_request(const struct hud_team *team, int at);
 /* Sets how many calls follow on the fast path: none while the MPI's own collective is a sample.
  * next: how many follow after this call.  is_own: the host makes this call. */
 static inline void learn_go_on(struct hud_team *team, int next, bool is_own)

@@ -100,27 +100,30 @@ void hud_learn_take(struct hud_team *team, char *arena, struct reply_known known
         leave(team, area, known);
 }
 
-/* Sets the choice of a rule, with the parameters that are not preset. */
-static void set_choice(struct rule *rule, const struct plan_entry *e)
+/* Returns the rule of a cell that has such a choice. */
+static struct rule choice_rule(const struct hud_team *team, int at, int candidate, uint64_t ns)
 {
+    const struct plan_entry *e = learn_candidate(team, at, candidate);
     const struct alg *alg = e->row >= 0 ? hud_shm_algs[e->row] : NULL;
+    struct rule rule = hud_wisdom_rule(&team->plan.shared->facts, at);
 
-    rule->row = e->row;
-    rule->version = alg ? alg->version : 0;
-    for (int p = 0; alg && alg_param_at(alg, p); p++) {
-        rule->given[p] = e->param[p] != alg_param_at(alg, p)->preset;
-        rule->param[p] = rule->given[p] ? e->param[p] : 0;
+    rule.row = e->row;
+    rule.version = alg ? alg->version : 0;
+    rule.ns = ns;
+    for (int p = 0; alg && alg_param_at(alg, p); p++) { /* presets are not written */
+        rule.given[p] = e->param[p] != alg_param_at(alg, p)->preset;
+        rule.param[p] = rule.given[p] ? e->param[p] : 0;
     }
+    return rule;
 }
 
-/* Sets the notes of a rule. */
+/* Sets the notes of a rule about the other candidates. */
 static void set_notes(struct hud_team *team, const struct learn_cell *cell, int mpi,
                       struct rule *rule)
 {
     const struct learner *l = &cell->learner;
     int choice = hud_learner_choice(l), next = hud_learner_runner_up(l);
 
-    rule->ns = hud_learner_ns(l, choice);
     rule->samples = (int)(hud_learner_samples(l) & INT_MAX);
     rule->runner_up = next >= 0 ? learn_candidate(team, cell->at, next)->row : -1;
     rule->runner_up_ns = next >= 0 ? hud_learner_ns(l, next) : 0;
@@ -132,11 +135,16 @@ static void set_notes(struct hud_team *team, const struct learn_cell *cell, int 
 void hud_learn_store(struct hud_team *team, const struct learn_cell *cell, int mpi)
 {
     struct hud_context *c = team->context;
-    struct rule rule = hud_wisdom_rule(&team->plan.shared->facts, cell->at);
+    int choice = hud_learner_choice(&cell->learner);
+    struct learner_winner before = hud_learner_before(&cell->learner);
+    struct rule rule = choice_rule(team, cell->at, choice, hud_learner_ns(&cell->learner, choice)),
+                other = { .kind = -1 };
 
-    set_choice(&rule, learn_candidate(team, cell->at, hud_learner_choice(&cell->learner)));
     set_notes(team, cell, mpi, &rule);
+    if (before.candidate >= 0)
+        other = choice_rule(team, cell->at, before.candidate, before.ns);
     pthread_mutex_lock(&c->lock);
-    hud_wisdom_store(&c->wisdom, &c->config, &rule, team->id.rank == 0);
+    hud_wisdom_store(&c->wisdom, &c->config, &rule, before.candidate >= 0 ? &other : NULL,
+                     team->id.rank == 0);
     pthread_mutex_unlock(&c->lock);
 }

@@ -39,11 +39,9 @@ bool hud_wisdom_line(const struct config *config, const struct rule *rule, struc
         hud_plan_params(config, rule, rule->row, param);
     *line = (struct wisdom_line){ .name = hud_wisdom_name(rule->row, param),
                                   .ns = short_ns(rule->ns),
-                                  .runner_up_ns = short_ns(rule->runner_up_ns),
                                   .min_ranks = (int32_t)rule->min_ranks,
                                   .max_ranks = (int32_t)rule->max_ranks,
                                   .nodes = rule->nodes,
-                                  .runner_up = (int16_t)rule->runner_up,
                                   .oversubscribed = (int8_t)rule->oversubscribed,
                                   .divided = (int8_t)rule->divided,
                                   .kind = (uint8_t)rule->kind,
@@ -83,21 +81,27 @@ static bool has_room(struct wisdom *w, int more)
     return line != NULL;
 }
 
+/* Drops the decisions for the file that serve the same calls. */
+static void drop_own(struct wisdom *w, const struct rule *rule)
+{
+    int left = 0;
+
+    for (int i = 0; i < w->owns; i++)
+        if (!hud_rule_same_calls(&w->own[i], rule))
+            w->own[left++] = w->own[i];
+    w->owns = left;
+}
+
 /* Keeps a decision for the file. */
 static void keep_own(struct wisdom *w, const struct rule *rule)
 {
-    int i = 0;
+    struct rule *own =
+        w->owns < WISDOM_OWN ? grow(w->own, sizeof *own, w->owns, 1, &w->own_room) : NULL;
 
-    while (i < w->owns && !hud_rule_same_calls(&w->own[i], rule))
-        i++;
-    if (i == WISDOM_OWN)
-        return;
-    struct rule *own = grow(w->own, sizeof *own, w->owns, 1, &w->own_room);
     if (!own)
         return;
     w->own = own;
-    w->owns += i == w->owns;
-    w->own[i] = *rule;
+    w->own[w->owns++] = *rule;
 }
 
 struct rule hud_wisdom_rule(const struct plan_facts *facts, int at)
@@ -128,22 +132,35 @@ struct rule hud_wisdom_rule(const struct plan_facts *facts, int at)
     return rule;
 }
 
-void hud_wisdom_store(struct wisdom *w, const struct config *config, const struct rule *rule,
-                      bool writes)
+/* Drops this program's lines about a cell. */
+static void drop_lines(struct wisdom *w, const struct wisdom_line *line)
 {
-    struct wisdom_line line;
-    int i = w->from_file;
+    int left = w->from_file;
 
-    if (!hud_wisdom_line(config, rule, &line))
+    for (int i = w->from_file; i < w->lines; i++)
+        if (!same_cells(&w->line[i], line))
+            w->line[left++] = w->line[i];
+    w->lines = left;
+}
+
+void hud_wisdom_store(struct wisdom *w, const struct config *config, const struct rule *rule,
+                      const struct rule *before, bool writes)
+{
+    struct wisdom_line line, other;
+    bool two = before && hud_wisdom_line(config, before, &other);
+
+    if (!hud_wisdom_line(config, rule, &line) || !has_room(w, 2))
         return;
-    if (writes)
+    if (writes) {
+        drop_own(w, rule);
         keep_own(w, rule);
-    while (i < w->lines && !same_cells(&w->line[i], &line))
-        i++;
-    if (i == w->lines && !has_room(w, 1))
-        return;
-    w->lines += i == w->lines;
-    w->line[i] = line;
+        if (two)
+            keep_own(w, before);
+    }
+    drop_lines(w, &line);
+    if (two)
+        w->line[w->lines++] = other;
+    w->line[w->lines++] = line;
 }
 
 void hud_wisdom_add_file(struct wisdom *w, const struct wisdom_line *line, int lines)
@@ -182,15 +199,16 @@ int hud_wisdom_select(const struct wisdom *w, const struct plan_facts *facts,
 
 static void tabulate(const struct wisdom_line *line, struct wisdom_table *table)
 {
-    const struct wisdom_known known = { .name = line->name,
-                                        .ns = line->ns,
-                                        .runner_up_ns = line->runner_up_ns,
-                                        .runner_up = line->runner_up };
-
     for (int axis = 0; axis < PLAN_AXES / COLL_KINDS; axis++)
         for (int class = line->first_class; (line->axes >> axis & 1) && class <= line->last_class;
-             class ++)
-            table->known[(axis * COLL_KINDS + line->kind) * PLAN_CLASSES + class] = known;
+             class ++) {
+            struct wisdom_known *known =
+                &table->known[(axis * COLL_KINDS + line->kind) * PLAN_CLASSES + class];
+            known->before_name = known->name;
+            known->before_ns = known->ns;
+            known->name = line->name;
+            known->ns = line->ns;
+        }
 }
 
 void hud_wisdom_tabulate(const struct wisdom_line *line, int lines, const struct plan_facts *facts,

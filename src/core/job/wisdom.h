@@ -5,6 +5,9 @@
  *
  * Line      A rule in compact form: the teams, the sizes, the choice and its time.  A decision of a
  *           team is a line about one cell.  A line of a file may cover several cells.
+ * States    Of lines about a cell the last two count.  The earlier one is the winner in another
+ *           state of the machine, since a virtual machine may move its cores apart.  A new team
+ *           verifies the last winner, and then compares both (core/plan/learner.h).
  * Shape     the number of ranks, and where they are, or their number of nodes.  Whether ranks can
  *           reach each other's memory is no part: a team ignores a candidate that it does not have.
  * Sharing   The ranks of a new team know different things.  Its rank 0 writes the lines about such
@@ -22,10 +25,9 @@
 enum { WISDOM_OWN = 4096 }; /* decisions that a context keeps for the file, at most */
 
 struct wisdom_line {
-    uint32_t name;             /* of the choice (hud_wisdom_name) */
-    uint32_t ns, runner_up_ns; /* of a call, at most 4.29 s; 0: not known */
+    uint32_t name; /* of the choice (hud_wisdom_name) */
+    uint32_t ns;   /* of a call, at most 4.29 s; 0: not known */
     int32_t min_ranks, max_ranks, nodes;
-    int16_t runner_up;              /* row of alg.def, or -1, if runner_up_ns is not 0 */
     int8_t oversubscribed, divided; /* as in struct rule */
     uint8_t kind;                   /* enum coll_kind */
     uint8_t axes;                   /* a bit for each axis / COLL_KINDS */
@@ -40,7 +42,7 @@ struct wisdom_area {
 };
 
 struct wisdom {
-    struct wisdom_line *line; /* of two lines about a cell the later one counts */
+    struct wisdom_line *line;
     int lines, room;
     int from_file;    /* the first lines, which are of the file */
     struct rule *own; /* decisions of teams with this rank as rank 0, to be written to the file */
@@ -58,10 +60,11 @@ bool hud_wisdom_line(const struct config *config, const struct rule *rule,
 
 /* Returns a rule about a cell of teams of a shape, with today's date and without a choice. */
 struct rule hud_wisdom_rule(const struct plan_facts *facts, int at);
-/* Stores a decision about a cell, in place of an earlier decision.  writes: this rank has to write
- * the decision to the file.  Does nothing if memory runs out. */
+/* Stores a decision about a cell, in place of earlier decisions.  before: the winner in another
+ * state of the machine, or NULL.  writes: this rank has to write both to the file.  Does nothing if
+ * memory runs out. */
 void hud_wisdom_store(struct wisdom *wisdom, const struct config *config, const struct rule *rule,
-                      bool writes);
+                      const struct rule *before, bool writes);
 /* Puts lines of the file before the others. */
 void hud_wisdom_add_file(struct wisdom *wisdom, const struct wisdom_line *line, int lines);
 /* Copies the lines about such teams to `to`, or all lines if facts is NULL.  Returns their number.

@@ -38,7 +38,7 @@ static bool same_choice(const struct rule *a, const struct rule *b)
            memcmp(a->param, b->param, sizeof a->param) == 0;
 }
 
-/* Returns the usable rule with the same conditions, or NULL. */
+/* Returns the first usable rule with the same conditions: the last decision; or NULL. */
 static const struct rule *find(const struct rule *rule, int rules, const struct rule *like)
 {
     for (int i = 0; i < rules; i++)
@@ -47,8 +47,8 @@ static const struct rule *find(const struct rule *rule, int rules, const struct 
     return NULL;
 }
 
-/* Returns whether an old rule has the choice of a new rule, from as many samples, on the same day.
- * If several teams of a job learn the same, only the first team then writes. */
+/* Returns whether an old decision has the choice of a new one, from as many samples, on the same
+ * day.  If several teams of a job learn the same, only the first team then writes. */
 static bool is_known(const struct rule *old, const struct rule *rule)
 {
     return old && same_choice(old, rule) && strcmp(old->date, rule->date) == 0 &&
@@ -63,12 +63,34 @@ static const char *next_line(const char *text, const char *end)
     return newline ? newline + 1 : end;
 }
 
-/* Returns whether an old rule remains, which a new rule does not replace. */
-static bool remains(const struct rule *old, const struct rule *rule, int rules)
-{
-    const struct rule *own = is_current(old) ? find(rule, rules, old) : NULL;
+/* The rules of the old text, and the new ones. */
+struct sides {
+    const struct rules *kept;
+    const struct rule *rule;
+    int rules;
+};
 
-    return !own || is_known(old, own);
+/* Returns the last old decision for the same calls with another choice, or NULL. */
+static const struct rule *find_other(const struct rules *kept, const struct rule *rule)
+{
+    for (int i = 0; i < kept->count; i++)
+        if (hud_rule_same_calls(&kept->rule[i], rule) && is_current(&kept->rule[i]) &&
+            !same_choice(&kept->rule[i], rule))
+            return &kept->rule[i];
+    return NULL;
+}
+
+/* Returns whether an old rule remains.  New rules replace the old rules about their calls.  But a
+ * single new rule, of a program for which the machine had a single state, leaves the last old rule
+ * with another choice. */
+static bool remains(const struct sides *s, const struct rule *old)
+{
+    const struct rule *new = is_current(old) ? find(s->rule, s->rules, old) : NULL;
+
+    if (!new || is_known(find(s->kept->rule, s->kept->count, old), new))
+        return true;
+    int later = s->rules - (int)(new + 1 - s->rule);
+    return !find(new + 1, later, old) && old == find_other(s->kept, new);
 }
 
 static void find_date(const char *line, char date[RULE_DATE])
@@ -101,9 +123,10 @@ static bool is_of_another_version(const char *text, size_t bytes, char date[RULE
 }
 
 /* Adds the remaining lines of the old text, either the rules or the other lines. */
-static int add_kept(bool rules_only, const char *text, const char *end, const struct rules *kept,
-                    const struct rule *rule, int rules, struct piece *piece)
+static int add_kept(bool rules_only, const char *text, const char *end, const struct sides *s,
+                    struct piece *piece)
 {
+    const struct rules *kept = s->kept;
     const char *next;
     int count = 0, i = 0;
 
@@ -114,7 +137,7 @@ static int add_kept(bool rules_only, const char *text, const char *end, const st
         if (is_rule)
             memcpy(one.date, kept->rule[i].date, RULE_DATE);
         if (is_rule == rules_only &&
-            (is_rule ? remains(&kept->rule[i], rule, rules)
+            (is_rule ? remains(s, &kept->rule[i])
                      : is_of_another_version(text, one.bytes - 1, one.date)))
             piece[count++] = one;
         i += is_rule;
@@ -189,13 +212,14 @@ static size_t count_lines(const char *text, const char *end)
 ssize_t hud_wisdom_merge(const char *machine, const char *old, size_t old_bytes,
                          const struct rules *kept, const struct rule *rule, int rules, char *to)
 {
+    const struct sides sides = { kept, rule, rules };
     const char *end = old + old_bytes;
     struct piece *piece = malloc(((size_t)rules + count_lines(old, end)) * sizeof *piece);
     char line[RULE_LINE];
     int count = 0;
 
     for (int i = 0; piece && i < rules; i++) {
-        if (is_known(find(kept->rule, kept->count, &rule[i]), &rule[i]) ||
+        if (is_known(find(kept->rule, kept->count, &rule[i]), find(rule, rules, &rule[i])) ||
             !hud_rule_write(&rule[i], line, sizeof line))
             continue;
         piece[count] = (struct piece){ .bytes = strlen(line) + 1, .rule = &rule[i] };
@@ -203,9 +227,9 @@ ssize_t hud_wisdom_merge(const char *machine, const char *old, size_t old_bytes,
     }
     bool changes = count > 0;
     if (changes) {
-        count += add_kept(true, old, end, kept, rule, rules, piece + count);
+        count += add_kept(true, old, end, &sides, piece + count);
         /* these last, since hud_rules_read_some ends after some that it does not understand */
-        count += add_kept(false, old, end, kept, rule, rules, piece + count);
+        count += add_kept(false, old, end, &sides, piece + count);
     }
     ssize_t bytes = !piece ? -1 : changes ? put_all(machine, piece, count, to) : 0;
     free(piece);

@@ -1,96 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* learner.c - see learner.h. */
-#include "core/plan/learner.h"
+#include "core/plan/learner_times.h"
 
 #include <stddef.h>
 
 enum {
     WARM_UP_SAMPLES = 4,
     COMPARE_SWEEPS = 4,
-    BUDGET_PERCENT = 3,
-    UNKNOWN_PERCENT = 150,
     KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
     KEPT_PERCENT_MPI = 97
 };
 
-static const uint64_t ALLOWANCE_NS = 1000000, LONG_NS = 20000,
-                      LONGEST_NS = UINT64_C(1) << 44; /* keeps sums and products in 64 bits */
+static const uint64_t LONG_NS = 20000;
 
 /* Each team has a cell for each class of sizes, so cells must stay small. */
 _Static_assert(sizeof(struct learner) <= 256, "size of a cell");
 _Static_assert(LEARNER_CANDIDATES <= LEARNER_BATCH && LEARNER_CANDIDATES <= 8, "a sweep");
-
-/* ---- times ---- */
-
-static uint64_t min_ns(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t lower_quartile(const uint64_t ns[], int count)
-{
-    uint64_t sorted[LEARNER_BATCH] = { 0 };
-
-    for (int i = 0; i < count; i++) {
-        int at = i;
-        for (; at > 0 && sorted[at - 1] > ns[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = ns[i];
-    }
-    return min_ns(sorted[count / 4], LONGEST_NS);
-}
-
-/* Returns the time of a candidate that has been measured. */
-static uint64_t measured(const struct learner *l, int candidate)
-{
-    uint64_t ns = l->low_ns[candidate][l->count[candidate] >= 4];
-
-    if (l->phase == LEARNER_DECIDED && candidate == l->present)
-        return l->winner[0].ns;
-    return candidate == l->first && l->count[candidate] < 2 ? min_ns(ns, l->first_ns) : ns;
-}
-
-static uint64_t expected(const struct learner *l, int candidate)
-{
-    uint64_t unknown = measured(l, l->present) * UNKNOWN_PERCENT / 100;
-
-    if (l->count[candidate] > 0 || candidate == l->first)
-        return measured(l, candidate);
-    uint64_t percent = l->predicted_percent[candidate];
-    return percent != 0 ? l->first_ns * percent / 100 : unknown;
-}
-
-static bool near(uint64_t a, uint64_t b)
-{
-    return a * 4 <= b * 5 && b * 4 <= a * 5;
-}
-
-/* Returns the time lost in a turn of a candidate whose calls take `ns` each. */
-static uint64_t loss(const struct learner *l, int candidate, uint64_t ns)
-{
-    return candidate != l->present ? 2 * (ns - min_ns(ns, measured(l, l->present))) : 0;
-}
-
-/* ---- the budget ---- */
-
-static uint64_t saved_per_call(const struct learner *l)
-{
-    return l->first_ns - min_ns(l->first_ns, measured(l, l->present));
-}
-
-/* Returns how many calls the present choice must make before a turn of the candidate. */
-static uint32_t calls_to_wait(const struct learner *l, int candidate)
-{
-    uint64_t spent = l->lost_ns + l->charged_ns + loss(l, candidate, expected(l, candidate)),
-             may = l->taken_ns / 100 * BUDGET_PERCENT + ALLOWANCE_NS + l->saved_ns,
-             per_call = measured(l, l->present) * BUDGET_PERCENT + saved_per_call(l) * 100;
-
-    if (l->unlimited || spent <= may || loss(l, candidate, expected(l, candidate)) == 0)
-        return 0;
-    per_call = per_call != 0 ? per_call : 1;
-    uint64_t calls = ((spent - may) * 100 + per_call - 1) / per_call;
-    return calls < UINT32_MAX ? (uint32_t)calls : UINT32_MAX;
-}
 
 /* ---- trials ---- */
 
@@ -138,6 +63,12 @@ static void order_sweep(struct learner *l)
     }
 }
 
+static void set_decided(struct learner *l)
+{
+    l->phase = LEARNER_DECIDED;
+    l->decisions++;
+}
+
 static void decide(struct learner *l)
 {
     uint64_t ns = measured(l, l->present), next = UINT64_MAX;
@@ -148,14 +79,13 @@ static void decide(struct learner *l)
     for (int c = 0; c < LEARNER_CANDIDATES; c++) {
         if (c == l->present || l->count[c] == 0)
             continue;
-        uint64_t percent = measured(l, c) * 100 / (ns != 0 ? ns : 1);
-        l->predicted_percent[c] = percent < UINT16_MAX ? (uint16_t)percent : UINT16_MAX;
+        l->predicted_percent[c] = percent_of(measured(l, c), ns);
         if (measured(l, c) < next) {
             next = measured(l, c);
             l->runner_up = (int8_t)c;
         }
     }
-    l->phase = LEARNER_DECIDED;
+    set_decided(l);
 }
 
 /* Starts a trial of the candidates that are left.  ns: the present choice's time. */
@@ -209,7 +139,7 @@ static void end_comparison(struct learner *l)
         exchange_winners(l);
     l->winner[0].ns = ns;
     l->runner_up = l->winner[1].candidate;
-    l->phase = LEARNER_DECIDED;
+    set_decided(l);
 }
 
 static void end_sweep(struct learner *l)
@@ -270,6 +200,8 @@ static void take_batch(struct learner *l, const uint64_t ns[])
 
 /* ---- decided cells ---- */
 
+/* Opens a cell.  Measures nothing if the last winner has the speed again that it had at an earlier
+ * time. */
 static void open_again(struct learner *l, uint64_t ns)
 {
     int last = l->winner[0].candidate, before = l->winner[1].candidate;
@@ -283,7 +215,7 @@ static void open_again(struct learner *l, uint64_t ns)
         start_all(l, ns);
 }
 
-/* Takes the lower quartile of a batch of a decided cell. */
+/* Compares the lower quartile of a batch with the record. */
 static void watch(struct learner *l, uint64_t ns)
 {
     uint64_t *record = &l->winner[0].ns;
@@ -293,6 +225,8 @@ static void watch(struct learner *l, uint64_t ns)
     bool again = changed != 0 && changed == l->changed;
 
     l->changed = (int8_t)changed;
+    if (changed == 0 || again)
+        l->phase = LEARNER_DECIDED; /* of a known choice: verified, or opened below */
     if (again)
         open_again(l, ns);
     else if (changed == 0 && l->batch == LEARNER_BATCH)
@@ -314,19 +248,23 @@ void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
         l->predicted_percent[c] = predicted_percent[c];
 }
 
-void hud_learner_known(struct learner *l, int candidates, int choice, int mpi, uint64_t ns,
-                       int runner_up)
+void hud_learner_known(struct learner *l, int candidates, int mpi, struct learner_winner last,
+                       struct learner_winner before)
 {
-    hud_learner_begin(l, candidates, choice, mpi, NULL);
-    l->phase = LEARNER_DECIDED;
-    l->winner[0] = (struct learner_winner){ min_ns(ns, LONGEST_NS), (int8_t)choice };
-    l->winner[1].candidate = l->runner_up = (int8_t)runner_up;
+    hud_learner_begin(l, candidates, last.candidate, mpi, NULL);
+    l->phase = LEARNER_VERIFIES;
+    last.ns = min_ns(last.ns, LONGEST_NS);
+    before.ns = min_ns(before.ns, LONGEST_NS);
+    l->winner[0] = last;
+    l->winner[1] = before;
+    if (before.candidate >= 0 && before.candidate != last.candidate)
+        l->predicted_percent[before.candidate] = percent_of(before.ns, last.ns);
 }
 
 /* Returns whether the batch must be agreed before the next call. */
 static bool is_due(const struct learner *l)
 {
-    if (l->phase == LEARNER_WARMS)
+    if (l->phase == LEARNER_WARMS || l->phase == LEARNER_VERIFIES)
         return l->batch == WARM_UP_SAMPLES;
     if (l->phase == LEARNER_DECIDED)
         return l->batch >= (l->winner[0].ns < LONG_NS ? LEARNER_BATCH : LEARNER_BATCH_OF_LONG);
@@ -367,10 +305,12 @@ struct learner_step hud_learner_next(struct learner *l)
         return step;
     if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES)
         return next_of_trial(l);
-    if (l->phase == LEARNER_DECIDED)
-        l->taken_ns += l->winner[0].ns * LEARNER_EVERY;
-    else if (++l->calls <= LEARNER_WARM_UP - WARM_UP_SAMPLES)
+    if (has_record(l))
+        l->taken_ns += l->winner[0].ns * (l->phase == LEARNER_DECIDED ? LEARNER_EVERY : 1);
+    if (l->phase != LEARNER_DECIDED && l->calls < LEARNER_WARM_UP - WARM_UP_SAMPLES) {
+        l->calls++;
         return step;
+    }
     step.sample = l->batch++;
     return step;
 }
@@ -382,7 +322,7 @@ void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH])
     l->samples += l->batch;
     if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES) {
         take_batch(l, ns);
-    } else if (l->phase == LEARNER_DECIDED) {
+    } else if (has_record(l)) {
         watch(l, quartile);
     } else {
         l->taken_ns = quartile * LEARNER_WARM_UP;

@@ -9,6 +9,10 @@
  *           (hud_learner_agreed).  The learner is a pure function of those times.  So all ranks
  *           choose the same candidate for each call.
  * Warm-up   The present choice makes the first LEARNER_WARM_UP calls.  The last 4 are samples.
+ * Known     A cell that an earlier run has decided begins with the last winners of that run.  The
+ *           last one is the present choice, and its time the record.  The machine may be in another
+ *           state than then, so the choice is verified: after the warm-up the cell is decided, or
+ *           opened again as by the watch, with batches of 4 samples of calls in a row.
  * Turn      Two calls of a candidate in a row.  The first call pays for the change: for the
  *           handover of windows and for cold lines.  The second call is a sample.
  * Sweep     A turn of each candidate that has not been dropped.  In the first sweep the likeliest
@@ -55,7 +59,8 @@
  *   4. With constant costs, the slowest of 6 candidates as the first choice is replaced within 200
  *      calls by a candidate that takes at most 1 / 0.95 of the best candidate's time.
  *   5. If a machine returns to a state whose winner the cell remembers, calls of 20 us or longer
- *      have the better winner within 500 calls, and other calls within 3100.
+ *      have the better winner within 500 calls, and other calls within 3100.  A cell with known
+ *      winners has the better one within LEARNER_WARM_UP + 4 + 4 calls.
  *   6. With constant costs and 7 candidates that differ by more than 5 %, all calls take at most
  *      103 % of the time of the best candidate, 1 ms, and 200 calls of the first choice.
  */
@@ -74,7 +79,13 @@ enum {
     LEARNER_HOPELESS = 16
 };
 
-enum learner_phase { LEARNER_WARMS, LEARNER_TRIES, LEARNER_COMPARES, LEARNER_DECIDED };
+enum learner_phase {
+    LEARNER_WARMS,
+    LEARNER_VERIFIES, /* a known choice */
+    LEARNER_TRIES,
+    LEARNER_COMPARES, /* the last two winners */
+    LEARNER_DECIDED
+};
 
 struct learner_winner {
     uint64_t ns;
@@ -95,6 +106,7 @@ struct learner {
     uint8_t phase, candidates, left;       /* left: a bit for each candidate in the trial */
     uint8_t turns, turn, sweep, batch;     /* turn: the next one; batch: samples not agreed yet */
     uint8_t calls;                         /* calls made of the warm-up, or of the turn */
+    uint8_t decisions;                     /* by measurement, modulo 256 */
     int8_t present, first, mpi, runner_up; /* candidates, or -1 */
     int8_t changed; /* 1, -1: the last batch of a decided cell was slower, faster */
     bool unlimited; /* no budget: turns do not wait.  The caller sets it after the beginning */
@@ -110,9 +122,10 @@ struct learner_step {
  * predicted_percent: of the present choice's time, for each candidate, 0 if unknown; or NULL. */
 void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
                        const uint16_t predicted_percent[]);
-/* Starts a cell that an earlier run has decided.  runner_up may be -1. */
-void hud_learner_known(struct learner *l, int candidates, int choice, int mpi, uint64_t ns,
-                       int runner_up);
+/* Starts a cell that an earlier run has decided.  last: its winner.  before: its winner in another
+ * state of the machine, or the candidate -1. */
+void hud_learner_known(struct learner *l, int candidates, int mpi, struct learner_winner last,
+                       struct learner_winner before);
 
 /* Returns the step for a call.  The caller asks at each call, or at one call in LEARNER_EVERY if
  * the cell is decided. */
@@ -123,6 +136,19 @@ void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH]);
 static inline bool hud_learner_decided(const struct learner *l)
 {
     return l->phase == LEARNER_DECIDED;
+}
+
+/* Returns the number of decisions from measurements, modulo 256.  A change tells the caller that
+ * there is something to store. */
+static inline int hud_learner_decisions(const struct learner *l)
+{
+    return l->decisions;
+}
+
+/* Returns the winner in another state of the machine, or the candidate -1. */
+static inline struct learner_winner hud_learner_before(const struct learner *l)
+{
+    return l->winner[1];
 }
 
 /* Returns the present choice. */

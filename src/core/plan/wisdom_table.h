@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wisdom_table.h - the choices that rank 0 of a new team already knows for the team's cells
- * (core/job/wisdom.h).  All ranks have the same table. */
+ * (core/job/wisdom.h).  All ranks have the same table.  before: the choice in another state of the
+ * machine, such as with ranks further apart. */
 #ifndef HUD_WISDOM_TABLE_H
 #define HUD_WISDOM_TABLE_H
 
@@ -8,9 +9,8 @@
 
 struct wisdom_table {
     struct wisdom_known {
-        uint32_t name;             /* of an entry (hud_wisdom_name); 0: unknown */
-        uint32_t ns, runner_up_ns; /* of a call, at most 4.29 s; 0: not known */
-        int16_t runner_up;         /* row of alg.def, or -1, if runner_up_ns is not 0 */
+        uint32_t name, before_name; /* of entries (hud_wisdom_name); 0: unknown */
+        uint32_t ns, before_ns;     /* of a call, at most 4.29 s; 0: not known */
     } known[PLAN_CELLS];
 };
 

@@ -123,30 +123,45 @@ static void share(struct hud_team *team)
     hud_span_call_own(team, NET_BCAST, &call);
 }
 
-/* Stores a decision, for later spans of this shape and, on rank 0, for later programs. */
-static void store(struct hud_team *team, const struct span_cell *cell)
+/* Returns the rule of a cell that has such a choice. */
+static struct rule choice_rule(const struct span_learn *l, const struct span_cell *cell,
+                               int candidate, uint64_t ns)
 {
-    struct hud_context *c = team->context;
-    const struct learner *l = &cell->learner;
-    int choice = hud_learner_choice(l), next = hud_learner_runner_up(l);
-    const struct span_choice *it = &cell->choice[choice];
-    struct rule rule = hud_wisdom_rule(&team->hooks.span->learn->facts, cell->at);
+    const struct span_choice *it = &cell->choice[candidate];
+    struct rule rule = hud_wisdom_rule(&l->facts, cell->at);
 
     rule.row = it->tag;
     rule.version = it->tag >= 0 ? hud_shm_nodes_algs[it->tag]->version : 0;
+    rule.ns = ns;
     for (int p = 0; p < SPAN_PARAMS && it->tag >= 0; p++) {
         rule.given[p] = it->param[p] != SPAN_AUTO;
         rule.param[p] = rule.given[p] ? it->param[p] : 0;
     }
-    rule.ns = hud_learner_ns(l, choice);
+    return rule;
+}
+
+/* Stores a decision, for later spans of this shape and, on rank 0, for later programs. */
+static void store(struct hud_team *team, const struct span_cell *cell)
+{
+    struct hud_context *c = team->context;
+    const struct span_learn *s = team->hooks.span->learn;
+    const struct learner *l = &cell->learner;
+    int choice = hud_learner_choice(l), next = hud_learner_runner_up(l);
+    struct learner_winner before = hud_learner_before(l);
+    struct rule rule = choice_rule(s, cell, choice, hud_learner_ns(l, choice)),
+                other = { .kind = -1 };
+
     rule.samples = (int)(hud_learner_samples(l) & INT_MAX);
     rule.runner_up = next >= 0 ? cell->choice[next].tag : -1;
     rule.runner_up_ns = next >= 0 ? hud_learner_ns(l, next) : 0;
     rule.mpi_ns = cell->mpi >= 0 ? hud_learner_ns(l, cell->mpi) : 0;
     rule.before = choice != cell->first ? cell->choice[cell->first].tag : -1;
     rule.before_ns = choice != cell->first ? hud_learner_ns(l, cell->first) : 0;
+    if (before.candidate >= 0)
+        other = choice_rule(s, cell, before.candidate, before.ns);
     pthread_mutex_lock(&c->lock);
-    hud_wisdom_store(&c->wisdom, &c->config, &rule, team->id.rank == 0);
+    hud_wisdom_store(&c->wisdom, &c->config, &rule, before.candidate >= 0 ? &other : NULL,
+                     team->id.rank == 0);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -183,12 +198,10 @@ static int agree(struct hud_team *team, struct span_cell *cell)
     int status = hud_span_call_own(team, NET_ALLREDUCE, &call);
     if (status != HUD_OK)
         return status;
-    bool was = hud_learner_decided(&cell->learner);
-    int choice = hud_learner_choice(&cell->learner);
+    int decisions = hud_learner_decisions(&cell->learner);
     hud_learner_agreed(&cell->learner, cell->ns);
     memset(cell->ns, 0, sizeof cell->ns);
-    if (hud_learner_decided(&cell->learner) &&
-        (!was || choice != hud_learner_choice(&cell->learner))) {
+    if (decisions != hud_learner_decisions(&cell->learner)) {
         cell->learned = true;
         store(team, cell);
         report(team, cell);
@@ -228,7 +241,9 @@ static void open_cell(struct span *span, struct span_cell *cell, enum coll_kind 
         cell->choice[0] = cell->choice[is_known >= 0 ? is_known : 0];
         cell->count = is_known >= 0;
     } else if (is_known >= 0)
-        hud_learner_known(&cell->learner, cell->count, is_known, mpi, known->ns, -1);
+        hud_learner_known(&cell->learner, cell->count, mpi,
+                          (struct learner_winner){ known->ns, (int8_t)is_known },
+                          (struct learner_winner){ 0, -1 });
     else if (!gains && mpi < 0)
         cell->count = 0;
     else

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_learner_known.c - the learner verifies what an earlier run has decided. */
+#include "cell.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* Starts cells with two known winners on a machine in either state, or in a third one. */
+static void known_choice_is_verified(void **state)
+{
+    static const uint64_t fast[] = { 1, 3, 5 };
+    static const uint64_t times[] = { 500, 20 * US, 2 * MS };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        for (unsigned now = 0; now < 2; now++) {
+            uint64_t ns = times[i];
+            const uint64_t base[] = { fast[now] * ns, fast[1 - now] * ns, 5 * ns };
+            struct cell c;
+            cell_begin(&c, 3, 0, -1, base, NULL);
+            hud_learner_known(&c.l, 3, -1, (struct learner_winner){ ns, 0 },
+                              (struct learner_winner){ ns, 1 });
+            int before = hud_learner_decisions(&c.l);
+            while (hud_learner_choice(&c.l) != (int)now)
+                cell_make(&c);
+            assert_true(c.calls <= LEARNER_WARM_UP + 4 + 4 + 1);
+            cell_decide(&c);
+            assert_true(c.calls <= LEARNER_WARM_UP + 4 + 16 + 1);
+            assert_int_equal(hud_learner_choice(&c.l), now);
+            assert_int_equal(hud_learner_before(&c.l).candidate, 1 - now);
+            assert_int_equal(hud_learner_before(&c.l).ns, ns);
+            assert_int_equal(c.made[2], 0);
+            assert_int_equal(hud_learner_decisions(&c.l) - before, now);
+        }
+}
+
+static void known_choice_of_an_unknown_state_is_tried_anew(void **state)
+{
+    static const uint64_t base[] = { 3 * MS, 4 * MS, 2 * MS };
+    struct cell c;
+
+    (void)state;
+    cell_begin(&c, 3, 0, -1, base, NULL);
+    hud_learner_known(&c.l, 3, -1, (struct learner_winner){ MS, 0 },
+                      (struct learner_winner){ MS, 1 });
+    cell_decide(&c);
+    assert_int_equal(hud_learner_choice(&c.l), 2);
+    assert_int_equal(hud_learner_before(&c.l).candidate, 0);
+}
+
+/* Lets the first batch of the verification be slow. */
+static uint64_t interrupted(const struct cell *c, int candidate)
+{
+    return c->base[candidate] * (c->calls >= 8 && c->calls < 12 ? 10 : 1);
+}
+
+static void interrupted_verification_is_repeated(void **state)
+{
+    static const uint64_t base[] = { MS, 2 * MS, 2 * MS };
+    struct cell c;
+
+    (void)state;
+    cell_begin(&c, 3, 0, -1, base, NULL);
+    c.cost = interrupted;
+    hud_learner_known(&c.l, 3, -1, (struct learner_winner){ MS, 0 },
+                      (struct learner_winner){ 0, -1 });
+    assert_int_equal(cell_decide(&c), LEARNER_WARM_UP + 4 + 1);
+    assert_int_equal(c.made[1] + c.made[2], 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_choice_is_verified),
+        cmocka_unit_test(known_choice_of_an_unknown_state_is_tried_anew),
+        cmocka_unit_test(interrupted_verification_is_repeated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
