@@ -200,8 +200,7 @@ static void take_batch(struct learner *l, const uint64_t ns[])
 
 /* ---- decided cells ---- */
 
-/* Opens a cell.  Measures nothing if the last winner has the speed again that it had at an earlier
- * time. */
+/* Opens a cell.  Measures nothing if the last winner is as fast as at an earlier time. */
 static void open_again(struct learner *l, uint64_t ns)
 {
     int last = l->winner[0].candidate, before = l->winner[1].candidate;
