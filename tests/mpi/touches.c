@@ -146,8 +146,9 @@ static const struct collective {
 };
 
 /* Returns the page faults in a new communicator's calls after the first FIRST calls. All calls have
- * n bytes, and are from rank 0 or from all ranks in turn. The communicator is kept, so that the
- * next gets new memory. */
+ * n bytes, and are from rank 0 or from all ranks in turn. A barrier follows each of the first calls: a root that
+ * runs ahead would make more calls before the communicator is set up. The communicator is kept, so
+ * that the next gets new memory. */
 static int late_faults(const struct collective *what, int n, bool in_turn, int *last)
 {
     int late = 0;
@@ -158,6 +159,8 @@ static int late_faults(const struct collective *what, int n, bool in_turn, int *
         long before = faults();
         what->call(comm, n, in_turn ? call % world_size : 0);
         int now = (int)(faults() - before);
+        if (call <= FIRST)
+            MPI_Barrier(MPI_COMM_WORLD);
         if (call > FIRST && now != 0) {
             late += now;
             *last = call;
@@ -167,7 +170,8 @@ static int late_faults(const struct collective *what, int n, bool in_turn, int *
 }
 
 /* Checks a collective, on new communicators until one of them has no late fault. A first touch
- * happens on each communicator, but a busy kernel also unmaps pages at any time. */
+ * happens on each communicator. A long wait, which looks at other ranks' notes, touches pages once
+ * per process, and the kernel may unmap pages at any time. */
 static void first_calls(const struct collective *what, int n, bool in_turn)
 {
     int last = 0, late = 1;
