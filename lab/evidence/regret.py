@@ -35,8 +35,8 @@ from cli.common import rules
 
 TABLE = series.ROOT / "src" / "core" / "plan" / "builtin.rules"
 CELLS = [8, 16, 32, 64, 112, *(1 << bits for bits in range(7, 26))]  # classes of sizes (plan.h)
-DIRECT = ("single", "push")  # algorithms that need access to other ranks' memory
-KERNEL = ("single", "piece", "tiled")  # parameters of parts that the kernel copies
+DIRECT = ("cma_read", "cma_write")  # algorithms that need access to other ranks' memory
+KERNEL = ("cma", "piece", "tiled")  # parameters of parts that the kernel copies
 UNSIZED = ("barrier", "alltoallv", "gatherv", "scatterv")  # no rank knows the bytes of all
 NEAR_NS = 150  # below this line transfer the ranks share a cache
 CITED = 3  # maximum number of series that a rule names
