@@ -22,8 +22,8 @@
 enum { WISDOM_OWN = 4096 }; /* decisions that a context keeps for the file, at most */
 
 struct wisdom_line {
-    uint32_t name;             /* of the choice (hud_wisdom_name) */
-    uint32_t ns, runner_up_ns; /* of a call, at most 4.29 s; 0: not known */
+    uint32_t name;             /* the choice's (hud_wisdom_name) */
+    uint32_t ns, runner_up_ns; /* times of a call, at most 4.29 s; 0: not known */
     int32_t min_ranks, max_ranks, nodes;
     int16_t runner_up;              /* row of alg.def, or -1, if runner_up_ns is not 0 */
     int8_t oversubscribed, divided; /* as in struct rule */
@@ -40,7 +40,7 @@ struct wisdom_area {
 };
 
 struct wisdom {
-    struct wisdom_line *line; /* of two lines about a cell the later one counts */
+    struct wisdom_line *line; /* the later of two lines about a cell counts */
     int lines, room;
     int from_file;    /* the first lines, which are of the file */
     struct rule *own; /* decisions of teams with this rank as rank 0, to be written to the file */

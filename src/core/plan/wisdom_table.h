@@ -8,8 +8,8 @@
 
 struct wisdom_table {
     struct wisdom_known {
-        uint32_t name;             /* of an entry (hud_wisdom_name); 0: unknown */
-        uint32_t ns, runner_up_ns; /* of a call, at most 4.29 s; 0: not known */
+        uint32_t name;             /* an entry's (hud_wisdom_name); 0: unknown */
+        uint32_t ns, runner_up_ns; /* times of a call, at most 4.29 s; 0: not known */
         int16_t runner_up;         /* row of alg.def, or -1, if runner_up_ns is not 0 */
     } known[PLAN_CELLS];
 };
