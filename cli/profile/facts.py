@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a profile has, as plain data: the table, the JSON and the page are made of it."""
+"""
+Computes the figures of a profile, as the dictionary that --json prints.  The table and the page are
+formatted from the same dictionary.
+"""
 
 from __future__ import annotations
 
