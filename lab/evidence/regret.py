@@ -318,12 +318,12 @@ def cite(path, every):
         some = measured or [n for n, _ in counts.most_common()]
         named = sorted(some[:CITED], key=lambda number: int(number[1:]))
         notes[rules.line_text(rule.line)] = ",".join(named) or PRIOR
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = rules.lines_in(path.read_text(encoding="utf-8"))
     for index, text in enumerate(lines):
         line = rules.parse(text)
         if line:
             note = {"evidence": notes[rules.line_text(line)]}
-            lines[index] = rules.line_text(line._replace(notes=note))
+            lines[index] = rules.folded(line._replace(notes=note))
     return "\n".join(lines)
 
 
