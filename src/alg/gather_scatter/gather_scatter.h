@@ -65,28 +65,22 @@ enum gather_scatter_param {
 
 static const struct alg_param gather_scatter_params[] = {
     [GATHER_SCATTER_TILE] = { "tile", "B",
-                              "bytes of a tile, the unit of the exchange; 0: a quarter of the "
-                              "window",
-                              0, 1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },
+                              "bytes of a tile of the exchange; 0: a quarter of the window", 0,
+                              1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },
     [GATHER_SCATTER_BUDGET] = { "budget", "B",
-                                "bytes of a rank's window, used up to the rank's share of the L3 "
-                                "cache; "
+                                "bytes of a rank's window, used up to its share of the L3 cache; "
                                 "0: as much as the lease allows",
                                 0, 1 << 28, 128 << 10, NULL, .tune = "512K" },
     [GATHER_SCATTER_CMA] = { "cma", "B",
-                             "minimum bytes of a block that the kernel copies; 0: the kernel "
-                             "copies "
-                             "none",
-                             0, 1 << 30, 0, NULL, .per_call = true, .tune = "256K" },
+                             "minimum bytes of a block that the kernel copies; 0: no block", 0,
+                             1 << 30, 0, NULL, .per_call = true, .tune = "256K" },
     [GATHER_SCATTER_PIECE] = { "piece", "B",
-                               "bytes of one copy by the kernel, of a block of less than 2 MB; 0: "
-                               "the "
-                               "whole block",
+                               "bytes of one copy by the kernel, of a block of less than 2 MB; "
+                               "0: the whole block",
                                0, 1 << 30, 0, NULL, .per_call = true, .tune_with = "cma=8K" },
     [GATHER_SCATTER_TILED] = { "tiled", "B",
-                               "maximum bytes that pass through tiles while the kernel copies the "
-                               "other "
-                               "blocks",
+                               "maximum bytes that pass through tiles while the kernel copies "
+                               "the other blocks",
                                0, 1 << 30, 0, NULL, .per_call = true, .tune = "640K",
                                .tune_with = "cma=8K piece=64K" },
     { .name = NULL },
