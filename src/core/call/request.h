@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * requests.h - nonblocking and persistent calls, which run on a fiber.  The public calls on
+ * request.h - nonblocking and persistent calls, which run on a fiber.  The public calls on
  * requests are in request.c.
  */
-#ifndef HUD_REQUESTS_H
-#define HUD_REQUESTS_H
+#ifndef HUD_CORE_REQUEST_H
+#define HUD_CORE_REQUEST_H
 
 #include "core/team/team.h"
 
