@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 USUAL_NAME = "tuning.rules"
 MACHINE, NETWORK = "machine", "network"  # lines that are no rules
+FOLD = re.compile(r"\n(?![ \t]*->)")  # the end of a line that the next one does not continue
+WIDTH = 100
 WORD = re.compile(r'\s*([^\s=#]+)(?:=(?:"([^"]*)"|([^\s#]*)))?')
 
 
@@ -73,9 +75,20 @@ def line_text(line: Line) -> str:
     return " ".join([*words, *(["|", *notes] if notes else [])])
 
 
+def folded(line: Line) -> str:
+    """Formats the line as in the built-in table, where no line is longer than 100 columns."""
+    text = line_text(line)
+    return text if len(text) <= WIDTH else text.replace(" -> ", "\n    -> ", 1)
+
+
+def lines_in(text: str) -> list[str]:
+    """Returns the lines of a text.  A rule in two lines (`folded`) is one of them."""
+    return FOLD.split(text)
+
+
 def content_of(path: str) -> list[str]:
     with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read().split("\n")
+        return lines_in(file.read())
 
 
 def values_of(path: str, name: str) -> dict[str, str] | None:

@@ -12,6 +12,7 @@ from .totals import Row
 if TYPE_CHECKING:
     from .totals import Totals
 
+UNKNOWN_SHARE = 0.5  # share of a row's time; with more, its waiting is not known
 MEMORY = (
     "arena_bytes",
     "leased_bytes",
@@ -24,7 +25,7 @@ MEMORY = (
 
 
 def row_json(row: Row) -> dict[str, Any]:
-    split = row.unsplit <= 0.5 * row.seconds
+    split = row.unsplit <= UNKNOWN_SHARE * row.seconds
     return {
         "calls": row.calls,
         "handled": row.handled,

@@ -47,7 +47,7 @@ class Machine:
                 {} if self.settings_serve else {**dict.fromkeys(ours), "HUDDLE_TUNING": "off"}
             )
             # (ranks try single copy only if an algorithm needs it)
-            changed["HUDDLE_ALLTOALL"] = "single"
+            changed["HUDDLE_ALLTOALL"] = "cma_read"
             answer, self.said = layout.hear("team", "--ranks", "2", "--bind", "none", **changed)
             self.pair = answer["members"][0]["team"]
         return self.pair

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a profile has, as plain data: the table, the JSON and the page are made of it."""
+"""
+Computes the figures of a profile, as the dictionary that --json prints.  The table and the page are
+formatted from the same dictionary.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from ..common import exit_report
 from ..common.layout import Layout
 from ..common.sizes import written
+from ..common.statistics_json import row_json
 from ..common.totals import Totals
 from . import callers, estimate
 
 if TYPE_CHECKING:
     from ..common.records import Rank
     from ..common.totals import Row
-
-UNKNOWN_SHARE = 0.5  # of a row's time: beyond it, waiting is not told
 
 
 def class_text(number: int) -> str:
@@ -27,18 +29,9 @@ def class_text(number: int) -> str:
 
 
 def row_of(row: Row) -> dict[str, Any]:
-    known = row.unsplit <= UNKNOWN_SHARE * row.seconds
-    return {
-        "calls": row.calls,
-        "handled": row.handled,
-        "empty": row.empty,
-        "bytes": row.bytes,
-        "seconds": row.seconds,
-        "waiting_seconds": row.waiting if known else None,
-        "moving_seconds": row.seconds - row.waiting if known else None,
-        "longest_seconds": row.max_seconds,
-        "fell_back": dict(row.passed.most_common()),
-    }
+    figures = row_json(row)
+    figures["fell_back"] = figures.pop("passed")
+    return figures
 
 
 def listed(rows: dict[Any, Row], name: Callable[..., Any]) -> list[dict[str, Any]]:

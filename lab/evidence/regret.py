@@ -35,8 +35,8 @@ from cli.common import rules
 
 TABLE = series.ROOT / "src" / "core" / "plan" / "builtin.rules"
 CELLS = [8, 16, 32, 64, 112, *(1 << bits for bits in range(7, 26))]  # classes of sizes (plan.h)
-DIRECT = ("single", "push")  # algorithms that need access to other ranks' memory
-KERNEL = ("single", "piece", "tiled")  # parameters of parts that the kernel copies
+DIRECT = ("cma_read", "cma_write")  # algorithms that need access to other ranks' memory
+KERNEL = ("cma", "piece", "tiled")  # parameters of parts that the kernel copies
 UNSIZED = ("barrier", "alltoallv", "gatherv", "scatterv")  # no rank knows the bytes of all
 NEAR_NS = 150  # below this line transfer the ranks share a cache
 CITED = 3  # maximum number of series that a rule names
@@ -318,12 +318,12 @@ def cite(path, every):
         some = measured or [n for n, _ in counts.most_common()]
         named = sorted(some[:CITED], key=lambda number: int(number[1:]))
         notes[rules.line_text(rule.line)] = ",".join(named) or PRIOR
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = rules.lines_in(path.read_text(encoding="utf-8"))
     for index, text in enumerate(lines):
         line = rules.parse(text)
         if line:
             note = {"evidence": notes[rules.line_text(line)]}
-            lines[index] = rules.line_text(line._replace(notes=note))
+            lines[index] = rules.folded(line._replace(notes=note))
     return "\n".join(lines)
 
 

@@ -410,7 +410,7 @@ class Calls(unittest.TestCase):
         plain = machine("xeon-e5620")
         limited = changed(plain, ("copy", "kernel_process_gbps"), plain["copy"]["kernel_gbps"] / 8)
         enough = changed(plain, ("copy", "kernel_process_gbps"), 1000)
-        request = {"collective": "bcast", "algorithm": "single", "bytes": 1 << 20, "ranks": 3}
+        request = {"collective": "bcast", "algorithm": "cma_read", "bytes": 1 << 20, "ranks": 3}
         none, ample, little = (
             answer(machine=which, **request)["call"]["times"]["time_ns"]
             for which in (plain, enough, limited)

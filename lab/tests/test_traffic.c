@@ -31,9 +31,9 @@ static const struct traffic {
       { 3.5, 3.5, 3.5, 3.5 } }, /* (3 + 2/g - 2/p) n; with one unit, as slices */
     { "allreduce", "exchange", { 3, 3 }, { 5, 5, 5, 5 } }, /* (p + 1) n */
     { "allreduce", "tree", { 2, 2 }, { 3, 2, 3, 2 } },     /* (c + 2) n; (c + 1) n at rank 0 */
-    { "allreduce", "single", { 1.5, 1.5 }, { 2.25, 2.25, 2.25, 2.25 } }, /* 3 (1 - 1/p) n */
-    { "allreduce", "push", { 1.5, 1.5 }, { 2.25, 2.25, 2.25, 2.25 } },   /* 3 (1 - 1/p) n */
-    { "reduce", "slices", { 2, 2 }, { 2, 2, 2, 2 } },                    /* 2 n */
+    { "allreduce", "cma_read", { 1.5, 1.5 }, { 2.25, 2.25, 2.25, 2.25 } },  /* 3 (1 - 1/p) n */
+    { "allreduce", "cma_write", { 1.5, 1.5 }, { 2.25, 2.25, 2.25, 2.25 } }, /* 3 (1 - 1/p) n */
+    { "reduce", "slices", { 2, 2 }, { 2, 2, 2, 2 } },                       /* 2 n */
     { "reduce", "gather", { 1, 1 }, { 3, 1, 1, 1 } }, /* n; (p - 1) n at the root */
     { "reduce", "tree", { 1, 1 }, { 2, 1, 2, 1 } },   /* (c + 1) n; c n at the root */
     { "reduce_scatter", "slices", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } }, /* 2 (1 - 1/p) n */
@@ -41,10 +41,10 @@ static const struct traffic {
       "exchange",
       { 1, 1 },
       { 1.5, 1.5, 1.5, 1.5 } }, /* (1 - 1/p) n + (p - 1) n/p */
-    { "reduce_scatter", "single", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } }, /* 2 (1 - 1/p) n */
-    { "alltoall", "windows", { 2, 2 }, { 6, 6, 6, 6 } },              /* 2 (p - 1) n */
-    { "alltoall", "single", { 0, 0 }, { 0, 0, 0, 0 } },
-    { "alltoall", "push", { 0, 0 }, { 0, 0, 0, 0 } },
+    { "reduce_scatter", "cma_read", { 1, 1 }, { 1.5, 1.5, 1.5, 1.5 } }, /* 2 (1 - 1/p) n */
+    { "alltoall", "windows", { 2, 2 }, { 6, 6, 6, 6 } },                /* 2 (p - 1) n */
+    { "alltoall", "cma_read", { 0, 0 }, { 0, 0, 0, 0 } },
+    { "alltoall", "cma_write", { 0, 0 }, { 0, 0, 0, 0 } },
 };
 
 struct job {

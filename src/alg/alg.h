@@ -78,7 +78,7 @@ struct alg_param {
     const char *tune;         /* values that are tried (HUDDLE_WISDOM) in addition to the preset:
                                  "8K,32K"; NULL: none */
     const char *tune_with;    /* the parameter has no effect alone, so its values are tried with
-                                 these: "single=8K"; NULL: alone */
+                                 these: "cma=8K"; NULL: alone */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* barrier.c - no rank leaves before every rank has entered; nothing is sent. */
-#include "coll/coll.h"
+#include "coll/meanings.h"
 
 static size_t block_bytes(const struct coll_args *args, int from, int to)
 {
@@ -8,12 +8,6 @@ static size_t block_bytes(const struct coll_args *args, int from, int to)
     return 0;
 }
 
-static bool needs(const struct coll_args *args, int entry, int exit)
-{
-    (void)args, (void)entry, (void)exit;
-    return true;
-}
-
 static const struct coll_cost cost = { .core = { 0 } };
 
-COLL_DEFINE(barrier) = { .block_bytes = block_bytes, .needs = needs, .cost = &cost };
+COLL_DEFINE(barrier) = { .block_bytes = block_bytes, .needs = coll_needs_each, .cost = &cost };

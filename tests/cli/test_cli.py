@@ -402,7 +402,7 @@ class Info(unittest.TestCase):
                 if said != "no":
                     more["FAKE_XPMEM_COPIES"] = "1"
                 if "HUDDLE_XPMEM" in more:
-                    more["HUDDLE_ALLTOALL"] = "single"
+                    more["HUDDLE_ALLTOALL"] = "cma_read"
                 answer = huddle("info", "--json", "--ranks", "2", LD_LIBRARY_PATH=fake, **more)
                 teams = [m["team"] for m in json.loads(answer.stdout)["team"]["members"]]
                 self.assertEqual([said, said], [team["single_copy"] for team in teams])

@@ -343,7 +343,7 @@ class Described(unittest.TestCase):
                 self.assertEqual(known[name], tuple(one[what] for what in names))
                 self.assertEqual(known[name], tuple(table[what] for what in names))
         words = ("alltoall", "--ranks", "4", "--bytes", "256K", "--machine", "xeon-8358")
-        self.assertEqual("push", facts(*words)["serves"]["algorithm"])
+        self.assertEqual("cma_write", facts(*words)["serves"]["algorithm"])
         self.assertEqual("windows", facts(*words, HUDDLE_CMA="off")["serves"]["algorithm"])
 
     def test_more_ranks_than_processors_is_said(self):

@@ -6,25 +6,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
+from commands import run
 from paths import BUILD, SOURCE
-
-
-def run(*words, **environment):
-    answer = subprocess.run(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, **environment},
-        timeout=120,
-        check=False,
-    )
-    assert answer.returncode == 0, f"{words}: {answer.stdout}"
-    return answer.stdout
 
 
 class Install(unittest.TestCase):

@@ -17,7 +17,8 @@ class Rules(unittest.TestCase):
         texts = [text for text in rules.content_of(TABLE) if text and text[0] != "#"]
         lines = rules.rules_of(TABLE)
         self.assertGreater(len(lines), 50)
-        self.assertEqual(texts, [rules.line_text(line) for line in lines])
+        self.assertEqual(texts, [rules.folded(line) for line in lines])
+        self.assertGreaterEqual(100, max(len(row) for text in texts for row in text.split("\n")))
 
     def test_the_parts_of_a_line(self):
         line = rules.parse("\tbcast bytes=1K- ranks=2 -> queue tree=chain | evidence=prior date=#x")

@@ -33,7 +33,7 @@ sys.path.insert(0, str(SRC.parent / "cmake"))
 from edges import files, place, read
 
 SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))
-SINGLE = ("single", "push")  # algorithms that use kernel copies
+KERNEL_COPIES = ("cma_read", "cma_write")  # algorithms that use kernel copies
 SINGLE_COPY = "single_copy/single_copy.h"  # entered by all algorithms of that family
 WINDOW = "alg/window.c"
 TRIES = 5  # of a kill: while others wait in the handover, or, rarely, before they come to it
@@ -128,7 +128,7 @@ def configurations(lab):
         yield Configuration(
             f"free/{ranks}", collective, ranks, options, (), r"core/slice/team_leave|host$"
         )
-        for kind, name in sorted(row for row in algorithms(lab) if row[1] in SINGLE):
+        for kind, name in sorted(row for row in algorithms(lab) if row[1] in KERNEL_COPIES):
             yield Configuration(
                 f"{kind}/{name}/packed/{ranks}",
                 kind,
@@ -267,7 +267,7 @@ def late_root(job):
     of call 8, whose root is rank 0.
     """
     nth, call = 13, 8
-    configuration = next(c for c in configurations(False) if c.name == "bcast/single/4")
+    configuration = next(c for c in configurations(False) if c.name == "bcast/cma_read/4")
     site = next(site for site in read(SRC / "alg" / SINGLE_COPY)[1] if "R1" in site.labels)
     kill = Kill(configuration, (f"alg/{SINGLE_COPY}", site.line), nth, 3)
 
@@ -401,7 +401,7 @@ def tasks(job, chosen, kills, full):
         if i % 4 == 0 and in_algorithm(kill.place[0]):
             way = others[i // 4 % len(others)]
             yield kill, way, ways(kill, job)[way]
-        single = re.search(rf"/({'|'.join(SINGLE)})/\d", kill.configuration.name)
+        single = re.search(rf"/({'|'.join(KERNEL_COPIES)})/\d", kill.configuration.name)
         if full and single and in_algorithm(kill.place[0]):
             yield kill, "late", ways(kill, job)["late"]
 

@@ -29,8 +29,6 @@ GENITIVE = re.compile(
     r"(?P<code>.*?)/\* (?:of|from|between|within|into|out of|whose|for (?:who|what))\b",
     re.IGNORECASE,
 )
-# Rooms whose comments behind code are not rewritten yet.
-BEHIND = re.compile(r"src/core/(?:plan|call|span|job|config)/")
 DECLARATION_LINES = 8
 FUNCTION = re.compile(
     r"(?!typedef\b|extern const\b|ALG_DEFINE\b)"
@@ -85,7 +83,7 @@ def check_text(path, text):
             complaints.append(f"{path}:{line}: name the thing, not {', '.join(standing)}")
     for number, line in enumerate(text.split("\n"), 1):
         found = GENITIVE.match(line)
-        if found and line.startswith(" ") and not (found["code"].strip() and BEHIND.match(path)):
+        if found and line.startswith(" "):
             words = line[found.end("code") :].strip(" /*")
             complaints.append(f"{path}:{number}: begin with the thing: {words[:60]}")
     return complaints

@@ -243,7 +243,7 @@ CASES = [
     Case("exchanges", "large counts", MPICH, 3, ["{bin}/large"]),
     Case("exchanges", "counts that are not read, and wrong ones", MPICH, 3, ["{bin}/counts"], seconds=20),
     *[Case("gathers", f"blocks in gaps, {way}", BOTH, 2, ["{bin}/gaps"], handled=True, collectives=("allgather", "gather", "scatter"), env=env)
-      for way, env in (("own choice", {}), ("single copy", {"HUDDLE_ALLGATHER": "single", "HUDDLE_GATHER": "push", "HUDDLE_SCATTER": "single"}))],
+      for way, env in (("own choice", {}), ("single copy", {"HUDDLE_ALLGATHER": "cma_read", "HUDDLE_GATHER": "cma_write", "HUDDLE_SCATTER": "cma_read"}))],
     # Intel MPI pauses between tests of a request, so 2 GB by tiles take many minutes.
     Case("gathers", "blocks of more than 2 GB", (*OPEN, "mpich4", "mpich5"), 2, ["{bin}/huge"], handled=True, seconds=600, full=True,
          collectives=("gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv")),

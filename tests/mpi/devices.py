@@ -16,7 +16,7 @@ def by_kernel(way):
     Returns settings that force, for each collective, the algorithm with which the kernel reads or
     writes the user's memory.
     """
-    ways = {name: "single" if name in READS else way for name in collectives()}
+    ways = {name: "cma_read" if name in READS else way for name in collectives()}
     forced = [(call, name) for call, name in in_tree() if name == ways[call]]
     return {**KERNEL, **{f"HUDDLE_{call.upper()}": name for call, name in forced}}
 
@@ -63,6 +63,6 @@ DEVICES = [
     on_devices("Level Zero", ALL, 2, ZE, BRIEF),
     on_devices("loaded late", ALL, 2, CUDA, LATE),
     on_devices("where the kernel copies", BOTH, 3, CUDA, env=KERNEL),
-    on_devices("where the kernel reads", BOTH, 3, CUDA, BRIEF, by_kernel("single")),
-    on_devices("where the kernel writes", BOTH, 3, CUDA, BRIEF, by_kernel("push")),
+    on_devices("where the kernel reads", BOTH, 3, CUDA, BRIEF, by_kernel("cma_read")),
+    on_devices("where the kernel writes", BOTH, 3, CUDA, BRIEF, by_kernel("cma_write")),
 ]

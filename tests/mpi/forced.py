@@ -131,7 +131,7 @@ def refused(collective, name):
 
 
 # The parameter for the minimum size of blocks that the kernel copies.
-KERNEL_BLOCKS = "single"
+KERNEL_BLOCKS = "cma"
 
 
 def blocks_refused(algorithms):

@@ -154,7 +154,7 @@ MISMATCHES = [
             may_say=[DIFFERENT],
             again=name == "exchange",
         )
-        for name in ("exchange", "slices", "single")
+        for name in ("exchange", "slices", "cma_read")
         for each in (10, 3000, 100000)
     ],
     *[
@@ -230,10 +230,10 @@ MISMATCHES = [
     *[
         cut_short(call, algorithm, sent, others, again=others == 100)
         for call, algorithms in (
-            ("alltoall", ("windows", "single", "push")),
-            ("allgather", ("windows", "single", "push")),
-            ("allreduce", ("single", "push")),
-            ("reduce", ("single",)),
+            ("alltoall", ("windows", "cma_read", "cma_write")),
+            ("allgather", ("windows", "cma_read", "cma_write")),
+            ("allreduce", ("cma_read", "cma_write")),
+            ("reduce", ("cma_read",)),
         )
         for algorithm in algorithms
         if (call, algorithm) in in_tree()

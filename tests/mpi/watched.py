@@ -140,7 +140,7 @@ def compare_reports(job):
 # Settings by which each byte of an exchange can be pushed into a peer's memory.
 PUSHED = {
     "HUDDLE_CMA": "on",
-    **{f"HUDDLE_{name}": "push" for name in ("ALLTOALL", "ALLGATHER", "ALLGATHERV", "GATHER")},
+    **{f"HUDDLE_{name}": "cma_write" for name in ("ALLTOALL", "ALLGATHER", "ALLGATHERV", "GATHER")},
 }
 
 WATCHED = [
@@ -221,7 +221,7 @@ WATCHED = [
         during=compare_reports,
         prints=["harmless: passed"],
         says=[
-            rf"HUDDLE_{name}=push does not serve 2 ranks: the ranks cannot reach each other"
+            rf"HUDDLE_{name}=cma_write does not serve 2 ranks: the ranks cannot reach each other"
             for name in ("ALLTOALL", "ALLGATHER", "ALLGATHERV", "GATHER")
         ],
         seconds=240,

@@ -17,10 +17,12 @@ abi=$here/tests/packaging/libhuddle.abi
 cmake -S "$here" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-g -DHUD_TESTS=OFF -DHUD_SIMULATOR=OFF >"$build/log" 2>&1 &&
     cmake --build "$build" --target huddle >>"$build/log" 2>&1 || { tail -n 40 "$build/log" >&2; exit 1; }
 library=$(ls "$build"/lib*/libhuddle.so)
+# (a compiler cache may make paths relative)
+abidw --exported-interfaces-only --headers-dir "$here/include" --drop-private-types --drop-undefined-syms --no-corpus-path \
+    --no-comp-dir-path --no-show-locs --no-elf-needed --type-id-style hash "$library" | sed "s|path='[^']*/src/|path='src/|" >"$build/abi"
 if [ -n "$record" ]; then
-    abidw --exported-interfaces-only --headers-dir "$here/include" --drop-private-types --drop-undefined-syms --no-corpus-path \
-        --no-comp-dir-path --no-show-locs --no-elf-needed --type-id-style hash --out-file "$build/abi" "$library"
-    sed "s|path='$here/|path='|" "$build/abi" >"$abi"
+    cp "$build/abi" "$abi"
     exit
 fi
-abidiff --drop-private-types --headers-dir2 "$here/include" "$abi" "$library"
+# Two descriptions: with the library itself, abidiff takes changed structures for private ones, and does not report them.
+abidiff "$abi" "$build/abi"

@@ -5,10 +5,13 @@ cd /srv
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 HOME=/srv
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 apt-get update -qq
+. ./laboratory.sh
 for package in libhuddle0 libhuddle-dev huddle huddle-mpich huddle-openmpi huddle-lab; do # one at a time: each asks for what it needs
     apt-get install -y -qq --no-install-recommends ./${package}_*.deb >log 2>&1 || { cat log; exit 1; }
     [ $package != huddle ] || huddle doctor | grep -q 'front ends: none'
+    [ $package = huddle-lab ] || [ -z "$(dpkg-query -L $package | of_the_laboratory)" ]
 done
+huddle lab simulate barrier --machine epyc-7742 --ranks 4
 for tool in gcc mpirun; do # the packages alone bring neither
     if command -v $tool; then exit 1; fi
 done

@@ -6,6 +6,7 @@
 # not looked at.  Exit status 77, with a line: what it takes is not installed (.ci/prepare.sh, HUD_PACKAGERS).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/laboratory.sh"
 fail() {
     echo "rpm: $1" >&2
     exit "${2-1}"
@@ -28,20 +29,25 @@ set -- --nodeps --define "debug_package %{nil}" --define "_libdir /usr/lib" --de
     --define "mpich_bin $out/bin/mpich" --define "cmake cmake -S . -B made -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
 -DCMAKE_INSTALL_LIBDIR=lib" --define "cmake_build cmake --build made" --define "cmake_install DESTDIR=%{buildroot} cmake --install made"
 sh "$here/../../packaging/rpm/build.sh" "$out/mpich" "$@"
-[ "$(ls "$out/mpich" | grep -c '\.rpm$')" = 4 ] || fail "not four packages without Open MPI"
+[ "$(ls "$out/mpich" | grep -c '\.rpm$')" = 5 ] || fail "not five packages without Open MPI"
 
 include=$(mpicc.openmpi --showme:incdirs | cut -d ' ' -f 1)
 series=$(mpicc.openmpi --showme:version | sed -n 's/.*Open MPI \([0-9]*\)\.\([0-9]*\).*/\1_\2/p')
 sh "$here/../../packaging/rpm/build.sh" "$out/openmpi" "$@" --with openmpi --define "openmpi_bin $out/bin/openmpi" \
     --define "openmpi_include $include" --define "openmpi_series $series"
-[ "$(ls "$out/openmpi" | grep -c '\.rpm$')" = 5 ] || fail "not five packages with Open MPI"
+[ "$(ls "$out/openmpi" | grep -c '\.rpm$')" = 6 ] || fail "not six packages with Open MPI"
 
 rm -rf "$root"
 mkdir "$root"
 for package in "$out"/openmpi/*.rpm; do
+    case $package in
+    */huddle-lab-*) ;;
+    *) [ -z "$(rpm -qlp "$package" | of_the_laboratory)" ] || fail "$package has files of the laboratory" ;;
+    esac
     (cd "$root" && rpm2cpio "$package" | cpio --quiet -id)
 done
 libraries=$root/usr/lib
+LD_LIBRARY_PATH=$libraries "$root/usr/bin/huddle" lab simulate barrier --machine epyc-7742 --ranks 4
 said=$(LD_LIBRARY_PATH=$libraries "$root/usr/bin/huddle" info --brief)
 echo "$said"
 for front in "Open MPI" MPICH; do

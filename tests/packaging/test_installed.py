@@ -8,10 +8,10 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
+from commands import run
 from paths import BUILD, SOURCE
 
 PROJECT = """cmake_minimum_required(VERSION 3.20)
@@ -22,20 +22,6 @@ add_executable(team {source})
 target_compile_definitions(team PRIVATE _GNU_SOURCE)
 target_link_libraries(team PRIVATE huddle::huddle Threads::Threads)
 """
-
-
-def run(*words, check=True, **environment):
-    answer = subprocess.run(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, **environment},
-        timeout=100,
-        check=False,
-    )
-    assert answer.returncode == 0 or not check, f"{words}: {answer.stdout}"
-    return answer.stdout
 
 
 def install(prefix):

@@ -6,9 +6,9 @@ Tests that man pages and completion have each command and option of the CLI.
 import os
 import re
 import shutil
-import subprocess
 import unittest
 
+from commands import run
 from paths import BUILD
 
 PAGES = os.path.join(BUILD, "packaging", "pages")
@@ -18,16 +18,7 @@ HELP = {"-h", "--help"}
 
 
 def output(*words, **environment):
-    answer = subprocess.run(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-        check=True,
-        env={**os.environ, "COLUMNS": "200", "PATH": PATH, **environment},
-    )
-    return answer.stdout
+    return run(*words, COLUMNS="200", PATH=PATH, **environment)
 
 
 def page(name):

@@ -74,6 +74,8 @@ class Wheel(unittest.TestCase):
         self.addCleanup(shutil.rmtree, where, True)
         for name in ("libhuddle-mpich.so", "libhuddle-loader.so", "libhuddle-record.so"):
             self.assertIn(name, inside)
+        for name in ("lab", "evidence", "machines", "simulate", "model"):
+            self.assertEqual([], [n for n in archive.namelist() if name in n.split("/")])
         for series in ("4.1", "5.0"):
             self.assertTrue([n for n in names if f"/openmpi-{series}/mca_coll_huddle.so" in n])
         for name in names:

@@ -13,11 +13,11 @@ it, alone.  The checker must find every place for at least one of them, and ever
 for each of them at one of its places.  An algorithm that does not need a label is named in the head
 of the file, with the reason:
 
-    R1, A1 by allreduce/push: an entry comes before the contributions
+    R1, A1 by allreduce/cma_write: an entry comes before the contributions
 
 or, for the labels of a header of the family that is not in its folder,
 
-    single_copy.h: R1, A1 by alltoallv/push: its offers are entries
+    single_copy.h: R1, A1 by alltoallv/cma_write: its offers are entries
 
 If an algorithm reads both as a last reader and not, L of the other read must be found for each
 algorithm in SHARED_READS.

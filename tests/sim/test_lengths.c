@@ -128,7 +128,7 @@ static void check(const struct alg *alg, enum way way, uint64_t seed)
                            ? 256
                            : alg_param_at(alg, p)->preset;
     for (int p = 0; alg_param_at(alg, p); p++)
-        if (strcmp(alg_param_at(alg, p)->name, "single") == 0)
+        if (strcmp(alg_param_at(alg, p)->name, "cma") == 0)
             job.param[p] = seed % 5 == 0 ? 0 : seed % 5 == 1 ? 1 : 50;
     assert_int_equal(hud_shape_groups_build(&place, &job.groups), 0);
     job.place = alg_place_alone(alg, job.param, RANKS, 0, seed % 2 == 0 ? ARENA : ARENA / 4);

@@ -226,7 +226,7 @@ static void unknown_names_are_rejected_with_the_nearest_name(void **state)
 static void setting_excluded_by_another_is_not_an_error(void **state)
 {
     (void)state;
-    READ("HUDDLE_CMA=off", "HUDDLE_ALLTOALLV=single");
+    READ("HUDDLE_CMA=off", "HUDDLE_ALLTOALLV=cma_read");
     assert_string_equal(config.error, "");
 }
 

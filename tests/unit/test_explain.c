@@ -133,16 +133,16 @@ static void single_copy_is_used_if_facts_and_setting_allow_it(void **state)
         ask("alltoall", 1 << 20, 3, "core");
         assert_int_equal(json_is_true(at("facts.direct")), cases[i].direct);
         assert_int_equal(json_is_true(at("facts.quick")), cases[i].quick);
-        assert_string_equal(text_at("serves.algorithm"), cases[i].quick ? "push" : "windows");
+        assert_string_equal(text_at("serves.algorithm"), cases[i].quick ? "cma_write" : "windows");
     }
     ask("alltoall", 1 << 20, 17, "core");
-    assert_string_equal(verdict_on("push"), "for other numbers of ranks");
+    assert_string_equal(verdict_on("cma_write"), "for other numbers of ranks");
     setenv("HUDDLE_CMA", "off", 1);
     ask("alltoall", 1 << 20, 3, "core");
     unsetenv("HUDDLE_CMA");
     assert_true(json_is_false(at("facts.direct")));
     assert_string_equal(text_at("serves.algorithm"), "windows");
-    assert_true(is_verdict_on("push", "for ranks that can reach each other's memory"));
+    assert_true(is_verdict_on("cma_write", "for ranks that can reach each other's memory"));
 }
 
 /* Verifies that memory is the described machine's: 1 % for all ranks, at most 10M each, of which a
@@ -186,7 +186,7 @@ static void forced_algorithm_reports_what_prevents_it(void **state)
           "memory has no room for it (raise HUDDLE_MEMORY=24K)" },
         { "bcast", "queue", "HUDDLE_LEASE", "8K",
           "memory has no room for it (raise HUDDLE_LEASE=8K)" },
-        { "alltoallv", "single", "HUDDLE_CMA", "off",
+        { "alltoallv", "cma_read", "HUDDLE_CMA", "off",
           "the ranks cannot reach each other's memory (HUDDLE_CMA=off, HUDDLE_XPMEM=off)" },
         { "allreduce", "tree", "HUDDLE_REDUCE_ORDER", "fixed",
           "it does not combine the ranks in their order" },

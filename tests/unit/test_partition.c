@@ -135,7 +135,7 @@ static void gaps_and_unreachable_rules_are_detected(void **state)
     assert_true(missing_in("bcast bytes=0-8K -> queue\n"
                            "bcast bytes=8194- -> levels\n",
                            &line) > 0);
-    assert_true(missing_in("bcast direct=yes -> single\n", &line) > 0);
+    assert_true(missing_in("bcast direct=yes -> cma_read\n", &line) > 0);
     assert_int_equal(missing_in("bcast bytes=0-8K -> queue\n"
                                 "bcast bytes=1K-4K -> levels\n"
                                 "bcast -> levels\n",

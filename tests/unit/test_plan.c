@@ -94,19 +94,19 @@ static void parameter_of_the_user_takes_precedence(void **state)
 static void single_copy_is_used_if_possible(void **state)
 {
     (void)state;
-    plans_tune("bcast bytes=64K- -> single\n"
+    plans_tune("bcast bytes=64K- -> cma_read\n"
                "bcast bytes=1K- -> queue\n");
     size_t reserved = hud_plan_bytes(plans.planner, 3, 200 * KB, true, &plans.direct);
     for (int i = 0; i < 2; i++) {
         plans.direct = i == 1;
         plans_make(3, false, "machine", 200 * KB, true);
         plans_check();
-        assert_string_equal(plans_taker(COLL_BCAST, MB), plans.direct ? "single" : "queue");
+        assert_string_equal(plans_taker(COLL_BCAST, MB), plans.direct ? "cma_read" : "queue");
         assert_string_equal(plans_taker(COLL_BCAST, 32 * KB), "queue");
         assert_true(plans.plan.total_bytes <= reserved);
     }
     plans.direct = false;
-    PLANS_SETTINGS("HUDDLE_BCAST=single");
+    PLANS_SETTINGS("HUDDLE_BCAST=cma_read");
     plans_make(3, false, "machine", 200 * KB, true);
     assert_string_equal(plans_taker(COLL_BCAST, MB), "mpi");
 }

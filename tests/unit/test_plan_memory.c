@@ -137,7 +137,7 @@ static unsigned reserved_is_the_largest(int ranks, bool windows)
 /* Verifies that a planner skips teams whose plan was already made. */
 static void equal_plans_are_made_once(void **state)
 {
-    static const char *const settings[] = { "HUDDLE_LEASE=1M", "HUDDLE_BCAST=single",
+    static const char *const settings[] = { "HUDDLE_LEASE=1M", "HUDDLE_BCAST=cma_read",
                                             "HUDDLE_REDUCE_ORDER=fixed" };
 
     (void)state;

@@ -332,6 +332,10 @@ static void file_of_the_user_is_found_if_for_this_machine(void **state)
 
     write_file(path, "barrier -> oak\n");
     assert_false(hud_rules_find(&rules, "", error, sizeof error));
+    write_file(path, " \t\r\n\n");
+    assert_false(hud_rules_find(&rules, "", error, sizeof error));
+    assert_non_null(
+        strstr(error, "tuning.rules: the file is empty (accepted: a rule in each line"));
     unlink(path);
     assert_false(hud_rules_find(&rules, path, error, sizeof error));
     assert_non_null(strstr(error, "there is no such file"));
@@ -351,7 +355,7 @@ static void file_of_the_user_is_found_if_for_this_machine(void **state)
 }
 
 /* Reads files without an end or with a wrong size: a device, a folder, a file larger than its size,
- * and a file that is too large. */
+ * an empty file, and a file that is too large. */
 static void special_files_are_rejected(void **state)
 {
     static const char *const paths[] = { "/dev/zero", "/dev/null",      "/dev/tty",
@@ -369,6 +373,15 @@ static void special_files_are_rejected(void **state)
         hud_rules_find(&rules, "/proc/self/status", error, sizeof error)); /* its size is 0 */
     assert_memory_equal(error, "HUDDLE_TUNING=/proc/self/status:1: ", 35);
     assert_true(fd >= 0);
+    assert_false(hud_rules_find(&rules, path, error, sizeof error));
+    assert_memory_equal(error, "HUDDLE_TUNING=rules.", 20);
+    assert_non_null(strstr(error, ": the file is empty (accepted: "));
+    assert_false(hud_rules_read_file(&rules, "HUDDLE_LAB_PRIOR", path, error, sizeof error));
+    assert_memory_equal(error, "HUDDLE_LAB_PRIOR=rules.", 23);
+    assert_int_equal(write(fd, "#", 1), 1); /* a comment shows that somebody wrote the file */
+    assert_true(hud_rules_find(&rules, path, error, sizeof error));
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
     assert_int_equal(write(fd, "b", 1), 1);
     assert_int_equal(ftruncate(fd, 1 << 20), 0);
     assert_false(hud_rules_find(&rules, path, error, sizeof error));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allreduce.c - allreduce/single, kept for comparison: owner.h, where all ranks get the whole
+ * allreduce.c - allreduce/cma_read, kept for comparison: owner.h, where all ranks get the whole
  * result.
  *
  * Shape     p ranks, n bytes.  The lengths of slices differ by at most one element.
@@ -22,7 +22,7 @@ static bool allreduce_gets(const struct coll *c, int rank, int owner)
     return true;
 }
 
-static void allreduce_single(struct mem *m, const struct coll *c)
+static void allreduce_cma_read(struct mem *m, const struct coll *c)
 {
     const struct reduction r = {
         .m = m, .c = c, .starts = allreduce_starts, .gets = allreduce_gets
@@ -31,13 +31,13 @@ static void allreduce_single(struct mem *m, const struct coll *c)
     owner_reduce(&r);
 }
 
-ALG_DEFINE(allreduce, single) = {
+ALG_DEFINE(allreduce, cma_read) = {
     .coll = "allreduce",
-    .name = "single",
+    .name = "cma_read",
     .doc = "single copy: every rank reduces one slice of all buffers and writes the result into "
            "all buffers",
     .source = "this project",
     .ordered = true,
     .family = &HUD_BACKEND(single_family),
-    .run = allreduce_single,
+    .run = allreduce_cma_read,
 };

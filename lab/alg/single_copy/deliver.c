@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deliver.c - allreduce/push, kept for comparison: every rank owns a slice of the message, to which
- * the others contribute through their bounce buffers.  It reduces the contributions into its own
- * result, and writes the result to the other ranks.  Contributions: deliver.h.  Lines, edges:
+ * deliver.c - allreduce/cma_write, kept for comparison: every rank owns a slice of the message, to
+ * which the others contribute through their bounce buffers.  It reduces the contributions into its
+ * own result, and writes the result to the other ranks.  Contributions: deliver.h.  Lines, edges:
  * single_copy.h, bounce.h.
  *
- * Source    this project.  Contributions as in allreduce/slices, results as in allreduce/single.
+ * Source    this project.  Contributions as in allreduce/slices, results as in allreduce/cma_read.
  * Shape     p ranks, n bytes.  First contributions, in fragments, each with a piece of every slice
  *           (shape/pieces.h), use both halves of a rank's bounce buffer in turn.  An owner reduces
  *           its piece of all contributions, in rank order, into its `out`.  Then it pushes its
@@ -74,7 +74,7 @@ static void deliver_bounce_missing(const struct deliver *d, int rank)
     bounce_swap(d->m, d->c, rank, &send, &get, get.bytes);
 }
 
-static void allreduce_push(struct mem *m, const struct coll *c)
+static void allreduce_cma_write(struct mem *m, const struct coll *c)
 {
     const struct deliver d = { m, c, cut_of(c, mem_size(m), NULL, DELIVER_SETS, 0) };
     const struct single_exposed mine = { .out = mem_expose(m, c->out),
@@ -104,13 +104,13 @@ static void allreduce_push(struct mem *m, const struct coll *c)
     }
 }
 
-ALG_DEFINE(allreduce, push) = {
+ALG_DEFINE(allreduce, cma_write) = {
     .coll = "allreduce",
-    .name = "push",
+    .name = "cma_write",
     .doc = "every rank reduces one slice of all contributions and writes the result into the other "
            "ranks' buffers",
     .source = "this project",
     .ordered = true,
     .family = &HUD_BACKEND(single_family),
-    .run = allreduce_push,
+    .run = allreduce_cma_write,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deliver.h - the first half of allreduce/push (deliver.c): contributions of a rank to the others'
- * slices, fragment by fragment through its bounce buffer, and their reduction by the owners.
- * Lines, edges: bounce.h.
+ * deliver.h - the first half of allreduce/cma_write (deliver.c): contributions of a rank to the
+ * others' slices, fragment by fragment through its bounce buffer, and their reduction by the
+ * owners.  Lines, edges: bounce.h.
  */
 #ifndef HUD_ALG_DELIVER_H
 #define HUD_ALG_DELIVER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather.c - gather/single, gatherv/single and gatherv/push, kept for comparison: rooted.h with the
- * blocks to the root.  gather/push serves calls, see src/alg/single_copy/gather.c.
+ * gather.c - gather/cma_read, gatherv/cma_read and gatherv/cma_write, kept for comparison: rooted.h
+ * with the blocks to the root.  gather/cma_write serves calls, see src/alg/single_copy/gather.c.
  */
 #include "alg/single_copy/rooted.h"
 
@@ -12,7 +12,7 @@ static struct block block_of(const struct coll *c, int rank)
     return block_number(c->out, c->bytes, rank);
 }
 
-static void gather_single(struct mem *m, const struct coll *c)
+static void gather_cma_read(struct mem *m, const struct coll *c)
 {
     bool within = mem_rank(m) == c->root && coll_in_place(c);
     const struct block one = within ? block_of(c, c->root) : block_whole(c->in);
@@ -20,8 +20,8 @@ static void gather_single(struct mem *m, const struct coll *c)
     rooted_blocks(m, c, true, true, block_of, &one);
 }
 
-ALG_DEFINE(gather, single) = {
-    ROOTED_ALG(gather, single, "the root reads the blocks from the other ranks' buffers"),
+ALG_DEFINE(gather, cma_read) = {
+    ROOTED_ALG(gather, cma_read, "the root reads the blocks from the other ranks' buffers"),
 };
 
 /* ---- gatherv ---- */
@@ -38,20 +38,20 @@ ALG_INLINE void gather_views(struct mem *m, const struct coll *c, bool root_copi
     rooted_blocks(m, c, true, root_copies, view_of, &one);
 }
 
-static void gatherv_single(struct mem *m, const struct coll *c)
+static void gatherv_cma_read(struct mem *m, const struct coll *c)
 {
     gather_views(m, c, true);
 }
 
-static void gatherv_push(struct mem *m, const struct coll *c)
+static void gatherv_cma_write(struct mem *m, const struct coll *c)
 {
     gather_views(m, c, false);
 }
 
-ALG_DEFINE(gatherv, single) = {
-    ROOTED_ALG(gatherv, single, "the root reads the blocks from the other ranks' buffers"),
+ALG_DEFINE(gatherv, cma_read) = {
+    ROOTED_ALG(gatherv, cma_read, "the root reads the blocks from the other ranks' buffers"),
 };
 
-ALG_DEFINE(gatherv, push) = {
-    ROOTED_ALG(gatherv, push, "every rank writes its block into the root's buffer"),
+ALG_DEFINE(gatherv, cma_write) = {
+    ROOTED_ALG(gatherv, cma_write, "every rank writes its block into the root's buffer"),
 };

@@ -251,13 +251,13 @@ class Regret(unittest.TestCase):
         first, second = self.places(
             *(
                 ("scatter", "4", "1M", name, us)
-                for name, us in (("single", "1"), ("windows", "2"), ("windows tile=8K", "4"))
+                for name, us in (("cma_read", "1"), ("windows", "2"), ("windows tile=8K", "4"))
             )
         )
-        single = self.rule("scatter quick=yes -> single")
-        other = self.rule("scatter -> windows tile=8K single=8K")
-        self.assertEqual(1, regret.regret_of([single, other], first))
-        self.assertEqual(2, regret.regret_of([single, other], second))
+        by_kernel = self.rule("scatter quick=yes -> cma_read")
+        other = self.rule("scatter -> windows tile=8K cma=8K")
+        self.assertEqual(1, regret.regret_of([by_kernel, other], first))
+        self.assertEqual(2, regret.regret_of([by_kernel, other], second))
 
     def test_baselines_are_no_candidates(self):
         self.assertIsNone(regret.canonical("barrier", "mcs"))

@@ -48,7 +48,7 @@ class Asked(unittest.TestCase):
         )
 
     def test_of_a_description_no_fact_of_this_machine_counts(self):
-        for name, algorithm in (("kunpeng-920", "push"), ("opteron-8347he", "windows")):
+        for name, algorithm in (("kunpeng-920", "cma_write"), ("opteron-8347he", "windows")):
             words = ("gather", "--machine", name, "--ranks", "16", "--bytes", "64K")
             with self.subTest(machine=name):
                 (call,) = answer(*words)

@@ -10,7 +10,7 @@
  * in two halves (q = 2 of paper 01's sets).  A short block travels in its cell, whose first line
  * has its flag.  A longer block is cut into tiles, which are in the sender's window in the order in
  * which they were written, as far ahead as there is room; short blocks use only the window's first
- * pages.  The kernel copies blocks of at least `single` bytes (alg/direct.h).  Tiles carry the
+ * pages.  The kernel copies blocks of at least `cma` bytes (alg/direct.h).  Tiles carry the
  * bytes that it does not copy, and meanwhile also some blocks of that size (`tiled`).
  *
  * Line                       written by  read by      value means
@@ -58,37 +58,31 @@
 enum gather_scatter_param {
     GATHER_SCATTER_TILE,
     GATHER_SCATTER_BUDGET,
-    GATHER_SCATTER_SINGLE,
+    GATHER_SCATTER_CMA,
     GATHER_SCATTER_PIECE,
     GATHER_SCATTER_TILED,
 };
 
 static const struct alg_param gather_scatter_params[] = {
     [GATHER_SCATTER_TILE] = { "tile", "B",
-                              "bytes of a tile, the unit of the exchange; 0: a quarter of the "
-                              "window",
-                              0, 1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },
+                              "bytes of a tile of the exchange; 0: a quarter of the window", 0,
+                              1 << 24, 0, NULL, .per_call = true, .tune = "8K,32K" },
     [GATHER_SCATTER_BUDGET] = { "budget", "B",
-                                "bytes of a rank's window, used up to the rank's share of the L3 "
-                                "cache; "
+                                "bytes of a rank's window, used up to its share of the L3 cache; "
                                 "0: as much as the lease allows",
                                 0, 1 << 28, 128 << 10, NULL, .tune = "512K" },
-    [GATHER_SCATTER_SINGLE] = { "single", "B",
-                                "minimum bytes of a block that the kernel copies; 0: the kernel "
-                                "copies "
-                                "none",
-                                0, 1 << 30, 0, NULL, .per_call = true, .tune = "256K" },
+    [GATHER_SCATTER_CMA] = { "cma", "B",
+                             "minimum bytes of a block that the kernel copies; 0: no block", 0,
+                             1 << 30, 0, NULL, .per_call = true, .tune = "256K" },
     [GATHER_SCATTER_PIECE] = { "piece", "B",
-                               "bytes of one copy by the kernel, of a block of less than 2 MB; 0: "
-                               "the "
-                               "whole block",
-                               0, 1 << 30, 0, NULL, .per_call = true, .tune_with = "single=8K" },
+                               "bytes of one copy by the kernel, of a block of less than 2 MB; "
+                               "0: the whole block",
+                               0, 1 << 30, 0, NULL, .per_call = true, .tune_with = "cma=8K" },
     [GATHER_SCATTER_TILED] = { "tiled", "B",
-                               "maximum bytes that pass through tiles while the kernel copies the "
-                               "other "
-                               "blocks",
+                               "maximum bytes that pass through tiles while the kernel copies "
+                               "the other blocks",
                                0, 1 << 30, 0, NULL, .per_call = true, .tune = "640K",
-                               .tune_with = "single=8K piece=64K" },
+                               .tune_with = "cma=8K piece=64K" },
     { .name = NULL },
 };
 
@@ -282,7 +276,7 @@ static inline void gather_scatter_begin(struct gather_scatter *x, struct mem *m,
     x->ring = r.cells;
     x->lines = r.lines;
     x->window_bytes = tiles_window(c->place->window_bytes, c->cache_bytes);
-    x->direct_bytes = (size_t)c->param[GATHER_SCATTER_SINGLE];
+    x->direct_bytes = (size_t)c->param[GATHER_SCATTER_CMA];
     x->piece_bytes = (size_t)c->param[GATHER_SCATTER_PIECE];
     x->tiled_bytes = (size_t)c->param[GATHER_SCATTER_TILED];
     x->at = mem_get(m, &x->mine->at);

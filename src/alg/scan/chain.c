@@ -139,27 +139,18 @@ static void scan_chain(struct mem *m, const struct coll *c)
     run_chain(m, c, false);
 }
 
-ALG_DEFINE(scan, chain) = {
-    .coll = "scan",
-    .name = "chain",
-    .doc = "partial results pass from rank to rank, fragment by fragment",
-    .source = "textbook: linear pipeline",
-    .ordered = true,
-    .family = &family,
-    .run = scan_chain,
-};
-
 static void exscan_chain(struct mem *m, const struct coll *c)
 {
     run_chain(m, c, true);
 }
 
-ALG_DEFINE(exscan, chain) = {
-    .coll = "exscan",
-    .name = "chain",
-    .doc = "partial results pass from rank to rank, fragment by fragment",
-    .source = "textbook: linear pipeline",
-    .ordered = true,
-    .family = &family,
-    .run = exscan_chain,
-};
+/* Fields of both rows. */
+#define CHAIN(coll_)                                                                               \
+    .coll = #coll_, .name = "chain",                                                               \
+    .doc = "partial results pass from rank to rank, fragment by fragment",                         \
+    .source = "textbook: linear pipeline", .ordered = true, .family = &family,                     \
+    .run = coll_##_chain
+
+ALG_DEFINE(scan, chain) = { CHAIN(scan) };
+
+ALG_DEFINE(exscan, chain) = { CHAIN(exscan) };

@@ -56,31 +56,20 @@ static void scan_inline(struct mem *m, const struct coll *c)
     run_inline(m, c, false);
 }
 
-ALG_DEFINE(scan, inline) = {
-    .coll = "scan",
-    .name = "inline",
-    .doc = "a flag publishes each contribution; every rank reduces the contributions of all lower "
-           "ranks",
-    .source = "this project, after papers 01 (sets) and 05",
-    .ordered = true,
-    .accepts = prefix_accepts,
-    .family = &HUD_BACKEND(prefix_family),
-    .run = scan_inline,
-};
-
 static void exscan_inline(struct mem *m, const struct coll *c)
 {
     run_inline(m, c, true);
 }
 
-ALG_DEFINE(exscan, inline) = {
-    .coll = "exscan",
-    .name = "inline",
-    .doc = "a flag publishes each contribution; every rank reduces the contributions of all lower "
-           "ranks",
-    .source = "this project, after papers 01 (sets) and 05",
-    .ordered = true,
-    .accepts = prefix_accepts,
-    .family = &HUD_BACKEND(prefix_family),
-    .run = exscan_inline,
-};
+/* Fields of both rows. */
+#define INLINE(coll_)                                                                              \
+    .coll = #coll_, .name = "inline",                                                              \
+    .doc =                                                                                         \
+        "a flag publishes each contribution; every rank reduces the contributions of all lower "   \
+        "ranks",                                                                                   \
+    .source = "this project, after papers 01 (sets) and 05", .ordered = true,                      \
+    .accepts = prefix_accepts, .family = &HUD_BACKEND(prefix_family), .run = coll_##_inline
+
+ALG_DEFINE(scan, inline) = { INLINE(scan) };
+
+ALG_DEFINE(exscan, inline) = { INLINE(exscan) };

@@ -70,29 +70,19 @@ static void scan_segments(struct mem *m, const struct coll *c)
     run_segments(m, c, false);
 }
 
-ALG_DEFINE(scan, segments) = {
-    .coll = "scan",
-    .name = "segments",
-    .doc = "ranks form segments; every rank reduces its segment's contributions and the sums of "
-           "earlier segments",
-    .source = "this project, after papers 01 (sets) and 05",
-    .accepts = prefix_accepts,
-    .family = &HUD_BACKEND(prefix_family),
-    .run = scan_segments,
-};
-
 static void exscan_segments(struct mem *m, const struct coll *c)
 {
     run_segments(m, c, true);
 }
 
-ALG_DEFINE(exscan, segments) = {
-    .coll = "exscan",
-    .name = "segments",
-    .doc = "ranks form segments; every rank reduces its segment's contributions and the sums of "
-           "earlier segments",
-    .source = "this project, after papers 01 (sets) and 05",
-    .accepts = prefix_accepts,
-    .family = &HUD_BACKEND(prefix_family),
-    .run = exscan_segments,
-};
+/* Fields of both rows. */
+#define SEGMENTS(coll_)                                                                            \
+    .coll = #coll_, .name = "segments",                                                            \
+    .doc = "ranks form segments; every rank reduces its segment's contributions and the sums of "  \
+           "earlier segments",                                                                     \
+    .source = "this project, after papers 01 (sets) and 05", .accepts = prefix_accepts,            \
+    .family = &HUD_BACKEND(prefix_family), .run = coll_##_segments
+
+ALG_DEFINE(scan, segments) = { SEGMENTS(scan) };
+
+ALG_DEFINE(exscan, segments) = { SEGMENTS(exscan) };

@@ -152,27 +152,18 @@ static void scan_slices(struct mem *m, const struct coll *c)
     run_slices(m, c, false);
 }
 
-ALG_DEFINE(scan, slices) = {
-    .coll = "scan",
-    .name = "slices",
-    .doc = "every rank computes one slice of all ranks' results",
-    .source = "this project, after paper 05",
-    .ordered = true,
-    .family = &family,
-    .run = scan_slices,
-};
-
 static void exscan_slices(struct mem *m, const struct coll *c)
 {
     run_slices(m, c, true);
 }
 
-ALG_DEFINE(exscan, slices) = {
-    .coll = "exscan",
-    .name = "slices",
-    .doc = "every rank computes one slice of all ranks' results",
-    .source = "this project, after paper 05",
-    .ordered = true,
-    .family = &family,
-    .run = exscan_slices,
-};
+/* Fields of both rows. */
+#define SLICES(coll_)                                                                              \
+    .coll = #coll_, .name = "slices",                                                              \
+    .doc = "every rank computes one slice of all ranks' results",                                  \
+    .source = "this project, after paper 05", .ordered = true, .family = &family,                  \
+    .run = coll_##_slices
+
+ALG_DEFINE(scan, slices) = { SLICES(scan) };
+
+ALG_DEFINE(exscan, slices) = { SLICES(exscan) };

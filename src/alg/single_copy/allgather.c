@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * allgather.c - allgather and allgatherv by kernel copies, `single` and `push`: exchange.h, with
- * the same block of a rank for every other rank.
+ * allgather.c - allgather and allgatherv by kernel copies, `cma_read` and `cma_write`: exchange.h,
+ * with the same block of a rank for every other rank.
  *
  * An in-place call needs no bounce buffer, because a rank does not receive into the block that it
  * sends.
@@ -29,22 +29,23 @@ ALG_INLINE void allgather_blocks(struct mem *m, struct coll own, bool push)
     exchange_blocks(m, &own, push, block_sent, block_got);
 }
 
-static void allgather_single(struct mem *m, const struct coll *c)
+static void allgather_cma_read(struct mem *m, const struct coll *c)
 {
     allgather_blocks(m, *c, false);
 }
 
-static void allgather_push(struct mem *m, const struct coll *c)
+static void allgather_cma_write(struct mem *m, const struct coll *c)
 {
     allgather_blocks(m, *c, true);
 }
 
-ALG_DEFINE(allgather, single) = {
-    EXCHANGE_ALG(allgather, single, "every rank reads the other ranks' blocks from their buffers"),
+ALG_DEFINE(allgather, cma_read) = {
+    EXCHANGE_ALG(allgather, cma_read,
+                 "every rank reads the other ranks' blocks from their buffers"),
 };
 
-ALG_DEFINE(allgather, push) = {
-    EXCHANGE_ALG(allgather, push, "every rank writes its block into the other ranks' buffers"),
+ALG_DEFINE(allgather, cma_write) = {
+    EXCHANGE_ALG(allgather, cma_write, "every rank writes its block into the other ranks' buffers"),
 };
 
 /* ---- allgatherv ---- */
@@ -60,20 +61,22 @@ static struct block view_got(const struct coll *c, int rank)
     return (struct block){ { .view = &c->out[rank] }, c->out[rank].bytes };
 }
 
-static void allgatherv_single(struct mem *m, const struct coll *c)
+static void allgatherv_cma_read(struct mem *m, const struct coll *c)
 {
     exchange_blocks(m, c, false, view_sent, view_got);
 }
 
-static void allgatherv_push(struct mem *m, const struct coll *c)
+static void allgatherv_cma_write(struct mem *m, const struct coll *c)
 {
     exchange_blocks(m, c, true, view_sent, view_got);
 }
 
-ALG_DEFINE(allgatherv, single) = {
-    EXCHANGE_ALG(allgatherv, single, "every rank reads the other ranks' blocks from their buffers"),
+ALG_DEFINE(allgatherv, cma_read) = {
+    EXCHANGE_ALG(allgatherv, cma_read,
+                 "every rank reads the other ranks' blocks from their buffers"),
 };
 
-ALG_DEFINE(allgatherv, push) = {
-    EXCHANGE_ALG(allgatherv, push, "every rank writes its block into the other ranks' buffers"),
+ALG_DEFINE(allgatherv, cma_write) = {
+    EXCHANGE_ALG(allgatherv, cma_write,
+                 "every rank writes its block into the other ranks' buffers"),
 };

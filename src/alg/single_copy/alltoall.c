@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall.c - alltoall/single, alltoall/push and alltoallv/single: exchange.h with the blocks of
- * the call.
+ * alltoall.c - alltoall/cma_read, alltoall/cma_write and alltoallv/cma_read: exchange.h with the
+ * blocks of the call.
  */
 #include "alg/single_copy/exchange.h"
 
@@ -39,22 +39,22 @@ static struct block block_got(const struct coll *c, int rank)
     return (struct block){ block_at(c->out, c->bytes, rank), c->bytes };
 }
 
-static void alltoall_single(struct mem *m, const struct coll *c)
+static void alltoall_cma_read(struct mem *m, const struct coll *c)
 {
     exchange_blocks(m, c, false, block_sent, block_got);
 }
 
-static void alltoall_push(struct mem *m, const struct coll *c)
+static void alltoall_cma_write(struct mem *m, const struct coll *c)
 {
     exchange_blocks(m, c, true, block_sent, block_got);
 }
 
-ALG_DEFINE(alltoall, single) = {
-    EXCHANGE_ALG(alltoall, single, "every rank reads its blocks from the other ranks' buffers"),
+ALG_DEFINE(alltoall, cma_read) = {
+    EXCHANGE_ALG(alltoall, cma_read, "every rank reads its blocks from the other ranks' buffers"),
 };
 
-ALG_DEFINE(alltoall, push) = {
-    EXCHANGE_ALG(alltoall, push, "every rank writes its blocks into the other ranks' buffers"),
+ALG_DEFINE(alltoall, cma_write) = {
+    EXCHANGE_ALG(alltoall, cma_write, "every rank writes its blocks into the other ranks' buffers"),
 };
 
 /* ---- alltoallv ---- */
@@ -69,11 +69,11 @@ static struct block view_got(const struct coll *c, int rank)
     return (struct block){ { .view = &c->out[rank] }, c->out[rank].bytes };
 }
 
-static void alltoallv_single(struct mem *m, const struct coll *c)
+static void alltoallv_cma_read(struct mem *m, const struct coll *c)
 {
     exchange_blocks(m, c, false, view_sent, view_got);
 }
 
-ALG_DEFINE(alltoallv, single) = {
-    EXCHANGE_ALG(alltoallv, single, "every rank reads its blocks from the other ranks' buffers"),
+ALG_DEFINE(alltoallv, cma_read) = {
+    EXCHANGE_ALG(alltoallv, cma_read, "every rank reads its blocks from the other ranks' buffers"),
 };

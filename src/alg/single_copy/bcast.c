@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bcast.c - bcast/single: receivers read the root's buffer themselves, while the root writes the
+ * bcast.c - bcast/cma_read: receivers read the root's buffer themselves, while the root writes the
  * end of the message into theirs.  Lines, edges: single_copy.h, bounce.h.
  *
  * Source    this project: the kernel copies from one process to another, as MPI libraries use it
@@ -75,7 +75,7 @@ static void receive(struct mem *m, const struct coll *c, const struct single_exp
     bounce_swap(m, c, c->root, &none, &rest, block_left(c->out->bytes, missing.from));
 }
 
-static void bcast_single(struct mem *m, const struct coll *c)
+static void bcast_cma_read(struct mem *m, const struct coll *c)
 {
     const uint64_t address = mem_expose(m, c->out);
     const struct single_exposed mine = { .in = address, .out = address, .bytes = c->out->bytes };
@@ -92,11 +92,11 @@ const struct alg_family HUD_BACKEND(single_family) = {
     .lines_bytes = single_lines_bytes,
 };
 
-ALG_DEFINE(bcast, single) = {
+ALG_DEFINE(bcast, cma_read) = {
     .coll = "bcast",
-    .name = "single",
+    .name = "cma_read",
     .doc = "single copy: receivers read the root's buffer while the root writes into their buffers",
     .source = "this project",
     .family = &HUD_BACKEND(single_family),
-    .run = bcast_single,
+    .run = bcast_cma_read,
 };

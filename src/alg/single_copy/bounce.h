@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bounce.h - the bounce buffers of the family `single`, for bytes that the kernel does not copy:
- * packed views, and copies that it refuses or cuts short.
+ * bounce.h - the bounce buffers of the family `single_copy`, for bytes that the kernel does not
+ * copy: packed views, and copies that it refuses or cuts short.
  *
  * Shape     Missing bytes go through the bounce buffer of their sender, after the reports.  The
  *           buffer has two halves, used in turn, and serves one receiver after the other.
@@ -18,7 +18,7 @@
  *                      half, and to another rank
  *
  * Not needed
- *   R4, A4 by reduce_scatter/single: no other rank copies out of an owner's buffer, and its R3
+ *   R4, A4 by reduce_scatter/cma_read: no other rank copies out of an owner's buffer, and its R3
  *   announces that it has reduced the others' contributions
  *
  * Deadlock freedom

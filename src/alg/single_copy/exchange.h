@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * exchange.h - blocks from every rank to every other by kernel copies: alltoall.c, allgather.c.
- * `single`: every rank offers its blocks, and pulls the blocks for it out of the others' buffers.
- * `push`: every rank offers places for blocks, and pushes its own blocks into the others' buffers.
- * The offers: offers.h.  Reports: single_copy.h; bounce buffers: bounce.h.
+ * `cma_read`: every rank offers its blocks, and pulls the blocks for it out of the others' buffers.
+ * `cma_write`: every rank offers places for blocks, and pushes its own blocks into the others'
+ * buffers.  The offers: offers.h.  Reports: single_copy.h; bounce buffers: bounce.h.
  *
  * Source    this project; MPI libraries use the kernel's copies for messages (CMA).  The order of
  *           the blocks is that of pairwise exchange.  `steps = even`: as in pairwise exchange, a
@@ -16,7 +16,7 @@
  *           bytes that the kernel did not copy; in place, all larger blocks.
  * Cost      T = 2 l + (sum of n[i][j] over i) t + n[j][j] u  ns, of the rank j with the maximum; l
  *           one line transfer, t ns per byte that the kernel copies, and maps to do so, u of a
- *           copy in one process.  `push`: the sum of n[j][i] over i; copied data are in the
+ *           copy in one process.  `cma_write`: the sum of n[j][i] over i; copied data are in the
  *           caches of the copying rank, if it has just written them
  *           traffic: none beyond the bytes read and written; small blocks, and those that cannot
  *           be reached, are copied once more, which stays in the caches

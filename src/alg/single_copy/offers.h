@@ -17,9 +17,9 @@
  * Safety
  *   1. There are two sets of offers, used in turn: a rank that sees another rank's offer of
  *      operation k knows that the other rank has finished operation k - 1.
- *   2. Calls of other sizes may use the other algorithm, `single` or `push`, with the same lines.
- *      An offer tells its owner's algorithm.  Two ranks with different algorithms exchange nothing,
- *      and both report HUD_ERR_TRUNCATE.
+ *   2. Calls of other sizes may use the other algorithm, `cma_read` or `cma_write`, with the same
+ *      lines.  An offer tells its owner's algorithm.  Two ranks with different algorithms exchange
+ *      nothing, and both report HUD_ERR_TRUNCATE.
  *   3. In place, no address is published, because a block would replace a block that still has to
  *      be sent.
  */
@@ -31,8 +31,8 @@
 /*
  * The payload.  First an address (0: out of reach), and the offset from there of the block that the
  * other rank pulls, or of the place to which it pushes.  Then the bytes of the owner's block, times
- * two, plus one if the owner's algorithm is `push`.  If the other rank pushes, the bytes of the
- * block that the owner expects follow.  Then follows the owner's block, if it is small.
+ * two, plus one if the owner's algorithm is `cma_write`.  If the other rank pushes, the bytes of
+ * the block that the owner expects follow.  Then follows the owner's block, if it is small.
  */
 enum { OFFER_ADDRESS, OFFER_OFFSET, OFFER_BLOCK, OFFER_EXPECTED };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce.c - reduce/single: owner.h, where the root gets the whole result.
+ * reduce.c - reduce/cma_read: owner.h, where the root gets the whole result.
  *
  * Shape     p ranks, n bytes.  The owner of k bytes pulls (p - 1) k and pushes k, except the root,
  *           which pushes nothing.  So the root's slice is larger, by the ratio of 3 p to 3 p - 2,
@@ -24,20 +24,20 @@ static bool reduce_gets(const struct coll *c, int rank, int owner)
     return rank == c->root;
 }
 
-static void reduce_single(struct mem *m, const struct coll *c)
+static void reduce_cma_read(struct mem *m, const struct coll *c)
 {
     const struct reduction r = { .m = m, .c = c, .starts = reduce_starts, .gets = reduce_gets };
 
     owner_reduce(&r);
 }
 
-ALG_DEFINE(reduce, single) = {
+ALG_DEFINE(reduce, cma_read) = {
     .coll = "reduce",
-    .name = "single",
+    .name = "cma_read",
     .doc = "single copy: every rank reduces one slice of all buffers and writes the result into "
            "the root's buffer",
     .source = "this project",
     .ordered = true,
     .family = &HUD_BACKEND(single_family),
-    .run = reduce_single,
+    .run = reduce_cma_read,
 };

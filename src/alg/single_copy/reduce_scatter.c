@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reduce_scatter.c - reduce_scatter/single: owner.h, where the slices are the blocks of the result.
+ * reduce_scatter.c - reduce_scatter/cma_read: owner.h, where the slices are the blocks of the
+ * result.
  *
  * Cost      T = 2 l + k ((p - 1) t + p r)     ns, k the largest of p blocks;
  *           l one line transfer, t per byte that the kernel copies, and maps to do so, r per byte
@@ -24,7 +25,7 @@ static bool reduce_scatter_gets(const struct coll *c, int rank, int owner)
     return rank == owner;
 }
 
-static void reduce_scatter_single(struct mem *m, const struct coll *c)
+static void reduce_scatter_cma_read(struct mem *m, const struct coll *c)
 {
     const struct reduction r = { .m = m,
                                  .c = c,
@@ -35,12 +36,12 @@ static void reduce_scatter_single(struct mem *m, const struct coll *c)
     owner_reduce(&r);
 }
 
-ALG_DEFINE(reduce_scatter, single) = {
+ALG_DEFINE(reduce_scatter, cma_read) = {
     .coll = "reduce_scatter",
-    .name = "single",
+    .name = "cma_read",
     .doc = "single copy: every rank reduces its block of all buffers",
     .source = "this project",
     .ordered = true,
     .family = &HUD_BACKEND(single_family),
-    .run = reduce_scatter_single,
+    .run = reduce_scatter_cma_read,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rooted.h - blocks between the root and each other rank by kernel copies: gather.c, scatter.c.
- * `single`: the receiver pulls; `push`: the sender pushes.  So all ranks copy at once if gather
- * pushes or scatter pulls; otherwise the root copies alone.  Lines and edges: single_copy.h,
+ * `cma_read`: the receiver pulls; `cma_write`: the sender pushes.  So all ranks copy at once if
+ * gather pushes or scatter pulls; otherwise the root copies alone.  Lines and edges: single_copy.h,
  * bounce.h.
  *
- * Source    this project, after bcast/single.
+ * Source    this project, after bcast/cma_read.
  * Shape     p ranks, n[i] bytes between rank i and the root.  The root publishes where its block
  *           for each rank, or from each rank, is.  The other rank copies and reports; or, if the
  *           root copies, it publishes its own block and awaits the report.  Afterwards the root and
@@ -154,7 +154,7 @@ ALG_INLINE void rooted_blocks(struct mem *m, const struct coll *c, bool gathers,
 /* Fields that all rows of the family share. */
 #define ROOTED_ALG(coll_, name_, doc_)                                                             \
     .coll = #coll_, .name = #name_, .doc = "single copy: " doc_,                                   \
-    .source = "this project, after bcast/single", .family = &HUD_BACKEND(single_family),           \
+    .source = "this project, after bcast/cma_read", .family = &HUD_BACKEND(single_family),         \
     .run = coll_##_##name_
 
 #endif

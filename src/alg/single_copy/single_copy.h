@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * single_copy.h - the family `single`: ranks copy directly from one process to another by the
+ * single_copy.h - the family `single_copy`: ranks copy directly from one process to another by the
  * kernel.  This file has a rank's slot, and the announcements of each two ranks to each other.
  * Bytes that the kernel does not copy go through the bounce buffers of bounce.h.  The collectives:
  * bcast.c; reduce.c, reduce_scatter.c (owner.h); gather.c and scatter.c (rooted.h).  alltoall.c and
@@ -23,8 +23,9 @@
  *           R2 -> A2   the use of another's view        happens before  its owner's return
  *
  * Not needed
- *   R1, A1 by alltoall/single, alltoall/push, alltoallv/single, allgather/single, allgather/push,
- *   allgatherv/single, allgatherv/push: their offers are entries (offers.h)
+ *   R1, A1 by alltoall/cma_read, alltoall/cma_write, alltoallv/cma_read, allgather/cma_read,
+ *   allgather/cma_write, allgatherv/cma_read, allgatherv/cma_write: their offers are entries
+ *   (offers.h)
  *
  * Deadlock freedom
  *   1. An entry is posted without a wait.  A report waits only for entries, with one exception: a

@@ -6,7 +6,7 @@
 #include "core/call/carry_out.h"
 #include "core/call/fallback.h"
 #include "core/call/learn.h"
-#include "core/call/requests.h"
+#include "core/call/request.h"
 #include "core/span/span.h"
 #include "core/watch/check.h"
 #include "core/watch/longwait.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* carry_out.h - runs the algorithm of an entry of a team's plan. */
+/* carry_out.h - runs the algorithm of an entry of a team's plan, and reads whether a message was
+ * truncated. */
 #ifndef HUD_CARRY_OUT_H
 #define HUD_CARRY_OUT_H
 

@@ -7,7 +7,7 @@
 #include "base/required.h"
 #include "base/setuid.h"
 #include "core/call/layout_version.h"
-#include "core/call/requests.h"
+#include "core/call/request.h"
 #include "core/call/suspend.h"
 #include "core/config/log.h"
 #include "core/job/presence.h"

@@ -2,7 +2,7 @@
 /* fallback.c - see fallback.h; and the public calls about collectives that huddle does not make. */
 #include "core/call/fallback.h"
 #include "core/call/learn.h"
-#include "core/call/requests.h"
+#include "core/call/request.h"
 #include "core/call/setup.h"
 #include "core/call/suspend.h"
 #include "core/config/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fallback.h - what comes before a call, and what is recorded and counted where a call falls back
- * to the host. */
+/* fallback.h - why a call falls back to the host (base/reason.h): finds the reason, records it for
+ * the thread, reports it.  Also finishes the requests and the set-up that precede a call. */
 #ifndef HUD_FALLBACK_H
 #define HUD_FALLBACK_H
 

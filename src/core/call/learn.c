@@ -364,7 +364,7 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
         return status;
     if (!equal)
         return choose_for_largest(team, at, call->bytes, entry);
-    struct learn_cell *cell = find_cell(team, at); /* from here on the same cell on all ranks */
+    struct learn_cell *cell = find_cell(team, at); /* the same cell on all ranks from here on */
     if (!cell || (!due && hud_learner_decided(&cell->learner))) {
         *entry = l->choice[at];
         bool first = *entry == learn_candidate(team, at, 0);

@@ -85,7 +85,7 @@ struct learn_cell {
 };
 
 struct learn {
-    const struct plan_entry *choice[PLAN_CELLS]; /* of each cell; PLAN_OPEN: asks */
+    const struct plan_entry *choice[PLAN_CELLS]; /* the choice of each cell; PLAN_OPEN: asks */
     uint8_t cell_of[PLAN_CELLS];                 /* its number plus one; 0: none yet; LEARN_FIXED:
                                                     nothing is tried, or a candidate is known that
                                                     must not be tried */
@@ -98,7 +98,7 @@ struct learn {
     int uncounted;              /* calls on the fast path that are not counted by source yet */
     int fast_calls;             /* hud_team.state.fast_calls after that call */
     uint64_t (*clock_ns)(void); /* tests have their own */
-    uint64_t *end_ns;           /* of the sample that is running; NULL: none is */
+    uint64_t *end_ns;           /* end of the running sample; NULL: none is running */
     int nested;                 /* calls within this sample that have not ended */
     int resumed;   /* hud_team.state.fast_calls after the call on the slow path, or LEARN_STAYS */
     uint32_t seed; /* number from which the distance between samples follows */

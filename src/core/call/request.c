@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.c - the public calls on requests (requests.h). */
+/* request.c - the public calls on requests (request.h). */
+#include "core/call/request.h"
 #include "core/call/args.h"
-#include "core/call/requests.h"
 #include "core/call/suspend.h"
 #include "core/call/team_create.h"
 

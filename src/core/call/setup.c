@@ -291,7 +291,7 @@ static bool allocate(struct setup *s)
     s->groups =
         calloc(hud_shape_groups_ints(s->team->id.size, s->team->id.size), sizeof *s->groups);
     s->plan = malloc(sizeof *s->plan);
-    free(s->team->shm.slices); /* of an early round */
+    free(s->team->shm.slices); /* the list of an early round */
     s->team->shm.slices = calloc(ranks, sizeof *s->team->shm.slices);
     free(s->team->peers.direct);
     s->team->peers.direct = calloc(ranks, sizeof *s->team->peers.direct);

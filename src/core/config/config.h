@@ -43,7 +43,7 @@ enum {
 #define ALG_PRODUCT_ONLY
 #define ALG(coll, name) +1
 enum {
-    SET_PRODUCT_ALGS = 0 /* of these: the others are the laboratory's */
+    SET_PRODUCT_ALGS = 0 /* the product's algorithms; the others are the laboratory's */
 #include "alg/alg.def"
 };
 #undef ALG
@@ -80,14 +80,14 @@ HUD_API const char *hud_setting_refusal(int at, const char *value);
 
 /* Effective values of one context.  A copy would point into the original. */
 struct config {
-    long number[SET_MAX];                    /* WORD: index; BYTES: bytes, -1 for auto */
-    const char *text[SET_MAX];               /* the values as given, for display and for TEXT */
-    const char *origin[SET_MAX];             /* "default", "environment", "host" */
-    uint32_t digest[SET_MAX];                /* of the value where all ranks must agree, else 0 */
-    uint64_t agree;                          /* of all digests; must be the same on all ranks */
-    long param[SET_ALGS][ALG_PARAMS];        /* values of alg.def's row r */
-    bool given[SET_ALGS][ALG_PARAMS];        /* which of them the user has set */
-    char error[2 * SET_TEXT];                /* the first bad value, one line; "" */
+    long number[SET_MAX];             /* WORD: index; BYTES: bytes, -1 for auto */
+    const char *text[SET_MAX];        /* the values as given, for display and for TEXT */
+    const char *origin[SET_MAX];      /* "default", "environment", "host" */
+    uint32_t digest[SET_MAX];         /* digest of a value on which all ranks must agree, else 0 */
+    uint64_t agree;                   /* digest of all digests; must be the same on all ranks */
+    long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
+    bool given[SET_ALGS][ALG_PARAMS]; /* which of them the user has set */
+    char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
     char more[SET_ERRORS - 1][2 * SET_TEXT]; /* further ones, a line each */
     int more_count;
     int untold;    /* bad values of which the last line has only the number */

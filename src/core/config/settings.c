@@ -86,7 +86,7 @@ static const struct minimum {
     { SET_LEASE, 4096 }, /* a page */
 };
 static int row_count;
-static int first_row[SET_ALGS]; /* of an algorithm's parameters */
+static int first_row[SET_ALGS]; /* row of an algorithm's first parameter */
 
 /* Copies a text for the life of the process, in static memory: the table of settings cannot
  * fail.  A text without room is cut off; a test looks. */

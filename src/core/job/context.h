@@ -25,9 +25,9 @@ enum { SPARE_RANKS = 4096 };
 struct hud_context {
     struct hud_host host;
     char host_name[128];
-    const char *owner; /* of the collectives to which calls fall back, for messages */
+    const char *owner; /* who owns the collectives to which calls fall back, for messages */
     struct config config;
-    struct rules rules;          /* of the tuning file */
+    struct rules rules;          /* the tuning file's */
     struct cost_network network; /* under the lock; from the tuning file, else measured; alpha_ns 0
                                     until it is known */
     struct planner *planner;     /* under the lock; NULL: out of memory, so no team is set up */
@@ -52,7 +52,7 @@ struct hud_context {
     struct places {
         struct place_table *table; /* as place.c keeps it; NULL: none */
         int ranks;
-    } places;                   /* of the largest team so far */
+    } places;                   /* places of the largest team so far */
     struct wisdom wisdom;       /* under the lock */
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;
@@ -62,7 +62,7 @@ struct hud_context {
     _Atomic(void *) stats;   /* struct stats *: in the arena; until there is one, early */
     struct stats early;      /* counts of other threads while the arena is created; added when
                                 statistics are printed */
-    struct watch *watch;     /* of its teams' calls, with HUDDLE_CHECK */
+    struct watch *watch;     /* the watch over its teams' calls, with HUDDLE_CHECK */
     _Atomic uint64_t no_yield_until_ns; /* in waits of set-ups: other processes take time slices */
     bool timed;                         /* statistics are requested: measure times */
     bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle; so ranks of other nodes

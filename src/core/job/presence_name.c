@@ -36,7 +36,7 @@ static const char *const job_names[] = { "PMIX_NAMESPACE",    "SLURM_JOB_ID", "S
                                          "PMI_JOBID",         "PMI_PORT",     "PMI_SPAWNED",
                                          "MPISPAWN_MPIRUN_ID" };
 
-static struct blake2s job; /* of the secret and the job; what names a rank is still to be added */
+static struct blake2s job; /* state after the secret and the job; a rank's own bytes follow */
 static unsigned own_manner;
 static struct descriptor named = { .fd = -1 }; /* has this rank's name */
 static struct descriptor probe = {

@@ -25,8 +25,8 @@
 enum { WISDOM_OWN = 4096 }; /* decisions that a context keeps for the file, at most */
 
 struct wisdom_line {
-    uint32_t name; /* of the choice (hud_wisdom_name) */
-    uint32_t ns;   /* of a call, at most 4.29 s; 0: not known */
+    uint32_t name; /* the name of the choice (hud_wisdom_name) */
+    uint32_t ns;   /* time of a call, at most 4.29 s; 0: not known */
     int32_t min_ranks, max_ranks, nodes;
     int8_t oversubscribed, divided; /* as in struct rule */
     uint8_t kind;                   /* enum coll_kind */

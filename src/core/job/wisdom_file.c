@@ -188,7 +188,7 @@ static void make_folders(const struct wisdom_place *place)
 /* The present file, and the text that replaces it. */
 struct rewrite {
     struct wisdom_lock lock;
-    struct rules kept; /* of the present file */
+    struct rules kept; /* the rules of the present file */
     char old[WISDOM_MAX], text[WISDOM_MAX];
 };
 

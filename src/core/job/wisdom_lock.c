@@ -144,7 +144,8 @@ static int create_data(const char *path, const char *present)
     mode_t mode = replaces ? st.st_mode & 0777 : 0644;
     int fd = open(path, flags, mode);
 
-    if (fd < 0 && errno == EEXIST && unlink(path) == 0) /* of a killed process with this number */
+    if (fd < 0 && errno == EEXIST &&
+        unlink(path) == 0) /* a killed process with this number left it */
         fd = open(path, flags, mode);
     if (fd >= 0 && replaces)
         (void)fchmod(fd, mode); /* what the umask has removed; without it fewer users can read */

@@ -28,8 +28,8 @@ enum { WISDOM_WAIT_MS = 100, WISDOM_STALE_S = 60, WISDOM_HOST = 64 };
 enum { WISDOM_SUFFIX = sizeof ".new." + WISDOM_HOST + sizeof ".2147483647" };
 
 struct wisdom_lock {
-    char path[PATH_MAX + sizeof ".new"]; /* of the lock */
-    size_t path_bytes;                   /* of PATH */
+    char path[PATH_MAX + sizeof ".new"]; /* path of the lock */
+    size_t path_bytes;                   /* length of the wisdom file's path */
     int fd;
     bool removed_old; /* this process has removed an old lock */
     struct stat created;

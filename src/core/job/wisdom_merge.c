@@ -17,7 +17,7 @@ static const char heading[] =
 
 /* A line of the new text. */
 struct piece {
-    const char *text; /* of the old text, or NULL: rule is written */
+    const char *text; /* a line of the old text; NULL: rule is written */
     size_t bytes;     /* with the newline */
     const struct rule *rule;
     char date[RULE_DATE]; /* "": none */

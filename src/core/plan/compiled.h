@@ -8,7 +8,7 @@
 struct compiled {
     const struct rule *rule; /* NULL: the text is read */
     int count;
-    uint64_t digest; /* of the text */
+    uint64_t digest; /* digest of the text */
 };
 
 /* The compiled table.  In libhuddle src/tools/compile_rules.c writes it when the library is built.

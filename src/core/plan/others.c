@@ -68,7 +68,7 @@ static int find_param(const struct alg *alg, const char *name, size_t length)
     return p;
 }
 
-/* Sets the parameters of "single=8K piece=64K". */
+/* Sets the parameters of "cma=8K piece=64K". */
 static bool set_with(int row, const char *with, long param[ALG_PARAMS])
 {
     while (with && *with) {

@@ -92,7 +92,7 @@ struct plan_single_call {
  * and the call of a single-call team. */
 struct plan_facts {
     int ranks;
-    int nodes; /* of a team that spans nodes; 0: the team is on one node */
+    int nodes; /* number of nodes of the team's span; 0: the team is on one node */
     struct plan_single_call single_call;
     bool oversubscribed;
     bool direct;  /* the ranks can reach each other's memory, so direct algorithms may serve */

@@ -73,7 +73,7 @@ enum { RESERVED_KEPT = 32 };
 struct planner {
     const struct config *config;
     const struct rules *tuning;
-    struct rules prior; /* of HUDDLE_LAB_PRIOR; without a file the built-in table is used */
+    struct rules prior; /* the table of HUDDLE_LAB_PRIOR; empty: the built-in table is used */
     struct plan_builder builder;
     struct plan plan;        /* memory for the plans that hud_plan_bytes makes */
     struct plan_cache cache; /* the teams of those plans */

@@ -67,7 +67,7 @@ struct rule {
                            MPI */
     int than;           /* the model must predict less time than for this row; -1: no condition */
     int line;           /* line number in the file */
-    int nodes;          /* of teams that span nodes; 0: teams on one node */
+    int nodes;          /* number of nodes of the teams; 0: teams on one node */
     int oversubscribed; /* 0: no; 1: yes; -1: no condition */
     int direct, quick, divided; /* likewise */
     int reduction; /* axis / COLL_KINDS of the only axis that the rule serves; -1: all axes */
@@ -81,7 +81,7 @@ struct rule {
     uint64_t runner_up_ns, before_ns;
     int samples;           /* number of samples of ns */
     int runner_up, before; /* rows of alg.def, or -1, if their times are not 0 */
-    int version;           /* of the algorithm */
+    int version;           /* the algorithm's version */
     char date[RULE_DATE];  /* "2026-11-29"; empty if there is none */
 };
 

@@ -39,6 +39,22 @@ static int refuse_file(const char *path, const char *why, char *error, size_t er
     return -1;
 }
 
+/* Reads the rules of a text.  Returns 1, or -1 with an error.  Refuses an empty text: nobody writes
+ * such a file on purpose, and without the error its choices would silently be missing. */
+static int read_text(struct rules *rules, const char *path, const char *text, size_t bytes,
+                     char *error, size_t error_bytes)
+{
+    size_t blank = 0;
+
+    while (blank < bytes && strchr(" \t\r\n", text[blank]) && text[blank] != '\0')
+        blank++;
+    if (blank < bytes)
+        return hud_rules_read(rules, path, text, bytes, error, error_bytes) ? 1 : -1;
+    snprintf(error, error_bytes, "%.200s: the file is empty (accepted: a rule in each line)", path);
+    hud_text_make_plain(error);
+    return -1;
+}
+
 static int read_open(struct rules *rules, const char *path, int fd, char *error, size_t error_bytes)
 {
     struct stat st;
@@ -49,8 +65,7 @@ static int read_open(struct rules *rules, const char *path, int fd, char *error,
     char *text = malloc(FILE_MAX + 1);
     ssize_t bytes = text ? read_all(fd, text) : -1;
     int rc = bytes < 0 ? refuse_file(path, strerror(errno), error, error_bytes)
-             : hud_rules_read(rules, path, text, (size_t)bytes, error, error_bytes) ? 1
-                                                                                    : -1;
+                       : read_text(rules, path, text, (size_t)bytes, error, error_bytes);
     free(text);
     return rc;
 }

@@ -9,8 +9,8 @@
 
 struct wisdom_table {
     struct wisdom_known {
-        uint32_t name, before_name; /* of entries (hud_wisdom_name); 0: unknown */
-        uint32_t ns, before_ns;     /* of a call, at most 4.29 s; 0: not known */
+        uint32_t name, before_name; /* names of entries (hud_wisdom_name); 0: unknown */
+        uint32_t ns, before_ns;     /* times of a call, at most 4.29 s; 0: not known */
     } known[PLAN_CELLS];
 };
 

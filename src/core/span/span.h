@@ -19,7 +19,7 @@ enum span_family { SPAN_NODES, SPAN_RINGS, SPAN_AGGREGATED, SPAN_PAIRWISE, SPAN_
  * the fragment of a broadcast, and the number of rings. */
 enum { SPAN_MODEL = -2, SPAN_MPI = -1, SPAN_AUTO = -1, SPAN_PARAMS = 3 };
 struct span_choice {
-    int tag;                 /* of an algorithm (enum net_tag); SPAN_MPI: the MPI's own collective;
+    int tag;                 /* an algorithm's (enum net_tag); SPAN_MPI: the MPI's own collective;
                                 SPAN_MODEL: the first algorithm that accepts the call */
     long param[SPAN_PARAMS]; /* SPAN_AUTO: by the settings and the network */
 };
@@ -28,18 +28,18 @@ extern const struct span_choice hud_span_by_model;
 struct span_learn;
 
 struct span {
-    struct hud_team node; /* of the ranks here: their memory, how they wait */
+    struct hud_team node; /* the ranks here: their memory, how they wait */
     struct hud_team *whole;
     struct net net;
     struct net_map map; /* its arrays, to be freed */
     int *arrays;
     uint64_t calls;              /* so far, the same on all ranks of the node */
     int ended;                   /* HUD_OK, or the status with which this rank's calls ended */
-    size_t buffer_bytes;         /* of the ring of a broadcast */
+    size_t buffer_bytes;         /* bytes of a broadcast's ring */
     struct cost_network network; /* the same on all ranks */
     bool assumed;                /* it is hud_cost_network_usual */
     struct span_route {
-        size_t bytes; /* of the last broadcast; 0: there was none */
+        size_t bytes; /* bytes of the last broadcast; 0: there was none */
         enum shape_kind tree;
         long degree, fragment_bytes;
         bool gains; /* it is not slower than the MPI's own */

@@ -27,7 +27,7 @@
 #include "core/span/span.h"
 
 enum {
-    SPAN_CELLS = 64,   /* of a span; further cells use the first choices */
+    SPAN_CELLS = 64,   /* cells of a span; further cells use the first choices */
     SPAN_KNOWN = 128,  /* cells about which a rank tells the others */
     SPAN_CHOICES = 40, /* that a cell might have, at most */
     SPAN_NO_CELL = UINT8_MAX
@@ -57,7 +57,7 @@ struct span_learn {
     bool shares;                /* rank 0 must broadcast its knowledge before the first call */
     struct hud_op max;
     uint64_t (*clock_ns)(void); /* tests have their own */
-    uint64_t *sample_ns;        /* of the call that is running; NULL: it is no sample */
+    uint64_t *sample_ns;        /* time of the running call; NULL: the call is no sample */
     int nested;                 /* calls within this sample that have not ended */
     uint64_t begin_ns;
     int until_sample; /* calls of decided cells */

@@ -170,7 +170,7 @@ static bool measure(struct span *span, struct cost_network *network)
     span->net.max_wait_ns = 0;
     if (failed)
         hud_net_end(&span->net);
-    span->net.sent_messages = span->net.sent_bytes = 0; /* of no call */
+    span->net.sent_messages = span->net.sent_bytes = 0; /* they belong to no call */
     if (!failed && rank == first)
         *network = hud_span_solve(
             &(struct span_times){ .one_ns = t.one_ns,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * requests.h - nonblocking and persistent calls, which run on a fiber.  The public calls on
+ * request.h - nonblocking and persistent calls, which run on a fiber.  The public calls on
  * requests are in request.c.
  */
-#ifndef HUD_REQUESTS_H
-#define HUD_REQUESTS_H
+#ifndef HUD_CORE_REQUEST_H
+#define HUD_CORE_REQUEST_H
 
 #include "core/team/team.h"
 
@@ -16,9 +16,9 @@ struct hud_request {
     struct queued_call queued;
     struct hud_team *team;
     struct hud_context *context;
-    struct hud_request *prev, *next; /* of the host's, or of the spare ones */
+    struct hud_request *prev, *next; /* neighbours in the list of open or of spare requests */
     struct hud_passed passed;
-    int status;           /* of the last call */
+    int status;           /* status of the last call */
     bool tested;          /* since its start */
     struct hud_args args; /* what it calls, with the copies below */
     struct hud_op op, user_op;
