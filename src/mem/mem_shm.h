@@ -223,8 +223,8 @@ static inline void mem_unpack(const struct mem *m, const struct hud_view *to, co
  * begin while the flag is still on its way.  The empty statement keeps the compiler from merging
  * the two copies.
  */
-static inline void mem_out_of(struct mem *m, const struct hud_view *to, const void *src,
-                              size_t offset_bytes, size_t bytes, bool last)
+MEM_FN void mem_out_as(struct mem *m, const struct hud_view *to, const void *src,
+                       size_t offset_bytes, size_t bytes, bool last)
 {
     size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;
 
@@ -237,18 +237,6 @@ static inline void mem_out_of(struct mem *m, const struct hud_view *to, const vo
     bytes = bytes < room ? bytes : room;
     if (bytes != 0)
         mem_unpack(m, to, src, offset_bytes, bytes, last);
-}
-
-MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
-                    size_t bytes)
-{
-    mem_out_of(m, to, src, offset_bytes, bytes, false);
-}
-
-MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
-                         size_t offset_bytes, size_t bytes)
-{
-    mem_out_of(m, to, src, offset_bytes, bytes, true);
 }
 
 MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
@@ -287,9 +275,9 @@ enum {
 
 /* Reduces directly from memory to memory if all spans are contiguous and short, and in pieces
  * otherwise. */
-static inline void mem_reduce_of(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                                 const struct mem_span *also, const struct mem_span *from,
-                                 int count, size_t bytes, bool last)
+MEM_FN void mem_reduce_as(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                          const struct mem_span *also, const struct mem_span *from, int count,
+                          size_t bytes, bool last)
 {
     const void *sources[MEM_SOURCES];
     bool pieces = bytes >= LINES_MIN || mem_span_packed(to) || (also && mem_span_packed(also));
@@ -305,20 +293,6 @@ static inline void mem_reduce_of(struct mem *m, const struct hud_op *op, const s
     op->combine(op, mem_span_at(to), sources, count, mem_elements(op, bytes));
     if (also)
         memcpy(mem_span_at(also), mem_span_at(to), bytes);
-}
-
-MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                       const struct mem_span *also, const struct mem_span *from, int count,
-                       size_t bytes)
-{
-    mem_reduce_of(m, op, to, also, from, count, bytes, false);
-}
-
-MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                            const struct mem_span *also, const struct mem_span *from, int count,
-                            size_t bytes)
-{
-    mem_reduce_of(m, op, to, also, from, count, bytes, true);
 }
 
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,

@@ -49,7 +49,7 @@ static void combine(const struct chain *o, size_t chunk, bool come, char *to)
             &all, r == me ? (struct mem_span){ .view = o->c->in,
                                                .offset_bytes = chain_offset(o, chunk, o->ring) }
                           : (struct mem_span){ .shared = chain_piece_cell(o, r, chunk, o->ring) });
-    sources_reduce_of(&all, &sum, NULL, true);
+    sources_reduce_as(&all, &sum, NULL, true);
 }
 
 static void forward(const struct chain *o, size_t chunk)

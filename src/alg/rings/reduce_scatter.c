@@ -63,7 +63,7 @@ static void reduce(const struct ring *x, size_t chunk, int node, void *come)
     for (int r = 0; r < mem_size(x->m); r++)
         if (r != me)
             sources_add(&all, (struct mem_span){ .shared = ring_cell(x, r, chunk, ring, node) });
-    sources_reduce_of(&all, node == x->map->node ? &result : &own, NULL, true);
+    sources_reduce_as(&all, node == x->map->node ? &result : &own, NULL, true);
 }
 
 static void begin(const struct ring *x, size_t chunk)
