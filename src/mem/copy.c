@@ -89,6 +89,19 @@ static void copy_back(void *dst, const void *src, size_t bytes, bool streams)
         hud_mem_stream_end();
 }
 
+/* Copies between windows as the last reader.  The time includes writes to another window, so
+ * copies out replace the time, as they replace a reduction's. */
+void hud_mem_copy_last(const struct mem *m, void *dst, const void *src, size_t bytes)
+{
+    const struct lines_use use = hud_lines_begin_read(m, src, bytes, LINES_REDUCTION);
+
+    if (use.way & LINES_BACK)
+        copy_back(dst, src, bytes, false);
+    else
+        memcpy(dst, src, bytes);
+    hud_lines_end_read(m, &use, bytes);
+}
+
 /* Implements mem_out() for long fragments.  A packed view cannot be copied in pieces, so its source
  * is given back as a whole. */
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,

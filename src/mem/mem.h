@@ -107,8 +107,11 @@ MEM_FN void mem_out_as(struct mem *m, const struct hud_view *to, const void *src
  * pays, or still measures the times.  Only a caller who must first determine whether this rank is
  * the last reader needs to ask. */
 MEM_FN bool mem_wants_back(struct mem *m, const void *shared);
-/* Copies from shared memory to shared memory. */
-MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
+/* Copies from shared memory to shared memory.  `last` is true for the last reader (see mem_out_as)
+ * of the source. */
+MEM_FN void mem_copy_as(struct mem *m, void *dst, const void *src, size_t bytes, bool last);
+#define mem_copy(...) mem_copy_as(__VA_ARGS__, false)
+#define mem_copy_last(...) mem_copy_as(__VA_ARGS__, true)
 
 /* Bytes that are read or written: at `shared` in shared memory, or, if `shared` is NULL, from
  * offset_bytes on in a view of the call. */

@@ -77,10 +77,11 @@ void hud_mem_stream(void *dst, const void *src,
 /* Copies a part like hud_mem_stream().  hud_mem_stream_end() completes all parts. */
 void hud_mem_stream_part(void *dst, const void *src, size_t bytes);
 void hud_mem_stream_end(void);
-/* Copies a long message in or out (lines.c, copy.c). */
+/* Copies a long message in, out, or from shared memory to shared memory (lines.c, copy.c). */
 void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes);
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last);
+void hud_mem_copy_last(const struct mem *m, void *dst, const void *src, size_t bytes);
 
 void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                     const struct mem_span *also, const struct mem_span *from, int count,
@@ -244,10 +245,12 @@ MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
     return (hud_lines_way(m, shared) & LINES_BACK) != 0;
 }
 
-MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
+MEM_FN void mem_copy_as(struct mem *m, void *dst, const void *src, size_t bytes, bool last)
 {
-    (void)m;
-    memcpy(dst, src, bytes);
+    if (__builtin_expect(last && bytes >= LINES_MIN, 0))
+        hud_mem_copy_last(m, dst, src, bytes);
+    else
+        memcpy(dst, src, bytes);
 }
 
 static inline char *mem_span_at(const struct mem_span *span)

@@ -74,16 +74,17 @@ static void begin(const struct ring *x, size_t chunk)
         reduce(x, chunk, node, NULL);
 }
 
+/* Copies this rank's piece of the result out.  No other rank reads the piece. */
 static void copy_out(const struct ring *x, size_t chunk)
 {
     int me = mem_rank(x->m), ring = ring_of(x, me), node = x->map->node;
     size_t bytes = blocks_piece(x, chunk, x->c->block_bytes[net_member(x->map, node, me)]);
 
     if (bytes != 0)
-        mem_out(x->m, x->c->out,
-                ring_more(x, ring, chunk, RING_RESULT) +
-                    pieces_before_rank(x, chunk, ring, node, me),
-                chunk * x->piece_bytes, bytes);
+        mem_out_last(x->m, x->c->out,
+                     ring_more(x, ring, chunk, RING_RESULT) +
+                         pieces_before_rank(x, chunk, ring, node, me),
+                     chunk * x->piece_bytes, bytes);
 }
 
 static const struct ring_plan plan = { .reduces = true,
