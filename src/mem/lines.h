@@ -24,7 +24,7 @@ enum { LINES_ROUND = LINES_WAYS };
 enum {
     LINES_PARTS = 256, /* fractions of a tick, because the clocks of some processors are slow */
     LINES_MIN = 4096,  /* bytes from which a copy is long */
-    LINES_CELLS = 16,  /* entries that distinguish algorithms */
+    LINES_CELLS = 40,  /* entries, one for each slot of a plan */
     LINES_PLACES = 2,  /* places of the ranks, with times for each */
     LINES_HOPS = 5     /* measurements by which a rank notices that ranks have moved */
 };

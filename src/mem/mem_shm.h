@@ -68,6 +68,7 @@ struct mem {
     size_t slot_offset, window_offset; /* offsets of the running algorithm in a slice */
     size_t bytes;   /* size of this call or of the previous call, in which other ranks may still
                        be, whichever is larger; 0 in a team of several nodes */
+    unsigned cell;  /* number of the slot, by which ways of treating lines are learned (lines.c) */
     bool truncated; /* a mem_out or mem_pull of this call exceeded its view */
 };
 

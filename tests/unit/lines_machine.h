@@ -65,9 +65,8 @@ static char *slices[2] = { rank[0].slice, rank[1].slice };
 /* An algorithm: copies of one cell, and their statistics. */
 static struct run {
     const struct place *place;
-    int ring, lag; /* in fragments; copies by which the reader is behind */
-    size_t slot;   /* slot of the algorithm; determines its cell */
-    unsigned cell;
+    int ring, lag;                 /* in fragments; copies by which the reader is behind */
+    unsigned cell;                 /* cell of the algorithm */
     unsigned noise, seldom, often; /* in percent; 1 ms more in `seldom` of `often` copies */
     bool silent;                   /* readers copy, but publish no times */
     bool mixed;    /* hops take the time of another place for some 400 copies, again and again */
@@ -151,12 +150,11 @@ static void begin(unsigned ways)
 }
 
 /* Selects an algorithm for the following calls. */
-static void use(struct run *one, size_t slot, int place, int ring)
+static void use(struct run *one, unsigned cell, int place, int ring)
 {
     run = one;
-    *run = (struct run){ .place = &places[place], .ring = ring, .slot = slot, .random = 1 };
-    rank[0].m.slot_offset = slot;
-    run->cell = hud_lines_begin_read(&rank[0].m, slices[0], COPY, LINES_OTHER).cell;
+    *run = (struct run){ .place = &places[place], .ring = ring, .cell = cell, .random = 1 };
+    rank[0].m.cell = cell;
 }
 
 static void begin_one(unsigned ways, int place, int ring)
@@ -209,7 +207,7 @@ static void copy_out(uint64_t n)
 
 static void copies(uint64_t count)
 {
-    rank[0].m.slot_offset = rank[1].m.slot_offset = run->slot;
+    rank[0].m.cell = rank[1].m.cell = run->cell;
     for (uint64_t i = 0; i < count; i++) {
         if (run->far_turn && fragment(run->copies, &(int){ 0 }) == rank[0].cell[run->cell].first)
             run->copies++;

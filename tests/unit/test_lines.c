@@ -165,7 +165,7 @@ static void cells_learn_independently(void **state)
     (void)state;
     begin(ALL_WAYS);
     use(&runs[0], 0, NEAR, 4);
-    use(&runs[1], 3 * HUD_LINE, ONE_CORE, 16);
+    use(&runs[1], LINES_CELLS - 1, ONE_CORE, 16);
     assert_int_not_equal(runs[0].cell, runs[1].cell);
     for (int burst = 0; burst < LONG / 10; burst++)
         for (int one = 0; one < 2; one++) {
