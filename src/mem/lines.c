@@ -18,8 +18,8 @@
  *           KB that its readers' copies out took, which the readers publish.  Now and then the rank
  *           tries another way.  A trial counts only copies into lines that were written in that way
  *           before, so it starts once the ring of the algorithm has come round.  Reductions count
- *           only where there are no copies, and only copies of about the same size are compared,
- *           separately for writes and for reads.  Packed views are not timed.
+ *           only where there are no copies, and packing only where there is neither.  Only copies
+ *           of about the same size are compared, separately for writes and for reads.
  * Cost      Two readings of the clock, with all stores completed, for SAMPLE of SAMPLE + PAUSE
  *           copies.
  *           After the first trial of each way, the next trials wait until the time lost by trials
@@ -307,17 +307,6 @@ void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_
         c->in[use->way].due = c->ins;
     else
         conclude(m, use->cell, c, use->way, bytes);
-}
-
-void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes)
-{
-    const struct lines_use use = hud_lines_begin_write(m, dst, bytes, LINES_COPY);
-
-    if (use.way & LINES_PAST)
-        hud_mem_stream(dst, src, bytes);
-    else
-        memcpy(dst, src, bytes);
-    hud_lines_end_write(m, &use, bytes);
 }
 
 /* ---- a team ---- */

@@ -45,8 +45,9 @@ struct lines_sample {
 };
 
 /* The work of a long read or write.  Only times of the last kind that a cell has seen are counted,
- * because a reduction also takes time for its arithmetic, and packing may take any time. */
-enum lines_work { LINES_OTHER, LINES_REDUCTION, LINES_COPY };
+ * because a reduction also takes time for its arithmetic, and packing may take any time.
+ * LINES_OTHER never counts. */
+enum lines_work { LINES_OTHER, LINES_PACKING, LINES_REDUCTION, LINES_COPY };
 
 /* The reads, or writes, that are compared with each other: of the same work and of about the same
  * size. */

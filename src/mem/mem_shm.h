@@ -78,8 +78,9 @@ void hud_mem_stream(void *dst, const void *src,
 /* Copies a part like hud_mem_stream().  hud_mem_stream_end() completes all parts. */
 void hud_mem_stream_part(void *dst, const void *src, size_t bytes);
 void hud_mem_stream_end(void);
-/* Copies a long message in, out, or from shared memory to shared memory (lines.c, copy.c). */
-void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes);
+/* Copies a long message in, out, or from shared memory to shared memory (copy.c). */
+size_t hud_mem_in_long(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                       size_t bytes);
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last);
 void hud_mem_copy_last(const struct mem *m, void *dst, const void *src, size_t bytes);
@@ -198,12 +199,11 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
 MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                      size_t max_bytes)
 {
+    if (__builtin_expect(max_bytes >= LINES_MIN, 0))
+        return hud_mem_in_long(m, dst, from, offset_bytes, max_bytes);
     if (from->pack)
         return from->pack(from, dst, offset_bytes, max_bytes);
-    if (__builtin_expect(max_bytes >= LINES_MIN, 0))
-        hud_mem_in_long(m, dst, (const char *)from->base + offset_bytes, max_bytes);
-    else
-        memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
+    memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
     return max_bytes;
 }
 

@@ -69,6 +69,7 @@ static struct run {
     unsigned cell;                 /* cell of the algorithm */
     unsigned noise, seldom, often; /* in percent; 1 ms more in `seldom` of `often` copies */
     bool silent;                   /* readers copy, but publish no times */
+    bool packed;                   /* views are packed */
     bool mixed;    /* hops take the time of another place for some 400 copies, again and again */
     bool far_turn; /* no copy goes to the line of the first copy of a way */
     uint64_t random, copies;
@@ -176,15 +177,24 @@ static unsigned published(void)
     return atomic_load(&mine->way[run->cell]) % LINES_WAYS;
 }
 
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
+{
+    memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
+    return max_bytes;
+}
+
 static void copy_in(uint64_t n)
 {
-    static char from[COPY];
+    static char bytes[COPY];
+    const struct hud_view from = { .base = bytes,
+                                   .bytes = COPY,
+                                   .pack = run->packed ? pack : NULL };
     int f;
     char *to = fragment(n, &f);
     unsigned way = published();
 
     step = disturbed(ticks_of(run->place->in[(way & LINES_PAST) | run->left[f]]));
-    hud_mem_in_long(&rank[0].m, to, from, COPY);
+    hud_mem_in_long(&rank[0].m, to, &from, 0, COPY);
     run->written[f] = way & LINES_PAST;
     run->all += step;
     run->in_way[way]++;
@@ -198,7 +208,8 @@ static void copy_out(uint64_t n)
     struct lines_use read = { .way = published() };
 
     if (!run->silent)
-        read = hud_lines_begin_read(&rank[1].m, from, COPY, LINES_COPY);
+        read =
+            hud_lines_begin_read(&rank[1].m, from, COPY, run->packed ? LINES_PACKING : LINES_COPY);
     run->left[f] = (unsigned char)(read.way & LINES_BACK);
     step = disturbed(ticks_of(run->place->out[run->written[f] | run->left[f]]));
     hud_lines_end_read(&rank[1].m, &read, COPY);

@@ -193,6 +193,18 @@ static void rank_that_never_writes_tries_no_way(void **state)
     }
 }
 
+/* Copies only packed views, in and out. */
+static void packed_copies_learn(void **state)
+{
+    (void)state;
+    for (int place = 0; place < PLACES; place++) {
+        begin_one(ALL_WAYS, place, 16);
+        run->packed = true;
+        copies(LONG);
+        expect(in_use() == cheapest(), "not the cheapest way with packed views");
+    }
+}
+
 /* Makes readers publish no times, so that the writer learns from its own copies. */
 static void writer_learns_without_times_of_readers(void **state)
 {
@@ -243,6 +255,7 @@ int main(void)
         cmocka_unit_test(forbidden_ways_are_never_tried),
         cmocka_unit_test(cells_learn_independently),
         cmocka_unit_test(rank_that_never_writes_tries_no_way),
+        cmocka_unit_test(packed_copies_learn),
         cmocka_unit_test(writer_learns_without_times_of_readers),
         cmocka_unit_test(writer_learns_without_reusing_the_first_line),
         cmocka_unit_test(lines_are_kept_without_a_clock),
