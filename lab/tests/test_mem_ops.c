@@ -34,10 +34,9 @@ struct slot {
 
 /* ---- the algorithms ---- */
 
-/* Copies in to shared memory at the root and out at the other ranks, by a function of mem.h. */
-static void copy_through(struct mem *m, const struct coll *c, void *shared,
-                         void (*out)(struct mem *m, const struct hud_view *to, const void *from,
-                                     size_t offset_bytes, size_t bytes))
+/* Copies in to shared memory at the root and out at the other ranks.  `last` is that of
+ * mem_out_as(). */
+static void copy_through(struct mem *m, const struct coll *c, void *shared, bool last)
 {
     struct slot *root = mem_slot(m, 0);
 
@@ -46,24 +45,24 @@ static void copy_through(struct mem *m, const struct coll *c, void *shared,
         mem_post(m, &root->flag, c->op); /* R1 */
     } else {
         mem_await(m, &root->flag, c->op); /* A1 */
-        out(m, c->out, shared, 0, c->out->bytes);
+        mem_out_as(m, c->out, shared, 0, c->out->bytes, last);
     }
 }
 
 static void through_memory(struct mem *m, const struct coll *c)
 {
-    copy_through(m, c, ((struct slot *)mem_slot(m, 0))->data, mem_out);
+    copy_through(m, c, ((struct slot *)mem_slot(m, 0))->data, false);
 }
 
 /* Reads as the last reader, so only with two ranks. */
 static void given_back(struct mem *m, const struct coll *c)
 {
-    copy_through(m, c, ((struct slot *)mem_slot(m, 0))->data, mem_out_last);
+    copy_through(m, c, ((struct slot *)mem_slot(m, 0))->data, true);
 }
 
 static void in_the_line_of_the_flag(struct mem *m, const struct coll *c)
 {
-    copy_through(m, c, ((struct slot *)mem_slot(m, 0))->flag.payload, mem_out);
+    copy_through(m, c, ((struct slot *)mem_slot(m, 0))->flag.payload, false);
 }
 
 /* Copies from the root's buffer to the other ranks' buffers by the kernel. */

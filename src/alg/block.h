@@ -57,9 +57,9 @@ static inline void block_truncate(struct mem *m)
 }
 
 /* Copies out to a block with room for room_bytes, and returns the number of bytes copied.  Other
- * bytes are dropped. */
-static inline size_t block_copy_out(struct mem *m, const struct mem_span *to, size_t room_bytes,
-                                    const void *src, size_t bytes, bool last)
+ * bytes are dropped.  `last` is true for the last reader of these bytes (mem_out_as). */
+static inline size_t block_out_as(struct mem *m, const struct mem_span *to, size_t room_bytes,
+                                  const void *src, size_t bytes, bool last)
 {
     size_t fit = bytes;
 
@@ -67,24 +67,14 @@ static inline size_t block_copy_out(struct mem *m, const struct mem_span *to, si
         block_truncate(m);
         fit = room_bytes;
     }
-    if (last)
-        mem_out_last(m, to->view, src, to->offset_bytes, fit);
-    else
-        mem_out(m, to->view, src, to->offset_bytes, fit);
+    mem_out_as(m, to->view, src, to->offset_bytes, fit, last);
     return fit;
 }
 
 static inline size_t block_out(struct mem *m, const struct mem_span *to, size_t room_bytes,
                                const void *src, size_t bytes)
 {
-    return block_copy_out(m, to, room_bytes, src, bytes, false);
-}
-
-/* Copies out like block_out(), as the last reader of these bytes (mem_out_last). */
-static inline size_t block_out_last(struct mem *m, const struct mem_span *to, size_t room_bytes,
-                                    const void *src, size_t bytes)
-{
-    return block_copy_out(m, to, room_bytes, src, bytes, true);
+    return block_out_as(m, to, room_bytes, src, bytes, false);
 }
 
 /* Reports whether two spans begin with the same byte.  In a packed view, an offset is no distance

@@ -41,22 +41,18 @@ static inline void sources_begin(struct sources *x, struct mem *m, const struct 
     x->count = 0;
 }
 
-/* Reduces all added sources to `to`, and also to `also` unless `also` is NULL. */
+/* Reduces all added sources to `to`, and also to `also` unless `also` is NULL.  `last` is true if
+ * no other rank reads the shared sources any more (mem_reduce_as). */
+static inline void sources_reduce_as(const struct sources *x, const struct mem_span *to,
+                                     const struct mem_span *also, bool last)
+{
+    mem_reduce_as(x->m, x->op, to, also, x->from, x->count, x->bytes, last);
+}
+
 static inline void sources_reduce(const struct sources *x, const struct mem_span *to,
                                   const struct mem_span *also)
 {
-    mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);
-}
-
-/* Reduces like sources_reduce().  `last` is true if no other rank reads the shared sources any more
- * (mem_reduce_last). */
-static inline void sources_reduce_of(const struct sources *x, const struct mem_span *to,
-                                     const struct mem_span *also, bool last)
-{
-    if (last)
-        mem_reduce_last(x->m, x->op, to, also, x->from, x->count, x->bytes);
-    else
-        mem_reduce(x->m, x->op, to, also, x->from, x->count, x->bytes);
+    sources_reduce_as(x, to, also, false);
 }
 
 /* Replaces all added sources by their sum. */

@@ -144,7 +144,7 @@ void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size
     hud_sim_end_read(m, src, bytes, last);
 }
 
-void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
+void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes, bool last)
 {
     hud_sim_event(m, "copies");
     if (bytes == 0)
@@ -154,6 +154,7 @@ void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes)
     hud_sim_touch_at(m, &to, bytes, hud_bytes_write);
     memmove(to.twin, from.twin, bytes);
     move_bytes(m, SIM_COPY, shared_span(dst), shared_span(src), bytes);
+    hud_sim_end_read(m, src, bytes, last);
 }
 
 void hud_sim_refuse(struct mem *m, struct net *n, uint64_t theirs, uint64_t own)

@@ -52,7 +52,7 @@ extern const char
 /*
  * How a mutation changes the calls on one line.
  *   DROP_RELEASE, DROP_ACQUIRE   the value still moves, but it orders nothing
- *   GIVE_BACK                    mem_out and mem_reduce count as calls of a last reader
+ *   GIVE_BACK                    mem_out, mem_copy and mem_reduce count as calls of a last reader
  */
 enum sim_mutation { SIM_DROP_RELEASE = 1, SIM_DROP_ACQUIRE = 2, SIM_GIVE_BACK = 4 };
 

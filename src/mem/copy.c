@@ -59,6 +59,42 @@ void hud_mem_stream(void *dst, const void *src, size_t bytes)
     hud_mem_stream_end();
 }
 
+/* Packs through the stack, and writes with non-temporal stores. */
+static size_t pack_past(void *dst, const struct hud_view *from, size_t offset_bytes, size_t bytes)
+{
+    char aside[MEM_PIECE];
+    size_t done = 0;
+
+    while (done < bytes) {
+        size_t left = bytes - done, max = left < sizeof aside ? left : sizeof aside,
+               n = from->pack(from, aside, offset_bytes + done, max);
+        hud_mem_stream_part((char *)dst + done, aside, n);
+        done += n;
+    }
+    hud_mem_stream_end();
+    return done;
+}
+
+/* Implements mem_in() for long fragments. */
+size_t hud_mem_in_long(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                       size_t bytes)
+{
+    const struct lines_use use =
+        hud_lines_begin_write(m, dst, bytes, from->pack ? LINES_PACKING : LINES_COPY);
+    const char *src = (const char *)from->base + offset_bytes;
+    bool past = (use.way & LINES_PAST) != 0;
+
+    if (from->pack)
+        bytes = past ? pack_past(dst, from, offset_bytes, bytes)
+                     : from->pack(from, dst, offset_bytes, bytes);
+    else if (past)
+        hud_mem_stream(dst, src, bytes);
+    else
+        memcpy(dst, src, bytes);
+    hud_lines_end_write(m, &use, bytes);
+    return bytes;
+}
+
 enum {
     LINE = 64,
     AT_ONCE = 1024
@@ -89,14 +125,29 @@ static void copy_back(void *dst, const void *src, size_t bytes, bool streams)
         hud_mem_stream_end();
 }
 
+/* Copies between windows as the last reader.  The time includes writes to another window, so
+ * copies out replace the time, as they replace a reduction's. */
+void hud_mem_copy_last(const struct mem *m, void *dst, const void *src, size_t bytes)
+{
+    const struct lines_use use = hud_lines_begin_read(m, src, bytes, LINES_REDUCTION);
+
+    if (use.way & LINES_BACK)
+        copy_back(dst, src, bytes, false);
+    else
+        memcpy(dst, src, bytes);
+    hud_lines_end_read(m, &use, bytes);
+}
+
 /* Implements mem_out() for long fragments.  A packed view cannot be copied in pieces, so its source
  * is given back as a whole. */
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last)
 {
     bool streams = m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes;
-    const struct lines_use use =
-        hud_lines_begin_read(m, src, bytes, to->unpack || streams ? LINES_OTHER : LINES_COPY);
+    const struct lines_use use = hud_lines_begin_read(m, src, bytes,
+                                                      to->unpack ? LINES_PACKING
+                                                      : streams  ? LINES_OTHER
+                                                                 : LINES_COPY);
     bool back = last && (use.way & LINES_BACK) != 0;
     void *dst = (char *)to->base + offset_bytes;
 

@@ -12,14 +12,14 @@
  * machine may move a processor at any time.
  *
  * Source    this project; the figures are from an AMD EPYC (Zen 4).
- * Shape     Each rank chooses for its own lines, separately for each cell (a few algorithms, by the
- *           offset of their slots).  It publishes the way, and readers follow.  The cost of a way
- *           is the time per KB that the rank's copies in took, plus the time per KB that its
- *           readers' copies out took, which the readers publish.  Now and then the rank tries
- *           another way.  A trial counts only copies into lines that were written in that way
+ * Shape     Each rank chooses for its own lines, separately for each cell: each slot of the plan,
+ *           so that algorithms of a family share a cell.  It publishes the way, and readers follow.
+ *           The cost of a way is the time per KB that the rank's copies in took, plus the time per
+ *           KB that its readers' copies out took, which the readers publish.  Now and then the rank
+ *           tries another way.  A trial counts only copies into lines that were written in that way
  *           before, so it starts once the ring of the algorithm has come round.  Reductions count
- *           only where there are no copies, and only copies of about the same size are compared,
- *           separately for writes and for reads.  Packed views are not timed.
+ *           only where there are no copies, and packing only where there is neither.  Only copies
+ *           of about the same size are compared, separately for writes and for reads.
  * Cost      Two readings of the clock, with all stores completed, for SAMPLE of SAMPLE + PAUSE
  *           copies.
  *           After the first trial of each way, the next trials wait until the time lost by trials
@@ -246,7 +246,7 @@ static void move(const struct mem *m, unsigned cell, struct lines_cell *c)
 struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, size_t bytes,
                                        enum lines_work work)
 {
-    struct lines_use use = { .cell = cell_of(m) };
+    struct lines_use use = { .cell = m->cell };
     struct lines_cell *c = &m->team->cell[use.cell];
     bool anew = false;
 
@@ -307,17 +307,6 @@ void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_
         c->in[use->way].due = c->ins;
     else
         conclude(m, use->cell, c, use->way, bytes);
-}
-
-void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes)
-{
-    const struct lines_use use = hud_lines_begin_write(m, dst, bytes, LINES_COPY);
-
-    if (use.way & LINES_PAST)
-        hud_mem_stream(dst, src, bytes);
-    else
-        memcpy(dst, src, bytes);
-    hud_lines_end_write(m, &use, bytes);
 }
 
 /* ---- a team ---- */

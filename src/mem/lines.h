@@ -24,7 +24,7 @@ enum { LINES_ROUND = LINES_WAYS };
 enum {
     LINES_PARTS = 256, /* fractions of a tick, because the clocks of some processors are slow */
     LINES_MIN = 4096,  /* bytes from which a copy is long */
-    LINES_CELLS = 16,  /* entries that distinguish algorithms */
+    LINES_CELLS = 40,  /* entries, one for each slot of a plan */
     LINES_PLACES = 2,  /* places of the ranks, with times for each */
     LINES_HOPS = 5     /* measurements by which a rank notices that ranks have moved */
 };
@@ -45,8 +45,9 @@ struct lines_sample {
 };
 
 /* The work of a long read or write.  Only times of the last kind that a cell has seen are counted,
- * because a reduction also takes time for its arithmetic, and packing may take any time. */
-enum lines_work { LINES_OTHER, LINES_REDUCTION, LINES_COPY };
+ * because a reduction also takes time for its arithmetic, and packing may take any time.
+ * LINES_OTHER never counts. */
+enum lines_work { LINES_OTHER, LINES_PACKING, LINES_REDUCTION, LINES_COPY };
 
 /* The reads, or writes, that are compared with each other: of the same work and of about the same
  * size. */

@@ -25,7 +25,7 @@ static unsigned word_of(const struct mem *m, unsigned cell, int owner)
 
 unsigned hud_lines_way(const struct mem *m, const void *shared)
 {
-    return word_of(m, cell_of(m), owner_of(m, shared)) % LINES_WAYS;
+    return word_of(m, m->cell, owner_of(m, shared)) % LINES_WAYS;
 }
 
 /* Forgets the times of reads, and withdraws them. */
@@ -40,7 +40,7 @@ static void forget_reads(const struct mem *m, unsigned cell, struct lines_cell *
 struct lines_use hud_lines_begin_read(const struct mem *m, const void *shared, size_t bytes,
                                       enum lines_work work)
 {
-    struct lines_use use = { .cell = cell_of(m) };
+    struct lines_use use = { .cell = m->cell };
     struct lines_cell *c = &m->team->cell[use.cell];
     int owner = owner_of(m, shared);
     unsigned word = word_of(m, use.cell, owner);

@@ -20,13 +20,6 @@ static inline struct lines_member *lines_of(const struct mem *m, int rank)
     return (struct lines_member *)(void *)(m->slices[rank] + m->team->lines);
 }
 
-/* Returns the cell of the running algorithm.  Algorithms of a family share a slot, and so a
- * cell. */
-static inline unsigned cell_of(const struct mem *m)
-{
-    return (unsigned)(m->slot_offset / HUD_LINE * 0x9e3779b1u >> 16) % LINES_CELLS;
-}
-
 static inline uint32_t ticks_a_kb(uint64_t ticks, size_t bytes)
 {
     uint64_t rate = ticks * LINES_PARTS * 1024 / bytes + 1;

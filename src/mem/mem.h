@@ -86,27 +86,32 @@ MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size
 /* Copies in exactly `bytes` bytes. */
 MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                        size_t bytes);
-/* Copies out.  Bytes beyond the end of the view are dropped without calling unpack for them, and
- * the call then reports HUD_ERR_TRUNCATE. */
-MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
-                    size_t bytes);
 /*
- * Copies out as the last reader of these bytes.  No rank reads them any more until their owner has
- * written them again, and the owner does so only after an acknowledgement that follows this call.
+ * Copies out.  Bytes beyond the end of the view are dropped without calling unpack for them, and
+ * the call then reports HUD_ERR_TRUNCATE.
  *
- * The reader may give the lines back: in each 64 bytes of memory with some of these bytes, the
+ * `last` is true for the last reader of these bytes.  Then no rank reads them any more until their
+ * owner has written them again, and the owner does so only after an acknowledgement that follows
+ * this call.
+ *
+ * The last reader may give the lines back: in each 64 bytes of memory with some of these bytes, the
  * reader writes a byte with the value already there.  Then a single holder has modified each line,
  * and the owner's next write takes the line over several times as fast as a line other ranks have
  * only read.  This function counts as a write of all these bytes.
  */
-MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
-                         size_t offset_bytes, size_t bytes);
+MEM_FN void mem_out_as(struct mem *m, const struct hud_view *to, const void *src,
+                       size_t offset_bytes, size_t bytes, bool last);
+#define mem_out(...) mem_out_as(__VA_ARGS__, false)
+#define mem_out_last(...) mem_out_as(__VA_ARGS__, true)
 /* Reports whether mem_out_last() may give lines back: the owner of these bytes has found that this
  * pays, or still measures the times.  Only a caller who must first determine whether this rank is
  * the last reader needs to ask. */
 MEM_FN bool mem_wants_back(struct mem *m, const void *shared);
-/* Copies from shared memory to shared memory. */
-MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes);
+/* Copies from shared memory to shared memory.  `last` is true for the last reader (see mem_out_as)
+ * of the source. */
+MEM_FN void mem_copy_as(struct mem *m, void *dst, const void *src, size_t bytes, bool last);
+#define mem_copy(...) mem_copy_as(__VA_ARGS__, false)
+#define mem_copy_last(...) mem_copy_as(__VA_ARGS__, true)
 
 /* Bytes that are read or written: at `shared` in shared memory, or, if `shared` is NULL, from
  * offset_bytes on in a view of the call. */
@@ -124,19 +129,17 @@ enum { MEM_SOURCES = 32 }; /* maximum number of sources of a mem_reduce() */
  * too.  With count 1, copies.  `to` may be equal to one of `from`, and so may `also`, but they
  * overlap in no other way.  At most two of all these spans are of packed views: a source and a
  * destination.
+ *
+ * `last` is true for the last reader (see mem_out_as) of all shared sources except `to`.
  */
-MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                       const struct mem_span *also, const struct mem_span *from, int count,
-                       size_t bytes);
-
-/* Reduces like mem_reduce(), as the last reader (see mem_out_last) of all of `from` that is in
- * shared memory and is not `to`. */
-MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                            const struct mem_span *also, const struct mem_span *from, int count,
-                            size_t bytes);
+MEM_FN void mem_reduce_as(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                          const struct mem_span *also, const struct mem_span *from, int count,
+                          size_t bytes, bool last);
+#define mem_reduce(...) mem_reduce_as(__VA_ARGS__, false)
+#define mem_reduce_last(...) mem_reduce_as(__VA_ARGS__, true)
 
 /* Copies `bytes` bytes between spans that do not overlap, also from view to view.  Bytes beyond the
- * end of a view are dropped, as in mem_out(). */
+ * end of a view are dropped, as in mem_out_as(). */
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
                      size_t bytes);
 

@@ -68,6 +68,7 @@ struct mem {
     size_t slot_offset, window_offset; /* offsets of the running algorithm in a slice */
     size_t bytes;   /* size of this call or of the previous call, in which other ranks may still
                        be, whichever is larger; 0 in a team of several nodes */
+    unsigned cell;  /* number of the slot, by which ways of treating lines are learned (lines.c) */
     bool truncated; /* a mem_out or mem_pull of this call exceeded its view */
 };
 
@@ -77,10 +78,12 @@ void hud_mem_stream(void *dst, const void *src,
 /* Copies a part like hud_mem_stream().  hud_mem_stream_end() completes all parts. */
 void hud_mem_stream_part(void *dst, const void *src, size_t bytes);
 void hud_mem_stream_end(void);
-/* Copies a long message in or out (lines.c, copy.c). */
-void hud_mem_in_long(struct mem *m, void *dst, const void *src, size_t bytes);
+/* Copies a long message in, out, or from shared memory to shared memory (copy.c). */
+size_t hud_mem_in_long(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
+                       size_t bytes);
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last);
+void hud_mem_copy_last(const struct mem *m, void *dst, const void *src, size_t bytes);
 
 void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                     const struct mem_span *also, const struct mem_span *from, int count,
@@ -196,12 +199,11 @@ MEM_FN void mem_put(struct mem *m, uint64_t *word, uint64_t v)
 MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                      size_t max_bytes)
 {
+    if (__builtin_expect(max_bytes >= LINES_MIN, 0))
+        return hud_mem_in_long(m, dst, from, offset_bytes, max_bytes);
     if (from->pack)
         return from->pack(from, dst, offset_bytes, max_bytes);
-    if (__builtin_expect(max_bytes >= LINES_MIN, 0))
-        hud_mem_in_long(m, dst, (const char *)from->base + offset_bytes, max_bytes);
-    else
-        memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
+    memcpy(dst, (const char *)from->base + offset_bytes, max_bytes);
     return max_bytes;
 }
 
@@ -223,8 +225,8 @@ static inline void mem_unpack(const struct mem *m, const struct hud_view *to, co
  * begin while the flag is still on its way.  The empty statement keeps the compiler from merging
  * the two copies.
  */
-static inline void mem_out_of(struct mem *m, const struct hud_view *to, const void *src,
-                              size_t offset_bytes, size_t bytes, bool last)
+MEM_FN void mem_out_as(struct mem *m, const struct hud_view *to, const void *src,
+                       size_t offset_bytes, size_t bytes, bool last)
 {
     size_t room = offset_bytes < to->bytes ? to->bytes - offset_bytes : 0;
 
@@ -239,27 +241,17 @@ static inline void mem_out_of(struct mem *m, const struct hud_view *to, const vo
         mem_unpack(m, to, src, offset_bytes, bytes, last);
 }
 
-MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
-                    size_t bytes)
-{
-    mem_out_of(m, to, src, offset_bytes, bytes, false);
-}
-
-MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
-                         size_t offset_bytes, size_t bytes)
-{
-    mem_out_of(m, to, src, offset_bytes, bytes, true);
-}
-
 MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
 {
     return (hud_lines_way(m, shared) & LINES_BACK) != 0;
 }
 
-MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
+MEM_FN void mem_copy_as(struct mem *m, void *dst, const void *src, size_t bytes, bool last)
 {
-    (void)m;
-    memcpy(dst, src, bytes);
+    if (__builtin_expect(last && bytes >= LINES_MIN, 0))
+        hud_mem_copy_last(m, dst, src, bytes);
+    else
+        memcpy(dst, src, bytes);
 }
 
 static inline char *mem_span_at(const struct mem_span *span)
@@ -287,9 +279,9 @@ enum {
 
 /* Reduces directly from memory to memory if all spans are contiguous and short, and in pieces
  * otherwise. */
-static inline void mem_reduce_of(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                                 const struct mem_span *also, const struct mem_span *from,
-                                 int count, size_t bytes, bool last)
+MEM_FN void mem_reduce_as(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                          const struct mem_span *also, const struct mem_span *from, int count,
+                          size_t bytes, bool last)
 {
     const void *sources[MEM_SOURCES];
     bool pieces = bytes >= LINES_MIN || mem_span_packed(to) || (also && mem_span_packed(also));
@@ -305,20 +297,6 @@ static inline void mem_reduce_of(struct mem *m, const struct hud_op *op, const s
     op->combine(op, mem_span_at(to), sources, count, mem_elements(op, bytes));
     if (also)
         memcpy(mem_span_at(also), mem_span_at(to), bytes);
-}
-
-MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                       const struct mem_span *also, const struct mem_span *from, int count,
-                       size_t bytes)
-{
-    mem_reduce_of(m, op, to, also, from, count, bytes, false);
-}
-
-MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                            const struct mem_span *also, const struct mem_span *from, int count,
-                            size_t bytes)
-{
-    mem_reduce_of(m, op, to, also, from, count, bytes, true);
 }
 
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,

@@ -28,7 +28,7 @@ size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t 
                   size_t max_bytes);
 void hud_sim_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
                  size_t bytes, bool last);
-void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes);
+void hud_sim_copy(struct mem *m, void *dst, const void *src, size_t bytes, bool last);
 void hud_sim_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
                     const struct mem_span *also, const struct mem_span *from, int count,
                     size_t bytes, bool last);
@@ -106,16 +106,10 @@ MEM_FN size_t mem_in(struct mem *m, void *dst, const struct hud_view *from, size
     return hud_sim_in(m, dst, from, offset_bytes, max_bytes);
 }
 
-MEM_FN void mem_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,
-                    size_t bytes)
+MEM_FN void mem_out_as(struct mem *m, const struct hud_view *to, const void *src,
+                       size_t offset_bytes, size_t bytes, bool last)
 {
-    hud_sim_out(m, to, src, offset_bytes, bytes, false);
-}
-
-MEM_FN void mem_out_last(struct mem *m, const struct hud_view *to, const void *src,
-                         size_t offset_bytes, size_t bytes)
-{
-    hud_sim_out(m, to, src, offset_bytes, bytes, true);
+    hud_sim_out(m, to, src, offset_bytes, bytes, last);
 }
 
 MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
@@ -124,23 +118,16 @@ MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
     return true;
 }
 
-MEM_FN void mem_copy(struct mem *m, void *dst, const void *src, size_t bytes)
+MEM_FN void mem_copy_as(struct mem *m, void *dst, const void *src, size_t bytes, bool last)
 {
-    hud_sim_copy(m, dst, src, bytes);
+    hud_sim_copy(m, dst, src, bytes, last);
 }
 
-MEM_FN void mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                       const struct mem_span *also, const struct mem_span *from, int count,
-                       size_t bytes)
+MEM_FN void mem_reduce_as(struct mem *m, const struct hud_op *op, const struct mem_span *to,
+                          const struct mem_span *also, const struct mem_span *from, int count,
+                          size_t bytes, bool last)
 {
-    hud_sim_reduce(m, op, to, also, from, count, bytes, false);
-}
-
-MEM_FN void mem_reduce_last(struct mem *m, const struct hud_op *op, const struct mem_span *to,
-                            const struct mem_span *also, const struct mem_span *from, int count,
-                            size_t bytes)
-{
-    hud_sim_reduce(m, op, to, also, from, count, bytes, true);
+    hud_sim_reduce(m, op, to, also, from, count, bytes, last);
 }
 
 MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_span *from,
@@ -198,11 +185,9 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 #define mem_prefetch_message(...)                                                                  \
     (hud_sim_at(__FILE__, __LINE__), mem_prefetch_message(__VA_ARGS__))
 #define mem_in(...) (hud_sim_at(__FILE__, __LINE__), mem_in(__VA_ARGS__))
-#define mem_out(...) (hud_sim_at(__FILE__, __LINE__), mem_out(__VA_ARGS__))
-#define mem_out_last(...) (hud_sim_at(__FILE__, __LINE__), mem_out_last(__VA_ARGS__))
-#define mem_copy(...) (hud_sim_at(__FILE__, __LINE__), mem_copy(__VA_ARGS__))
-#define mem_reduce(...) (hud_sim_at(__FILE__, __LINE__), mem_reduce(__VA_ARGS__))
-#define mem_reduce_last(...) (hud_sim_at(__FILE__, __LINE__), mem_reduce_last(__VA_ARGS__))
+#define mem_out_as(...) (hud_sim_at(__FILE__, __LINE__), mem_out_as(__VA_ARGS__))
+#define mem_copy_as(...) (hud_sim_at(__FILE__, __LINE__), mem_copy_as(__VA_ARGS__))
+#define mem_reduce_as(...) (hud_sim_at(__FILE__, __LINE__), mem_reduce_as(__VA_ARGS__))
 #define mem_move(...) (hud_sim_at(__FILE__, __LINE__), mem_move(__VA_ARGS__))
 #define mem_pull(...) (hud_sim_at(__FILE__, __LINE__), mem_pull(__VA_ARGS__))
 #define mem_push(...) (hud_sim_at(__FILE__, __LINE__), mem_push(__VA_ARGS__))

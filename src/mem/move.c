@@ -34,8 +34,8 @@ void hud_mem_move(struct mem *m, const struct mem_span *to, const struct mem_spa
         give(m, to, mem_span_at(from), bytes);
     for (size_t done = 0, n; packs && done < bytes; done += n) {
         size_t max = unpacks && bytes - done > PIECE ? PIECE : bytes - done;
-        n = mem_in(m, unpacks ? aside : mem_span_at(to) + done, from->view,
-                   from->offset_bytes + done, max);
+        n = from->view->pack(from->view, unpacks ? aside : mem_span_at(to) + done,
+                             from->offset_bytes + done, max);
         if (unpacks)
             to->view->unpack(to->view, aside, to->offset_bytes + done, n);
     }

@@ -12,12 +12,12 @@
 
 /* Returns the address of the bytes [done, done + bytes) of a span, which are packed into scratch if
  * necessary. */
-static const void *read_at(struct mem *m, const struct mem_span *span, size_t done, size_t bytes,
-                           char *scratch)
+static const void *read_at(const struct mem_span *span, size_t done, size_t bytes, char *scratch)
 {
     if (!mem_span_packed(span))
         return mem_span_at(span) + done;
-    mem_in_all(m, scratch, span->view, span->offset_bytes + done, bytes);
+    for (size_t n = 0; n < bytes;)
+        n += span->view->pack(span->view, scratch + n, span->offset_bytes + done + n, bytes - n);
     return scratch;
 }
 
@@ -117,7 +117,7 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < max ? bytes - done : max;
         for (int i = 0; i < count; i++)
-            sources[i] = read_at(m, &from[i], done, n, in);
+            sources[i] = read_at(&from[i], done, n, in);
         void *result = made_aside(&how, to) ? out : mem_span_at(to) + done;
         op->combine(op, result, sources, count, mem_elements(op, n));
         if (result == out)

@@ -18,7 +18,7 @@ LINE = ("call", "span", "watch", "team", "job", "plan", "arena", "config", "slic
 BASE = "base"
 
 # folder -> maximum number of files in a cycle of calls, 1 in all others
-CYCLES = {"src/core": 2, "src/host": 3, "src/host/loader": 1, "src/mem": 2}
+CYCLES = {"src/core": 2, "src/host": 3, "src/host/loader": 1}
 FOLDER = re.compile(r"(?:src|lab)/(?!tests/)\w+(?=/)|bench(?=/)")
 SOURCE = (".c", ".h", ".cpp", ".S")
 

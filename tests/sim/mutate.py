@@ -46,11 +46,9 @@ DEFINED = re.compile(r"^ALG_DEFINE\((\w+),\s+(\w+)\)", re.MULTILINE)
 INCLUDED = re.compile(r'^#include "((?:lab/)?alg/\w+/\w+\.h)"', re.MULTILINE)
 UNNEEDED = re.compile(r"(?:(\w+\.h): )?((?:[RA]\d+, )*[RA]\d+) by ((?:\w+/\w+, )*\w+/\w+): \w")
 CLEAN, FOUND, NOT_REACHED = 0, 1, 3
-# A choice between the read of a last reader and the read of any rank; and the algorithms in which
-# the second must not be replaced by the first, by the file below src/alg.
-CHOICE = re.compile(
-    r"mem_(out|reduce)_last\([^;]*;\s*(?:\} )?else\s(?:if \(.*\)(?: \{)?)?\s*(?=mem_(out|reduce)\()"
-)
+# A read that is the last reader's or not; and the algorithms in which the read of any rank must not
+# be replaced by a last reader's, by the file below src/alg.
+CHOICE = re.compile(r"\bmem_(\w+)_as\((?![^;]*, (?:true|false)\);)")
 SHARED_READS = {
     "allreduce/whole.c": ("allreduce/whole",),
     "block.h": ("allgather/publish", "allgatherv/publish"),
@@ -148,7 +146,7 @@ def shared_reads(path):
     """Yields the reads of a file that several ranks may share."""
     text = path.read_text(encoding="utf-8")
     for choice in CHOICE.finditer(text):
-        site = Site(text.count("\n", 0, choice.end()) + 1, choice[2], ("L",))
+        site = Site(text.count("\n", 0, choice.start()) + 1, f"{choice[1]}_as", ("L",))
         for program in SHARED_READS[str(path.relative_to(ALGORITHMS))]:
             yield Place(path, site, "L", program)
 

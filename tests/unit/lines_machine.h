@@ -65,11 +65,11 @@ static char *slices[2] = { rank[0].slice, rank[1].slice };
 /* An algorithm: copies of one cell, and their statistics. */
 static struct run {
     const struct place *place;
-    int ring, lag; /* in fragments; copies by which the reader is behind */
-    size_t slot;   /* slot of the algorithm; determines its cell */
-    unsigned cell;
+    int ring, lag;                 /* in fragments; copies by which the reader is behind */
+    unsigned cell;                 /* cell of the algorithm */
     unsigned noise, seldom, often; /* in percent; 1 ms more in `seldom` of `often` copies */
     bool silent;                   /* readers copy, but publish no times */
+    bool packed;                   /* views are packed */
     bool mixed;    /* hops take the time of another place for some 400 copies, again and again */
     bool far_turn; /* no copy goes to the line of the first copy of a way */
     uint64_t random, copies;
@@ -151,12 +151,11 @@ static void begin(unsigned ways)
 }
 
 /* Selects an algorithm for the following calls. */
-static void use(struct run *one, size_t slot, int place, int ring)
+static void use(struct run *one, unsigned cell, int place, int ring)
 {
     run = one;
-    *run = (struct run){ .place = &places[place], .ring = ring, .slot = slot, .random = 1 };
-    rank[0].m.slot_offset = slot;
-    run->cell = hud_lines_begin_read(&rank[0].m, slices[0], COPY, LINES_OTHER).cell;
+    *run = (struct run){ .place = &places[place], .ring = ring, .cell = cell, .random = 1 };
+    rank[0].m.cell = cell;
 }
 
 static void begin_one(unsigned ways, int place, int ring)
@@ -178,15 +177,24 @@ static unsigned published(void)
     return atomic_load(&mine->way[run->cell]) % LINES_WAYS;
 }
 
+static size_t pack(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes)
+{
+    memcpy(dst, (const char *)view->base + offset_bytes, max_bytes);
+    return max_bytes;
+}
+
 static void copy_in(uint64_t n)
 {
-    static char from[COPY];
+    static char bytes[COPY];
+    const struct hud_view from = { .base = bytes,
+                                   .bytes = COPY,
+                                   .pack = run->packed ? pack : NULL };
     int f;
     char *to = fragment(n, &f);
     unsigned way = published();
 
     step = disturbed(ticks_of(run->place->in[(way & LINES_PAST) | run->left[f]]));
-    hud_mem_in_long(&rank[0].m, to, from, COPY);
+    hud_mem_in_long(&rank[0].m, to, &from, 0, COPY);
     run->written[f] = way & LINES_PAST;
     run->all += step;
     run->in_way[way]++;
@@ -200,7 +208,8 @@ static void copy_out(uint64_t n)
     struct lines_use read = { .way = published() };
 
     if (!run->silent)
-        read = hud_lines_begin_read(&rank[1].m, from, COPY, LINES_COPY);
+        read =
+            hud_lines_begin_read(&rank[1].m, from, COPY, run->packed ? LINES_PACKING : LINES_COPY);
     run->left[f] = (unsigned char)(read.way & LINES_BACK);
     step = disturbed(ticks_of(run->place->out[run->written[f] | run->left[f]]));
     hud_lines_end_read(&rank[1].m, &read, COPY);
@@ -209,7 +218,7 @@ static void copy_out(uint64_t n)
 
 static void copies(uint64_t count)
 {
-    rank[0].m.slot_offset = rank[1].m.slot_offset = run->slot;
+    rank[0].m.cell = rank[1].m.cell = run->cell;
     for (uint64_t i = 0; i < count; i++) {
         if (run->far_turn && fragment(run->copies, &(int){ 0 }) == rank[0].cell[run->cell].first)
             run->copies++;

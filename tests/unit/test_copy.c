@@ -251,6 +251,30 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
             (unsigned char)~((const unsigned char *)src)[i];
 }
 
+/* Packs long messages in every way, and with trials of all ways. */
+static void long_packs_are_whole(void **state)
+{
+    enum { SIZE = 5 * LINES_MIN, TIMES = 200 };
+    static unsigned char from[SIZE], want[SLICE - DATA];
+    unsigned char *to = (unsigned char *)two.slice[0] + DATA;
+    struct hud_view view = { .base = from, .bytes = SIZE, .pack = pack };
+
+    (void)state;
+    fill(from, SIZE);
+    for (unsigned ways = 1; ways < 1u << LINES_WAYS; ways++) {
+        make_two(ways, 0);
+        for (size_t k = 0; k < TIMES; k++) {
+            size_t at = k * 7 % 500, bytes = LINES_MIN + k * 331 % 12000, place = k * 577 % 30000;
+            memset(to, 0, SLICE - DATA);
+            memset(want, 0, sizeof want);
+            for (size_t i = 0; i < bytes; i++)
+                want[place + i] = (unsigned char)~from[at + i];
+            mem_in_all(&two.m, to + place, &view, at, bytes);
+            assert_memory_equal(to, want, sizeof want);
+        }
+    }
+}
+
 /* Moves bytes between shared memory, a view and a packed view, in all combinations. */
 static void spans_of_all_kinds_are_moved(void **state)
 {
@@ -311,6 +335,7 @@ int main(void)
                                         cmocka_unit_test(only_a_last_reader_writes),
                                         cmocka_unit_test(giving_back_writes_a_byte_of_each_line),
                                         cmocka_unit_test(long_copies_in_are_whole),
+                                        cmocka_unit_test(long_packs_are_whole),
                                         cmocka_unit_test(spans_of_all_kinds_are_moved),
                                         cmocka_unit_test(view_of_no_bytes_is_moved_or_truncated) };
 

@@ -165,7 +165,7 @@ static void cells_learn_independently(void **state)
     (void)state;
     begin(ALL_WAYS);
     use(&runs[0], 0, NEAR, 4);
-    use(&runs[1], 3 * HUD_LINE, ONE_CORE, 16);
+    use(&runs[1], LINES_CELLS - 1, ONE_CORE, 16);
     assert_int_not_equal(runs[0].cell, runs[1].cell);
     for (int burst = 0; burst < LONG / 10; burst++)
         for (int one = 0; one < 2; one++) {
@@ -190,6 +190,18 @@ static void rank_that_never_writes_tries_no_way(void **state)
     copies(LONG);
     for (int cell = 0; cell < LINES_CELLS; cell++) {
         assert_int_equal(atomic_load(&other->way[cell]), first);
+    }
+}
+
+/* Copies only packed views, in and out. */
+static void packed_copies_learn(void **state)
+{
+    (void)state;
+    for (int place = 0; place < PLACES; place++) {
+        begin_one(ALL_WAYS, place, 16);
+        run->packed = true;
+        copies(LONG);
+        expect(in_use() == cheapest(), "not the cheapest way with packed views");
     }
 }
 
@@ -243,6 +255,7 @@ int main(void)
         cmocka_unit_test(forbidden_ways_are_never_tried),
         cmocka_unit_test(cells_learn_independently),
         cmocka_unit_test(rank_that_never_writes_tries_no_way),
+        cmocka_unit_test(packed_copies_learn),
         cmocka_unit_test(writer_learns_without_times_of_readers),
         cmocka_unit_test(writer_learns_without_reusing_the_first_line),
         cmocka_unit_test(lines_are_kept_without_a_clock),

@@ -59,9 +59,9 @@ static void copies_out_of_own_lines_do_not_count(void **state)
     assert_int_not_equal(time_of_reads(LINES_BACK), 0);
 }
 
-/* Writes reductions to the ring of copies, also while the loss of a trial is made up for. Such
- * reductions change nothing. */
-static void reductions_do_not_act_for_copies_in(void **state)
+/* Writes reductions and packs to the ring of copies, also while the loss of a trial is made up for.
+ * They change nothing. */
+static void other_work_does_not_act_for_copies_in(void **state)
 {
     (void)state;
     begin_one(ALL_WAYS, NEAR, 4);
@@ -71,8 +71,8 @@ static void reductions_do_not_act_for_copies_in(void **state)
         const struct lines_cell before = *cell;
         unsigned way = published();
         for (int i = 0; i < 20; i++) {
-            struct lines_use write =
-                hud_lines_begin_write(&rank[0].m, slices[0] + DATA, COPY, LINES_REDUCTION);
+            struct lines_use write = hud_lines_begin_write(&rank[0].m, slices[0] + DATA, COPY,
+                                                           i % 2 ? LINES_REDUCTION : LINES_PACKING);
             hud_lines_end_write(&rank[0].m, &write, COPY);
         }
         assert_memory_equal(cell, &before, sizeof before);
@@ -128,7 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions_do_not_count_as_copies_out),
         cmocka_unit_test(copies_out_of_own_lines_do_not_count),
-        cmocka_unit_test(reductions_do_not_act_for_copies_in),
+        cmocka_unit_test(other_work_does_not_act_for_copies_in),
         cmocka_unit_test(sizes_are_not_mixed),
     };
 

@@ -116,8 +116,7 @@ static void reduce(const struct trial *t, const struct mem_span *to, const struc
     for (int i = 0; i < LINES_CELLS; i++)
         atomic_store(&other.lines.way[i], calls / 2 % LINES_WAYS);
     memcpy(before, other.memory, sizeof before);
-    (calls % 2 ? mem_reduce_last : mem_reduce)(&m, &t->op, to, also, from, t->count,
-                                               t->bytes - t->skip);
+    mem_reduce_as(&m, &t->op, to, also, from, t->count, t->bytes - t->skip, calls % 2);
     if (memcmp(before, other.memory, sizeof before) != 0)
         fail_msg("a source has changed");
 }

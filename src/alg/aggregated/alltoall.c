@@ -92,6 +92,7 @@ static void exchange(const struct aggregated_call *x)
             net_sent(x->m, net, nodes + node);
 }
 
+/* Copies out the blocks from a node.  No other rank reads the blocks for this rank. */
 static void copy_out(const struct aggregated_call *x, int node)
 {
     bool here = node == x->map->node;
@@ -101,8 +102,8 @@ static void copy_out(const struct aggregated_call *x, int node)
     for (int from = 0; from < net_members(x->map, node); from++) {
         if (here)
             aggregated_await(x, from);
-        mem_out(x->m, x->c->out, aggregate(x, node, !here) + at(x, from, x->locals, x->local),
-                (size_t)net_member(x->map, node, from) * x->c->bytes, x->c->bytes);
+        mem_out_last(x->m, x->c->out, aggregate(x, node, !here) + at(x, from, x->locals, x->local),
+                     (size_t)net_member(x->map, node, from) * x->c->bytes, x->c->bytes);
     }
 }
 

@@ -49,7 +49,7 @@ static void scatter_aggregated(struct mem *m, const struct coll *c)
     } else {
         aggregated_await_arrival(&x, 0);
     }
-    mem_out(m, c->out, rooted_own_block(&x), 0, c->bytes);
+    mem_out_last(m, c->out, rooted_own_block(&x), 0, c->bytes); /* only this rank reads it */
 }
 
 ALG_DEFINE(scatter, aggregated) = { .coll = "scatter",

@@ -108,23 +108,22 @@ static void reduce_own(const struct whole *w)
     for (int r = 0; r < mem_size(w->m); r++)
         sources_add(&all,
                     r == me ? in : (struct mem_span){ .shared = whole_contribution(w, r, me) });
-    sources_reduce_of(&all, &out, mem_size(w->m) > 1 ? &cell : NULL, true);
+    sources_reduce_as(&all, &out, mem_size(w->m) > 1 ? &cell : NULL, true);
     mem_post(w->m, &mine->result, w->next); /* R2 */
 }
 
 static void collect(const struct whole *w)
 {
+    bool alone = mem_size(w->m) == 2;
+
     for (int k = 1; k < mem_size(w->m); k++) {
         struct piece slice = whole_slice(w, other(w, k));
         struct slot *owner = mem_slot(w->m, slice.owner);
         if (slice.bytes == 0)
             continue;
+        const void *result = whole_result(w, slice.owner);
         mem_await(w->m, &owner->result, w->next); /* A2 */
-        if (mem_size(w->m) == 2)
-            mem_out_last(w->m, w->c->out, whole_result(w, slice.owner), slice.offset_bytes,
-                         slice.bytes);
-        else
-            mem_out(w->m, w->c->out, whole_result(w, slice.owner), slice.offset_bytes, slice.bytes);
+        mem_out_as(w->m, w->c->out, result, slice.offset_bytes, slice.bytes, alone);
     }
 }
 

@@ -194,8 +194,8 @@ static inline void gather_scatter_receive_tiles(const struct gather_scatter *x, 
         if (count > 1)
             mem_await(x->m, &from->more, number + count); /* A1 */
         block.bytes -=
-            block_out_last(x->m, &block.at, block.bytes,
-                           (char *)mem_window(x->m, sender) + at % x->window_bytes, tile);
+            block_out_as(x->m, &block.at, block.bytes,
+                         (char *)mem_window(x->m, sender) + at % x->window_bytes, tile, true);
         block.at.offset_bytes += tile;
         gather_scatter_acknowledge(x, sender, x->op, ANSWERED + count);
         at += mem_lines(tile);

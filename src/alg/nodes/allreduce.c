@@ -26,8 +26,8 @@
  */
 #include "alg/nodes/doubling.h"
 
-/* Combines this rank's contribution with the sums of the ranks below, and returns how many are
- * below. */
+/* Combines this rank's contribution with the sums of the ranks below, which no other rank reads.
+ * Returns how many are below. */
 static int combine_below(struct mem *m, const struct coll *c, const struct shape_tree *tree)
 {
     const struct mem_span sum = { .shared = nodes_buffer(m, c, mem_rank(m), NODES_SUM) };
@@ -38,7 +38,7 @@ static int combine_below(struct mem *m, const struct coll *c, const struct shape
         mem_await(m, &nodes_lines_of(m, r)->contributed, c->op); /* A1 */
         from[++below] = (struct mem_span){ .shared = nodes_buffer(m, c, r, NODES_SUM) };
     }
-    mem_reduce(m, c->reduction, &sum, NULL, from, below + 1, c->bytes);
+    mem_reduce_last(m, c->reduction, &sum, NULL, from, below + 1, c->bytes);
     return below;
 }
 

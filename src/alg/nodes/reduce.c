@@ -22,7 +22,7 @@
  */
 #include "alg/nodes/binomial.h"
 
-/* Combines the contributions of a node into the gate's sum. */
+/* Combines the contributions of a node, which only the gate reads, into the gate's sum. */
 static void combine_node(struct mem *m, const struct coll *c)
 {
     const struct mem_span sum = { .shared = nodes_buffer(m, c, mem_rank(m), NODES_SUM) };
@@ -38,12 +38,12 @@ static void combine_node(struct mem *m, const struct coll *c)
         from[count++] = (struct mem_span){ .shared = nodes_buffer(m, c, r, NODES_GIVEN) };
         if (count < MEM_SOURCES)
             continue;
-        mem_reduce(m, c->reduction, &sum, NULL, from, count, c->bytes);
+        mem_reduce_last(m, c->reduction, &sum, NULL, from, count, c->bytes);
         from[0] = sum;
         count = 1;
     }
     if (count > 1 || mem_size(m) == 1)
-        mem_reduce(m, c->reduction, &sum, NULL, from, count, c->bytes);
+        mem_reduce_last(m, c->reduction, &sum, NULL, from, count, c->bytes);
 }
 
 static void contribute(struct mem *m, const struct coll *c, int gate)

@@ -75,8 +75,8 @@ static inline void fragment_post_got(const struct exchange *x, uint64_t value)
     mem_post(x->m, &fragment_lines(x, mem_rank(x->m))->got, value); /* R2 */
 }
 
-/* Finishes the oldest fragment: copies out the received part, and waits until the send buffer is
- * free. */
+/* Finishes the oldest fragment: copies out the received part, which no other rank reads, and waits
+ * until the send buffer is free. */
 static inline void fragment_finish(struct exchange *x)
 {
     const struct fragment *p = &x->fragment[x->finished % PAIRWISE_COMING];
@@ -88,8 +88,8 @@ static inline void fragment_finish(struct exchange *x)
         mem_out(x->m, in->at.view, fragment_coming(x, x->finished), in->at.offset_bytes, in->bytes);
     } else if (in->bytes != 0) {
         mem_await(x->m, &fragment_lines(x, p->local)->sent, p->value); /* A1 */
-        mem_out(x->m, in->at.view, fragment_buffer(x, p->local, p->from), in->at.offset_bytes,
-                in->bytes);
+        mem_out_last(x->m, in->at.view, fragment_buffer(x, p->local, p->from), in->at.offset_bytes,
+                     in->bytes);
         fragment_post_got(x, p->value);
     }
     if (p->going.bytes != 0 && p->local < 0)

@@ -89,8 +89,8 @@ static inline uint64_t publish_copy_out(const struct publish *p, int rank)
     uint64_t header = mem_get(p->m, &from->tile.payload[p->round % PUBLISH_SETS]);
     out.offset_bytes += p->done;
     if (fragment_bytes(header) != 0)
-        block_copy_out(p->m, &out, block_left(room, p->done), publish_tile(p, rank),
-                       fragment_bytes(header), mem_size(p->m) == 2);
+        block_out_as(p->m, &out, block_left(room, p->done), publish_tile(p, rank),
+                     fragment_bytes(header), mem_size(p->m) == 2);
     return header;
 }
 

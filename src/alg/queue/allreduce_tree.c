@@ -52,14 +52,12 @@ static void copy_down(struct tree_pass *w, const struct cursor *down)
     struct queue_slot *root = mem_slot(w->m, w->tree.root);
     const void *result = queue_data(w->m, w->tree.root, &down->at);
     uint64_t unread = cursor_end(down) + w->ring.units;
+    bool alone = mem_size(w->m) == 2;
 
     if (w->root)
         return;
     mem_await(w->m, &root->word[down->at.unit], down->at.at + 1); /* A2 */
-    if (mem_size(w->m) == 2)
-        mem_out_last(w->m, w->c->out, result, down->done, down->bytes);
-    else
-        mem_out(w->m, w->c->out, result, down->done, down->bytes);
+    mem_out_as(w->m, w->c->out, result, down->done, down->bytes, alone);
     w->free_until = unread > w->free_until ? unread : w->free_until;
 }
 

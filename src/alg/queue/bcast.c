@@ -119,11 +119,9 @@ static void copy_out(struct mem *m, const struct coll *c, const struct ring_plac
                      size_t bytes)
 {
     const void *data = queue_data(m, c->root, at);
+    bool last = bytes >= RING_UNIT && mem_wants_back(m, data) && reads_last(m, c->root, at);
 
-    if (bytes >= RING_UNIT && mem_wants_back(m, data) && reads_last(m, c->root, at))
-        mem_out_last(m, c->out, data, done, bytes);
-    else
-        mem_out(m, c->out, data, done, bytes);
+    mem_out_as(m, c->out, data, done, bytes, last);
 }
 
 /* Prefetches the lines of the next message, which others have read.  Above the limit, copying in

@@ -102,7 +102,7 @@ ALG_INLINE bool contribution_reduce(struct mem *m, const struct coll *c, const s
                     stays ? own
                           : (struct mem_span){ .shared = contribution_data(m, w, r, part.begin) });
     }
-    sources_reduce_of(&all, &out, NULL, want->alone);
+    sources_reduce_as(&all, &out, NULL, want->alone);
     return true;
 }
 

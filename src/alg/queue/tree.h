@@ -86,7 +86,7 @@ ALG_INLINE void tree_reduce_up(struct tree_pass *w, const struct mem_span *to,
         mem_await(w->m, &below->word[w->up.at.unit], w->up.at.at + 1); /* A1 */
         sources_add(&all, (struct mem_span){ .shared = queue_data(w->m, child, &w->up.at) });
     }
-    sources_reduce_of(&all, to, also, true);
+    sources_reduce_as(&all, to, also, true);
     if (!w->root)
         mem_post(w->m, &w->mine->word[w->up.at.unit], w->up.at.at + 1); /* R1 */
 }

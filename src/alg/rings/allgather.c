@@ -60,6 +60,8 @@ static void contribute(const struct ring *x, size_t chunk)
         bring(x, chunk, brought(x, mem_rank(x->m), chunk));
 }
 
+/* Puts the pieces of the ring's block for this node together.  No other rank reads the pieces that
+ * ranks without a ring have brought. */
 static void begin(const struct ring *x, size_t chunk)
 {
     int node = x->map->node;
@@ -69,7 +71,7 @@ static void begin(const struct ring *x, size_t chunk)
     for (int local = x->ring; local < mem_size(x->m); local += x->rings) {
         size_t bytes = piece_of(x, chunk, node, local);
         if (local != x->ring && bytes != 0)
-            mem_copy(x->m, to, brought(x, local, chunk), bytes);
+            mem_copy_last(x->m, to, brought(x, local, chunk), bytes);
         to += bytes;
     }
 }

@@ -50,7 +50,7 @@ static void reduce(const struct ring *x, size_t chunk, int node, void *come)
     for (int r = 0; r < mem_size(x->m); r++)
         if (r != me)
             sources_add(&all, (struct mem_span){ .shared = ring_cell(x, r, chunk, ring, node) });
-    sources_reduce_of(&all, &sum, NULL, true);
+    sources_reduce_as(&all, &sum, NULL, true);
 }
 
 static void begin(const struct ring *x, size_t chunk)

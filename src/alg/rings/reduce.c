@@ -49,7 +49,7 @@ static void combine(const struct chain *o, size_t chunk, bool come, char *to)
             &all, r == me ? (struct mem_span){ .view = o->c->in,
                                                .offset_bytes = chain_offset(o, chunk, o->ring) }
                           : (struct mem_span){ .shared = chain_piece_cell(o, r, chunk, o->ring) });
-    sources_reduce_of(&all, &sum, NULL, true);
+    sources_reduce_as(&all, &sum, NULL, true);
 }
 
 static void forward(const struct chain *o, size_t chunk)
@@ -100,14 +100,15 @@ static void contribute(const struct chain *o, size_t chunk)
     rings_contributed(o->m, o->chunks_before + chunk + 1);
 }
 
+/* Copies the sums out at the root, which alone reads them. */
 static void take_sums(const struct chain *o, size_t chunk)
 {
     for (int ring = 0; ring < o->rings; ring++) {
         if (ring != o->ring)
             mem_await(o->m, &rings_of(o->m, ring)->returned, o->chunks_before + chunk + 1); /* A4 */
         if (chain_bytes(o, chunk, ring) != 0)
-            mem_out(o->m, o->c->out, chain_sum_cell(o, ring, chunk), chain_offset(o, chunk, ring),
-                    chain_bytes(o, chunk, ring));
+            mem_out_last(o->m, o->c->out, chain_sum_cell(o, ring, chunk),
+                         chain_offset(o, chunk, ring), chain_bytes(o, chunk, ring));
     }
 }
 

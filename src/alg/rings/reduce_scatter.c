@@ -63,7 +63,7 @@ static void reduce(const struct ring *x, size_t chunk, int node, void *come)
     for (int r = 0; r < mem_size(x->m); r++)
         if (r != me)
             sources_add(&all, (struct mem_span){ .shared = ring_cell(x, r, chunk, ring, node) });
-    sources_reduce_of(&all, node == x->map->node ? &result : &own, NULL, true);
+    sources_reduce_as(&all, node == x->map->node ? &result : &own, NULL, true);
 }
 
 static void begin(const struct ring *x, size_t chunk)
@@ -74,16 +74,17 @@ static void begin(const struct ring *x, size_t chunk)
         reduce(x, chunk, node, NULL);
 }
 
+/* Copies this rank's piece of the result out.  No other rank reads the piece. */
 static void copy_out(const struct ring *x, size_t chunk)
 {
     int me = mem_rank(x->m), ring = ring_of(x, me), node = x->map->node;
     size_t bytes = blocks_piece(x, chunk, x->c->block_bytes[net_member(x->map, node, me)]);
 
     if (bytes != 0)
-        mem_out(x->m, x->c->out,
-                ring_more(x, ring, chunk, RING_RESULT) +
-                    pieces_before_rank(x, chunk, ring, node, me),
-                chunk * x->piece_bytes, bytes);
+        mem_out_last(x->m, x->c->out,
+                     ring_more(x, ring, chunk, RING_RESULT) +
+                         pieces_before_rank(x, chunk, ring, node, me),
+                     chunk * x->piece_bytes, bytes);
 }
 
 static const struct ring_plan plan = { .reduces = true,

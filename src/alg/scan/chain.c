@@ -39,7 +39,7 @@ static void finish(const struct chain *x, const struct mem_span *own, const stru
     sources_begin(&sum, x->m, x->c, out, bytes);
     sources_add(&sum, (struct mem_span){ .shared = chain_befores_cell(x) });
     sources_add(&sum, *own);
-    sources_reduce_of(&sum, out, NULL, chain_reads_last(x));
+    sources_reduce_as(&sum, out, NULL, chain_reads_last(x));
 }
 
 /* Writes this rank's result of a fragment to `out`. */
@@ -52,10 +52,9 @@ static void take_result(const struct chain *x, const struct mem_span *own,
         return;
     }
     const void *cell = x->exclusive ? chain_befores_cell(x) : chain_own_cell(x);
-    if (x->exclusive && chain_reads_last(x))
-        mem_out_last(x->m, out->view, cell, out->offset_bytes, bytes);
-    else if (x->exclusive || x->after)
-        mem_out(x->m, out->view, cell, out->offset_bytes, bytes);
+    bool last = x->exclusive && chain_reads_last(x);
+    if (x->exclusive || x->after)
+        mem_out_as(x->m, out->view, cell, out->offset_bytes, bytes, last);
     else
         finish(x, own, out, bytes);
 }

@@ -119,7 +119,7 @@ static inline void chain_send(const struct chain *x, const struct mem_span *own,
         sources_begin(&sum, x->m, x->c, &to, bytes);
         sources_add(&sum, (struct mem_span){ .shared = chain_befores_cell(x) });
         sources_add(&sum, *own);
-        sources_reduce_of(&sum, &to, NULL, !x->exclusive && chain_reads_last(x));
+        sources_reduce_as(&sum, &to, NULL, !x->exclusive && chain_reads_last(x));
     }
     mem_post(x->m, &x->mine->sent, x->at + 1); /* R1 */
 }

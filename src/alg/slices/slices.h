@@ -142,7 +142,7 @@ ALG_INLINE void slices_reduce_piece(const struct slices *s, const struct pieces_
         sources_add(&all, r == me && !s->plan.all_in
                               ? own
                               : (struct mem_span){ .shared = slices_cell(s, f, r, piece) });
-    sources_reduce_of(&all, s->plan.keeps ? &out : &cell,
+    sources_reduce_as(&all, s->plan.keeps ? &out : &cell,
                       s->plan.publishes && s->plan.keeps ? &cell : NULL, true);
 }
 
@@ -171,10 +171,7 @@ ALG_INLINE void slices_copy_out(const struct slices *s, const struct pieces_plac
             continue;
         mem_await(s->m, &owner->result, f->at + 1); /* A2 */
         const void *cell = slices_cell(s, f, rank, &piece);
-        if (s->plan.alone)
-            mem_out_last(s->m, s->c->out, cell, piece.offset_bytes, piece.bytes);
-        else
-            mem_out(s->m, s->c->out, cell, piece.offset_bytes, piece.bytes);
+        mem_out_as(s->m, s->c->out, cell, piece.offset_bytes, piece.bytes, s->plan.alone);
     }
 }
 

@@ -65,7 +65,7 @@ static void windows_receive(struct windows *w, int step, int peer)
         header = mem_get(w->m, &full->payload[place / 2]);
         more = header & TILES_MORE;
         char *data = windows_data(w, peer, full, header);
-        out.bytes -= block_out_last(w->m, &out.at, out.bytes, data, tiles_header_bytes(header));
+        out.bytes -= block_out_as(w->m, &out.at, out.bytes, data, tiles_header_bytes(header), true);
         out.at.offset_bytes += tiles_header_bytes(header);
         windows_acknowledge(w, peer, ++tile);
     } while (more);

@@ -29,6 +29,7 @@ static inline __attribute__((always_inline)) int carry_out(struct hud_team *team
     struct mem mem = team->shm.mem;
     mem.slot_offset = place->slot_offset;
     mem.window_offset = place->window_offset;
+    mem.cell = (unsigned)entry->slot;
     mem.bytes = call->bytes > team->shm.last_bytes ? call->bytes : team->shm.last_bytes;
     team->shm.last_bytes = call->bytes;
     call->alg = hud_shm_algs[entry->row];

@@ -158,6 +158,7 @@ static int make(struct hud_team *team, const struct span_run *run, const struct 
     own.place = run->place;
     mem.slot_offset = run->place->slot_offset;
     mem.window_offset = run->place->window_offset;
+    mem.cell = (unsigned)(run->place - span->place);
     own.net = &span->net;
     own.alg = run->alg;
     node->plan.entry = &span->entry[run->tag];

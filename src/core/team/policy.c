@@ -38,6 +38,8 @@ static void prefetch_policy(const struct config *config, struct mem_policy *poli
     policy->message_bytes = PREFETCH_MIN_BYTES;
 }
 
+_Static_assert((int)LINES_CELLS >= (int)PLAN_SLOTS, "each slot has its own ways");
+
 /* Allows the way of HUDDLE_LINES, or all ways for the last word of the setting.  With
  * HUDDLE_STREAM=0 no way has non-temporal stores. */
 static void lines_policy(const struct config *config, struct mem_policy *policy)
