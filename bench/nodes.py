@@ -27,7 +27,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from startup import AS_ROOT, build_of
+from fresh import AS_ROOT, UNLEARNED
+from startup import build_of
 
 WORDS = (
     "barrier:0:40,bcast:8:40,bcast:512:40,bcast:4096:40,bcast:65536:20,bcast:1048576:8,"
@@ -56,6 +57,7 @@ def wrapped(build, nodes, command):
         return [str(word) for word in command]
     loader = build / "lib/huddle/libhuddle-loader.so"
     settings = [f"HUDDLE_JOB={secrets.token_hex(16)}", f"HUDDLE_NODES={nodes}"]
+    settings += [f"{name}={value}" for name, value in UNLEARNED.items()]
     return ["env", *settings, "sh", "-c", PRELOAD, str(loader), *map(str, command)]
 
 

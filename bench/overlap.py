@@ -10,7 +10,6 @@ are those that `huddle bench` finds.
 """
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -18,7 +17,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from startup import AS_ROOT, build_of, compile_with, with_huddle, write_table
+import fresh
+from startup import build_of, compile_with, with_huddle, write_table
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "mpi"))
@@ -31,15 +31,16 @@ LIMIT_S = 120
 
 def launch(folder, mpi, ranks, program, build):
     command, env = peers.launcher(folder, mpi, ranks, True, ())
-    output = subprocess.run(
-        with_huddle(build, [*command, program]),
-        env={**os.environ, **AS_ROOT, **env},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        timeout=LIMIT_S,
-        check=True,
-        text=True,
-    ).stdout
+    with fresh.environment(**env) as its:
+        output = subprocess.run(
+            with_huddle(build, [*command, program]),
+            env=its,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            timeout=LIMIT_S,
+            check=True,
+            text=True,
+        ).stdout
     for line in output.splitlines():
         if line.startswith("overlap "):
             _, collective, size, *times = line.split()

@@ -13,7 +13,6 @@ because each has a thread for each core.
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -22,7 +21,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from startup import AS_ROOT, build_of, write_table
+import fresh
+from startup import build_of, write_table
 
 LIMIT_S = 120
 PIECES = "ALLGATHER ALLGATHERV GATHER GATHERV SCATTER SCATTERV SCAN EXSCAN".split()
@@ -37,16 +37,17 @@ def launch(build, ranks, mesh, settings, stats):
     """Runs the job.  Returns its seconds."""
     mpirun = "mpirun.openmpi --oversubscribe --bind-to none -np".split()
     mpirun += [str(ranks), "dgord", mesh, "/dev/null"]
-    begin = time.perf_counter()
-    subprocess.run(
-        [str(build / "bin/huddle"), "run", f"--stats={stats}", "--", *mpirun],
-        env={**os.environ, **AS_ROOT, **settings},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        timeout=LIMIT_S,
-        check=True,
-    )
-    return time.perf_counter() - begin
+    with fresh.environment(**settings) as env:
+        begin = time.perf_counter()
+        subprocess.run(
+            [str(build / "bin/huddle"), "run", f"--stats={stats}", "--", *mpirun],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            timeout=LIMIT_S,
+            check=True,
+        )
+        return time.perf_counter() - begin
 
 
 def measure(options, build, folder):

@@ -139,7 +139,7 @@ def measure(name, options):
     huddle = str(pathlib.Path(options.build).absolute() / "bin" / "huddle")
     pages = ["--html", str(out / f"{name}.html"), "--json", str(out / f"{name}.json")]
     runs = ["--runs", str(options.runs), "--json", str(out / f"{name}-compare.json")]
-    env = {**os.environ, **AS_ROOT}
+    env = {**os.environ, **AS_ROOT, "XDG_CACHE_HOME": str(work / "cache")}
     with open(out / f"{name}.txt", "w", encoding="utf-8") as told:
         for words in (["profile", *pages], ["compare", *runs])[: 2 if options.runs else 1]:
             asked = [huddle, *words, "--", *command]

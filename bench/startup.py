@@ -22,12 +22,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import fresh
+
 LIMIT_S = 60
 LAUNCHERS = {
     "openmpi": ["mpirun.openmpi", "--oversubscribe", "-np"],
     "mpich": ["mpirun.mpich", "-np"],
 }
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def with_huddle(build, command):
@@ -35,15 +36,16 @@ def with_huddle(build, command):
 
 
 def run(command):
-    return subprocess.run(
-        command,
-        env={**os.environ, **AS_ROOT},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        timeout=LIMIT_S,
-        check=True,
-        text=True,
-    ).stdout
+    with fresh.environment() as env:
+        return subprocess.run(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            timeout=LIMIT_S,
+            check=True,
+            text=True,
+        ).stdout
 
 
 def launch(build):

@@ -20,6 +20,8 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
+from fresh import UNLEARNED
+
 Situation = namedtuple("Situation", "ranks bind neighbours late_us loop")
 SITUATIONS = [
     *(Situation(2, "core", 0, 0, loop) for loop in (100, 0)),
@@ -64,7 +66,7 @@ def launch(program, s, way):
     try:
         out = subprocess.run(
             command,
-            env={**os.environ, "HUDDLE_WAIT": way},
+            env={**os.environ, **UNLEARNED, "HUDDLE_WAIT": way},
             stdout=subprocess.PIPE,
             timeout=LIMIT_S,
             check=True,

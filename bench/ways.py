@@ -10,10 +10,12 @@ medians of the launches with the same class of line transfer (near: within one c
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 from collections import defaultdict
 
+from fresh import UNLEARNED
 from startup import write_table
 
 WAYS = "blocking", "nonblocking", "persistent"
@@ -26,6 +28,7 @@ def launch(build, ranks, way):
     words = ["--ranks", ranks, "--way", way, "--coll", COLLECTIVES, "--bytes", SIZES]
     output = subprocess.run(
         [f"{build}/libexec/huddle/bench-team", *words, "--figure-ms", "20"],
+        env={**os.environ, **UNLEARNED},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         timeout=120,

@@ -23,6 +23,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import fresh
+
 LIMIT_S = 90
 TABLE = Path(__file__).resolve().parent.parent / "src/core/plan/builtin.rules"
 # name: collective, ranks, bytes, the slow algorithm
@@ -53,23 +55,23 @@ def launch(options, cell, variant, folder):
     Path(spoilt).write_text(f"{collective} bytes=8193- -> {slow}\n{rules}", encoding="utf-8")
     for path in (figures, counts):
         Path(path).unlink(missing_ok=True)
-    subprocess.run(
-        [options.build / "bin/huddle", "bench", collective, "--bytes", size]
-        + ["--ranks", str(ranks), "--launches", "1", "--against", "none"]
-        + ["--shots", str(options.shots), "--csv", figures],
-        env={
-            **os.environ,
-            "HUDDLE_TUNING": "off",
-            "HUDDLE_LAB_PRIOR": spoilt if table == "spoilt" else "",
-            "HUDDLE_WISDOM": wisdom,
-            "HUDDLE_STATS": f"json:{counts}",
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=LIMIT_S,
-        check=False,
-    )
+    with fresh.environment(
+        HUDDLE_TUNING="off",
+        HUDDLE_LAB_PRIOR=spoilt if table == "spoilt" else "",
+        HUDDLE_WISDOM=wisdom,
+        HUDDLE_STATS=f"json:{counts}",
+    ) as env:
+        subprocess.run(
+            [options.build / "bin/huddle", "bench", collective, "--bytes", size]
+            + ["--ranks", str(ranks), "--launches", "1", "--against", "none"]
+            + ["--shots", str(options.shots), "--csv", figures],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=LIMIT_S,
+            check=False,
+        )
     try:
         with open(figures, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(line for line in file if not line.startswith("#")))

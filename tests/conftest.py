@@ -3,6 +3,8 @@
 
 import signal
 
+from own_cache import own_cache  # noqa: F401  (a fixture)
+
 # A shell lets what it runs in the background ignore SIGINT, and so would the commands that tests
 # start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

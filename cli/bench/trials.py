@@ -18,10 +18,11 @@ import time
 from collections import namedtuple
 from typing import Any
 
+from ..common.launching import WISDOM
 from ..common.layout import CliError, Layout
 
 # The user's settings that stay in effect while settings are compared.  Those that choose an
-# algorithm, or print reports, would interfere.
+# algorithm, or print reports, would interfere, and so would a choice that was learned.
 KEPT = (
     "HUDDLE_MEMORY",
     "HUDDLE_LEASE",
@@ -48,11 +49,12 @@ STOPS = (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP)
 
 
 def environment() -> dict[str, str]:
-    return {
+    kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("HUDDLE") or name in KEPT
     }
+    return {**kept, WISDOM: "off"}
 
 
 class Ended(CliError):

@@ -160,7 +160,8 @@ def choose(
     found = peers.find(layout, named_by(options), os.path.join(layout.prefix, "peers"))
     if options.summary:
         everything(options, found, layout)
-    hosts, settings = hosts_of(options, found), launching.settings_of(options.set, layout)
+    hosts = hosts_of(options, found)
+    settings = {**launching.unlearned(), **launching.settings_of(options.set, layout)}
     variants: list[Variant] = []
     missing: list[str] = []
     for name in (
@@ -184,7 +185,7 @@ def choose(
             raise CliError(
                 f"bench: --bare: no plain form of {named} (accepted: {', '.join(PLAIN)})", 2
             )
-        variants.append(Variant(BARE, BARE, None, {}, {}, PLAIN))
+        variants.append(Variant(BARE, BARE, None, {}, launching.unlearned(), PLAIN))
     return variants, missing
 
 
@@ -221,7 +222,7 @@ def command_of(
             "--bind",
             "core" if bind else "none",
             *words,
-        ], {}
+        ], variant.settings
     extra = [word for name, value in variant.parameters.items() for word in ("--mca", name, value)]
     command, env = peers.launch(variant.mpi, ranks, bind, extra)
     if variant.kind == "huddle":

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 from .layout import CliError, Layout
+
+WISDOM = "HUDDLE_WISDOM"
 
 
 def check_launcher(layout: Layout, *options: str) -> None:
@@ -29,6 +32,14 @@ def settings_of(pairs: list[str], layout: Layout) -> dict[str, str]:
     if pairs:
         check_launcher(layout, *(f"--set={pair}" for pair in pairs))
     return dict(pair.split("=", 1) for pair in pairs)
+
+
+def unlearned() -> dict[str, str]:
+    """
+    Returns the settings of launches that are measured: their figures must not depend on what
+    programs have learned on this machine, unless the user asks for that by the environment.
+    """
+    return {} if WISDOM in os.environ else {WISDOM: "off"}
 
 
 def with_huddle(settings: dict[str, str], command: list[str], layout: Layout) -> list[str]:

@@ -133,6 +133,21 @@ def paths() -> list[str]:
     return [os.path.join(place, name) for name in sorted(names) if NAME.fullmatch(name)]
 
 
+def is_named(path: str, mpi: str) -> bool:
+    """
+    Returns whether the name of a file in the user's folder is that of an MPI, in the forms of
+    is_of().  Does not read the file.
+    """
+    found = NAME.fullmatch(os.path.basename(path))
+    kind = re.fullmatch(r"(?:(o)mpi|mpich)(\d+)|intel", mpi)
+    said, its = (
+        re.sub(r"[^a-z0-9.]", "", name.lower()) for name in (mpi, found[1] if found else "")
+    )
+    if kind and kind[2]:
+        return its.startswith(f"{'openmpi' if kind[1] else 'mpich'}{kind[2]}.")
+    return its.startswith("intelmpi") if kind else bool(said) and its == said
+
+
 def is_of(found: Wisdom, name: str) -> bool:
     """
     Returns whether a name means the MPI of a file: 'Open MPI 4.1.4', 'openmpi-4.1.4', 'ompi4'.

@@ -192,12 +192,15 @@ def show_one(asked: Asked, answer: dict[str, Any]) -> None:
     ordered = answer["ordered"] or []
     because, *whys = why_texts(asked, [answer, *ordered], evidence.long_text)
     print(f"  because  {because}{f' of {file_of(why)}' if file_of(why) else ''}")
-    for mpi, line in learned.of_call(asked.known, answer):
-        print(f"  learned  {learned.text(mpi, line)}")
+    for found, line in learned.of_call(asked.known, answer):
+        at = learned.where(asked.layout, found)
+        print(f"  learned  {learned.text(found.mpi, line, at)}")
     for piece in answer["pieces"]:
         if piece["others"] and cut(piece, answer["bytes"], answer["bytes"]):
-            others = ", ".join(piece["others"])
-            print(f"  or       tried against it with HUDDLE_WISDOM=on: {others}")
+            print(f"  or       tried against it (HUDDLE_WISDOM): {', '.join(piece['others'])}")
+    if answer["no_room"]:
+        named = ", ".join(answer["no_room"])
+        print(f"  no room  in the communicator's memory (HUDDLE_LEASE), so not tried: {named}")
     for piece, in_order in zip(ordered, whys):
         if cut(piece, answer["bytes"], answer["bytes"]):
             print(
@@ -299,7 +302,10 @@ def show(asked: Asked, sizes: Sizes) -> None:
 
 def with_evidence(asked: Asked, answer: dict[str, Any]) -> dict[str, Any]:
     pieces = [*answer.get("pieces", ()), *(answer.get("ordered") or ())]
-    found = [{"mpi": mpi, **line._asdict()} for mpi, line in learned.of_call(asked.known, answer)]
+    found = [
+        {"mpi": file.mpi, "where": learned.where(asked.layout, file), **line._asdict()}
+        for file, line in learned.of_call(asked.known, answer)
+    ]
     return {**answer, "evidence": evidence.of_pieces(asked.layout, pieces), "learned": found}
 
 

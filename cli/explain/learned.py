@@ -39,6 +39,23 @@ def files(layout: Layout) -> list[wisdom.Wisdom]:
     return found
 
 
+def where(layout: Layout, found: wisdom.Wisdom) -> str:
+    """
+    Returns in words on which machine a file was learned: 'here', or 'on another machine
+    (processors 2, here 8)'.  A file that a setting names may be of any machine.
+    """
+    about = {name: value for name, value in found.machine.items() if name != "mpi"}
+    here = wisdom.place(layout, "any").machine
+    differ = [
+        f"{name} {value}, here {here.get(name, 'unknown')}"
+        for name, value in about.items()
+        if here.get(name) != value
+    ]
+    if differ:
+        return f"on another machine ({'; '.join(differ)})"
+    return "here" if about else "on a machine that the file does not name"
+
+
 def fits(line: Line, answer: dict[str, Any]) -> bool:
     """Returns whether a line is about the call that the library has explained."""
     facts, about, size = answer["facts"], line.conditions, wisdom.sizes(line)
@@ -52,19 +69,19 @@ def fits(line: Line, answer: dict[str, Any]) -> bool:
     )
 
 
-def of_call(known: list[wisdom.Wisdom], answer: dict[str, Any]) -> list[tuple[str, Line]]:
-    """Returns [(MPI, line)] of the lines that are about a call."""
-    return [(found.mpi, line) for found in known for line in found.last if fits(line, answer)]
+def of_call(known: list[wisdom.Wisdom], answer: dict[str, Any]) -> list[tuple[wisdom.Wisdom, Line]]:
+    """Returns [(file, line)] of the lines that are about a call."""
+    return [(found, line) for found in known for line in found.last if fits(line, answer)]
 
 
 def value_text(word: str) -> str:
     return written(int(word)) if word.isdecimal() else word
 
 
-def text(mpi: str, line: Line) -> str:
+def text(mpi: str, line: Line, at: str = "here") -> str:
     """
     Formats a line: 'here on 2026-11-29 from 9 samples of this case: queue, budget 1M, 32 us; before
-    115; MPICH's own 88'.
+    115; MPICH's own 88'.  at: what where() gives.
     """
     own = f"{re.sub(r' [0-9].*', '', mpi) or 'the MPI'}'s own"
     is_own = line.algorithm == wisdom.HOST
@@ -80,4 +97,4 @@ def text(mpi: str, line: Line) -> str:
     when = f" on {line.notes['date']}" if "date" in line.notes else ""
     order = line.conditions.get("reduction")
     of = f"{wisdom.samples_text(line)}{f', {order} reductions' if order else ''}"
-    return f"here{when} {of}: {'; '.join(said)}"
+    return f"{at}{when} {of}: {'; '.join(said)}"

@@ -62,6 +62,7 @@ def measure(layout: Layout, words: Any, path: Any) -> Any:
         "HUDDLE_NODES": "on",
         "HUDDLE_STATS": "1",
         "HUDDLE_TUNING": "off",
+        "HUDDLE_WISDOM": "off",  # three barriers teach nothing
     }
     rank = ["env", *(f"{name}={value}" for name, value in settings.items())]
     # ranks of another node have the environment of a login, but for what they are given

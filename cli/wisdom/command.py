@@ -248,18 +248,27 @@ def take(options: Options, layout: Layout, wins: Callable[..., bool]) -> int:
     return 0
 
 
+def forget_files(mpi: str | None) -> int:
+    """Removes files, which need not be files that can be read.  mpi: None for all MPIs."""
+    found = wisdom.paths()
+    wanted = [path for path in found if mpi is None or wisdom.is_named(path, mpi)]
+    if mpi is not None and not wanted:
+        there = ", ".join(sorted({wisdom.Wisdom(path, {}, []).mpi for path in found}))
+        there = there or "none, nothing was learned yet"
+        raise CliError(f"--mpi {mpi}: nothing is known of it here (accepted: {there})", 2)
+    for path in wanted:
+        wisdom.remove(path)
+    print(f"Forgotten: {count_text(len(wanted), 'file')}")
+    return 0
+
+
 def forget(options: Options, layout: Layout) -> int:
     if options.all == bool(options.names):
         raise CliError("wisdom forget: what is missing (accepted: collectives, or --all)", 2)
-    names = names_of(options, layout)
-    everything = options.all and not options.mpi  # also what cannot be read
-    paths = wisdom.paths() if everything else [one.path for one in of_here(options, layout)]
     if options.all:
-        for path in paths:
-            wisdom.remove(path)
-        print(f"Forgotten: {count_text(len(paths), 'file')}")
-        return 0
-    total = sum(wisdom.forget(layout, path, names) for path in paths)
+        return forget_files(options.mpi)
+    names = names_of(options, layout)
+    total = sum(wisdom.forget(layout, one.path, names) for one in of_here(options, layout))
     print(f"Forgotten: {count_text(total, 'case')}")
     return 0
 

@@ -41,7 +41,8 @@ class Jobs:
         with tempfile.TemporaryDirectory(prefix="huddle-") as scratch:
             file = os.path.join(scratch, "stats.json")
             before = [self.huddle, "run", f"--stats={file}", "--"] if huddle else []
-            output = jobs.run([*before, *command], cwd=cwd)
+            # What the user's programs have learned must not decide what is shown, nor change.
+            output = jobs.run([*before, *command], {"XDG_CACHE_HOME": scratch}, cwd=cwd)
             statistics = {} if huddle else None
             if huddle and os.path.exists(file):
                 with open(file, encoding="utf-8") as written:

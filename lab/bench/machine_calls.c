@@ -109,6 +109,7 @@ static bool late_calls(double ns[KINDS])
         return false;
     page->meeting.threads = 2;
     setenv("HUDDLE_TUNING", "off", 1);
+    setenv("HUDDLE_WISDOM", "off", 1);
     setenv("HUDDLE_BARRIER", "dissemination", 1);
     setenv("HUDDLE_BCAST", "inline", 1);
     setenv("HUDDLE_ALLREDUCE", "inline", 1);

@@ -386,6 +386,18 @@ class Command(unittest.TestCase):
         os.mkfifo(os.path.join(self.folder, NAME.replace("openmpi", "intelmpi")))
         self.assertEqual("Forgotten: 3 files\n", self.wisdom("forget", "--all"))
         self.assertEqual([], os.listdir(self.folder), "also what cannot be read")
+        self.write("garbage", machine="")
+        other = NAME.replace("openmpi-4.1.4", "mpich-4.0.2")
+        os.symlink("nowhere", os.path.join(self.folder, other))
+        for name in ("mpich5", "Open MPI 4.1", "open", ""):
+            said = self.refused("forget", "--all", "--mpi", name)
+            self.assertIn(
+                "nothing is known of it here (accepted: mpich-4.0.2, openmpi-4.1.4)", said
+            )
+        self.assertEqual("Forgotten: 1 file\n", self.wisdom("forget", "--all", "--mpi", "mpich4"))
+        self.assertEqual([NAME], os.listdir(self.folder))
+        self.assertEqual("Forgotten: 1 file\n", self.wisdom("forget", "--all", "--mpi", MPI))
+        self.assertEqual([], os.listdir(self.folder))
         self.assertIn("accepted: collectives, or --all", self.refused("forget"))
         self.assertIn("accepted: collectives, or --all", self.refused("forget", "bcast", "--all"))
         self.assertIn("huddle has no such collective", self.refused("forget", "rotate"))
@@ -416,6 +428,48 @@ class Command(unittest.TestCase):
         self.assertNotIn("learned", self.run_it(*words, HUDDLE_WISDOM="off").stdout)
         other = ("explain", "bcast", "--bytes", "64K", "--ranks", "3")
         self.assertNotIn("learned", self.run_it(*other, HUDDLE_WISDOM="on").stdout)
+
+    def test_explain_says_of_which_machine_a_named_file_is(self):
+        named = os.path.join(self.home, "named.rules")
+        line = LINE.format("32769-64K", "queue", 5800, 9).replace(
+            " oversubscribed=no divided=no", ""
+        )
+        words = ("explain", "bcast", "--bytes", "64K", "--ranks", "2")
+        here = self.place()[1]
+        for machine, said in (
+            (MACHINE, "on another machine (cpu A CPU, here "),
+            (here, "here from 9 samples"),
+            (here.replace(" numa=", " numa=1"), "on another machine (numa 1"),
+            ("", "on a machine that the file does not name from 9 samples"),
+        ):
+            self.write(line, path=named, machine=machine)
+            answer = self.run_it(*words, HUDDLE_WISDOM=named)
+            self.assertEqual("", answer.stderr)
+            shown = "\n".join(one for one in answer.stdout.split("\n") if "learned" in one)
+            if machine == MACHINE:
+                self.assertRegex(shown, r"^  learned  on another machine \((.*; )?cpu A CPU, here ")
+            else:
+                self.assertIn(f"  learned  {said}", shown)
+            found = json.loads(self.run_it(*words, "--json", HUDDLE_WISDOM=named).stdout)
+            self.assertEqual(
+                [machine == here], [one["where"] == "here" for one in found["learned"]]
+            )
+
+    def test_explain_says_for_which_candidates_there_is_no_room(self):
+        words = ("explain", "bcast", "--bytes", "1M", "--ranks", "4", "--json")
+        settings = {"HUDDLE_WISDOM": "on", "HUDDLE_TUNING": "off"}
+        much, little = (
+            json.loads(
+                self.run_it(*words, HUDDLE_LEASE=size, HUDDLE_MEMORY="64M", **settings).stdout
+            )
+            for size in ("32M", "300K")
+        )
+        self.assertEqual([], much["no_room"])
+        self.assertNotEqual([], little["no_room"])
+        text = self.run_it(*words[:-1], HUDDLE_LEASE="300K", **settings).stdout
+        self.assertIn(f"so not tried: {', '.join(little['no_room'])}\n", text)
+        off = {**settings, "HUDDLE_WISDOM": "off", "HUDDLE_LEASE": "300K"}
+        self.assertEqual([], json.loads(self.run_it(*words, **off).stdout)["no_room"])
 
 
 class Locks(unittest.TestCase):

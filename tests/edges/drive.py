@@ -166,7 +166,7 @@ def run(job, configuration, kill=None, more=(), record=None):
         for name, value in os.environ.items()
         if not name.startswith(("HUDDLE", "HUD_TEST", "HWLOC"))
     }
-    env.update(configuration.settings, HUDDLE_TUNING="off")
+    env.update(configuration.settings, HUDDLE_TUNING="off", XDG_CACHE_HOME="/dev/null")
     if kill:
         env.update(
             HUD_TEST_KILL=f"{kill.place[0]}:{kill.place[1]}:{kill.nth}",

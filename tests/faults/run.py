@@ -54,6 +54,7 @@ class Run:
                 **env,
                 **environment,
                 "FAULTS_LOG": folder,
+                "XDG_CACHE_HOME": os.path.join(folder, "cache"),
                 "HUDDLE_STATS": f"json:{folder}/stats",
                 **({"HUDDLE_NONBLOCKING": "on"} if setting.nonblocking else {}),
                 "LD_PRELOAD": setting.library,

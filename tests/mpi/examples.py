@@ -58,7 +58,7 @@ def main(source, build, name):
         command = command_of(name, pathlib.Path(source) / "examples", build, folder)
         file = os.path.join(folder, "stats.json")
         words = [str(build / "bin/huddle"), "run", f"--stats={file}", "--", *command]
-        env = {**os.environ, **AS_ROOT}
+        env = {**os.environ, **AS_ROOT, "XDG_CACHE_HOME": folder}
         printed = subprocess.run(words, env=env, stdout=subprocess.PIPE, text=True, check=True)
         assert printed.stdout.startswith("pi is 3.14159265"), printed.stdout
         with open(file, encoding="utf-8") as written:

@@ -31,14 +31,14 @@ class Setting:
     def __init__(self, build, wheels, mpi, folder):
         self.build, self.wheels, self.mpi, self.folder = build, wheels, mpi, folder
 
-    def run(self, calls, wisdom, **more):
-        """Returns (the statistics of allreduce, the text) of a job."""
+    def job(self, name, words, wisdom, **more):
+        """Runs a program with these words.  Returns (the statistics, the text)."""
         launch, env = peers.launcher(self.wheels, self.mpi, RANKS)
         stats = os.path.join(self.folder, "stats.json")
-        program = os.path.join(self.build, "tests", "mpi", peers.abi(self.mpi), "remembered")
+        program = os.path.join(self.build, "tests", "mpi", peers.abi(self.mpi), name)
         command = [os.path.join(self.build, "bin", "huddle"), "run", "--", *launch]
         job = subprocess.run(
-            [*command, program, str(calls)],
+            [*command, program, *words],
             env={
                 **os.environ,
                 **env,
@@ -56,7 +56,12 @@ class Setting:
         )
         assert job.returncode == 0, job.stdout
         with open(stats, encoding="utf-8") as file:
-            return json.load(file)["collectives"]["allreduce"], job.stdout
+            return json.load(file), job.stdout
+
+    def run(self, calls, wisdom, **more):
+        """Returns (the statistics of allreduce, the text) of a job."""
+        statistics, text = self.job("remembered", [str(calls)], wisdom, **more)
+        return statistics["collectives"]["allreduce"], text
 
     def file(self):
         """Returns the path of the only file."""

@@ -295,11 +295,12 @@ def run_case(setting, case, mpi):
 def all_cases(setting):
     if setting.plain:
         return [*CASES, *MISMATCHES, *WATCHED, *SOAKS]
-    facts = subprocess.run(
-        [setting.huddle, "info", "--json"], capture_output=True, check=True, text=True
-    )
-    team = subprocess.run(
-        [setting.huddle, "explain", "bcast", "--json"], capture_output=True, check=True, text=True
+    env = {**os.environ, "XDG_CACHE_HOME": "/dev/null"}
+    facts, team = (
+        subprocess.run(
+            [setting.huddle, *words, "--json"], env=env, capture_output=True, check=True, text=True
+        )
+        for words in (["info"], ["explain", "bcast"])
     )
     return [
         *CASES,

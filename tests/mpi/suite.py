@@ -123,6 +123,7 @@ def run(setting, mpi, ranks, modules, nodes, huddle, folder):
         **os.environ,
         **env,
         **LIBRARY[peers.abi(mpi)],
+        "XDG_CACHE_HOME": folder,  # a job does not learn from another one
         "HUDDLE_STATS": f"json:{folder}/stats.json",
         "HUDDLE_NONBLOCKING": "on",  # auto does not cover all MPIs
         "HUDDLE_NODES": "on",  # auto handles only calls with a gain

@@ -33,7 +33,7 @@ OUTSIDE = ("/tmp/", "/run/", "/dev/")  # folders of this machine that the guest 
 # The guest's script, in a folder that it shares with us.  Every step leaves NAME.out, NAME.err and
 # NAME.status.
 HEAD = """
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 XDG_CACHE_HOME=/tmp
 step() { name=$1; shift; env "$@" >$name.out 2>$name.err; echo $? >$name.status; }
 """
 

@@ -136,7 +136,7 @@ class Fit:
                     self.bind,
                     *words,
                 ],
-                {**clean, "HUDDLE_TUNING": "off", **environment},
+                {**clean, "HUDDLE_TUNING": "off", "HUDDLE_WISDOM": "off", **environment},
                 limit_s=LIMIT_S,
             )
         except jobs.JobFailed as failure:

@@ -59,6 +59,7 @@ class Bench:
                 "HUDDLE_LAB_NODES_DEGREE": degree,
                 "HUDDLE_LAB_NODES_FRAGMENT": segment,
                 "HUDDLE_TUNING": "off",
+                "HUDDLE_WISDOM": "off",
                 "HUDDLE_STATS": f"json:{stats}",
             }
             rank = ["env", *(f"{name}={value}" for name, value in settings.items())]

@@ -101,7 +101,7 @@ def bench_team(
         return json.loads(
             jobs.run(
                 [os.path.join(simulation.layout.tools, "bench-team"), *words],
-                environment,
+                {**environment, "HUDDLE_WISDOM": "off"},  # of one algorithm
                 limit_s=LIMIT_S,
             )
         )

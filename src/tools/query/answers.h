@@ -58,7 +58,8 @@ struct hud_question {
  * rules: oversubscribed, processors, within, groups; direct: processes
  * of the same user can access each other's memory, here a guess; quick: direct, and the kernel
  * copies quickly), "rules" (every rule of the collective, in order, with its verdict), "pieces"
- * (all sizes), "ordered" (all sizes of noncommutative operations; null: no difference), "lease"
+ * (all sizes), "ordered" (all sizes of noncommutative operations; null: no difference), "no_room"
+ * (candidates for which the memory does not suffice, with HUDDLE_WISDOM), "lease"
  * (bytes, slots), "tuning" (the tuning file in force, or ""; a described machine has none unless
  * HUDDLE_TUNING names a file).  Returns HUD_OK, HUD_ERR_ARGUMENT (a bad question; *json is NULL) or
  * HUD_ERR_MEMORY. */

@@ -95,6 +95,37 @@ static json_t *others_json(const struct plan *plan, const struct plan_cell *cell
     return list;
 }
 
+/* Returns whether one of the candidates of a cell has a name. */
+static bool has_named(const struct plan *plan, const struct plan_cell *cell, const char *name)
+{
+    bool found = false;
+
+    for (int i = 0; i < cell->count && !found; i++) {
+        char its[PLAN_ENTRY_NAME];
+        hud_plan_entry_name(&plan->entry[cell->candidate[i]], its);
+        found = strcmp(its, name) == 0;
+    }
+    return found;
+}
+
+/* Lists the candidates that the calls would have with more memory, if candidates are tried. */
+static json_t *no_room_json(const struct query *a)
+{
+    const struct plan_cell *has = plan_cell(&a->plan, a->kind, a->q->bytes),
+                           *would = plan_cell(&a->roomy, a->kind, a->q->bytes);
+    json_t *list = json_array();
+    bool tries =
+        a->config.number[SET_WISDOM] != WISDOM_OFF && !hud_query_refusal(&a->plan, &a->config);
+
+    for (int i = 0; tries && i < would->count; i++) {
+        char name[PLAN_ENTRY_NAME];
+        hud_plan_entry_name(&a->roomy.entry[would->candidate[i]], name);
+        if (!has_named(&a->plan, has, name))
+            json_array_append_new(list, json_string(name));
+    }
+    return list;
+}
+
 static json_t *pieces_json(const struct plan *plan, const struct config *config, int axis)
 {
     json_t *list = json_array();
@@ -201,7 +232,7 @@ static json_t *answer_json(const struct query *a)
     add_rules(a, &a->tuning, &served, rules);
     add_rules(a, hud_planner_prior(a->planner), &served, rules);
     return json_pack(
-        "{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, "
+        "{s:s, s:I, s:i, s:s, s:o, s:o, s:{s:b, s:b, s:b, s:b, s:i, s:s, s:o}, s:o, s:o, s:o, s:o, "
         "s:{s:I, s:o}, s:s, s:o}",
         "collective", a->q->collective, "bytes", (json_int_t)a->q->bytes, "ranks", a->q->ranks,
         "map", a->q->map, "serves", taker_json(&a->plan, entry), "why",
@@ -209,9 +240,10 @@ static json_t *answer_json(const struct query *a)
         a->facts.oversubscribed, "direct", a->facts.direct, "quick", a->facts.quick, "divided",
         a->facts.divided, "processors", a->processors, "within", a->facts.within, "groups",
         groups_json(a), "rules", rules, "pieces", hud_pieces_json(&a->plan, &a->config, a->kind),
-        "ordered", hud_ordered_json(&a->plan, &a->config, a->kind), "lease", "bytes",
-        (json_int_t)a->plan.total_bytes, "slots", slots_json(&a->plan), "tuning", a->tuning.file,
-        "error", a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
+        "ordered", hud_ordered_json(&a->plan, &a->config, a->kind), "no_room", no_room_json(a),
+        "lease", "bytes", (json_int_t)a->plan.total_bytes, "slots", slots_json(&a->plan), "tuning",
+        a->tuning.file, "error",
+        a->config.error[0] != '\0' ? json_string(a->config.error) : json_null());
 }
 
 int hud_explain_json(const struct hud_question *q, char **json)
@@ -223,6 +255,7 @@ int hud_explain_json(const struct hud_question *q, char **json)
     *json = NULL;
     int status = hud_query_open(q, &a);
     if (status == HUD_OK && hud_query_plan(a, q->ranks)) {
+        hud_query_plan_roomy(a);
         json_t *answer = answer_json(a);
         *json = answer ? json_dumps(answer, JSON_INDENT(2)) : NULL;
         json_decref(answer);

@@ -163,6 +163,13 @@ bool hud_query_plan(struct query *a, int ranks)
     return true;
 }
 
+void hud_query_plan_roomy(struct query *a)
+{
+    const size_t plenty = (size_t)1 << 32; /* more than all slots of all candidates take */
+
+    hud_plan_make(a->planner, &a->facts, plenty, true, &a->roomy);
+}
+
 void hud_query_close(struct query *a)
 {
     if (!a)

@@ -22,7 +22,7 @@ struct query {
     struct shape_groups groups;
     struct place_table *table;
     struct plan_facts facts;
-    struct plan plan;
+    struct plan plan, roomy; /* roomy: with memory for all candidates (hud_query_plan_roomy) */
 };
 
 /* Reads the machine and the settings, and makes no plan yet.  The question must stay until it is
@@ -31,6 +31,8 @@ int hud_query_open(const struct hud_question *q, struct query **query);
 /* Makes a plan for `ranks` ranks, which replaces the previous plan.  Returns false if out of
  * memory. */
 bool hud_query_plan(struct query *query, int ranks);
+/* Makes the plan that the same ranks would have if memory were no limit. */
+void hud_query_plan_roomy(struct query *query);
 void hud_query_close(struct query *query); /* may be NULL */
 
 /* Returns why such a team takes no call at all, or NULL if it takes some. */

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The environment of a launch that is measured."""
+
+import contextlib
+import os
+import tempfile
+
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# Of launches that measure one choice.  Another value of the caller's stays.
+UNLEARNED = {"HUDDLE_WISDOM": os.environ.get("HUDDLE_WISDOM", "off")}
+
+
+@contextlib.contextmanager
+def environment(**settings):
+    """
+    Gives the environment of one launch, with an empty cache folder: figures must not depend on what
+    earlier programs or launches have learned (HUDDLE_WISDOM).
+    """
+    with tempfile.TemporaryDirectory(prefix="bench-cache-") as cache:
+        yield {**os.environ, **AS_ROOT, "XDG_CACHE_HOME": cache, **settings}
