@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* learner.c - see learner.h. */
 #include "core/plan/learner.h"
+#include "core/plan/learner_times.h"
 
 #include <stddef.h>
 
@@ -13,32 +14,13 @@ enum {
     KEPT_PERCENT_MPI = 97
 };
 
-static const uint64_t ALLOWANCE_NS = 1000000, LONG_NS = 20000,
-                      LONGEST_NS = UINT64_C(1) << 44; /* keeps sums and products in 64 bits */
+static const uint64_t ALLOWANCE_NS = 1000000, LONG_NS = 20000;
 
 /* Each team has a cell for each class of sizes, so cells must stay small. */
 _Static_assert(sizeof(struct learner) <= 256, "size of a cell");
-_Static_assert(LEARNER_CANDIDATES <= LEARNER_BATCH && LEARNER_CANDIDATES <= 8, "a sweep");
+_Static_assert(LEARNER_CANDIDATES <= LEARNER_OPEN && LEARNER_CANDIDATES <= 8, "a sweep");
 
 /* ---- times ---- */
-
-static uint64_t min_ns(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t lower_quartile(const uint64_t ns[], int count)
-{
-    uint64_t sorted[LEARNER_BATCH] = { 0 };
-
-    for (int i = 0; i < count; i++) {
-        int at = i;
-        for (; at > 0 && sorted[at - 1] > ns[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = ns[i];
-    }
-    return min_ns(sorted[count / 4], LONGEST_NS);
-}
 
 /* Returns the time of a candidate that has been measured. */
 static uint64_t measured(const struct learner *l, int candidate)
@@ -60,11 +42,6 @@ static uint64_t expected(const struct learner *l, int candidate)
     return percent != 0 ? l->first_ns * percent / 100 : unknown;
 }
 
-static bool near(uint64_t a, uint64_t b)
-{
-    return a * 4 <= b * 5 && b * 4 <= a * 5;
-}
-
 /* Returns the time lost in a turn of a candidate whose calls take `ns` each. */
 static uint64_t loss(const struct learner *l, int candidate, uint64_t ns)
 {
@@ -78,15 +55,26 @@ static uint64_t saved_per_call(const struct learner *l)
     return l->first_ns - min_ns(l->first_ns, measured(l, l->present));
 }
 
+/* Returns whether the calls that wait for a turn would lose too much by being open. */
+static bool is_dear(const struct learner *l)
+{
+    return l->open_ns * 100 > measured(l, l->present);
+}
+
 /* Returns how many calls the present choice must make before a turn of the candidate. */
 static uint32_t calls_to_wait(const struct learner *l, int candidate)
 {
-    uint64_t spent = l->lost_ns + l->charged_ns + loss(l, candidate, expected(l, candidate)),
+    uint64_t turn = loss(l, candidate, expected(l, candidate)) + 2 * l->open_ns,
+             spent = l->lost_ns + l->charged_ns + turn,
              may = l->taken_ns / 100 * BUDGET_PERCENT + ALLOWANCE_NS + l->saved_ns,
              per_call = measured(l, l->present) * BUDGET_PERCENT + saved_per_call(l) * 100;
 
-    if (l->unlimited || spent <= may || loss(l, candidate, expected(l, candidate)) == 0)
+    if (l->unlimited || spent <= may || turn == 0)
         return 0;
+    if (is_dear(l))
+        spent += l->open_ns; /* of this call, as the next ones rest */
+    else
+        per_call -= l->open_ns * 100;
     per_call = per_call != 0 ? per_call : 1;
     uint64_t calls = ((spent - may) * 100 + per_call - 1) / per_call;
     return calls < UINT32_MAX ? (uint32_t)calls : UINT32_MAX;
@@ -338,13 +326,16 @@ static struct learner_step next_of_trial(struct learner *l)
 {
     struct learner_step step = { .candidate = l->present, .sample = -1 };
     int candidate = l->order[l->turn];
+    uint32_t calls = l->rests ? LEARNER_EVERY : 1;
 
-    l->taken_ns += measured(l, l->present);
-    l->saved_ns += saved_per_call(l);
+    l->taken_ns += measured(l, l->present) * calls;
+    l->saved_ns += saved_per_call(l) * calls;
     if (l->wait == 0 && l->calls == 0)
         l->wait = calls_to_wait(l, candidate);
+    l->lost_ns += l->rests ? 0 : l->open_ns;
     if (l->wait > 0) {
-        l->wait--;
+        l->wait -= l->wait < calls ? l->wait : calls;
+        l->rests = l->wait > 0 && is_dear(l);
         return step;
     }
     step.candidate = candidate;
@@ -380,12 +371,15 @@ void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH])
     uint64_t quartile = lower_quartile(ns, l->batch);
 
     l->samples += l->batch;
+    if (l->phase != LEARNER_DECIDED && ns[LEARNER_OPEN] != 0)
+        l->open_ns = min_ns(ns[LEARNER_OPEN], LONGEST_NS / 100);
     if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES) {
         take_batch(l, ns);
     } else if (l->phase == LEARNER_DECIDED) {
         watch(l, quartile);
     } else {
         l->taken_ns = quartile * LEARNER_WARM_UP;
+        l->lost_ns = l->open_ns * LEARNER_WARM_UP;
         start_all(l, quartile);
     }
     l->batch = 0;
