@@ -16,6 +16,7 @@ struct cell {
     uint64_t base[LEARNER_CANDIDATES];
     unsigned noise_percent; /* share of calls that take 10 times as long */
     unsigned flip;          /* calls between two states of the machine */
+    uint64_t open_ns;       /* what a call costs more in an open cell */
     uint32_t random;
 
     uint64_t ns[LEARNER_BATCH];
@@ -28,6 +29,7 @@ struct cell {
     int first;                      /* choice with which the trial began */
     bool known[LEARNER_CANDIDATES]; /* has been agreed in this trial */
     uint64_t lost_ns, taken_ns, saved_ns, worst_turn_ns;
+    uint64_t opened, rested; /* calls that lost open_ns; calls of open cells that did not */
 };
 
 /* Returns a number below `below`. */
@@ -41,6 +43,7 @@ int cell_make(struct cell *c);
 void cell_make_many(struct cell *c, uint64_t calls);
 /* Makes calls until the cell is decided.  Returns their number. */
 uint64_t cell_decide(struct cell *c);
+uint64_t cell_decide_within(struct cell *c, uint64_t calls);
 /* Gives the learner the samples of the batch. */
 void cell_agree(struct cell *c);
 /* Returns the time of the best candidate, among the agreed ones if `known`. */

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { RANKS = 3, SMALL = 5000, LARGE = 20000, LARGER = 70000, CALLS = 600 };
+enum { RANKS = 3, SMALL = 5000, LARGE = 20000, LARGER = 70000, CALLS = 20000 };
 
 static _Thread_local struct rank *me;
 static _Thread_local uint64_t now_ns;
@@ -85,13 +85,23 @@ static const char *chosen(const struct rank *r, size_t bytes)
     return row >= 0 ? hud_shm_algs[row]->name : "mpi";
 }
 
+static bool is_decided(const struct rank *r, size_t bytes)
+{
+    const struct learn *l = r->team->hooks.learn;
+    int number = l->cell_of[plan_at(COLL_BCAST, bytes)];
+
+    return number != 0 && hud_learner_decided(&l->cell[number - 1].learner);
+}
+
+/* Broadcasts until the cell is decided.  Comparisons take as long as the broadcasts, so the trial
+ * waits for its budget, and the cell rests meanwhile. */
 static void learn(struct rank *r, size_t bytes)
 {
-    for (int n = 0; n < CALLS; n++) {
+    for (int n = 0; n < CALLS && !is_decided(r, bytes); n++) {
         int status = broadcast(r, bytes, bytes);
         rank_check(r, status == HUD_OK || status == HUD_PASS, "status", bytes);
     }
-    rank_check(r, choice(r, bytes) != &r->team->plan.shared->entry[PLAN_OPEN], "decision", bytes);
+    rank_check(r, is_decided(r, bytes), "decision", bytes);
 }
 
 static void run(void (*body)(struct rank *))

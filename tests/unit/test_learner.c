@@ -257,6 +257,64 @@ static void trial_without_a_budget_does_not_wait(void **state)
     assert_int_equal(hud_learner_choice(&c.l), 0);
 }
 
+/* Calls cost more as long as their cell is open, down to and far above the time of a call.  The
+ * account checks the budget at each call, and every trial ends. */
+static void costs_of_an_open_cell_count_as_lost(void **state)
+{
+    static const uint64_t open[] = { 10, 100, 3 * US, 50 * US };
+    uint64_t rested = 0;
+
+    (void)state;
+    for (uint32_t seed = 1; seed <= 200; seed++) {
+        struct cell c;
+        uint32_t random = seed;
+        uint64_t base[LEARNER_CANDIDATES], scale = (uint64_t[]){ 300, 5 * US, MS }[seed % 3];
+        int candidates = 2 + (int)cell_draw(&random, LEARNER_CANDIDATES - 1);
+        for (int i = 0; i < candidates; i++)
+            base[i] = scale + scale * cell_draw(&random, 1000) / 200;
+        if (seed % 4 == 0)
+            base[candidates - 1] = 1000 * scale;
+        cell_begin(&c, candidates, (int)cell_draw(&random, (unsigned)candidates), -1, base, NULL);
+        c.open_ns = open[seed % 4];
+        cell_decide_within(&c, 10000000);
+        assert_true(base[hud_learner_choice(&c.l)] * 95 <= cell_best(&c, false) * 100);
+        rested += c.rested;
+    }
+    assert_true(rested > 100000);
+}
+
+/* Comparisons of small messages that take twice as long as the call: the allowance serves a whole
+ * trial, and nothing waits. */
+static void small_messages_do_not_wait(void **state)
+{
+    static const uint64_t base[] = { 400, 500, 600, 700, 800, 900, 1000 };
+    struct cell c;
+
+    (void)state;
+    cell_begin(&c, 7, 6, -1, base, NULL);
+    c.open_ns = 800;
+    assert_true(cell_decide(&c) <= LEARNER_WARM_UP + 7 * 14 + 1);
+    assert_int_equal(c.rested, 0);
+    assert_int_equal(hud_learner_choice(&c.l), 0);
+}
+
+/* Costs of less than 1 % of a call are lost in each call that waits. */
+static void cell_with_small_costs_does_not_rest(void **state)
+{
+    static const uint64_t base[] = { 10 * MS, 12 * MS };
+    struct cell c;
+
+    (void)state;
+    cell_begin(&c, 2, 0, -1, base, NULL);
+    c.open_ns = 90 * US;
+    cell_decide(&c);
+    assert_int_equal(c.rested, 0);
+    cell_begin(&c, 2, 0, -1, base, NULL);
+    c.open_ns = 110 * US;
+    cell_decide(&c);
+    assert_true(c.rested > LEARNER_EVERY);
+}
+
 static void hopeless_candidate_is_tried_once(void **state)
 {
     static const uint64_t base[] = { 50 * US, 50 * MS, 45 * US, 60 * US };
@@ -378,6 +436,9 @@ int main(void)
         cmocka_unit_test(trial_waits_for_each_loss_once),
         cmocka_unit_test(budget_holds_at_every_call),
         cmocka_unit_test(trial_without_a_budget_does_not_wait),
+        cmocka_unit_test(costs_of_an_open_cell_count_as_lost),
+        cmocka_unit_test(small_messages_do_not_wait),
+        cmocka_unit_test(cell_with_small_costs_does_not_rest),
         cmocka_unit_test(hopeless_candidate_is_tried_once),
         cmocka_unit_test(spoiled_choice_is_replaced_within_200_calls),
         cmocka_unit_test(noise_rarely_hides_the_best_candidate),

@@ -372,6 +372,8 @@ static void ranks_agree_at_every_call(void **state)
             uint64_t given[LEARNER_BATCH];
             for (int i = 0; i < LEARNER_BATCH; i++)
                 given[i] = i < l[r].batch ? ns[i] : cell_draw(&random, 1000);
+            if (!hud_learner_decided(&l[r]))
+                given[LEARNER_OPEN] = 100;
             hud_learner_agreed(&l[r], given);
         }
     }

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "core/call/carry_out.h"
 #include "core/config/log.h"
+#include "core/job/decision.h"
 #include "core/watch/longwait.h"
 
 #include <stdio.h>
@@ -139,22 +140,6 @@ void hud_learn_start(struct hud_team *team)
         hud_learn_free(team);
 }
 
-/* Reports a decision, by the team's rank 0. */
-static void report(struct hud_team *team, const struct learn_cell *cell)
-{
-    int choice = hud_learner_choice(&cell->learner);
-    struct wisdom_decision decision = { .at = cell->at,
-                                        .ranks = team->id.size,
-                                        .changed = choice != 0,
-                                        .ns = hud_learner_ns(&cell->learner, choice) };
-
-    if (team->id.rank != 0)
-        return;
-    hud_plan_entry_name(learn_candidate(team, cell->at, choice), decision.choice);
-    hud_plan_entry_name(learn_candidate(team, cell->at, 0), decision.first);
-    hud_wisdom_report(team->context, &decision);
-}
-
 /* Makes an allreduce of huddle's own before a call.  A long wait reports the call.  Returns HUD_OK,
  * or the status of a failed allreduce. */
 static int allreduce(struct hud_team *team, const struct plan_entry *entry, const struct hud_op *op,
@@ -165,6 +150,21 @@ static int allreduce(struct hud_team *team, const struct plan_entry *entry, cons
     struct coll call = { .bytes = bytes, .in = &in, .out = &out, .reduction = op };
 
     return carry_out(team, entry, &call, team->hooks.learn->shape, &(bool){ false });
+}
+
+/* Returns a cell in the terms of a decision. */
+static struct decision describe(const struct hud_team *team, const struct learn_cell *cell)
+{
+    struct decision d = { .facts = &team->plan.shared->facts,
+                          .at = cell->at,
+                          .mpi = mpi_of(plan_cell_at(team->plan.shared, cell->at)),
+                          .is_rank_0 = team->id.rank == 0 };
+
+    for (int i = 0; i < cell->learner.candidates; i++) {
+        const struct plan_entry *e = learn_candidate(team, cell->at, i);
+        d.candidate[i] = (struct decision_candidate){ e->row, ALG_PARAMS, e->param };
+    }
+    return d;
 }
 
 /* Gives all ranks the times of the last rank, and the learner the samples.  Returns HUD_OK, or the
@@ -180,35 +180,32 @@ static int agree(struct hud_team *team, struct learn_cell *cell)
         return status;
     for (int i = 0; i < LEARNER_BATCH; i++)
         ns[i] = all->end_ns[i] > all->begin_ns[i] ? all->end_ns[i] - all->begin_ns[i] : 0;
-    int decisions = hud_learner_decisions(&cell->learner),
-        choice = hud_learner_choice(&cell->learner);
-    hud_learner_agreed(&cell->learner, ns);
-    memset(&cell->times, 0, sizeof cell->times);
-    bool decided = decisions != hud_learner_decisions(&cell->learner);
-    if (decided || choice != hud_learner_choice(&cell->learner))
+    const struct decision what = describe(team, cell);
+    if (hud_decision_take(team->context, &what, &cell->learner, ns))
         cell->source = LEARN_DECIDED;
-    if (decided) {
-        hud_learn_store(team, cell, mpi_of(plan_cell_at(team->plan.shared, cell->at)));
-        report(team, cell);
-    }
+    memset(&cell->times, 0, sizeof cell->times);
     return HUD_OK;
 }
 
-/* Begins a cell at its first call.  Returns NULL if there are no more cells: then the known or the
- * first choice stays. */
-static struct learn_cell *begin_cell(struct hud_team *team, int at)
+/* Fixes the choice of a cell for the life of the team: to the known choice, else to the first. */
+static void fix_choice(struct hud_team *team, int at)
+{
+    struct learn *l = team->hooks.learn;
+    int known = known_candidate(team, at);
+
+    l->choice[at] = learn_candidate(team, at, known >= 0 ? known : 0);
+    l->cell_of[at] = LEARN_FIXED;
+}
+
+/* Begins to measure a cell. */
+static void begin_cell(struct hud_team *team, int at)
 {
     struct learn *l = team->hooks.learn;
     const struct plan_cell *plan = plan_cell_at(team->plan.shared, at);
+    struct learn_cell *cell = &l->cell[l->cells++];
     int count = candidates(team, plan), mpi = mpi_of(plan), known = known_candidate(team, at);
     uint16_t percent[LEARNER_CANDIDATES];
 
-    if (l->cells == LEARN_CELLS) {
-        l->choice[at] = learn_candidate(team, at, known >= 0 ? known : 0);
-        l->cell_of[at] = LEARN_FIXED;
-        return NULL;
-    }
-    struct learn_cell *cell = &l->cell[l->cells++];
     memset(cell, 0, sizeof *cell);
     cell->at = at;
     mpi = mpi < count ? mpi : -1;
@@ -222,16 +219,21 @@ static struct learn_cell *begin_cell(struct hud_team *team, int at)
     cell->source = known >= 0 ? LEARN_KNOWN : LEARN_FIRST;
     cell->learner.unlimited = team->context->config.number[SET_TRY_ALL] == SWITCH_ON;
     l->cell_of[at] = (uint8_t)l->cells;
-    return cell;
 }
 
-/* Returns the cell of a call, or NULL if the choice is fixed. */
-static struct learn_cell *find_cell(struct hud_team *team, int at)
+/* Decides at the first call of a cell whether the cell is measured. */
+static void open_cell(struct hud_team *team, int at)
 {
-    struct learn *l = team->hooks.learn;
-    int number = l->cell_of[at];
+    if (team->hooks.learn->cells < LEARN_CELLS)
+        begin_cell(team, at);
+    else
+        fix_choice(team, at);
+}
 
-    return number == LEARN_FIXED ? NULL : number == 0 ? begin_cell(team, at) : &l->cell[number - 1];
+/* Returns the measured cell of calls, or NULL if their choice is fixed. */
+static struct learn_cell *cell_at(struct learn *l, int at)
+{
+    return l->cell_of[at] != LEARN_FIXED ? &l->cell[l->cell_of[at] - 1] : NULL;
 }
 
 /* ---- broadcasts ---- */
@@ -288,6 +290,19 @@ int hud_learn_distance(struct hud_team *team)
     return LEARNER_EVERY / 2 + (int)((l->seed >> 16) % LEARNER_EVERY);
 }
 
+/* Notes the time of a comparison of sizes, as long as the cell is open.  Returns the time that this
+ * rank took. */
+static uint64_t note_comparison(struct hud_team *team, struct learn_cell *cell, uint64_t begin_ns)
+{
+    uint64_t end_ns = team->hooks.learn->clock_ns();
+
+    if (!hud_learner_decided(&cell->learner)) {
+        cell->times.begin_ns[LEARNER_OPEN] = begin_ns;
+        cell->times.end_ns[LEARNER_OPEN] = end_ns;
+    }
+    return end_ns - begin_ns;
+}
+
 /* Makes the learner's next step.  compare_ns: the time that the comparison of sizes took, which
  * belongs to a sample of the MPI's own broadcast. */
 static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t compare_ns,
@@ -302,14 +317,14 @@ static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t co
             return status;
         step = hud_learner_next(&cell->learner);
     }
-    bool decided = hud_learner_decided(&cell->learner);
-    l->choice[cell->at] = decided
+    bool rests = hud_learner_rests(&cell->learner);
+    l->choice[cell->at] = rests
                               ? learn_candidate(team, cell->at, hud_learner_choice(&cell->learner))
                               : &team->plan.shared->entry[PLAN_OPEN];
     *entry = learn_candidate(team, cell->at, step.candidate);
     hud_learn_count_slow(team, cell->source, step.candidate != hud_learner_choice(&cell->learner),
                          *entry);
-    if (decided)
+    if (rests)
         hud_learn_count_as(team, cell->source);
     if (step.sample < 0)
         return HUD_OK;
@@ -364,13 +379,15 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
         return status;
     if (!equal)
         return choose_for_largest(team, at, call->bytes, entry);
-    struct learn_cell *cell = find_cell(team, at); /* the same cell on all ranks from here on */
-    if (!cell || (!due && hud_learner_decided(&cell->learner))) {
+    if (l->cell_of[at] == 0) /* from here on all ranks are in the same cell */
+        open_cell(team, at);
+    struct learn_cell *cell = cell_at(l, at);
+    if (!cell || (!due && hud_learner_rests(&cell->learner))) {
         *entry = l->choice[at];
         bool first = *entry == learn_candidate(team, at, 0);
         hud_learn_count_as(team, cell ? cell->source : first ? LEARN_FIRST : LEARN_KNOWN);
         hud_learn_count_slow(team, l->source, false, *entry);
         return HUD_OK;
     }
-    return take_step(team, cell, compares ? l->clock_ns() - begin_ns : 0, entry);
+    return take_step(team, cell, compares ? note_comparison(team, cell, begin_ns) : 0, entry);
 }

@@ -43,6 +43,11 @@
  *      entries of a slot differ only in parameters that the root alone reads.  The ranks' counts
  *      then differ, which a long wait finds (core/watch/mismatch_detect.h), and the call fails.
  *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
+ *   The learner counts the comparisons of an open cell as time lost (learner.h, Open), so its
+ *   budget limits trials and comparisons together.  The time of a comparison is taken like that of
+ *   a sample, from the last rank's entry to the last rank's exit.  While a trial waits, a cell
+ *   whose comparisons would take more than 1 % rests on the fast path, to which point 5 applies.
+ *   The comparison before one call in LEARNER_EVERY, as of a decided cell, is not counted.
  *
  * Known     What rank 0 knew when the team was set up, of teams of the same shape, is the choice
  *           from the first call on (core/job/wisdom.h).  The learner verifies it.
@@ -57,7 +62,8 @@
  *           of the fast path count like the next slow call that is in no open cell.  One call in
  *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.
  * Cost      A call of a decided cell costs nothing: the table of choices has its entry.  One call
- *           of a team in LEARNER_EVERY takes the slow path, and is a sample.
+ *           of a team in LEARNER_EVERY takes the slow path, and is a sample.  In a broadcast the
+ *           ranks compare their sizes before it.
  */
 #ifndef HUD_LEARN_H
 #define HUD_LEARN_H
@@ -110,16 +116,16 @@ struct learn {
 /* Allocates a team's memory for measurements, if the setting asks for measurements.  Returns false
  * if out of memory. */
 bool hud_learn_create(struct hud_team *team);
-/* Writes what this rank, which is rank 0, knows of such teams into its arena, before the second
- * round.  places: where the ranks are. */
-struct reply_known hud_learn_share(struct hud_team *team, const struct place_table *places);
+/* Writes lines about such teams into the arena of rank 0, before the second round.  places: where
+ * the ranks are.  Writes all lines if rank 0 has just read the file, and they have room.  Returns
+ * false if there is no room.  The team is then refused, since a team without known choices could
+ * sum in another order than other teams. */
+bool hud_learn_share(struct hud_team *team, const struct place_table *places,
+                     struct reply_known *known);
 /* Takes that back, if the team is not set up. */
 void hud_learn_unshare(struct hud_team *team, struct reply_known known);
 /* Takes up what rank 0 knows, once the team has its plan.  arena: rank 0's. */
 void hud_learn_take(struct hud_team *team, char *arena, struct reply_known known);
-/* Stores the decision of a cell, for later teams and programs.  mpi: the candidate that is the
- * MPI's own collective, or -1. */
-void hud_learn_store(struct hud_team *team, const struct learn_cell *cell, int mpi);
 /* Starts, once the team has its plan, and knows whether its calls are checked.  Sets the team's
  * table of choices.  Frees the memory where there is nothing to learn. */
 void hud_learn_start(struct hud_team *team);

@@ -2,49 +2,56 @@
 /* learn_share.c - what a new team knows from other teams and earlier programs, and what later ones
  * will know from this team (core/job/wisdom.h). */
 #include "core/call/learn.h"
+#include "core/config/log.h"
 #include "core/job/wisdom_file.h"
 
 #include <stdlib.h>
 
 /* Writes the lines about such teams, or all lines if facts is NULL, into an area of the arena.
- * Returns the area, of no lines if there are none or there is no memory. */
-static struct reply_known write_area(struct hud_context *c, const struct plan_facts *facts)
+ * Returns false if the arena has no room. */
+static bool write_area(struct hud_context *c, const struct plan_facts *facts,
+                       struct reply_known *known)
 {
     const char *why;
     int lines = hud_wisdom_select(&c->wisdom, facts, NULL);
-    size_t offset = lines == 0 ? 0
-                               : hud_arena_reserve(&c->arena,
-                                                   sizeof(struct wisdom_area) +
-                                                       (size_t)lines * sizeof(struct wisdom_line),
-                                                   1, &why);
+    size_t bytes = sizeof(struct wisdom_area) + (size_t)lines * sizeof(struct wisdom_line),
+           offset = lines == 0 ? 0 : hud_arena_reserve(&c->arena, bytes, 1, &why);
 
+    *known = (struct reply_known){ .offset = offset, .whole = !facts };
     if (offset == 0)
-        return (struct reply_known){ .lines = 0 };
+        return lines == 0;
     struct wisdom_area *area = (void *)((char *)c->arena.head + offset);
     hud_wisdom_select(&c->wisdom, facts, area->line);
-    return (struct reply_known){ .offset = offset, .lines = (uint32_t)lines, .whole = !facts };
+    known->lines = (uint32_t)lines;
+    return true;
 }
 
-struct reply_known hud_learn_share(struct hud_team *team, const struct place_table *places)
+/* Writes all lines if `all` is set and there is room, else those about such teams.  Returns false
+ * if the arena has no room. */
+static bool write_lines(struct hud_team *team, const struct place_table *places, bool all,
+                        struct reply_known *known)
 {
     struct hud_context *c = team->context;
     struct plan_facts facts = { .ranks = team->id.size,
                                 .oversubscribed = places->oversubscribed != 0 };
-    struct reply_known known = { .lines = 0 };
 
-    if (!team->hooks.learn)
-        return known;
-    bool read = hud_wisdom_load(c);
     hud_plan_locate(places, &facts);
     pthread_mutex_lock(&c->lock);
-    if (read)
-        known = write_area(c, NULL);
-    if (read && c->wisdom.lines == 0)
-        known.whole = 1;
-    if (known.lines == 0)
-        known = write_area(c, &facts);
+    bool written = (all && write_area(c, NULL, known)) || write_area(c, &facts, known);
     pthread_mutex_unlock(&c->lock);
-    return known;
+    return written;
+}
+
+bool hud_learn_share(struct hud_team *team, const struct place_table *places,
+                     struct reply_known *known)
+{
+    if (!team->hooks.learn)
+        return true;
+    bool has_read = hud_wisdom_load(team->context);
+    if (write_lines(team, places, has_read, known))
+        return true;
+    hud_log(&team->context->config, LOG_INFO, "no lease for what is known about such teams");
+    return false;
 }
 
 void hud_learn_unshare(struct hud_team *team, struct reply_known known)
@@ -98,53 +105,4 @@ void hud_learn_take(struct hud_team *team, char *arena, struct reply_known known
         keep(team->context, line, (int)known.lines);
     if (known.lines != 0)
         leave(team, area, known);
-}
-
-/* Returns the rule of a cell that has such a choice. */
-static struct rule choice_rule(const struct hud_team *team, int at, int candidate, uint64_t ns)
-{
-    const struct plan_entry *e = learn_candidate(team, at, candidate);
-    const struct alg *alg = e->row >= 0 ? hud_shm_algs[e->row] : NULL;
-    struct rule rule = hud_wisdom_rule(&team->plan.shared->facts, at);
-
-    rule.row = e->row;
-    rule.version = alg ? alg->version : 0;
-    rule.ns = ns;
-    for (int p = 0; alg && alg_param_at(alg, p); p++) { /* presets are not written */
-        rule.given[p] = e->param[p] != alg_param_at(alg, p)->preset;
-        rule.param[p] = rule.given[p] ? e->param[p] : 0;
-    }
-    return rule;
-}
-
-/* Sets the notes of a rule about the other candidates. */
-static void set_notes(struct hud_team *team, const struct learn_cell *cell, int mpi,
-                      struct rule *rule)
-{
-    const struct learner *l = &cell->learner;
-    int choice = hud_learner_choice(l), next = hud_learner_runner_up(l);
-
-    rule->samples = (int)(hud_learner_samples(l) & INT_MAX);
-    rule->runner_up = next >= 0 ? learn_candidate(team, cell->at, next)->row : -1;
-    rule->runner_up_ns = next >= 0 ? hud_learner_ns(l, next) : 0;
-    rule->mpi_ns = mpi >= 0 ? hud_learner_ns(l, mpi) : 0;
-    rule->before = choice != 0 ? learn_candidate(team, cell->at, 0)->row : -1;
-    rule->before_ns = choice != 0 ? hud_learner_ns(l, 0) : 0;
-}
-
-void hud_learn_store(struct hud_team *team, const struct learn_cell *cell, int mpi)
-{
-    struct hud_context *c = team->context;
-    int choice = hud_learner_choice(&cell->learner);
-    struct learner_winner before = hud_learner_before(&cell->learner);
-    struct rule rule = choice_rule(team, cell->at, choice, hud_learner_ns(&cell->learner, choice)),
-                other = { .kind = -1 };
-
-    set_notes(team, cell, mpi, &rule);
-    if (before.candidate >= 0)
-        other = choice_rule(team, cell->at, before.candidate, before.ns);
-    pthread_mutex_lock(&c->lock);
-    hud_wisdom_store(&c->wisdom, &c->config, &rule, before.candidate >= 0 ? &other : NULL,
-                     team->id.rank == 0);
-    pthread_mutex_unlock(&c->lock);
 }

@@ -129,11 +129,11 @@ static enum reason prepare(struct setup *s)
         hud_log(&c->config, LOG_INFO, "no lease of %zu bytes: %s", team->shm.bytes, why);
         return REASON_LEASE;
     }
-    if (team->id.rank == 0) {
-        hud_place_write(c, s->hello, team->id.size, place_of(s->base[0] + s->offset));
-        s->known = hud_learn_share(team, place_of(s->base[0] + s->offset));
-    }
-    return REASON_NONE;
+    if (team->id.rank != 0)
+        return REASON_NONE;
+    struct place_table *places = place_of(s->base[0] + s->offset);
+    hud_place_write(c, s->hello, team->id.size, places);
+    return hud_learn_share(team, places, &s->known) ? REASON_NONE : REASON_LEASE;
 }
 
 /* Takes the plan for these ranks in their places, in memory allocated before the rounds. */

@@ -76,18 +76,4 @@ void hud_wisdom_tabulate(const struct wisdom_line *line, int lines, const struct
                          struct wisdom_table *table);
 void hud_wisdom_free(struct wisdom *wisdom);
 
-/* What a team has decided about a cell. */
-struct wisdom_decision {
-    int at;                                               /* plan_at() */
-    int ranks, nodes;                                     /* nodes 0: a team of one node */
-    char choice[PLAN_ENTRY_NAME], first[PLAN_ENTRY_NAME]; /* the choice, and the first choice */
-    bool changed;                                         /* the two differ */
-    uint64_t ns;                                          /* time of a call */
-};
-
-struct hud_context;
-
-/* Counts a decision, and prints a line about it. */
-void hud_wisdom_report(struct hud_context *context, const struct wisdom_decision *decision);
-
 #endif

@@ -87,21 +87,3 @@ void hud_wisdom_save(struct hud_context *c)
         !c->wisdom.told)
         report(c, why);
 }
-
-void hud_wisdom_report(struct hud_context *c, const struct wisdom_decision *d)
-{
-    struct stats *stats = context_stats(c);
-    int class = d->at % PLAN_CLASSES, kind = d->at / PLAN_CLASSES % COLL_KINDS;
-    char sizes[64] = "", nodes[32] = "";
-
-    mem_count(&stats->decided, 1, c->host.threads != 0);
-    mem_count(&stats->changed, d->changed, c->host.threads != 0);
-    if (class == PLAN_CLASSES - 1)
-        snprintf(sizes, sizeof sizes, " of more than %zu bytes", plan_class_bytes(class - 1));
-    else if (!coll_has(kind, COLL_UNSIZED))
-        snprintf(sizes, sizeof sizes, " of at most %zu bytes", plan_class_bytes(class));
-    if (d->nodes != 0)
-        snprintf(nodes, sizeof nodes, " on %d nodes", d->nodes);
-    hud_log(&c->config, LOG_INFO, "learned: %s%s, %d ranks%s: %s, %.2f us (first choice: %s)",
-            coll_name(kind), sizes, d->ranks, nodes, d->choice, (double)d->ns * 1e-3, d->first);
-}

@@ -6,6 +6,7 @@
 
 enum {
     WARM_UP_SAMPLES = 4,
+    TURN = 2, /* calls */
     COMPARE_SWEEPS = 4,
     KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
     KEPT_PERCENT_MPI = 97
@@ -15,7 +16,7 @@ static const uint64_t LONG_NS = 20000;
 
 /* Each team has a cell for each class of sizes, so cells must stay small. */
 _Static_assert(sizeof(struct learner) <= 256, "size of a cell");
-_Static_assert(LEARNER_CANDIDATES <= LEARNER_BATCH && LEARNER_CANDIDATES <= 8, "a sweep");
+_Static_assert(LEARNER_CANDIDATES *TURN <= LEARNER_OPEN && LEARNER_CANDIDATES <= 8, "a sweep");
 
 /* ---- trials ---- */
 
@@ -186,10 +187,11 @@ static void take(struct learner *l, int candidate, uint64_t ns)
 /* Takes the samples of a turn of the first sweep, or of a whole sweep. */
 static void take_batch(struct learner *l, const uint64_t ns[])
 {
-    const uint8_t *order = &l->order[l->turn - l->batch];
+    int turns = l->batch / TURN;
+    const uint8_t *order = &l->order[l->turn - turns];
 
-    for (int i = 0; i < l->batch; i++)
-        take(l, order[i], min_ns(ns[i], LONGEST_NS));
+    for (int i = 0; i < turns; i++)
+        take(l, order[i], min_ns(min_ns(ns[TURN * i], ns[TURN * i + 1]), LONGEST_NS));
     l->charged_ns = 0;
     improve(l);
     if (l->sweep == 0 && measured(l, order[0]) > measured(l, l->present) * LEARNER_HOPELESS)
@@ -275,23 +277,24 @@ static struct learner_step next_of_trial(struct learner *l)
 {
     struct learner_step step = { .candidate = l->present, .sample = -1 };
     int candidate = l->order[l->turn];
+    uint32_t calls = l->rests ? LEARNER_EVERY : 1;
 
-    l->taken_ns += measured(l, l->present);
-    l->saved_ns += saved_per_call(l);
+    l->taken_ns += measured(l, l->present) * calls;
+    l->saved_ns += saved_per_call(l) * calls;
     if (l->wait == 0 && l->calls == 0)
         l->wait = calls_to_wait(l, candidate);
+    l->lost_ns += l->rests ? 0 : l->open_ns;
     if (l->wait > 0) {
-        l->wait--;
+        l->wait -= l->wait < calls ? l->wait : calls;
+        l->rests = l->wait > 0 && is_dear(l);
         return step;
     }
     step.candidate = candidate;
-    if (l->calls++ == 0) {
-        l->charged_ns += loss(l, candidate, expected(l, candidate));
-        return step;
-    }
-    l->calls = 0;
-    l->turn++;
     step.sample = l->batch++;
+    if (l->calls == 0)
+        l->charged_ns += loss(l, candidate, expected(l, candidate));
+    l->turn += l->calls;
+    l->calls = !l->calls;
     return step;
 }
 
@@ -306,6 +309,8 @@ struct learner_step hud_learner_next(struct learner *l)
         return next_of_trial(l);
     if (has_record(l))
         l->taken_ns += l->winner[0].ns * (l->phase == LEARNER_DECIDED ? LEARNER_EVERY : 1);
+    if (l->phase == LEARNER_VERIFIES)
+        l->lost_ns += l->open_ns;
     if (l->phase != LEARNER_DECIDED && l->calls < LEARNER_WARM_UP - WARM_UP_SAMPLES) {
         l->calls++;
         return step;
@@ -319,12 +324,15 @@ void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH])
     uint64_t quartile = lower_quartile(ns, l->batch);
 
     l->samples += l->batch;
+    if (l->phase != LEARNER_DECIDED && ns[LEARNER_OPEN] != 0)
+        l->open_ns = min_ns(ns[LEARNER_OPEN], LONGEST_NS / 100);
     if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES) {
         take_batch(l, ns);
     } else if (has_record(l)) {
         watch(l, quartile);
     } else {
         l->taken_ns = quartile * LEARNER_WARM_UP;
+        l->lost_ns = l->open_ns * LEARNER_WARM_UP;
         start_all(l, quartile);
     }
     l->batch = 0;

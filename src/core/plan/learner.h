@@ -14,7 +14,8 @@
  *           state than then, so the choice is verified: after the warm-up the cell is decided, or
  *           opened again as by the watch, with batches of 4 samples of calls in a row.
  * Turn      Two calls of a candidate in a row.  The first call pays for the change: for the
- *           handover of windows and for cold lines.  The second call is a sample.
+ *           handover of windows and for cold lines.  The shorter call is the sample, since a call
+ *           may also be interrupted.
  * Sweep     A turn of each candidate that has not been dropped.  In the first sweep the likeliest
  *           candidates come first, and each turn is followed by an agreement.  A candidate that
  *           takes more than LEARNER_HOPELESS times as long as the present choice is dropped at
@@ -36,6 +37,12 @@
  *           time may be spent in the same trial, since a slow first choice would be replaced late
  *           otherwise.  A candidate is expected to take as long as its samples, else as predicted,
  *           else 1.5 times as long as the present choice.
+ * Open      A call of an open cell may cost more than the same call of a decided cell: ranks
+ *           compare their sizes before it (core/call/learn.h).  These costs are lost, too, those of
+ *           the warm-up included.  While a turn waits, a cell with such costs *rests* if they are
+ *           more than 1 % of the time of a call: its calls go on as if it were decided.  The caller
+ *           asks at one call in LEARNER_EVERY, which stands for as many calls and loses nothing
+ *           more than in a decided cell.  So every wait ends.
  * Watch     Of a decided cell, one call in LEARNER_EVERY on average is a sample.  The caller varies
  *           the distance, so that it does not coincide with a period of the program.  Each
  *           LEARNER_BATCH samples are agreed.  A lower quartile below the recorded time lowers the
@@ -51,8 +58,9 @@
  *
  * Bounds, which the tests check at every call
  *   1. The first LEARNER_WARM_UP calls try nothing.
- *   2. The time lost exceeds the budget by the loss of one turn at most, while the costs of the
- *      candidates are constant.  A machine that changes within a sweep adds one turn of each
+ *   2. The time lost exceeds the budget by the loss of one turn at most, and the costs of an open
+ *      cell in its two calls and the warm-up, while the costs of the candidates are constant.  A
+ *      machine that changes within a sweep adds one turn of each
  *      candidate.
  *   3. With constant costs a decided cell takes at most 1 / 0.95 of the best candidate's time.
  *      A trial of n candidates takes at most 14 * n calls, and waits.
@@ -73,6 +81,8 @@
 enum {
     LEARNER_CANDIDATES = 7, /* at most */
     LEARNER_BATCH = 16,     /* samples between two agreements, at most */
+    LEARNER_OPEN = 15,      /* the element of a batch that is no sample while the cell is open, but
+                               what a call costs more than if the cell were decided */
     LEARNER_BATCH_OF_LONG = 2,
     LEARNER_WARM_UP = 12, /* calls */
     LEARNER_EVERY = 61,   /* the caller asks for one call of so many on average, once decided */
@@ -97,6 +107,7 @@ struct learner {
     uint64_t first_ns;                      /* time of the choice with which the trial began */
     uint64_t taken_ns, lost_ns, saved_ns;   /* see Budget */
     uint64_t charged_ns;                    /* expected losses of turns that have not been agreed */
+    uint64_t open_ns;                       /* see Open */
     struct learner_winner winner[2];        /* the last winner, and the one before */
     uint32_t wait;                          /* calls of the present choice before the next turn */
     uint32_t samples, seed;                 /* seed: for the order of the turns of sweeps */
@@ -109,6 +120,7 @@ struct learner {
     uint8_t decisions;                     /* by measurement, modulo 256 */
     int8_t present, first, mpi, runner_up; /* candidates, or -1 */
     int8_t changed; /* 1, -1: the last batch of a decided cell was slower, faster */
+    bool rests;     /* see Open */
     bool unlimited; /* no budget: turns do not wait.  The caller sets it after the beginning */
 };
 
@@ -128,14 +140,22 @@ void hud_learner_known(struct learner *l, int candidates, int mpi, struct learne
                        struct learner_winner before);
 
 /* Returns the step for a call.  The caller asks at each call, or at one call in LEARNER_EVERY if
- * the cell is decided. */
+ * the cell rests. */
 struct learner_step hud_learner_next(struct learner *l);
-/* Takes the durations of the samples of the batch, which are the same on all ranks. */
+/* Takes the durations of the samples of the batch, and of an open cell ns[LEARNER_OPEN], or 0 if it
+ * was not measured again.  They are the same on all ranks. */
 void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH]);
 
 static inline bool hud_learner_decided(const struct learner *l)
 {
     return l->phase == LEARNER_DECIDED;
+}
+
+/* Returns whether the present choice makes the next calls.  The caller then asks at one call in
+ * LEARNER_EVERY. */
+static inline bool hud_learner_rests(const struct learner *l)
+{
+    return hud_learner_decided(l) || l->rests;
 }
 
 /* Returns the number of decisions from measurements, modulo 256.  A change tells the caller that

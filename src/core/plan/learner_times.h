@@ -82,15 +82,26 @@ static inline uint64_t saved_per_call(const struct learner *l)
     return l->first_ns - min_ns(l->first_ns, measured(l, l->present));
 }
 
+/* Returns whether the calls that wait for a turn would lose too much by being open. */
+static inline bool is_dear(const struct learner *l)
+{
+    return l->open_ns * 100 > measured(l, l->present);
+}
+
 /* Returns how many calls the present choice must make before a turn of the candidate. */
 static inline uint32_t calls_to_wait(const struct learner *l, int candidate)
 {
-    uint64_t spent = l->lost_ns + l->charged_ns + loss(l, candidate, expected(l, candidate)),
+    uint64_t turn = loss(l, candidate, expected(l, candidate)) + 2 * l->open_ns,
+             spent = l->lost_ns + l->charged_ns + turn,
              may = l->taken_ns / 100 * BUDGET_PERCENT + ALLOWANCE_NS + l->saved_ns,
              per_call = measured(l, l->present) * BUDGET_PERCENT + saved_per_call(l) * 100;
 
-    if (l->unlimited || spent <= may || loss(l, candidate, expected(l, candidate)) == 0)
+    if (l->unlimited || spent <= may || turn == 0)
         return 0;
+    if (is_dear(l))
+        spent += l->open_ns; /* of this call, as the next ones rest */
+    else
+        per_call -= l->open_ns * 100;
     per_call = per_call != 0 ? per_call : 1;
     uint64_t calls = ((spent - may) * 100 + per_call - 1) / per_call;
     return calls < UINT32_MAX ? (uint32_t)calls : UINT32_MAX;

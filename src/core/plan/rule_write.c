@@ -78,8 +78,9 @@ static void put_conditions(struct out *o, const struct rule *r)
         put(o, " cheaper_than=%s", hud_shm_algs[r->than]->name);
 }
 
-static void put_params(struct out *o, const struct rule *r)
+static void put_choice(struct out *o, const struct rule *r)
 {
+    put(o, "%s", r->row >= 0 ? rule_alg(r, r->row)->name : "mpi");
     for (int p = 0; r->row >= 0 && p < ALG_PARAMS; p++) {
         const struct alg_param *param = r->given[p] ? alg_param_at(rule_alg(r, r->row), p) : NULL;
         if (!param)
@@ -137,8 +138,13 @@ bool hud_rule_write(const struct rule *r, char *line, size_t bytes)
 
     put(&o, "%s", coll_name(r->kind));
     put_conditions(&o, r);
-    put(&o, " -> %s", r->row >= 0 ? rule_alg(r, r->row)->name : "mpi");
-    put_params(&o, r);
+    put(&o, " -> ");
+    put_choice(&o, r);
     put_notes(&o, r);
     return o.used < bytes;
+}
+
+void hud_rule_write_choice(const struct rule *r, char *text, size_t bytes)
+{
+    put_choice(&(struct out){ text, bytes, 0 }, r);
 }

@@ -31,8 +31,8 @@
  *
  *   evidence=E7,E12      the series of lab/evidence/ with times of the algorithm for such calls;
  *                        prior: there is none
- *   ns=32000             time of a call by this rule, the median of
- *   samples=214          this number of samples
+ *   ns=32000             time of a call by this rule
+ *   samples=214          samples of such calls, of all candidates together
  *   runner_up=slices:35000  the second best algorithm, and its time in ns
  *   mpi_ns=88000         time of the MPI's own collective
  *   before=levels:115000 the choice without this rule, if another one, and its time in ns
@@ -79,7 +79,7 @@ struct rule {
     long param[ALG_PARAMS]; /* the rule's values */
     uint64_t ns, mpi_ns;    /* measured times; 0: none */
     uint64_t runner_up_ns, before_ns;
-    int samples;           /* number of samples of ns */
+    int samples;           /* of all candidates */
     int runner_up, before; /* rows of alg.def, or -1, if their times are not 0 */
     int version;           /* the algorithm's version */
     char date[RULE_DATE];  /* "2026-11-29"; empty if there is none */
@@ -130,6 +130,9 @@ extern const char *const hud_rule_reductions[];
 /* Writes a rule as a line without its newline, which hud_rules_read reads as the same rule.
  * Returns false if the line does not fit; RULE_LINE bytes are always enough. */
 bool hud_rule_write(const struct rule *rule, char *line, size_t bytes);
+
+/* Writes the choice of a rule as the line does, or its beginning if it does not fit. */
+void hud_rule_write_choice(const struct rule *rule, char *text, size_t bytes);
 
 /* Returns whether two rules have the same conditions, so that they serve the same calls. */
 bool hud_rule_same_calls(const struct rule *a, const struct rule *b);

@@ -130,13 +130,15 @@ static int choose(struct hud_team *team, enum coll_kind kind, const struct coll 
     *choice = &hud_span_by_model;
     if (!may_handle(team, kind, call))
         return HUD_PASS;
-    struct span_cell *cell = span->learn ? hud_span_cell(team, kind, call, at) : NULL;
-    if (!cell && !gains(span, kind, call))
+    if (span->learn && span->learn->cell_of[at] == 0)
+        hud_span_open(team, kind, call, at);
+    bool chosen = span->learn && span->learn->cell_of[at] != SPAN_NO_CELL;
+    if (!chosen && !gains(span, kind, call))
         return HUD_PASS;
     int status = find_end(team);
-    if (!cell || status != HUD_OK)
+    if (!chosen || status != HUD_OK)
         return status;
-    status = hud_span_enter(team, cell, choice);
+    status = hud_span_enter(team, at, call, choice);
     if (status != HUD_OK)
         return status;
     span->passed = (*choice)->tag == SPAN_MPI;

@@ -9,10 +9,7 @@
  * Known     A choice that was learned earlier may also be another one of the same kind.
  */
 #include "alg/rings/rings.h"
-#include "core/config/text.h"
 #include "core/span/span_learn.h"
-
-#include <stdio.h>
 
 struct list {
     struct span *span;
@@ -20,6 +17,7 @@ struct list {
     enum coll_kind kind;
     struct span_choice *choice;
     int count, room;
+    uint32_t wanted; /* name of the only choice to add, or 0 */
 };
 
 static const struct {
@@ -34,7 +32,8 @@ static void add(struct list *l, const struct span_choice *choice)
 {
     struct span_run run;
 
-    if (l->count < l->room && hud_span_accepts(l->span, l->kind, l->call, choice, &run))
+    if (l->count < l->room && (l->wanted == 0 || hud_span_choice_number(choice) == l->wanted) &&
+        hud_span_accepts(l->span, l->kind, l->call, choice, &run))
         l->choice[l->count++] = *choice;
 }
 
@@ -109,23 +108,19 @@ static void add_all_routes(struct list *l)
     }
 }
 
-/* Finds a choice by its name.  Returns false if a call cannot have this choice. */
+/* Finds a choice by its name, which is not 0.  Returns false if a call cannot have this choice. */
 static bool find_known(const struct list *l, uint32_t name, struct span_choice *choice)
 {
-    struct span_choice all[SPAN_CHOICES] = { { SPAN_MPI, { SPAN_AUTO, SPAN_AUTO, SPAN_AUTO } } };
-    struct list every = { l->span, l->call, l->kind, all, 1, SPAN_CHOICES };
-    int i = 0;
+    struct list one = { l->span, l->call, l->kind, choice, 0, 1, name };
 
-    add_algorithms(&every);
-    add_ring(&every);
+    *choice = (struct span_choice){ SPAN_MPI, { SPAN_AUTO, SPAN_AUTO, SPAN_AUTO } };
+    if (hud_span_choice_number(choice) == name)
+        return true;
+    add_algorithms(&one);
+    add_ring(&one);
     if (l->kind == COLL_BCAST)
-        add_all_routes(&every);
-    while (name != 0 && i < every.count && hud_span_choice_number(&all[i]) != name)
-        i++;
-    if (name == 0 || i == every.count)
-        return false;
-    *choice = all[i];
-    return true;
+        add_all_routes(&one);
+    return one.count == 1;
 }
 
 /* Returns whether all candidates give the same bits, and all ranks know the size of a call. */
@@ -150,7 +145,7 @@ int hud_span_candidates(struct span *span, int at, enum coll_kind kind, const st
                         uint32_t known, struct span_choice choice[LEARNER_CANDIDATES], int *mpi,
                         int *is_known)
 {
-    struct list l = { span, call, kind, choice, 0, LEARNER_CANDIDATES - 2 };
+    struct list l = { span, call, kind, choice, 0, LEARNER_CANDIDATES - 2, 0 };
     bool all = is_free(span, at, call), ends = span->whole->context->host.ends_own_calls != 0;
     bool may_pass = !(call->reduction && hud_span_is_fixed(span));
     struct span_choice it;
@@ -169,7 +164,7 @@ int hud_span_candidates(struct span *span, int at, enum coll_kind kind, const st
         *mpi = l.count;
         choice[l.count++] = (struct span_choice){ SPAN_MPI, { SPAN_AUTO, SPAN_AUTO, SPAN_AUTO } };
     }
-    if (!find_known(&l, known, &it) || (it.tag == SPAN_MPI && !(ends && may_pass)))
+    if (known == 0 || !find_known(&l, known, &it) || (it.tag == SPAN_MPI && !(ends && may_pass)))
         return l.count;
     *is_known = index_of(&l, &it);
     if (*is_known < 0) {
@@ -186,22 +181,4 @@ uint32_t hud_span_choice_number(const struct span_choice *choice)
     for (int p = 0; p < ALG_PARAMS; p++)
         param[p] = p < SPAN_PARAMS ? choice->param[p] : SPAN_AUTO;
     return hud_wisdom_name(choice->tag, param);
-}
-
-void hud_span_choice_name(const struct span_choice *choice, char name[PLAN_ENTRY_NAME])
-{
-    const struct alg *alg = choice->tag >= 0 ? hud_shm_nodes_algs[choice->tag] : NULL;
-    size_t used = hud_text_copy(name, PLAN_ENTRY_NAME, alg ? alg->name : "mpi");
-
-    for (int p = 0; alg && p < SPAN_PARAMS && alg_param_at(alg, p); p++) {
-        const struct alg_param *a = alg_param_at(alg, p);
-        char number[32];
-        snprintf(number, sizeof number, "%ld", choice->param[p]);
-        if (choice->param[p] == SPAN_AUTO || used >= PLAN_ENTRY_NAME - 64)
-            continue;
-        const char *parts[] = { " ", a->name, "=",
-                                a->words ? a->words[choice->param[p] - a->min] : number };
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            used += hud_text_copy(name + used, PLAN_ENTRY_NAME - used, parts[i]);
-    }
 }

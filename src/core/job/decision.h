@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* decision.h - gives a cell's learner the agreed times of its samples, and stores and reports what
+ * the learner decides: for teams on one node and for spans. */
+#ifndef HUD_DECISION_H
+#define HUD_DECISION_H
+
+#include "core/job/context.h"
+#include "core/plan/learner.h"
+
+/* A cell as a line of the file describes it. */
+struct decision {
+    const struct plan_facts *facts; /* of the team */
+    int at;                         /* plan_at() */
+    int first, mpi;                 /* candidates; mpi may be -1 */
+    bool is_rank_0;                 /* this rank reports, and writes to the file */
+    struct decision_candidate {
+        int row;           /* of alg.def, or of spans.def if facts->nodes is not 0; -1: the MPI's
+                              own collective */
+        int params;        /* number of parameters */
+        const long *param; /* in a span, -1 if the network determines it */
+    } candidate[LEARNER_CANDIDATES];
+};
+
+/* Sets the choice of a rule, with the parameters that differ from their presets. */
+void hud_decision_set(struct rule *rule, const struct decision_candidate *candidate);
+
+/* Gives the learner agreed times.  Returns whether the learner has just decided, or has changed its
+ * choice. */
+bool hud_decision_take(struct hud_context *context, const struct decision *cell,
+                       struct learner *learner, const uint64_t ns[LEARNER_BATCH]);
+
+#endif
