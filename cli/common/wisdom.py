@@ -25,8 +25,6 @@ LONGEST = 1024  # bytes of a line that is read (RULE_LINE of src/core/plan/rules
 HEAD = "# What huddle has learned on this machine; huddle wisdom prints it.\n"
 ALIKE = ("processors", "cpu", "numa")  # of the line `machine`: what times depend on most
 OFF = "off"  # the value of HUDDLE_WISDOM with which no file is used
-MANY = 4  # times as many samples count more than a newer date
-STATES = 2  # of the machine, that have a line each about a cell
 HOST = "mpi"  # the choice of the MPI's own collective
 
 
@@ -352,60 +350,3 @@ def machine_text(machine: dict[str, str]) -> str:
     """Formats a machine: '2 processors, AMD EPYC'."""
     forms = {"processors": "{} processors", "cpu": "{}", "virtual": "virtual ({})"}
     return ", ".join(form.format(machine[word]) for word, form in forms.items() if word in machine)
-
-
-def better(line: Line, other: Line) -> bool:
-    """
-    Returns whether a line is from many more samples than the other, or from about as many and
-    newer.  The samples are of all candidates of the case, so they say little about the choice.
-    """
-    mine, theirs = count(line, "samples"), count(other, "samples")
-    if mine != theirs and max(mine, theirs) >= MANY * min(mine, theirs):
-        return mine > theirs
-    return (age(line), mine) > (age(other), theirs)
-
-
-class Merged(NamedTuple):
-    cells: list[Line]
-    added: list[Line]
-    replaced: list[Line]
-    kept: list[Line]  # of the old ones, those that the new ones could have replaced
-
-
-def merge(old: list[Line], new: list[Line], wins: Callable[[Line, Line], bool] = better) -> Merged:
-    """
-    Merges new lines into old ones.  wins(new, old): whether the new decision about a cell replaces
-    the old one, which then stays as the winner in another state of the machine if it is another
-    choice and the new lines have no such winner.
-    """
-    cells = by_cell(old)
-    added, replaced, kept = [], [], []
-    for where, lines in by_cell(new).items():
-        line, there = lines[0], cells.get(where, [])
-        if not there:
-            added.append(line)
-        elif there == lines:
-            continue
-        elif wins(line, there[0]):
-            replaced.append(line)
-            others = [one for one in there if choice_text(one) != choice_text(line)]
-            lines = [*lines, *others[:1]]
-        else:
-            kept.append(there[0])
-            continue
-        cells[where] = lines[:STATES]
-    return Merged([line for lines in cells.values() for line in lines], added, replaced, kept)
-
-
-def add(
-    layout: Layout, here: Wisdom, cells: list[Line], wins: Callable[[Line, Line], bool] = better
-) -> Merged:
-    """Adds cells to a file.  here: what place() gives."""
-    done: list[Merged] = []
-
-    def change(old: Wisdom | None) -> Wisdom:
-        done.append(merge(old.cells if old else [], cells, wins))
-        return here._replace(cells=done[0].cells)
-
-    update(layout, here.path, change)
-    return done[0]

@@ -14,7 +14,17 @@ from typing import Any
 
 from ..bench import variants
 from ..bench.arguments import MPI_PLACES, list_of
-from ..common import collectives, jobs, launching, output_files, peers, stability, stop, wisdom
+from ..common import (
+    collectives,
+    jobs,
+    launching,
+    output_files,
+    peers,
+    stability,
+    stop,
+    wisdom,
+    wisdom_merge,
+)
 from ..common.command_line import Command, Option, name_of
 from ..common.layout import CliError, Layout
 from ..common.options import real, sizes_of
@@ -186,7 +196,7 @@ def keep(layout: Layout, found: wisdom.Wisdom, output: str | None) -> str:
         tuning_file.check_reads(layout, output)
         return output
     here = wisdom.place(layout, found.mpi)
-    wisdom.add(layout, here, found.cells, lambda *_: True)
+    wisdom_merge.add(layout, here, found.cells, lambda *_: True)
     return here.path
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..common import collectives as known_collectives
-from ..common import output_files, peers, wisdom
+from ..common import output_files, peers, wisdom, wisdom_merge
 from ..common.command_line import Argument, Command, Option
 from ..common.layout import CliError, Layout
 from ..common.text import count_text
@@ -193,7 +193,7 @@ def cell_text(line: Any) -> str:
     )
 
 
-def tell(path: str, done: wisdom.Merged) -> None:
+def tell(path: str, done: wisdom_merge.Merged) -> None:
     print(
         f"{path}: {count_text(len(done.added), 'case')} added, {len(done.replaced)} replaced,"
         f" {len(done.kept)} kept as known here"
@@ -244,7 +244,7 @@ def take(options: Options, layout: Layout, wins: Callable[..., bool]) -> int:
     for name, one in zip(options.names, given(options, layout)):
         here = wisdom.place(layout, mpi_of(options, layout, one))
         check_alike(here, one, options.force)
-        tell(name, wisdom.add(layout, here, one.cells, wins))
+        tell(name, wisdom_merge.add(layout, here, one.cells, wins))
     return 0
 
 
@@ -286,7 +286,9 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         return export(options, layout)
     if options.action == FORGET:
         return forget(options, layout)
-    return take(options, layout, wisdom.better if options.action == MERGE else lambda *_: True)
+    return take(
+        options, layout, wisdom_merge.better if options.action == MERGE else lambda *_: True
+    )
 
 
 COMMAND = Command(main, PARAMETERS, EPILOG)

@@ -12,7 +12,7 @@ from unittest import mock
 from harness import run_huddle
 from paths import BUILD
 
-from cli.common import rules, wisdom, wisdom_lock
+from cli.common import rules, wisdom, wisdom_lock, wisdom_merge
 from cli.common.layout import CliError
 from cli.explain import learned as explained
 from cli.wisdom import learned
@@ -60,10 +60,10 @@ class Lines(unittest.TestCase):
             (new_10, old_40, old_40, (0, 1, 0)),
         ):
             with self.subTest(mine=mine, theirs=theirs):
-                done = wisdom.merge([line(mine)], [line(theirs)])
+                done = wisdom_merge.merge([line(mine)], [line(theirs)])
                 self.assertEqual(line(stays), done.cells[0])
                 self.assertEqual(counts, tuple(map(len, done[1:])))
-        done = wisdom.merge([line(many)], [line(few), line(OWN)], lambda *_: True)
+        done = wisdom_merge.merge([line(many)], [line(few), line(OWN)], lambda *_: True)
         self.assertEqual([line(few), line(many), line(OWN)], done.cells)
 
     def test_winners_in_two_states_of_the_machine_go_together(self):
@@ -78,7 +78,7 @@ class Lines(unittest.TestCase):
             ([one, two], [other, one], [other, one]),
         ):
             with self.subTest(old=old, new=new):
-                done = wisdom.merge(old, new, lambda *_: True)
+                done = wisdom_merge.merge(old, new, lambda *_: True)
                 self.assertEqual(merged, done.cells)
                 self.assertEqual((0, 1, 0), tuple(map(len, done[1:])))
                 self.assertEqual(new[:1], wisdom.Wisdom("", {}, done.cells).last)

@@ -379,7 +379,7 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
         return status;
     if (!equal)
         return choose_for_largest(team, at, call->bytes, entry);
-    if (l->cell_of[at] == 0) /* from here on all ranks are in the same cell */
+    if (l->cell_of[at] == 0) /* all ranks are in the same cell from here on */
         open_cell(team, at);
     struct learn_cell *cell = cell_at(l, at);
     if (!cell || (!due && hud_learner_rests(&cell->learner))) {

@@ -9,13 +9,13 @@
 
 /* A cell as a line of the file describes it. */
 struct decision {
-    const struct plan_facts *facts; /* of the team */
+    const struct plan_facts *facts; /* facts about the team */
     int at;                         /* plan_at() */
     int first, mpi;                 /* candidates; mpi may be -1 */
     bool is_rank_0;                 /* this rank reports, and writes to the file */
     struct decision_candidate {
-        int row;           /* of alg.def, or of spans.def if facts->nodes is not 0; -1: the MPI's
-                              own collective */
+        int row;           /* row of alg.def, or of spans.def if facts->nodes is not 0; -1: the
+                              MPI's own collective */
         int params;        /* number of parameters */
         const long *param; /* in a span, -1 if the network determines it */
     } candidate[LEARNER_CANDIDATES];

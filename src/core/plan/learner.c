@@ -227,7 +227,7 @@ static void watch(struct learner *l, uint64_t ns)
 
     l->changed = (int8_t)changed;
     if (changed == 0 || again)
-        l->phase = LEARNER_DECIDED; /* of a known choice: verified, or opened below */
+        l->phase = LEARNER_DECIDED; /* a known choice is verified, or opened below */
     if (again)
         open_again(l, ns);
     else if (changed == 0 && l->batch == LEARNER_BATCH)

@@ -99,7 +99,7 @@ static inline uint32_t calls_to_wait(const struct learner *l, int candidate)
     if (l->unlimited || spent <= may || turn == 0)
         return 0;
     if (is_dear(l))
-        spent += l->open_ns; /* of this call, as the next ones rest */
+        spent += l->open_ns; /* costs of this call, as the next calls rest */
     else
         per_call -= l->open_ns * 100;
     per_call = per_call != 0 ? per_call : 1;

@@ -79,7 +79,7 @@ struct rule {
     long param[ALG_PARAMS]; /* the rule's values */
     uint64_t ns, mpi_ns;    /* measured times; 0: none */
     uint64_t runner_up_ns, before_ns;
-    int samples;           /* of all candidates */
+    int samples;           /* number of samples of all candidates */
     int runner_up, before; /* rows of alg.def, or -1, if their times are not 0 */
     int version;           /* the algorithm's version */
     char date[RULE_DATE];  /* "2026-11-29"; empty if there is none */

@@ -271,7 +271,7 @@ int hud_span_enter(struct hud_team *team, int at, const struct coll *call,
                    const struct span_choice **choice)
 {
     struct span_learn *l = team->hooks.span->learn;
-    int number = l->cell_of[at] - 1; /* of a cell, or SPAN_CELLS and more of a fixed choice */
+    int number = l->cell_of[at] - 1; /* number of a cell; from SPAN_CELLS on: of a fixed choice */
 
     if (number < SPAN_CELLS)
         return enter_cell(team, &l->cell[number], call, choice);

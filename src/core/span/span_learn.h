@@ -50,7 +50,7 @@
 #include "core/span/span.h"
 
 enum {
-    SPAN_CELLS = 64,  /* of a span; further ones keep their first or known choice */
+    SPAN_CELLS = 64,  /* cells of a span; further cells keep their first or known choice */
     SPAN_KNOWN = 128, /* cells about which a rank tells the others */
     SPAN_NO_CELL = UINT8_MAX
 };
@@ -61,7 +61,7 @@ struct span_cell {
     struct span_choice choice[LEARNER_CANDIDATES];
     uint64_t ns[LEARNER_BATCH]; /* this rank's samples, not agreed yet */
     int at;                     /* plan_at */
-    int count;                  /* of choices */
+    int count;                  /* number of choices */
     int mpi;                    /* index of the MPI's own collective, or -1 */
     int first;                  /* the choice as long as nothing has been measured */
     bool known, learned; /* the choice was known at the first call; this span has measured it */
