@@ -150,8 +150,8 @@ static const struct collective {
 /* Returns the page faults in a new communicator's calls after the first FIRST calls. All calls have
  * n bytes, and are from rank 0 or from all ranks in turn. A barrier follows each of the first
  * calls: a root that runs ahead would make more calls before the communicator is set up. Calls with
- * a long wait do not count: in them huddle looks at other ranks' notes. The communicator is
- * kept: the next one gets new memory. */
+ * a long wait do not count: in them huddle looks at other ranks' notes. The communicator is kept,
+ * since a new communicator gets other memory. */
 static int late_faults(const struct collective *what, int n, bool in_turn, int *last)
 {
     int late = 0;
