@@ -4,6 +4,9 @@
  * may have wrong data, and after some time the calls of all ranks must fail. Other communicators
  * continue to work.
  *
+ *   ended [LONG_CALLS [SHORT_CALLS]]    makes so many broadcasts of each size before, so that
+ *                                       huddle learns how to make them (HUDDLE_WISDOM)
+ *
  * Such a program is erroneous; an MPI alone may end the job or wait forever. Therefore this program
  * runs with huddle only, on nodes of two ranks.
  */
@@ -14,6 +17,19 @@ enum { LONG = 1 << 18, SHORT = 1 << 15 };
 #define MOST_NS UINT64_C(20000000000)
 
 static unsigned char data[LONG];
+static int lessons[2]; /* of long and of short broadcasts */
+
+static void learn(MPI_Comm comm)
+{
+    bool good = true;
+
+    for (int i = 0; i < lessons[0] + lessons[1]; i++)
+        good = MPI_Bcast(data, i < lessons[0] ? LONG : SHORT, MPI_BYTE, i % world_size, comm) ==
+                   MPI_SUCCESS &&
+               good;
+    MPI_Barrier(MPI_COMM_WORLD); /* the error that follows also ends calls that are under way */
+    check(good, "a broadcast fails");
+}
 
 /* Broadcasts with a shorter buffer at ranks on other nodes than the root's. */
 static int cut_short(MPI_Comm comm)
@@ -56,6 +72,7 @@ static void fails(int (*call)(MPI_Comm comm), bool on_all, const char *what)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     check(MPI_Barrier(comm) == MPI_SUCCESS, "%s: a barrier fails", what);
+    learn(comm);
     int code = call(comm), sum = 0, one = 1;
     check(code != MPI_SUCCESS || (!on_all && world_rank < 2), "%s succeeds", what);
     later(comm, what);
@@ -68,6 +85,8 @@ static void fails(int (*call)(MPI_Comm comm), bool on_all, const char *what)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, MPI_THREAD_SINGLE);
+    for (int i = 1; i < argc && i <= 2; i++)
+        lessons[i - 1] = atoi(argv[i]);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH also reports errors to this
                                                                  * communicator */
     fails(cut_short, false, "a broadcast that is cut short");
