@@ -41,7 +41,7 @@ static ALWAYS_INLINE const struct plan_entry *find(const struct hud_team *team,
         return NULL;
     const struct plan_entry *entry = team->plan.choice[at];
     if (is_request && entry->slot < 0)
-        entry = hud_learn_for_request(team, at);
+        entry = hud_learn_by_huddle(team, at);
     return entry->slot >= 0 ? entry : NULL;
 }
 

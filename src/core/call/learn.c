@@ -345,7 +345,7 @@ const struct plan_entry *hud_learn_present(const struct hud_team *team, int at)
                : learn_candidate(team, at, known >= 0 ? known : 0);
 }
 
-const struct plan_entry *hud_learn_for_request(const struct hud_team *team, int at)
+const struct plan_entry *hud_learn_by_huddle(const struct hud_team *team, int at)
 {
     const struct plan_entry *present =
         team->hooks.learn ? hud_learn_present(team, at) : team->plan.choice[at];
@@ -357,7 +357,7 @@ const struct plan_entry *hud_learn_for_request(const struct hud_team *team, int 
 static const struct plan_entry *nest(const struct hud_team *team, int at)
 {
     team->hooks.learn->nested++;
-    return hud_learn_present(team, at);
+    return hud_learn_by_huddle(team, at);
 }
 
 int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool due,

@@ -149,9 +149,9 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
                     const struct plan_entry **entry);
 /* Returns the present choice of cell `at`. */
 const struct plan_entry *hud_learn_present(const struct hud_team *team, int at);
-/* Returns the choice for requests: the present choice, or the first choice if the MPI's own
- * blocking collective is faster.  The team may have no learner. */
-const struct plan_entry *hud_learn_for_request(const struct hud_team *team, int at);
+/* Returns the choice for requests and nested calls: the present choice, or the first choice if the
+ * MPI's own blocking collective is faster.  The team may have no learner. */
+const struct plan_entry *hud_learn_by_huddle(const struct hud_team *team, int at);
 /* Sets how many calls follow on the fast path: none while the MPI's own collective is a sample.
  * next: how many follow after this call.  is_own: the host makes this call. */
 static inline void learn_go_on(struct hud_team *team, int next, bool is_own)
