@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from . import output_files
 from .layout import CliError
 
-# That a command waits for who writes the same file; after which that one was killed.
+# How long a command waits for another writer, and after which time that writer was killed.
 WAIT_S, STALE_S = 10, 60
 HOST_BYTES = 64  # of a host's name in the names of files
 

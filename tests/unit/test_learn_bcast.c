@@ -180,6 +180,22 @@ static void while_open(struct rank *r)
     rank_check(r, strcmp(chosen(r, LARGER), "levels") == 0, "fast algorithm", LARGER);
 }
 
+/* Passes three sizes, of which the root's is the mean of the others. */
+static void three_sizes(struct rank *r)
+{
+    static const size_t units[] = { 8, 1024, SMALL };
+
+    begin(r, "queue", "inline");
+    for (int n = 0; n < 90; n++) {
+        size_t unit = units[n % 3];
+        int place = (r->rank - r->calls % r->ranks + r->ranks) % r->ranks; /* 0: the root */
+        int status = broadcast(r, 2 * unit, place == 1 ? unit : 3 * unit);
+        rank_check(r, status == (place == 1 ? HUD_ERR_TRUNCATE : HUD_OK), "status", unit);
+        rank_check(r, broadcast(r, LARGE, LARGE) != HUD_ERR_UNLIKE, "later call", LARGE);
+    }
+    rank_check(r, r->team->state.now == TEAM_READY, "state", 0);
+}
+
 /* Passes sizes of cells that the MPI serves.  They are of the same cell, or of two. */
 static void of_the_mpi(struct rank *r)
 {
@@ -235,6 +251,7 @@ static void truncation_is_found_in_any_state(void **state)
 {
     (void)state;
     run(while_open);
+    run(three_sizes);
     run(of_the_mpi);
     run(of_an_open_cell);
     run(of_the_mpi_and_of_huddle);

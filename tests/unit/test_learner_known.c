@@ -28,7 +28,7 @@ static void known_choice_is_verified(void **state)
                 cell_make(&c);
             assert_true(c.calls <= LEARNER_WARM_UP + 4 + 4 + 1);
             cell_decide(&c);
-            assert_true(c.calls <= LEARNER_WARM_UP + 4 + 16 + 1);
+            assert_true(c.calls <= LEARNER_WARM_UP + 4 + 16 + 2);
             assert_int_equal(hud_learner_choice(&c.l), now);
             assert_int_equal(hud_learner_before(&c.l).candidate, 1 - now);
             assert_int_equal(hud_learner_before(&c.l).ns, ns);
@@ -71,12 +71,72 @@ static void interrupted_verification_is_repeated(void **state)
     assert_int_equal(c.made[1] + c.made[2], 0);
 }
 
+/* Lets the machine be slower than known in every second batch, and faster in the others. */
+static uint64_t unsteady(const struct cell *c, int candidate)
+{
+    return c->base[candidate] * (c->calls / 4 % 2 == 0 ? 16 : 6) / 10;
+}
+
+static void verification_ends(void **state)
+{
+    static const uint64_t base[] = { MS, 9 * MS };
+    struct cell c;
+
+    (void)state;
+    cell_begin(&c, 2, 0, -1, base, NULL);
+    c.cost = unsteady;
+    hud_learner_known(&c.l, 2, -1, (struct learner_winner){ MS, 0 },
+                      (struct learner_winner){ 0, -1 });
+    assert_true(cell_decide(&c) <= 8 + 16 + 1);
+}
+
+/* Starts a cell from a line of a file that has no time. */
+static void choice_without_a_time_is_decided(void **state)
+{
+    static const uint64_t base[] = { 40 * US, 20 * US };
+    struct cell c;
+
+    (void)state;
+    cell_begin(&c, 2, 0, -1, base, NULL);
+    hud_learner_known(&c.l, 2, -1, (struct learner_winner){ 0, 0 },
+                      (struct learner_winner){ 0, 1 });
+    assert_int_equal(cell_decide(&c), LEARNER_WARM_UP + 1);
+    assert_int_equal(hud_learner_ns(&c.l, 0), base[0]);
+}
+
+/* Makes 40 calls on each of many communicators, whose first choice is the best. */
+static void resumed_trials_share_a_budget(void **state)
+{
+    static const uint64_t base[] = { 20 * US, 40 * US, 50 * US, 90 * US, 200 * US, 35 * US };
+    uint64_t total_ns = 0, best_ns = 0;
+    int64_t balance_ns = 0;
+
+    (void)state;
+    for (int communicator = 0; communicator < 400; communicator++) {
+        struct cell c;
+        cell_begin(&c, 6, 0, -1, base, NULL);
+        c.unaccounted = true;
+        hud_learner_resume(&c.l, balance_ns);
+        for (int call = 0; call < 40 && !hud_learner_decided(&c.l); call++)
+            cell_make(&c);
+        if (hud_learner_decided(&c.l))
+            break;
+        balance_ns = hud_learner_balance(&c.l);
+        total_ns += c.total_ns;
+        best_ns += c.best_ns;
+    }
+    assert_true(total_ns <= best_ns + best_ns * 3 / 100 + ALLOWANCE + 2 * 200 * US);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_choice_is_verified),
         cmocka_unit_test(known_choice_of_an_unknown_state_is_tried_anew),
         cmocka_unit_test(interrupted_verification_is_repeated),
+        cmocka_unit_test(verification_ends),
+        cmocka_unit_test(choice_without_a_time_is_decided),
+        cmocka_unit_test(resumed_trials_share_a_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,8 +82,9 @@ static void last_decision_of_a_cell_is_known(void **state)
     assert_int_equal(known(&two, COLL_BCAST, 32769)->name, 0);
     assert_int_equal(known(&shared, COLL_BCAST, 16384)->name, name_of("queue", COLL_BCAST));
     assert_int_equal(known(&shared, COLL_BCAST, 16385)->name, 0);
-    assert_int_equal(wisdom.lines, 3);
-    assert_int_equal(wisdom.owns, 3);
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->before_name, name_of("levels", COLL_BCAST));
+    assert_int_equal(wisdom.lines, 4);
+    assert_int_equal(wisdom.owns, 4);
 }
 
 /* Stores decisions with the winner in another state of the machine.  A line of the file, or of an
@@ -113,6 +114,21 @@ static void two_states_of_a_cell_are_known(void **state)
     assert_int_equal(wisdom.lines, 3);
     assert_int_equal(wisdom.owns, 2);
     assert_int_equal(wisdom.own[0].ns, 2000);
+}
+
+/* Keeps the trial of a team, until another team decides. */
+static void open_trial_is_known(void **state)
+{
+    (void)state;
+    hud_wisdom_store_open(&wisdom, &config,
+                          read_rules("bcast bytes=8193-16K " TWO " -> queue | ns=1500"), -77);
+    assert_true(known(&two, COLL_BCAST, 16384)->open);
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->balance_ns, -77);
+    assert_int_equal(wisdom.owns, 0);
+    store("bcast bytes=8193-16K " TWO " -> levels | ns=1000");
+    assert_false(known(&two, COLL_BCAST, 16384)->open);
+    assert_int_equal(known(&two, COLL_BCAST, 16384)->name, name_of("levels", COLL_BCAST));
+    assert_int_equal(wisdom.owns, 1);
 }
 
 static void line_has_parameters_and_an_axis(void **state)
@@ -157,7 +173,7 @@ static void lines_of_a_file_may_cover_many_cells(void **state)
     assert_int_equal(known(&nine, COLL_BCAST, 4096)->name, name_of("levels", COLL_BCAST));
     store("bcast bytes=4097-8K " TWO " -> queue | ns=1");
     assert_int_equal(known(&two, COLL_BCAST, 8192)->name, name_of("queue", COLL_BCAST));
-    assert_int_equal(wisdom.lines, 3);
+    assert_int_equal(wisdom.lines, 4);
 }
 
 static void rules_that_are_no_lines(void **state)
@@ -233,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(last_decision_of_a_cell_is_known),
         TEST(two_states_of_a_cell_are_known),
+        TEST(open_trial_is_known),
         TEST(line_has_parameters_and_an_axis),
         TEST(reachable_memory_is_no_part_of_a_shape),
         TEST(lines_of_a_file_may_cover_many_cells),

@@ -82,9 +82,10 @@ enter_slow_path(struct hud_team *team, enum coll_kind kind, const struct coll *c
     *status = team->hooks.check ? agree(team, kind, call) : HUD_OK;
     bool unlike = *status == HUD_PASS;
 
+    bool learns = *status == HUD_OK && team->hooks.learn && !is_request;
     if (!team->hooks.check && !is_request)
-        team->state.fast_calls = TEAM_SLOW_CALL;
-    if (*status == HUD_OK && team->hooks.learn && !is_request && elements_fit(call)) {
+        team->state.fast_calls = !learns ? TEAM_SLOW_CALL : fast_calls > 0 ? fast_calls : 0;
+    if (learns && elements_fit(call)) {
         hud_learn_count_fast(team, fast_calls + 1);
         *status = hud_learn_enter(team, at, call, fast_calls < 0, &entry);
         entry = *status == HUD_OK && entry->slot >= 0 ? entry : NULL;

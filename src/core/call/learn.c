@@ -2,11 +2,8 @@
 /* learn.c - see learn.h. */
 #include "core/call/learn.h"
 #include "base/clock.h"
-#include "base/hash.h"
-#include "core/call/carry_out.h"
 #include "core/config/log.h"
 #include "core/job/decision.h"
-#include "core/watch/longwait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,16 +27,6 @@ bool hud_learn_create(struct hud_team *team)
     team->hooks.learn->calls = 0;
     team->hooks.learn->source = LEARN_FIRST;
     return true;
-}
-
-void hud_learn_free(struct hud_team *team)
-{
-    if (team->hooks.learn && team->state.now == TEAM_READY) {
-        hud_learn_count_fast(team, team->state.fast_calls);
-        hud_learn_count_as(team, team->hooks.learn->source);
-    }
-    free(team->hooks.learn);
-    team->hooks.learn = NULL;
 }
 
 /* Returns which of the candidates to try is the MPI's own collective, or -1. */
@@ -130,26 +117,19 @@ void hud_learn_start(struct hud_team *team)
         return;
     l->clock_ns = clock_ns;
     l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct learn_times));
-    l->compare = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(uint64_t));
+    l->compare = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, LEARN_COMPARED);
     bool agrees = l->agree->slot >= 0 && l->compare->slot >= 0 &&
-                  hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK &&
-                  hud_op_find(HUD_SUM, HUD_UINT64, &l->sum) == HUD_OK;
+                  hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK;
+    if (!agrees && team->id.rank == 0)
+        hud_log(
+            &team->context->config, LOG_INFO,
+            "HUDDLE_WISDOM has no effect on a team of %d ranks, whose small allreduces are left "
+            "to the caller",
+            team->id.size);
     if (agrees && open_cells(team, l) > 0)
         team->plan.choice = l->choice;
     else
         hud_learn_free(team);
-}
-
-/* Makes an allreduce of huddle's own before a call.  A long wait reports the call.  Returns HUD_OK,
- * or the status of a failed allreduce. */
-static int allreduce(struct hud_team *team, const struct plan_entry *entry, const struct hud_op *op,
-                     void *mine, void *all, size_t bytes)
-{
-    const struct hud_view in = { .base = mine, .bytes = bytes },
-                          out = { .base = all, .bytes = bytes };
-    struct coll call = { .bytes = bytes, .in = &in, .out = &out, .reduction = op };
-
-    return carry_out(team, entry, &call, team->hooks.learn->shape, &(bool){ false });
 }
 
 /* Returns a cell in the terms of a decision. */
@@ -167,6 +147,29 @@ static struct decision describe(const struct hud_team *team, const struct learn_
     return d;
 }
 
+/* Keeps the trials that end with the team. */
+static void keep_open_cells(struct hud_team *team)
+{
+    const struct learn *l = team->hooks.learn;
+
+    for (int i = 0; i < l->cells; i++) {
+        const struct decision what = describe(team, &l->cell[i]);
+        if (hud_learner_tries(&l->cell[i].learner))
+            hud_decision_keep_open(team->context, &what, &l->cell[i].learner);
+    }
+}
+
+void hud_learn_free(struct hud_team *team)
+{
+    if (team->hooks.learn && team->state.now == TEAM_READY) {
+        hud_learn_count_fast(team, team->state.fast_calls);
+        hud_learn_count_as(team, team->hooks.learn->source);
+        keep_open_cells(team);
+    }
+    free(team->hooks.learn);
+    team->hooks.learn = NULL;
+}
+
 /* Gives all ranks the times of the last rank, and the learner the samples.  Returns HUD_OK, or the
  * status of a call that failed. */
 static int agree(struct hud_team *team, struct learn_cell *cell)
@@ -175,7 +178,7 @@ static int agree(struct hud_team *team, struct learn_cell *cell)
     struct learn_times mine = cell->times, *all = &cell->times;
     uint64_t ns[LEARNER_BATCH];
 
-    int status = allreduce(team, l->agree, &l->max, &mine, all, sizeof mine);
+    int status = hud_learn_agree(team, l->agree, &mine, all, sizeof mine);
     if (status != HUD_OK)
         return status;
     for (int i = 0; i < LEARNER_BATCH; i++)
@@ -210,13 +213,17 @@ static void begin_cell(struct hud_team *team, int at)
     cell->at = at;
     mpi = mpi < count ? mpi : -1;
     hud_learn_predict(team, at, count, percent);
-    if (known >= 0)
+    bool open = known >= 0 && l->known->known[at].open;
+    if (open) {
+        hud_learner_begin(&cell->learner, count, known, mpi, percent);
+        hud_learner_resume(&cell->learner, l->known->known[at].balance_ns);
+    } else if (known >= 0)
         hud_learner_known(&cell->learner, count, mpi,
                           (struct learner_winner){ l->known->known[at].ns, (int8_t)known },
                           known_before(team, at, count));
     else
         hud_learner_begin(&cell->learner, count, 0, mpi, percent);
-    cell->source = known >= 0 ? LEARN_KNOWN : LEARN_FIRST;
+    cell->source = known >= 0 && !open ? LEARN_KNOWN : LEARN_FIRST;
     cell->learner.unlimited = team->context->config.number[SET_TRY_ALL] == SWITCH_ON;
     l->cell_of[at] = (uint8_t)l->cells;
 }
@@ -236,50 +243,6 @@ static struct learn_cell *cell_at(struct learn *l, int at)
     return l->cell_of[at] != LEARN_FIXED ? &l->cell[l->cell_of[at] - 1] : NULL;
 }
 
-/* ---- broadcasts ---- */
-
-/* Compares the ranks' sizes of a broadcast.  Sets *equal, the same on all ranks: all ranks are in
- * their broadcast of this number, and pass the same size.  A word for another call equals no hash.
- * Returns HUD_OK, or the status of a failed call. */
-static int compare_sizes(struct hud_team *team, size_t bytes, bool *equal)
-{
-    struct learn *l = team->hooks.learn;
-    uint64_t mine = hash_number(hash_number(HASH_START, l->calls), bytes), sum = 0;
-    int status = allreduce(team, l->compare, &l->sum, &mine, &sum, sizeof mine);
-
-    *equal = sum == mine * (uint64_t)team->id.size;
-    return status;
-}
-
-/* Sets *entry to the first choice for the largest size that a rank passes.  Gives the team up if
- * the ranks are in different calls. */
-static int choose_for_largest(struct hud_team *team, int at, size_t bytes,
-                              const struct plan_entry **entry)
-{
-    struct learn *l = team->hooks.learn;
-    struct {
-        uint64_t bytes, last, first; /* first: the complement, as all are maxima */
-    } mine = { bytes, l->calls, ~l->calls }, all = { 0 };
-    int status = allreduce(team, l->agree, &l->max, &mine, &all, sizeof mine);
-
-    *entry = plan_find(team->plan.shared, at / PLAN_CLASSES, (size_t)all.bytes);
-    if (status != HUD_OK || all.last == ~all.first)
-        return status;
-    if (team->id.rank == 0)
-        hud_log(&team->context->config, LOG_ERROR,
-                "ranks of a team (%d ranks) make different calls: one rank has made %llu calls "
-                "more than another; the call fails, and later calls fall back to the caller "
-                "(HUDDLE_CHECK=1 reports more)",
-                team->id.size, (unsigned long long)(all.last - ~all.first));
-    return hud_longwait_abandon(team, HUD_ERR_UNLIKE);
-}
-
-static bool may_be_truncated(const struct hud_team *team, int at)
-{
-    return coll_has(at / PLAN_CLASSES % COLL_KINDS, COLL_ONE_BUFFER) &&
-           plan_cell_at(team->plan.shared, at)->count > 1;
-}
-
 /* ---- calls ---- */
 
 int hud_learn_distance(struct hud_team *team)
@@ -290,17 +253,23 @@ int hud_learn_distance(struct hud_team *team)
     return LEARNER_EVERY / 2 + (int)((l->seed >> 16) % LEARNER_EVERY);
 }
 
-/* Notes the time of a comparison of sizes, as long as the cell is open.  Returns the time that this
- * rank took. */
+static bool may_be_truncated(const struct hud_team *team, int at)
+{
+    return coll_has(at / PLAN_CLASSES % COLL_KINDS, COLL_ONE_BUFFER) &&
+           plan_cell_at(team->plan.shared, at)->count > 1;
+}
+
+/* Notes the shortest comparison of sizes since the last agreement, while the cell is open and its
+ * present choice would need none.  Returns the time that this comparison took. */
 static uint64_t note_comparison(struct hud_team *team, struct learn_cell *cell, uint64_t begin_ns)
 {
-    uint64_t end_ns = team->hooks.learn->clock_ns();
+    uint64_t *shortest = &cell->times.end_ns[LEARNER_OPEN],
+             ns = team->hooks.learn->clock_ns() - begin_ns;
+    bool needs = hud_learn_present(team, cell->at)->slot < 0;
 
-    if (!hud_learner_decided(&cell->learner)) {
-        cell->times.begin_ns[LEARNER_OPEN] = begin_ns;
-        cell->times.end_ns[LEARNER_OPEN] = end_ns;
-    }
-    return end_ns - begin_ns;
+    if (!hud_learner_decided(&cell->learner) && !needs && (*shortest == 0 || ns < *shortest))
+        *shortest = ns;
+    return ns;
 }
 
 /* Makes the learner's next step.  compare_ns: the time that the comparison of sizes took, which
@@ -365,7 +334,8 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
 {
     struct learn *l = team->hooks.learn;
     int kind = at / PLAN_CLASSES % COLL_KINDS;
-    bool compares = may_be_truncated(team, at), equal = true;
+    bool compares = may_be_truncated(team, at);
+    bool equal = true;
     uint64_t begin_ns = compares ? l->clock_ns() : 0;
 
     l->calls++;
@@ -374,11 +344,9 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
         return HUD_OK;
     }
     l->shape = member_shape(kind, coll_has(kind, COLL_ROOTED) ? call->root : -1, call->bytes);
-    int status = compares ? compare_sizes(team, call->bytes, &equal) : HUD_OK;
-    if (status != HUD_OK)
+    int status = compares ? hud_learn_compare(team, at, call->bytes, &equal, entry) : HUD_OK;
+    if (status != HUD_OK || !equal)
         return status;
-    if (!equal)
-        return choose_for_largest(team, at, call->bytes, entry);
     if (l->cell_of[at] == 0) /* all ranks are in the same cell from here on */
         open_cell(team, at);
     struct learn_cell *cell = cell_at(l, at);

@@ -28,14 +28,14 @@
  *
  * Broadcasts: proof that a truncation ends with an error
  *   MPI lets a rank of a wrong program pass a smaller size than the root, and so another cell.
- *   1. On the slow path the ranks first compare their sizes: each adds a hash of its size and of
- *      the number of its call (allreduce), and the sum must be that of equal hashes.
+ *   1. On the slow path the ranks first compare their sizes and the numbers of their calls: an
+ *      allreduce gives the largest and the smallest of both.
  *   2. Equal: all ranks are in the same call, and have the same cell.  So the counts of a cell stay
  *      the same on all ranks, and point 2 above holds.
- *   3. Not equal: all ranks find that, and count nothing.  A second allreduce tells whether they
- *      are in the same call.  Then they use the first choice for the largest size, in which the
- *      receivers find the truncation as without learning.  Otherwise the call fails: a rank was on
- *      the fast path in an earlier call, and has returned from it.
+ *   3. Not equal: all ranks find that, and count nothing.  In the same call they use the first
+ *      choice for the largest size, in which the receivers find the truncation as without learning.
+ *      Otherwise the call fails: a rank was on the fast path in an earlier call, and has returned
+ *      from it.
  *   4. The MPI's own broadcast comes only after a comparison of equal sizes.  So no rank is in the
  *      MPI while another rank is in huddle.
  *   5. Otherwise a rank is on the fast path.  Two ranks that have different entries there, or of
@@ -43,6 +43,8 @@
  *      entries of a slot differ only in parameters that the root alone reads.  The ranks' counts
  *      then differ, which a long wait finds (core/watch/mismatch_detect.h), and the call fails.
  *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
+ *   Of other collectives sizes are not compared: a program that passes different sizes to them may
+ *   wait for ever if one of the sizes falls back to the MPI, as with rules that name the MPI.
  *   The learner counts the comparisons of an open cell as time lost (learner.h, Open), so its
  *   budget limits trials and comparisons together.  The time of a comparison is taken like that of
  *   a sample, from the last rank's entry to the last rank's exit.  While a trial waits, a cell
@@ -59,7 +61,7 @@
  *           One that does not, as the MPI's own sum of floating-point numbers, serves a cell from
  *           its first call on, if it is known, and then for the whole life of the team.
  * Counts    Statistics count calls by where their choice is from, except on the fast path.  Calls
- *           of the fast path count like the next slow call that is in no open cell.  One call in
+ *           of the fast path count like the next slow call whose cell is not open.  One call in
  *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.
  * Cost      A call of a decided cell costs nothing: the table of choices has its entry.  One call
  *           of a team in LEARNER_EVERY takes the slow path, and is a sample.  In a broadcast the
@@ -73,8 +75,9 @@
 #include "core/team/team.h"
 
 enum {
-    LEARN_CELLS = 128, /* cells of a team; further ones keep their first or known choice */
-    LEARN_FIXED = 255, /* the number of a cell whose choice is fixed */
+    LEARN_CELLS = 128,   /* cells of a team; further ones keep their first or known choice */
+    LEARN_COMPARED = 32, /* bytes that the ranks of a broadcast compare */
+    LEARN_FIXED = 255,   /* the number of a cell whose choice is fixed */
     LEARN_STAYS = -1
 };
 
@@ -99,10 +102,11 @@ struct learn {
     const struct plan_entry *agree, *compare; /* serve allreduces of times, and of a word */
     uint64_t calls; /* blocking calls of the team so far, the same number on all ranks */
     uint64_t shape; /* shape of the running call, for long waits */
-    struct hud_op max, sum;
-    enum learn_source source;   /* source of the choice of the last slow call in no open cell */
-    int uncounted;              /* calls on the fast path that are not counted by source yet */
-    int fast_calls;             /* hud_team.state.fast_calls after that call */
+    struct hud_op max;
+    enum learn_source
+        source;     /* source of the choice of the last slow call whose cell is not open */
+    int uncounted;  /* calls on the fast path that are not counted by source yet */
+    int fast_calls; /* hud_team.state.fast_calls after that call */
     uint64_t (*clock_ns)(void); /* tests have their own */
     uint64_t *end_ns;           /* end of the running sample; NULL: none is running */
     int nested;                 /* calls within this sample that have not ended */
@@ -179,6 +183,15 @@ static inline void learn_exit(struct hud_team *team)
         l->resumed = LEARN_STAYS;
     }
 }
+
+/* Makes an allreduce of huddle's own before a call: maxima of numbers of 64 bits.  A long wait
+ * reports the call.  Returns HUD_OK, or the status of a failed allreduce. */
+int hud_learn_agree(struct hud_team *team, const struct plan_entry *entry, void *mine, void *all,
+                    size_t bytes);
+/* Compares the ranks' sizes of a broadcast.  If they differ, clears *equal, and sets *entry to the
+ * first choice for the largest size.  Returns HUD_OK, or the status of a failed call. */
+int hud_learn_compare(struct hud_team *team, int at, size_t bytes, bool *equal,
+                      const struct plan_entry **entry);
 
 /* Predicts the times of a cell's candidates, in percent of the first one's, or 0 if unknown. */
 void hud_learn_predict(const struct hud_team *team, int at, int candidates, uint16_t percent[]);

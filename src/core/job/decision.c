@@ -76,6 +76,18 @@ static void store(struct hud_context *c, const struct decision *cell, const stru
     pthread_mutex_unlock(&c->lock);
 }
 
+void hud_decision_keep_open(struct hud_context *c, const struct decision *cell,
+                            const struct learner *l)
+{
+    struct rule rule = hud_wisdom_rule(cell->facts, cell->at);
+
+    hud_decision_set(&rule, &cell->candidate[hud_learner_choice(l)]);
+    rule.ns = hud_learner_ns(l, hud_learner_choice(l));
+    pthread_mutex_lock(&c->lock);
+    hud_wisdom_store_open(&c->wisdom, &c->config, &rule, hud_learner_balance(l));
+    pthread_mutex_unlock(&c->lock);
+}
+
 bool hud_decision_take(struct hud_context *c, const struct decision *cell, struct learner *l,
                        const uint64_t ns[LEARNER_BATCH])
 {

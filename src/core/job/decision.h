@@ -24,6 +24,9 @@ struct decision {
 /* Sets the choice of a rule, with the parameters that differ from their presets. */
 void hud_decision_set(struct rule *rule, const struct decision_candidate *candidate);
 
+/* Keeps a trial that ends with its team, for the next team (hud_wisdom_store_open). */
+void hud_decision_keep_open(struct hud_context *context, const struct decision *cell,
+                            const struct learner *learner);
 /* Gives the learner agreed times.  Returns whether the learner has just decided, or has changed its
  * choice. */
 bool hud_decision_take(struct hud_context *context, const struct decision *cell,

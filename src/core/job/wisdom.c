@@ -132,15 +132,34 @@ struct rule hud_wisdom_rule(const struct plan_facts *facts, int at)
     return rule;
 }
 
-/* Drops this program's lines about a cell. */
-static void drop_lines(struct wisdom *w, const struct wisdom_line *line)
+/* Drops this program's lines about a cell.  Puts the last line with another choice behind the lines
+ * that are left, and returns its index, or -1 if there is none. */
+static int drop_lines(struct wisdom *w, const struct wisdom_line *line)
 {
+    struct wisdom_line other = { .name = 0 };
     int left = w->from_file;
 
     for (int i = w->from_file; i < w->lines; i++)
         if (!same_cells(&w->line[i], line))
             w->line[left++] = w->line[i];
+        else if (w->line[i].name != line->name)
+            other = w->line[i];
     w->lines = left;
+    if (other.name == 0)
+        return -1;
+    w->line[left] = other;
+    return left;
+}
+
+/* Returns the last decision of another team about the same calls, with another choice. */
+static struct rule find_own(const struct wisdom *w, const struct rule *rule)
+{
+    struct rule found = { .kind = -1 };
+
+    for (int i = 0; i < w->owns && found.kind < 0; i++)
+        if (hud_rule_same_calls(&w->own[i], rule) && !hud_rule_same_choice(&w->own[i], rule))
+            found = w->own[i];
+    return found;
 }
 
 void hud_wisdom_store(struct wisdom *w, const struct config *config, const struct rule *rule,
@@ -152,14 +171,29 @@ void hud_wisdom_store(struct wisdom *w, const struct config *config, const struc
     if (!hud_wisdom_line(config, rule, &line) || !has_room(w, 2))
         return;
     if (writes) {
+        struct rule own = two ? *before : find_own(w, rule);
         drop_own(w, rule);
         keep_own(w, rule);
-        if (two)
-            keep_own(w, before);
+        if (own.kind >= 0)
+            keep_own(w, &own);
     }
-    drop_lines(w, &line);
+    int dropped = drop_lines(w, &line);
     if (two)
-        w->line[w->lines++] = other;
+        w->line[w->lines] = other;
+    w->lines += two || dropped >= 0;
+    w->line[w->lines++] = line;
+}
+
+void hud_wisdom_store_open(struct wisdom *w, const struct config *config, const struct rule *rule,
+                           int64_t balance_ns)
+{
+    struct wisdom_line line;
+
+    if (!hud_wisdom_line(config, rule, &line) || !has_room(w, 2))
+        return;
+    line.open = true;
+    line.balance_ns = balance_ns;
+    w->lines += drop_lines(w, &line) >= 0;
     w->line[w->lines++] = line;
 }
 
@@ -208,6 +242,8 @@ static void tabulate(const struct wisdom_line *line, struct wisdom_table *table)
             known->before_ns = known->ns;
             known->name = line->name;
             known->ns = line->ns;
+            known->open = line->open != 0;
+            known->balance_ns = line->balance_ns;
         }
 }
 

@@ -25,13 +25,15 @@
 enum { WISDOM_OWN = 4096 }; /* decisions that a context keeps for the file, at most */
 
 struct wisdom_line {
-    uint32_t name; /* the name of the choice (hud_wisdom_name) */
-    uint32_t ns;   /* time of a call, at most 4.29 s; 0: not known */
+    uint32_t name;      /* the name of the choice (hud_wisdom_name) */
+    uint32_t ns;        /* time of a call, at most 4.29 s; 0: not known */
+    int64_t balance_ns; /* balance of an open trial (hud_learner_balance) */
     int32_t min_ranks, max_ranks, nodes;
     int8_t oversubscribed, divided; /* as in struct rule */
     uint8_t kind;                   /* enum coll_kind */
     uint8_t axes;                   /* a bit for each axis / COLL_KINDS */
     uint8_t first_class, last_class;
+    uint8_t open; /* the trial of a team has not ended: name is its best candidate so far */
     char within[TOPO_NAME];
 };
 
@@ -65,6 +67,10 @@ struct rule hud_wisdom_rule(const struct plan_facts *facts, int at);
  * memory runs out. */
 void hud_wisdom_store(struct wisdom *wisdom, const struct config *config, const struct rule *rule,
                       const struct rule *before, bool writes);
+/* Stores the best candidate so far of a trial that has not ended, for later teams of this program.
+ * They continue with its balance.  Does nothing if memory runs out. */
+void hud_wisdom_store_open(struct wisdom *wisdom, const struct config *config,
+                           const struct rule *rule, int64_t balance_ns);
 /* Puts lines of the file before the others. */
 void hud_wisdom_add_file(struct wisdom *wisdom, const struct wisdom_line *line, int lines);
 /* Copies the lines about such teams to `to`, or all lines if facts is NULL.  Returns their number.

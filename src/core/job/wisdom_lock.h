@@ -11,9 +11,10 @@
  *           other bytes are '_'.
  * Late      A process that was stopped for long, or whose clock differs from the file server's, may
  *           lose its lock.  It then finds another file in its place, or none, and removes its data.
- * Rest      Who has removed an old lock and then holds the lock removes all data files of PATH:
- *           their processes were killed or are late, so none of them may replace PATH any more.  A
- *           late process that had just found the lock its own then fails to rename its data.
+ * Rest      The process that removes an old lock and then holds the lock removes all data files of
+ *           PATH: their processes were killed or are late, so none of them may replace PATH any
+ *           more.  A late process that had just found the lock its own then fails to rename its
+ *           data.
  */
 #ifndef HUD_WISDOM_LOCK_H
 #define HUD_WISDOM_LOCK_H

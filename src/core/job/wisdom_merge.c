@@ -32,12 +32,6 @@ static bool is_current(const struct rule *r)
     return r->version == (alg ? alg->version : 0);
 }
 
-static bool same_choice(const struct rule *a, const struct rule *b)
-{
-    return a->row == b->row && memcmp(a->given, b->given, sizeof a->given) == 0 &&
-           memcmp(a->param, b->param, sizeof a->param) == 0;
-}
-
 /* Returns the first usable rule with the same conditions: the last decision; or NULL. */
 static const struct rule *find(const struct rule *rule, int rules, const struct rule *like)
 {
@@ -51,7 +45,7 @@ static const struct rule *find(const struct rule *rule, int rules, const struct 
  * day.  If several teams of a job learn the same, only the first team then writes. */
 static bool is_known(const struct rule *old, const struct rule *rule)
 {
-    return old && same_choice(old, rule) && strcmp(old->date, rule->date) == 0 &&
+    return old && hud_rule_same_choice(old, rule) && strcmp(old->date, rule->date) == 0 &&
            old->samples >= rule->samples;
 }
 
@@ -75,9 +69,26 @@ static const struct rule *find_other(const struct rules *kept, const struct rule
 {
     for (int i = 0; i < kept->count; i++)
         if (hud_rule_same_calls(&kept->rule[i], rule) && is_current(&kept->rule[i]) &&
-            !same_choice(&kept->rule[i], rule))
+            !hud_rule_same_choice(&kept->rule[i], rule))
             return &kept->rule[i];
     return NULL;
+}
+
+/* Returns the second of the new rules for the same calls, or NULL. */
+static const struct rule *find_second(const struct sides *s, const struct rule *first)
+{
+    return find(first + 1, s->rules - (int)(first + 1 - s->rule), first);
+}
+
+/* Returns whether the file already has what the new rules say about the calls of their first
+ * rule. */
+static bool all_known(const struct sides *s, const struct rule *first)
+{
+    const struct rule *second = find_second(s, first), *other = find_other(s->kept, first);
+
+    return is_known(find(s->kept->rule, s->kept->count, first), first) &&
+           (!second || hud_rule_same_choice(second, first) ||
+            (other && hud_rule_same_choice(other, second)));
 }
 
 /* Returns whether an old rule remains.  New rules replace the old rules about their calls.  But a
@@ -87,10 +98,9 @@ static bool remains(const struct sides *s, const struct rule *old)
 {
     const struct rule *new = is_current(old) ? find(s->rule, s->rules, old) : NULL;
 
-    if (!new || is_known(find(s->kept->rule, s->kept->count, old), new))
+    if (!new || all_known(s, new))
         return true;
-    int later = s->rules - (int)(new + 1 - s->rule);
-    return !find(new + 1, later, old) && old == find_other(s->kept, new);
+    return !find_second(s, new) && old == find_other(s->kept, new);
 }
 
 static void find_date(const char *line, char date[RULE_DATE])
@@ -219,7 +229,7 @@ ssize_t hud_wisdom_merge(const char *machine, const char *old, size_t old_bytes,
     int count = 0;
 
     for (int i = 0; piece && i < rules; i++) {
-        if (is_known(find(kept->rule, kept->count, &rule[i]), find(rule, rules, &rule[i])) ||
+        if (all_known(&sides, find(rule, rules, &rule[i])) ||
             !hud_rule_write(&rule[i], line, sizeof line))
             continue;
         piece[count] = (struct piece){ .bytes = strlen(line) + 1, .rule = &rule[i] };

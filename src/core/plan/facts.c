@@ -55,6 +55,12 @@ bool hud_rule_same_calls(const struct rule *a, const struct rule *b)
            strcmp(a->within, b->within) == 0;
 }
 
+bool hud_rule_same_choice(const struct rule *a, const struct rule *b)
+{
+    return a->row == b->row && memcmp(a->given, b->given, sizeof a->given) == 0 &&
+           memcmp(a->param, b->param, sizeof a->param) == 0;
+}
+
 size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *facts)
 {
     size_t from = rule->than >= 0 ? hud_model_cheaper_from(rule->row, rule->than, facts->ranks) : 0;

@@ -6,7 +6,8 @@
 
 enum {
     WARM_UP_SAMPLES = 4,
-    TURN = 2, /* calls */
+    VERIFIED_SAMPLES = 16, /* at most, if their times are now longer and now shorter */
+    TURN = 2,              /* calls */
     COMPARE_SWEEPS = 4,
     KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
     KEPT_PERCENT_MPI = 97
@@ -74,7 +75,9 @@ static void decide(struct learner *l)
 {
     uint64_t ns = measured(l, l->present), next = UINT64_MAX;
 
-    l->winner[1] = l->winner[0];
+    bool again = l->winner[0].candidate == l->present && l->winner[1].candidate >= 0 &&
+                 l->winner[1].candidate != l->present;
+    l->winner[1] = again ? l->winner[1] : l->winner[0];
     l->winner[0] = (struct learner_winner){ ns, l->present };
     l->runner_up = -1;
     for (int c = 0; c < LEARNER_CANDIDATES; c++) {
@@ -140,6 +143,8 @@ static void end_comparison(struct learner *l)
         exchange_winners(l);
     l->winner[0].ns = ns;
     l->runner_up = l->winner[1].candidate;
+    for (int c = 0; c < LEARNER_CANDIDATES; c++)
+        l->count[c] = is_left(l, c) ? l->count[c] : 0; /* times in another state of the machine */
     set_decided(l);
 }
 
@@ -220,13 +225,14 @@ static void open_again(struct learner *l, uint64_t ns)
 static void watch(struct learner *l, uint64_t ns)
 {
     uint64_t *record = &l->winner[0].ns;
+    *record = *record != 0 ? *record : ns; /* a line of a file may have no time */
     bool slower = ns > *record && ns * 2 >= *record * 3,
          faster = ns < *record && ns * 3 <= *record * 2;
     int changed = slower - faster;
     bool again = changed != 0 && changed == l->changed;
 
     l->changed = (int8_t)changed;
-    if (changed == 0 || again)
+    if (changed == 0 || again || l->samples >= VERIFIED_SAMPLES)
         l->phase = LEARNER_DECIDED; /* a known choice is verified, or opened below */
     if (again)
         open_again(l, ns);
@@ -258,8 +264,25 @@ void hud_learner_known(struct learner *l, int candidates, int mpi, struct learne
     before.ns = min_ns(before.ns, LONGEST_NS);
     l->winner[0] = last;
     l->winner[1] = before;
-    if (before.candidate >= 0 && before.candidate != last.candidate)
+    if (before.candidate >= 0 && before.candidate != last.candidate && last.ns != 0)
         l->predicted_percent[before.candidate] = percent_of(before.ns, last.ns);
+}
+
+int64_t hud_learner_balance(const struct learner *l)
+{
+    uint64_t may = l->taken_ns / 100 * BUDGET_PERCENT + l->saved_ns,
+             spent = l->lost_ns + l->charged_ns;
+
+    return (int64_t)min_ns(may, LONGEST_NS) - (int64_t)min_ns(spent, LONGEST_NS);
+}
+
+void hud_learner_resume(struct learner *l, int64_t balance_ns)
+{
+    int64_t most = LONGEST_NS;
+
+    balance_ns = balance_ns < -most ? -most : balance_ns > most ? most : balance_ns;
+    l->lost_ns = balance_ns < 0 ? (uint64_t)-balance_ns : 0;
+    l->taken_ns = balance_ns > 0 ? (uint64_t)balance_ns / BUDGET_PERCENT * 100 : 0;
 }
 
 /* Returns whether the batch must be agreed before the next call. */
@@ -325,14 +348,14 @@ void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH])
 
     l->samples += l->batch;
     if (l->phase != LEARNER_DECIDED && ns[LEARNER_OPEN] != 0)
-        l->open_ns = min_ns(ns[LEARNER_OPEN], LONGEST_NS / 100);
+        l->open_ns = min_ns(ns[LEARNER_OPEN], l->open_ns != 0 ? l->open_ns : LONGEST_NS / 100);
     if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES) {
         take_batch(l, ns);
     } else if (has_record(l)) {
         watch(l, quartile);
     } else {
-        l->taken_ns = quartile * LEARNER_WARM_UP;
-        l->lost_ns = l->open_ns * LEARNER_WARM_UP;
+        l->taken_ns += quartile * LEARNER_WARM_UP;
+        l->lost_ns += l->open_ns * LEARNER_WARM_UP;
         start_all(l, quartile);
     }
     l->batch = 0;

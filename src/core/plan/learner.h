@@ -27,8 +27,9 @@
  *           the second shortest counts, which is their lower quartile.  Noise only lengthens calls.
  * Present   At each agreement of a trial a candidate becomes the present choice if it takes at
  *           least 5 % less time (the MPI's own collective: 3 % less).
- * Budget    A turn of a slower candidate loses twice the difference to the present choice.  The
- *           turn waits until its expected loss fits:
+ * Budget    A turn of a slower candidate loses twice the difference to the present choice.  What
+ *           the change of the algorithm itself costs is not counted.  The turn waits until its
+ *           expected loss fits:
  *
  *               lost <= 3 % of the time taken + 1 ms + saved
  *
@@ -37,6 +38,9 @@
  *           time may be spent in the same trial, since a slow first choice would be replaced late
  *           otherwise.  A candidate is expected to take as long as its samples, else as predicted,
  *           else 1.5 times as long as the present choice.
+ * Resumed   A trial that ends with its communicator continues on the next communicator with the
+ *           budget that is left and with the best candidate so far, but without samples.  So a
+ *           program with many short communicators loses no more than with one.
  * Open      A call of an open cell may cost more than the same call of a decided cell: ranks
  *           compare their sizes before it (core/call/learn.h).  These costs are lost, too, those of
  *           the warm-up included.  While a turn waits, a cell with such costs *rests* if they are
@@ -46,10 +50,11 @@
  * Watch     Of a decided cell, one call in LEARNER_EVERY on average is a sample.  The caller varies
  *           the distance, so that it does not coincide with a period of the program.  Each
  *           LEARNER_BATCH samples are agreed.  A lower quartile below the recorded time lowers the
- *           record.  If two batches in a row are 1.5 times as slow, or as fast, the cell is opened
- *           again.  Of calls that take 20 us or longer, 2 samples are a batch, and the shorter one
- *           counts: an agreement takes little of their time, and a change is found sooner.  Such a
- *           batch does not lower the record, which would end at the shortest time of all.
+ *           record.  If two batches in a row are 1.5 times as slow, or 1.5 times as fast, the cell
+ *           is opened again.  Of calls that take 20 us or longer, 2 samples are a batch, and the
+ *           shorter sample counts: an agreement takes little of their time, and a change is found
+ *           sooner.  Such a batch does not lower the record, which would end at the shortest time
+ *           of all.
  * Winners   A cell remembers its last two winners with their times.  An opened cell first compares
  *           both in 4 sweeps.  If one of them takes about as long as it did when it won, the
  *           machine is back in a known state, and the better one is chosen.  Otherwise all
@@ -60,17 +65,20 @@
  *   1. The first LEARNER_WARM_UP calls try nothing.
  *   2. The time lost exceeds the budget by the loss of one turn at most, and the costs of an open
  *      cell in its two calls and the warm-up, while the costs of the candidates are constant.  A
- *      machine that changes within a sweep adds one turn of each
- *      candidate.
- *   3. With constant costs a decided cell takes at most 1 / 0.95 of the best candidate's time.
- *      A trial of n candidates takes at most 14 * n calls, and waits.
- *   4. With constant costs, the slowest of 6 candidates as the first choice is replaced within 200
- *      calls by a candidate that takes at most 1 / 0.95 of the best candidate's time.
- *   5. If a machine returns to a state whose winner the cell remembers, calls of 20 us or longer
- *      have the better winner within 500 calls, and other calls within 3100.  A cell with known
- *      winners has the better one within LEARNER_WARM_UP + 4 + 4 calls.
+ *      machine that changes within a sweep adds one turn of each candidate.
+ *   3. With constant costs a cell that a trial has decided takes at most 1 / 0.95 of the best
+ *      candidate's time.  A trial of n candidates takes at most 14 * n calls, and waits.  A known
+ *      choice stays as long as it takes less than 1.5 times its recorded time.
+ *   4. With constant costs, no predictions and no costs of open cells, the slowest of 6 candidates
+ *      as the first choice is replaced within 200 calls by a candidate that takes at most 1 / 0.95
+ *      of the best candidate's time.
+ *   5. If a machine returns to a state whose winner the cell remembers, and the other winner takes
+ *      at most 7 times as long there, calls of 20 us or longer have the better winner within 500
+ *      calls, and other calls within 3100.  A cell with known winners has the better one within
+ *      LEARNER_WARM_UP + 4 + 4 calls.
  *   6. With constant costs and 7 candidates that differ by more than 5 %, all calls take at most
- *      103 % of the time of the best candidate, 1 ms, and 200 calls of the first choice.
+ *      103 % of the time of the best candidate, 1 ms, 200 calls of the first choice, and one turn
+ *      of the slowest candidate.
  */
 #ifndef HUD_LEARNER_H
 #define HUD_LEARNER_H
@@ -81,8 +89,8 @@
 enum {
     LEARNER_CANDIDATES = 7, /* at most */
     LEARNER_BATCH = 16,     /* samples between two agreements, at most */
-    LEARNER_OPEN = 15,      /* the element of a batch that is no sample while the cell is open, but
-                               what a call costs more than if the cell were decided */
+    LEARNER_OPEN = 15,      /* the element of an open cell's batch that is no sample: how much
+                               longer its calls take than those of a decided cell */
     LEARNER_BATCH_OF_LONG = 2,
     LEARNER_WARM_UP = 12, /* calls */
     LEARNER_EVERY = 61,   /* the caller asks for one call of so many on average, once decided */
@@ -139,6 +147,12 @@ void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
 void hud_learner_known(struct learner *l, int candidates, int mpi, struct learner_winner last,
                        struct learner_winner before);
 
+/* Returns the budget that is left of an open trial, without the 1 ms of each trial.  Negative if
+ * more is lost. */
+int64_t hud_learner_balance(const struct learner *l);
+/* Lets a cell that has just begun continue with the balance of an earlier trial. */
+void hud_learner_resume(struct learner *l, int64_t balance_ns);
+
 /* Returns the step for a call.  The caller asks at each call, or at one call in LEARNER_EVERY if
  * the cell rests. */
 struct learner_step hud_learner_next(struct learner *l);
@@ -156,6 +170,12 @@ static inline bool hud_learner_decided(const struct learner *l)
 static inline bool hud_learner_rests(const struct learner *l)
 {
     return hud_learner_decided(l) || l->rests;
+}
+
+/* Returns whether a trial is going on. */
+static inline bool hud_learner_tries(const struct learner *l)
+{
+    return l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES;
 }
 
 /* Returns the number of decisions from measurements, modulo 256.  A change tells the caller that

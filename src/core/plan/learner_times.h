@@ -53,6 +53,8 @@ static inline uint64_t expected(const struct learner *l, int candidate)
 
     if (l->count[candidate] > 0 || candidate == l->first)
         return measured(l, candidate);
+    if (l->phase == LEARNER_COMPARES && l->winner[1].ns != 0)
+        return l->winner[1].ns;
     uint64_t percent = l->predicted_percent[candidate];
     return percent != 0 ? l->first_ns * percent / 100 : unknown;
 }
@@ -96,7 +98,7 @@ static inline uint32_t calls_to_wait(const struct learner *l, int candidate)
              may = l->taken_ns / 100 * BUDGET_PERCENT + ALLOWANCE_NS + l->saved_ns,
              per_call = measured(l, l->present) * BUDGET_PERCENT + saved_per_call(l) * 100;
 
-    if (l->unlimited || spent <= may || turn == 0)
+    if (l->unlimited || spent <= may || (candidate == l->present && turn == 0))
         return 0;
     if (is_dear(l))
         spent += l->open_ns; /* costs of this call, as the next calls rest */

@@ -136,6 +136,8 @@ void hud_rule_write_choice(const struct rule *rule, char *text, size_t bytes);
 
 /* Returns whether two rules have the same conditions, so that they serve the same calls. */
 bool hud_rule_same_calls(const struct rule *a, const struct rule *b);
+/* Returns whether two rules choose the same algorithm with the same parameters. */
+bool hud_rule_same_choice(const struct rule *a, const struct rule *b);
 
 /*
  * Reads the tuning file for a value of HUDDLE_TUNING: a path, "off" for none, or "".  With "" the

@@ -25,7 +25,7 @@
  *      (alg/nodes/buffers.h, src/net/net.c).  Equal lengths have data that are not the hash.
  *   4. Before the MPI's own broadcast a barrier follows the comparison.  A rank leaves it when all
  *      ranks have compared equal sizes, so no rank is in the MPI while another rank is in huddle.
- *   5. Ranks of which none compares are in the broadcast itself, where 3 holds.
+ *   5. If no rank compares, all are in the broadcast itself, where 3 holds.
  *   The root of a short broadcast may return before it learns of the end, as without learning.
  *   A call that no cell serves (HUDDLE_WISDOM=read, a full table) is chosen as without learning:
  *   with HUDDLE_NODES=auto and one rank on each node its size may leave it to the MPI.
