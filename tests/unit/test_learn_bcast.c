@@ -93,8 +93,7 @@ static bool is_decided(const struct rank *r, size_t bytes)
     return number != 0 && hud_learner_decided(&l->cell[number - 1].learner);
 }
 
-/* Broadcasts until the cell is decided.  Comparisons take as long as the broadcasts, so the trial
- * waits for its budget, and the cell rests meanwhile. */
+/* Broadcasts until the cell is decided.  The trial may wait for its budget. */
 static void learn(struct rank *r, size_t bytes)
 {
     for (int n = 0; n < CALLS && !is_decided(r, bytes); n++) {

@@ -259,19 +259,6 @@ static bool may_be_truncated(const struct hud_team *team, int at)
            plan_cell_at(team->plan.shared, at)->count > 1;
 }
 
-/* Notes the shortest comparison of sizes since the last agreement, while the cell is open and its
- * present choice would need none.  Returns the time that this comparison took. */
-static uint64_t note_comparison(struct hud_team *team, struct learn_cell *cell, uint64_t begin_ns)
-{
-    uint64_t *shortest = &cell->times.end_ns[LEARNER_OPEN],
-             ns = team->hooks.learn->clock_ns() - begin_ns;
-    bool needs = hud_learn_present(team, cell->at)->slot < 0;
-
-    if (!hud_learner_decided(&cell->learner) && !needs && (*shortest == 0 || ns < *shortest))
-        *shortest = ns;
-    return ns;
-}
-
 /* Makes the learner's next step.  compare_ns: the time that the comparison of sizes took, which
  * belongs to a sample of the MPI's own broadcast. */
 static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t compare_ns,
@@ -357,5 +344,5 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
         hud_learn_count_slow(team, l->source, false, *entry);
         return HUD_OK;
     }
-    return take_step(team, cell, compares ? note_comparison(team, cell, begin_ns) : 0, entry);
+    return take_step(team, cell, compares ? l->clock_ns() - begin_ns : 0, entry);
 }

@@ -65,7 +65,9 @@
  *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.
  * Cost      A call of a decided cell costs nothing: the table of choices has its entry.  One call
  *           of a team in LEARNER_EVERY takes the slow path, and is a sample.  In a broadcast the
- *           ranks compare their sizes before it.
+ *           ranks compare their sizes before it.  Comparisons before calls of an open cell are not
+ *           in the learner's budget: a cell that rests (core/plan/learner.h) would meet cells that
+ *           compare, and a truncation would end as a difference between calls.
  */
 #ifndef HUD_LEARN_H
 #define HUD_LEARN_H
