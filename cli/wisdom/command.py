@@ -125,8 +125,8 @@ def show(options: Options, layout: Layout) -> int:
     if not found:
         of = f" of {', '.join(options.names)}" if options.names else ""
         print(
-            f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures; programs"
-            " do, unless HUDDLE_WISDOM is off."
+            f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures; with"
+            " HUDDLE_WISDOM=on programs do."
         )
         return 0
     here = [one for one in found if wisdom.is_of_here(layout, one.path)]

@@ -136,11 +136,14 @@ class Here(unittest.TestCase):
 
     def test_what_is_tried_against_the_first_choice(self):
         words = ("allreduce", "--bytes", "64K", "--ranks", "4")
-        text = explain(*words, HUDDLE_TUNING="off").stdout
+        text = explain(*words, HUDDLE_WISDOM="on", HUDDLE_TUNING="off").stdout
         self.assertRegex(
             text, r"(?m)^  or       tried against it \(HUDDLE_WISDOM\): [a-z]+.*, mpi$"
         )
-        for settings in ({"HUDDLE_WISDOM": "off"}, {"HUDDLE_ALLREDUCE": "tree"}):
+        for settings in (
+            {"HUDDLE_WISDOM": "off"},
+            {"HUDDLE_WISDOM": "on", "HUDDLE_ALLREDUCE": "tree"},
+        ):
             with self.subTest(settings=settings):
                 text = explain(*words, HUDDLE_TUNING="off", **settings).stdout
                 self.assertNotIn("tried against", text)

@@ -231,7 +231,7 @@ def judge_statistics(case, job, text):
             and why not in case.also_passed
             and why not in case.leaves
             and not (
-                case.env.get("HUDDLE_WISDOM") != "off"
+                case.env.get("HUDDLE_WISDOM") == "on"
                 and why == "native collective faster"
                 and why != case.passed
             )
