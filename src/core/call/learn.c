@@ -150,7 +150,10 @@ static int allreduce(struct hud_team *team, const struct plan_entry *entry, cons
                           out = { .base = all, .bytes = bytes };
     struct coll call = { .bytes = bytes, .in = &in, .out = &out, .reduction = op };
 
-    return carry_out(team, entry, &call, team->hooks.learn->shape, &(bool){ false });
+    team->hooks.precedes = &team->hooks.learn->shape;
+    int status = carry_out(team, entry, &call, team->hooks.learn->shape, &(bool){ false });
+    team->hooks.precedes = NULL;
+    return status;
 }
 
 /* Returns a cell in the terms of a decision. */
