@@ -87,9 +87,10 @@ enter_slow_path(struct hud_team *team, enum coll_kind kind, const struct coll *c
         team->state.fast_calls = !learns ? TEAM_SLOW_CALL : fast_calls > 0 ? fast_calls : 0;
     if (learns && elements_fit(call)) {
         hud_learn_count_fast(team, fast_calls + 1);
-        *status = hud_learn_enter(team, at, call, fast_calls < 0, &entry);
+        int left = learn_left(team, fast_calls);
+        *status = hud_learn_enter(team, at, call, left < 0, &entry);
         entry = *status == HUD_OK && entry->slot >= 0 ? entry : NULL;
-        learn_go_on(team, fast_calls >= 0 ? fast_calls : hud_learn_distance(team), !entry);
+        learn_go_on(team, left >= 0 ? left : hud_learn_distance(team), !entry);
     }
     if (*status != HUD_OK)
         context_count_call(team->context, kind, call->bytes,

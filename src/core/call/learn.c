@@ -24,6 +24,7 @@ bool hud_learn_create(struct hud_team *team)
     team->hooks.learn->known = NULL;
     team->hooks.learn->cells = 0;
     team->hooks.learn->fast_calls = team->hooks.learn->uncounted = 0;
+    team->hooks.learn->checked_calls = 0;
     team->hooks.learn->calls = 0;
     team->hooks.learn->source = LEARN_FIRST;
     return true;

@@ -68,6 +68,8 @@
  *           ranks compare their sizes before it.  Comparisons before calls of an open cell are not
  *           in the learner's budget: a cell that rests (core/plan/learner.h) would meet cells that
  *           compare, and a truncation would end as a difference between calls.
+ *           With HUDDLE_CHECK all calls take the slow path, and the learner itself counts the calls
+ *           between two samples.
  */
 #ifndef HUD_LEARN_H
 #define HUD_LEARN_H
@@ -115,6 +117,7 @@ struct learn {
     int resumed;   /* hud_team.state.fast_calls after the call on the slow path, or LEARN_STAYS */
     uint32_t seed; /* number from which the distance between samples follows */
     struct wisdom_table table;
+    int checked_calls; /* with HUDDLE_CHECK: calls left until the next sample of a decided cell */
     int cells;
     struct learn_cell cell[LEARN_CELLS]; /* not set before it is used */
 };
@@ -158,13 +161,25 @@ const struct plan_entry *hud_learn_present(const struct hud_team *team, int at);
 /* Returns the choice for requests and nested calls: the present choice, or the first choice if the
  * MPI's own blocking collective is faster.  The team may have no learner. */
 const struct plan_entry *hud_learn_by_huddle(const struct hud_team *team, int at);
-/* Sets how many calls follow on the fast path: none while the MPI's own collective is a sample.
- * next: how many follow after this call.  is_own: the host makes this call. */
+/* Returns how many calls are left until the next sample of a decided cell; negative: this call is
+ * one.  fast_calls: the team's, in this call. */
+static inline int learn_left(struct hud_team *team, int fast_calls)
+{
+    return team->hooks.check ? --team->hooks.learn->checked_calls : fast_calls;
+}
+
+/* Sets how many calls follow on the fast path: none while the MPI's own collective is a sample, and
+ * none with HUDDLE_CHECK.  next: how many follow after this call.  is_own: the host makes this
+ * call. */
 static inline void learn_go_on(struct hud_team *team, int next, bool is_own)
 {
     struct learn *l = team->hooks.learn;
     bool nests = l->end_ns && (is_own || l->nested > 0);
 
+    if (team->hooks.check) {
+        l->checked_calls = next;
+        next = 0;
+    }
     if (l->nested == 0)
         l->resumed = is_own && !nests ? LEARN_STAYS : next;
     l->fast_calls = team->state.fast_calls = nests ? 0 : is_own ? next : TEAM_SLOW_CALL;

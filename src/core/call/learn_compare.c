@@ -21,7 +21,10 @@ int hud_learn_agree(struct hud_team *team, const struct plan_entry *entry, void 
         .bytes = bytes, .in = &in, .out = &out, .reduction = &team->hooks.learn->max
     };
 
-    return carry_out(team, entry, &call, team->hooks.learn->shape, &(bool){ false });
+    team->hooks.precedes = &team->hooks.learn->shape;
+    int status = carry_out(team, entry, &call, team->hooks.learn->shape, &(bool){ false });
+    team->hooks.precedes = NULL;
+    return status;
 }
 
 /* Compares the ranks' sizes of a broadcast, and their numbers of calls.  Sets *all, the same on all

@@ -92,6 +92,8 @@ struct hud_team {
         struct hud_exchange exchange; /* functions of the host */
         struct check *check;          /* watch/check.h; NULL: calls are not checked */
         struct learn *learn;          /* call/learn.h; NULL: nothing is measured */
+        const uint64_t *precedes;     /* shape of the call before which an allreduce of huddle's own
+                                         is running, for long waits; NULL: none is running */
         struct span
             *span; /* span/span.h: of a team that is refused as it spans nodes; NULL: none */
         void (*kernel)(const struct hud_op *op, void *dst, const void *const *src, int sources,

@@ -96,6 +96,22 @@ static const struct alg *running(const struct hud_team *team)
     return entry->row >= 0 ? hud_shm_algs[entry->row] : hud_shm_nodes_algs[entry->slot];
 }
 
+/* Describes the running call.  While an allreduce of huddle's own runs, this is the program's call:
+ * the program's collective decides the error, and users know no other call. */
+static void describe_call(const struct hud_team *team, const struct alg *alg,
+                          struct wait_note *note)
+{
+    const uint64_t *shape = team->hooks.precedes;
+    const struct coll *call = team->plan.call;
+    int kind = shape ? member_shape_kind(*shape) : hud_coll_kind(alg->coll);
+
+    note->bytes = shape ? member_shape_size(*shape) : call->bytes;
+    if (coll_has(kind, COLL_ROOTED))
+        note->root = shape ? member_shape_root(*shape) : call->root;
+    put(note->collective, sizeof note->collective, coll_name(kind));
+    put(note->algorithm, sizeof note->algorithm, shape ? "agreement" : alg->name);
+}
+
 /* Describes a wait.  inside: the wait is of a call, or of the set-up of a span, and not of the
  * roll call before. */
 static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside,
@@ -113,14 +129,10 @@ static void describe(const struct hud_team *team, const struct mem_wait *wait, b
     note->owner = owner_of(team, wait->flag);
     note->line = wait->line;
     note->root = -1;
-    if (alg) {
-        note->bytes = team->plan.call->bytes;
-        note->root = coll_has(hud_coll_kind(alg->coll), COLL_ROOTED) ? team->plan.call->root : -1;
-        put(note->collective, sizeof note->collective, alg->coll);
-        put(note->algorithm, sizeof note->algorithm, alg->name);
-    } else {
+    if (alg)
+        describe_call(team, alg, note);
+    else
         put(note->collective, sizeof note->collective, inside ? "set-up" : "check of calls");
-    }
     put(note->file, sizeof note->file, wait->file);
     put(note->label, sizeof note->label, hud_edge_label(wait->file, wait->line));
     hud_longwait_name(team, note->communicator, sizeof note->communicator);
