@@ -52,6 +52,11 @@ class Wisdom(NamedTuple):
         """Returns the last decision about each cell."""
         return [lines[0] for lines in by_cell(self.cells).values()]
 
+    @property
+    def before(self) -> list[Line]:
+        """Returns the winners in another state of the machine."""
+        return [line for lines in by_cell(self.cells).values() for line in lines[1:]]
+
 
 class Sizes(NamedTuple):
     low: int

@@ -285,6 +285,8 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         except KeyboardInterrupt as stopped:
             interrupt = stopped
             print("\nhuddle tune: stopped; what is decided is kept.", file=sys.stderr)
+            for driver in drivers:
+                driver.stop()
         busy = busy or stability.others()
         some = [tuning.finish(driver, busy) for driver in drivers]
     if interrupt:

@@ -33,6 +33,7 @@ LEAST_S = 1.0  # a launch with less time is not begun
 SETTINGS = {"HUDDLE_TUNING": "off", "HUDDLE_LAB_TRY_ALL": "on"}
 
 OVER = "the time was over"  # or its share of it
+STOPPED = "the run was stopped"
 FAILED = "the launch failed"
 TOO_FEW = "by {} calls"
 
@@ -56,6 +57,11 @@ class Driver:
         self.variant = variants.Variant("huddle", "huddle", mpi, {}, settings, None)
         self.failures: list[str] = []
         self.undecided = dict.fromkeys(cells, OVER)
+
+    def stop(self) -> None:
+        """Notes that a user ended the run before its time."""
+        for cell, why in self.undecided.items():
+            self.undecided[cell] = STOPPED if why == OVER else why
 
     def known(self) -> list[Any]:
         """Returns the lines that the file has so far."""

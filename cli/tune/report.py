@@ -95,4 +95,5 @@ def tell_use(place: str, output: bool, setting: str) -> None:
         print("Use it: HUDDLE_WISDOM=on (or read, which measures nothing more).")
     else:
         print("huddle uses it from now on.")
-    print("huddle wisdom prints it; huddle explain bcast --bytes 64K what serves a call.")
+    if not output:
+        print("huddle wisdom prints what was learned.")

@@ -105,7 +105,8 @@ def as_json(found: list[wisdom.Wisdom], layout: Layout) -> str:
                 "mpi": one.mpi,
                 "here": wisdom.is_of_here(layout, one.path),
                 "machine": one.machine,
-                "cells": [line._asdict() for line in one.cells],
+                "cells": [line._asdict() for line in one.last],
+                "before": [line._asdict() for line in one.before],
             }
             for one in found
         ],
@@ -124,6 +125,7 @@ def show(options: Options, layout: Layout) -> int:
     found = [one for one in found if one.cells]
     if not found:
         of = f" of {', '.join(options.names)}" if options.names else ""
+        of += f" with {options.mpi}" if options.mpi else ""
         print(
             f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures; with"
             " HUDDLE_WISDOM=on programs do."

@@ -304,11 +304,12 @@ class Command(unittest.TestCase):
         self.assertIn("  kept: bcast 32769-64K 2 ranks: inline, from 300 samples of", text)
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")
-        self.assertEqual([machine.strip(), better, OWN, MORE], lines[1:5])
+        self.assertEqual([machine.strip(), better, QUEUE, OWN, MORE], lines[1:6])
         self.assertEqual([os.path.basename(path)], os.listdir(self.folder), "no lock stays")
         self.assertIn("0 cases added, 1 replaced", self.wisdom("import", one))
         found = {cell["algorithm"] for cell in self.known()[0]["cells"]}
         self.assertEqual({"queue", "mpi"}, found, "import replaces what has more samples")
+        self.assertEqual(["inline"], [cell["algorithm"] for cell in self.known()[0]["before"]])
 
     def test_the_name_of_the_mpi(self):
         path, machine = self.place()
