@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import subprocess
 import tempfile
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -18,3 +19,17 @@ def environment(**settings):
     """
     with tempfile.TemporaryDirectory(prefix="bench-cache-") as cache:
         yield {**os.environ, **AS_ROOT, "XDG_CACHE_HOME": cache, **settings}
+
+
+def run(command, limit_s, **settings):
+    """Runs a command in an environment of its own.  Returns its output, or raises if it fails."""
+    with environment(**settings) as env:
+        return subprocess.run(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            timeout=limit_s,
+            check=True,
+            text=True,
+        ).stdout

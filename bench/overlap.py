@@ -11,7 +11,6 @@ are those that `huddle bench` finds.
 
 import argparse
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -31,16 +30,7 @@ LIMIT_S = 120
 
 def launch(folder, mpi, ranks, program, build):
     command, env = peers.launcher(folder, mpi, ranks, True, ())
-    with fresh.environment(**env) as its:
-        output = subprocess.run(
-            with_huddle(build, [*command, program]),
-            env=its,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            timeout=LIMIT_S,
-            check=True,
-            text=True,
-        ).stdout
+    output = fresh.run(with_huddle(build, [*command, program]), LIMIT_S, **env)
     for line in output.splitlines():
         if line.startswith("overlap "):
             _, collective, size, *times = line.split()

@@ -36,16 +36,7 @@ def with_huddle(build, command):
 
 
 def run(command):
-    with fresh.environment() as env:
-        return subprocess.run(
-            command,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            timeout=LIMIT_S,
-            check=True,
-            text=True,
-        ).stdout
+    return fresh.run(command, LIMIT_S)
 
 
 def launch(build):
