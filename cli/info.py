@@ -61,7 +61,7 @@ def collect(options: Options, layout: Layout) -> dict[str, Any]:
     ranks = options.ranks or max(2, min(8, len(os.sched_getaffinity(0))))
     settings = layout.ask("info", "settings")
     team, said = layout.hear("team", "--ranks", str(ranks), "--bind", options.bind)
-    if not settings["error"]:  # which is shown with the settings
+    if not settings["error"]:  # errors are shown with the settings
         sys.stderr.write(said)
     return {
         "version": layout.ask("version"),

@@ -112,7 +112,7 @@ def dispatch(arguments: list[str], layout: Layout) -> int:
         return 2 if not words else end.exit_code
     except click.UsageError as error:
         raise CliError(text_of(error), 2) from error
-    except validators.BadValue as error:  # which a command itself reads
+    except validators.BadValue as error:  # a command itself reads the value
         command = " ".join(words[: 1 + (words[0] == "lab")])
         raise CliError(f"{command}: {error}", 2) from error
 

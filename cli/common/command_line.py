@@ -19,7 +19,7 @@ from . import validators
 from .layout import CliError, Layout
 from .types import Options
 
-PATHS = ("FILE", "PLACE", "FOLDER", "DIR")  # in what help calls a value: it completes as a path
+PATHS = ("FILE", "PLACE", "FOLDER", "DIR")  # names of values in help that complete as paths
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
 else:

@@ -12,7 +12,10 @@ import subprocess
 import sys
 from typing import Any
 
-TEXT: Any = {"encoding": "utf-8", "errors": "replace"}  # of what our programs print, in any locale
+TEXT: Any = {
+    "encoding": "utf-8",
+    "errors": "replace",
+}  # encoding of what our programs print, in any locale
 
 
 class CliError(Exception):

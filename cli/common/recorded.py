@@ -10,8 +10,8 @@ from typing import Any
 from .layout import Layout
 
 END_S = 20
-OWN_END_S = 5  # for a job that has got the same signal
-GROUP_S = 0.1  # until all processes of a group have got a signal
+OWN_END_S = 5  # time for a job that has got the same signal
+GROUP_S = 0.1  # time until all processes of a group have got a signal
 
 
 def command_line(layout: Layout, folder: str, command: list[str], off: bool) -> list[str]:

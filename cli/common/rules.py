@@ -21,7 +21,7 @@ WORD = re.compile(r'\s*([^\s=#]+)(?:=(?:"([^"]*)"|([^\s#]*)))?')
 class Line(NamedTuple):
     """A rule; or a line of the whole file, which has no algorithm, and its values in conditions."""
 
-    name: str  # of a collective, or MACHINE, or NETWORK
+    name: str  # name of a collective, or MACHINE, or NETWORK
     conditions: dict[str, str]
     algorithm: str = ""
     params: dict[str, str] = {}

@@ -23,7 +23,7 @@ NAME = re.compile(r"wisdom-(.+)-([0-9a-f]{16})\.rules")
 LARGEST = 256 << 10  # bytes of a file; if it grows beyond, its oldest lines go
 LONGEST = 1024  # bytes of a line that is read (RULE_LINE of src/core/plan/rules.h)
 HEAD = "# What huddle has learned on this machine; huddle wisdom prints it.\n"
-ALIKE = ("processors", "cpu", "numa")  # of the line `machine`: what times depend on most
+ALIKE = ("processors", "cpu", "numa")  # words of the line `machine` on which times depend most
 OFF = "off"  # the value of HUDDLE_WISDOM with which no file is used
 HOST = "mpi"  # the choice of the MPI's own collective
 

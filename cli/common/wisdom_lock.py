@@ -20,7 +20,7 @@ from .layout import CliError
 
 # How long a command waits for another writer, and after which time that writer was killed.
 WAIT_S, STALE_S = 10, 60
-HOST_BYTES = 64  # of a host's name in the names of files
+HOST_BYTES = 64  # length of a host's name in the names of files
 
 
 def remove_data(new: str) -> None:
@@ -52,7 +52,7 @@ def create_lock(path: str) -> int:
             return handle
         except FileExistsError as error:
             with contextlib.suppress(FileNotFoundError):
-                if abs(time.time() - os.lstat(new).st_mtime) > STALE_S:  # of a killed process
+                if abs(time.time() - os.lstat(new).st_mtime) > STALE_S:  # data of a killed process
                     os.unlink(new)
                     removed_old = True
                 elif time.monotonic() > end:
@@ -65,7 +65,7 @@ def create_lock(path: str) -> int:
 def write_data(data: str, path: str, text: str) -> None:
     """Writes the text into a new file `data`, which will replace the file `path`."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(data)  # of a killed process that had the same number
+        os.unlink(data)  # data of a killed process that had the same number
     handle = os.open(data, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     with open(handle, "wb") as file:
         with contextlib.suppress(FileNotFoundError):

@@ -11,7 +11,7 @@ from .layout import Layout
 from .rules import Line
 
 MANY = 4  # times as many samples count more than a newer date
-STATES = 2  # of the machine, that have a line each about a cell
+STATES = 2  # states of the machine that have a line each about a cell
 
 
 def better(line: Line, other: Line) -> bool:
@@ -29,7 +29,7 @@ class Merged(NamedTuple):
     cells: list[Line]
     added: list[Line]
     replaced: list[Line]
-    kept: list[Line]  # of the old ones, those that the new ones could have replaced
+    kept: list[Line]  # old lines that new ones could have replaced
 
 
 def merge(old: list[Line], new: list[Line], wins: Callable[[Line, Line], bool] = better) -> Merged:

@@ -126,7 +126,7 @@ class Saving:
     covered: int = 0
     seconds: float = 0
     saved: float = 0
-    ranks: set[int] = field(default_factory=set)  # that were measured
+    ranks: set[int] = field(default_factory=set)  # measured numbers of ranks
 
     def add(self, cell: Cell, rate: float, saved_ns: float, ranks: int) -> None:
         seconds = cell.all_ticks * rate * 1e-9

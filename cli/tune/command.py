@@ -34,7 +34,7 @@ from ..common.types import Options
 from . import describe, grid, network, report, tuning_file
 from .driver import Driver
 
-MINUTES = 2  # for each number of ranks, with each MPI
+MINUTES = 2  # time for each number of ranks, with each MPI
 # Options that measure something else than choices -> what goes with them, as a message has it.
 ALONE = {
     "--machine": ("--machine FILE", "--force"),

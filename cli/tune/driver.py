@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from ..common.peers import Mpi
     from ..common.progress import Progress
 
-CALLS = 160  # of a cell in the first turn; twice as many in each next one
+CALLS = 160  # calls of a cell in the first turn; twice as many in each next one
 TURNS = 6
 LOOP_BYTES, LOOP = 1 << 18, 8  # larger calls are made in rows of so many, with the same data
 PATIENCE = (
     20  # times --figure-ms that a size takes at most, if it has too few shots (bench/shots.c)
 )
-START_S = 3  # of a launch, at most, on a machine that is not busy
+START_S = 3  # longest start of a launch on a machine that is not busy
 LEAST_S = 1.0  # a launch with less time is not begun
 SETTINGS = {"HUDDLE_TUNING": "off", "HUDDLE_LAB_TRY_ALL": "on"}
 
-OVER = "the time was over"  # or its share of it
+OVER = "the time was over"  # the share of the case is over
 STOPPED = "the run was stopped"
 FAILED = "the launch failed"
 TOO_FEW = "by {} calls"
 
 
 class Launch(NamedTuple):
-    cells: list[Cell]  # of one collective and one kind of elements
+    cells: list[Cell]  # cells of one collective and one kind of elements
     calls: int
 
 

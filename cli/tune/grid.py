@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 MAX_RANKS = 1024
 # The largest size of each class (PLAN_CLASSES in src/core/plan/plan.h), up to 16 MB.
 SIZES = [8, 16, 32, 64, 112, 128, *(256 << k for k in range(17))]
-TOTAL_BYTES = 64 << 20  # of all ranks' buffers at the largest size: more takes the time of many
+TOTAL_BYTES = (
+    64 << 20
+)  # size of all ranks' buffers at the largest size: more takes the time of many
 
 # Which cells of a reduction calls belong to: sums of doubles, whose bits depend on the order of the
 # ranks; sums of integers; "": it reduces nothing.

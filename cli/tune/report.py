@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .driver import Driver
     from .grid import Cell
 
-ROWS, GROUPS = 20, 6  # that are printed at most
+ROWS, GROUPS = 20, 6  # numbers that are printed at most
 WORTH = 1.05  # less is not worth a row
 
 

@@ -181,8 +181,8 @@ static int run_request(struct fiber_task *task, struct hud_team *team, enum coll
 }
 
 /* Ends a call of zero bytes, before anything is set up or touched: some MPIs return early on
- * count 0, and a rank may describe nothing as five empty elements.  Only if a member has no
- * huddle must all ranks fall back, as that member does. */
+ * count 0, and a rank may describe nothing as five empty elements.  If a member has no huddle, all
+ * ranks fall back. */
 static int end_empty(struct hud_team *team, enum coll_kind kind)
 {
     bool present = hud_team_is_present(team);
