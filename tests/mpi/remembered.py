@@ -22,6 +22,7 @@ import peers
 from run import front_end
 
 RANKS, LEARNS = 2, 30000
+TRIES = 8  # first jobs: on a busy machine trials wait, and a job may decide nothing
 USES = 12  # calls before a known choice is verified (LEARNER_WARM_UP)
 LINE = re.compile(r"^allreduce reduction=exact ranks=2 bytes=0-8 [^|]* -> ", re.MULTILINE)
 
@@ -69,6 +70,11 @@ class Setting:
         (path,) = glob.glob(os.path.join(self.folder, "cache", "huddle", "*"))
         return path
 
+    def has_learned(self):
+        """Returns whether a file holds the line of the smallest allreduces."""
+        files = glob.glob(os.path.join(self.folder, "cache", "huddle", "*"))
+        return bool(files) and LINE.search(self.text()) is not None
+
     def identity(self):
         file = os.stat(self.file())
         return file.st_ino, file.st_size, file.st_mtime_ns
@@ -84,10 +90,13 @@ def passed(row):
 
 def check(setting):
     """Runs the jobs under one MPI.  Raises AssertionError."""
-    said = setting.run(LEARNS, "on")[1]
+    for _ in range(TRIES):
+        said = setting.run(LEARNS, "on")[1]
+        assert "huddle:" not in said, said
+        if setting.has_learned():
+            break
     learned = setting.text()
-    assert "huddle:" not in said, said
-    assert LINE.search(learned), learned
+    assert setting.has_learned(), learned
 
     wrong = re.sub(r" -> [^|]*\|", " -> mpi |", learned)
     with open(setting.file(), "w", encoding="utf-8") as file:
