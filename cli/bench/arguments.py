@@ -319,7 +319,7 @@ def settle(options: Options, known: list[str]) -> Options:
     options.figure_ms = options.figure_ms or FIGURE_MS
     if options.way != "blocking" and (options.compare or options.bare):
         raise CliError(f"bench: --way {options.way}: not possible with --compare or --bare", 2)
-    if not options.summary:  # which has sizes of its own for each number of ranks
+    if not options.summary:  # a summary has sizes of its own for each number of ranks
         options.bytes = options.bytes or sizes_of("8:2M:8")
     if options.zero_size and options.bytes and 0 not in options.bytes:
         options.bytes = [0, *options.bytes]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..common.progress import Progress
     from .variants import Variant
 
-PATIENCE = 20  # as in bench/shots.c: maximum time of a figure, as a multiple of its time
+PATIENCE = 20  # maximum time of a figure, as a multiple of its time, as in bench/shots.c
 
 
 class Campaign:

@@ -26,7 +26,7 @@ from . import engine, extra_rows, measured, paper_04_measured, picture, recorded
 from .page import Page
 from .rows import Result, summary, table_of
 
-FILES = ("01", "02", "03", "04", "05", "held-out")  # of papers/
+FILES = ("01", "02", "03", "04", "05", "held-out")  # files of papers/
 MODULES = {"recorded": recorded, "own": extra_rows, "measured": measured}
 PAPERS = (*FILES, *MODULES)
 BY_NAME = ("measured",)  # alone, on a quiet machine

@@ -19,7 +19,7 @@ from .unmeasured import WORDS as UNMEASURED
 if TYPE_CHECKING:
     from .rows import Result, Row
 
-OWN, HELD_OUT = "own", "held-out"  # of no paper
+OWN, HELD_OUT = "own", "held-out"  # parts that are from no paper
 MEASURED, RECORDED = "measured", "recorded"
 MEANS = {  # sources of figures, by the names that rows use
     "function": "the paper's own formulas, as `src/cost` has them",
@@ -55,7 +55,7 @@ the described values, and no at an end. *Only at an end* means the opposite. Nei
 that agrees.
 """
 
-GOALS = {  # of a part, with what its rows show
+GOALS = {  # goals of a part, and whether they are met
     "01": "Paper 01: 15 of 18 rows. Missed.",
     "02": (
         "Paper 02: 8 of 12 rows, and both gains of segments on all nodes within 10 points. Missed:"
