@@ -116,6 +116,8 @@ BAD = (
     (form, "cli/a.py", "# " + "x" * 99 + "\n", "cli/a.py:1: more than 100 columns"),
     (form, "src/core/a.c", SPDX + "int x;\n" * 500, "more than 400"),
     (form, "src/core/a.c", SPDX + "/* " + "x" * 99 + " */\n", "a.c:2: more than 100 columns"),
+    (form, "src/alg/alg.def", SPDX + "X(" + "x" * 99 + ")\n", "alg.def:2: more than 100 columns"),
+    (form, "src/CMakeLists.txt", "#\n# " + "x" * 99 + "\n", "CMakeLists.txt:2: more than 100"),
     (form, "src/alg/bcast/a.c", SPDX + "int x;\n" * 200, "lines of code"),
     (
         form,
