@@ -126,8 +126,8 @@ SUMMARY = (
         "--summary",
         is_flag=True,
         help=(
-            "print a summary by collective and class of cache-line transfer: ratios to the"
-            " fastest MPI found, and to the same MPI without huddle. Measures 2 ranks in"
+            "print a summary by collective and class of cache-line transfer: gains over the"
+            " fastest MPI found, and over the same MPI without huddle. Measures 2 ranks in"
             " several placements, and more ranks than cores; takes about 30 minutes, at most"
             f" {plan.FULL.minutes}"
         ),
@@ -190,7 +190,7 @@ WHOM = (
         multiple=True,
         metavar="CANDIDATE",
         help=(
-            "compare candidates without MPI, in turn on one team, as ratios to the first"
+            "compare candidates without MPI, in turn on one team, as gains over the first"
             f" candidate: {CANDIDATE}. 'huddle settings --lab' prints the parameters"
         ),
     ),
