@@ -32,7 +32,9 @@ GENITIVE = re.compile(
     r"(?P<code>.*?)/\* (?:of|from|between|within|into|out of|whose|for (?:who|what))\b",
     re.IGNORECASE,
 )
-NOUN_FIRST = re.compile(r"(?:bench|lab(?!/tests)|include|cli|examples|packaging|src/core/watch)/")
+NOUN_FIRST = re.compile(
+    r"(?:bench|lab(?!/tests)|include|cli|examples|packaging|src(?!/core/(?:call|job|plan|span)/))/"
+)
 FRAGMENT = re.compile(
     r"(?:of|from|between|within|in|into|out|on|at(?! (?:most|least))|by|to|for|with|without|per"
     r"|about|along|behind|next to|like|as|so|that|which|who|whose|if|unless|because|since|while"

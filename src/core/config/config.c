@@ -299,7 +299,7 @@ static void take_assignment(struct config *config, const char *assignment, const
         return;
     int i = find(assignment, length);
     if (i >= 0 && assignment[length + 1] == '\0')
-        return; /* as in a script whose own variable is not set */
+        return; /* a script's own variable may not be set */
     if (i >= 0)
         take(config, i, assignment + length + 1, origin);
     else
