@@ -16,6 +16,12 @@ mkdir -p "$1"
 build=$(cd "$1" && pwd)
 abi=$here/tests/packaging/libhuddle.abi
 
+# abidw knows public headers by their names alone.
+for header in "$here"/include/huddle/*.h; do
+    twin=$(find "$here/src" -path "$here/src/host" -prune -o -path "$here/src/check" -prune -o \
+        -name "${header##*/}" -print)
+    [ -z "$twin" ] || { echo "abi: $twin has the name of a public header" >&2; exit 1; }
+done
 cmake -S "$here" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-g \
     -DHUD_TESTS=OFF -DHUD_SIMULATOR=OFF >"$build/log" 2>&1 &&
     cmake --build "$build" --target huddle >>"$build/log" 2>&1 \

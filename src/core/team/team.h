@@ -78,7 +78,7 @@ struct hud_team {
         void
             *carried[2]; /* arrays of an exchange that failed: messages of it may still read them */
     } peers;
-    struct team_queue { /* queue of requests (call/request.c) */
+    struct team_queue { /* queue of requests (call/core_request.c) */
         struct call_queue calls;
         struct queued_call
             *settled;   /* the last of the calls at the head that will surely be handled, or NULL */
