@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# install.sh [--full] - installs what ./test needs: packages of Debian, build/venv, headers of Open MPI 5. It is quick when all is there.
+# install.sh [--full] - installs what ./test needs: packages of Debian, build/venv, headers of Open
+# MPI 5. It is quick when all is there.
 set -eu
 cd "$(dirname "$0")/.."
 . .ci/prepare.sh

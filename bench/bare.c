@@ -120,7 +120,7 @@ static void bcast(struct bare_rank *b, const struct shots_call *c)
         }
     }
     if (c->rank == c->root)
-        post(&own->read, b->at); /* for the next root */
+        post(&own->read, b->at); /* the next root awaits it */
 }
 
 #ifdef __x86_64__

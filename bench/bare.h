@@ -18,7 +18,7 @@
 enum {
     BARE_INLINE = 120,          /* bytes in a flag's line */
     BARE_MAX_BUFFERS = 64,      /* buffers of a ring */
-    BARE_SPINS = 1024,          /* if ranks have one core per rank */
+    BARE_SPINS = 1024,          /* polls of a rank with a core of its own */
     BARE_WINDOW_BYTES = 1 << 26 /* a rank's window: one for allreduce, two halves for alltoall */
 };
 

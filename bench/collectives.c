@@ -16,7 +16,7 @@
 
 enum { ALIGN = 128, MAX_RANKS = 1024 };
 
-#define UNUSED __attribute__((unused)) /* for collectives that huddle handles by others */
+#define UNUSED __attribute__((unused)) /* a collective that huddle handles by others */
 
 /* Counts and places of a rank's blocks, in elements: sent blocks or blocks of a result; received
  * blocks; and the count of a single block. */

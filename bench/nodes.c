@@ -154,7 +154,7 @@ static void count(const struct asked *a, int rank, int size)
         a->make(&a->buffers);
     meet(rank, size);
     read_counters(before);
-    meet(rank, size); /* so that no rank is ahead */
+    meet(rank, size); /* no rank is ahead */
     for (int i = 0; i < a->calls; i++)
         a->make(&a->buffers);
     meet(rank, size);

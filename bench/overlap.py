@@ -24,7 +24,8 @@ sys.path.insert(0, str(HERE.parent / "tests" / "mpi"))
 import peers
 
 MPIS = ("ompi4", "ompi5", "mpich4", "mpich5", "intel")
-HANDLED = ("ompi4", "ompi5", "mpich5")  # with HUDDLE_NONBLOCKING=auto
+# MPIs whose requests huddle handles with HUDDLE_NONBLOCKING=auto.
+HANDLED = ("ompi4", "ompi5", "mpich5")
 LIMIT_S = 120
 
 

@@ -64,7 +64,7 @@ def measure(options, build, folder):
         for variant, of in seconds.items():
             median, least = statistics.median(of), min(of)
             yield [ranks, variant, "the job", "", "", "", f"{median:.3g}", f"{least:.3g}"]
-        counts = json.loads(stats.read_text())["collectives"]  # of the last variant
+        counts = json.loads(stats.read_text())["collectives"]  # the last variant's
         for name, of in counts.items():
             if of["calls"]:
                 numbers = of["calls"], of["handled"], of["bytes"], f"{of['seconds']:.3g}"

@@ -11,7 +11,7 @@ enum { PAUSE_NS = 20000, MAX_PAUSE_NS = 20000000, LINE_NS = 40000000, NAP_NS = 5
 /* Limits, in multiples of a figure's time: for the minimum number of shots; for the first shot. */
 enum { PATIENCE = 20, FIRST = 1000 };
 enum { SPARE = 200 }; /* late shots that are allowed */
-enum { CALM = 16 };   /* on-time shots after which a pause is much shorter */
+enum { CALM = 16 };   /* shots on time after which a pause is much shorter */
 /* Larger buffers leave no data of the previous call in a core's caches. */
 enum { CACHED_BYTES = 1 << 18 };
 /* A turn of one of several hosts: uncounted shots, until about SETTLED_BYTES went through its
@@ -26,7 +26,7 @@ enum { END, LATE, WRONG, REFUSED, CPU, VALUES };
 struct cell {
     _Alignas(128) _Atomic uint64_t round;
     int64_t value[VALUES];
-    cpu_set_t processors; /* that this rank may use */
+    cpu_set_t processors; /* processors that this rank may use */
 };
 
 struct shots_page {
@@ -275,7 +275,8 @@ static double shoot(struct shots *s, const struct shots_plan *plan, const struct
 
 /* State shared by the shots of a measurement. */
 struct pace {
-    int64_t pause_ns, begin_ns, end_ns; /* before a shot; moment of the first; of the latest */
+    int64_t pause_ns;         /* time before a shot */
+    int64_t begin_ns, end_ns; /* moments of the first shot and of the latest */
     int tries;
 };
 

@@ -39,7 +39,7 @@ struct shots {
     void (*progress)(void); /* called from time to time in a long wait, because other ranks may need
                                progress of this rank's messages; or NULL */
     uint64_t round, line_count[LINE_PEERS];
-    int64_t pause_ns; /* before a shot, as needed by the latest measurement */
+    int64_t pause_ns; /* pause before a shot, as the latest measurement needed it */
 };
 
 /* A call, as passed to the measured function. */
@@ -64,14 +64,14 @@ struct shots_coll {
     int (*call)(const struct shots_call *c);   /* the measured call; nonzero: refused */
     void (*fill)(const struct shots_call *c);  /* fills send buffers before the start; or NULL */
     long (*wrong)(const struct shots_call *c); /* number of wrong bytes in the result */
-    int kind;                                  /* for call, fill and wrong */
+    int kind;                                  /* argument of call, fill and wrong */
 };
 
 struct shots_plan {
     int64_t figure_ns;     /* time to spend on a figure ... */
     int min, max, warmups; /* ... but at least `min` and at most `max` shots, after `warmups`
                               uncounted shots */
-    int root;              /* or SHOTS_SHIFT: the next rank in every shot */
+    int root;              /* a rank; SHOTS_SHIFT: the next rank in every shot */
     int loop;              /* back-to-back calls per sample; 0: single shots */
     int64_t skew_ns;       /* ranks arrive at random within this time ... */
     bool one_late;    /* ... or one rank, in turn, arrives late by this time.  Times count from the

@@ -27,8 +27,8 @@
 
 enum { CANDIDATES = 256, LINE_BYTES = 2048, SETTINGS = 32 };
 enum {
-    SETTLE_S = 1 /* until waiting ranks no longer take into account how busy the machine was during
-                    the set-up */
+    /* Time until waiting ranks forget how busy the machine was during the set-up. */
+    SETTLE_S = 1
 };
 
 /* The line that rank 0 has read, for all ranks. */

@@ -28,7 +28,7 @@ ABSENT = (
 
 
 ROOT = os.path.dirname(os.path.dirname(__file__))
-FOLDER = os.path.join(ROOT, "lab", "cli")  # next to this package
+FOLDER = os.path.join(ROOT, "lab", "cli")  # the folder next to this package
 
 
 def is_installed() -> bool:

@@ -108,7 +108,7 @@ def dispatch(arguments: list[str], layout: Layout) -> int:
     try:
         context = HUDDLE.make_context("huddle", list(words) or ["--help"], obj=asked)
         return HUDDLE.invoke(context)
-    except click.exceptions.Exit as end:  # of --help and --version
+    except click.exceptions.Exit as end:  # the end of --help and --version
         return 2 if not words else end.exit_code
     except click.UsageError as error:
         raise CliError(text_of(error), 2) from error

@@ -3,16 +3,17 @@
 # libraries to link against.
 #
 # Looked at: HUD_OPENMPI_<4_1|5_0>_INCLUDE (the directory of mpi.h; none: not this series) where it
-# is set, and it must serve.  Otherwise what the compiler wrappers of installed Open MPIs say, then <build>/ompi-<series>,
-# where cmake/fetch-openmpi-5.sh unpacks packages.  Sets <PREFIX>_INCLUDES (empty: not found, or they do
-# not compile) and <PREFIX>_LIBRARIES.
+# is set, and it must serve.  Otherwise what the compiler wrappers of installed Open MPIs say, then
+# <build>/ompi-<series>, where cmake/fetch-openmpi-5.sh unpacks packages.  Sets <PREFIX>_INCLUDES
+# (empty: not found, or they do not compile) and <PREFIX>_LIBRARIES.
 include(CheckCSourceCompiles)
 
 function(_hud_openmpi_series directory out)
     set(${out} "" PARENT_SCOPE)
     if(EXISTS ${directory}/mpi.h AND EXISTS ${directory}/openmpi/ompi/mca/coll/coll.h)
         file(STRINGS ${directory}/mpi.h lines REGEX "^#define OMPI_(MAJOR|MINOR)_VERSION ")
-        string(REGEX REPLACE ".*MAJOR_VERSION ([0-9]+).*MINOR_VERSION ([0-9]+).*" "\\1.\\2" series "${lines}")
+        string(REGEX REPLACE ".*MAJOR_VERSION ([0-9]+).*MINOR_VERSION ([0-9]+).*" "\\1.\\2" series
+            "${lines}")
         set(${out} ${series} PARENT_SCOPE)
     endif()
 endfunction()
@@ -27,18 +28,21 @@ function(_hud_openmpi_candidates series underscored out)
         find_program(HUD_${wrapper} ${wrapper})
         mark_as_advanced(HUD_${wrapper})
         if(HUD_${wrapper})
-            execute_process(COMMAND ${HUD_${wrapper}} --showme:incdirs OUTPUT_VARIABLE dirs ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+            execute_process(COMMAND ${HUD_${wrapper}} --showme:incdirs OUTPUT_VARIABLE dirs
+                ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
             separate_arguments(dirs UNIX_COMMAND "${dirs}")
             list(APPEND found ${dirs})
         endif()
     endforeach()
-    file(GLOB unpacked ${CMAKE_BINARY_DIR}/ompi-${series}/usr/lib/*/openmpi/include ${CMAKE_BINARY_DIR}/ompi-${series}/usr/lib64/openmpi/include)
+    file(GLOB unpacked ${CMAKE_BINARY_DIR}/ompi-${series}/usr/lib/*/openmpi/include
+        ${CMAKE_BINARY_DIR}/ompi-${series}/usr/lib64/openmpi/include)
     set(${out} ${found} ${unpacked} PARENT_SCOPE)
 endfunction()
 
 function(hud_find_openmpi series prefix)
     string(REPLACE "." "_" underscored ${series})
-    set(HUD_OPENMPI_${underscored}_INCLUDE "" CACHE STRING "Directory of Open MPI ${series}'s mpi.h, with openmpi/ompi/... (internal headers) in it; none: not this series")
+    set(HUD_OPENMPI_${underscored}_INCLUDE "" CACHE STRING
+        "Directory of Open MPI ${series}'s mpi.h and internal headers; none: not this series")
     set(${prefix}_INCLUDES "" PARENT_SCOPE)
     if(HUD_OPENMPI_${underscored}_INCLUDE STREQUAL "none")
         return()
@@ -52,7 +56,10 @@ function(hud_find_openmpi series prefix)
         endif()
     endforeach()
     if(NOT include AND HUD_OPENMPI_${underscored}_INCLUDE)
-        message(FATAL_ERROR "HUD_OPENMPI_${underscored}_INCLUDE=${HUD_OPENMPI_${underscored}_INCLUDE}: no internal headers of Open MPI ${series} there (mpi.h, openmpi/ompi/mca/coll/coll.h); Open MPI installs them where it was configured --with-devel-headers")
+        message(FATAL_ERROR
+            "HUD_OPENMPI_${underscored}_INCLUDE=${HUD_OPENMPI_${underscored}_INCLUDE}: no internal"
+            " headers of Open MPI ${series} there (mpi.h, openmpi/ompi/mca/coll/coll.h); Open MPI"
+            " installs them where it was configured --with-devel-headers")
     elseif(NOT include)
         return()
     endif()
@@ -69,15 +76,19 @@ function(hud_find_openmpi series prefix)
 
     # A few headers are missing from the packages; shim/ has them, after the real ones.  PMIx's
     # headers are next to Open MPI's.
-    set(includes ${include} ${include}/openmpi ${include}/../../pmix2/include ${CMAKE_SOURCE_DIR}/src/host/openmpi/shim)
+    set(includes ${include} ${include}/openmpi ${include}/../../pmix2/include
+        ${CMAKE_SOURCE_DIR}/src/host/openmpi/shim)
     set(CMAKE_REQUIRED_INCLUDES ${includes} ${CMAKE_SOURCE_DIR}/src/host/openmpi)
     set(CMAKE_REQUIRED_QUIET ON)
     unset(HUD_OPENMPI_${underscored}_COMPILES CACHE)
-    check_c_source_compiles("#include \"compat.h\"\nint main(void) { return 0; }" HUD_OPENMPI_${underscored}_COMPILES)
+    check_c_source_compiles("#include \"compat.h\"\nint main(void) { return 0; }"
+        HUD_OPENMPI_${underscored}_COMPILES)
     if(HUD_OPENMPI_${underscored}_COMPILES AND libraries MATCHES "libmpi")
         set(${prefix}_INCLUDES ${includes} PARENT_SCOPE)
         set(${prefix}_LIBRARIES ${libraries} PARENT_SCOPE)
     elseif(HUD_OPENMPI_${underscored}_INCLUDE)
-        message(FATAL_ERROR "HUD_OPENMPI_${underscored}_INCLUDE=${HUD_OPENMPI_${underscored}_INCLUDE}: its internal headers do not compile, or no libmpi.so.40 is beside them")
+        message(FATAL_ERROR
+            "HUD_OPENMPI_${underscored}_INCLUDE=${HUD_OPENMPI_${underscored}_INCLUDE}: its internal"
+            " headers do not compile, or there is no libmpi.so.40 next to them")
     endif()
 endfunction()

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# fetch-openmpi-5.sh DIR [ARCHITECTURE] - Open MPI 5.0's internal headers, from Debian 13's packages, unpacked under DIR (nothing is installed).
+# fetch-openmpi-5.sh DIR [ARCHITECTURE] - Open MPI 5.0's internal headers, from Debian 13's
+# packages, unpacked under DIR (nothing is installed).
 #
-# For a Debian whose own Open MPI is another series.  Configured into <build>/ompi-5.0, CMake finds them there by itself.
-# ARCHITECTURE, in Debian's spelling, is another machine's, for cross compiling.
-# Succeeds at once if DIR is complete already.  Otherwise one line says why not, and the exit status is 1: the 5.0 component is not built.
+# For a Debian whose own Open MPI is another series.  Configured into <build>/ompi-5.0, CMake finds
+# them there by itself. ARCHITECTURE, in Debian's spelling, is another machine's, for cross
+# compiling. Succeeds at once if DIR is complete already.  Otherwise one line says why not, and the
+# exit status is 1: the 5.0 component is not built.
 set -eu
 
 release=trixie
@@ -15,7 +17,7 @@ fail() {
     exit 1
 }
 
-[ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 2; }
 mkdir -p "$1" 2>/dev/null || fail "cannot write $1"
 dir=$(cd "$1" && pwd)
 [ ! -e "$dir/complete" ] || exit 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -P PREFIX/share/huddle/uninstall.cmake - removes the installation that this file is part of: the files that were installed, as
-# installed-files next to it lists them, what Python has compiled of them, and folders of huddle's that are empty then.
+# cmake -P PREFIX/share/huddle/uninstall.cmake - removes the installation that this file is part of:
+# the files that were installed, as installed-files next to it lists them, what Python has compiled
+# of them, and folders of huddle's that are empty then.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/installed-files files)
 list(POP_FRONT files prefix) # the first line: the prefix, as seen from here
 get_filename_component(prefix ${CMAKE_CURRENT_LIST_DIR}/${prefix} ABSOLUTE)

@@ -126,8 +126,8 @@ SUMMARY = (
         "--summary",
         is_flag=True,
         help=(
-            "print a summary by collective and class of cache-line transfer: ratios to the"
-            " fastest MPI found, and to the same MPI without huddle. Measures 2 ranks in"
+            "print a summary by collective and class of cache-line transfer: gains over the"
+            " fastest MPI found, and over the same MPI without huddle. Measures 2 ranks in"
             " several placements, and more ranks than cores; takes about 30 minutes, at most"
             f" {plan.FULL.minutes}"
         ),
@@ -190,7 +190,7 @@ WHOM = (
         multiple=True,
         metavar="CANDIDATE",
         help=(
-            "compare candidates without MPI, in turn on one team, as ratios to the first"
+            "compare candidates without MPI, in turn on one team, as gains over the first"
             f" candidate: {CANDIDATE}. 'huddle settings --lab' prints the parameters"
         ),
     ),
@@ -319,7 +319,7 @@ def settle(options: Options, known: list[str]) -> Options:
     options.figure_ms = options.figure_ms or FIGURE_MS
     if options.way != "blocking" and (options.compare or options.bare):
         raise CliError(f"bench: --way {options.way}: not possible with --compare or --bare", 2)
-    if not options.summary:  # which has sizes of its own for each number of ranks
+    if not options.summary:  # a summary has sizes of its own for each number of ranks
         options.bytes = options.bytes or sizes_of("8:2M:8")
     if options.zero_size and options.bytes and 0 not in options.bytes:
         options.bytes = [0, *options.bytes]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..common.progress import Progress
     from .variants import Variant
 
-PATIENCE = 20  # as in bench/shots.c: maximum time of a figure, as a multiple of its time
+PATIENCE = 20  # maximum time of a figure, as a multiple of its time, as in bench/shots.c
 
 
 class Campaign:
@@ -97,21 +97,30 @@ class Campaign:
             + "\n    ".join([lines[0], *lines[1:][-6:]])
         )
 
+    def once(self, variant: Variant) -> list[str]:
+        """Returns the words with which the measuring program makes each call once."""
+        names = self.collectives(variant)
+        return [*call_words(self.options, names, self.options.bytes), *handled.ONCE]
+
+    def counts(self, variant: Variant, ranks: int) -> dict[str, dict[str, Any]]:
+        """Makes each call once.  Returns, for each collective, which calls huddle handled."""
+        words = self.once(variant)
+        return handled.count(
+            lambda env: self.launch(variant, ranks, words, env), self.collectives(variant)
+        )
+
     def check(self, variant: Variant, ranks: int) -> None:
         """Checks that huddle handles the calls that are to be measured."""
-        names = self.collectives(variant)
-        words = [*call_words(self.options, names, self.options.bytes), *handled.ONCE]
-        counts = handled.count(lambda env: self.launch(variant, ranks, words, env), names)
+        counts = self.counts(variant, ranks)
         if any(row["passed"] for row in counts.values()):
-            self.keep_handled(variant, ranks, words, counts)
+            self.keep_handled(variant, ranks, counts)
 
-    def keep_handled(
-        self, variant: Variant, ranks: int, words: list[str], counts: dict[str, dict[str, Any]]
-    ) -> None:
+    def keep_handled(self, variant: Variant, ranks: int, counts: dict[str, dict[str, Any]]) -> None:
         """
         Asks a team without an MPI which calls the forced algorithm handles, and keeps them.  Calls
         that the MPI makes itself are not counted.
         """
+        words = self.once(variant)
         command, env = variants.asked_of_team(self.layout, variant, ranks, self.bound(ranks), words)
         figures = json.loads(jobs.run(command, env))["figures"]
         pairs = {(f["collective"], f["bytes"]) for f in figures if f["refused"] == 0}

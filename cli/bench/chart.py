@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 The figures as a plot: one panel per number of ranks, class of line transfer and collective.  Above,
-time over message size, one line per variant; below, the ratio to the best peer.  Intervals are
+time over message size, one line per variant; below, the gain over the best peer.  Intervals are
 drawn where there are launches enough.
 """
 
@@ -59,61 +59,71 @@ def draw_variant(axis: Any, rows: Any, name: Any, colour: Any, marker: Any, styl
             axis.plot([i, i], ends, color=colour, lw=1, zorder=2)
 
 
-def best_ratios(rows: Any) -> Any:
-    """Returns [(position, Ratio)] of huddle's best variant to the best peer."""
-    return [
+def best_gains(rows: Any) -> list[tuple[int, Ratio]]:
+    """
+    Returns [(position, gain)] of huddle's best variant over the best peer.  A gain of 2 is 2 times
+    faster, one of .5 is 2 times slower.
+    """
+    best = [
         (i, min(row.ratios.values(), key=lambda ratio: ratio.value))
         for i, row in enumerate(rows)
         if row.ratios
     ]
+    return [(i, inverse(ratio)) for i, ratio in best]
 
 
-def significant(ratio: Ratio) -> bool:
-    """Returns whether the ratio has an interval, and the interval lies on one side of 1."""
-    return ratio.low is not None and (ratio.low > 1 or ratio.high < 1)
+def inverse(ratio: Ratio) -> Ratio:
+    if ratio.low is None:
+        return ratio._replace(value=1 / ratio.value)
+    return ratio._replace(value=1 / ratio.value, low=1 / ratio.high, high=1 / ratio.low)
 
 
-def draw_ratios(axis: Any, rows: Any) -> None:
+def significant(gain: Ratio) -> bool:
+    """Returns whether the gain has an interval, and the interval lies on one side of 1."""
+    return gain.low is not None and (gain.low > 1 or gain.high < 1)
+
+
+def draw_gains(axis: Any, rows: Any) -> None:
     """
-    Draws the ratios: huddle is faster below 1.  Writes a factor where the interval lies on one side
+    Draws the gains: huddle is faster above 1.  Writes a factor where the interval lies on one side
     of 1.
     """
-    found = best_ratios(rows)
-    at, values = [i for i, _ in found], [ratio.value for _, ratio in found]
+    found = best_gains(rows)
+    at, values = [i for i, _ in found], [gain.value for _, gain in found]
     axis.axhline(1, color="#888888", lw=1)
-    known = [(i, ratio) for i, ratio in found if ratio.low is not None]
+    known = [(i, gain) for i, gain in found if gain.low is not None]
     if len(known) > 1:
-        low, high = ([getattr(ratio, end) for _, ratio in known] for end in ("low", "high"))
+        low, high = ([getattr(gain, end) for _, gain in known] for end in ("low", "high"))
         axis.fill_between([i for i, _ in known], low, high, color=BLUE, alpha=0.15, lw=0)
     axis.errorbar(
         [i for i, _ in known],
-        [ratio.value for _, ratio in known],
+        [gain.value for _, gain in known],
         [
-            [max(0, ratio.value - ratio.low) for _, ratio in known],
-            [max(0, ratio.high - ratio.value) for _, ratio in known],
+            [max(0, gain.value - gain.low) for _, gain in known],
+            [max(0, gain.high - gain.value) for _, gain in known],
         ],
         fmt="none",
         ecolor=BLUE,
         lw=1,
     )
     axis.plot(at, values, "o-", color=BLUE, ms=4, lw=1.4)
-    for i, ratio in found:
-        if significant(ratio):
-            faster = ratio.value < 1
-            words = f"{factor_text(1 / ratio.value if faster else ratio.value)} " + (
+    for i, gain in found:
+        if significant(gain):
+            faster = gain.value > 1
+            words = f"{factor_text(gain.value if faster else 1 / gain.value)} " + (
                 "faster" if faster else "slower"
             )
             axis.annotate(
                 words,
-                (i, ratio.high),
+                (i, gain.high),
                 (0, 7),
                 textcoords="offset points",
                 ha="center",
                 fontsize=7,
                 color=BLUE if faster else RED,
             )
-    axis.set_ylim(0, 1.3 * max([1.2, *values, *(ratio.high for _, ratio in known)]))
-    axis.set_ylabel("ratio to\nbest peer", color=INK, fontsize=9)
+    axis.set_ylim(0, 1.3 * max([1.2, *values, *(gain.high for _, gain in known)]))
+    axis.set_ylabel("times faster\nthan best peer", color=INK, fontsize=9)
 
 
 def plain(axis: Any) -> None:
@@ -132,7 +142,7 @@ def draw_panel(axis: Any, below: Any, rows: Any, title: Any, shown: Any) -> None
     axis.yaxis.set_major_formatter(time_text)
     axis.yaxis.set_minor_formatter(time_text if high < 10 * low else "")
     axis.set_ylabel("time of a call", color=INK, fontsize=9)
-    draw_ratios(below, rows)
+    draw_gains(below, rows)
     for one, labels in ((axis, [""] * len(rows)), (below, [size_text(row) for row in rows])):
         one.set_xticks(range(len(rows)), labels, fontsize=8)
         one.set_xlim(-0.6, len(rows) - 0.4)

@@ -92,7 +92,7 @@ def prepare(options: Options, layout: Layout) -> tuple[Any, list[Any], list[str]
     if options.compare:
         compare.check(options)
         return compare.Comparison(options, layout), compare.variants_of(options), []
-    if options.summary and options.minutes == 0:  # of earlier figures alone
+    if options.summary and options.minutes == 0:  # a summary of earlier figures alone
         return Rounds(options, []), [], []
     launching.check_launcher(layout)
     variants, missing = choose(options, layout, warn)

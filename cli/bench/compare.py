@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..common.progress import Progress
 
 LOW, HIGH = 30, 4000  # shots of a candidate, at least and at most
-SHOTS_S = 30  # within which a busy machine takes the fewest shots of all candidates
-PATIENCE_S = 60  # until a launch is ended, beyond its time
+SHOTS_S = 30  # time in which a busy machine takes the fewest shots of all candidates
+PATIENCE_S = 60  # time beyond its own after which a launch is ended
 
 
 def algorithms_of(layout: Layout, collective: str) -> dict[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ FULL = Plan(40, 4, 10, (2, 3, 4, 6, 8, 16), "8,128,1K,4K,16K,64K,256K,1M", "8,1K
 QUICK = Plan(5, 2, 8, (2, 4, 8), "8,1K,16K,64K,256K,1M", "8,1K,16K,256K")
 COLLECTIVES = (
     "barrier bcast reduce allreduce reduce_scatter alltoall allgather gather scatter scan exscan"
-).split()  # without those whose blocks may differ
+).split()  # collectives whose blocks have one size
 LOOP = 100  # calls back to back
 ITS_OWN: tuple[tuple[str, Any], ...] = (
     ("quick", False),

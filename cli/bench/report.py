@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common import output_files, pictures
 from ..common.layout import CliError, Layout
-from ..common.text import bytes_text
+from ..common.text import bytes_text, gain_text
 from ..common.transfers import class_of
 from ..common.types import Options
 from . import chart, columns
@@ -140,7 +140,7 @@ def html_table(
 
 
 def heat_map(rows: list[Row]) -> str:
-    """Draws the ratios to the best peer, collectives by sizes.  A strong colour is far from 1."""
+    """Draws the gains over the best peer, collectives by sizes.  A strong colour is far from 1."""
     parts = []
     for (ranks, bind, line), mine in panels(rows):
         found = {
@@ -157,9 +157,9 @@ def heat_map(rows: list[Row]) -> str:
             for name in names
         ]
         heads = "".join(f"<th class=n>{bytes_text(size) if size else ''}" for size in sizes)
-        title = f"Ratio to the best peer, {setting_text(ranks, bind, line, mine)}"
+        title = f"Compared with the best peer, {setting_text(ranks, bind, line, mine)}"
         parts.append(
-            f"<h2>{html.escape(title)}</h2>\n<p class=s>Below 1 huddle is faster.</p>"
+            f"<h2>{html.escape(title)}</h2>\n"
             f"<div class=scroll><table><tr><th>{heads}{''.join(lines)}</table></div>\n"
         )
     return "".join(parts)
@@ -170,7 +170,7 @@ def heat_cell(ratio: float | None) -> str:
         return "<td>"
     share = min(80, 100 * abs(math.log2(ratio)) / 2)
     colour = f"color-mix(in srgb,var(--{'good' if ratio < 1 else 'bad'}) {share:.0f}%,transparent)"
-    return f'<td class=n style="background:{colour}">{ratio:.2f}'
+    return f'<td class=n style="background:{colour}">{gain_text(ratio)}'
 
 
 def as_html(rows: list[Row], about: dict[str, Any], picture: bytes | None) -> str:

@@ -18,8 +18,7 @@ from ..common.options import sizes_of
 from ..common.text import count_text
 from ..common.transfers import class_of
 from ..common.types import Options
-from . import handled, plan, summary
-from .arguments import call_words
+from . import plan, summary
 from .campaign import Campaign
 
 if TYPE_CHECKING:
@@ -47,10 +46,8 @@ class Part(Campaign):
     left_s = math.inf
 
     def check(self, variant: Variant, ranks: int) -> None:
-        names = self.collectives(variant)
-        words = [*call_words(self.options, names, self.options.bytes), *handled.ONCE]
-        counts = handled.count(lambda env: self.launch(variant, ranks, words, env), names)
-        none = [name for name in names if not counts[name]["handled"]]
+        counts = self.counts(variant, ranks)
+        none = [name for name in self.collectives(variant) if not counts[name]["handled"]]
         if none:
             self.notes.append(
                 f"{variant.name}, {ranks} ranks: the MPI's own serve {', '.join(none)}"

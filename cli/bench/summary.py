@@ -5,7 +5,7 @@ compares with the fastest other MPI, and with the same MPI alone.
 
 A case is a size of a collective, in a setting and a class.  With several front ends of huddle the
 slowest counts.  A case is compared only where all of them and all other MPIs have a figure in that
-class: without the fastest MPI's a ratio would be too small.
+class: without the fastest MPI's huddle would seem too fast.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from ..common.layout import CliError
 from ..common.sizes import written
-from ..common.text import count_text
+from ..common.text import count_text, gain_text
 from ..common.transfers import ANY, CLASSES, class_of, usable
 from .stats import BARE, geometric_mean
 
@@ -147,10 +147,6 @@ def lines_of(cases: list[Case]) -> list[Line]:
 # ---- as text ----
 
 
-def number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}" if value < 100 else f"{value:.0f}"
-
-
 def size_text(size: int) -> str:
     return f" {written(size)}" if size else ""
 
@@ -164,9 +160,13 @@ def setting_text(setting: Setting) -> str:
     return f"{setting.ranks} ranks, {many}; {calls}, {roots}"
 
 
-def worst_text(worst: Case) -> str:
-    """Returns the ratio, the size, and "MPI under huddle/fastest MPI"."""
-    return f"{number(worst.ratio)}{size_text(worst.bytes)} {worst.host}/{worst.peer}"
+def mean_text(ratio: float | None) -> str:
+    return "" if ratio is None else gain_text(ratio)
+
+
+def slower_text(ratio: float, size: int, mpis: str) -> str:
+    """Formats the slowest case: "1.20x 64K mpich5/ompi4".  Returns "" if it is not slower."""
+    return f"{ratio:.{2 if ratio < 100 else 0}f}x{size_text(size)} {mpis}" if ratio > 1 else ""
 
 
 def row_of(line: Line) -> list[str]:
@@ -177,10 +177,10 @@ def row_of(line: Line) -> list[str]:
         str(line.cases),
         str(line.above),
         str(line.clearly),
-        number(line.small),
-        number(line.large),
-        worst_text(worst) if worst else "",
-        f"{number(own[0])}{size_text(own[2])} {own[1]}" if own else "",
+        mean_text(line.small),
+        mean_text(line.large),
+        slower_text(worst.ratio, worst.bytes, f"{worst.host}/{worst.peer}") if worst else "",
+        slower_text(own[0], own[2], own[1]) if own else "",
     ]
 
 
@@ -188,14 +188,14 @@ HEADERS = (
     "",
     "line",
     "cases",
-    ">1",
-    ">1.05",
+    "slower",
+    f">{CLEARLY}x",
     "<=4K",
     ">=16K",
-    "worst: under/fastest",
-    "same MPI, worst",
+    "slower by: under/fastest",
+    "same MPI, by",
 )
-RIGHT = (2, 3, 4, 5, 6)
+RIGHT = (2, 3, 4)
 
 
 def tables(cases: list[Case]) -> list[tuple[str, tuple[Any, ...], list[Any], tuple[int, ...]]]:
@@ -211,10 +211,11 @@ def total_lines(cases: list[Case]) -> list[str]:
     sizes = grouped(cases, lambda case: (case.setting, case.collective, case.bytes))
     lone = sum(not any(case.ratio for case in some) for some in sizes.values())
     lines = [
-        f"{count_text(total.cases, 'case')}, {total.above} above 1, {total.clearly} above {CLEARLY}"
+        f"{count_text(total.cases, 'case')}, {total.above} slower,"
+        f" {total.clearly} more than {CLEARLY}x slower"
     ]
     if total.cases:
-        lines[0] += f"; geometric mean {number(total.mean)}"
+        lines[0] += f"; {mean_text(total.mean)} in the geometric mean"
     if lone:
         lines.append(f"{lone} of {len(sizes)} sizes are not compared: no class has all MPIs")
     return lines

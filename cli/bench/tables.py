@@ -64,10 +64,10 @@ def best_of(row: Row) -> str | None:
     return min(real, key=real.__getitem__) if real else None
 
 
-def share_of_bare(row: Row, name: str) -> float | None:
-    """Returns the part of the bare speed that a variant reaches, or None if it is not known."""
+def ratio_to_bare(row: Row, name: str) -> float | None:
+    """Returns a variant's time divided by that of the bare form, or None if it is not known."""
     return (
-        row.cells[BARE].median_ns / row.cells[name].median_ns
+        row.cells[name].median_ns / row.cells[BARE].median_ns
         if BARE in row.cells and name in row.cells
         else None
     )
@@ -98,16 +98,16 @@ def side_by_side(rows: list[Row]) -> tuple[list[str], list[list[str]], tuple[int
         ]
         cells += [row.best or ""] if several and compared else []
         cells += [ratio_text(row.ratios.get(ours[0]))] if compared else []
-        share = share_of_bare(row, ours[0]) if bare else None
-        body.append(cells + ([f"{share:.2f}" if share else ""] if bare else []))
+        ratio = ratio_to_bare(row, ours[0]) if bare else None
+        body.append(cells + ([gain_text(ratio) if ratio else ""] if bare else []))
     headers = [
         "size",
         *variants,
         *(["fastest other"] if several and compared else []),
         *([f"{ours[0]} vs {'it' if several else (best or ['-'])[0]}"] if compared else []),
-        *(["of bare speed"] if bare else []),
+        *([f"{ours[0]} vs {BARE}"] if bare else []),
     ]
-    return headers, body, (*range(1 + len(variants)), *([len(headers) - 1] if bare else []))
+    return headers, body, tuple(range(1 + len(variants)))
 
 
 def one_below_the_other(rows: list[Row]) -> tuple[list[str], list[list[str]], tuple[Any, ...]]:
@@ -215,25 +215,21 @@ def bare_lines(rows: list[Row]) -> list[Any]:
         for name in dict.fromkeys(
             name for row in mine for name in row.cells if name.startswith("huddle")
         ):
-            barrier = [
-                f"{share:.2f} with barriers"
-                for row in mine
-                if row.collective == "barrier" and (share := share_of_bare(row, name))
+            ratios = [(row, ratio) for row in mine if (ratio := ratio_to_bare(row, name))]
+            said = [
+                f"{gain_text(ratio)} with barriers"
+                for row, ratio in ratios
+                if row.collective == "barrier"
             ]
-            shares = [
-                share for row in mine if row.bytes >= LARGE and (share := share_of_bare(row, name))
-            ]
-            large = (
-                [
-                    f"{geometric_mean(shares):.2f} from {bytes_text(LARGE)} up (geometric mean;"
-                    f" least {min(shares):.2f})"
-                ]
-                if shares
-                else []
-            )
-            if barrier or large:
+            large = [ratio for row, ratio in ratios if row.bytes >= LARGE]
+            if large:
+                said.append(
+                    f"{gain_text(geometric_mean(large))} from {bytes_text(LARGE)} up (geometric"
+                    f" mean; slowest: {gain_text(max(large))})"
+                )
+            if said:
                 lines.append(
-                    f"{name}, {ranks} ranks, {line}: of the bare speed it reaches"
-                    f" {', '.join(barrier + large)}"
+                    f"{name}, {ranks} ranks, {line}, compared with the bare forms:"
+                    f" {', '.join(said)}"
                 )
     return lines

@@ -104,7 +104,7 @@ class Trials:
         self.close()
 
     def close(self) -> None:
-        with contextlib.suppress(BrokenPipeError):  # of a question that nobody has read
+        with contextlib.suppress(BrokenPipeError):  # a question that nobody has read
             self.process.stdin.close()
         try:
             self.process.wait(timeout=SLACK_S)

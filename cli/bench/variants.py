@@ -215,14 +215,7 @@ def command_of(
 ) -> tuple[list[str], dict[Any, Any]]:
     """Returns (command, environment) of one launch of the measuring program."""
     if variant.kind == BARE:
-        return [
-            program(layout, variant),
-            "--ranks",
-            str(ranks),
-            "--bind",
-            "core" if bind else "none",
-            *words,
-        ], variant.settings
+        return asked_of_team(layout, variant, ranks, bind, words)
     extra = [word for name, value in variant.parameters.items() for word in ("--mca", name, value)]
     command, env = peers.launch(variant.mpi, ranks, bind, extra)
     if variant.kind == "huddle":
@@ -234,8 +227,8 @@ def asked_of_team(
     layout: Layout, variant: Variant, ranks: int, bind: bool, words: list[str]
 ) -> tuple[list[str], dict[str, str]]:
     """
-    Returns (command, environment) that ask a team without an MPI, under the variant's settings,
-    which calls huddle handles.
+    Returns (command, environment) of a launch in a team without an MPI, under the variant's
+    settings.
     """
     return [
         program(layout, variant._replace(kind=BARE)),

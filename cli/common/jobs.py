@@ -9,7 +9,7 @@ import subprocess
 import time
 from typing import Any
 
-MARK = "MPI_BENCH_JOB"  # in the environment of every process of a job, to find left-over processes
+MARK = "MPI_BENCH_JOB"  # a variable of every process of a job, to find left-over processes
 STOPS = (signal.SIGINT, signal.SIGTERM)
 AS_ROOT = {
     name: "1"

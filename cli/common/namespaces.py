@@ -32,7 +32,7 @@ from . import jobs, peers
 
 NET, SWITCH, BRIDGE, LINK = "10.77.0", "switch", "br0", "eth0"
 NEEDED = ("unshare", "nsenter", "mount", "ip", "tc")
-FRAME_BYTES = 8192  # of a link, so that headers are few; and what an idle link saves up
+FRAME_BYTES = 8192  # a link's, so that headers are few; also the bytes that an idle link saves up
 QUEUE = "16mb"
 # until the pipe ends
 SPACE = """hostname $0 && mount --make-rprivate / && { mount -t sysfs s /sys 2>/dev/null || :; } &&

@@ -39,7 +39,7 @@ class Comm:
     rank: int
     size: int
     inter: bool
-    ordinal: int  # of communicators with the same members
+    ordinal: int  # number among the communicators with the same members
     calls: int
 
     @property
@@ -66,7 +66,7 @@ class Cell:
     bytes: int
     timed: int
     represents: int  # calls, by each of the timed ones
-    ticks: int  # of these calls
+    ticks: int  # time of these calls
     max_ticks: int
 
     @property

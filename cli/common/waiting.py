@@ -42,7 +42,7 @@ class Lateness:
 
     calls: int = 0
     last: int = 0  # it was the last to come
-    late_ns: float = 0  # after the first
+    late_ns: float = 0  # time after the first rank
     caused_ns: float = 0  # waits of others for it, where it was the last
     waited_ns: float = 0
 
@@ -54,7 +54,7 @@ class Waits:
     )  # key_of(cell), rank number
     lateness: dict[int, Lateness] = field(
         default_factory=lambda: defaultdict(Lateness)
-    )  # by rank number
+    )  # keys: numbers of ranks
     matched: int = 0
 
 

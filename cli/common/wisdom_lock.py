@@ -102,7 +102,7 @@ def locked(path: str) -> Iterator[Callable[[str], None]]:
             raise CliError(f"{path} cannot be written: {error.strerror}") from error
         finally:
             with contextlib.suppress(OSError):
-                os.unlink(data)  # after a failure
+                os.unlink(data)  # left by a failure
 
     try:
         yield replace

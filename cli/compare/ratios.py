@@ -13,7 +13,7 @@ from collections import namedtuple
 from ..common.text import gain_interval_text
 
 PERCENT = 95
-MIN_PAIRS = 6  # of 5, the least and the greatest contain the median with 93.75 % only
+MIN_PAIRS = 6  # the range of 5 pairs contains the median with 93.75 % only
 
 Ratio = namedtuple("Ratio", "value low high")
 

@@ -13,13 +13,13 @@ from ..common.text import bytes_text
 from . import groups
 from .finding import FAIL, OK, WARN, Finding
 
-DESCRIPTORS = 64  # that a rank must be allowed
-MEMORY_BYTES = 10 << 20  # of a rank, where HUDDLE_MEMORY is auto, at most
+DESCRIPTORS = 64  # number that a rank must be allowed
+MEMORY_BYTES = 10 << 20  # a rank's memory, at most, if HUDDLE_MEMORY is auto
 # What huddle leaves to the MPI and the program: memory, address space (src/core/arena/budget.c).
 MEMORY_KEPT, SPACE_KEPT = 8 << 20, 256 << 20
 # Address space of the smallest program after MPI_Init: MPICH 4.  Under Open MPI 4.1 it has 174 MB.
 PROGRAM_SPACE = 105 << 20
-FEW_BYTES = 1 << 20  # of a rank: large messages get little
+FEW_BYTES = 1 << 20  # a rank's memory that leaves little for large messages
 SHM_BYTES = 64 << 20  # what a container has where nobody asks for more
 
 
@@ -32,7 +32,7 @@ class Machine:
         self.settings_serve = True  # installed.settings looks
         self.memory_set: int | None = None  # HUDDLE_MEMORY in bytes, from there; None: auto
         self.pair: Any = None
-        self.said = ""  # by the library, about those two
+        self.said = ""  # words of the library about this pair
 
     def two_ranks(self, layout: Layout) -> dict[str, Any]:
         """

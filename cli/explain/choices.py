@@ -20,8 +20,8 @@ from .sizes import cut
 if TYPE_CHECKING:
     from .command import Asked
 
-MODEL = "*"  # behind what a row rests on
-LEAST_RANKS = 64  # that the table goes up to, where nothing else is asked
+MODEL = "*"  # mark of a row that rests on a model
+LEAST_RANKS = 64  # ranks up to which the table goes unless more are asked for
 
 
 class Row:

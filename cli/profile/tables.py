@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from ..common.text import bytes_text, count_text, heading, table
 from . import plots
 
-ROWS = 12  # of a long table; the JSON and the page have all
+ROWS = 12  # rows shown of a long table; the JSON and the page have all
 
 COLUMNS = ("calls", "handled", "bytes", "seconds", "waiting", "moving", "not handled")
 SAVING = ("collective", "handled", "covered", "seconds", "without huddle", "saved", "of it")

@@ -19,7 +19,7 @@ DIFFERENCES = (
     "data_ns",
     "reduce_ns",
 )  # differences of two times: small, and either time may be wrong
-RATIO = 1.15  # of two runs that agree
+RATIO = 1.15  # largest ratio of two runs that agree
 SLACK_NS, SLACK_OF_DIFFERENCES_NS = 1, 10
 
 

@@ -35,7 +35,7 @@ class Process:
     name: str
     state: str
     parent: int
-    started_s: float  # after the boot
+    started_s: float  # time after the boot
 
 
 def read(pid: int, name: str) -> str:
@@ -147,9 +147,7 @@ def owner(pid: Any) -> Any:
 def kernel_function(pid: int) -> str:
     """Returns where a sleeping process waits in the kernel, "" if the kernel does not tell."""
     text = read(pid, "wchan").strip("\0\n ")
-    return (
-        text.partition(".")[0] if text != "0" else ""
-    )  # without what a compiler has added to the name
+    return text.partition(".")[0] if text != "0" else ""  # the name without a compiler's suffix
 
 
 def state_of(pid: int) -> str | None:

@@ -31,7 +31,7 @@ def series(root):
 
 def captioned(root):
     """Yields the pictures of pages, with the captions that the pages give them."""
-    for path in sorted([*(root / "docs").glob("*.md"), *(root / "lab/docs").glob("*.md")]):
+    for path in sorted((root / "docs").glob("*.md")):
         text = path.read_text(encoding="utf-8")
         title = text.split("\n", 1)[0].lstrip("# ")
         found = re.findall(r"^!\[(.+?)\]\((figures/[^)]+)\)", text, re.MULTILINE)

@@ -26,7 +26,7 @@ fix 1 all nve
 thermo 10
 run {steps}
 """
-CELLS = 10  # along an edge; 4 atoms in each
+CELLS = 10  # cells along an edge, with 4 atoms in each
 THERMO = re.compile(
     r"^Step Temp E_pair E_mol TotEng Press *\n((?: +[-\d.e+]+)+ *\n)+", re.MULTILINE
 )

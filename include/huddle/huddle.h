@@ -53,10 +53,11 @@ typedef struct hud_team hud_team;
 
 /* The host of a context.  All zero is valid: no MPI, one thread, no progress function. */
 struct hud_host {
-    const char *name;           /* the MPI's name ("Open MPI 4.1.4"), or NULL: "no MPI" */
-    int world_rank, world_size; /* in the job; size 0: unknown, each context prints its lines */
-    int local_ranks; /* ranks of the job on this node; 0 (unknown) means the team's size */
-    int threads;     /* nonzero if several threads may call at once */
+    const char *name; /* the MPI's name ("Open MPI 4.1.4"), or NULL: "no MPI" */
+    int world_rank;   /* rank in the job */
+    int world_size;   /* ranks of the job; 0 (unknown): each context prints its lines */
+    int local_ranks;  /* ranks of the job on this node; 0 (unknown) means the team's size */
+    int threads;      /* nonzero if several threads may call at once */
     void (*progress)(void *arg); /* called from time to time in every wait (MPI's progress rule); or
                                     NULL */
     void *arg;                   /* argument of the callbacks */
@@ -203,8 +204,8 @@ struct hud_op {
     int exact; /* nonzero if the order in which ranks are combined changes no bit of the result */
     void (*combine)(const struct hud_op *op, void *dst, const void *const *src, int sources,
                     size_t elements);
-    void *host;       /* for combine */
-    const char *name; /* for messages */
+    void *host;       /* argument of combine */
+    const char *name; /* name in messages */
 };
 
 /* Finds a predefined operation on a type.  Returns HUD_OK, or HUD_PASS if the type does not support
@@ -227,7 +228,7 @@ struct hud_view {
     size_t bytes; /* size of the type signature; the same on every rank */
     size_t (*pack)(const struct hud_view *view, void *dst, size_t offset_bytes, size_t max_bytes);
     void (*unpack)(const struct hud_view *view, const void *src, size_t offset_bytes, size_t bytes);
-    void *host; /* for pack and unpack */
+    void *host; /* argument of pack and unpack */
 };
 
 /* Waits until every member has entered.  Returns HUD_OK, HUD_PASS or HUD_ERR_ARGUMENT; like every
@@ -313,7 +314,7 @@ struct hud_announced {
     int root;            /* -1 if there is none */
     size_t bytes;        /* size of the type signature; 0: not checked; HUD_ANY_BYTES: may differ */
     const char *detail;  /* also compared: the name of the reduction's operation; or NULL */
-    const char *unasked; /* if the host does not pass the call to huddle: the collective above that
+    const char *unasked; /* a call that the host does not pass to huddle: the collective above that
                             the call would be; NULL means `name` */
 };
 

@@ -13,7 +13,7 @@ extern "C" {
 /* Kinds of messages.  They never match other messages of the program or of the host. */
 enum hud_message_kind {
     HUD_MESSAGE_CALL,    /* a message of a collective */
-    HUD_MESSAGE_NETWORK, /* by which the network is measured */
+    HUD_MESSAGE_NETWORK, /* a message that measures the network */
     HUD_MESSAGE_END,     /* the sender makes no further calls on the team; never received */
     HUD_MESSAGE_KINDS
 };

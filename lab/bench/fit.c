@@ -231,7 +231,7 @@ static int measure(struct fork_rank *self, void *arg)
     if (!f.own)
         return 1;
     memset(f.own, 0, MAX_BYTES);
-    memset(f.shared->ring, 0, RING_BYTES); /* so that no first touch of a page is measured */
+    memset(f.shared->ring, 0, RING_BYTES); /* no first touch of a page is measured */
     double line = f.tree.ranks > 1 ? line_ns(&f) : 0;
     double notify_ns = median(&f, notify, NULL, true, NULL),
            enter_ns = median(&f, enter, NULL, false, NULL);

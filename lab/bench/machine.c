@@ -239,7 +239,7 @@ static void measure_numbers(const struct measured *on, const struct row *row, js
         }
 }
 
-static const char MEASURED[] = "measured: "; /* and ambiguous, if there is no word */
+static const char MEASURED[] = "measured: "; /* head of a note about a measured row */
 
 static void measure_words(const struct measured *on, json_t *found, json_t *unmeasured)
 {

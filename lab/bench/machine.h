@@ -38,7 +38,7 @@ measure_fn measure_cached, measure_nearest, measure_memory, measure_from_shared,
     measure_reduce;
 /* machine_together.c */
 measure_fn measure_node, measure_socket, measure_shared;
-measure_fn measure_streams; /* for a number of cores, instead of a class */
+measure_fn measure_streams; /* numbers of cores instead of classes */
 /* machine_caches.c */
 measure_word_fn measure_fill, measure_dirty, measure_share;
 /* machine_memory.c */

@@ -21,7 +21,7 @@ struct source {
     struct pinned_meeting meeting;
     size_t bytes, target_bytes;
     size_t after_bytes; /* written after the source, to remove the source from the nearest cache */
-    int passes;         /* over the same bytes */
+    int passes;         /* passes over the same bytes */
     bool flushed;       /* the source is flushed to memory first */
     double gbps[PINNED_ROUNDS];
     unsigned char *from;

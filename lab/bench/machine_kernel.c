@@ -16,7 +16,7 @@
 
 enum { CALL_ROUNDS = 500 };
 
-static unsigned char *exposed; /* at the same address in the child */
+static unsigned char *exposed; /* memory at the same address in the child */
 
 static double read_child(pid_t child, unsigned char *to, size_t bytes)
 {
@@ -102,7 +102,7 @@ struct readers {
     size_t bytes;
     pid_t owner;
     double when_ns, end_ns[READERS_MAX];
-    double ns[CALL_ROUNDS]; /* until the last reader has its bytes; negative: refused */
+    double ns[CALL_ROUNDS]; /* time until the last reader has its bytes; negative: refused */
 };
 
 static double last_of(const struct readers *s)
@@ -125,7 +125,7 @@ static int body_read(struct fork_rank *self, void *arg)
     if (!to)
         return 1;
     for (int r = 0; r < s->rounds; r++) {
-        memset(self->rank == 0 ? exposed : to, r, s->bytes); /* on its own pages */
+        memset(self->rank == 0 ? exposed : to, r, s->bytes); /* each process has pages of its own */
         if (self->rank == 0)
             s->owner = getpid();
         pinned_meet(&s->meeting);
@@ -192,7 +192,7 @@ double measure_other(const struct measured *on, int class, char note[MACHINE_NOT
 double measure_process(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     int readers = on->m->cores <= READERS_MAX ? on->m->cores - 1 : READERS_MAX - 1;
-    size_t bytes = 2 * measured_share(on); /* so many that the time of the call itself hardly
+    size_t bytes = 2 * measured_share(on); /* a number for which the time of the call itself hardly
                                               counts */
 
     (void)class;

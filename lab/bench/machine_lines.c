@@ -302,8 +302,7 @@ static void body_readers(void *arg, int thread)
     for (uint64_t round = 0; round < PINNED_ROUNDS; round++) {
         pinned_meet(&r->meeting);
         if (thread == 0) {
-            for (double begin = pinned_ns(); pinned_ns() < begin + 2000;) /* until all are
-                                                                             polling */
+            for (double begin = pinned_ns(); pinned_ns() < begin + 2000;) /* all poll then */
                 pinned_pause();
             atomic_store_explicit(&r->line->value, round + 1, memory_order_release);
         } else {

@@ -19,10 +19,10 @@ enum {
 struct scan {
     struct pinned_meeting meeting;
     unsigned char *first;
-    _Atomic uint64_t *word[SCAN]; /* in the order of use, because computing addresses by many
+    _Atomic uint64_t *word[SCAN]; /* the order is that of use, because computing addresses by many
                                      instructions would keep later loads out of the core's window */
     double (*use)(const struct scan *s, int lines, uint64_t value);
-    double ns[ROUNDS]; /* per line */
+    double ns[ROUNDS]; /* time per line */
 };
 
 static void find_words(struct scan *s)

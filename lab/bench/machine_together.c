@@ -11,7 +11,7 @@
 
 struct readers {
     struct pinned_meeting meeting;
-    size_t bytes; /* that each thread reads */
+    size_t bytes; /* bytes that each thread reads */
     bool flushed;
     int *toucher; /* [threads] the thread that first touches a thread's buffer */
     struct {

@@ -26,7 +26,7 @@
 #include <time.h>
 
 enum { TAG = 1 };
-#define HEAD_START_S 1e-3 /* until all ranks know the start time */
+#define HEAD_START_S 1e-3 /* time until all ranks know the start time */
 
 struct point {
     struct shape_tree tree;

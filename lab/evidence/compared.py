@@ -18,7 +18,7 @@ import peers
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs/compared.md"
-MACHINES = {  # by the ends of file names
+MACHINES = {  # keys: ends of file names
     "-16-cores": "16 cores of a Xeon",
     "": "4 cores of an EPYC",
     "-2-cores": "2 cores of a Xeon",
@@ -191,7 +191,7 @@ def of_teams():
     }
     more = [
         us["huddle", figure] - us["without", figure] - us["allgathers", figure]
-        for figure in ("first", "median")  # of a process's first team, and of later teams
+        for figure in ("first", "median")  # a process's first team, and later teams
     ]
     text = (
         "the first call on a communicator of 8 ranks on two cores takes at most 1 ms longer than"

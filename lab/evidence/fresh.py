@@ -21,7 +21,7 @@ from collections import defaultdict
 
 import peers
 
-CLASSES = ("nearest", "near", "far")  # of line transfers: below 40 ns, below 150 ns, beyond
+CLASSES = ("nearest", "near", "far")  # line transfers below 40 ns, below 150 ns, beyond
 COLUMNS = "collective,parameter,class,bytes,value,mean_us,median_us,min_us,max_us,launches"
 
 

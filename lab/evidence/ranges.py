@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 import series
 
 RANGE = series.HERE / "range.csv"
-FACTORS = {"1/3": 1 / 3, "1": 1.0, "3": 3.0}  # of gap_ns, and of serve_ns
+FACTORS = {"1/3": 1 / 3, "1": 1.0, "3": 3.0}  # factors of gap_ns and of serve_ns
 COLUMNS = "collective,ranks,regime,bytes,algorithm,gap,serve,us,machine".split(",")
 OPTIONS = {regime: option for option, regime in series.MAPS.items()}
 

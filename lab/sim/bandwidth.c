@@ -25,7 +25,7 @@ struct class
     struct flow *heap; /* flows, lowest mark first */
     int count, room;
     double served, rate; /* bytes and bytes per ns of one flow */
-    bool held;           /* while rates are computed: the rate is final */
+    bool held;           /* the rate is final, while rates are computed */
 };
 
 struct resource {
@@ -33,8 +33,8 @@ struct resource {
     /* Total rate of 1..max flows.  NULL if only the capacity limits them. */
     const double *of_flows;
     int max;
-    int flows;     /* while rates are computed: flows of all classes */
-    double taken;  /* while rates are computed: rate of the held classes */
+    int flows;     /* flows of all classes, while rates are computed */
+    double taken;  /* rate of the held classes, while rates are computed */
     double weight; /* total weight of the other classes */
 };
 

@@ -39,8 +39,8 @@ struct sim_part {
 
 /* What a rank has of time. */
 struct sim_timed {
-    int node;                /* on which it is, */
-    int core;                /* to which of its cores it is bound */
+    int node;                /* its node */
+    int core;                /* its core */
     double now_ns;           /* its time */
     struct sim_step step;    /* what it does now */
     struct sim_fetch adding; /* fetch of the line of its addition */
@@ -48,7 +48,7 @@ struct sim_timed {
 
 struct sim_clock {
     const struct sim_machine *machine;
-    struct sim_timing timing; /* as it was asked for */
+    struct sim_timing timing; /* the request's */
     struct sim_timed *rank;   /* [ranks] */
     struct sim_part *part;    /* [parts] */
     int parts;

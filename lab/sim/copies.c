@@ -287,7 +287,7 @@ double hud_copies_alone(const struct sim_copies *c, int core, const struct copie
 
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns)
 {
-    const struct flow_path wait = { .max_gbps = 1 }; /* at 1 GB/s, a byte takes 1 ns */
+    const struct flow_path wait = { .max_gbps = 1 }; /* a byte takes 1 ns at 1 GB/s */
     struct job *job = &c->jobs[core];
 
     job->call = *call;

@@ -59,7 +59,7 @@ struct copies_call {
     uintptr_t from[MEM_SOURCES], to[COPIES_TO];
     int froms, tos;
     size_t bytes;
-    int process; /* for COPIES_KERNEL, the core of the other process */
+    int process; /* the core of the other process, for COPIES_KERNEL */
 };
 
 struct sim_copies;

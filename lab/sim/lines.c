@@ -83,9 +83,9 @@ static double cross_ns(const struct sim_lines *all, const struct sim_line *line,
 /* The times for a core to own a line alone, which are all 0 if it does already. */
 struct taking {
     bool asks;        /* whether it asks the home */
-    double asked_ns;  /* until the line has come */
-    double own_ns;    /* until the core has it alone */
-    double revoke_ns; /* until a stored value can be seen */
+    double asked_ns;  /* time until the line has come */
+    double own_ns;    /* time until the core has it alone */
+    double revoke_ns; /* time until a stored value can be seen */
     double gap_ns;    /* time between two such uses */
 };
 

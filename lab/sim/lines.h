@@ -97,7 +97,7 @@ enum sim_use { LINES_LOAD, LINES_STORE, LINES_ADD, LINES_CLAIM };
 /* A core's use of a line. */
 struct sim_fetch {
     enum sim_use use;
-    double begin_ns, end_ns; /* while the line is on its way, unless from is -1 */
+    double begin_ns, end_ns; /* time for which the line is on its way, unless from is -1 */
     int from;                /* the core that the line comes from; -1 if none */
     int agent;               /* agent of the line's home that it asks; -1 if none */
     bool shared;             /* whether it comes from the copy of this core's unit */

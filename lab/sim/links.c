@@ -16,9 +16,9 @@ struct sim_links {
     int count, room;
     struct sim_link *link;
     double *agent_free_ns;                /* [nodes * agents] */
-    int agents;                           /* per node */
+    int agents;                           /* number per node */
     double now_ns;                        /* time of the latest crossing */
-    unsigned long lines[MACHINE_CLASSES]; /* that came from a core of this class */
+    unsigned long lines[MACHINE_CLASSES]; /* lines that came from a core of this class */
 };
 
 static void add(struct sim_links *all, double gbps, int class, int from, int to)

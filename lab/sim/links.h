@@ -28,7 +28,7 @@ struct sim_link {
     int class;    /* class of the units that it belongs to; -1 between two sockets */
     int from, to; /* units; equal for a unit's mesh, LINKS_OUTSIDE for a port */
     double gbps, free_ns;
-    double bytes; /* that have crossed it */
+    double bytes; /* bytes that have crossed it */
 };
 
 struct sim_links;

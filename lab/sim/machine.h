@@ -32,7 +32,7 @@ enum {
 struct machine_lines {
     double size_bytes;
     double hit_ns;        /* a load of a line in the core's own cache */
-    double post_ns;       /* for a core to pass a store to its store buffer */
+    double post_ns;       /* time for a core to pass a store to its store buffer */
     double store_entries; /* length of that buffer; 0 if it is unlimited */
     double add_ns;        /* an atomic operation on a line that the core owns */
     /* An atomic operation on a line that a core of this class owns.  0 means transfer_ns +
@@ -62,7 +62,7 @@ struct machine_lines {
      * MACHINE_UNSHARED. */
     int share;
     double home_agents;  /* agents of each NUMA node, assigned to lines in turn; 0 means 1 */
-    double home_busy_ns; /* for which a request for a line occupies its agent */
+    double home_busy_ns; /* time for which a request for a line occupies its agent */
 };
 
 /* The links that line transfers and bytes cross. */
@@ -136,7 +136,7 @@ struct machine_reduce {
 /* The network between nodes that are each such a machine; see ports.h. */
 struct machine_network {
     double latency_ns; /* time of a message without bytes; 0 if unknown */
-    double message_ns; /* for which such a message occupies a port */
+    double message_ns; /* time for which such a message occupies a port */
     double gbps;       /* each way; 0 means no limit */
 };
 

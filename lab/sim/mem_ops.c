@@ -7,7 +7,7 @@
 
 struct operand {
     const struct mem_span *span;
-    struct sim_spot spot; /* for shared memory */
+    struct sim_spot spot; /* the place of shared memory */
     size_t beside;        /* number of the first bytes, which share lines with flags */
 };
 

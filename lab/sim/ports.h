@@ -19,7 +19,7 @@
 struct sim_ports;
 
 struct ports_message {
-    double left_ns; /* when its sender can reuse the bytes */
+    double left_ns; /* moment at which its sender can reuse the bytes */
     double arrives_ns;
 };
 

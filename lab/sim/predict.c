@@ -76,7 +76,7 @@ struct telling {
     const struct predict_ranks *ranks;
     struct shape_tree tree;
     double *edge_ns;       /* [ranks] */
-    struct holder *holder; /* by units that fetch a line once */
+    struct holder *holder; /* one per unit that fetches a line once */
 };
 
 static struct holder *holder_of(const struct telling *t, int rank)

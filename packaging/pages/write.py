@@ -88,7 +88,7 @@ def main(source, build, python, version, folder, md2man=""):
     sys.path[:0] = [python, os.path.join(build, venv)]
     out = pathlib.Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    for old in out.iterdir():  # of a command that is no longer there
+    for old in out.iterdir():  # pages of commands that are gone, too
         old.unlink()
     (out / COMPLETIONS["bash"]).touch()  # what the build waits for
     try:

@@ -37,10 +37,10 @@ struct coll {
     int root;
     uint64_t op; /* number of the operation (1, 2, 3, ...) of this slot in this team's lease; the
                     same on every rank */
-    const struct shape_groups *groups; /* which ranks share which levels of the memory hierarchy */
+    const struct shape_groups *groups; /* the ranks by shared levels of the memory hierarchy */
     const long *param;                 /* values, in the order of the algorithm's table of
                                           parameters */
-    const struct alg_place *place;     /* where the algorithm's memory is in each slice */
+    const struct alg_place *place;     /* place of the algorithm's memory in each slice */
     const struct alg *alg;             /* the algorithm that runs */
     size_t cache_bytes; /* each rank's share of the largest cache that ranks share; the same on
                            every rank; 0: unknown */
@@ -107,7 +107,7 @@ struct alg_family {
 
 struct alg {
     const char *coll, *name, *doc, *source;
-    bool baseline; /* for comparison only: it is in no row of the built-in table, and `huddle
+    bool baseline; /* kept for comparison: it is in no row of the built-in table, and `huddle
                       tune` chooses it only on request; its doc begins with "baseline: " */
     bool sends;    /* each post represents the send or the receive of an MPI message: a simulator
                       adds the MPI's own work there */

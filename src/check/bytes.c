@@ -9,7 +9,7 @@
 struct sim_range {
     size_t first, end;
     struct sim_event write;  /* rank -1 before the first write */
-    struct sim_event *reads; /* since that write, one per rank */
+    struct sim_event *reads; /* reads since that write, one per rank */
     int count, room;
 };
 

@@ -16,7 +16,7 @@ struct sim_rank;
 struct sim_post {
     uint64_t value;
     struct sim_event by;
-    bool add;                   /* by mem_add; the flag itself orders additions among each other */
+    bool add;                   /* an addition; the flag itself orders additions among each other */
     struct sim_order *released; /* vector clock that its reader acquires; NULL if none */
     unsigned hops;              /* hops of its poster at that time */
     /* Times at which the post was made and becomes visible; used only with a clock. */

@@ -19,7 +19,7 @@ struct sim_end {
     unsigned char *carried;     /* copy of the sent bytes, once the sender is complete */
     bool taken;                 /* the other end has the bytes */
     uint64_t delay;
-    struct sim_passage passage; /* with a model of time */
+    struct sim_passage passage; /* state of the model of time */
     struct sim_event by;
     bool waited; /* its owner is blocked until it changes */
 };

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static struct sim *running; /* for the signal handler */
+static struct sim *running; /* the run that the signal handler ends */
 
 static size_t arenas_bytes(const struct sim *s)
 {

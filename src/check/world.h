@@ -59,7 +59,7 @@ struct sim {
     void *arg;
     struct sim_rank *current;
     uint64_t random;
-    int starved;             /* for SIM_STARVE, the rank that starves */
+    int starved;             /* the rank that starves (SIM_STARVE) */
     unsigned long events;    /* calls of mem.h */
     unsigned long moves;     /* posts and other events that may end a wait */
     int done;                /* ranks that have ended */
@@ -74,7 +74,7 @@ struct mem {
     struct sim *s;
     struct sim_team *team;
     struct sim_rank *self;
-    int rank;               /* in the team */
+    int rank;               /* number in the team */
     struct alg_place place; /* place of the running algorithm */
     const struct alg *alg;  /* the running algorithm, or NULL */
     unsigned long calls;    /* collectives entered */
@@ -95,7 +95,7 @@ struct sim_team {
     int size;
     struct mem *mem; /* [size] */
     size_t offset_bytes, bytes;
-    struct sim_team *whole; /* for a node's team, the team of all ranks of its span; else NULL */
+    struct sim_team *whole; /* the team of all ranks of the span, for a node's team; else NULL */
     /* [calls][size] the member's time, on its own vector clock, at which it entered the call; 0
      * before. */
     uint32_t *entry;

@@ -87,7 +87,7 @@ struct coll_meaning {
 };
 
 struct hud_collective {
-    const char *name;     /* as in alg.def, in settings, in statistics */
+    const char *name;     /* name in alg.def, in settings, in statistics */
     const char *mpi_name; /* "MPI_Bcast" */
     const char *also;     /* another MPI collective that it serves, in lower case, or NULL */
     const char *doc;      /* "broadcasts" */

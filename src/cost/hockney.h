@@ -27,8 +27,8 @@
 #define HUD_COST_HOCKNEY_H
 
 struct cost_hockney {
-    double alpha_ns; /* per message, of any length */
-    double beta_ns;  /* per byte */
+    double alpha_ns; /* time per message, of any length */
+    double beta_ns;  /* time per byte */
 };
 
 enum cost_tree {
@@ -38,7 +38,7 @@ enum cost_tree {
     COST_CHAIN,
     COST_BINARY_PIPELINED,
     COST_BINOMIAL_PIPELINED,
-    COST_BINOMIAL_PRINTED, /* as published in the paper, for comparison */
+    COST_BINOMIAL_PRINTED, /* the paper's published form, for comparison */
     COST_TREES
 };
 

@@ -159,7 +159,7 @@ double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double
 
 bool hud_cost_ring_fills(const struct cost_network *c, int nodes, double bytes)
 {
-    const double memory_ns = .1, much = 8; /* per byte copied; factor: both are assumed */
+    const double memory_ns = .1, much = 8; /* time per byte copied; factor: both are assumed */
     double message = fmin((double)COST_RING_BYTES / (nodes + COST_RING_MORE), bytes / nodes);
 
     return bytes > COST_RING_BYTES / 2.0 && message * c->beta_ns >= c->alpha_ns &&

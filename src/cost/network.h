@@ -39,7 +39,7 @@ enum { COST_NETWORK_MIN_BYTES = 4 << 10 };
 
 struct cost_network {
     double alpha_ns;    /* latency of a message; 0: the network is unknown */
-    double beta_ns;     /* per byte */
+    double beta_ns;     /* time per byte */
     double overhead_ns; /* time of each further message, when several are in flight */
     double send_ns;     /* time to start a message */
 };

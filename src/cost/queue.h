@@ -48,7 +48,7 @@ double hud_cost_queue_fragment(const struct cost_queue *c, double queue_bytes);
 /* Returns b of the queue whose best fragment is f: s = f t / t_w buffers. */
 double hud_cost_queue_bytes(const struct cost_queue *c, double fragment_bytes);
 
-double hud_cost_queue_pages(double bytes, double page_bytes); /* in whole pages, at least one */
+double hud_cost_queue_pages(double bytes, double page_bytes); /* whole pages, at least one */
 
 /* Input of the rules for choosing.  Unknown values are 0; the result has no zeros.  The message is
  * the longest that should fit into the queue, if known. */

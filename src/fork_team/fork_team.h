@@ -41,7 +41,7 @@ struct fork_rank {
     FILE *out; /* output to the starting process, or NULL */
     hud_context *context;
     hud_team *team; /* made by fork_team_join() */
-    bool failed;    /* by fork_team_fail() */
+    bool failed;    /* fork_team_fail() was called */
     struct fork_board *board;
 };
 

@@ -180,7 +180,7 @@ static void listen_to_signals(void)
     sigprocmask(SIG_BLOCK, &all, &before_mask);
     for (int i = 0; i < SIGNALS; i++) {
         sigaction(numbers[i], NULL, &before[i]);
-        if (numbers[i] == SIGCHLD) /* if SIGCHLD is ignored, a child has no status */
+        if (numbers[i] == SIGCHLD) /* a child has no status if SIGCHLD is ignored */
             sigaction(numbers[i], &usual, NULL);
         else if (is_commands(numbers[i]) || before[i].sa_handler != SIG_IGN)
             sigaction(numbers[i], &passing, NULL);

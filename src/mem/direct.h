@@ -26,9 +26,9 @@ struct mem_reach {
 
 /* A member's process, from or to which the kernel copies. */
 struct mem_peer {
-    int pid;           /* in this process's PID namespace */
+    int pid;           /* number in this process's PID namespace */
     uint64_t arena;    /* address where that process maps its own arena */
-    int64_t proven_ns; /* when the process last proved that it maps the memory; 0: never */
+    int64_t proven_ns; /* time of the last proof that the process maps the memory; 0: none */
 };
 
 /* Copies bytes from or to another rank's memory, and returns how many have moved.  The result is

@@ -86,7 +86,7 @@ struct lines_places {
 struct lines_cell {
     struct lines_sample in[LINES_WAYS], out[LINES_WAYS];
     struct lines_places places;
-    struct lines_known known[LINES_PLACES]; /* by place */
+    struct lines_known known[LINES_PLACES]; /* one per place */
     uint64_t ins, outs;                     /* number of copies so far */
     const char *first;        /* destination of the first copy in with the present way */
     unsigned since;           /* number of copies in since then */

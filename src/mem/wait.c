@@ -48,18 +48,18 @@
 enum { POLLS_PER_TURN = 64, TURNS_PER_PROGRESS = 8 };
 
 enum {
-    SHORT_NS = 20000,         /* about the cost of a sleep and a wake */
+    SHORT_NS = 20000,         /* approximate cost of a sleep and a wake */
     START_NS = 200000,        /* time awake before anything is learned */
     LONG_NS = 1000000,        /* a wake does not lengthen such a wait by much */
     TURN_NS = 500000,         /* other waiting ranks give the processor back sooner */
     LOSSES_MAX = 4,           /* the rank does not yield for at most 4^LOSSES_MAX times what was
-                                 lost, */
-    BUSY_MAX_NS = 1000000000, /* and at most this long */
+                                 lost */
+    BUSY_MAX_NS = 1000000000, /* longest such time */
     STOP_NS = 100000000,      /* not a lost processor: the whole program, or machine, was stopped */
-    SHARED_NS = 5000,         /* in a longer yield, another process ran */
-    WAITS_PER_YIELD = 16,     /* while sleeping, the rank learns nothing about yields */
+    SHARED_NS = 5000,         /* another process ran in a longer yield */
+    WAITS_PER_YIELD = 16,     /* a rank that sleeps learns nothing about yields */
     TRIED = 8,                /* waits longer than SHORT_NS that a trial takes, */
-    PAUSES = 7,               /* and at most TRIED << PAUSES of them from a trial to the next */
+    PAUSES = 7,               /* at most TRIED << PAUSES of them from a trial to the next */
     LEARN = 4                 /* a new value counts for 1 / LEARN */
 };
 

@@ -15,7 +15,7 @@ struct mem_wait {
     int line;
     int64_t begin_ns, now_ns; /* CLOCK_MONOTONIC */
     unsigned observed;        /* calls of the observer so far, including this one */
-    void *state;              /* for the observer; NULL at first */
+    void *state;              /* the observer's; NULL at first */
     int64_t due_ns;           /* time of the next call of the observer */
     unsigned turns;           /* number of turns so far */
 };
@@ -31,7 +31,7 @@ enum { MEM_WATCH_NS = 50000000 };
  * at first. */
 struct mem_habit {
     int64_t awake_ns;      /* how long to stay awake in a wait; 0: nothing learned yet */
-    int64_t busy_until_ns; /* until then, the processor would not come back soon after a yield */
+    int64_t busy_until_ns; /* end of the time in which a yield would lose the processor for long */
     unsigned losses;       /* number of times in a row that the processor was lost */
     int64_t yield_ns;      /* recent mean duration of a yield */
     unsigned slept;        /* waits since the last wait that yielded, where the processor is

@@ -21,7 +21,7 @@ struct net {
     int64_t max_wait_ns;                /* a wait that lasts longer fails; 0: no limit */
     bool gave_up;                       /* a rank of another node makes no further calls */
     void (*leave)(int status);          /* leaves the call, and does not return */
-    uint64_t sent_messages, sent_bytes; /* so far */
+    uint64_t sent_messages, sent_bytes; /* numbers so far */
 };
 
 /* Starts a message.  hud_net_wait() waits until the message is complete (net.c). */

@@ -44,7 +44,7 @@ struct call_queue {
     const struct calls_out *ender;  /* the thread that is calling over() of a call, or NULL */
     uint64_t pass;                  /* number of the last pass over all queues that advanced this
                                       queue */
-    struct call_queue *prev, *next; /* in the list of queues with calls */
+    struct call_queue *prev, *next; /* neighbours in the list of queues with calls */
     struct mem_policy *policy;      /* policy of the waits of its calls, or NULL */
     unsigned polls; /* polls of the policy, if a thread may block in a wait of a call */
     /* Returns the call before a call that ends now, without its turn and without running, or

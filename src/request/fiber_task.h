@@ -19,7 +19,7 @@ struct fiber_task;
 typedef void fiber_job(struct fiber_task *self, void *arg);
 
 struct fiber_task {
-    struct fiber_task *next; /* in a list of the fiber's owner */
+    struct fiber_task *next; /* next one in a list of the fiber's owner */
     fiber_job *job;          /* NULL if there is none, or if it is done */
     void *arg;
     /* Set while the fiber is suspended in its job; exactly one of these: */

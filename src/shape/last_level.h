@@ -53,7 +53,7 @@ static inline int last_level_released(const struct shape_groups *g, const struct
         int count;
         const int *members = shape_members(g, level, rank, &count);
         if (members[0] != rank)
-            continue; /* at this level, the rank is itself released */
+            continue; /* the rank is itself released at this level */
         if (i < count - 1)
             return members[i + 1];
         i -= count - 1;

@@ -27,7 +27,7 @@ struct pieces {
 struct pieces_place {
     uint64_t at;                  /* position: number of fragments since the window began */
     int owner;                    /* first owner with a piece */
-    size_t start_bytes;           /* where the slice of that owner begins */
+    size_t start_bytes;           /* begin of that owner's slice */
     size_t done_bytes, max_bytes; /* bytes of each slice already done; bytes of the longest slice */
 };
 

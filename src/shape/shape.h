@@ -122,7 +122,7 @@ enum shape_kind {
     SHAPE_BALANCED, /* k-ary; each subtree is a run of consecutive ranks, and their sizes differ
                        by at most one */
     SHAPE_KNOMIAL,  /* k-nomial: binomial for k = 2 */
-    SHAPE_GROUPED,  /* by the groups: in each group, the root, or the member that leads to the
+    SHAPE_GROUPED,  /* a tree of groups: in each group, the root, or the member that leads to the
                        root, or else the leader tells the other members */
     SHAPE_NESTED,   /* the same, but each group is a balanced k-ary tree below that member */
     /* Two levels.  Each lowest group is a balanced k-ary tree below its leader (or below the root,
@@ -150,7 +150,7 @@ struct shape_tree {
     enum shape_kind kind;
     int degree; /* k of k-ary, balanced, k-nomial, nested, leaders; >= 1, k-nomial >= 2 */
     int ranks, root;
-    const struct shape_groups *groups; /* for kinds by groups */
+    const struct shape_groups *groups; /* groups of kinds by groups */
 };
 
 /* Returns the parent of a rank, and -1 for the root. */

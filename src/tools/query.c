@@ -87,8 +87,8 @@ static int describe(struct fork_rank *self, void *arg)
         handled = exercise(self->team, self, &calls);
     if (handled >= 0)
         hud_team_json(self->team, &json);
-    fork_team_leave(self); /* after all ranks have described their teams, and before a rank waits
-                              for a reader of its pipe */
+    fork_team_leave(self); /* all ranks have described their teams; later a rank may
+                              wait for a reader of its pipe */
     if (!json)
         return 1;
     fprintf(self->out, "{\"rank\": %d, \"cpu\": %d, \"calls\": %d, \"handled\": %d, \"team\": %s}",

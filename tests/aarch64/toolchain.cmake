@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# CMake's toolchain file of the build for aarch64: compiler, emulator and libraries as fetch.sh has unpacked them into HUD_AARCH64 (in the environment).
+# CMake's toolchain file of the build for aarch64: compiler, emulator and libraries as fetch.sh has
+# unpacked them into HUD_AARCH64 (in the environment).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(root $ENV{HUD_AARCH64})
@@ -15,4 +16,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${root}/sysroot)
-set(ENV{PKG_CONFIG_LIBDIR} ${root}/sysroot/usr/lib/aarch64-linux-gnu/pkgconfig:${root}/sysroot/usr/share/pkgconfig)
+set(ENV{PKG_CONFIG_LIBDIR}
+    ${root}/sysroot/usr/lib/aarch64-linux-gnu/pkgconfig:${root}/sysroot/usr/share/pkgconfig)

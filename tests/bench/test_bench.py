@@ -443,7 +443,7 @@ class Command(unittest.TestCase):
         if "no figure is shown" in answer.stderr:
             self.skipTest("the processors moved during each figure")
         self.assertEqual(0, answer.returncode, answer.stderr)
-        self.assertRegex(answer.stdout, r"same MPI, worst\n  (barrier|bcast|all) ")
+        self.assertRegex(answer.stdout, r"same MPI, by\n  (barrier|bcast|all) ")
 
     def test_what_cannot_be_compared_is_one_line(self):
         for words, said in (

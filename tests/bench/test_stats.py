@@ -135,9 +135,9 @@ class Ratios(unittest.TestCase):
             (11, 2, "fast"),
             (found[0].cells["bare"].median_ns, found[0].cells["bare"].launches, found[0].best),
         )
-        self.assertIn(
-            "of the bare speed",
-            " ".join(tables.bare_lines([found[0]._replace(collective="barrier")])),
+        self.assertEqual(
+            ["huddle, 2 ranks, near, compared with the bare forms: 7.27x slower with barriers"],
+            tables.bare_lines([found[0]._replace(collective="barrier")]),
         )
 
 
@@ -153,6 +153,14 @@ class Bootstrap(unittest.TestCase):
                 ):
                     self.assertEqual((None, None), ratio[1:])
                     self.assertFalse(chart.significant(ratio._replace(value=0.5)))
+
+    def test_the_plot_has_gains(self):
+        found, _ = rows([figure("fast", 500), figure("huddle", 250)])
+        [(at, gain)] = chart.best_gains(found)
+        self.assertEqual((0, 2.0, None), (at, gain.value, gain.low))
+        gain = chart.inverse(stats.Ratio(0.5, 0.4, 0.8))
+        self.assertEqual((2.0, 1.25, 2.5), gain)
+        self.assertTrue(chart.significant(gain))
 
     def test_the_fewest_cover_nearly_what_is_said(self):
         """Checks that the extremes of 5 contain the median with a probability of 1 - 2 / 2^5."""

@@ -3,11 +3,14 @@
 A comment above a function of C, and the docstring of a function of Python, begins with a verb in
 the third person ("Returns", "Waits").  A comment above a function of C has few words that stand for
 another one.  A comment above or behind a field or a statement is no mere genitive ("of a core"): it
-names the thing first.
+names the thing first.  In NOUN_FIRST a comment behind code begins with no preposition or
+conjunction at all ("for messages", "until all are polling").
 """
 
 import ast
+import io
 import re
+import tokenize
 
 import tree
 
@@ -29,6 +32,16 @@ GENITIVE = re.compile(
     r"(?P<code>.*?)/\* (?:of|from|between|within|into|out of|whose|for (?:who|what))\b",
     re.IGNORECASE,
 )
+NOUN_FIRST = re.compile(
+    r"(?:bench|lab(?!/tests)|include|cli|examples|packaging|src(?!/core/(?:call|job|plan|span)/))/"
+)
+FRAGMENT = re.compile(
+    r"(?:of|from|between|within|in|into|out|on|at(?! (?:most|least))|by|to|for|with|without|per"
+    r"|about|along|behind|next to|like|as|so|that|which|who|whose|if|unless|because|since|while"
+    r"|until|before|after|when|where|during|and|or)\b",
+    re.IGNORECASE,
+)
+BEHIND = re.compile(r"\s*(?![\s*]|/\*).*?/\* ?(?P<words>.*)")
 DECLARATION_LINES = 8
 FUNCTION = re.compile(
     r"(?!typedef\b|extern const\b|ALG_DEFINE\b)"
@@ -86,7 +99,32 @@ def check_text(path, text):
         if found and line.startswith(" "):
             words = line[found.end("code") :].strip(" /*")
             complaints.append(f"{path}:{number}: begin with the thing: {words[:60]}")
-    return complaints
+    return complaints + fragments(
+        path,
+        (
+            (number, found["words"].rstrip(" */"))
+            for number, line in enumerate(text.split("\n"), 1)
+            if (found := BEHIND.match(line))
+        ),
+    )
+
+
+def fragments(path, comments):
+    """Returns complaints about comments behind code, (line, words), that name no thing first."""
+    if not NOUN_FIRST.match(path):
+        return []
+    return [
+        f"{path}:{line}: begin behind code with a noun: {words[:60]}"
+        for line, words in comments
+        if FRAGMENT.match(words)
+    ]
+
+
+def behind_python(text):
+    """Yields (line, words) of each comment behind code."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and token.line[: token.start[1]].strip():
+            yield token.start[0], token.string.lstrip("#: ")
 
 
 def check_python(path, text):
@@ -100,7 +138,7 @@ def check_python(path, text):
         f"{path}:{function.lineno}: begin with a verb in the third person: {words[:60]}"
         for function in functions
         if (words := ast.get_docstring(function)) and not begins_with_a_verb(words)
-    ]
+    ] + fragments(path, behind_python(text))
 
 
 def check(root):

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! f08.f90 - nonblocking collectives by mpi_f08, whose routines without a choice buffer do not pass through C in MPICH.  The ranks come to
-! them at different moments of the set-up of a communicator.
+! f08.f90 - nonblocking collectives by mpi_f08, whose routines without a choice buffer do not pass
+! through C in MPICH.  The ranks come to them at different moments of the set-up of a communicator.
 
 program f08
   use mpi_f08
@@ -38,7 +38,8 @@ contains
     end if
   end subroutine
 
-  ! A first collective of a new communicator, and behind it another call.  One rank tests the first one meanwhile, the others do not.
+  ! A first collective of a new communicator, and behind it another call.  One rank tests the first
+  ! one meanwhile, the others do not.
   subroutine behind(turn, what)
     integer, intent(in) :: turn
     character(*), intent(in) :: what

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! fortran.f90 - reductions and an exchange from Fortran: its types, its truth values, a function of the program's own.
+! fortran.f90 - reductions and an exchange from Fortran: its types, its truth values, a function of
+! the program's own.
 
 subroutine add(in, inout, length, type)
   implicit none
@@ -55,7 +56,8 @@ contains
     call mpi_allreduce(small, small_sum, n, mpi_complex, mpi_sum, mpi_comm_world, error)
     call check(all(small_sum == [(cmplx(sum_of_ranks, i * ranks), i = 1, n)]), 'sum of complex')
     call mpi_allreduce(large, large_sum, n, mpi_double_complex, mpi_sum, mpi_comm_world, error)
-    call check(all(large_sum == [(dcmplx(i * ranks, sum_of_ranks), i = 1, n)]), 'sum of double complex')
+    call check(all(large_sum == [(dcmplx(i * ranks, sum_of_ranks), i = 1, n)]), &
+        'sum of double complex')
     call mpi_allreduce(ramp, most, n, mpi_double_precision, mpi_max, mpi_comm_world, error)
     call check(all(most == [(dble(ranks - 1 + i), i = 1, n)]), 'maximum of double precision')
     call mpi_allreduce(pair, best, 1, mpi_2integer, mpi_maxloc, mpi_comm_world, error)
@@ -87,7 +89,8 @@ contains
     call mpi_allreduce(mpi_in_place, mine, n, mpi_integer, op, mpi_comm_world, error)
     call check(all(mine == total), 'the same in place')
     call mpi_alltoall(mpi_in_place, 0, mpi_integer, mine, each, mpi_integer, mpi_comm_world, error)
-    total(1:each * ranks) = [((rank * each + mod(i, each) + 1) * sum_of_ranks, i = 0, each * ranks - 1)]
+    total(1:each * ranks) = &
+        [((rank * each + mod(i, each) + 1) * sum_of_ranks, i = 0, each * ranks - 1)]
     call check(all(mine(1:each * ranks) == total(1:each * ranks)), 'alltoall')
     call mpi_op_free(op, error)
   end subroutine

@@ -1,16 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# guest.sh [--setup | COMMAND...] - runs a command in an emulated machine with several NUMA nodes, which sees this one's files.
+# guest.sh [--setup | COMMAND...] - runs a command in an emulated machine with several NUMA nodes,
+# which sees this one's files.
 #
-# --setup, once, fetches a kernel and makes the guest's first file system; it needs qemu-system-x86, busybox-static, cpio and xz-utils.
-# COMMAND runs in the current directory, which is shared with the guest and can be written there; the exit status is its own. Variables:
-# HUD_GUEST_NODES (4) of HUD_GUEST_CPUS (2) processors each on two sockets, HUD_GUEST_GIB (2) of memory, HUD_GUEST_SECONDS (300) at
-# most. The guest's root is this machine's, under an overlay; /tmp, /run and /dev/shm are fresh. It is software emulation: for placement
-# and correctness, not for times.
+# --setup, once, fetches a kernel and makes the guest's first file system; it needs qemu-system-x86,
+# busybox-static, cpio and xz-utils. COMMAND runs in the current directory, which is shared with the
+# guest and can be written there; the exit status is its own. Variables: HUD_GUEST_NODES (4) of
+# HUD_GUEST_CPUS (2) processors each on two sockets, HUD_GUEST_GIB (2) of memory, HUD_GUEST_SECONDS
+# (300) at most. The guest's root is this machine's, under an overlay; /tmp, /run and /dev/shm are
+# fresh. It is software emulation: for placement and correctness, not for times.
 set -eu
 home=${HUD_GUEST_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/huddle-guest}
-nodes=${HUD_GUEST_NODES:-4} cpus=${HUD_GUEST_CPUS:-2} gib=${HUD_GUEST_GIB:-2} limit=${HUD_GUEST_SECONDS:-300}
-modules="virtio_pci 9pnet_virtio 9p overlay" # of the kernel, that it takes to see this machine's files
+nodes=${HUD_GUEST_NODES:-4} cpus=${HUD_GUEST_CPUS:-2} gib=${HUD_GUEST_GIB:-2}
+limit=${HUD_GUEST_SECONDS:-300}
+# Modules of the kernel with which the guest sees this machine's files.
+modules="virtio_pci 9pnet_virtio 9p overlay"
 
 fetch_kernel() {
     local name
@@ -22,11 +26,13 @@ fetch_kernel() {
     dpkg -x "$name"_*.deb "$home/kernel"
 }
 
-# ordered_modules FOLDER: files of the modules and what they depend on, in the order in which they are loaded.
+# ordered_modules FOLDER: files of the modules and what they depend on, in the order in which they
+# are loaded.
 ordered_modules() {
     local module line file seen=" "
     for module in $modules; do
-        line=$(awk -F: -v m="/$module.ko" 'substr($1, length($1) - length(m) + 1) == m { print $1 " " $2 }' "$1/modules.dep")
+        line=$(awk -F: -v m="/$module.ko" \
+            'substr($1, length($1) - length(m) + 1) == m { print $1 " " $2 }' "$1/modules.dep")
         for file in $(tr ' ' '\n' <<<"$line" | tac); do
             case "$seen" in *" $file "*) continue ;; esac
             seen="$seen$file "
@@ -37,7 +43,8 @@ ordered_modules() {
 
 first_program() {
     echo '#!/bin/busybox sh'
-    echo 'b=/bin/busybox; $b mount -t proc p /proc; $b mount -t sysfs s /sys; $b mount -t devtmpfs d /dev'
+    echo 'b=/bin/busybox; $b mount -t proc p /proc; $b mount -t sysfs s /sys'
+    echo '$b mount -t devtmpfs d /dev'
     for file in "$@"; do echo "\$b insmod /m/${file##*/}"; done
     cat <<'EOF'
 options=trans=virtio,version=9p2000.L,msize=524288
@@ -85,12 +92,13 @@ topology() {
     done
 }
 
-[[ $# -gt 0 ]] || { sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 2; }
+[[ $# -gt 0 ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 2; }
 [[ $1 != --setup ]] || { [[ -e $home/first.gz ]] || setup; exit; }
 [[ -e $home/first.gz ]] || { echo "guest.sh: run it with --setup first" >&2; exit 2; }
 
 {
-    echo 'export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp; cd /mnt/share'
+    echo 'export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp'
+    echo 'cd /mnt/share'
     printf '%q ' "$@"
 } >.guest-command
 rm -f .guest-status
@@ -98,8 +106,10 @@ trap 'rm -f .guest-command .guest-status' EXIT
 shared=security_model=none
 timeout "$limit" qemu-system-x86_64 -M q35 -accel tcg,thread=single -m "${gib}G" -cpu max \
     -smp "$((nodes * cpus)),sockets=2,dies=$((nodes / 2)),cores=$cpus,threads=1" $(topology) \
-    -nographic -no-reboot -nodefaults -serial stdio -kernel "$home"/kernel/boot/vmlinuz-* -initrd "$home/first.gz" \
+    -nographic -no-reboot -nodefaults -serial stdio -kernel "$home"/kernel/boot/vmlinuz-* \
+    -initrd "$home/first.gz" \
     -append "console=ttyS0 quiet panic=-1 numa_balancing=disable" \
-    -fsdev "local,id=fr,path=/,$shared,readonly=on,multidevs=remap" -device virtio-9p-pci,fsdev=fr,mount_tag=hostroot \
+    -fsdev "local,id=fr,path=/,$shared,readonly=on,multidevs=remap" \
+    -device virtio-9p-pci,fsdev=fr,mount_tag=hostroot \
     -fsdev "local,id=fs,path=$PWD,$shared" -device virtio-9p-pci,fsdev=fs,mount_tag=share </dev/null
 exit "$(cat .guest-status 2>/dev/null || echo 125)"

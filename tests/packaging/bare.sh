@@ -2,14 +2,17 @@
 # bare.sh - for debian.sh and elsewhere.sh: a bare system in a folder, and a script that runs there.
 
 debian_mirror() { # apt's
-    apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' | sed -n 's/ Debian Debian$//p' | head -n 1
+    apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(LABEL)' \
+        | sed -n 's/ Debian Debian$//p' | head -n 1
 }
 
-# make_bare FOLDER RELEASE MIRROR [MMDEBSTRAP'S WORDS...].  Status 77: the mirror cannot be reached, or does not have the release.
+# make_bare FOLDER RELEASE MIRROR [MMDEBSTRAP'S WORDS...].  Status 77: the mirror cannot be reached,
+# or does not have the release.
 make_bare() {
     made_in=$1 made_of=$2 made_from=$3
     shift 3
-    /usr/lib/apt/apt-helper download-file "${made_from%/}/dists/$made_of/Release" "$made_in.release" >/dev/null 2>&1 || return 77
+    /usr/lib/apt/apt-helper download-file "${made_from%/}/dists/$made_of/Release" \
+        "$made_in.release" >/dev/null 2>&1 || return 77
     rm -rf "$made_in" "$made_in.release"
     mmdebstrap --quiet --mode=root --variant=minbase "$@" "$made_of" "$made_in" "$made_from"
 }

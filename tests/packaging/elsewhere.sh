@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# elsewhere.sh WHEELS FOLDER RELEASE [MIRROR KEYRING] - installs the wheel in the folder WHEELS on a bare system of another release or
-# distribution, "trixie" say, and runs programs there under that system's Open MPI and MPICH.
+# elsewhere.sh WHEELS FOLDER RELEASE [MIRROR KEYRING] - installs the wheel in the folder WHEELS on a
+# bare system of another release or distribution, "trixie" say, and runs programs there under that
+# system's Open MPI and MPICH.
 #
-# Without MIRROR it is a Debian, from apt's mirror.  Exit status 77, with a line: not root, no such system can be had, or what it takes
-# is not installed (.ci/prepare.sh, HUD_PACKAGERS).
+# Without MIRROR it is a Debian, from apt's mirror.  Exit status 77, with a line: not root, no such
+# system can be had, or what it takes is not installed (.ci/prepare.sh, HUD_PACKAGERS).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/bare.sh"
@@ -27,6 +28,8 @@ bare=$(cd "$2" && pwd)/$release
 trap 'rm -rf "$bare"' EXIT
 
 make_bare "$bare" "$release" "$mirror" ${5+--keyring="$5"} --components="main${4+,universe}" \
-    --include=ca-certificates,gcc,libc6-dev,python3-venv,python3-click,python3-rich,openmpi-bin,libopenmpi-dev,mpich,libmpich-dev || fail "no bare $release from $mirror" $?
+    --include=ca-certificates,gcc,libc6-dev,python3-venv,python3-click,python3-rich \
+    --include=openmpi-bin,libopenmpi-dev,mpich,libmpich-dev \
+    || fail "no bare $release from $mirror" $?
 cp "$here/elsewhere-inside.sh" "$here/sums-inside.sh" "$here/../mpi/sums.c" "$wheel" "$bare/srv/"
 run_bare "$bare" elsewhere-inside.sh

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# laboratory.sh - for debian-inside.sh and rpm.sh: which files only the laboratory's package may have.
+# laboratory.sh - for debian-inside.sh and rpm.sh: which files only the laboratory's package may
+# have.
 
 of_the_laboratory() { # prints those of the paths on standard input
-    grep -E '/(lab|huddle-lab|evidence|machines|model|simulate|bench-fit|bench-machine)(/|$)' || true
+    grep -E '/(lab|huddle-lab|evidence|machines|model|simulate|bench-fit|bench-machine)(/|$)' \
+        || true
 }

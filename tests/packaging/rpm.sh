@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# rpm.sh FOLDER - builds the RPM packages, without and with the one for Open MPI, and runs huddle from their files.
+# rpm.sh FOLDER - builds the RPM packages, without and with the one for Open MPI, and runs huddle
+# from their files.
 #
-# It runs on Debian too, with the macros and folders of an RPM system given here; there, the names of the packages that are required are
-# not looked at.  Exit status 77, with a line: what it takes is not installed (.ci/prepare.sh, HUD_PACKAGERS).
+# It runs on Debian too, with the macros and folders of an RPM system given here; there, the names
+# of the packages that are required are not looked at.  Exit status 77, with a line: what it takes
+# is not installed (.ci/prepare.sh, HUD_PACKAGERS).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/laboratory.sh"
@@ -25,15 +27,19 @@ for mpi in mpich openmpi; do
     mkdir -p "$out/bin/$mpi"
     ln -sf "$(command -v mpicc.$mpi)" "$out/bin/$mpi/mpicc"
 done
-set -- --nodeps --define "debug_package %{nil}" --define "_libdir /usr/lib" --define "__python3 /usr/bin/python3" \
-    --define "mpich_bin $out/bin/mpich" --define "cmake cmake -S . -B made -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
--DCMAKE_INSTALL_LIBDIR=lib" --define "cmake_build cmake --build made" --define "cmake_install DESTDIR=%{buildroot} cmake --install made"
+set -- --nodeps --define "debug_package %{nil}" --define "_libdir /usr/lib" \
+    --define "__python3 /usr/bin/python3" \
+    --define "mpich_bin $out/bin/mpich" --define "cmake cmake -S . -B made \
+-DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib" \
+    --define "cmake_build cmake --build made" \
+    --define "cmake_install DESTDIR=%{buildroot} cmake --install made"
 sh "$here/../../packaging/rpm/build.sh" "$out/mpich" "$@"
 [ "$(ls "$out/mpich" | grep -c '\.rpm$')" = 5 ] || fail "not five packages without Open MPI"
 
 include=$(mpicc.openmpi --showme:incdirs | cut -d ' ' -f 1)
 series=$(mpicc.openmpi --showme:version | sed -n 's/.*Open MPI \([0-9]*\)\.\([0-9]*\).*/\1_\2/p')
-sh "$here/../../packaging/rpm/build.sh" "$out/openmpi" "$@" --with openmpi --define "openmpi_bin $out/bin/openmpi" \
+sh "$here/../../packaging/rpm/build.sh" "$out/openmpi" "$@" --with openmpi \
+    --define "openmpi_bin $out/bin/openmpi" \
     --define "openmpi_include $include" --define "openmpi_series $series"
 [ "$(ls "$out/openmpi" | grep -c '\.rpm$')" = 6 ] || fail "not six packages with Open MPI"
 
@@ -42,7 +48,8 @@ mkdir "$root"
 for package in "$out"/openmpi/*.rpm; do
     case $package in
     */huddle-lab-*) ;;
-    *) [ -z "$(rpm -qlp "$package" | of_the_laboratory)" ] || fail "$package has files of the laboratory" ;;
+    *) [ -z "$(rpm -qlp "$package" | of_the_laboratory)" ] \
+        || fail "$package has files of the laboratory" ;;
     esac
     (cd "$root" && rpm2cpio "$package" | cpio --quiet -id)
 done

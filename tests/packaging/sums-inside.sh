@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# sums-inside.sh - for debian-inside.sh and elsewhere-inside.sh: sums.c under the bare system's Open MPI and MPICH, every call handled.
+# sums-inside.sh - for debian-inside.sh and elsewhere-inside.sh: sums.c under the bare system's Open
+# MPI and MPICH, every call handled.
 for mpi in openmpi mpich; do
     mpicc.$mpi -O1 sums.c -o sums-$mpi
     case $mpi in

@@ -6,7 +6,7 @@
 #include "lab/alg/queues/queues.h"
 
 static const char *const notify_words[] = { "child", "shared", NULL };
-static const enum announcement notified[] = { WORDS, WORD }; /* by these words */
+static const enum announcement notified[] = { WORDS, WORD }; /* values of these words */
 
 /* ---- rings with one fragment in each buffer ---- */
 

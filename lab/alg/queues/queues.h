@@ -74,7 +74,7 @@ enum announcement {
 enum acknowledgement {
     LINES,   /* each rank posts its position, and the root awaits all of them */
     COUNTED, /* the ranks that leave a set are counted, by atomic additions */
-    OPENED,  /* as COUNTED, and the others also wait until the root opens the set */
+    OPENED,  /* COUNTED, and the others also wait until the root opens the set */
     BARRIER, /* all ranks meet before they use the set again */
     GATHER /* each rank posts its position after the ranks below it; the root awaits its children */
 };
@@ -99,7 +99,7 @@ struct pass {
     const struct coll *c;
     enum announcement announcement;
     enum acknowledgement acknowledgement;
-    struct shape_tree tree; /* who announces fragments to whom */
+    struct shape_tree tree; /* a rank announces fragments to its children */
     struct shape_ring ring;
     /* Size of a unit of the ring, which has one fragment.  0: a fragment has as many units of
      * RING_UNIT bytes as it needs. */

@@ -21,7 +21,7 @@ from cli.common.text import bytes_text, heading, table
 from cli.common.types import Options
 
 FRAGMENTS = (4096, 8192, 16384, 32768, 65536)
-SETS, QUEUE = 3, 512 << 10  # of bcast/queue in this comparison
+SETS, QUEUE = 3, 512 << 10  # parameters of bcast/queue in this comparison
 LIMIT_S, PART_RUNS, SHOWN = 120, 3, 4
 
 

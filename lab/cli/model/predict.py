@@ -54,7 +54,7 @@ class Prediction:
         self, layout: Layout, options: Options, description: dict[str, Any], sizes: list[int]
     ) -> None:
         self.layout, self.options, self.sizes = layout, options, sizes
-        self.notes: list[str] = []  # about `compared`
+        self.notes: list[str] = []  # lines about `compared`
         self.compared: dict[
             str, list[float | None]
         ] = {}  # "simulated", "measured" -> ns of each size, None: not handled

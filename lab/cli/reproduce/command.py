@@ -11,6 +11,7 @@ import json
 import os
 import textwrap
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
@@ -21,11 +22,11 @@ from cli.common.progress import Progress
 from cli.common.text import heading, table
 from cli.common.types import Options
 
-from . import engine, extra_rows, measured, paper_04_measured, recorded
+from . import engine, extra_rows, measured, paper_04_measured, picture, recorded
 from .page import Page
 from .rows import Result, summary, table_of
 
-FILES = ("01", "02", "03", "04", "05", "held-out")  # of papers/
+FILES = ("01", "02", "03", "04", "05", "held-out")  # files of papers/
 MODULES = {"recorded": recorded, "own": extra_rows, "measured": measured}
 PAPERS = (*FILES, *MODULES)
 BY_NAME = ("measured",)  # alone, on a quiet machine
@@ -56,7 +57,9 @@ def part(paper: str) -> Part:
 
 NEEDS = (
     "All together take about two minutes of two cores, most of it for own. The"
-    " simulator must have been built (Boost's context). Figures need matplotlib."
+    " simulator must have been built (Boost's context). Figures need matplotlib. The picture of a"
+    " table has a point for each row, green if the row agrees, and a line for its range. The grey"
+    " band is a factor of 1.5, and points outside the picture are drawn at its edge."
     " SimGrid's figures of 04 need"
     " Debian's libsimgrid-dev when huddle is built (smpicc) and when it runs (smpirun); without it"
     " 04 has only its formulas."
@@ -100,12 +103,12 @@ PARAMETERS = (
         metavar="PAPER",
         help=f"{', '.join(PAPERS)} (default: all but {', '.join(BY_NAME)})",
     ),
-    Option("--figures", metavar="DIR", help="also draw the figures, into an existing directory"),
     Option(
-        "--page",
-        metavar="FILE",
-        help="write tables and figures as a Markdown page, the figures into a folder next to it",
+        "--figures",
+        metavar="DIR",
+        help="also draw the tables and the papers' figures, into an existing directory",
     ),
+    Option("--page", metavar="FILE", help="also write the tables as a Markdown page"),
     Option("--brief", is_flag=True, help="compute fewer and smaller points, as a quick check"),
     Option(
         "--measure",
@@ -123,6 +126,19 @@ def show(paper: str, result: Result, notes: list[str], seconds: float) -> None:
     for line in [*summary(result.rows), *notes]:
         print(f"  {line}")
     print(f"  {seconds:.1f} s")
+
+
+def draw(paper: str, result: Result, folder: str) -> Iterator[str]:
+    """Draws the rows and the figures of a paper.  Yields the paths of the pictures."""
+    drawn = {
+        "rows": picture.draw(part(paper).heading, result.rows, part(paper).published),
+        **{figure.name: pictures.draw(figure) for figure in result.figures},
+    }
+    for name, data in drawn.items():
+        if data:
+            path = os.path.join(folder, f"{paper}-{name}.png")
+            output_files.write(path, data)
+            yield path
 
 
 def reproduced(paper: str, layout: Layout, options: Options) -> tuple[Result, list[str], float]:
@@ -177,7 +193,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         raise CliError("--measure: of paper 04 (accepted: reproduce 04 --measure)", 2)
     output_files.check("--page", options.page)
     output_files.check_folder("--figures", options.figures)
-    if (options.figures or options.page) and pictures.missing():
+    if options.figures and pictures.missing():
         raise CliError(str(pictures.missing()))
     page = Page(options.page, papers, options.brief) if options.page else None
     found, seconds = all_of(papers, layout, options)
@@ -194,12 +210,11 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         if not options.json:
             show(paper, result, notes, took)
         if page:
-            page.add(paper, *part(paper)[1:], result, notes)
-        for figure in result.figures if options.figures else ():
-            path = os.path.join(options.figures, f"{paper}-{figure.name}.png")
-            output_files.write(path, pictures.draw(figure))
-            if not options.json:
-                print(f"  {path}")
+            page.add(*part(paper)[1:], result, notes)
+        if options.figures:
+            for path in draw(paper, result, options.figures):
+                if not options.json:
+                    print(f"  {path}")
     if page:
         page.seconds = seconds
         page.write()

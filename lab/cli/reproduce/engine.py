@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     Table = Mapping[str, Any]
 
 FOLDER = os.path.join(os.path.dirname(__file__), "papers")
-FUNCTIONS = (  # of Bench, for expressions
+FUNCTIONS = (  # methods of Bench for expressions
     "us answer measured_us first_us fastest_us chosen_us choice model apart_ns simgrid_ms machine"
 ).split()
 KB, MB, SIMULATED = 1 << 10, 1 << 20, "simulated"

@@ -1,28 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The result of `huddle lab reproduce` as a page: a table and notes for each paper, and figures in a
-folder next to the page.  All is written at the end.
+The result of `huddle lab reproduce` as a page: a table and notes for each paper.  The page is
+written at the end.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import time
 from typing import TYPE_CHECKING
 
-from cli.common import output_files, pictures
+from cli.common import output_files
 
-from . import picture
 from .rows import counts, table_of
 from .unmeasured import WORDS as UNMEASURED
 
 if TYPE_CHECKING:
     from .rows import Result, Row
 
-FOLDER = "figures"
-OWN, HELD_OUT = "own", "held-out"  # of no paper
+OWN, HELD_OUT = "own", "held-out"  # parts that are from no paper
 MEASURED, RECORDED = "measured", "recorded"
 MEANS = {  # sources of figures, by the names that rows use
     "function": "the paper's own formulas, as `src/cost` has them",
@@ -51,16 +48,14 @@ verdict but no published figure is a check of our own, and is counted separately
 RANGES = f"""The column *range*, where a table has one, is over the unmeasured parameters of the machine:
 {UNMEASURED}
 It has the minimum and the maximum, or all answers of a row without a number. A row without a range
-was simulated with the described values only. In a paper's picture ranges are lines through the
-points; the grey band is a factor of 1.5, green points agree, and what lies outside is drawn at the
-edge.
+was simulated with the described values only.
 
 The verdict of a row must be the same at all ends of its range. *Not at every end* means yes with
 the described values, and no at an end. *Only at an end* means the opposite. Neither counts as a row
 that agrees.
 """
 
-GOALS = {  # of a part, with what its rows show
+GOALS = {  # goals of a part, and whether they are met
     "01": "Paper 01: 15 of 18 rows. Missed.",
     "02": (
         "Paper 02: 8 of 12 rows, and both gains of segments on all nodes within 10 points. Missed:"
@@ -153,35 +148,16 @@ class Page:
         self.path, self.papers, self.brief = path, papers, brief
         self.parts: list[str] = []
         self.rows: list[Row] = []
-        self.pictures: dict[str, bytes] = {}
         self.seconds: float = 0
-        self.folder = os.path.join(os.path.dirname(os.path.abspath(path)), FOLDER)
-        if os.path.lexists(self.folder):
-            output_files.check_folder("--page", self.folder)
 
     def add(
-        self, paper: str, heading: str, about: str, published: str, result: Result, notes: list[str]
+        self, heading: str, about: str, published: str, result: Result, notes: list[str]
     ) -> None:
-        """
-        Adds a part, which `about` describes in paragraphs.  The part has one picture, one table and
-        some sentences, and links to other pictures.
-        """
+        """Adds a part: paragraphs (`about`), a table and some sentences."""
         self.parts.append(f"## {heading}\n\n{about.strip()}\n")
-        drawn = picture.draw(heading, result.rows, published)
-        if drawn:
-            name = f"{paper}-rows.png"
-            self.pictures[name] = drawn
-            self.parts.append(f"![{heading}: here / {published}]({FOLDER}/{name})\n")
         head, lines = table_of(result.rows, published)
         self.parts.append(table(head, lines, (1, 2, 3)) + "\n")
         self.parts.append("".join(f"* {note}\n" for note in [*counts(result.rows), *notes]))
-        links = []
-        for figure in result.figures:
-            name = f"{paper}-{figure.name}.png"
-            self.pictures[name] = pictures.draw(figure, dpi=80)
-            links.append(f"[{figure.title}]({FOLDER}/{name})")
-        if links:
-            self.parts.append("Figures:\n\n" + "".join(f"* {link}\n" for link in links))
         self.rows += result.rows
 
     def command(self, *papers: str) -> str:
@@ -189,20 +165,11 @@ class Page:
         return shlex.join(["huddle", "lab", "reproduce", *papers, *brief])
 
     def write(self) -> None:
+        command = self.command(*self.papers)
         made = (
-            f"Written by `{self.command(*self.papers)} --page"
-            f" {shlex.quote(os.path.basename(self.path))}` on {time.strftime('%Y-%m-%d')}, in"
-            f" {self.seconds:.0f} s.\n"
+            f"Written by `{command} --page {shlex.quote(os.path.basename(self.path))}` on"
+            f" {time.strftime('%Y-%m-%d')}, in {self.seconds:.0f} s. `{command} --figures DIR`"
+            " draws each table and the papers' figures.\n"
         )
         head = head_of(self.papers, self.rows, self.brief)
-        there = os.path.isdir(self.folder)
-        output_files.make_folder(self.folder)
-        try:
-            for name, picture in self.pictures.items():
-                output_files.write(os.path.join(self.folder, name), picture)
-            output_files.write(self.path, "\n".join([head, made, *self.parts]))
-        except BaseException:
-            if not there:
-                with contextlib.suppress(OSError):  # that holds a picture
-                    os.rmdir(self.folder)
-            raise
+        output_files.write(self.path, "\n".join([head, made, *self.parts]))

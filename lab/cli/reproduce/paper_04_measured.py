@@ -29,7 +29,7 @@ from .rows import Row, found
 NODES, RATE, ROUNDS, LIMIT_S, CALLS = 16, "200mbit", 2, 120, 6
 RANKS_OF_NODE, CLOSE, FACTOR = 8, 1.05, 1.5
 BRIEF_NODES, BRIEF_ROUNDS = 4, 1
-WHOLE_BYTES, CUT_BYTES = 64 << 10, 512 << 10  # of a message in one piece, in segments
+WHOLE_BYTES, CUT_BYTES = 64 << 10, 512 << 10  # messages in one piece and in segments
 LEAST_SEGMENT, LARGEST_SEGMENT = 256, 64 << 10
 MEASURED = "measured"
 PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 AGREES, DIFFERS, UNJUDGED = pictures.COLOURS[2], pictures.COLOURS[3], pictures.COLOURS[7]
 LONGEST = 58  # characters of a row's name
-LEAST, MOST = 1 / 8, 8  # of the axis
+LEAST, MOST = 1 / 8, 8  # ends of the axis
 
 
 def comparable(rows: list[Row]) -> list[tuple[Row, float, float, float]]:

@@ -73,7 +73,7 @@ def good_as_printed(
 # description, ratios less so.  A gain in % agrees within a factor of 2.
 TIME, RATIO, GAIN = factor(1.5), same_order(1.25), factor(2)
 BY_NAME = {"the same": SAME, "time": TIME, "ratio": RATIO, "gain": GAIN}
-FORMS = (  # of a criterion's words
+FORMS = (  # texts of criteria
     (r"within a factor of ([\d.]+)", factor),
     (r"within ([\d.]+) %", lambda percent: within(percent / 100)),
     (r"at most ([\d.]+) %", lambda limit: at_most(limit, "%")),

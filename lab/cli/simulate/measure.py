@@ -101,7 +101,7 @@ def bench_team(
         return json.loads(
             jobs.run(
                 [os.path.join(simulation.layout.tools, "bench-team"), *words],
-                {**environment, "HUDDLE_WISDOM": "off"},  # of one algorithm
+                {**environment, "HUDDLE_WISDOM": "off"},  # no trials: one algorithm is measured
                 limit_s=LIMIT_S,
             )
         )

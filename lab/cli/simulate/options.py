@@ -22,7 +22,7 @@ SIZES, PAIR_SIZES = (
     "8:32K:8",
 )  # bytes of a message; bytes of a block from each rank to each
 MAX_SKEW_NS = 1e9
-OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # by the names of the request
+OPTIONS = ("ranks", "bytes", "root", "repetitions", "warmup", "seed")  # names of the request
 
 
 MACHINE = Option(

@@ -176,7 +176,7 @@ class Simulation:
         )
         if answer["error"]:
             raise CliError(self.as_said(name, answer["error"]), 2)
-        self.why = answer["why"]["by"]  # of the latest call; printed if no call is handled
+        self.why = answer["why"]["by"]  # reason of the latest call; printed if no call is handled
         return answer["serves"]
 
     def setting(self, name: str) -> str:

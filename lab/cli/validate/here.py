@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NAME = "this machine"
 SIZES = "8,64,512,4K,32K,256K,2M"
-BLOCKS = "8,64,512,4K,32K,256K"  # from each rank to each
+BLOCKS = "8,64,512,4K,32K,256K"  # blocks from each rank to each
 
 
 def simulation_of(

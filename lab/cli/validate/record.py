@@ -20,7 +20,7 @@ from cli.common.machines import names_in, recorded_folder
 from cli.common.transfers import as_described, described_hops, moved_text
 
 COLUMNS = ("collective", "ranks", "algorithm", "bytes", "us")
-MAX_BYTES = 16 << 20  # of a file
+MAX_BYTES = 16 << 20  # largest size of a file
 
 # cells: (collective, ranks) -> {(algorithm, bytes): us}; notes: texts, what does not count.
 Record = namedtuple("Record", "name machine cells notes")
@@ -96,7 +96,7 @@ def moved(layout: Layout, figures: list[Figure], path: str) -> list[Figure]:
     if not any(figure.line_ns for figure in figures):
         return []
     machine = machines.read(path)
-    machines.described(layout, machine, {"machine": f"--machine {path}"})  # or it is refused
+    machines.described(layout, machine, {"machine": f"--machine {path}"})  # a wrong one is refused
     described = described_hops(machine)
     return [
         figure

@@ -31,7 +31,7 @@ struct whole {
     size_t cell_bytes;                      /* bytes of the window for one slice */
     size_t ring_bytes;                      /* bytes of the window that small messages use in
                                                turn */
-    size_t turn;                            /* which of the places in the ring this fragment uses */
+    size_t turn;                            /* this fragment's place in the ring */
 };
 
 /* Returns a slice of this fragment.  Its bytes are 0 if the owner has none. */

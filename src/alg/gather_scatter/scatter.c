@@ -24,7 +24,7 @@
 struct scattering {
     struct gather_scatter x;
     bool equal; /* all blocks have the call's bytes */
-    int tiled;  /* at the root: number of ranks after it whose blocks are sent in tiles */
+    int tiled;  /* number of ranks after the root whose blocks it sends in tiles */
 };
 
 static struct block block_of(const struct scattering *s, int rank)

@@ -114,15 +114,9 @@ static size_t longest(const struct coll *c, bool parts, int ranks)
 
 static void run(struct mem *m, const struct coll *c, bool parts)
 {
-    struct ring x = { .m = m,
-                      .c = c,
-                      .plan = &plan,
-                      .map = net_map(c->net),
-                      .tag = parts ? NET_ALLGATHERV_RINGS : NET_ALLGATHER_RINGS,
-                      .nodes = net_map(c->net)->nodes,
-                      .rings = rings_count(c),
-                      .parts = parts };
+    struct ring x = ring_of_call(m, c, &plan, parts ? NET_ALLGATHERV_RINGS : NET_ALLGATHER_RINGS);
 
+    x.parts = parts;
     blocks_cut(&x, longest(c, parts, x.map->ranks), HUD_LINE);
     ring_run(&x);
 }

@@ -53,14 +53,6 @@ static void reduce(const struct ring *x, size_t chunk, int node, void *come)
     sources_reduce_as(&all, &sum, NULL, true);
 }
 
-static void begin(const struct ring *x, size_t chunk)
-{
-    int node = ring_moved(x, 0);
-
-    if (block_bytes(x, chunk, x->ring, node) != 0)
-        reduce(x, chunk, node, NULL);
-}
-
 static void copy_out(const struct ring *x, size_t chunk)
 {
     for (int ring = 0; ring < x->rings; ring++)
@@ -74,7 +66,6 @@ static const struct ring_plan plan = { .reduces = true,
                                        .gathers = true,
                                        .bytes = block_bytes,
                                        .contribute = contribute,
-                                       .begin = begin,
                                        .reduce = reduce,
                                        .copy_out = copy_out };
 
@@ -85,13 +76,7 @@ static size_t largest_block(const struct coll *c)
 
 static void allreduce_rings(struct mem *m, const struct coll *c)
 {
-    struct ring x = { .m = m,
-                      .c = c,
-                      .plan = &plan,
-                      .map = net_map(c->net),
-                      .tag = NET_ALLREDUCE_RINGS,
-                      .nodes = net_map(c->net)->nodes,
-                      .rings = rings_count(c) };
+    struct ring x = ring_of_call(m, c, &plan, NET_ALLREDUCE_RINGS);
     size_t blocks = (size_t)x.rings * (size_t)x.nodes, largest = blocks * largest_block(c);
 
     x.cell_bytes = ring_room(c);

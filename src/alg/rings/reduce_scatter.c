@@ -66,14 +66,6 @@ static void reduce(const struct ring *x, size_t chunk, int node, void *come)
     sources_reduce_as(&all, node == x->map->node ? &result : &own, NULL, true);
 }
 
-static void begin(const struct ring *x, size_t chunk)
-{
-    int node = ring_moved(x, 0);
-
-    if (block_bytes(x, chunk, x->ring, node) != 0)
-        reduce(x, chunk, node, NULL);
-}
-
 /* Copies this rank's piece of the result out.  No other rank reads the piece. */
 static void copy_out(const struct ring *x, size_t chunk)
 {
@@ -90,7 +82,6 @@ static void copy_out(const struct ring *x, size_t chunk)
 static const struct ring_plan plan = { .reduces = true,
                                        .bytes = block_bytes,
                                        .contribute = contribute,
-                                       .begin = begin,
                                        .reduce = reduce,
                                        .copy_out = copy_out };
 
@@ -105,13 +96,7 @@ static size_t longest(const struct coll *c, int ranks)
 
 static void reduce_scatter_rings(struct mem *m, const struct coll *c)
 {
-    struct ring x = { .m = m,
-                      .c = c,
-                      .plan = &plan,
-                      .map = net_map(c->net),
-                      .tag = NET_REDUCE_SCATTER_RINGS,
-                      .nodes = net_map(c->net)->nodes,
-                      .rings = rings_count(c) };
+    struct ring x = ring_of_call(m, c, &plan, NET_REDUCE_SCATTER_RINGS);
 
     blocks_cut(&x, longest(c, x.map->ranks), cut_unit(c));
     ring_run(&x);

@@ -32,6 +32,17 @@
 
 #include "alg/rings/ring_steps.h"
 
+/* Makes the block that this member sends first. */
+ALG_INLINE void ring_make_first(const struct ring *x, size_t chunk)
+{
+    int node = ring_moved(x, 0);
+
+    if (x->plan->begin)
+        x->plan->begin(x, chunk);
+    else if (x->plan->bytes(x, chunk, x->ring, node) != 0)
+        x->plan->reduce(x, chunk, node, NULL);
+}
+
 ALG_INLINE void ring_begin_chunk(struct ring *x, size_t chunk)
 {
     x->plan->contribute(x, chunk);
@@ -41,7 +52,7 @@ ALG_INLINE void ring_begin_chunk(struct ring *x, size_t chunk)
     x->sent[chunk % RINGS_SETS] = x->first;
     rings_await_node(x->m, x->before + chunk + 1);
     ring_expect(x, chunk, x->first);
-    x->plan->begin(x, chunk);
+    ring_make_first(x, chunk);
     ring_pass_on(x, chunk, x->first);
 }
 
@@ -67,7 +78,22 @@ ALG_INLINE size_t ring_room(const struct coll *c)
     return (size_t)c->param[RINGS_SET] / cells / HUD_LINE * HUD_LINE;
 }
 
-/* Runs a call.  The caller has set the plan, the tag, and how the message is cut. */
+/* Returns a call that is not cut into chunks yet. */
+ALG_INLINE struct ring ring_of_call(struct mem *m, const struct coll *c,
+                                    const struct ring_plan *plan, enum net_tag tag)
+{
+    const struct net_map *map = net_map(c->net);
+
+    return (struct ring){ .m = m,
+                          .c = c,
+                          .plan = plan,
+                          .map = map,
+                          .tag = tag,
+                          .nodes = map->nodes,
+                          .rings = rings_count(c) };
+}
+
+/* Runs a call that has been cut into chunks. */
 ALG_INLINE void ring_run(struct ring *x)
 {
     const struct ring_plan *plan = x->plan;

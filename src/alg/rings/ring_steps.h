@@ -37,9 +37,10 @@ struct ring_plan {
     bool reduces, gathers;
     size_t (*bytes)(const struct ring *x, size_t chunk, int ring, int node); /* size of a block */
     void (*contribute)(const struct ring *x, size_t chunk);
-    /* Makes the block that a member of a ring sends first. */
+    /* Makes the block that a member of a ring sends first.  NULL: `reduce` makes it. */
     void (*begin)(const struct ring *x, size_t chunk);
-    /* Reduces, on a member of a ring, a received block with the contributions of its node. */
+    /* Reduces, on a member of a ring, the contributions of its node, and a received block if `come`
+     * is not NULL. */
     void (*reduce)(const struct ring *x, size_t chunk, int node, void *come);
     void (*copy_out)(const struct ring *x, size_t chunk);
 };

@@ -33,7 +33,7 @@ struct arena_mark {
     uint64_t layout;             /* hud_arena_layout() of the owner */
     char version[ARENA_VERSION]; /* hud_version() of the owner, ends with a zero byte */
     int32_t pid;                 /* the owner's, in its own PID namespace */
-    int32_t world_rank;          /* by its host; -1: not known yet */
+    int32_t world_rank;          /* its host's number; -1: not known yet */
 };
 
 #define ARENA_MAGIC "huddle\1" /* eight bytes with its zero byte */

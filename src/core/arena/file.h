@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 enum arena_pages { PAGES_ORDINARY, PAGES_POOL, PAGES_TRANSPARENT, PAGES_KINDS };
-extern const char *const hud_file_pages[PAGES_KINDS]; /* as words */
+extern const char *const hud_file_pages[PAGES_KINDS]; /* words of the kinds */
 
 /* A huge page of 2 MB, which x86-64 and aarch64 have with every size of ordinary pages. */
 #define FILE_HUGE ((size_t)2 << 20)

@@ -23,7 +23,7 @@ struct peer {
     bool borrowed;        /* belongs to this process: not to be unmapped here */
     bool sent;            /* this rank's descriptor was sent to it */
     int awaited;          /* set-ups of this process that wait for its descriptor, of card_bytes */
-    size_t card_bytes;    /* by its card */
+    size_t card_bytes;    /* size on its card */
     bool failed;          /* the descriptor that came cannot be mapped */
     unsigned tried, ways; /* enum direct_way: of reaching its memory, and those that work */
     struct mem_mapped *mapped; /* its memory, of DIRECT_MAPPED */
@@ -39,7 +39,7 @@ struct early {
 };
 
 struct peers {
-    pthread_mutex_t lock; /* for all fields below; never held during a wait */
+    pthread_mutex_t lock; /* guards all fields below; never held during a wait */
     struct peer *first;
     struct descriptor sock; /* receives descriptors of arenas */
     struct early early[PEERS_EARLY];

@@ -6,7 +6,7 @@
  * small for them: each is replaced by one that asks the fiber's resumer to call it.
  */
 #include "core/call/args.h"
-#include "core/call/request.h"
+#include "core/call/core_request.h"
 #include "ops/ops.h"
 
 /* ---- functions of the host ---- */

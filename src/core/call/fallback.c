@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fallback.c - see fallback.h; and the public calls about collectives that huddle does not make. */
 #include "core/call/fallback.h"
+#include "core/call/core_request.h"
 #include "core/call/learn.h"
-#include "core/call/request.h"
 #include "core/call/setup.h"
 #include "core/call/suspend.h"
 #include "core/config/log.h"

@@ -7,8 +7,8 @@
  * ignored: it is for communicators that make only a few calls.
  */
 #include "core/call/args.h"
+#include "core/call/core_request.h"
 #include "core/call/fallback.h"
-#include "core/call/request.h"
 
 static bool is_valid(const struct hud_team *team, const struct hud_args *a)
 {

@@ -299,7 +299,7 @@ static void take_assignment(struct config *config, const char *assignment, const
         return;
     int i = find(assignment, length);
     if (i >= 0 && assignment[length + 1] == '\0')
-        return; /* as in a script whose own variable is not set */
+        return; /* a script's own variable may not be set */
     if (i >= 0)
         take(config, i, assignment + length + 1, origin);
     else
@@ -352,30 +352,27 @@ unsigned hud_config_manner(const char *const *host, bool waits_alone)
     return manner;
 }
 
-bool hud_config_spans(const char *const *host)
+/* Returns the value of a setting, or `without` if memory is missing. */
+static long number_of(const char *const *host, int setting, long without)
 {
     struct config *config = malloc(sizeof *config);
-    bool on = false;
 
     if (config) {
         hud_config_read(host, config);
-        on = config->number[SET_NODES] != NODES_OFF;
+        without = config->number[setting];
     }
     free(config);
-    return on;
+    return without;
+}
+
+bool hud_config_spans(const char *const *host)
+{
+    return number_of(host, SET_NODES, NODES_OFF) != NODES_OFF;
 }
 
 bool hud_config_asks_devices(const char *const *host)
 {
-    struct config *config = malloc(sizeof *config);
-    bool on = true;
-
-    if (config) {
-        hud_config_read(host, config);
-        on = config->number[SET_DEVICES] != DEVICES_OFF;
-    }
-    free(config);
-    return on;
+    return number_of(host, SET_DEVICES, DEVICES_AUTO) != DEVICES_OFF;
 }
 
 const char *hud_config_choice(int coll_kind)

@@ -86,7 +86,7 @@ struct config {
     uint32_t digest[SET_MAX];         /* digest of a value on which all ranks must agree, else 0 */
     uint64_t agree;                   /* digest of all digests; must be the same on all ranks */
     long param[SET_ALGS][ALG_PARAMS]; /* values of alg.def's row r */
-    bool given[SET_ALGS][ALG_PARAMS]; /* which of them the user has set */
+    bool given[SET_ALGS][ALG_PARAMS]; /* the user has set it */
     char error[2 * SET_TEXT];         /* the first bad value, one line; "" */
     char more[SET_ERRORS - 1][2 * SET_TEXT]; /* further ones, a line each */
     int more_count;

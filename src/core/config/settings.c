@@ -15,19 +15,19 @@ static const char *const words_switch[] = { "off", "on", NULL };
 static const char *const words_wisdom[] = { "off", "on", "read", NULL };
 /* As enum config_switch. */
 static const char *const words_on[] = { "off", "on", "require", NULL };
-static const char *const words_check[] = { "off", "on", "abort", NULL }; /* as CHECK_ABORT */
+static const char *const words_check[] = { "off", "on", "abort", NULL }; /* CHECK_ABORT */
 static const char *const words_single_copy[] = { "off", "on", "auto", NULL };
-static const char *const words_devices[] = { "auto", "off", NULL };     /* as enum config_devices */
-static const char *const words_nodes[] = { "off", "on", "auto", NULL }; /* as enum config_nodes */
+static const char *const words_devices[] = { "auto", "off", NULL };     /* enum config_devices */
+static const char *const words_nodes[] = { "off", "on", "auto", NULL }; /* enum config_nodes */
 static const char *const words_nonblocking[] = { "off", "on", "auto", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
-                                          NULL }; /* as enum mem_way */
+                                          NULL }; /* enum mem_way */
 static const char *const words_lines[] = {
     "kept", "past", "back", "both", "auto", NULL
-}; /* as LINES_PAST and LINES_BACK; then any */
+}; /* LINES_PAST and LINES_BACK; then any */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
-static const char *const words_xpmem[] = { "off", "copy", "keep", NULL }; /* as enum config_xpmem */
-static const char *const words_death[] = { "wait", "abort", NULL };       /* as enum config_death */
+static const char *const words_xpmem[] = { "off", "copy", "keep", NULL }; /* enum config_xpmem */
+static const char *const words_death[] = { "wait", "abort", NULL };       /* enum config_death */
 /* As enum config_tree: auto, then enum shape_kind. */
 static const char *const words_trees[] = { "auto",     "flat",    "chain", "kary",
                                            "balanced", "knomial", NULL };

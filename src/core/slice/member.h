@@ -43,7 +43,7 @@ enum {
     MEMBER_FELL_BACK = MEMBER_SLOTS - 1,
     MEMBER_SHAPES = 4,    /* latest calls of a slot whose shapes are kept: mismatch_detect.c */
     MEMBER_ROOT_BIT = 40, /* a shape has bytes below, from there on the root and 1, or 0 */
-    MEMBER_KIND_BIT = 56, /* and from there on the collective */
+    MEMBER_KIND_BIT = 56, /* lowest bit of the collective */
     NOTE_MISSING = 8,
     NOTE_COUNT = 4
 };

@@ -13,7 +13,7 @@ struct peer_card {
     uint64_t bytes, address; /* address: for ranks that can read this process's memory */
     uint64_t process;        /* random, per process image */
     uint64_t pid_namespace, user_namespace; /* inode numbers; 0: not known */
-    uint64_t net_namespace;                 /* in which the socket's name is valid */
+    uint64_t net_namespace;                 /* namespace in which the socket's name is valid */
     int64_t offer;                          /* hud_mapped_offer; 0: none */
     int32_t pid, fd;
     uint32_t uid;

@@ -159,7 +159,7 @@ static enum reason verdict_of_words(const union hello *all, int ranks, size_t *b
             return REASON_UNLIKE;
         *bytes = all[r].is.offer_bytes < *bytes ? (size_t)all[r].is.offer_bytes : *bytes;
     }
-    if (all[0].is.reason == REASON_EARLY) /* as all, whose settings are the same */
+    if (all[0].is.reason == REASON_EARLY) /* all are early: their settings are the same */
         return REASON_EARLY;
     return *bytes != 0 ? REASON_NONE : REASON_LEASE;
 }

@@ -21,7 +21,7 @@ enum {
     LOST_NS = 1000000,   /* other ranks that set up a team give the processor back sooner */
     STOP_NS = 100000000, /* a longer yield means that the whole program or machine was stopped */
     TIMES = 16,
-    AWAKE_NS = 20000, /* about the cost of a sleep and a wake-up */
+    AWAKE_NS = 20000, /* approximate cost of a sleep and a wake-up */
     SLEEP_NS = 10000
 };
 

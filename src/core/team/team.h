@@ -36,10 +36,10 @@ struct hud_team {
                                the thread that makes the calls */
         int fast_calls;     /* calls left until one takes the slow path, where calls are checked and
                            measured: 0 lets the next one take it; TEAM_SLOW_CALL in such a call */
-        bool timed;         /* as the context's */
+        bool timed;         /* the context's */
         bool declined;      /* hud_team_decline was called */
         enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
-        long calls; /* so far, while it is new or early */
+        long calls; /* number so far, while it is new or early */
     } state;
     struct team_plan {
         const struct plan *shared;              /* the context's; equal teams share one */
@@ -51,7 +51,7 @@ struct hud_team {
         bool too_large;                      /* elements of this call exceed HUD_ELEMENT_MAX */
     } plan;
     struct team_shm {              /* memory of a team that is ready, or was */
-        struct member_state *mine; /* in its own slice: the data that this member publishes */
+        struct member_state *mine; /* the data that this member publishes, in its own slice */
         size_t last_bytes;         /* bytes of the last call, for the waits of the call after it */
         struct mem mem;            /* handle for a call that has not begun */
         char **slices;             /* [size] where this process maps them */
@@ -70,7 +70,7 @@ struct hud_team {
         struct mem_peer *direct;    /* [size] */
         struct mem_mapped **mapped; /* [size] the peers'; see hud_peers_direct */
         struct team_process {
-            int pid;          /* in this process's PID namespace; 0: not known here */
+            int pid;          /* number in this process's PID namespace; 0: not known here */
             uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
             bool ended;
         } * process; /* [size] of the members */
@@ -78,7 +78,7 @@ struct hud_team {
         void
             *carried[2]; /* arrays of an exchange that failed: messages of it may still read them */
     } peers;
-    struct team_queue { /* queue of requests (call/request.c) */
+    struct team_queue { /* queue of requests (call/core_request.c) */
         struct call_queue calls;
         struct queued_call
             *settled;   /* the last of the calls at the head that will surely be handled, or NULL */
@@ -97,7 +97,7 @@ struct hud_team {
         struct span
             *span; /* span/span.h: of a team that is refused as it spans nodes; NULL: none */
         void (*kernel)(const struct hud_op *op, void *dst, const void *const *src, int sources,
-                       size_t elements); /* that is known to be huddle's own */
+                       size_t elements); /* a function that is known to be huddle's own */
     } hooks;
 };
 _Static_assert(offsetof(struct hud_team, shm.mem) + sizeof(struct mem) <= 2 * HUD_LINE,

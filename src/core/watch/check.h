@@ -19,10 +19,10 @@
 #include "core/watch/rollcall.h"
 
 enum check_stage {
-    CHECK_IDLE,   /* in no call */
-    CHECK_SET_UP, /* in the first call: the members have not met yet */
-    CHECK_COMING, /* in a call that not all members have entered */
-    CHECK_INSIDE  /* in a call that all members have entered */
+    CHECK_IDLE,   /* no call */
+    CHECK_SET_UP, /* the first call: the members have not met yet */
+    CHECK_COMING, /* a call that not all members have entered */
+    CHECK_INSIDE  /* a call that all members have entered */
 };
 enum { CHECK_NAME = 128 };
 
@@ -37,11 +37,11 @@ struct check {
     bool alike;   /* all members make the same outermost call, as far as is known */
     bool said;    /* a difference was printed: one line per team is enough */
     /* Under the lock of the context's watch: */
-    struct check *prev, *next; /* in the watch's list */
+    struct check *prev, *next; /* neighbours in the watch's list */
     const struct hud_team *team;
     enum check_stage stage;
     uint64_t call;        /* number of the last call entered */
-    uint64_t since_ns;    /* when the stage began */
+    uint64_t since_ns;    /* moment at which the stage began */
     uint64_t due_ns;      /* maximum time until the next line */
     struct mem watch_mem; /* mem for the watch's thread */
     char name[CHECK_NAME];

@@ -325,7 +325,7 @@ static int copy(const struct hud_device_place *place, const struct hud_device_co
 {
     void *context = context_for(place);
     bool has_streams = driver.copy_async && driver.create_stream && driver.wait_for_stream;
-    bool pushed = push(context); /* if not, the copy reports the error */
+    bool pushed = push(context); /* the copy reports an error */
     int error = context && has_streams
                     ? copy_by_streams(context, copies, count, to_device, function)
                     : copy_plainly(copies, count, to_device, function);

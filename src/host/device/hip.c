@@ -20,7 +20,7 @@ struct attributes {
     void *device_pointer, *host_pointer;
     int is_managed;
     unsigned flags;
-    char later[64]; /* for additions by a later version */
+    char later[64]; /* room for additions by a later version */
 };
 
 static struct {

@@ -18,10 +18,10 @@ struct buffer {
 struct call {
     struct hud_args args;
     struct buffer in, out;
-    struct per_rank *room; /* for SHAPE_VECTORS and SHAPE_COUNTS */
-    int ranks;             /* for SHAPE_VECTORS; 0: this rank has no such buffers */
+    struct per_rank *room; /* memory of SHAPE_VECTORS and SHAPE_COUNTS */
+    int ranks;             /* buffers of SHAPE_VECTORS; 0: this rank has none */
     struct hud_reduction own;
-    struct hud_announced about; /* for a call that was not opened, or for SHAPE_NAMED */
+    struct hud_announced about; /* a call that was not opened, or has SHAPE_NAMED */
 };
 
 /* The parts of a call that are in use. */

@@ -84,7 +84,7 @@ struct view_state {
     bool one_run;                  /* the buffer is contiguous */
     bool failed;                   /* no memory for a stage or for runs: data that arrived was
                                       dropped */
-    struct hud_device_view device; /* for memory that Open MPI does not know; the first copy creates
+    struct hud_device_view device; /* memory that Open MPI does not know; the first copy creates
                                       its runs */
 };
 
@@ -122,7 +122,7 @@ static inline void hud_view_open(void *buffer, size_t count, const ompi_datatype
 
     *view = (struct hud_view){ .bytes = count * t->size };
     if (view->bytes == 0)
-        return; /* without an address, which could be equal to another buffer's, as if in place */
+        return; /* no address: it could be equal to another buffer's, as if in place */
     view->base = (char *)buffer + t->true_lb;
     if (__builtin_expect(!opal_datatype_is_contiguous_memory_layout(t, count == 1 ? 1 : 2) ||
                              !hud_device_is_plain(view->base),
@@ -182,7 +182,7 @@ bool hud_openmpi_spans(void); /* returns whether `nodes` was set */
 
 /* Returns NULL if the process's Open MPI has the layout of the headers, or the difference
  * (abi_check.c). */
-const char *hud_openmpi_misfit(void); /* before any communicator exists */
+const char *hud_openmpi_misfit(void); /* called before any communicator exists */
 const char *
 hud_openmpi_misfit_of(const ompi_communicator_t *comm); /* takes an intra-communicator */
 

@@ -26,8 +26,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (hud_module_may_be_near(comm) && !hud_module_make_room(m))
-        hud_team_decline(
-            m->team); /* if only this rank had no module, the others would wait for it */
+        hud_team_decline(m->team); /* the others would wait for a rank that alone has no module */
     huddle_look_again();
     hud_fallback_modules_keep(m);
     hud_handled_install(m);

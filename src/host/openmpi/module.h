@@ -33,9 +33,9 @@ struct fallback_modules {
 
 /* Data of a call for each rank, in a single piece of memory. */
 struct per_rank {
-    struct view_state *in_states, *out_states; /* for alltoallv */
+    struct view_state *in_states, *out_states; /* states of alltoallv */
     struct hud_view *in_views, *out_views;
-    size_t *block_bytes; /* for reduce_scatter */
+    size_t *block_bytes; /* blocks of reduce_scatter */
     struct scratch_array memory;
     size_t ranks; /* number of ranks; 0: not allocated */
 };
@@ -66,7 +66,7 @@ typedef struct hud_module {
                                         progress.c */
     struct hud_module *next_carrying;
     struct fallback_modules fallback;
-    struct per_rank room; /* for the duration of a blocking call, see hud_module_make_room */
+    struct per_rank room; /* memory of a blocking call, see hud_module_make_room */
     struct hud_pending pending;
     enum {
         DEVICES_UNKNOWN,

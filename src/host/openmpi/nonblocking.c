@@ -82,7 +82,7 @@ static struct request *prepare(hud_module *m, unsigned shape, bool persistent)
 
     if (r == NULL)
         return NULL;
-    r->shape = 0; /* until something is open */
+    r->shape = 0; /* nothing is open yet */
     r->call.room = &r->room;
     if (!(shape & (SHAPE_VECTORS | SHAPE_COUNTS)) ||
         hud_per_rank_make(&r->room, (size_t)ompi_comm_size(m->comm)))

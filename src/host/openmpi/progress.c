@@ -70,7 +70,7 @@ static void take_fresh(void)
         local_count_by(&fresh_count, -1);
     }
     local_unlock(&lock, threads);
-    for (struct request *r; (r = taken) != NULL;) { /* in the order of their starts */
+    for (struct request *r; (r = taken) != NULL;) { /* order of their starts */
         taken = r->next;
         if (r->state != WITH_HUDDLE)
             push(&passed, r);

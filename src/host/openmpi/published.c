@@ -39,7 +39,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t own;   /* value published by this rank; 0: none */
 static bool wants_far; /* teams may span nodes */
 static bool far;       /* also published for all nodes */
-static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks; /* if so, the ranks that have published */
+static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks; /* ranks that have published */
 static unsigned char asked[LAUNCHED_RANKS / 8], there[LAUNCHED_RANKS / 8]; /* a bit per rank */
 static unsigned char unlike[LAUNCHED_RANKS / 8]; /* a bit per rank with another value than this
                                                     rank's */

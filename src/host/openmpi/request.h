@@ -34,11 +34,11 @@ enum request_state { WITH_HUDDLE, WITH_MPI, ENDED };
 
 struct request {
     ompi_coll_base_nbc_request_t super;
-    void *growth[GROWTH]; /* as in a module */
+    void *growth[GROWTH]; /* the same as in a module */
     hud_module *module;
-    struct request *next; /* in the pool or in a list */
+    struct request *next; /* next one of the pool or of a list */
     /* Cleared when the request is given back, up to `call`: */
-    hud_request *request;             /* or NULL */
+    hud_request *request;             /* the core's request, or NULL */
     ompi_request_t *inner;            /* Open MPI's own; NULL: not started, or persistent */
     request_start_inner *start_inner; /* starts `inner` */
     hud_team *team;                   /* only of a persistent request; NULL: the module's */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char **values; /* where Open MPI stores the parameters' values, in the order of the table */
+static char **values; /* the parameters' values of Open MPI, in the order of the table */
 static int *handles;  /* Open MPI's handles of the parameters */
 static char **given;
 

@@ -137,7 +137,7 @@ static void unpack(const struct hud_view *view, const void *src, size_t offset_b
     if (!s->filled && has_long_elements(s->type)) {
         s->stage = malloc(view->bytes);
         s->failed = s->stage == NULL;
-        if (!s->failed) /* in place, not all of the buffer is written */
+        if (!s->failed) /* not all of a buffer in place is written */
             hud_elements_pack(s->type, s->count, s->buffer, s->stage);
     }
     s->filled = true;

@@ -25,7 +25,7 @@ struct call {
     bool named;                    /* HUDDLE_CHECK uses the name in `about` */
     struct scratch_array *scratch; /* data for each member: the communicator's, or a request's */
     struct message *in, *out;      /* [size], in scratch */
-    struct hud_announced about;    /* if named, or if the call was not opened */
+    struct hud_announced about;    /* a call that is named, or was not opened */
     struct message from, to;
     struct local_op local;
 };

@@ -188,7 +188,7 @@ static int open_side(const struct comm *c, const struct blocks *b, struct messag
     if (!b->counts.at)
         return HUD_PASS;
     if (!b->types)
-        hud_type_find(b->type, &type); /* if the type is invalid, a block with elements reports
+        hud_type_find(b->type, &type); /* a block with elements of an invalid type reports
                                           it */
     for (int r = 0; r < c->size; r++) {
         int status = open_block(c, b, r, type.extent, &messages[r]);

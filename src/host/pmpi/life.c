@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static hud_context *ended; /* after MPI_Finalize, until the process ends */
+static hud_context *ended; /* the context after MPI_Finalize, until the process ends */
 static char mpi_name[64] = "MPICH ABI";
 static int self_keyval = MPI_KEYVAL_INVALID;
 

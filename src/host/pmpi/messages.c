@@ -31,7 +31,7 @@ static int test_open(void *arg, void **pending, int *done)
     if (!*done && code == MPI_SUCCESS)
         return 0;
     *done = 1;
-    if (code == MPI_SUCCESS) /* for errors when messages are started */
+    if (code == MPI_SUCCESS) /* errors are returned when messages are started */
         code = real.Comm_set_errhandler(((struct comm *)arg)->between, MPI_ERRORS_RETURN);
     return code != MPI_SUCCESS;
 }

@@ -56,7 +56,7 @@ union saved {
 enum request_state { WITH_HUDDLE, WITH_MPI, ENDED };
 
 struct request {
-    struct request *next, *before; /* in the pool or in flight */
+    struct request *next, *before; /* neighbours in the pool or in flight */
     struct call call;
     struct comm *comm;
     hud_request *request;                  /* huddle's request */

@@ -125,7 +125,7 @@ struct comm {
     int *world;                   /* ranks in COMM_WORLD, or -1; NULL: not translated yet */
     struct scratch_array scratch; /* memory for the running collective */
     MPI_Request exchange;         /* exchange of the team's set-up */
-    MPI_Comm between;             /* for messages to other nodes, or MPI_COMM_NULL */
+    MPI_Comm between;             /* communicator of messages to other nodes, or MPI_COMM_NULL */
     bool spoilt;                  /* may have messages that are never received */
     enum {
         DEVICES_UNKNOWN,
@@ -212,7 +212,7 @@ struct message {
     char *stage;     /* packed form of the whole message; NULL: packed piece by piece */
     size_t filled;   /* end of the data that has been unpacked into the stage */
     bool packed;     /* the stage has the sender's bytes */
-    struct hud_device_view device; /* if the memory is on a device */
+    struct hud_device_view device; /* memory on a device */
 };
 
 /*
@@ -281,7 +281,7 @@ void hud_op_start(void);
 
 /* ---- local.c ---- */
 int hud_local_open(MPI_Op operation, MPI_Datatype handle,
-                   struct local_op *local); /* as hud_op_open */
+                   struct local_op *local); /* the same as hud_op_open */
 void hud_local_close(const struct local_op *local);
 
 static inline void hud_op_close(const struct local_op *local)

@@ -352,7 +352,7 @@ void hud_request_adopt(struct comm *comm, MPI_Request *request)
 {
     struct request *r = *request != MPI_REQUEST_NULL ? hud_pool_take(comm) : NULL;
 
-    if (!r) /* without memory the request stays the MPI's */
+    if (!r) /* no memory: the request stays the MPI's */
         return;
     r->inner = *request;
     r->state = WITH_MPI;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGE_LITTLE = 64 << 10, IMAGE_MAX = 1 << 30 }; /* in bytes */
+enum { IMAGE_LITTLE = 64 << 10, IMAGE_MAX = 1 << 30 }; /* bytes */
 
 /* Facts about a type that the MPI reports for its handle. */
 struct shape {

@@ -36,7 +36,7 @@ extern struct record_recent hud_record_recents[RECORD_RECENTS];
 extern bool hud_record_threads, hud_record_steady;
 extern unsigned hud_record_level; /* the clock is read in one of 2^level calls */
 extern uint64_t hud_record_mask;  /* 2^level - 1 */
-extern unsigned hud_record_calls; /* since the last adjustment of the level */
+extern unsigned hud_record_calls; /* calls since the last adjustment of the level */
 /* Where the core stores why this thread's last call was not handled, or NULL if not found yet. */
 extern _Thread_local __attribute__((tls_model("initial-exec"))) int *hud_record_reason;
 

@@ -29,7 +29,7 @@ unsigned hud_record_level, hud_record_calls;
 uint64_t hud_record_mask;
 static const char *record_folder; /* value of HUDDLE_RECORD */
 static double ns_per_tick;
-static uint64_t next_snapshot, look_ticks; /* in ticks */
+static uint64_t next_snapshot, look_ticks; /* ticks */
 static unsigned look_calls;
 
 /* Functions of libhuddle, if it is in this process. */

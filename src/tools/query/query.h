@@ -14,7 +14,7 @@ struct query {
     int kind;
     struct topo *machine;
     struct topo_cpus cpus; /* processors that ranks may use */
-    int processors;        /* that they may use at once */
+    int processors;        /* number that they may use at once */
     struct config config;
     struct rules tuning;
     struct planner *planner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * request.h - nonblocking and persistent calls, which run on a fiber.  The public calls on
- * requests are in request.c.
+ * core_request.h - nonblocking and persistent calls, which run on a fiber.  The public calls on
+ * requests are in core_request.c.
  */
 #ifndef HUD_CORE_REQUEST_H
 #define HUD_CORE_REQUEST_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.c - the public calls on requests (request.h). */
-#include "core/call/request.h"
+/* core_request.c - the public calls on requests (core_request.h). */
+#include "core/call/core_request.h"
 #include "core/call/args.h"
 #include "core/call/suspend.h"
 #include "core/call/team_create.h"
