@@ -234,9 +234,11 @@ static void count_choice(struct hud_team *team, const struct span_choice *choice
     struct stats *stats = context_stats(team->context);
     bool threads = team->context->host.threads != 0, native = choice->tag == SPAN_MPI;
 
+    if (native) /* counted by its reason */
+        return;
     if (is_trial)
-        mem_count(native ? &stats->tried_native : &stats->tried, 1, threads);
-    else if (!native && (learned || known))
+        mem_count(&stats->tried, 1, threads);
+    else if (learned || known)
         mem_count(learned ? &stats->learned : &stats->known, 1, threads);
 }
 

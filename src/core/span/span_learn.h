@@ -126,6 +126,15 @@ void hud_span_open(struct hud_team *team, enum coll_kind kind, const struct coll
  * *choice.  Returns HUD_OK, or the status with which calls have ended. */
 int hud_span_enter(struct hud_team *team, int at, const struct coll *call,
                    const struct span_choice **choice);
+/* Returns whether a call is a trial: its choice is not the present choice of its cell. */
+static inline bool span_tries(const struct span_learn *l, int at, const struct span_choice *choice)
+{
+    int number = l->cell_of[at] - 1;
+
+    return number < SPAN_CELLS &&
+           choice != &l->cell[number].choice[hud_learner_choice(&l->cell[number].learner)];
+}
+
 /* Begins a call on a team with a span: one within the MPI's own collective, if a sample runs. */
 void hud_span_nest(struct hud_team *team);
 /* Ends a call, of huddle or of the host itself, on a team with a span. */
