@@ -40,7 +40,7 @@ need_packages() {
             || { say "these packages are missing; install them and try again:$missing"; exit 1; }
         as=sudo
     fi
-    say "installing$missing"
+    say "installing packages, which may take minutes:$missing"
     $as apt-get update -qq
     $as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
         >/dev/null
@@ -56,7 +56,7 @@ need_venv() {
         grep -qxF "$wheel" "$stamp" 2>/dev/null || missing="$missing $wheel"
     done
     [ -n "$missing" ] || return 0
-    say "installing into $venv:$missing"
+    say "installing Python packages into $venv, which may take a minute:$missing"
     [ -d "$venv" ] || python3 -m venv "$venv"
     "$venv/bin/python" -m pip install -q --disable-pip-version-check $missing
     printf '%s\n' $missing >>"$stamp"
@@ -65,21 +65,43 @@ need_venv() {
 # need_openmpi_5 [FOLDER [ARCHITECTURE]]: fetches the internal headers of Open MPI 5.0 from Debian's
 # packages.  If that fails, a line reports it, and the component for Open MPI 5 is not built.
 need_openmpi_5() {
+    [ -e "${1-build/ompi-5.0}/complete" ] || say "fetching the headers of Open MPI 5"
     sh cmake/fetch-openmpi-5.sh "${1-build/ompi-5.0}" ${2-} || true
 }
 
-# quietly COMMAND...: shows the command's output only if it fails.
+# tell_progress LOG: prints every PROGRESS_S seconds how far the build is that writes the log.  It ends with the script, which
+# Ctrl-C may end.
+tell_progress() {
+    local done="" now
+    while sleep "${PROGRESS_S-15}" </dev/null >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+        now=$(sed -n 's,^\[\([0-9]*\)/\([0-9]*\)\].*,\1 of \2,p' "$1" 2>/dev/null | tail -n 1)
+        [ "$now" = "$done" ] || say "$now steps are done"
+        done=$now
+    done
+}
+
+# quietly COMMAND...: shows the command's output only if it fails, and the progress of a build.
 quietly() {
-    local log
+    local log ticker failed=""
     log=$(mktemp)
-    "$@" >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
+    tell_progress "$log" &
+    ticker=$!
+    "$@" >"$log" 2>&1 || failed=1
+    kill "$ticker" 2>/dev/null || true
+    wait "$ticker" 2>/dev/null || true
+    [ -z "$failed" ] || cat "$log" >&2
     rm -f "$log"
+    [ -z "$failed" ] || exit 1
 }
 
 # build [CMAKE OPTIONS...]: builds the release preset into build/. Without options an existing
 # configuration is kept.
 build() {
-    say "building into build/"
-    [ $# = 0 ] && [ -f build/build.ninja ] || quietly cmake --preset release -G Ninja "$@"
+    if [ $# != 0 ] || [ ! -f build/build.ninja ]; then
+        say "configuring build/"
+        quietly cmake --preset release -G Ninja "$@"
+    fi
+    say "building into build/, which takes some minutes the first time"
     quietly cmake --build build
+    say "built"
 }

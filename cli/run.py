@@ -60,7 +60,7 @@ def show_learned(totals: Totals) -> None:
     if not any(count for source, count in learned.items() if source not in ("first", "native")):
         return
     said(
-        f"learned        decided {count_text(learned['decided'], 'cell')},"
+        f"learned        decided {count_text(learned['decided'], 'case')},"
         f" {learned['changed']} of them against the first choice; calls:"
         f" {learned['known']} by choices known before, {learned['learned']} by choices of this run,"
         f" {learned['first']} by first choices, {learned['trials']} in trials,"

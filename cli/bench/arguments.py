@@ -51,7 +51,8 @@ def place(text: str) -> tuple[str, str]:
 
 
 MPI_PLACES = Option(
-    "--mpi",
+    "--place",
+    "places",
     multiple=True,
     type=place,
     metavar="NAME=PLACE",
@@ -156,7 +157,7 @@ SUMMARY = (
 
 WHOM = (
     Option(
-        "--with",
+        "--mpi",
         "hosts",
         type=list_of(str),
         metavar="MPI,...",
@@ -170,7 +171,7 @@ WHOM = (
             "MPIs to compare with: ompi4, ompi5, mpich4, mpich5, intel; Open MPI's components"
             " ompi4-sm and -han; algorithms of its coll/tuned: -linear, -doublering, -recursive,"
             " -bruck, -tree, -pipeline, -ring, -rabenseifner, -pairwise (default: the MPIs of"
-            " --with without huddle; none: no peer)"
+            " --mpi without huddle; none: no peer)"
         ),
     ),
     MPI_PLACES,

@@ -243,7 +243,7 @@ def check(options: Options) -> None:
         ("--cold", options.cold),
         ("--skew", options.skew),
         ("--late", options.late),
-        ("--with", options.hosts),
+        ("--mpi", options.hosts),
         ("--against", options.against),
         ("--algorithm", options.algorithm),
         ("--bare", options.bare),

@@ -57,7 +57,7 @@ Variant = namedtuple("Variant", "name kind mpi parameters settings only")
 
 def named_by(options: Options) -> list[Any]:
     """Returns the MPIs named by --mpi, then those named by the environment."""
-    pairs, found = list(options.mpi), []
+    pairs, found = list(options.places), []
     for word in filter(None, os.environ.get(peers.VARIABLE, "").split(":")):
         name, equals, place = word.partition("=")
         if not equals:
@@ -67,7 +67,7 @@ def named_by(options: Options) -> list[Any]:
         found.append(peers.under(name, place))
         if found[-1] is None:
             raise CliError(
-                f"--mpi {name}={place}: no mpirun or mpiexec there or in its bin that reports its"
+                f"--place {name}={place}: no mpirun or mpiexec there or in its bin that reports its"
                 " MPI",
                 2,
             )
@@ -88,7 +88,7 @@ def peer_of(name: str, found: dict[str, Mpi]) -> Variant | str:
             2,
         )
     if base not in found:
-        return f"{name}: not found here (PATH, --mpi {base}=PLACE)"
+        return f"{name}: not found here (PATH, --place {base}=PLACE)"
     parameters, only = FLAVOURS[flavour] if dash else ({}, None)
     return Variant(name, "peer", found[base], parameters, {}, only)
 
@@ -122,13 +122,14 @@ def hosts_of(options: Options, found: dict[str, Mpi]) -> list[str]:
     for name in names:
         if name not in found:
             raise CliError(
-                f"--with {name}: not found here (PATH, --mpi {name}=PLACE); found:"
+                f"--mpi {name}: not found here (PATH, --place {name}=PLACE); found:"
                 f" {', '.join(found) or 'no MPI'}",
                 2,
             )
     if not names:
         raise CliError(
-            "no MPI found: no mpirun or mpiexec on PATH reports an MPI; --mpi NAME=FOLDER names one"
+            "no MPI found: no mpirun or mpiexec on PATH reports an MPI; --place NAME=FOLDER names"
+            " one"
         )
     return names
 

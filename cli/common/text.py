@@ -53,11 +53,19 @@ def ranges_text(numbers: list[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
+def parameter_text(name: str, value: int | str) -> str:
+    """Formats a parameter: 'budget 128K', 'tree nested'."""
+    text = str(value)
+    return f"{name} {written(int(text)) if text.isdecimal() else text}"
+
+
 def parameters_text(serves: dict[str, Any] | None) -> str:
+    """
+    Formats the parameters of a choice.  Leaves out those of 0: the algorithm derives such a value,
+    or does without it.
+    """
     pairs = serves["parameters"].items() if serves else ()
-    return ", ".join(
-        f"{name} {written(value) if isinstance(value, int) else value}" for name, value in pairs
-    )
+    return ", ".join(parameter_text(*pair) for pair in pairs if pair[1] != 0)
 
 
 def heading(words: str) -> None:

@@ -105,15 +105,14 @@ class Core:
         other = self.other()
         rows = [self.of(number)[1] for number in range(len(self.names))]
         handled = sum(row["handled"] for row in rows)
-        faster = sum(row["native collective faster"] for row in rows)
         return {
             "decided": other["decided"],
             "changed": other["changed"],
             "known": other["known"],
             "learned": other["learned"],
             "first": max(0, handled - other["known"] - other["learned"] - other["tried"]),
-            "trials": other["tried"] + other["tried_native"],
-            "native": max(0, faster - other["tried_native"]),
+            "trials": other["tried"] + sum(row["trial of the native collective"] for row in rows),
+            "native": sum(row["native collective faster"] for row in rows),
         }
 
     def kind_of(self, name: str) -> int | None:

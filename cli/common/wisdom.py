@@ -40,6 +40,7 @@ class Wisdom(NamedTuple):
     cells: list[Line]
     others: tuple[str, ...] = ()  # lines that are not understood
     wrong: str = ""  # what is wrong with the first line that is of no version
+    unused: int = 0  # number of lines that are no decisions
 
     @property
     def mpi(self) -> str:
@@ -81,12 +82,20 @@ def by_cell(lines: list[Line]) -> dict[Key, list[Line]]:
     return found
 
 
+def range_of(text: str) -> Sizes:
+    """Returns the range of a condition: '8', '32769-64K' or '9-'."""
+    low, dash, high = text.partition("-")
+    return Sizes(number(low), number(high) if high else None if dash else number(low))
+
+
 def sizes(line: Line) -> Sizes | None:
     """Returns the sizes of a line, or None if the collective has none."""
-    if "bytes" not in line.conditions:
-        return None
-    low, dash, high = line.conditions["bytes"].partition("-")
-    return Sizes(number(low), number(high) if high else None if dash else number(low))
+    return range_of(line.conditions["bytes"]) if "bytes" in line.conditions else None
+
+
+def ranks(line: Line) -> Sizes | None:
+    """Returns the numbers of ranks of a line, or None if it is about all."""
+    return range_of(line.conditions["ranks"]) if "ranks" in line.conditions else None
 
 
 def timed(word: str) -> tuple[str, int] | None:
@@ -206,6 +215,14 @@ def content_of(path: str, own: bool) -> str:
     return data.decode("utf-8", "replace")
 
 
+def finished(text: str) -> str:
+    """
+    Removes an unfinished last line, which no writer leaves, but a crash of the machine may.  A text
+    without any end of a line is kept.
+    """
+    return text[: text.rfind("\n") + 1] or text
+
+
 def is_kept(words: str) -> bool:
     """
     Returns whether a line that is not understood is kept: whether it is text, and no longer than
@@ -219,13 +236,17 @@ def is_kept(words: str) -> bool:
 def read(layout: Layout, path: str, own: bool = True) -> Wisdom:
     """
     Reads a wisdom file.  Raises CliError if the file cannot be read.  Sets aside the lines that the
-    library does not understand.  own: as in content_of().
+    library does not understand.  own: as in content_of(); a file that a user has made need not end
+    with the end of a line.
     """
     text = content_of(path, own)
+    if own:
+        text = finished(text)
     answer = layout.ask("lines", path, stdin=text)
     understood = set(answer["lines"])
     machine: dict[str, str] = {}
     cells, others = [], []
+    unused = 0
     for at, words in enumerate(text.split("\n"), 1):
         line = rules.parse(words)
         if line is None:
@@ -234,10 +255,12 @@ def read(layout: Layout, path: str, own: bool = True) -> Wisdom:
             cells.append(line)
         elif line.name == rules.MACHINE:
             machine = machine or line.conditions
-        elif line.name != rules.NETWORK and is_kept(words):
-            others.append(words)
+        else:
+            unused += 1
+            if line.name != rules.NETWORK and is_kept(words):
+                others.append(words)
     wrong = f"{answer['error']}; such lines are not used" if answer["error"] else ""
-    return Wisdom(path, machine, cells, tuple(others), wrong)
+    return Wisdom(path, machine, cells, tuple(others), wrong, unused)
 
 
 def known(layout: Layout, mpi: str | None = None) -> tuple[list[Wisdom], list[str]]:

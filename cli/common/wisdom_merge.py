@@ -30,6 +30,7 @@ class Merged(NamedTuple):
     added: list[Line]
     replaced: list[Line]
     kept: list[Line]  # old lines that new ones could have replaced
+    equal: list[Line]  # new lines that are already there
 
 
 def merge(old: list[Line], new: list[Line], wins: Callable[[Line, Line], bool] = better) -> Merged:
@@ -39,12 +40,13 @@ def merge(old: list[Line], new: list[Line], wins: Callable[[Line, Line], bool] =
     choice and the new lines have no such winner.
     """
     cells = wisdom.by_cell(old)
-    added, replaced, kept = [], [], []
+    added, replaced, kept, equal = [], [], [], []
     for where, lines in wisdom.by_cell(new).items():
         line, there = lines[0], cells.get(where, [])
         if not there:
             added.append(line)
         elif there == lines:
+            equal.append(line)
             continue
         elif wins(line, there[0]):
             replaced.append(line)
@@ -54,7 +56,9 @@ def merge(old: list[Line], new: list[Line], wins: Callable[[Line, Line], bool] =
             kept.append(there[0])
             continue
         cells[where] = lines[:STATES]
-    return Merged([line for lines in cells.values() for line in lines], added, replaced, kept)
+    return Merged(
+        [line for lines in cells.values() for line in lines], added, replaced, kept, equal
+    )
 
 
 def add(

@@ -224,6 +224,9 @@ def show(
     whys = [piece["why"] for band in answer["bands"] for piece in band["pieces"]]
     for line in evidence.legend(shown):
         print(f"  {line}")
+    known = asked.known and not asked.known.unused and asked.known.file.last
+    if any(line.name == asked.collective for line in known or ()):
+        print(f"  choices known here precede this table: huddle wisdom show {asked.collective}")
     for file in sorted({why["file"] for why in whys if why["by"] == "tuning file"}):
         print(f"  tuning file: {file}")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..common import machines, validators
@@ -17,13 +16,13 @@ from ..common.command_line import Argument, Command, Option
 from ..common.layout import CliError, Layout
 from ..common.options import MAPS, MAX_TEAM, whole, within
 from ..common.sizes import written
-from ..common.text import bytes_text, count_text, heading, parameters_text, single_copy_text, table
+from ..common.text import bytes_text, count_text, heading, parameters_text, table
 from ..common.types import Options
-from . import choices, evidence, learned, nodes
+from . import choices, evidence, learned, nodes, one, served
 from .sizes import LISTED, ONE, cut, sizes_of
 
 if TYPE_CHECKING:
-    from ..common.wisdom import Wisdom
+    from ..common.rules import Line
     from .sizes import Sizes
 
 RANKS = f"N or LOW:HIGH, from 1 to {MAX_TEAM}, LOW at most HIGH"
@@ -78,6 +77,14 @@ PARAMETERS = (
         help="a described machine; list: print the known machines (default: this machine)",
     ),
     Option(
+        "--mpi",
+        metavar="NAME",
+        help=(
+            "the program's MPI, whose known choices serve: ompi4, mpich5, ... (default: the first"
+            " found of those that huddle wisdom prints)"
+        ),
+    ),
+    Option(
         "--nodes",
         type=whole(2, 1 << 16),
         metavar="N",
@@ -108,9 +115,10 @@ class Asked:
 
     def __init__(self, options: Options, layout: Layout) -> None:
         found = find(layout, options.collective, "explain")
-        self.is_here = options.machine == machines.THIS
+        is_here = options.machine == machines.THIS
         self.layout, self.collective, self.map = layout, found.name, options.map
         self.unsized = found.unsized
+        self.kinds = tuple(one.KINDS) if found.reduces else ("",)
         if self.unsized and options.bytes is not None:
             raise CliError(
                 f"--bytes {options.bytes}: {self.unsized} (accepted: huddle explain"
@@ -120,12 +128,15 @@ class Asked:
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
         self.machine_words = machines.asked(layout, options.machine, machine)
+        if options.mpi is not None and not is_here:
+            raise CliError(f"--mpi {options.mpi}: not with --machine {options.machine}", 2)
         self.ranks = 1
         first = self.answer(0)
         refuse(first["error"])
         self.processors = first["facts"]["processors"]
         self.ranks = self.processors if options.ranks is None else options.ranks[0]
         within("--ranks", self.ranks, 1, MAX_TEAM)
+        self.known = learned.read(layout, options.mpi) if is_here else None
 
     def answer(self, size: int) -> dict[str, Any]:
         return self.layout.ask(
@@ -133,9 +144,26 @@ class Asked:
         )
 
     @functools.cached_property
-    def known(self) -> list[Wisdom]:
-        """Returns what was learned on this machine, or nothing for a described machine."""
-        return learned.files(self.layout) if self.is_here else []
+    def algorithms(self) -> served.Algorithms:
+        return served.Algorithms(self.layout.ask("info", "algorithms"), self.collective)
+
+    def lines(self, answer: dict[str, Any], kind: str) -> list[Line]:
+        """Returns what is known of the team's calls."""
+        return list(learned.of_team(self.known, answer, kind))
+
+    def text(self, line: Line) -> str:
+        """Formats what is known."""
+        return learned.text(self.known.file.mpi, line, self.known.where) if self.known else ""
+
+    def pieces(self, answer: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+        """Returns what serves calls of a kind, by their sizes."""
+        in_order = kind == served.ORDERED and answer["ordered"]
+        pieces = answer["ordered"] if in_order else answer["pieces"]
+        return served.split(self.algorithms, self.known, self.lines(answer, kind), pieces)
+
+    def piece(self, answer: dict[str, Any], kind: str) -> dict[str, Any]:
+        """Returns what serves the call of a kind."""
+        return served.at(self.pieces(answer, kind), answer["bytes"])
 
     def words(self) -> str:
         oversubscribed = (
@@ -148,134 +176,69 @@ class Asked:
         )
 
 
-def why_text(why: dict[str, Any], rests: str) -> str:
-    """Formats why a row was chosen.  rests: what the row rests on, in words."""
-    line = f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
-    line = f"{line}, and the time model" if why.get("model") else line
-    return f"{line} ({rests})" if rests else line
-
-
-def why_texts(
-    asked: Asked, pieces: list[dict[str, Any]], text: Callable[..., Any] = evidence.short_text
-) -> list[str]:
-    """Returns why_text() of each piece."""
-    series = evidence.of_pieces(asked.layout, pieces)
-    whys = [piece["why"] for piece in pieces]
-    return [why_text(why, text(why, series) if "evidence" in why else "") for why in whys]
-
-
-def file_of(why: dict[str, Any]) -> str | None:
-    return why["file"] if why["by"] == "tuning file" else None
-
-
-def memory_text(answer: dict[str, Any]) -> str:
-    """Formats the size of the whole lease and the slots of the collective."""
-    slots = answer["lease"]["slots"]
-    own = [slot for slot in slots if slot["collective"] == answer["collective"]]
-    words = [
-        f"{slot['algorithm']} {bytes_text(slot['bytes'])}{' (shared)' if slot['shared'] else ''}"
-        for slot in own
-    ]
-    if len(slots) > len(own):
-        words.append(f"{count_text(len(slots) - len(own), 'slot')} of other collectives")
-    text = f"{bytes_text(answer['lease']['bytes'])} of each rank"
-    return f"{text}: {', '.join(words)}" if words else text
-
-
-def show_one(asked: Asked, answer: dict[str, Any]) -> None:
-    size = "" if asked.unsized else f"{bytes_text(answer['bytes'])} "
-    facts, serves, why = answer["facts"], answer["serves"], answer["why"]
-    print(f"{size}{answer['collective']}, {asked.words()}")
-    print(f"  serves   {choices.name_of(serves)}{': ' + serves['doc'] if serves else ''}")
-    if serves and serves["parameters"]:
-        print(f"  with     {parameters_text(serves)}")
-    ordered = answer["ordered"] or []
-    because, *whys = why_texts(asked, [answer, *ordered], evidence.long_text)
-    print(f"  because  {because}{f' of {file_of(why)}' if file_of(why) else ''}")
-    for found, line in learned.of_call(asked.known, answer):
-        at = learned.where(asked.layout, found)
-        print(f"  learned  {learned.text(found.mpi, line, at)}")
-    for piece in answer["pieces"]:
-        if piece["others"] and cut(piece, answer["bytes"], answer["bytes"]):
-            print(f"  or       tried against it (HUDDLE_WISDOM): {', '.join(piece['others'])}")
-    if answer["no_room"]:
-        named = ", ".join(answer["no_room"])
-        print(f"  no room  in the communicator's memory (HUDDLE_LEASE), so not tried: {named}")
-    for piece, in_order in zip(ordered, whys):
-        if cut(piece, answer["bytes"], answer["bytes"]):
-            print(
-                f"  in order {choices.name_of(piece['serves'])}, {in_order}: of operations"
-                " that do not commute"
-            )
-    groups = ", ".join(
-        f"{level['groups']} by {level['level']}"
-        if level["level"] != "team"
-        else "all ranks in one group"
-        for level in facts["groups"]
-    )
-    many = 'oversubscribed: more ranks than processors'
-    print(
-        f"  facts    {many if facts['oversubscribed'] else 'a processor for each rank'};"
-        f" within one {facts['within']}{', divided by a level' if facts['divided'] else ''};"
-        f" {single_copy_text(facts)} between ranks;"
-        f" groups: {groups}"
-    )
-    print(f"  memory   {memory_text(answer)}")
-    heading("Rules, in the order in which they are tried")
-    table(
-        ["rule", "algorithm", "verdict"],
-        [
-            [f"{rule['file']}:{rule['line']}", rule["algorithm"], rule["verdict"]]
-            for rule in answer["rules"]
-        ],
-    )
-
-
 def range_text(least: int, most: int | None) -> str:
     return f"{written(least)}-{written(most) if most is not None else ''}"
+
+
+def learned_text(because: str) -> str:
+    """Shortens why a known choice serves for a table: 'learned here on 2026-11-28'."""
+    return because.partition(" from ")[0] if because.startswith("learned ") else because
 
 
 def show_axis(
     asked: Asked, pieces: list[dict[str, Any]], low: int, high: int | None
 ) -> set[str | None]:
-    rows, files = [], set()
-    for piece, because in zip(pieces, why_texts(asked, pieces)):
+    """Prints a table of pieces, in which neighbours with the same words are one row."""
+    rows: list[tuple[int, int | None, list[str]]] = []
+    files = set()
+    for piece, because in zip(pieces, evidence.why_texts(asked.layout, pieces)):
         ends = cut(piece, low, high)
-        if ends:
-            rows.append(
-                [
-                    range_text(*ends),
-                    choices.name_of(piece["serves"]),
-                    parameters_text(piece["serves"]),
-                    because,
-                ]
-            )
-            files.add(file_of(piece["why"]))
-    table(["bytes", "algorithm", "parameters", "because"], rows)
+        if not ends:
+            continue
+        serves = piece["serves"]
+        words = [choices.name_of(serves), parameters_text(serves), learned_text(because)]
+        least = rows.pop()[0] if rows and rows[-1][2] == words else ends[0]
+        rows.append((least, ends[1], words))
+        files.add(evidence.file_of(piece["why"]))
+    table(
+        ["bytes", "algorithm", "parameters", "because"],
+        [[range_text(least, most), *words] for least, most, words in rows],
+    )
     return files
 
 
 def show_pieces(asked: Asked, answer: dict[str, Any], low: int, high: int | None) -> None:
     print(f"{answer['collective']}, {asked.words()}")
-    files = show_axis(asked, answer["pieces"], low, high)
-    if answer["ordered"]:
-        heading("Operations that do not commute")
-        files |= show_axis(asked, answer["ordered"], low, high)
+    files: set[str | None] = set()
+    for group in one.groups(asked, answer):
+        if group.text:
+            heading(group.text.removeprefix("of ").capitalize())
+        files |= show_axis(asked, group.pieces, low, high)
     for file in sorted(filter(None, files)):
         print(f"  tuning file: {file}")
+    one.show_known(asked)
 
 
 def show_sizes(asked: Asked, sizes: list[int]) -> None:
     print(f"{asked.collective}, {asked.words()}")
-    rows = [(size, asked.answer(size)) for size in sizes]
-    table(
-        ["bytes", "algorithm", "parameters", "because"],
+    rows = []
+    for size in sizes:
+        answer = asked.answer(size)
+        for group in one.groups(asked, answer):
+            if group.kinds != [served.ORDERED]:
+                rows.append((size, group.text, served.at(group.pieces, size)))
+    whys = evidence.why_texts(asked.layout, [piece for _, _, piece in rows])
+    lines = [
         [
-            [bytes_text(size), choices.name_of(a["serves"]), parameters_text(a["serves"]), because]
-            for (size, a), because in zip(rows, why_texts(asked, [a for _, a in rows]))
-        ],
-        right=(0,),
-    )
+            bytes_text(size),
+            choices.name_of(piece["serves"]),
+            parameters_text(piece["serves"]),
+            learned_text(because) + (f", {kinds}" if kinds else ""),
+        ]
+        for (size, kinds, piece), because in zip(rows, whys)
+    ]
+    table(["bytes", "algorithm", "parameters", "because"], lines, right=(0,))
+    one.show_known(asked)
 
 
 def asks_for_all(options: Options) -> bool:
@@ -295,31 +258,51 @@ def show(asked: Asked, sizes: Sizes) -> None:
     if sizes.form == LISTED:
         show_sizes(asked, sizes.listed)
     elif asked.unsized or sizes.form == ONE:
-        show_one(asked, asked.answer(sizes.low))
+        one.show(asked, asked.answer(sizes.low))
     else:
         show_pieces(asked, asked.answer(sizes.low), sizes.low, sizes.high)
 
 
-def with_evidence(asked: Asked, answer: dict[str, Any]) -> dict[str, Any]:
-    pieces = [*answer.get("pieces", ()), *(answer.get("ordered") or ())]
-    found = [
-        {"mpi": file.mpi, "where": learned.where(asked.layout, file), **line._asdict()}
-        for file, line in learned.of_call(asked.known, answer)
+def known_lines(asked: Asked, answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Returns what is known of the call, and whether it serves such calls."""
+    if not asked.known:
+        return []
+    about = {"mpi": asked.known.file.mpi, "where": asked.known.where}
+    return [
+        {**about, "serves": asked.text(line) == asked.piece(answer, kind)["why"].get("text")}
+        | line._asdict()
+        for kind in asked.kinds
+        for line in asked.lines(answer, kind)
+        if learned.is_about(line, answer["bytes"])
     ]
-    return {**answer, "evidence": evidence.of_pieces(asked.layout, pieces), "learned": found}
+
+
+def with_evidence(asked: Asked, answer: dict[str, Any]) -> dict[str, Any]:
+    """
+    Adds the series of evidence, and what is known of the call.  If a known choice serves calls that
+    commute, it is in "serves" and "why", and the library's first choice in "first".
+    """
+    pieces = [*answer.get("pieces", ()), *(answer.get("ordered") or ())]
+    serving = [asked.piece(answer, kind) for kind in asked.kinds if kind != served.ORDERED]
+    known = {}
+    if all("first" in piece and piece["serves"] == serving[0]["serves"] for piece in serving):
+        first = {"serves": answer["serves"], "why": answer["why"]}
+        known = {"serves": serving[0]["serves"], "why": serving[0]["why"], "first": first}
+    series = evidence.of_pieces(asked.layout, pieces)
+    return {**answer, **known, "evidence": series, "learned": known_lines(asked, answer)}
 
 
 def as_json(options: Options, asked: Asked, sizes: Sizes) -> Any:
     """
-    Returns the library's answer for one size.  Returns a list of answers for several sizes, and for
-    a range a list with one answer for each piece.
+    Returns the answer for one size.  Returns a list of answers for several sizes, and for a range a
+    list with one answer for each piece.
     """
     first = asked.answer(sizes.low)
     if options.bytes is None or sizes.form == ONE:
         return with_evidence(asked, first)
-    ends = (cut(piece, sizes.low, sizes.high) for piece in first["pieces"])
+    ends = (cut(piece, sizes.low, sizes.high) for piece in asked.pieces(first, asked.kinds[0]))
     wanted = sizes.listed or [least for least, _ in filter(None, ends)]
-    return [with_evidence(asked, asked.answer(one)) for one in wanted]
+    return [with_evidence(asked, asked.answer(size)) for size in wanted]
 
 
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
@@ -328,6 +311,8 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         return 0
     if options.nodes is not None:
         found = find(layout, options.collective, "explain")
+        if options.mpi is not None:
+            raise CliError(f"--mpi {options.mpi}: not with --nodes", 2)
         refuse(layout.ask("info", "settings")["error"])
         return nodes.main(options, layout, found)
     asked, sizes = Asked(options, layout), sizes_of(options.bytes)

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Callable
 from typing import Any
 
 from ..common.layout import Layout
+from .served import LEARNED
 
 DATA = ".csv"
 PRIOR = "prior"  # the note of a row without a series
@@ -86,3 +88,26 @@ def legend(series: dict[str, dict[str, Any]]) -> list[str]:
         if about["kind"] == "measured":
             machines.setdefault(machines_text([number], series), []).append(number)
     return [f"measured on {name}: {' '.join(numbers)}" for name, numbers in machines.items()]
+
+
+def why_text(why: dict[str, Any], rests: str) -> str:
+    """Formats why a row was chosen.  rests: what the row rests on, in words."""
+    if why["by"] == LEARNED:
+        return f"learned {why['text']}"
+    line = f"{why['by']}, line {why['line']}" if "line" in why else why["by"]
+    line = f"{line}, and the time model" if why.get("model") else line
+    return f"{line} ({rests})" if rests else line
+
+
+def why_texts(
+    layout: Layout, pieces: list[dict[str, Any]], text: Callable[..., str] = short_text
+) -> list[str]:
+    """Returns why_text() of each piece."""
+    series = of_pieces(layout, pieces)
+    whys = [piece["why"] for piece in pieces]
+    return [why_text(why, text(why, series) if "evidence" in why else "") for why in whys]
+
+
+def file_of(why: dict[str, Any]) -> str | None:
+    """Returns the tuning file of a choice, or None if it is not from one."""
+    return why["file"] if why["by"] == "tuning file" else None

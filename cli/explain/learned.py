@@ -1,42 +1,88 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was learned here of a call, as wisdom files have it."""
+"""What was learned here, as the wisdom file of one MPI has it."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from ..common import wisdom
+from ..common import peers, wisdom
 from ..common.layout import CliError, Layout
 from ..common.rules import Line
-from ..common.sizes import written
-from ..common.text import us_text
+from ..common.text import parameter_text, us_text
 
 USED = ("on", "read")  # values of HUDDLE_WISDOM with which the user's files are used
 
 
-def files(layout: Layout) -> list[wisdom.Wisdom]:
+class Known(NamedTuple):
     """
-    Returns the files that ranks on this machine with these settings would read.  Prints a line for
-    each file with which something is wrong.
+    file: what a program under its MPI would read.  where: 'here', or on which other machine it was
+    learned.  others: further MPIs of which something is known here.  unused: why it is not used.
+    """
+
+    file: wisdom.Wisdom
+    where: str = "here"
+    others: tuple[str, ...] = ()
+    unused: str = ""
+
+
+def warn(lines: list[str]) -> None:
+    for line in lines:
+        print(f"huddle: {line}", file=sys.stderr)
+
+
+def first_found(layout: Layout, files: list[wisdom.Wisdom]) -> wisdom.Wisdom:
+    """Returns the file of the MPI that huddle tune finds first, or else the first file."""
+    if len(files) == 1:
+        return files[0]
+    mpis = peers.find(layout, (), os.path.join(layout.prefix, "peers")).values()
+    versions = [peers.version_of(mpi) for mpi in mpis]
+    order = {name: at for at, name in reversed(list(enumerate(versions)))}
+    return min(files, key=lambda one: order.get(one.mpi, len(versions)))
+
+
+def of_folder(layout: Layout, mpi: str | None, used: bool) -> Known | None:
+    """Chooses a file of the user's folder that is of this machine."""
+    files, refused = wisdom.known(layout, mpi)
+    if used:
+        warn(refused)
+    files = [one for one in files if wisdom.is_of_here(layout, one.path)]
+    if not files and mpi is not None:
+        raise CliError(f"--mpi {mpi}: what is known of it is of another machine", 2)
+    if not files:
+        return None
+    found = first_found(layout, files)
+    others = tuple(one.mpi for one in files if one is not found)
+    return Known(found, "here", others, "" if used else "HUDDLE_WISDOM=off")
+
+
+def of_setting(layout: Layout, path: str, mpi: str | None) -> Known | None:
+    """Reads the file that HUDDLE_WISDOM names."""
+    if not os.path.exists(path):
+        return None
+    try:
+        found = wisdom.read(layout, path)
+    except CliError as error:
+        warn([str(error)])
+        return None
+    warn([found.wrong] if found.wrong else [])
+    if mpi is not None and found.mpi and not wisdom.is_of(found, mpi):
+        raise CliError(f"--mpi {mpi}: HUDDLE_WISDOM={path} is of {found.mpi}", 2)
+    return Known(found, where(layout, found))
+
+
+def read(layout: Layout, mpi: str | None) -> Known | None:
+    """
+    Returns what is known here, under an MPI or else under the first that was found.  Prints a line
+    for each file with which something is wrong.
     """
     setting = wisdom.setting(layout)
-    found: list[wisdom.Wisdom] = []
-    refused: list[str] = []
-    if setting in USED:
-        found, refused = wisdom.known(layout)
-        found = [one for one in found if wisdom.is_of_here(layout, one.path)]
-    elif setting != wisdom.OFF and os.path.exists(setting):
-        try:
-            found = [wisdom.read(layout, setting)]
-            refused = [found[0].wrong] if found[0].wrong else []
-        except CliError as error:
-            refused = [str(error)]
-    for line in refused:
-        print(f"huddle: {line}", file=sys.stderr)
-    return found
+    if setting in USED or setting == wisdom.OFF:
+        return of_folder(layout, mpi, setting in USED)
+    return of_setting(layout, setting, mpi)
 
 
 def where(layout: Layout, found: wisdom.Wisdom) -> str:
@@ -56,26 +102,35 @@ def where(layout: Layout, found: wisdom.Wisdom) -> str:
     return "here" if about else "on a machine that the file does not name"
 
 
+def is_within(asked: str, level: str) -> bool:
+    """Returns whether ranks within a level meet the condition `within`."""
+    return asked in ("", level) or (asked == "unit" and level != "machine")
+
+
 def fits(line: Line, answer: dict[str, Any]) -> bool:
-    """Returns whether a line is about the call that the library has explained."""
-    facts, about, size = answer["facts"], line.conditions, wisdom.sizes(line)
+    """Returns whether a line is about calls of the team and collective of an answer."""
+    facts, about = answer["facts"], line.conditions
+    ranks = wisdom.ranks(line)
     yes_or_no = {name: "yes" if facts[name] else "no" for name in ("oversubscribed", "divided")}
-    wanted = {**yes_or_no, "ranks": str(answer["ranks"]), "within": facts["within"]}
     return (
         line.name == answer["collective"]
         and "nodes" not in about
-        and all(about.get(name, value) == value for name, value in wanted.items())
-        and (not size or size.low <= answer["bytes"] <= (size.high or answer["bytes"]))
+        and all(about.get(name, value) == value for name, value in yes_or_no.items())
+        and is_within(about.get("within", ""), facts["within"])
+        and (not ranks or ranks.low <= answer["ranks"] <= (ranks.high or answer["ranks"]))
     )
 
 
-def of_call(known: list[wisdom.Wisdom], answer: dict[str, Any]) -> list[tuple[wisdom.Wisdom, Line]]:
-    """Returns [(file, line)] of the lines that are about a call."""
-    return [(found, line) for found in known for line in found.last if fits(line, answer)]
+def of_team(known: Known | None, answer: dict[str, Any], reduction: str) -> Iterator[Line]:
+    """Yields the lines about a team's calls.  reduction: the kind, or "" of other collectives."""
+    for line in known.file.last if known else ():
+        if fits(line, answer) and line.conditions.get("reduction", reduction) == reduction:
+            yield line
 
 
-def value_text(word: str) -> str:
-    return written(int(word)) if word.isdecimal() else word
+def is_about(line: Line, size: int) -> bool:
+    found = wisdom.sizes(line)
+    return not found or found.low <= size <= (size if found.high is None else found.high)
 
 
 def text(mpi: str, line: Line, at: str = "here") -> str:
@@ -86,7 +141,7 @@ def text(mpi: str, line: Line, at: str = "here") -> str:
     own = f"{re.sub(r' [0-9].*', '', mpi) or 'the MPI'}'s own"
     is_own = line.algorithm == wisdom.HOST
     words = [own if is_own else line.algorithm]
-    words += [f"{name} {value_text(value)}" for name, value in line.params.items()]
+    words += [parameter_text(*pair) for pair in line.params.items() if pair[1] != "0"]
     if ns := wisdom.count(line, "ns"):
         words.append(f"{us_text(ns)} us")
     said = [", ".join(words)]

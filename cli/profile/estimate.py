@@ -221,7 +221,7 @@ def savings(
 
 
 def how_to(mpi: str) -> str:
-    return f"huddle tune --with {peers.kind_of(mpi) or 'MPI'} measures the missing times"
+    return f"huddle tune --mpi {peers.kind_of(mpi) or 'MPI'} measures the missing times"
 
 
 def find(layout: Layout, mpi: str) -> wisdom.Wisdom:

@@ -25,7 +25,7 @@ from ..common import (
     wisdom,
     wisdom_merge,
 )
-from ..common.command_line import Command, Option, name_of
+from ..common.command_line import Argument, Command, Option, name_of
 from ..common.layout import CliError, Layout
 from ..common.options import real, sizes_of
 from ..common.progress import Progress
@@ -43,6 +43,12 @@ ALONE = {
 
 
 PARAMETERS = (
+    Argument(
+        "collectives",
+        nargs=-1,
+        metavar="COLLECTIVE",
+        help="collectives to tune: bcast, allreduce, ... (default: all)",
+    ),
     Option(
         "--output",
         metavar="FILE",
@@ -81,18 +87,13 @@ PARAMETERS = (
         ),
     ),
     Option(
-        "--with",
+        "--mpi",
         "hosts",
         type=list_of(str),
         metavar="MPI,...",
         help="MPIs to measure with: ompi4, mpich5, ... (default: the first found)",
     ),
     MPI_PLACES,
-    Option(
-        "--collectives",
-        metavar="NAMES",
-        help="collectives to tune, separated by commas (default: all)",
-    ),
     Option(
         "--bytes",
         type=sizes_of,
@@ -151,7 +152,7 @@ def hosts(options: Options, layout: Layout) -> list[peers.Mpi]:
     for mpi in chosen:
         if mpi.name not in able:
             raise CliError(
-                f"--with {mpi.name}: huddle has no front end for it (accepted:"
+                f"--mpi {mpi.name}: huddle has no front end for it (accepted:"
                 f" {', '.join(able) or 'one that huddle is built for'})",
                 2,
             )
@@ -171,7 +172,7 @@ def output_of(options: Options, layout: Layout, mpis: list[peers.Mpi]) -> str | 
         return None
     if len(mpis) > 1:
         raise CliError(
-            "tune: a tuning file has the choices for one MPI (accepted: one name of --with)", 2
+            "tune: a tuning file has the choices for one MPI (accepted: one name of --mpi)", 2
         )
     output = tuning_file.place(layout, options)
     tuning_file.check_place(output, options.force)
@@ -206,8 +207,7 @@ class Tuning:
     def __init__(self, options: Options, layout: Layout) -> None:
         self.layout, self.mpis = layout, hosts(options, layout)
         self.output = output_of(options, layout, self.mpis)
-        names = [] if options.collectives is None else options.collectives.split(",")
-        self.collectives = grid.tunable(layout, names)
+        self.collectives = grid.tunable(layout, options.collectives)
         self.ranks = options.ranks or grid.usual_ranks(jobs.cores())
         sizes = grid.asked_sizes(options.bytes)
         self.cells = [

@@ -71,7 +71,7 @@ def tunable(layout: Layout, names: list[str]) -> list[Collective]:
     for name in names:
         if name not in known:
             raise CliError(
-                f"--collectives {validators.shown(name)}: not a collective that can be tuned"
+                f"tune {validators.shown(name)}: not a collective that can be tuned"
                 f" (accepted: {', '.join(sorted(known))})",
                 2,
             )

@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from ..common import wisdom
 from ..common.rules import Line
 from ..common.sizes import written
-from ..common.text import count_text, table
+from ..common.text import count_text, ranges_text, table
 from ..wisdom import learned
+from . import grid
 
 if TYPE_CHECKING:
     from .driver import Driver
     from .grid import Cell
 
-ROWS, GROUPS = 20, 6  # numbers that are printed at most
+ROWS = 20  # printed at most
+WIDTH = 100
 WORTH = 1.05  # less is not worth a row
 
 
@@ -30,31 +33,48 @@ def faster(cells: list[Line], names: list[str]) -> list[list[str]]:
     return [learned.row(group, learned.algorithm) for group in sorted(groups, key=gain)[::-1]]
 
 
-def sizes_text(cells: list[Cell]) -> str:
-    """Formats the sizes of cells in a row: ' 64K-1M', or '' if the collective has no sizes."""
-    sizes = sorted(cell.size for cell in cells)
-    if not sizes[-1]:
+def sizes_text(sizes: list[int]) -> str:
+    """
+    Formats sizes of the grid: ' 64-256,64K', in which a range has no gap, or '' if the collective
+    has no sizes.
+    """
+    if not all(sizes):
         return ""
-    ends = [written(size) for size in dict.fromkeys((sizes[0], sizes[-1]))]
-    return " " + "-".join(ends)
+    runs: list[list[int]] = []
+    for size in sorted(sizes):
+        at = grid.SIZES.index(size)
+        if runs and at == runs[-1][1] + 1:
+            runs[-1][1] = at
+        else:
+            runs.append([at, at])
+    ends = [dict.fromkeys(written(grid.SIZES[at]) for at in run) for run in runs]
+    return " " + ",".join("-".join(run) for run in ends)
 
 
 def undecided_text(undecided: dict[Cell, str]) -> list[str]:
-    """Returns a line for each reason for which cells are undecided."""
-    groups: dict[str, dict[tuple[str, int], list[Cell]]] = {}
+    """Returns a paragraph for each reason for which cases are undecided.  It names all of them."""
+    reasons: dict[str, dict[tuple[str, str, int], list[int]]] = {}
     for cell, why in undecided.items():
-        of = groups.setdefault(why, {})
-        of.setdefault((cell.collective, cell.ranks), []).append(cell)
-    lines = []
-    for why, of in groups.items():
-        some = [
-            f"{name}{sizes_text(cells)} ({ranks} ranks)"
-            for (name, ranks), cells in list(of.items())[:GROUPS]
-        ]
-        more = ", ..." if len(of) > GROUPS else ""
-        total = sum(map(len, of.values()))
-        lines.append(f"{total} not decided, {why}: {', '.join(some)}{more}")
-    return lines
+        shape = (cell.collective, cell.reduction, cell.ranks)
+        reasons.setdefault(why, {}).setdefault(shape, []).append(cell.size)
+    paragraphs = []
+    for why, shapes in reasons.items():
+        calls: dict[str, list[int]] = {}
+        for (name, reduction, ranks), sizes in shapes.items():
+            said = f"{name}{' ' if reduction else ''}{reduction}{sizes_text(sizes)}"
+            calls.setdefault(said, []).append(ranks)
+        some = [f"{said} ({ranges_text(ranks)} ranks)" for said, ranks in calls.items()]
+        total = sum(map(len, shapes.values()))
+        paragraphs.append(f"{total} not decided, {why}: {', '.join(some)}")
+    return paragraphs
+
+
+def show_paragraph(text: str) -> None:
+    print(
+        textwrap.fill(
+            text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
+    )
 
 
 def show(driver: Driver, cells: list[Line], names: list[str], busy: str | None) -> None:
@@ -74,9 +94,9 @@ def show(driver: Driver, cells: list[Line], names: list[str], busy: str | None) 
     elif decided:
         print("  Nothing is clearly faster than the first choices.")
     if cells:
-        print(f"  {learned.summary(cells)}.")
-    for line in undecided_text(driver.undecided):
-        print(f"  {line}")
+        show_paragraph(learned.summary(cells))
+    for paragraph in undecided_text(driver.undecided):
+        show_paragraph(paragraph)
     for failure in dict.fromkeys(driver.failures):
         print(f"  A launch failed: {failure}")
     if busy:

@@ -63,7 +63,8 @@ EPILOG = (
     "handles. The job needs no setting, and is neither stopped nor "
     "changed: this command reads the data that the ranks publish, "
     "through /proc. It must run as the same user or as root. The exit "
-    "status is 1 if a rank could not be read, as one of another build."
+    "status is 1 if no process of the job uses huddle, as the line says, "
+    "or if a rank could not be read, as one of another build."
 )
 
 

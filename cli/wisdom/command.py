@@ -50,7 +50,8 @@ PARAMETERS = (
     Option(
         "--force",
         is_flag=True,
-        help="import, merge: also what was learned on a machine of another kind",
+        help="import, merge: also what was learned on a machine of another kind; export: replace"
+        " a file that exists",
     ),
     Option("--json", is_flag=True, help="show: print JSON"),
 )
@@ -105,7 +106,7 @@ def as_json(found: list[wisdom.Wisdom], layout: Layout) -> str:
                 "mpi": one.mpi,
                 "here": wisdom.is_of_here(layout, one.path),
                 "machine": one.machine,
-                "cells": [line._asdict() for line in one.last],
+                "cases": [line._asdict() for line in one.last],
                 "before": [line._asdict() for line in one.before],
             }
             for one in found
@@ -147,6 +148,8 @@ def export(options: Options, layout: Layout) -> int:
         raise CliError(f"wisdom export {options.names[1]}: a word too many (accepted: one FILE)", 2)
     output = options.names[0] if options.names else None
     output_files.check("wisdom export", output)
+    if output and os.path.isfile(output) and not options.force:
+        raise CliError(f"wisdom export {output}: the file exists (accepted: --force)")
     found = one_of_here(options, layout)
     if output is None:
         print(wisdom.text(found), end="")
@@ -195,10 +198,12 @@ def cell_text(line: Any) -> str:
     )
 
 
-def tell(path: str, done: wisdom_merge.Merged) -> None:
+def tell(path: str, mpi: str, unused: int, done: wisdom_merge.Merged) -> None:
+    """Prints a summary of a file.  unused: its lines that are no decisions."""
     print(
-        f"{path}: {count_text(len(done.added), 'case')} added, {len(done.replaced)} replaced,"
-        f" {len(done.kept)} kept as known here"
+        f"{path}, for {mpi}: {count_text(len(done.added), 'case')} added,"
+        f" {len(done.replaced)} replaced, {len(done.kept)} kept as known here,"
+        f" {len(done.equal)} equal; {count_text(unused, 'line')} not used"
     )
     for words, lines in (("replaced", done.replaced), ("kept", done.kept)):
         for line in lines[:TOLD]:
@@ -246,7 +251,7 @@ def take(options: Options, layout: Layout, wins: Callable[..., bool]) -> int:
     for name, one in zip(options.names, given(options, layout)):
         here = wisdom.place(layout, mpi_of(options, layout, one))
         check_alike(here, one, options.force)
-        tell(name, wisdom_merge.add(layout, here, one.cells, wins))
+        tell(name, here.mpi, one.unused, wisdom_merge.add(layout, here, one.cells, wins))
     return 0
 
 
@@ -278,8 +283,8 @@ def forget(options: Options, layout: Layout) -> int:
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
     if options.all and options.action != FORGET:
         raise CliError(f"wisdom {options.action}: --all: only with forget", 2)
-    if options.force and options.action not in (IMPORT, MERGE):
-        raise CliError(f"wisdom {options.action}: --force: only with import and merge", 2)
+    if options.force and options.action not in (EXPORT, IMPORT, MERGE):
+        raise CliError(f"wisdom {options.action}: --force: only with export, import, merge", 2)
     if options.json and options.action != SHOW:
         raise CliError(f"wisdom {options.action}: --json: only with show", 2)
     if options.action == SHOW:

@@ -16,12 +16,13 @@ from ..common.rules import Line
 from ..common.sizes import written
 from ..common.text import count_text, table, us_text
 
-HEADERS = ["collective", "ranks", "bytes", "choice", "time", "MPI", "first choice", "age"]
+HEADERS = ["collective", "ranks", "bytes", "choice", "time", "vs MPI", "vs first", "age"]
 RIGHT = (4, 5, 6, 7)
 SCREEN = 40  # rows; with more, the ranges of sizes are not told apart
 LEGEND = (
-    "MPI: how many times as long a call takes with the MPI's own collective; first choice: with",
-    "what huddle chooses where it has measured nothing.  Geometric means over the sizes.",
+    "vs MPI: how many times as fast the choice is as the MPI's own collective; vs first: as the",
+    "choice that huddle makes where it has measured nothing; -: not measured, or the same choice.",
+    "A row of several sizes has the times of the smallest and largest one, and geometric means.",
 )
 SHAPE = {"oversubscribed": "oversubscribed", "divided": "divided"}
 
@@ -205,22 +206,26 @@ def short_rows(
 
 def summary(cells: list[Line]) -> str:
     """
-    Formats a summary: '84 cases known; 31 with another choice than at first (1.90 times as fast);
-    ...'
+    Formats a summary: '84 cases known. The first choice was replaced in 31; the new one is 1.90
+    times as fast. ...'
     """
     changed = [ratio for line in cells if (ratio := of_first(line))]
     own = [line for line in cells if line.algorithm == wisdom.HOST]
     mpi = [ratio for line in cells if line not in own and (ratio := of_mpi(line))]
-    words = [f"{count_text(len(cells), 'case')} known"]
+    words = [f"{count_text(len(cells), 'case')} known."]
     if changed:
         words.append(
-            f"{len(changed)} with another choice than at first ({mean(changed):.2f} times as fast)"
+            f"The first choice was replaced in {len(changed)}; the new one is {mean(changed):.2f}"
+            " times as fast."
         )
     if mpi:
-        words.append(f"huddle is {mean(mpi):.2f} times as fast as the MPI in {len(mpi)}")
+        words.append(
+            f"huddle serves {len(mpi)} in which the MPI was measured, too; there huddle is"
+            f" {mean(mpi):.2f} times as fast as the MPI."
+        )
     if own:
-        words.append(f"the MPI's own collective serves {len(own)}")
-    return "; ".join(words)
+        words.append(f"The MPI's own collective is the fastest in {len(own)}, and serves them.")
+    return " ".join(words)
 
 
 def show_legend() -> None:
@@ -231,7 +236,7 @@ def show_legend() -> None:
 def show(found: wisdom.Wisdom, collectives: list[str], details: bool = False) -> None:
     """Prints a file as a table.  details: show the parameters, which needs more rows."""
     about = wisdom.machine_text(found.machine)
-    print(f"{found.mpi}{f', {about}' if about else ''}: {summary(found.last)}.")
+    print(f"{found.mpi}{f', {about}' if about else ''}: {summary(found.last)}")
     lines = rows(found.last, collectives, wisdom.choice_text if details else algorithm)
     is_long = not details and len(lines) > SCREEN
     if is_long:

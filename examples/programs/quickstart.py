@@ -120,7 +120,7 @@ def show_measurement(jobs, size):
         "allreduce",
         "--ranks",
         "2,8",
-        "--with",
+        "--mpi",
         "ompi4",
         *size["bench"],
         "--png",

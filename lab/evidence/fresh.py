@@ -38,7 +38,7 @@ def launch(huddle, collective, parameter, size, value):
     setting = f"HUDDLE_LAB_{collective.upper()}_{parameter}={value}"
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "figures.csv"
-        words = f"{collective} --ranks 2 --bytes {size} --with ompi4 --against none --launches 1"
+        words = f"{collective} --ranks 2 --bytes {size} --mpi ompi4 --against none --launches 1"
         words += f" --figure-ms 20 --set {setting} --csv {path}"
         subprocess.run([huddle, "bench", *words.split()], check=False, stdout=subprocess.DEVNULL)
         if not path.exists():

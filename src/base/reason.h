@@ -31,6 +31,7 @@
     R(EARLY, "before HUDDLE_FIRST")                                                                \
     R(FORCED, "native collective forced")                                                          \
     R(FASTER, "native collective faster")                                                          \
+    R(TRIED, "trial of the native collective")                                                     \
     R(REFUSED, "no algorithm")                                                                     \
     R(NONBLOCKING, "nonblocking not handled")                                                      \
     R(ELEMENT, "elements too large")                                                               \

@@ -284,7 +284,7 @@ class Programs(unittest.TestCase):
                     ]
                 )
             words = ("--bytes", "64", "--launches", "1", "--shots", "4", "--figure-ms", "20")
-            words += ("--with", "ompi4")
+            words += ("--mpi", "ompi4")
             answer = call(HUDDLE, "bench", "bcast", *words, LD_PRELOAD=library)
             self.assertEqual(1, answer.returncode)
             self.assertRegex(answer.stderr, r"ompi4, 2 ranks: \d+ bytes were wrong")
@@ -312,7 +312,7 @@ class Command(unittest.TestCase):
             "8,64K",
             "--launches",
             "2",
-            "--with",
+            "--mpi",
             "ompi4",
             "--against",
             "ompi4,ompi4-tree",
@@ -337,9 +337,9 @@ class Command(unittest.TestCase):
             "barrier",
             "--launches",
             "1",
-            "--with",
-            "mine",
             "--mpi",
+            "mine",
+            "--place",
             f"mine={shutil.which('mpirun.openmpi')}",
             "--against",
             "mine,mine-tree",
@@ -347,7 +347,7 @@ class Command(unittest.TestCase):
         self.assertEqual(["mine", "mine-tree", "huddle"], [s["variant"] for s in seen["samples"]])
 
     def test_sizes_that_an_algorithm_does_not_take(self):
-        words = ("bcast", "--algorithm", "inline", "--launches", "1", "--with", "ompi4")
+        words = ("bcast", "--algorithm", "inline", "--launches", "1", "--mpi", "ompi4")
         words += ("--against", "none")
         more = (*UNBOUND, "--shots", "4", "--details")
         answer = call(HUDDLE, "bench", *words, "--bytes", "8,64K", *more)
@@ -359,7 +359,7 @@ class Command(unittest.TestCase):
     def test_a_collective_that_falls_back_is_not_huddle_s(self):
         with tempfile.TemporaryDirectory() as scratch:
             file = os.path.join(scratch, "out.json")
-            words = ("--bytes", "8", "--launches", "1", "--shots", "4", "--with", "ompi4")
+            words = ("--bytes", "8", "--launches", "1", "--shots", "4", "--mpi", "ompi4")
             words += ("--set", "HUDDLE_ALLTOALL=mpi", "--json", file)
             answer = call(HUDDLE, "bench", "bcast", "alltoall", *words)
             self.assertIn("huddle, 2 ranks: handles no call of alltoall\n", answer.stderr)
@@ -428,7 +428,7 @@ class Command(unittest.TestCase):
         words = ("barrier", "--ranks", str(2 * processors), "--launches", "1", "--shots", "4")
         with tempfile.TemporaryDirectory() as scratch:
             file = os.path.join(scratch, "rows.json")
-            for more in (("--with", "ompi4", "--against", "none"), ("--compare=own",) * 2):
+            for more in (("--mpi", "ompi4", "--against", "none"), ("--compare=own",) * 2):
                 call(HUDDLE, "bench", *words, *more, "--json", file)
                 with open(file, encoding="utf-8") as written:
                     samples = json.load(written)["samples"]
@@ -438,7 +438,7 @@ class Command(unittest.TestCase):
 
     def test_a_summary_has_a_line_for_each_collective(self):
         words = ("barrier", "bcast", "--bytes", "8", "--ranks", "2", "--launches", "1")
-        words += ("--shots", "4", "--with", "ompi4", "--against", "ompi4")
+        words += ("--shots", "4", "--mpi", "ompi4", "--against", "ompi4")
         answer = call(HUDDLE, "bench", "--summary", *words)
         if "no figure is shown" in answer.stderr:
             self.skipTest("the processors moved during each figure")
@@ -471,7 +471,7 @@ class Command(unittest.TestCase):
                 "1",
                 "--shots",
                 "4",
-                "--mpi",
+                "--place",
                 f"ompi4={shutil.which('mpirun.openmpi')}",
                 "--against",
                 "ompi4,mpich4",
@@ -492,7 +492,7 @@ class Command(unittest.TestCase):
                 ["--csv", ""],
             ):
                 with self.subTest(words=words):
-                    answer = call(HUDDLE, "bench", "--with", "ompi4", "--limit", "1", *words)
+                    answer = call(HUDDLE, "bench", "--mpi", "ompi4", "--limit", "1", *words)
                     self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                     self.assertRegex(
                         answer.stderr, rf"^huddle: {' '.join(words)}: cannot be written: [^\n]*\n$"
@@ -505,9 +505,9 @@ class Command(unittest.TestCase):
             (["--algorithm", "best"], "--algorithm best"),
             (["--against", "mpich3"], "--against mpich3"),
             (["--bytes", "lots"], "--bytes lots: not a size"),
-            (["--with", "nompi"], "--with nompi"),
+            (["--mpi", "nompi"], "--mpi nompi"),
             (["--set", "HUDDLE_NOTHING=1"], "HUDDLE_NOTHING"),
-            (["--mpi", "ompi5=/dev"], "--mpi ompi5=/dev"),
+            (["--place", "ompi5=/dev"], "--place ompi5=/dev"),
             (["-msglog", "5:4"], "-msglog 5:4: "),
         ):
             with self.subTest(words=words):
@@ -523,7 +523,7 @@ class Command(unittest.TestCase):
             "barrier",
             "--launches",
             "2",
-            "--with",
+            "--mpi",
             "ompi4",
             "--against",
             "none",
@@ -546,7 +546,7 @@ class Command(unittest.TestCase):
                     "500",
                     "--figure-ms",
                     "50",
-                    "--with",
+                    "--mpi",
                     "ompi4",
                 ],
                 stdout=subprocess.PIPE,

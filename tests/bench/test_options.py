@@ -292,7 +292,7 @@ class Peers(unittest.TestCase):
 
     def test_where_mpis_are_looked_for(self):
         """
-        Checks the order in docs/benchmarking.md: --mpi before PATH, PATH before the folder of
+        Checks the order in docs/benchmarking.md: --place before PATH, PATH before the folder of
         wheels.
         """
         rows = [

@@ -310,7 +310,7 @@ class Collected(unittest.TestCase):
                 self.assertIn(word, text)
 
     def test_where_nothing_is_known_a_line_says_how_to_get_it(self):
-        how = "; huddle tune --with ompi4 measures the missing times"
+        how = "; huddle tune --mpi ompi4 measures the missing times"
         said = self.unknown()
         self.assertEqual(f"no times of {MPI} were learned on this machine{how}", said)
         facts = {"saving": {"unknown": said}}

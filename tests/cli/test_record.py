@@ -466,7 +466,7 @@ class Profile(Recorded):
         words = ("profile", "--json", self.file, "--html", page)
         home = {"XDG_CACHE_HOME": self.folder}
         answer = huddle(*words, "--", *command, **home)
-        self.assertIn(" were learned on this machine; huddle tune --with", answer.stderr)
+        self.assertIn(" were learned on this machine; huddle tune --mpi", answer.stderr)
         learned = self.learn(self.stats()["mpi"])
         answer = huddle(*words, "--", *command, **home)
         self.assertEqual(0, answer.returncode, answer.stderr)

@@ -1,35 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests huddle wisdom, and what huddle explain says of it, with files that are written by hand."""
+"""Tests huddle wisdom with files that are written by hand."""
 
 import datetime
 import json
 import os
-import subprocess
 import tempfile
 import unittest
 from unittest import mock
 
-from harness import run_huddle
-from paths import BUILD
+from wisdom_files import LINE, MORE, MPI, NAME, OWN, QUEUE, SUMS, Folder, line
 
-from cli.common import rules, wisdom, wisdom_lock, wisdom_merge
+from cli.common import wisdom, wisdom_lock, wisdom_merge
 from cli.common.layout import CliError
-from cli.explain import learned as explained
 from cli.wisdom import learned
-
-MPI = "Open MPI 4.1.4"
-NAME = "wisdom-openmpi-4.1.4-0123456789abcdef.rules"
-MACHINE = f'machine processors=2 cpu="A CPU" numa=1 kernel=6.1 mpi="{MPI}"\n'
-LINE = "bcast ranks=2 bytes={} oversubscribed=no divided=no -> {} | ns={} samples={}"
-QUEUE = LINE.format("32769-64K", "queue budget=128K", 5800, 214)
-QUEUE += " runner_up=levels:6100 mpi_ns=8700 before=inline:11600 date=2026-11-28"
-MORE = LINE.format("65537-128K", "queue budget=256K", 11600, 40) + " mpi_ns=11600 date=2026-11-30"
-OWN = "alltoall ranks=4 bytes=513-1K oversubscribed=yes -> mpi | ns=3000 samples=9 date=2026-11-30"
-SUMS = "allreduce reduction=exact ranks=2 bytes=0-8 -> inline | ns=210 samples=99 mpi_ns=640"
-
-
-def line(text):
-    return rules.parse(text)
 
 
 class Lines(unittest.TestCase):
@@ -50,14 +33,14 @@ class Lines(unittest.TestCase):
         old_39, old_40 = (old.replace("samples=20", f"samples={n}") for n in (39, 40))
         new_10 = new.replace("samples=20", "samples=10")
         for mine, theirs, stays, counts in (
-            (few, many, many, (0, 1, 0)),
-            (many, few, many, (0, 0, 1)),
-            (old, new, new, (0, 1, 0)),
-            (new, old, new, (0, 0, 1)),
-            (new, new, new, (0, 0, 0)),
-            (old_39, new_10, new_10, (0, 1, 0)),
-            (old_40, new_10, old_40, (0, 0, 1)),
-            (new_10, old_40, old_40, (0, 1, 0)),
+            (few, many, many, (0, 1, 0, 0)),
+            (many, few, many, (0, 0, 1, 0)),
+            (old, new, new, (0, 1, 0, 0)),
+            (new, old, new, (0, 0, 1, 0)),
+            (new, new, new, (0, 0, 0, 1)),
+            (old_39, new_10, new_10, (0, 1, 0, 0)),
+            (old_40, new_10, old_40, (0, 0, 1, 0)),
+            (new_10, old_40, old_40, (0, 1, 0, 0)),
         ):
             with self.subTest(mine=mine, theirs=theirs):
                 done = wisdom_merge.merge([line(mine)], [line(theirs)])
@@ -80,7 +63,7 @@ class Lines(unittest.TestCase):
             with self.subTest(old=old, new=new):
                 done = wisdom_merge.merge(old, new, lambda *_: True)
                 self.assertEqual(merged, done.cells)
-                self.assertEqual((0, 1, 0), tuple(map(len, done[1:])))
+                self.assertEqual((0, 1, 0, 0), tuple(map(len, done[1:])))
                 self.assertEqual(new[:1], wisdom.Wisdom("", {}, done.cells).last)
 
     def test_the_oldest_lines_of_a_large_file_go(self):
@@ -148,57 +131,14 @@ class Table(unittest.TestCase):
     def test_the_summary(self):
         found = learned.summary([line(text) for text in (QUEUE, MORE, OWN)])
         self.assertEqual(
-            "3 cases known; 1 with another choice than at first (2.00 times as fast); huddle is"
-            " 1.22 times as fast as the MPI in 2; the MPI's own collective serves 1",
+            "3 cases known. The first choice was replaced in 1; the new one is 2.00 times as fast."
+            " huddle serves 2 in which the MPI was measured, too; there huddle is 1.22 times as"
+            " fast as the MPI. The MPI's own collective is the fastest in 1, and serves them.",
             found,
         )
 
 
-class Explained(unittest.TestCase):
-    def test_a_line(self):
-        said = "here on 2026-11-28 from 214 samples of this case: queue, budget 128K, 5.8 us;"
-        said += " before 11.6;"
-        self.assertEqual(f"{said} Open MPI's own 8.7", explained.text(MPI, line(QUEUE)))
-        said = "here on 2026-11-30 from 9 samples of this case: MPICH's own, 3 us"
-        self.assertEqual(said, explained.text("MPICH 4.0.2", line(OWN)))
-        said = "here from 99 samples of this case, exact reductions: inline, 0.21 us;"
-        said += " the MPI's own 0.64"
-        self.assertEqual(said, explained.text("", line(SUMS)))
-
-    def test_of_which_calls(self):
-        facts = {"oversubscribed": False, "divided": False, "within": "numa"}
-        answer = {"collective": "bcast", "ranks": 2, "bytes": 65536, "facts": facts}
-        self.assertTrue(explained.fits(line(QUEUE), answer))
-        for changed in (
-            {"collective": "reduce"},
-            {"ranks": 3},
-            {"bytes": 65537},
-            {"facts": {**facts, "divided": True}},
-        ):
-            self.assertFalse(explained.fits(line(QUEUE), {**answer, **changed}), changed)
-        self.assertFalse(explained.fits(line(QUEUE.replace(" ->", " within=l3 ->")), answer))
-        self.assertFalse(explained.fits(line(QUEUE.replace(" ->", " nodes=2 ->")), answer))
-
-
-class Command(unittest.TestCase):
-    """Runs with a folder of their own."""
-
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.home = scratch.name
-        self.folder = os.path.join(self.home, "huddle")
-        os.mkdir(self.folder)
-        self.file = os.path.join(self.folder, NAME)
-
-    def write(self, *lines, path=None, machine=MACHINE):
-        with open(path or self.file, "w", encoding="utf-8") as file:
-            file.write(machine + "".join(f"{text}\n" for text in lines))
-
-    def run_it(self, *words, **environment):
-        words = words or ("wisdom",)
-        return run_huddle(BUILD, words, timeout=60, home=self.home, **environment)
-
+class Command(Folder):
     def wisdom(self, *words):
         answer = self.run_it("wisdom", *words)
         self.assertEqual((0, ""), (answer.returncode, answer.stderr))
@@ -224,7 +164,9 @@ class Command(unittest.TestCase):
     def test_the_table_and_its_details(self):
         self.write(QUEUE, MORE, OWN)
         text = self.wisdom()
-        self.assertIn(f"{MPI}, 2 processors, A CPU: 3 cases known; 1 with another", text)
+        self.assertIn(
+            f"{MPI}, 2 processors, A CPU: 3 cases known. The first choice was replaced in 1;", text
+        )
         self.assertRegex(text, r"bcast +2 +32769-128K +queue +5.8 to 11.6 us +1.22 +2.00 ")
         self.assertLess(text.index("bcast"), text.index("alltoall"), "in the library's order")
         text = self.wisdom("show", "bcast")
@@ -274,20 +216,17 @@ class Command(unittest.TestCase):
         self.assertIn(f"Written: {out}, 2 cases of {MPI}", self.wisdom("export", out))
         with open(out, encoding="utf-8") as file:
             self.assertEqual(text, file.read())
+        with open(out, "w", encoding="utf-8") as file:
+            file.write("somebody's\n")
+        self.assertIn(f"export {out}: the file exists", self.refused("export", out))
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual("somebody's\n", file.read())
+        self.assertIn("2 cases", self.wisdom("export", out, "--force"))
         self.write(OWN, path=self.file.replace("openmpi-4.1.4", "mpich-4.0.2"), machine="")
         said = self.refused("export")
         self.assertIn(f"2 files are known (accepted: --mpi with one of mpich-4.0.2, {MPI})", said)
         self.assertIn("bcast", self.wisdom("export", "--mpi", "ompi4"))
         self.assertIn("cannot be written", self.refused("export", "/proc/no/x"))
-
-    def place(self):
-        """Returns the file of this machine, and its line about it."""
-        query = os.path.join(BUILD, "libexec", "huddle", "query")
-        environment = {**os.environ, "XDG_CACHE_HOME": self.home}
-        words = [query, "wisdom", MPI]
-        answer = subprocess.run(words, stdout=subprocess.PIPE, env=environment, check=True)
-        found = json.loads(answer.stdout)
-        return found["file"], found["machine"] + "\n"
 
     def test_import_and_merge(self):
         path, machine = self.place()
@@ -295,19 +234,26 @@ class Command(unittest.TestCase):
         better = QUEUE.replace("214", "300").replace("queue budget=128K", "inline")
         self.write(QUEUE, OWN, path=one, machine=machine)
         self.write(better, MORE, path=two, machine=machine)
-        self.assertIn(f"{one}: 2 cases added, 0 replaced, 0 kept", self.wisdom("import", one))
+        self.assertIn(
+            f"{one}, for {MPI}: 2 cases added, 0 replaced, 0 kept", self.wisdom("import", one)
+        )
         self.assertEqual([path], [found["file"] for found in self.known()])
         text = self.wisdom("merge", two, one)
-        self.assertIn(f"{two}: 1 case added, 1 replaced, 0 kept as known here", text)
+        self.assertIn(f"{two}, for {MPI}: 1 case added, 1 replaced, 0 kept as known here", text)
         self.assertIn("  replaced: bcast 32769-64K 2 ranks: inline, from 300 samples of", text)
-        self.assertIn(f"{one}: 0 cases added, 0 replaced, 1 kept as known here", text)
+        self.assertIn(
+            f"{one}, for {MPI}: 0 cases added, 0 replaced, 1 kept as known here, 1 equal", text
+        )
         self.assertIn("  kept: bcast 32769-64K 2 ranks: inline, from 300 samples of", text)
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")
         self.assertEqual([machine.strip(), better, QUEUE, OWN, MORE], lines[1:6])
         self.assertEqual([os.path.basename(path)], os.listdir(self.folder), "no lock stays")
-        self.assertIn("0 cases added, 1 replaced", self.wisdom("import", one))
-        found = {cell["algorithm"] for cell in self.known()[0]["cells"]}
+        self.write(QUEUE, OWN, "garbage", path=one, machine=machine)
+        answer = self.run_it("wisdom", "import", one)
+        said = f"{one}, for {MPI}: 0 cases added, 1 replaced, 0 kept as known here, 1 equal;"
+        self.assertIn(f"{said} 1 line not used\n", answer.stdout)
+        found = {cell["algorithm"] for cell in self.known()[0]["cases"]}
         self.assertEqual({"queue", "mpi"}, found, "import replaces what has more samples")
         self.assertEqual(["inline"], [cell["algorithm"] for cell in self.known()[0]["before"]])
 
@@ -334,7 +280,7 @@ class Command(unittest.TestCase):
         self.write(QUEUE, "no line at all", new, OWN, machine=machine, path=path)
         answer = self.run_it("wisdom", "--json")
         self.assertRegex(answer.stderr, r"^huddle: [^\n]*:3: [^\n]*; such lines are not used\n$")
-        cells = json.loads(answer.stdout)[0]["cells"]
+        cells = json.loads(answer.stdout)[0]["cases"]
         self.assertEqual(["bcast", "alltoall"], [cell["name"] for cell in cells])
         more = os.path.join(self.home, "more.rules")
         self.write(MORE, "garbage", machine=machine, path=more)
@@ -377,7 +323,7 @@ class Command(unittest.TestCase):
     def test_forget(self):
         self.write(QUEUE, MORE, OWN)
         self.assertEqual("Forgotten: 2 cases\n", self.wisdom("forget", "bcast"))
-        self.assertEqual(["alltoall"], [cell["name"] for cell in self.known()[0]["cells"]])
+        self.assertEqual(["alltoall"], [cell["name"] for cell in self.known()[0]["cases"]])
         self.assertEqual(MPI, self.known()[0]["mpi"], "the line of the machine stays")
         self.assertEqual("Forgotten: 0 cases\n", self.wisdom("forget", "bcast"))
         self.assertEqual("Forgotten: 1 case\n", self.wisdom("forget", "alltoall"))
@@ -406,71 +352,12 @@ class Command(unittest.TestCase):
     def test_bad_words(self):
         self.assertIn("accepted: show, export, import, merge, forget", self.refused("print"))
         self.assertIn("--all: only with forget", self.refused("--all"))
-        self.assertIn("--force: only with import and merge", self.refused("--force"))
+        self.assertIn("--force: only with export, import, merge", self.refused("--force"))
         self.assertIn("--json: only with show", self.refused("export", "--json"))
         self.assertIn("FILE is missing", self.refused("import"))
         self.assertIn("accepted: one FILE", self.refused("import", "a", "b"))
         self.assertIn("accepted: one FILE", self.refused("export", "a", "b"))
         self.assertIn("/no/file: cannot be read", self.refused("merge", "/no/file"))
-
-    def test_explain(self):
-        path, machine = self.place()
-        self.write(QUEUE.replace("214", "215"))  # of another machine
-        self.write(QUEUE, path=path, machine=machine)
-        words = ("explain", "bcast", "--bytes", "64K", "--ranks", "2")
-        said = "  learned  here on 2026-11-28 from 214 samples of this case: queue, budget 128K,"
-        answer = self.run_it(*words, HUDDLE_WISDOM="on")
-        facts = json.loads(self.run_it(*words, "--json", HUDDLE_WISDOM="on").stdout)
-        if facts["facts"]["divided"] or facts["facts"]["oversubscribed"]:
-            self.skipTest("two ranks share a processor here, or no unit")
-        self.assertEqual("", answer.stderr)
-        self.assertIn(said, answer.stdout)
-        self.assertEqual([MPI], [found["mpi"] for found in facts["learned"]])
-        self.assertNotIn("learned", self.run_it(*words, HUDDLE_WISDOM="off").stdout)
-        other = ("explain", "bcast", "--bytes", "64K", "--ranks", "3")
-        self.assertNotIn("learned", self.run_it(*other, HUDDLE_WISDOM="on").stdout)
-
-    def test_explain_says_of_which_machine_a_named_file_is(self):
-        named = os.path.join(self.home, "named.rules")
-        line = LINE.format("32769-64K", "queue", 5800, 9).replace(
-            " oversubscribed=no divided=no", ""
-        )
-        words = ("explain", "bcast", "--bytes", "64K", "--ranks", "2")
-        here = self.place()[1]
-        for machine, said in (
-            (MACHINE, "on another machine (cpu A CPU, here "),
-            (here, "here from 9 samples"),
-            (here.replace(" numa=", " numa=1"), "on another machine (numa 1"),
-            ("", "on a machine that the file does not name from 9 samples"),
-        ):
-            self.write(line, path=named, machine=machine)
-            answer = self.run_it(*words, HUDDLE_WISDOM=named)
-            self.assertEqual("", answer.stderr)
-            shown = "\n".join(one for one in answer.stdout.split("\n") if "learned" in one)
-            if machine == MACHINE:
-                self.assertRegex(shown, r"^  learned  on another machine \((.*; )?cpu A CPU, here ")
-            else:
-                self.assertIn(f"  learned  {said}", shown)
-            found = json.loads(self.run_it(*words, "--json", HUDDLE_WISDOM=named).stdout)
-            self.assertEqual(
-                [machine == here], [one["where"] == "here" for one in found["learned"]]
-            )
-
-    def test_explain_says_for_which_candidates_there_is_no_room(self):
-        words = ("explain", "bcast", "--bytes", "1M", "--ranks", "4", "--json")
-        settings = {"HUDDLE_WISDOM": "on", "HUDDLE_TUNING": "off"}
-        much, little = (
-            json.loads(
-                self.run_it(*words, HUDDLE_LEASE=size, HUDDLE_MEMORY="64M", **settings).stdout
-            )
-            for size in ("32M", "300K")
-        )
-        self.assertEqual([], much["no_room"])
-        self.assertNotEqual([], little["no_room"])
-        text = self.run_it(*words[:-1], HUDDLE_LEASE="300K", **settings).stdout
-        self.assertIn(f"so not tried: {', '.join(little['no_room'])}\n", text)
-        off = {**settings, "HUDDLE_WISDOM": "off", "HUDDLE_LEASE": "300K"}
-        self.assertEqual([], json.loads(self.run_it(*words, **off).stdout)["no_room"])
 
 
 class Locks(unittest.TestCase):

@@ -43,7 +43,7 @@ def harnesses(build, wheels, program):
     path = os.pathsep.join([SOURCE, os.path.join(SOURCE, "examples", "programs")])
     yield "quickstart", [*python, "-c", QUICKSTART, build, *program], {"PYTHONPATH": path}
     bench = ["bench", "allreduce", "--bytes", "8", "--ranks", "2", "--launches", "1"]
-    bench += ["--against", "none", "--with", "ompi4", "--bind", "none", "--shots", LEARNS]
+    bench += ["--against", "none", "--mpi", "ompi4", "--bind", "none", "--shots", LEARNS]
     yield "huddle bench", [os.path.join(build, "bin", "huddle"), *bench], {}
     if all(importlib.util.find_spec(name) for name in ("pytest", "pytest_timeout")):
         pytest = [*python, "-m", "pytest", "-k", "every_way_to_measure or without_a_launcher"]

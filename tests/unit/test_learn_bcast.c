@@ -117,10 +117,28 @@ static void run(void (*body)(struct rank *))
 
 /* ---- correct programs ---- */
 
+/* Returns the time that rank 0 has recorded for the MPI's own in the only decided cell. */
+static uint64_t recorded_mpi_ns(const struct rank *r)
+{
+    const struct wisdom *w = &r->team->context->wisdom;
+
+    rank_check(r, w->owns == 1 && w->own[0].kind == COLL_BCAST, "one decision", LARGE);
+    return w->own[0].mpi_ns;
+}
+
+static uint64_t fell_back(const struct rank *r, enum reason why)
+{
+    return mem_count_read(&context_stats(r->team->context)->coll[COLL_BCAST].became[why]);
+}
+
 static void levels(struct rank *r)
 {
     begin(r, "queue", "inline");
     learn(r, LARGE);
+    if (r->rank == 0) /* a sample is 20 us with the comparison of sizes, which takes 10 */
+        rank_check(r, recorded_mpi_ns(r) == 10000, "time without the comparison", LARGE);
+    rank_check(r, fell_back(r, REASON_TRIED) > 4, "trials of the MPI's own", LARGE);
+    rank_check(r, fell_back(r, REASON_FASTER) == 0, "trials are no decisions", LARGE);
     rank_check(r, strcmp(chosen(r, LARGE), "levels") == 0, "fast algorithm", LARGE);
     rank_check(r, choice(r, SMALL) == &r->team->plan.shared->entry[PLAN_OPEN], "other cell", SMALL);
 }
@@ -134,6 +152,8 @@ static void own(struct rank *r)
     for (int n = 0; n < 100; n++)
         rank_check(r, broadcast(r, LARGE, LARGE) == HUD_PASS, "the MPI's own", LARGE);
     rank_check(r, r->team->hooks.learn->calls == calls + 100, "calls on the slow path", LARGE);
+    rank_check(r, fell_back(r, REASON_TRIED) > 0, "trials before the decision", LARGE);
+    rank_check(r, fell_back(r, REASON_FASTER) >= 100, "calls by the decision", LARGE);
 }
 
 static void fastest_broadcast_is_kept(void **state)

@@ -382,7 +382,7 @@ static void ties_change_nothing(void **state)
     cell_begin(&c, 4, 0, 3, base, NULL);
     cell_make_many(&c, 100000);
     assert_int_equal(c.changes, 0);
-    assert_true(c.made[1] + c.made[2] + c.made[3] <= 3 * 14);
+    assert_true(c.made[1] + c.made[2] + c.made[3] <= 3 * 14 + 2);
     /* Noise may change the choice in a trial, and must not open a decided cell. */
     for (uint32_t seed = 1; seed <= 50; seed++) {
         cell_begin(&c, 4, 0, 3, base, NULL);

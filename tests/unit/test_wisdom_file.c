@@ -180,6 +180,9 @@ static void file_of_another_machine_is_neither_used_nor_changed(void **state)
     static const char *const texts[] = { "machine processors=99999\nbarrier -> mpi\n",
                                          "machine mpi=\"MPICH 4.0\"\nbarrier -> mpi\n",
                                          "machine kernel=2.4\nbarrier -> mpi\n" };
+    static const char *const says[] = { "measured on another machine",
+                                        "measured with MPICH 4.0, and this is ",
+                                        "measured on another machine" };
     static char now[2 * WISDOM_MAX];
 
     (void)state;
@@ -188,16 +191,43 @@ static void file_of_another_machine_is_neither_used_nor_changed(void **state)
         files_put(files.place.path, texts[i], strlen(texts[i]));
         files.place.named = false;
         assert_int_equal(files_read(), 0);
-        assert_non_null(strstr(files.why, "measured on another machine"));
+        assert_non_null(strstr(files.why, says[i]));
         assert_false(files_write_cell(2));
+        assert_non_null(strstr(files.why, says[i]));
         assert_int_equal(files_get(files.place.path, now), strlen(texts[i]));
         files.place.named = true; /* the user wants it */
         assert_int_equal(files_read(), 1);
         assert_string_equal(files.why, "");
-        assert_false(files_write_cell(2));
-        assert_string_equal(files.why, "");
+        assert_false(files_write_cell(2)); /* which a line reports */
+        assert_non_null(strstr(files.why, "it is not written: it was measured"));
+        assert_non_null(strstr(files.why, says[i]));
         assert_int_equal(files_get(files.place.path, now), strlen(texts[i]));
     }
+}
+
+/* Cuts the file at each byte of its last line, as a crash of the machine may. */
+static void unfinished_line_is_not_read_and_goes(void **state)
+{
+    static char text[WISDOM_MAX];
+
+    (void)state;
+    assert_true(files_write_cell(2) && files_write_cell(1)); /* the last decision comes first */
+    size_t bytes = (size_t)files_get(files.place.path, text), cut = bytes - 1;
+    for (; text[cut - 1] != '\n'; cut--) {
+        files_put(files.place.path, text, cut);
+        assert_int_equal(files_read(), 1);
+        assert_string_equal(files.why, "");
+        assert_true(files_has(1));
+    }
+    assert_true(bytes - cut > 50);
+    files_put(files.place.path, text, bytes - 4);
+    assert_true(files_write_cell(3));
+    assert_int_equal(files_read(), 2);
+    assert_string_equal(files.why, "");
+    assert_true(files_has(3) && files_has(1) && !files_has(2));
+    files_put(files.place.path, "somebody's only line", 10);
+    assert_int_equal(files_read(), 0);
+    assert_string_not_equal(files.why, "");
 }
 
 /* ---- hazards ---- */
@@ -287,6 +317,7 @@ int main(void)
         FILES_TEST(relative_path_means_the_first_folder),
         FILES_TEST(garbage_gives_one_line_and_is_replaced),
         FILES_TEST(file_of_another_machine_is_neither_used_nor_changed),
+        FILES_TEST(unfinished_line_is_not_read_and_goes),
         FILES_TEST(special_files_are_left_alone),
         FILES_TEST(home_that_cannot_be_written_gives_no_line),
         FILES_TEST(limit_of_file_sizes_ends_no_process),

@@ -76,7 +76,7 @@ def speedups(lab: Lab, collective: str, printed: float | None) -> Iterator[Row]:
     """Yields paper 05's speedups over coll/tuned, by size."""
     rows = [
         (us(row, TUNED) / us(row, "huddle"), row["bytes"], row["line"])
-        for row in bench(lab, collective, "--bytes", SIZES, "--with", TUNED, "--against", TUNED)
+        for row in bench(lab, collective, "--bytes", SIZES, "--mpi", TUNED, "--against", TUNED)
         if us(row, TUNED) and us(row, "huddle")
     ]
     best, size, _ = max(rows, default=(None, 0, ""))  # a launch may fail
@@ -100,16 +100,7 @@ def speedups(lab: Lab, collective: str, printed: float | None) -> Iterator[Row]:
 def recommended(lab: Any, collective: Any) -> Iterator[Any]:
     """Yields the fastest of huddle's algorithms at each size, for paper 05."""
     rows = bench(
-        lab,
-        collective,
-        "--bytes",
-        SIZES,
-        "--with",
-        TUNED,
-        "--against",
-        "none",
-        "--algorithm",
-        "all",
+        lab, collective, "--bytes", SIZES, "--mpi", TUNED, "--against", "none", "--algorithm", "all"
     )
     names = {
         row["name"]
@@ -136,7 +127,7 @@ def figure_13(lab: Any) -> Iterator[Any]:
     """Yields paper 01's gains over coll/sm under the conditions of its figure."""
     times: dict[Any, Any] = {}
     sizes = ("--bytes", "1K,8K,64K,512K,4M" if not lab.brief else "1K,8K")
-    peer = ("--with", TUNED, "--against", SM)
+    peer = ("--mpi", TUNED, "--against", SM)
     forms = {"controls": ("HUDDLE_LAB_BCAST_CONTROLS_SETS=1",), "queue": ()}
     for name, settings in forms.items():
         words = [word for setting in settings for word in ("--set", setting)]

@@ -58,8 +58,8 @@ static int fall_back(struct hud_team *team, enum coll_kind kind, size_t bytes, e
 static __attribute__((noinline)) int pass(struct hud_team *team, enum coll_kind kind,
                                           const struct coll *call, int at)
 {
-    bool learned = team->hooks.span && hud_span_has_passed(team->hooks.span);
-    enum reason why = learned                         ? REASON_FASTER
+    enum reason passed = team->hooks.span ? hud_span_take_passed(team->hooks.span) : REASON_NONE;
+    enum reason why = passed != REASON_NONE           ? passed
                       : team->state.now != TEAM_READY ? team->state.reason
                       : !elements_fit(call)           ? REASON_ELEMENT
                                                       : hud_fallback_reason(team, at);

@@ -46,12 +46,19 @@ void hud_fallback_report_order(struct hud_team *team, enum coll_kind kind, enum 
                 helps[why] ? helps[why] : "");
 }
 
+/* Returns whether a call that has fallen back is a trial of the MPI's own collective. */
+static bool tries_mpi(const struct hud_team *team, int at)
+{
+    return team->hooks.learn && hud_learn_present(team, at)->slot >= 0;
+}
+
 enum reason hud_fallback_reason(const struct hud_team *team, int at)
 {
     const struct plan_cell *cell = plan_cell_at(team->plan.shared, at);
 
     return cell->candidate[0] == PLAN_NOTHING ? REASON_REFUSED
            : cell->candidate[0] == PLAN_MPI   ? REASON_FORCED
+           : tries_mpi(team, at)              ? REASON_TRIED
                                               : REASON_FASTER;
 }
 

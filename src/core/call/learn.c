@@ -138,7 +138,7 @@ static struct decision describe(const struct hud_team *team, const struct learn_
 {
     struct decision d = { .facts = &team->plan.shared->facts,
                           .at = cell->at,
-                          .mpi = mpi_of(plan_cell_at(team->plan.shared, cell->at)),
+                          .mpi_extra_ns = cell->compare_ns,
                           .is_rank_0 = team->id.rank == 0 };
 
     for (int i = 0; i < cell->learner.candidates; i++) {
@@ -260,8 +260,20 @@ static bool may_be_truncated(const struct hud_team *team, int at)
            plan_cell_at(team->plan.shared, at)->count > 1;
 }
 
-/* Makes the learner's next step.  compare_ns: the time that the comparison of sizes took, which
- * belongs to a sample of the MPI's own broadcast. */
+/* Begins a sample.  compare_ns: duration of the comparison of sizes.  A call that the MPI serves
+ * always needs a comparison, so its sample includes the comparison.  A program without huddle makes
+ * no comparison, so the cell keeps the shortest duration. */
+static void begin_sample(struct learn *l, struct learn_cell *cell, int sample, bool is_mpi,
+                         uint64_t compare_ns)
+{
+    l->end_ns = &cell->times.end_ns[sample];
+    *l->end_ns = l->clock_ns();
+    cell->times.begin_ns[sample] = *l->end_ns - (is_mpi ? compare_ns : 0);
+    if (is_mpi && (cell->compare_ns == 0 || compare_ns < cell->compare_ns))
+        cell->compare_ns = compare_ns;
+}
+
+/* Makes the learner's next step.  compare_ns: as for begin_sample(). */
 static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t compare_ns,
                      const struct plan_entry **entry)
 {
@@ -283,11 +295,8 @@ static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t co
                          *entry);
     if (rests)
         hud_learn_count_as(team, cell->source);
-    if (step.sample < 0)
-        return HUD_OK;
-    l->end_ns = &cell->times.end_ns[step.sample];
-    *l->end_ns = l->clock_ns();
-    cell->times.begin_ns[step.sample] = *l->end_ns - ((*entry)->slot < 0 ? compare_ns : 0);
+    if (step.sample >= 0)
+        begin_sample(l, cell, step.sample, (*entry)->slot < 0, compare_ns);
     return HUD_OK;
 }
 

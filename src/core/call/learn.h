@@ -43,6 +43,7 @@
  *      entries of a slot differ only in parameters that the root alone reads.  The ranks' counts
  *      then differ, which a long wait finds (core/watch/mismatch_detect.h), and the call fails.
  *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
+ *   The time that is recorded for the MPI's own is without it, as in a program without huddle.
  *   Of other collectives sizes are not compared: a program that passes different sizes to them may
  *   wait for ever if one of the sizes falls back to the MPI, as with rules that name the MPI.
  *   The learner counts the comparisons of an open cell as time lost (learner.h, Open), so its
@@ -92,6 +93,7 @@ struct learn_cell {
     struct learner learner;
     int at;                   /* axis * PLAN_CLASSES + class */
     enum learn_source source; /* source of its present choice */
+    uint64_t compare_ns;      /* this rank's shortest comparison of sizes in samples of the MPI */
     struct learn_times {
         uint64_t begin_ns[LEARNER_BATCH], end_ns[LEARNER_BATCH];
     } times;

@@ -35,9 +35,10 @@ void hud_learn_count_slow(struct hud_team *team, enum learn_source source, bool 
 {
     struct stats *stats = context_stats(team->context);
 
+    if (entry->slot < 0) /* counted by its reason */
+        return;
     if (trial)
-        mem_count(entry->slot < 0 ? &stats->tried_native : &stats->tried, 1,
-                  team->context->host.threads != 0);
-    else if (entry->slot >= 0)
+        mem_count(&stats->tried, 1, team->context->host.threads != 0);
+    else
         count(team, source, 1);
 }

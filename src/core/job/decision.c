@@ -29,7 +29,8 @@ static struct rule rule_of(const struct decision *cell, const struct learner *l)
     rule.samples = (int)(hud_learner_samples(l) & INT_MAX);
     rule.runner_up = next >= 0 ? cell->candidate[next].row : -1;
     rule.runner_up_ns = next >= 0 ? hud_learner_ns(l, next) : 0;
-    rule.mpi_ns = cell->mpi >= 0 ? hud_learner_ns(l, cell->mpi) : 0;
+    rule.mpi_ns = hud_learner_mpi_ns(l);
+    rule.mpi_ns -= cell->mpi_extra_ns < rule.mpi_ns ? cell->mpi_extra_ns : 0;
     rule.before = choice != cell->first ? cell->candidate[cell->first].row : -1;
     rule.before_ns = choice != cell->first ? hud_learner_ns(l, cell->first) : 0;
     return rule;

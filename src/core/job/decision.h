@@ -11,7 +11,9 @@
 struct decision {
     const struct plan_facts *facts; /* facts about the team */
     int at;                         /* plan_at() */
-    int first, mpi;                 /* candidates; mpi may be -1 */
+    int first;                      /* candidate */
+    uint64_t mpi_extra_ns;          /* time in samples of the MPI's own collective that a program
+                                       without huddle does not need */
     bool is_rank_0;                 /* this rank reports, and writes to the file */
     struct decision_candidate {
         int row;           /* row of alg.def, or of spans.def if facts->nodes is not 0; -1: the

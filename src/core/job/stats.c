@@ -13,7 +13,7 @@ struct sums {
     uint64_t calls[COLL_KINDS], bytes[COLL_KINDS], ns[COLL_KINDS], empty[COLL_KINDS],
         became[COLL_KINDS][REASON_COUNT];
     uint64_t arena, leased, peak, leases, refused, home, elsewhere, messages, message_bytes;
-    uint64_t decided, changed, known, learned, tried, tried_native;
+    uint64_t decided, changed, known, learned, tried;
 };
 
 static void add(struct sums *sums, struct stats *s)
@@ -41,7 +41,6 @@ static void add(struct sums *sums, struct stats *s)
     sums->known += mem_count_read(&s->known);
     sums->learned += mem_count_read(&s->learned);
     sums->tried += mem_count_read(&s->tried);
-    sums->tried_native += mem_count_read(&s->tried_native);
 }
 
 static struct sums collect(struct hud_context *c)
@@ -157,19 +156,18 @@ static void print_nodes(const struct hud_context *c, const struct sums *s)
 /* Sets the calls of a job by where their choice is from. */
 static void choices(const struct sums *s, struct number number[SOURCES])
 {
-    uint64_t handled = 0, faster = 0, others = s->known + s->learned + s->tried;
+    uint64_t handled = 0, faster = 0, tried = 0, others = s->known + s->learned + s->tried;
 
     for (int k = 0; k < COLL_KINDS; k++) {
         handled += s->became[k][REASON_NONE];
         faster += s->became[k][REASON_FASTER];
+        tried += s->became[k][REASON_TRIED];
     }
-    const struct number all[SOURCES] = {
-        { "known", s->known },
-        { "learned", s->learned },
-        { "first", handled > others ? handled - others : 0 },
-        { "trials", s->tried + s->tried_native },
-        { "native", faster > s->tried_native ? faster - s->tried_native : 0 }
-    };
+    const struct number all[SOURCES] = { { "known", s->known },
+                                         { "learned", s->learned },
+                                         { "first", handled > others ? handled - others : 0 },
+                                         { "trials", s->tried + tried },
+                                         { "native", faster } };
     memcpy(number, all, sizeof all);
 }
 
@@ -178,14 +176,14 @@ static void print_learned(const struct sums *s)
 {
     struct number n[SOURCES];
 
-    if (s->decided == 0 && s->known + s->learned + s->tried + s->tried_native == 0)
-        return;
     choices(s, n);
+    if (s->decided + s->known + s->learned + n[3].value == 0)
+        return;
     fprintf(stderr,
             "huddle: learned        decided %llu %s, %llu of them against the first choice; calls: "
             "%llu by choices known before, %llu by choices of this run, %llu by first choices, "
             "%llu in trials, %llu by the MPI, which is faster\n",
-            (unsigned long long)s->decided, s->decided == 1 ? "cell" : "cells",
+            (unsigned long long)s->decided, s->decided == 1 ? "case" : "cases",
             (unsigned long long)s->changed, (unsigned long long)n[0].value,
             (unsigned long long)n[1].value, (unsigned long long)n[2].value,
             (unsigned long long)n[3].value, (unsigned long long)n[4].value);

@@ -118,7 +118,16 @@ static ssize_t read_all(int fd, char *text)
     return used;
 }
 
-/* Reads the text.  Returns its bytes, 0 for a missing file, or -1 with *why. */
+/* Returns the bytes of a text without an unfinished last line, which no writer leaves: a crash of
+ * the machine may, or a copy that stopped.  A text without any end of a line is kept. */
+static ssize_t finished_bytes(const char *text, ssize_t bytes)
+{
+    const char *end = bytes > 0 ? memrchr(text, '\n', (size_t)bytes) : NULL;
+
+    return end ? end + 1 - text : bytes;
+}
+
+/* Reads the finished lines.  Returns their bytes, 0 for a missing file, or -1 with *why. */
 static ssize_t read_text(const struct wisdom_place *place, char *text, char why[WISDOM_WHY])
 {
     int fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
@@ -135,13 +144,30 @@ static ssize_t read_text(const struct wisdom_place *place, char *text, char why[
     if (bytes < 0)
         explain(why, place, "it is not used: %s", wrong ? wrong : strerror(errno));
     close(fd);
-    return bytes;
+    return finished_bytes(text, bytes);
+}
+
+/* Returns whether the file was measured with another MPI. */
+static bool is_of_another_mpi(const struct wisdom_place *place, const struct rules *rules)
+{
+    return rules->mpi[0] != '\0' && strcmp(rules->mpi, place->mpi) != 0;
 }
 
 /* Returns whether the file was measured with another MPI or on another machine. */
 static bool is_foreign(const struct wisdom_place *place, const struct rules *rules)
 {
-    return rules->elsewhere || (rules->mpi[0] != '\0' && strcmp(rules->mpi, place->mpi) != 0);
+    return rules->elsewhere || is_of_another_mpi(place, rules);
+}
+
+/* Explains why a foreign file is not used or not written. */
+static void explain_foreign(char why[WISDOM_WHY], const struct wisdom_place *place,
+                            const struct rules *rules, const char *what)
+{
+    if (is_of_another_mpi(place, rules))
+        explain(why, place, "it is not %s: it was measured with %s, and this is %s", what,
+                rules->mpi, place->mpi);
+    else
+        explain(why, place, "it is not %s: it was measured on another machine", what);
 }
 
 void hud_wisdom_read(const struct wisdom_place *place, struct rules *rules, char why[WISDOM_WHY])
@@ -159,8 +185,8 @@ void hud_wisdom_read(const struct wisdom_place *place, struct rules *rules, char
     }
     free(text);
     if (!place->named && is_foreign(place, rules)) {
+        explain_foreign(why, place, rules, "used");
         hud_rules_free(rules);
-        explain(why, place, "it is not used: it was measured on another machine");
     }
 }
 
@@ -211,7 +237,7 @@ static bool lock(const struct wisdom_place *place, bool waits, struct rewrite *m
 }
 
 /* Makes the new text from the present file.  Returns its bytes, 0 if nothing changes, or -1 with
- * *why, which stays "" for a file of another machine that the setting names. */
+ * *why. */
 static ssize_t merge(const struct wisdom_place *place, const struct rule *rule, int rules,
                      struct rewrite *made, char why[WISDOM_WHY])
 {
@@ -226,9 +252,9 @@ static ssize_t merge(const struct wisdom_place *place, const struct rule *rule, 
     if (read && !foreign)
         bytes = hud_wisdom_merge(place->machine, made->old, (size_t)old_bytes, &made->kept, rule,
                                  rules, made->text);
+    if (foreign)
+        explain_foreign(why, place, &made->kept, "written");
     hud_rules_free(&made->kept);
-    if (foreign && !place->named)
-        explain(why, place, "it is not written: it was measured on another machine");
     if (!foreign && bytes < 0)
         explain(why, place, "it cannot be written: %s", strerror(ENOMEM));
     return bytes;

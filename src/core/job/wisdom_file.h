@@ -7,7 +7,7 @@
  *           MPI and its version, and each kind of machine (core/plan/machine.h).
  *           HUDDLE_WISDOM=FILE names another file.  A named file is used whatever machine it was
  *           measured on, the file in the cache folder only if it is of this machine and MPI.  Both
- *           are written only if they are of this machine and MPI.
+ *           are written only if they are of this machine and MPI.  Otherwise a line reports it.
  * Readers   A rank reads the file at most once, when it is first the rank 0 of a team, if no other
  *           rank has given it the lines (wisdom.h).  So of a job whose first team has all ranks of
  *           a node, one rank of the node reads.
@@ -27,6 +27,8 @@
  *           root, of at most WISDOM_MAX bytes.  After any failure the old file is untouched.  There
  *           is no fsync: it would take some 10 ms of MPI_Finalize, and what a crash of the machine
  *           loses is learned again.  A file that is then empty or zeros is read as no knowledge.
+ *           Of a file that is then too short the last line is unfinished.  That line is not read,
+ *           without a warning, and goes with the next write.
  *           The job's rank 0 prints a warning about a failure, other ranks only with
  *           HUDDLE_LOG=info.  A home in which nobody can write gives no line.
  */

@@ -9,6 +9,7 @@ enum {
     VERIFIED_SAMPLES = 16, /* at most, if their times are now longer and now shorter */
     TURN = 2,              /* calls */
     COMPARE_SWEEPS = 4,
+    COMPARABLE_SWEEPS = 2,
     KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
     KEPT_PERCENT_MPI = 97
 };
@@ -28,7 +29,7 @@ static bool is_left(const struct learner *l, int candidate)
 
 static void drop(struct learner *l, int candidate)
 {
-    if (candidate != l->present)
+    if (candidate != l->present && !(l->unlimited && candidate == l->mpi))
         l->left = (uint8_t)(l->left & ~(1 << candidate));
 }
 
@@ -189,15 +190,27 @@ static void take(struct learner *l, int candidate, uint64_t ns)
     l->count[candidate]++;
 }
 
+/* Ends the first turn of the MPI's own collective, which is no sample.  The same turn follows. */
+static void warm_mpi(struct learner *l, uint64_t ns)
+{
+    l->lost_ns += loss(l, l->mpi, ns);
+    l->mpi_is_warm = true;
+    l->turn--;
+}
+
 /* Takes the samples of a turn of the first sweep, or of a whole sweep. */
 static void take_batch(struct learner *l, const uint64_t ns[])
 {
     int turns = l->batch / TURN;
     const uint8_t *order = &l->order[l->turn - turns];
 
+    l->charged_ns = 0;
+    if (order[0] == l->mpi && !l->mpi_is_warm) {
+        warm_mpi(l, min_ns(min_ns(ns[0], ns[1]), LONGEST_NS));
+        return;
+    }
     for (int i = 0; i < turns; i++)
         take(l, order[i], min_ns(min_ns(ns[TURN * i], ns[TURN * i + 1]), LONGEST_NS));
-    l->charged_ns = 0;
     improve(l);
     if (l->sweep == 0 && measured(l, order[0]) > measured(l, l->present) * LEARNER_HOPELESS)
         drop(l, order[0]);
@@ -249,6 +262,7 @@ void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
                            .candidates = (uint8_t)candidates,
                            .present = (int8_t)present,
                            .mpi = (int8_t)mpi,
+                           .mpi_is_warm = mpi == present,
                            .winner = { { 0, -1 }, { 0, -1 } },
                            .runner_up = -1 };
     for (int c = 0; predicted_percent && c < candidates; c++)
@@ -366,4 +380,9 @@ uint64_t hud_learner_ns(const struct learner *l, int candidate)
     if (l->phase == LEARNER_WARMS || candidate < 0)
         return 0;
     return l->count[candidate] > 0 || candidate == l->present ? measured(l, candidate) : 0;
+}
+
+uint64_t hud_learner_mpi_ns(const struct learner *l)
+{
+    return l->mpi >= 0 && l->count[l->mpi] >= COMPARABLE_SWEEPS ? measured(l, l->mpi) : 0;
 }

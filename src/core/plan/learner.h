@@ -16,6 +16,10 @@
  * Turn      Two calls of a candidate in a row.  The first call pays for the change: for the
  *           handover of windows and for cold lines.  The shorter call is the sample, since a call
  *           may also be interrupted.
+ * MPI       An MPI sets up connections, and communicators of its own, in its first calls.  So the
+ *           first turn of the MPI's own collective is no sample, and its second turn follows at
+ *           once.  Its time is recorded if it is from at least 2 sweeps, as the winner's is.
+ *           Without a budget it is never dropped, so that both are from 7 sweeps.
  * Sweep     A turn of each candidate that has not been dropped.  In the first sweep the likeliest
  *           candidates come first, and each turn is followed by an agreement.  A candidate that
  *           takes more than LEARNER_HOPELESS times as long as the present choice is dropped at
@@ -68,7 +72,8 @@
  *      machine that changes within a sweep adds one turn of each candidate.
  *   3. With constant costs a cell that a trial has decided takes at most 1 / 0.95 of the best
  *      candidate's time.  A trial of n candidates takes at most 14 * n calls, and waits.  A known
- *      choice stays as long as it takes less than 1.5 times its recorded time.
+ *      choice stays as long as it takes less than 1.5 times its recorded time.  The MPI's own
+ *      collective takes 2 calls more.
  *   4. With constant costs, no predictions and no costs of open cells, the slowest of 6 candidates
  *      as the first choice is replaced within 200 calls by a candidate that takes at most 1 / 0.95
  *      of the best candidate's time.
@@ -127,9 +132,10 @@ struct learner {
     uint8_t calls;                         /* calls made of the warm-up, or of the turn */
     uint8_t decisions;                     /* by measurement, modulo 256 */
     int8_t present, first, mpi, runner_up; /* candidates, or -1 */
-    int8_t changed; /* 1, -1: the last batch of a decided cell was slower, faster */
-    bool rests;     /* see Open */
-    bool unlimited; /* no budget: turns do not wait.  The caller sets it after the beginning */
+    int8_t changed;   /* 1, -1: the last batch of a decided cell was slower, faster */
+    bool rests;       /* see Open */
+    bool mpi_is_warm; /* the MPI's own collective has had a turn, or is the first choice */
+    bool unlimited;   /* no budget: turns do not wait.  The caller sets it after the beginning */
 };
 
 struct learner_step {
@@ -211,5 +217,8 @@ static inline uint32_t hud_learner_samples(const struct learner *l)
 
 /* Returns the time of a candidate, or 0 if it has not been measured. */
 uint64_t hud_learner_ns(const struct learner *l, int candidate);
+/* Returns the time of the MPI's own collective, or 0 if its samples are too few to compare it with
+ * the winner. */
+uint64_t hud_learner_mpi_ns(const struct learner *l);
 
 #endif

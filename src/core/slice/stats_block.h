@@ -24,8 +24,8 @@ struct stats {
     mem_counter decided, changed; /* HUDDLE_WISDOM: cells of teams whose rank 0 this is, and those
                                      decided against the first choice */
     mem_counter known, learned, tried; /* HUDDLE_WISDOM: calls handled by a known choice, by a
-                                          decision of this run, and in trials */
-    mem_counter tried_native;          /* calls of trials that fell back */
+                                          decision of this run, and in trials.  Trials that fell
+                                          back are in became[REASON_TRIED] */
 };
 
 #endif

@@ -48,7 +48,8 @@ struct span {
     struct alg_place place[SPAN_FAMILIES]; /* in each slice */
     struct plan_entry entry[NET_TAGS];     /* for observers of long waits: the slot is the tag */
     struct span_learn *learn;              /* span_learn.h; NULL: nothing is measured */
-    bool passed; /* the last call fell back, since the MPI's own collective is faster */
+    enum reason passed; /* why the last call fell back to the MPI's own collective, if it was chosen
+                           or tried; else REASON_NONE */
 };
 
 /* Returns whether this rank may set a span up: the same on all ranks with the same settings. */
@@ -137,9 +138,9 @@ int hud_span_give_up(struct hud_team *team, int status);
  * (plan_at).  Returns HUD_PASS, the same on all ranks, if the call falls back. */
 int hud_span_call(struct hud_team *team, enum coll_kind kind, const struct coll *call,
                   uint64_t shape, int at);
-/* Returns whether the call that has just fallen back did so because the MPI's own collective is
- * faster. */
-bool hud_span_has_passed(struct span *span);
+/* Returns REASON_FASTER or REASON_TRIED if the call that has just fallen back did so because the
+ * MPI's own collective is faster, or is tried, else REASON_NONE. */
+enum reason hud_span_take_passed(struct span *span);
 /* Ends this rank's calls with a status, in place of the call of the other ranks.  Returns HUD_PASS
  * if the call falls back. */
 int hud_span_fail(struct hud_team *team, enum coll_kind kind, const struct coll *call, int at,

@@ -126,7 +126,7 @@ static int choose(struct hud_team *team, enum coll_kind kind, const struct coll 
     struct span_run run;
 
     hud_span_nest(team);
-    span->passed = false;
+    span->passed = REASON_NONE;
     *choice = &hud_span_by_model;
     if (!may_handle(team, kind, call))
         return HUD_PASS;
@@ -141,8 +141,10 @@ static int choose(struct hud_team *team, enum coll_kind kind, const struct coll 
     status = hud_span_enter(team, at, call, choice);
     if (status != HUD_OK)
         return status;
-    span->passed = (*choice)->tag == SPAN_MPI;
-    return !span->passed && hud_span_find(span, kind, call, *choice, &run) ? HUD_OK : HUD_PASS;
+    bool is_mpi = (*choice)->tag == SPAN_MPI;
+    if (is_mpi)
+        span->passed = span_tries(span->learn, at, *choice) ? REASON_TRIED : REASON_FASTER;
+    return !is_mpi && hud_span_find(span, kind, call, *choice, &run) ? HUD_OK : HUD_PASS;
 }
 
 static int make(struct hud_team *team, const struct span_run *run, const struct coll *call,
@@ -206,11 +208,11 @@ int hud_span_call(struct hud_team *team, enum coll_kind kind, const struct coll 
     return truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
-bool hud_span_has_passed(struct span *span)
+enum reason hud_span_take_passed(struct span *span)
 {
-    bool passed = span->passed;
+    enum reason passed = span->passed;
 
-    span->passed = false;
+    span->passed = REASON_NONE;
     return passed;
 }
 

@@ -14,7 +14,7 @@ static struct decision describe(const struct hud_team *team, const struct span_c
     struct decision d = { .facts = &team->hooks.span->learn->facts,
                           .at = cell->at,
                           .first = cell->first,
-                          .mpi = cell->mpi,
+                          .mpi_extra_ns = cell->precede_ns,
                           .is_rank_0 = team->id.rank == 0 };
 
     for (int i = 0; i < cell->count; i++)
@@ -72,12 +72,25 @@ static int meet(struct hud_team *team)
     return hud_span_call_own(team, NET_BARRIER, &(struct coll){ .bytes = 0 });
 }
 
-/* Makes sure that all ranks are about to make the MPI's own broadcast.  Belongs to a sample. */
+/* Makes sure that all ranks are about to make the MPI's own broadcast. */
 static int precede_mpi(struct hud_team *team, const struct coll *call)
 {
     int status = compare_sizes(team, call);
 
     return status == HUD_OK ? meet(team) : status;
+}
+
+/* Does the same within a sample, and keeps the shortest time, which a program without huddle does
+ * not need. */
+static int precede_sample(struct hud_team *team, struct span_cell *cell, const struct coll *call)
+{
+    struct span_learn *l = team->hooks.span->learn;
+    int status = precede_mpi(team, call);
+    uint64_t ns = l->clock_ns() - l->begin_ns;
+
+    if (cell->precede_ns == 0 || ns < cell->precede_ns)
+        cell->precede_ns = ns;
+    return status;
 }
 
 /* Makes a comparison after a barrier, and notes its time. */
@@ -221,9 +234,11 @@ static void count_choice(struct hud_team *team, const struct span_choice *choice
     struct stats *stats = context_stats(team->context);
     bool threads = team->context->host.threads != 0, native = choice->tag == SPAN_MPI;
 
+    if (native) /* counted by its reason */
+        return;
     if (is_trial)
-        mem_count(native ? &stats->tried_native : &stats->tried, 1, threads);
-    else if (!native && (learned || known))
+        mem_count(&stats->tried, 1, threads);
+    else if (learned || known)
         mem_count(learned ? &stats->learned : &stats->known, 1, threads);
 }
 
@@ -263,7 +278,9 @@ static int enter_cell(struct hud_team *team, struct span_cell *cell, const struc
     if (sample >= 0 && status == HUD_OK)
         status = begin_sample(team, cell, sample, call);
     if (status == HUD_OK && !nested && cell->compares && (*choice)->tag == SPAN_MPI)
-        status = asks && sample < 0 ? meet(team) : precede_mpi(team, call);
+        status = sample >= 0 ? precede_sample(team, cell, call)
+                 : asks      ? meet(team)
+                             : precede_mpi(team, call);
     return status;
 }
 

@@ -31,7 +31,8 @@
  *   with HUDDLE_NODES=auto and one rank on each node its size may leave it to the MPI.
  *   The learner counts the comparisons of an open cell as time lost (learner.h, Open).  The time of
  *   a comparison is taken after a barrier, like a sample.  A sample of the MPI's own broadcast
- *   includes a comparison and a barrier, which it always needs.
+ *   includes a comparison and a barrier, which it always needs.  The time that is recorded for it
+ *   is without them, as in a program without huddle.
  *
  * Known     What rank 0 knew when the span was set up is decided from the first call on.  The
  *           ranks share no memory.  So the second round of the set-up has a hash of what each rank
@@ -60,6 +61,7 @@ struct span_cell {
     struct learner learner;
     struct span_choice choice[LEARNER_CANDIDATES];
     uint64_t ns[LEARNER_BATCH]; /* this rank's samples, not agreed yet */
+    uint64_t precede_ns;        /* its shortest time before the MPI's own broadcast in a sample */
     int at;                     /* plan_at */
     int count;                  /* number of choices */
     int mpi;                    /* index of the MPI's own collective, or -1 */
@@ -124,6 +126,15 @@ void hud_span_open(struct hud_team *team, enum coll_kind kind, const struct coll
  * *choice.  Returns HUD_OK, or the status with which calls have ended. */
 int hud_span_enter(struct hud_team *team, int at, const struct coll *call,
                    const struct span_choice **choice);
+/* Returns whether a call is a trial: its choice is not the present choice of its cell. */
+static inline bool span_tries(const struct span_learn *l, int at, const struct span_choice *choice)
+{
+    int number = l->cell_of[at] - 1;
+
+    return number < SPAN_CELLS &&
+           choice != &l->cell[number].choice[hud_learner_choice(&l->cell[number].learner)];
+}
+
 /* Begins a call on a team with a span: one within the MPI's own collective, if a sample runs. */
 void hud_span_nest(struct hud_team *team);
 /* Ends a call, of huddle or of the host itself, on a team with a span. */

@@ -149,7 +149,7 @@ static json_t *statistics_json(void)
                                           "leases",          "teams_refused", "pages_home",
                                           "pages_elsewhere", "messages",      "message_bytes",
                                           "decided",         "changed",       "known",
-                                          "learned",         "tried",         "tried_native" };
+                                          "learned",         "tried" };
     json_t *list = json_array(), *reasons = json_array();
 
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)

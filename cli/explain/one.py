@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What huddle explain prints of one call: which algorithm serves it here, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..common.text import bytes_text, count_text, heading, parameters_text, single_copy_text, table
+from . import choices, evidence, learned, served
+from .sizes import cut
+
+if TYPE_CHECKING:
+    from .command import Asked
+
+# Kinds of calls -> their names, as words behind a choice.
+KINDS = {
+    served.EXACT: "of reductions whose bits do not depend on the order of the ranks",
+    served.INEXACT: "of reductions whose bits depend on the order of the ranks",
+    served.ORDERED: "of operations that do not commute",
+}
+
+
+class Group:
+    """Kinds of a collective's calls that are served alike.  pieces: what serves them, by sizes."""
+
+    def __init__(self, kind: str, pieces: list[dict[str, Any]]) -> None:
+        self.kinds, self.pieces = [kind], pieces
+
+    @property
+    def text(self) -> str:
+        """Returns '' for the calls that need no name: those of any kind, or any that commute."""
+        is_usual = self.kinds[0] == "" or {served.EXACT, served.INEXACT} <= {*self.kinds}
+        return "" if is_usual else " and ".join(KINDS[kind] for kind in self.kinds)
+
+
+def groups(asked: Asked, answer: dict[str, Any]) -> list[Group]:
+    """Returns what serves the team's calls, with the kinds that are served alike in one group."""
+    found: list[Group] = []
+    for kind in asked.kinds:
+        pieces = asked.pieces(answer, kind)
+        like = next((group for group in found if group.pieces == pieces), None)
+        if like:
+            like.kinds.append(kind)
+        else:
+            found.append(Group(kind, pieces))
+    return found
+
+
+def memory_text(answer: dict[str, Any]) -> str:
+    """Formats the size of the whole lease and the slots of the collective."""
+    slots = answer["lease"]["slots"]
+    own = [slot for slot in slots if slot["collective"] == answer["collective"]]
+    words = [
+        f"{slot['algorithm']} {bytes_text(slot['bytes'])}{' (shared)' if slot['shared'] else ''}"
+        for slot in own
+    ]
+    if len(slots) > len(own):
+        words.append(f"{count_text(len(slots) - len(own), 'slot')} of other collectives")
+    text = f"{bytes_text(answer['lease']['bytes'])} of each rank"
+    return f"{text}: {', '.join(words)}" if words else text
+
+
+def because_text(asked: Asked, piece: dict[str, Any]) -> str:
+    (because,) = evidence.why_texts(asked.layout, [piece], evidence.long_text)
+    file = evidence.file_of(piece["why"])
+    return f"{because} of {file}" if file else because
+
+
+def show_choice(asked: Asked, piece: dict[str, Any], kinds: str) -> None:
+    """Prints what serves a call, and what would serve it if nothing were known."""
+    serves = piece["serves"]
+    words = [kinds, serves["doc"] if serves else ""]
+    more = "".join(f": {text}" for text in words if text)
+    print(f"  serves   {choices.name_of(serves)}{more}")
+    if parameters := parameters_text(serves):
+        print(f"  with     {parameters}")
+    print(f"  because  {because_text(asked, piece)}")
+    if first := piece.get("first"):
+        print(f"  else     {choices.name_of(first['serves'])}, {because_text(asked, first)}")
+
+
+def show_choices(asked: Asked, answer: dict[str, Any]) -> None:
+    for group in groups(asked, answer):
+        piece = served.at(group.pieces, answer["bytes"])
+        if group.kinds != [served.ORDERED]:
+            show_choice(asked, piece, group.text)
+        else:
+            because = because_text(asked, piece)
+            print(f"  in order {choices.name_of(piece['serves'])}, {because}: {group.text}")
+
+
+def show_unused(asked: Asked, answer: dict[str, Any]) -> None:
+    """Prints what is known of the call and does not serve it."""
+    if not asked.known:
+        return
+    for kind in asked.kinds:
+        used = asked.piece(answer, kind)["why"]
+        for line in asked.lines(answer, kind):
+            text = asked.text(line)
+            if learned.is_about(line, answer["bytes"]) and text != used.get("text"):
+                why = asked.known.unused or "it is no candidate of such calls here"
+                print(f"  known    {text}; not used: {why}")
+
+
+def show_known(asked: Asked) -> None:
+    """Prints which file the known choices are from, if there is any."""
+    if not asked.known:
+        return
+    also = f"; others have: {', '.join(asked.known.others)} (--mpi)" if asked.known.others else ""
+    print(f"  wisdom   {asked.known.file.mpi or asked.known.file.path}{also}")
+
+
+def show(asked: Asked, answer: dict[str, Any]) -> None:
+    size = "" if asked.unsized else f"{bytes_text(answer['bytes'])} "
+    facts = answer["facts"]
+    print(f"{size}{answer['collective']}, {asked.words()}")
+    show_choices(asked, answer)
+    show_unused(asked, answer)
+    show_known(asked)
+    for piece in answer["pieces"]:
+        if piece["others"] and cut(piece, answer["bytes"], answer["bytes"]):
+            print(f"  or       tried against it (HUDDLE_WISDOM): {', '.join(piece['others'])}")
+    if answer["no_room"]:
+        named = ", ".join(answer["no_room"])
+        print(f"  no room  in the communicator's memory (HUDDLE_LEASE), so not tried: {named}")
+    levels = ", ".join(
+        f"{level['groups']} by {level['level']}"
+        if level["level"] != "team"
+        else "all ranks in one group"
+        for level in facts["groups"]
+    )
+    many = "oversubscribed: more ranks than processors"
+    print(
+        f"  facts    {many if facts['oversubscribed'] else 'a processor for each rank'};"
+        f" within one {facts['within']}{', divided by a level' if facts['divided'] else ''};"
+        f" {single_copy_text(facts)} between ranks;"
+        f" groups: {levels}"
+    )
+    print(f"  memory   {memory_text(answer)}")
+    heading("Rules, in the order in which they are tried")
+    table(
+        ["rule", "algorithm", "verdict"],
+        [
+            [f"{rule['file']}:{rule['line']}", rule["algorithm"], rule["verdict"]]
+            for rule in answer["rules"]
+        ],
+    )
