@@ -58,8 +58,8 @@
  *           sample all of these take the slow path, where they are counted and change no choice.
  *           So the end of the outer call is the end of the sample.
  * Bits      Candidates that are tried give the same bits as the first choice (core/plan/others.c).
- *           One that does not, as the MPI's own sum of floating-point numbers, serves a cell from
- *           its first call on, if it is known, and then for the whole life of the team.
+ *           One that may not, as the MPI's own reduction, serves a cell from its first call on, if
+ *           it is known, and then for the whole life of the team.
  * Counts    Statistics count calls by where their choice is from, except on the fast path.  Calls
  *           of the fast path count like the next slow call whose cell is not open.  One call in
  *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.

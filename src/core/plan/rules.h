@@ -8,7 +8,8 @@
  *
  *   bcast ranks=2-8 bytes=4K-1M within=numa -> queue fragment=16K | evidence=E7
  *
- * ALGORITHM may be mpi: the call falls back to the MPI.  The conditions, in any order:
+ * ALGORITHM may be mpi: the call falls back to the MPI.  No such rule serves reductions under
+ * HUDDLE_REDUCE_ORDER=fixed.  The conditions, in any order:
  *
  *   ranks=2-8            ranks of the team: a number, MIN-MAX or MIN-
  *   nodes=4              the team spans so many nodes; ALGORITHM is one of alg/spans.def.  Only the
