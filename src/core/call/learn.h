@@ -10,10 +10,12 @@
  * Opening   A cell begins at its first call.  The order of its first trial comes from the decided
  *           cells of neighbouring sizes (learn_predict.c).
  * Sample    From the time at which the last rank enters the call to that at which the last rank
- *           leaves it.  So a rank that comes late lengthens no sample.  Each rank notes both times,
- *           by the clock that all processes of a machine share.
+ *           leaves it.  So a rank that comes late lengthens no sample.  It may shorten one: the
+ *           sample is late then (core/plan/learner.h).  Each rank notes both times, by the clock
+ *           that all processes of a machine share.
  * Agreement Before a call, and before that call's own work: one small allreduce of huddle's own
- *           (maximum) gives all ranks the times of the last rank.
+ *           (maximum) gives all ranks the times of the last rank, and the first rank's entry, whose
+ *           complement is a maximum.
  *
  * Proof that all ranks choose alike
  *   1. All members of a communicator make the same blocking calls, of the same sizes, in the same
