@@ -107,6 +107,7 @@ def as_json(found: list[wisdom.Wisdom], layout: Layout) -> str:
                 "machine": one.machine,
                 "cells": [line._asdict() for line in one.last],
                 "before": [line._asdict() for line in one.before],
+                "unused_lines": len(one.others),
             }
             for one in found
         ],
@@ -122,6 +123,7 @@ def show(options: Options, layout: Layout) -> int:
     if options.json:
         print(as_json(found, layout))
         return 0
+    unused = [one for one in found if not one.cells]
     found = [one for one in found if one.cells]
     if not found:
         of = f" of {', '.join(options.names)}" if options.names else ""
@@ -130,6 +132,8 @@ def show(options: Options, layout: Layout) -> int:
             f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures; with"
             " HUDDLE_WISDOM=on programs do."
         )
+        for one in unused:
+            learned.show_unused(one)
         return 0
     here = [one for one in found if wisdom.is_of_here(layout, one.path)]
     learned.show_all(here, names, bool(options.names))

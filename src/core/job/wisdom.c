@@ -30,8 +30,7 @@ bool hud_wisdom_line(const struct config *config, const struct rule *rule, struc
     const int all = (1 << PLAN_AXES / COLL_KINDS) - 1;
     long param[ALG_PARAMS] = { 0 };
 
-    if (rule->direct >= 0 || rule->quick >= 0 || rule->than >= 0 ||
-        rule->version != (rule->row >= 0 ? rule_alg(rule, rule->row)->version : 0))
+    if (rule->direct >= 0 || rule->quick >= 0 || rule->than >= 0 || !rule_is_current(rule))
         return false;
     for (int p = 0; p < ALG_PARAMS && rule->nodes != 0; p++)
         param[p] = rule->given[p] ? rule->param[p] : -1; /* by the network */

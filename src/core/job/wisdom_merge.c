@@ -24,19 +24,11 @@ struct piece {
     bool dropped;
 };
 
-/* Returns whether this version can use a rule. */
-static bool is_current(const struct rule *r)
-{
-    const struct alg *alg = rule_alg(r, r->row);
-
-    return r->version == (alg ? alg->version : 0);
-}
-
 /* Returns the first usable rule with the same conditions: the last decision; or NULL. */
 static const struct rule *find(const struct rule *rule, int rules, const struct rule *like)
 {
     for (int i = 0; i < rules; i++)
-        if (hud_rule_same_calls(&rule[i], like) && is_current(&rule[i]))
+        if (hud_rule_same_calls(&rule[i], like) && rule_is_current(&rule[i]))
             return &rule[i];
     return NULL;
 }
@@ -68,7 +60,7 @@ struct sides {
 static const struct rule *find_other(const struct rules *kept, const struct rule *rule)
 {
     for (int i = 0; i < kept->count; i++)
-        if (hud_rule_same_calls(&kept->rule[i], rule) && is_current(&kept->rule[i]) &&
+        if (hud_rule_same_calls(&kept->rule[i], rule) && rule_is_current(&kept->rule[i]) &&
             !hud_rule_same_choice(&kept->rule[i], rule))
             return &kept->rule[i];
     return NULL;
@@ -96,7 +88,7 @@ static bool all_known(const struct sides *s, const struct rule *first)
  * with another choice. */
 static bool remains(const struct sides *s, const struct rule *old)
 {
-    const struct rule *new = is_current(old) ? find(s->rule, s->rules, old) : NULL;
+    const struct rule *new = rule_is_current(old) ? find(s->rule, s->rules, old) : NULL;
 
     if (!new || all_known(s, new))
         return true;

@@ -109,6 +109,14 @@ static inline const struct alg *rule_alg(const struct rule *rule, int row)
     return row >= 0 ? rule_algs(rule)[row] : NULL;
 }
 
+/* Returns whether a rule was measured with the version that its algorithm has now. */
+static inline bool rule_is_current(const struct rule *rule)
+{
+    const struct alg *alg = rule_alg(rule, rule->row);
+
+    return rule->version == (alg ? alg->version : 0);
+}
+
 /* Reads a table from its text.  Returns false if the text is wrong: the table is then empty, and
  * error holds a line with the place, the value and the accepted values. */
 bool hud_rules_read(struct rules *rules, const char *file, const char *text, size_t bytes,
