@@ -170,7 +170,10 @@ void hud_wisdom_store(struct wisdom *w, const struct config *config, const struc
     if (!hud_wisdom_line(config, rule, &line) || !has_room(w, 2))
         return;
     if (writes) {
-        struct rule own = two ? *before : find_own(w, rule);
+        struct rule own = find_own(w, rule);
+        if (two && (own.kind < 0 || !hud_rule_same_choice(&own, before)))
+            own = *before; /* winner of an earlier program; the file has the samples */
+        own.ns = two ? before->ns : own.ns;
         drop_own(w, rule);
         keep_own(w, rule);
         if (own.kind >= 0)

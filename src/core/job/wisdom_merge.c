@@ -211,6 +211,21 @@ static size_t count_lines(const char *text, const char *end)
     return lines;
 }
 
+/* Returns the new rule, or the old rule with the same calls and choice if the new rule has no
+ * samples: the winner that an earlier program has found. */
+static const struct rule *find_measured(const struct sides *s, const struct rule *rule)
+{
+    const struct rule *found = rule;
+
+    for (int i = 0; i < s->kept->count && found->samples == 0; i++) {
+        const struct rule *old = &s->kept->rule[i];
+        if (hud_rule_same_calls(old, rule) && rule_is_current(old) &&
+            hud_rule_same_choice(old, rule))
+            found = old;
+    }
+    return found;
+}
+
 ssize_t hud_wisdom_merge(const char *machine, const char *old, size_t old_bytes,
                          const struct rules *kept, const struct rule *rule, int rules, char *to)
 {
@@ -221,11 +236,12 @@ ssize_t hud_wisdom_merge(const char *machine, const char *old, size_t old_bytes,
     int count = 0;
 
     for (int i = 0; piece && i < rules; i++) {
+        const struct rule *written = find_measured(&sides, &rule[i]);
         if (all_known(&sides, find(rule, rules, &rule[i])) ||
-            !hud_rule_write(&rule[i], line, sizeof line))
+            !hud_rule_write(written, line, sizeof line))
             continue;
-        piece[count] = (struct piece){ .bytes = strlen(line) + 1, .rule = &rule[i] };
-        memcpy(piece[count++].date, rule[i].date, RULE_DATE);
+        piece[count] = (struct piece){ .bytes = strlen(line) + 1, .rule = written };
+        memcpy(piece[count++].date, written->date, RULE_DATE);
     }
     bool changes = count > 0;
     if (changes) {
