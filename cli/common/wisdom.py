@@ -32,13 +32,13 @@ class Wisdom(NamedTuple):
     """
     A file: where it is, the values of its line `machine`, its lines.  Of two lines about a cell the
     first is the last decision.  The second is the winner in another state of the machine.  Lines
-    that are not understood may be of another version of huddle.
+    that are not used are of another version of huddle, or of an algorithm.
     """
 
     path: str
     machine: dict[str, str]
     cells: list[Line]
-    others: tuple[str, ...] = ()  # lines that are not understood
+    others: tuple[str, ...] = ()  # lines that are not used
     wrong: str = ""  # what is wrong with the first line that is of no version
     unused: int = 0  # number of lines that are no decisions
 
@@ -225,7 +225,7 @@ def finished(text: str) -> str:
 
 def is_kept(words: str) -> bool:
     """
-    Returns whether a line that is not understood is kept: whether it is text, and no longer than
+    Returns whether a line that is not used is kept: whether it is text, and no longer than
     the library reads.
     """
     plain = words.replace("\t", " ").rstrip("\r")
@@ -236,14 +236,14 @@ def is_kept(words: str) -> bool:
 def read(layout: Layout, path: str, own: bool = True) -> Wisdom:
     """
     Reads a wisdom file.  Raises CliError if the file cannot be read.  Sets aside the lines that the
-    library does not understand.  own: as in content_of(); a file that a user has made need not end
-    with the end of a line.
+    library does not use.  own: as in content_of(); a file that a user has made need not end with
+    the end of a line.
     """
     text = content_of(path, own)
     if own:
         text = finished(text)
     answer = layout.ask("lines", path, stdin=text)
-    understood = set(answer["lines"])
+    used = set(answer["lines"])
     machine: dict[str, str] = {}
     cells, others = [], []
     unused = 0
@@ -251,7 +251,7 @@ def read(layout: Layout, path: str, own: bool = True) -> Wisdom:
         line = rules.parse(words)
         if line is None:
             continue
-        if at in understood:
+        if at in used:
             cells.append(line)
         elif line.name == rules.MACHINE:
             machine = machine or line.conditions
@@ -308,7 +308,7 @@ def age(line: Line) -> str:
 def text(found: Wisdom, head: str = HEAD, others: tuple[str, ...] = ()) -> str:
     """
     Formats a file.  Leaves out its oldest lines if the text would be too large.  others: more
-    lines, which a tuning file must not have if the library does not understand them.
+    lines, which a tuning file must not have if the library does not use them.
     """
     if found.machine:
         head += rules.line_text(Line(rules.MACHINE, found.machine)) + "\n"
@@ -330,7 +330,7 @@ def update(
     layout: Layout, path: str, change: Callable[[Wisdom | None], Wisdom | None]
 ) -> Wisdom | None:
     """
-    Replaces a file by what change() makes of it, and returns that.  Lines that are not understood
+    Replaces a file by what change() makes of it, and returns that.  Lines that are not used
     stay.  None: there is no such file, or none is left.
     """
     with locked(path) as replace:

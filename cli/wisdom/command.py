@@ -108,6 +108,7 @@ def as_json(found: list[wisdom.Wisdom], layout: Layout) -> str:
                 "machine": one.machine,
                 "cases": [line._asdict() for line in one.last],
                 "before": [line._asdict() for line in one.before],
+                "unused_lines": len(one.others),
             }
             for one in found
         ],
@@ -123,6 +124,7 @@ def show(options: Options, layout: Layout) -> int:
     if options.json:
         print(as_json(found, layout))
         return 0
+    unused = [one for one in found if not one.cells]
     found = [one for one in found if one.cells]
     if not found:
         of = f" of {', '.join(options.names)}" if options.names else ""
@@ -131,6 +133,8 @@ def show(options: Options, layout: Layout) -> int:
             f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures; with"
             " HUDDLE_WISDOM=on programs do."
         )
+        for one in unused:
+            learned.show_unused(one)
         return 0
     here = [one for one in found if wisdom.is_of_here(layout, one.path)]
     learned.show_all(here, names, bool(options.names))

@@ -233,6 +233,13 @@ def show_legend() -> None:
         print(f"  {line}")
 
 
+def show_unused(found: wisdom.Wisdom) -> None:
+    """Prints how many lines of a file are not used, if there are any."""
+    if found.others:
+        lines = count_text(len(found.others), "line")
+        print(f"  Not used: {lines} of another version of huddle or of its algorithms.")
+
+
 def show(found: wisdom.Wisdom, collectives: list[str], details: bool = False) -> None:
     """Prints a file as a table.  details: show the parameters, which needs more rows."""
     about = wisdom.machine_text(found.machine)
@@ -244,6 +251,7 @@ def show(found: wisdom.Wisdom, collectives: list[str], details: bool = False) ->
     table(HEADERS, lines, right=RIGHT)
     if is_long:
         print("  huddle wisdom show COLLECTIVE prints which algorithm serves which sizes.")
+    show_unused(found)
 
 
 def show_all(known: list[wisdom.Wisdom], collectives: list[str], details: bool = False) -> None:

@@ -274,14 +274,18 @@ class Command(Folder):
         self.assertEqual([os.path.basename(path)], os.listdir(self.folder))
         self.assertEqual([MPI], [found["mpi"] for found in self.known()])
 
-    def test_lines_that_are_not_understood_stay(self):
+    def test_lines_that_are_not_used_stay(self):
         path, machine = self.place()
         new = "bcast ranks=2  bytes=0-8 speed=9 -> inline | ns=5 date=2026-11-01"
-        self.write(QUEUE, "no line at all", new, OWN, machine=machine, path=path)
+        old = f"{MORE} version=9"
+        self.write(QUEUE, "no line at all", new, old, OWN, machine=machine, path=path)
         answer = self.run_it("wisdom", "--json")
         self.assertRegex(answer.stderr, r"^huddle: [^\n]*:3: [^\n]*; such lines are not used\n$")
-        cells = json.loads(answer.stdout)[0]["cases"]
-        self.assertEqual(["bcast", "alltoall"], [cell["name"] for cell in cells])
+        found = json.loads(answer.stdout)[0]
+        self.assertEqual(["bcast", "alltoall"], [cell["name"] for cell in found["cases"]])
+        self.assertEqual(3, found["unused_lines"])
+        said = "  Not used: 3 lines of another version of huddle or of its algorithms.\n"
+        self.assertIn(said, self.run_it("wisdom").stdout)
         more = os.path.join(self.home, "more.rules")
         self.write(MORE, "garbage", machine=machine, path=more)
         answer = self.run_it("wisdom", "merge", more)
@@ -289,11 +293,14 @@ class Command(Folder):
         self.assertIn(f"huddle: {more}:3: ", answer.stderr)
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")[2:]
-        self.assertEqual([QUEUE, OWN, MORE, "no line at all", new, ""], lines)
+        self.assertEqual([QUEUE, OWN, MORE, "no line at all", new, old, ""], lines)
         self.assertNotIn("no line", self.run_it("wisdom", "export").stdout, "a tuning file")
         self.run_it("wisdom", "forget", "bcast", "alltoall")
         with open(path, encoding="utf-8") as file:
-            self.assertEqual(["no line at all", new, ""], file.read().split("\n")[2:])
+            self.assertEqual(["no line at all", new, old, ""], file.read().split("\n")[2:])
+        text = self.run_it("wisdom").stdout
+        self.assertTrue(text.startswith("Nothing was learned yet"), text)
+        self.assertIn(said, text)
 
     def test_files_of_other_machines_have_a_heading(self):
         path, machine = self.place()

@@ -318,14 +318,14 @@ CASES = [
     *[Case("wisdom", f"{program}, {ranks} ranks", mpis, ranks, words, env=WISDOM, seconds=200, tried=program == "reductions", again=ranks == 2 or program == "reductions", **handled(program))
       for ranks, mpis in ((2, BOTH), (4, ALL)) for program, words in (("differential", DIFFERENTIAL), ("reductions", ("{bin}/reductions", "--beyond")),
                                                                      ("exchanges", ("{bin}/exchanges", "--beyond")))],
-    *[Case("wisdom", f"gathers, {ranks} ranks", ("mpich4",), ranks, ["{bin}/gathers", "--beyond"], env=WISDOM, seconds=200, again=ranks == 2, **handled("gathers"))
-      for ranks in (2, 4)],
+    *[Case("wisdom", f"gathers, {ranks} ranks", ("mpich4",), ranks, ["{bin}/gathers", "--beyond"], env=WISDOM, seconds=200, again=ranks == 2, **handled("gathers")) for ranks in (2, 4)],
     Case("wisdom", "checked", BOTH, 2, PROGRAMS["reductions"], env={**WISDOM, **CHECK}, **handled("reductions")),
     Case("wisdom", "threads", BOTH, 4, ["{bin}/threads"], env=WISDOM, handled=True),
     Case("wisdom", "truncation", BOTH, 3, ["{bin}/truncate"], env=WISDOM, handled=True),
     Case("wisdom", "communicators", BOTH, 2, ["{bin}/dups", "--cycles", "100"], env=WISDOM, handled=True),
     Case("wisdom", "little memory", BOTH, 3, env={**WISDOM, "HUDDLE_LEASE": "64K"}, handled=True, says=[LITTLE], again=True),
     Case("wisdom", "sums as it comes", BOTH, 3, ["{bin}/order", "--brief"], env=WISDOM, **handled("reductions")),
+    *[Case("wisdom", f"bits of reductions, {ranks} ranks", mpis, ranks, ["{bin}/learned"], env=WISDOM, tried=True, again=ranks == 2, **handled("reductions")) for ranks, mpis in ((2, BOTH), (3, ALL))],
     Case("wisdom", "fixed order", BOTH, 3, ["{bin}/order", "--brief", "--fixed"], env={"HUDDLE_REDUCE_ORDER": "fixed", **WISDOM}, **handled("reductions")),
     differing("HUDDLE_WISDOM", "on", "settings differ", again=True),
 

@@ -2,6 +2,9 @@
 /*
  * learned.c - makes the same calls again and again, so that huddle decides their cells
  * (HUDDLE_WISDOM), and checks each result. Communicators that come later use what was learned.
+ *
+ * MPIs disagree on sums that overflow, and on the sign of MPI_OFFSET. So such reductions must have
+ * the bits of their first call in all calls, whatever these are.
  */
 #include "check.h"
 
@@ -10,6 +13,11 @@ enum { CALLS = 300, BYTES = 65536, NUMBERS = BYTES / (int)sizeof(int64_t) };
 static unsigned char want[BYTES], got[BYTES];
 static int64_t mine[NUMBERS], all[NUMBERS];
 static uint64_t id;
+
+enum { CHARS = 3000, OFFSETS = CHARS / (int)sizeof(MPI_Offset), ODD = 5 };
+
+static signed char chars[CHARS], sums[CHARS], first_sums[ODD][CHARS];
+static MPI_Offset offsets[OFFSETS], maxima[OFFSETS], first_maxima[ODD][OFFSETS];
 
 static void broadcast(MPI_Comm comm, int rank, int size)
 {
@@ -48,6 +56,48 @@ static void gather(MPI_Comm comm, int rank, int size)
     check(good, "wrong blocks in round %d", (int)id);
 }
 
+/* Makes the reduction of a number on the buffers of a type. */
+static void reduce(MPI_Comm comm, int which, const void *in, void *out, int count,
+                   MPI_Datatype type, MPI_Op op, int size)
+{
+    if (which == 0)
+        MPI_Allreduce(in, out, count, type, op, comm);
+    else if (which == 1)
+        MPI_Reduce(in, out, count, type, op, size - 1, comm);
+    else if (which == 2)
+        MPI_Reduce_scatter_block(in, out, count / size, type, op, comm);
+    else if (which == 3)
+        MPI_Scan(in, out, count, type, op, comm);
+    else
+        MPI_Exscan(in, out, count, type, op, comm);
+}
+
+/* Adds until the sums overflow, and compares negative numbers with positive ones. Checks that the
+ * results have the bits of the first call. */
+static void reduce_oddly(MPI_Comm comm, int rank, int size, bool first)
+{
+    for (int i = 0; i < CHARS; i++)
+        chars[i] = (signed char)(100 + i % 28);
+    for (int i = 0; i < OFFSETS; i++)
+        offsets[i] = (rank - 1) * 1000 - i % 100;
+    for (int which = 0; which < ODD; which++) {
+        memset(sums, 0, sizeof sums);
+        memset(maxima, 0, sizeof maxima);
+        reduce(comm, which, chars, sums, CHARS, MPI_SIGNED_CHAR, MPI_SUM, size);
+        reduce(comm, which, offsets, maxima, OFFSETS, MPI_OFFSET, MPI_MAX, size);
+        if (first) {
+            memcpy(first_sums[which], sums, sizeof sums);
+            memcpy(first_maxima[which], maxima, sizeof maxima);
+        }
+        if (rank == 0 && which == ODD - 1)
+            continue; /* without a result */
+        check(memcmp(first_sums[which], sums, sizeof sums) == 0,
+              "other sums of reduction %d in round %d", which, (int)id);
+        check(memcmp(first_maxima[which], maxima, sizeof maxima) == 0,
+              "other maxima of reduction %d in round %d", which, (int)id);
+    }
+}
+
 static void repeat(MPI_Comm comm, int calls)
 {
     int rank, size;
@@ -59,6 +109,7 @@ static void repeat(MPI_Comm comm, int calls)
         add(comm, rank, size, 1);
         add(comm, rank, size, NUMBERS);
         gather(comm, rank, size);
+        reduce_oddly(comm, rank, size, i == 0);
         MPI_Barrier(comm);
     }
 }

@@ -28,7 +28,7 @@ import zlib
 from dataclasses import replace
 
 import peers
-from cases import CASES, DIFFERENTIAL, Case
+from cases import CASES, COLLECTIVES, DIFFERENTIAL, Case
 from devices import DEVICES
 from forced import forced
 from learned_spans import LEARNED_SPANS
@@ -234,6 +234,7 @@ def judge_statistics(case, job, text):
                 case.env.get("HUDDLE_WISDOM") == "on"
                 and why in ("native collective faster", "trial of the native collective")
                 and why != case.passed
+                and name not in COLLECTIVES["reductions"]  # whose results no trial may change
             )
         }
         if case.handled is True and (one["handled"] == 0 or (reasons and not case.passed)):

@@ -3,7 +3,10 @@
  * first choice, and no bit of a result. */
 #include "plans.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct plan before;
 
@@ -43,11 +46,13 @@ static int check_cell(const struct plan *p, int axis, int class)
             assert_int_not_equal(cell->candidate[i], cell->candidate[o]);
         if (ordered && (fixed ? cell->count : cell->tried) > (i == 0 ? 1 : i))
             assert_true(e->row >= 0 && hud_shm_algs[e->row]->ordered);
+        if (coll_has(kind, COLL_REDUCES) && e->row < 0)
+            assert_true(i == 0 ? cell->tried == 1 : !fixed && i >= cell->tried);
         assert_true(e->row < 0 || p->facts.direct || !hud_shm_algs[e->row]->family->direct);
         assert_true(e->row < 0 || i == 0 || !hud_shm_algs[e->row]->baseline);
     }
     assert_in_range(cell->tried, 1, cell->count);
-    assert_true(ordered || cell->tried == cell->count);
+    assert_true(coll_has(kind, COLL_REDUCES) || cell->tried == cell->count);
     assert_false(cell->count > 1 && coll_has(kind, COLL_UNSIZED) && coll_has(kind, COLL_VIEWS));
     return cell->count - 1;
 }
@@ -126,8 +131,9 @@ static void algorithms_and_the_mpi_are_candidates(void **state)
     assert_int_equal(plan_cell(&plans.plan, PLAN_INEXACT + COLL_ALLREDUCE, 64 * KB)->count > 0, 1);
 }
 
-/* Checks sums of floating-point numbers.  Only candidates with the same bits are tried. */
-static void candidates_of_other_orders_are_not_tried(void **state)
+/* Checks sums of floating-point numbers, and of integers.  Only candidates with the same bits are
+ * tried. */
+static void candidates_of_other_bits_are_not_tried(void **state)
 {
     (void)state;
     for (int all = 0; all < 2; all++) {
@@ -136,10 +142,13 @@ static void candidates_of_other_orders_are_not_tried(void **state)
                 : (const char *const[]){ "HUDDLE_WISDOM=on", NULL });
         plans_make(4, false, "machine", 1536 * KB, true);
         for (size_t bytes = 8; bytes <= MB; bytes *= 2) {
-            const struct plan_cell *cell =
+            const struct plan_cell *sum =
                 plan_cell(&plans.plan, PLAN_INEXACT + COLL_ALLREDUCE, bytes);
-            assert_int_equal(cell->candidate[cell->count - 1], PLAN_MPI);
-            assert_true(all ? cell->tried == cell->count : cell->tried < cell->count);
+            const struct plan_cell *exact = plan_cell(&plans.plan, COLL_ALLREDUCE, bytes);
+            assert_int_equal(sum->candidate[sum->count - 1], PLAN_MPI);
+            assert_int_equal(exact->candidate[exact->count - 1], PLAN_MPI);
+            assert_true(all ? sum->tried == sum->count : sum->tried < sum->count);
+            assert_int_equal(exact->tried, exact->count - !all);
         }
         assert_int_equal(plan_cell(&plans.plan, PLAN_INEXACT + COLL_ALLREDUCE, 64 * KB)->count > 3,
                          1);
@@ -147,6 +156,31 @@ static void candidates_of_other_orders_are_not_tried(void **state)
     PLANS_SETTINGS("HUDDLE_WISDOM=on", "HUDDLE_REDUCE_ORDER=fixed");
     plans_make(4, false, "machine", 1536 * KB, true);
     check_others(&plans.plan);
+}
+
+/* Makes plans of teams whose first choice is the MPI's own collective. */
+static void nothing_is_tried_against_the_mpis_own_reduction(void **state)
+{
+    char name[] = "/tmp/test_others.XXXXXX", prior[64];
+    FILE *file = fdopen(mkstemp(name), "w");
+
+    (void)state;
+    assert_non_null(file);
+    assert_true(fputs("allreduce -> mpi\nbcast -> mpi\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    snprintf(prior, sizeof prior, "HUDDLE_LAB_PRIOR=%s", name);
+    PLANS_SETTINGS("HUDDLE_WISDOM=on", prior);
+    plans_make(4, false, "machine", 1536 * KB, true);
+    assert_int_equal(unlink(name), 0);
+    for (int order = 0; order < 3; order++) {
+        const struct plan_cell *cell =
+            plan_cell(&plans.plan, COLL_ALLREDUCE + order * COLL_KINDS, 8);
+        assert_int_equal(cell->candidate[0], PLAN_MPI);
+        assert_int_equal(cell->tried, 1);
+        assert_true(cell->count > 1);
+    }
+    const struct plan_cell *bcast = plan_cell(&plans.plan, COLL_BCAST, 8);
+    assert_true(bcast->tried == bcast->count && bcast->count > 1);
 }
 
 static int others(enum coll_kind kind, size_t bytes)
@@ -172,7 +206,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(first_choices_do_not_change, plans_reset),
         cmocka_unit_test_setup(algorithms_and_the_mpi_are_candidates, plans_reset),
-        cmocka_unit_test_setup(candidates_of_other_orders_are_not_tried, plans_reset),
+        cmocka_unit_test_setup(candidates_of_other_bits_are_not_tried, plans_reset),
+        cmocka_unit_test_setup(nothing_is_tried_against_the_mpis_own_reduction, plans_reset),
         cmocka_unit_test_setup(settings_and_tuning_files_are_final, plans_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -278,6 +278,32 @@ static void rule_of_a_kind_of_reductions_serves_no_others(void **state)
                         "for other reductions");
 }
 
+/* Lets a file name the MPI's own reductions, for which only a setting remains under
+ * HUDDLE_REDUCE_ORDER=fixed. */
+static void rule_for_the_mpi_serves_no_reduction_in_fixed_order(void **state)
+{
+    (void)state;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        PLANS_SETTINGS(fixed ? "HUDDLE_REDUCE_ORDER=fixed" : "HUDDLE_REDUCE_ORDER=any",
+                       "HUDDLE_SCAN=mpi");
+        plans_tune("allreduce -> mpi\n"
+                   "allreduce reduction=exact -> mpi\n"
+                   "bcast -> mpi\n");
+        plans_make(4, false, "machine", 256 * KB, true);
+        for (int order = 0; order < 3; order++) {
+            const struct plan_entry *e =
+                plan_find(&plans.plan, COLL_ALLREDUCE + order * COLL_KINDS, 8);
+            assert_int_equal(e->slot >= 0, fixed);
+            assert_true(!fixed || hud_shm_algs[e->row]->ordered);
+        }
+        assert_int_equal(
+            hud_plan_reject(&plans.config, &plans.plan, plans.tuning.rule, -1, COLL_ALLREDUCE, 8),
+            fixed ? REJECT_ORDER : REJECT_CALL);
+        assert_string_equal(plans_taker(COLL_BCAST, 8), "mpi");
+        assert_string_equal(plans_taker(COLL_SCAN, 8), "mpi");
+    }
+}
+
 /* Uses more rules for one team than a plan considers. The file must be ignored, even if a rule
  * after them would matter. */
 static void file_with_too_many_rules_is_ignored(void **state)
@@ -345,6 +371,7 @@ int main(void)
         cmocka_unit_test_setup(bound_ranks_have_lines_and_a_tree_of_leaders, plans_reset),
         cmocka_unit_test_setup(time_model_determines_the_first_size_of_a_rule, plans_reset),
         cmocka_unit_test_setup(rule_of_a_kind_of_reductions_serves_no_others, plans_reset),
+        cmocka_unit_test_setup(rule_for_the_mpi_serves_no_reduction_in_fixed_order, plans_reset),
         cmocka_unit_test_setup(file_with_too_many_rules_is_ignored, plans_reset),
         cmocka_unit_test(each_size_is_in_one_class),
         cmocka_unit_test(lowest_level_with_all_ranks_is_found),

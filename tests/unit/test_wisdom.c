@@ -116,6 +116,31 @@ static void two_states_of_a_cell_are_known(void **state)
     assert_int_equal(wisdom.own[0].ns, 2000);
 }
 
+/* Stores two decisions of teams of this program, of which the second one knows the first winner
+ * without its samples. */
+static void winner_in_another_state_keeps_its_samples(void **state)
+{
+    static const char text[] = "bcast bytes=8193-16K " TWO " -> queue | ns=2000 samples=9\n"
+                               "bcast bytes=8193-16K " TWO " -> levels | ns=900\n"
+                               "bcast bytes=8193-16K " TWO " -> mpi | ns=900 date=2026-11-29\n";
+    struct rules lines;
+    char error[2 * SET_TEXT];
+
+    (void)state;
+    store("bcast bytes=8193-16K " TWO " -> levels | ns=1000 samples=7 date=2026-11-28");
+    assert_true(hud_rules_read(&lines, "t", text, sizeof text - 1, error, sizeof error));
+    hud_wisdom_store(&wisdom, &config, &lines.rule[0], &lines.rule[1], true);
+    assert_int_equal(wisdom.owns, 2);
+    assert_int_equal(wisdom.own[1].ns, 900);
+    assert_int_equal(wisdom.own[1].samples, 7);
+    assert_string_equal(wisdom.own[1].date, "2026-11-28");
+    hud_wisdom_store(&wisdom, &config, &lines.rule[0], &lines.rule[2], true);
+    assert_int_equal(wisdom.owns, 2);
+    assert_int_equal(wisdom.own[1].row, -1);
+    assert_int_equal(wisdom.own[1].samples, 0);
+    hud_rules_free(&lines);
+}
+
 /* Keeps the trial of a team, until another team decides. */
 static void open_trial_is_known(void **state)
 {
@@ -249,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(last_decision_of_a_cell_is_known),
         TEST(two_states_of_a_cell_are_known),
+        TEST(winner_in_another_state_keeps_its_samples),
         TEST(open_trial_is_known),
         TEST(line_has_parameters_and_an_axis),
         TEST(reachable_memory_is_no_part_of_a_shape),

@@ -100,6 +100,34 @@ static void two_states_of_a_cell_are_kept(void **state)
     assert_int_equal(files_read(), 2); /* nothing new: both stay */
 }
 
+/* Writes a decision of a program that knows the winner in another state of the machine from the
+ * file, without its samples. */
+static void winner_in_another_state_keeps_its_line(void **state)
+{
+    struct rule both[] = { files_cell(3), files_cell(3) };
+
+    (void)state;
+    both[1].samples = 7;
+    both[1].runner_up_ns = 77;
+    both[1].runner_up = -1;
+    snprintf(both[1].date, sizeof both[1].date, "2026-11-28");
+    assert_true(hud_wisdom_write(&files.place, &both[1], 1, true, files.why));
+    for (int a = 0; hud_shm_algs[a]; a++)
+        if (hud_coll_kind(hud_shm_algs[a]->coll) == both[0].kind)
+            both[0].row = a;
+    both[0].version = hud_shm_algs[both[0].row]->version;
+    both[0].samples = 9;
+    both[1].samples = 0;
+    both[1].runner_up_ns = 0;
+    snprintf(both[1].date, sizeof both[1].date, "2026-11-30");
+    assert_true(hud_wisdom_write(&files.place, both, 2, true, files.why));
+    assert_int_equal(files_read(), 2);
+    assert_int_equal(files.rules.rule[0].samples, 9);
+    assert_int_equal(files.rules.rule[1].samples, 7);
+    assert_int_equal(files.rules.rule[1].runner_up_ns, 77);
+    assert_string_equal(files.rules.rule[1].date, "2026-11-28");
+}
+
 /* Expects the lines of other versions at the end, since a reader ends after RULES_WRONG of them. */
 static void lines_of_other_versions_hide_nothing(void **state)
 {
@@ -200,9 +228,12 @@ static void oldest_lines_of_other_versions_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FILES_TEST(lines_of_other_versions_are_kept),     FILES_TEST(two_states_of_a_cell_are_kept),
-        FILES_TEST(lines_of_other_versions_hide_nothing), FILES_TEST(oldest_lines_go),
+        FILES_TEST(lines_of_other_versions_are_kept),
+        FILES_TEST(two_states_of_a_cell_are_kept),
+        FILES_TEST(lines_of_other_versions_hide_nothing),
+        FILES_TEST(oldest_lines_go),
         FILES_TEST(oldest_lines_of_other_versions_go),
+        FILES_TEST(winner_in_another_state_keeps_its_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

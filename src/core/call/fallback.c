@@ -29,8 +29,7 @@ void hud_fallback_report_order(struct hud_team *team, enum coll_kind kind, enum 
         [REASON_LEASE] = "; to avoid this: increase HUDDLE_MEMORY",
         [REASON_REFUSED] =
             "; to avoid this: increase HUDDLE_MEMORY and HUDDLE_LEASE, or select another algorithm",
-        [REASON_FORCED] =
-            "; to avoid this: remove the setting or the rule that selects the MPI's own",
+        [REASON_FORCED] = "; to avoid this: remove the setting that selects the MPI's own",
         [REASON_EARLY] = "; to avoid this: HUDDLE_FIRST=1"
     };
     struct hud_context *c = team->context;

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Times on which the ranks agree, as maxima.  The complement gives the minimum. */
+struct agreed {
+    struct learn_times last;
+    uint64_t first_not[LEARNER_BATCH]; /* complements of the entries */
+};
+
 bool hud_learn_create(struct hud_team *team)
 {
     if (team->context->config.number[SET_WISDOM] == WISDOM_OFF || team->plan.single_call.is)
@@ -117,7 +123,7 @@ void hud_learn_start(struct hud_team *team)
     if (!l)
         return;
     l->clock_ns = clock_ns;
-    l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct learn_times));
+    l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct agreed));
     l->compare = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, LEARN_COMPARED);
     bool agrees = l->agree->slot >= 0 && l->compare->slot >= 0 &&
                   hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK;
@@ -176,16 +182,22 @@ void hud_learn_free(struct hud_team *team)
 static int agree(struct hud_team *team, struct learn_cell *cell)
 {
     struct learn *l = team->hooks.learn;
-    struct learn_times mine = cell->times, *all = &cell->times;
+    struct agreed mine = { .last = cell->times }, all;
     uint64_t ns[LEARNER_BATCH];
+    unsigned late = 0;
 
-    int status = hud_learn_agree(team, l->agree, &mine, all, sizeof mine);
+    for (int i = 0; i < LEARNER_BATCH; i++)
+        mine.first_not[i] = ~mine.last.begin_ns[i];
+    int status = hud_learn_agree(team, l->agree, &mine, &all, sizeof mine);
     if (status != HUD_OK)
         return status;
-    for (int i = 0; i < LEARNER_BATCH; i++)
-        ns[i] = all->end_ns[i] > all->begin_ns[i] ? all->end_ns[i] - all->begin_ns[i] : 0;
+    for (int i = 0; i < LEARNER_BATCH; i++) {
+        uint64_t begin_ns = all.last.begin_ns[i], end_ns = all.last.end_ns[i];
+        ns[i] = end_ns > begin_ns ? end_ns - begin_ns : 0;
+        late |= (unsigned)(begin_ns - ~all.first_not[i] > ns[i]) << i;
+    }
     const struct decision what = describe(team, cell);
-    if (hud_decision_take(team->context, &what, &cell->learner, ns))
+    if (hud_decision_take(team->context, &what, &cell->learner, ns, late))
         cell->source = LEARN_DECIDED;
     memset(&cell->times, 0, sizeof cell->times);
     return HUD_OK;

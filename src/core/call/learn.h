@@ -10,10 +10,12 @@
  * Opening   A cell begins at its first call.  The order of its first trial comes from the decided
  *           cells of neighbouring sizes (learn_predict.c).
  * Sample    From the time at which the last rank enters the call to that at which the last rank
- *           leaves it.  So a rank that comes late lengthens no sample.  Each rank notes both times,
- *           by the clock that all processes of a machine share.
+ *           leaves it.  So a rank that comes late lengthens no sample.  It may shorten one: the
+ *           sample is late then (core/plan/learner.h).  Each rank notes both times, by the clock
+ *           that all processes of a machine share.
  * Agreement Before a call, and before that call's own work: one small allreduce of huddle's own
- *           (maximum) gives all ranks the times of the last rank.
+ *           (maximum) gives all ranks the times of the last rank, and the first rank's entry, whose
+ *           complement is a maximum.
  *
  * Proof that all ranks choose alike
  *   1. All members of a communicator make the same blocking calls, of the same sizes, in the same
@@ -59,8 +61,8 @@
  *           sample all of these take the slow path, where they are counted and change no choice.
  *           So the end of the outer call is the end of the sample.
  * Bits      Candidates that are tried give the same bits as the first choice (core/plan/others.c).
- *           One that does not, as the MPI's own sum of floating-point numbers, serves a cell from
- *           its first call on, if it is known, and then for the whole life of the team.
+ *           One that may not, as the MPI's own reduction, serves a cell from its first call on, if
+ *           it is known, and then for the whole life of the team.
  * Counts    Statistics count calls by where their choice is from, except on the fast path.  Calls
  *           of the fast path count like the next slow call whose cell is not open.  One call in
  *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.

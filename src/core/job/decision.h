@@ -29,9 +29,9 @@ void hud_decision_set(struct rule *rule, const struct decision_candidate *candid
 /* Keeps a trial that ends with its team, for the next team (hud_wisdom_store_open). */
 void hud_decision_keep_open(struct hud_context *context, const struct decision *cell,
                             const struct learner *learner);
-/* Gives the learner agreed times.  Returns whether the learner has just decided, or has changed its
- * choice. */
+/* Gives the learner agreed times, as hud_learner_agreed.  Returns whether the learner has just
+ * decided, or has changed its choice. */
 bool hud_decision_take(struct hud_context *context, const struct decision *cell,
-                       struct learner *learner, const uint64_t ns[LEARNER_BATCH]);
+                       struct learner *learner, const uint64_t ns[LEARNER_BATCH], unsigned late);
 
 #endif

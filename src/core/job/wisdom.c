@@ -30,8 +30,7 @@ bool hud_wisdom_line(const struct config *config, const struct rule *rule, struc
     const int all = (1 << PLAN_AXES / COLL_KINDS) - 1;
     long param[ALG_PARAMS] = { 0 };
 
-    if (rule->direct >= 0 || rule->quick >= 0 || rule->than >= 0 ||
-        rule->version != (rule->row >= 0 ? rule_alg(rule, rule->row)->version : 0))
+    if (rule->direct >= 0 || rule->quick >= 0 || rule->than >= 0 || !rule_is_current(rule))
         return false;
     for (int p = 0; p < ALG_PARAMS && rule->nodes != 0; p++)
         param[p] = rule->given[p] ? rule->param[p] : -1; /* by the network */
@@ -171,7 +170,10 @@ void hud_wisdom_store(struct wisdom *w, const struct config *config, const struc
     if (!hud_wisdom_line(config, rule, &line) || !has_room(w, 2))
         return;
     if (writes) {
-        struct rule own = two ? *before : find_own(w, rule);
+        struct rule own = find_own(w, rule);
+        if (two && (own.kind < 0 || !hud_rule_same_choice(&own, before)))
+            own = *before; /* winner of an earlier program; the file has the samples */
+        own.ns = two ? before->ns : own.ns;
         drop_own(w, rule);
         keep_own(w, rule);
         if (own.kind >= 0)

@@ -17,11 +17,11 @@
  *           the same cells, and is learned again.
  * Merging   The writer reads the file again, and keeps all lines but those about cells that it has
  *           decided itself.  Of these an earlier line with another choice may remain, as the winner
- *           in another state of the machine.  Lines that this version does not understand, or that
- *           are about another version of an algorithm, are kept as they are: another version of
- *           huddle may share the home.  Above WISDOM_MAX bytes the oldest lines go, first those
- *           without a date.  Comments, and lines that are not text or longer than RULE_LINE, are
- *           not kept.
+ *           in another state of the machine, with its samples and its date.  Lines that this
+ *           version does not understand, or that are about another version of an algorithm, are
+ *           kept as they are: another version of huddle may share the home.  Above WISDOM_MAX bytes
+ *           the oldest lines go, first those without a date.  Comments, and lines that are not text
+ *           or longer than RULE_LINE, are not kept.
  * Lock      Writers lock the file, write a file next to it and rename it (wisdom_lock.h).
  * Failures  A file is read and replaced only if it is a regular file (no link) of this user or
  *           root, of at most WISDOM_MAX bytes.  After any failure the old file is untouched.  There

@@ -24,19 +24,11 @@ struct piece {
     bool dropped;
 };
 
-/* Returns whether this version can use a rule. */
-static bool is_current(const struct rule *r)
-{
-    const struct alg *alg = rule_alg(r, r->row);
-
-    return r->version == (alg ? alg->version : 0);
-}
-
 /* Returns the first usable rule with the same conditions: the last decision; or NULL. */
 static const struct rule *find(const struct rule *rule, int rules, const struct rule *like)
 {
     for (int i = 0; i < rules; i++)
-        if (hud_rule_same_calls(&rule[i], like) && is_current(&rule[i]))
+        if (hud_rule_same_calls(&rule[i], like) && rule_is_current(&rule[i]))
             return &rule[i];
     return NULL;
 }
@@ -68,7 +60,7 @@ struct sides {
 static const struct rule *find_other(const struct rules *kept, const struct rule *rule)
 {
     for (int i = 0; i < kept->count; i++)
-        if (hud_rule_same_calls(&kept->rule[i], rule) && is_current(&kept->rule[i]) &&
+        if (hud_rule_same_calls(&kept->rule[i], rule) && rule_is_current(&kept->rule[i]) &&
             !hud_rule_same_choice(&kept->rule[i], rule))
             return &kept->rule[i];
     return NULL;
@@ -96,7 +88,7 @@ static bool all_known(const struct sides *s, const struct rule *first)
  * with another choice. */
 static bool remains(const struct sides *s, const struct rule *old)
 {
-    const struct rule *new = is_current(old) ? find(s->rule, s->rules, old) : NULL;
+    const struct rule *new = rule_is_current(old) ? find(s->rule, s->rules, old) : NULL;
 
     if (!new || all_known(s, new))
         return true;
@@ -219,6 +211,21 @@ static size_t count_lines(const char *text, const char *end)
     return lines;
 }
 
+/* Returns the new rule, or the old rule with the same calls and choice if the new rule has no
+ * samples: the winner that an earlier program has found. */
+static const struct rule *find_measured(const struct sides *s, const struct rule *rule)
+{
+    const struct rule *found = rule;
+
+    for (int i = 0; i < s->kept->count && found->samples == 0; i++) {
+        const struct rule *old = &s->kept->rule[i];
+        if (hud_rule_same_calls(old, rule) && rule_is_current(old) &&
+            hud_rule_same_choice(old, rule))
+            found = old;
+    }
+    return found;
+}
+
 ssize_t hud_wisdom_merge(const char *machine, const char *old, size_t old_bytes,
                          const struct rules *kept, const struct rule *rule, int rules, char *to)
 {
@@ -229,11 +236,12 @@ ssize_t hud_wisdom_merge(const char *machine, const char *old, size_t old_bytes,
     int count = 0;
 
     for (int i = 0; piece && i < rules; i++) {
+        const struct rule *written = find_measured(&sides, &rule[i]);
         if (all_known(&sides, find(rule, rules, &rule[i])) ||
-            !hud_rule_write(&rule[i], line, sizeof line))
+            !hud_rule_write(written, line, sizeof line))
             continue;
-        piece[count] = (struct piece){ .bytes = strlen(line) + 1, .rule = &rule[i] };
-        memcpy(piece[count++].date, rule[i].date, RULE_DATE);
+        piece[count] = (struct piece){ .bytes = strlen(line) + 1, .rule = written };
+        memcpy(piece[count++].date, written->date, RULE_DATE);
     }
     bool changes = count > 0;
     if (changes) {

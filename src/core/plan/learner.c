@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* learner.c - see learner.h. */
-#include "core/plan/learner_times.h"
+#include "core/plan/learner_sweep.h"
 
 #include <stddef.h>
 
@@ -21,50 +21,6 @@ _Static_assert(sizeof(struct learner) <= 256, "size of a cell");
 _Static_assert(LEARNER_CANDIDATES *TURN <= LEARNER_OPEN && LEARNER_CANDIDATES <= 8, "a sweep");
 
 /* ---- trials ---- */
-
-static bool is_left(const struct learner *l, int candidate)
-{
-    return (l->left >> candidate & 1) != 0;
-}
-
-static void drop(struct learner *l, int candidate)
-{
-    if (candidate != l->present && !(l->unlimited && candidate == l->mpi))
-        l->left = (uint8_t)(l->left & ~(1 << candidate));
-}
-
-/* Drops candidates that take more than percent of the best time. */
-static void drop_slower(struct learner *l, uint64_t percent)
-{
-    uint64_t best = UINT64_MAX;
-
-    for (int c = 0; c < LEARNER_CANDIDATES; c++)
-        best = is_left(l, c) ? min_ns(best, measured(l, c)) : best;
-    for (int c = 0; c < LEARNER_CANDIDATES; c++)
-        if (measured(l, c) * 100 > best * percent)
-            drop(l, c);
-}
-
-/* Orders the turns of the next sweep: the first one by expected times, others at random. */
-static void order_sweep(struct learner *l)
-{
-    uint64_t key[LEARNER_CANDIDATES];
-
-    l->turns = l->turn = 0;
-    for (int c = 0; c < LEARNER_CANDIDATES; c++) {
-        if (!is_left(l, c))
-            continue;
-        l->seed = l->seed * 1664525 + 1013904223; /* Numerical Recipes' generator */
-        uint64_t mine = l->sweep == 0 ? expected(l, c) : l->seed >> 16;
-        int at = l->turns++;
-        for (; at > 0 && key[at - 1] > mine; at--) {
-            key[at] = key[at - 1];
-            l->order[at] = l->order[at - 1];
-        }
-        key[at] = mine;
-        l->order[at] = (uint8_t)c;
-    }
-}
 
 static void set_decided(struct learner *l)
 {
@@ -105,8 +61,9 @@ static void start(struct learner *l, enum learner_phase phase, unsigned left, ui
     for (int c = 0; c < LEARNER_CANDIDATES; c++) {
         if (!is_left(l, c))
             continue;
-        l->count[c] = 0;
-        l->low_ns[c][0] = l->low_ns[c][1] = LONGEST_NS;
+        forget_samples(l, c);
+        if (c != l->present)
+            set_in_time(l, c, false);
     }
     order_sweep(l);
     if (l->turns == 1)
@@ -168,23 +125,29 @@ static void end_sweep(struct learner *l)
 /* Makes the fastest candidate the present choice, if it is faster by enough. */
 static void improve(struct learner *l)
 {
-    uint64_t present_ns = measured(l, l->present), best = present_ns;
+    int present = l->present;
+    uint64_t present_ns = measured(l, present), best = present_ns;
 
     for (int c = 0; c < LEARNER_CANDIDATES; c++) {
         uint64_t percent = c == l->mpi ? KEPT_PERCENT_MPI : KEPT_PERCENT;
-        if (!is_left(l, c) || l->count[c] == 0 || measured(l, c) * 100 > present_ns * percent ||
-            measured(l, c) >= best)
+        if (!is_left(l, c) || l->count[c] == 0 || !may_beat(l, c, present) ||
+            measured(l, c) * 100 > present_ns * percent || measured(l, c) >= best)
             continue;
         best = measured(l, c);
         l->present = (int8_t)c;
     }
 }
 
-static void take(struct learner *l, int candidate, uint64_t ns)
+static void take(struct learner *l, int candidate, uint64_t ns, bool late)
 {
     uint64_t *low = l->low_ns[candidate];
 
     l->lost_ns += loss(l, candidate, ns);
+    if (late && is_in_time(l, candidate))
+        return;
+    if (!late && !is_in_time(l, candidate))
+        forget_samples(l, candidate);
+    set_in_time(l, candidate, !late);
     low[1] = ns < low[0] ? low[0] : min_ns(low[1], ns);
     low[0] = min_ns(low[0], ns);
     l->count[candidate]++;
@@ -199,7 +162,7 @@ static void warm_mpi(struct learner *l, uint64_t ns)
 }
 
 /* Takes the samples of a turn of the first sweep, or of a whole sweep. */
-static void take_batch(struct learner *l, const uint64_t ns[])
+static void take_batch(struct learner *l, const uint64_t ns[], unsigned late)
 {
     int turns = l->batch / TURN;
     const uint8_t *order = &l->order[l->turn - turns];
@@ -210,9 +173,11 @@ static void take_batch(struct learner *l, const uint64_t ns[])
         return;
     }
     for (int i = 0; i < turns; i++)
-        take(l, order[i], min_ns(min_ns(ns[TURN * i], ns[TURN * i + 1]), LONGEST_NS));
+        take(l, order[i], quartile_of(&ns[TURN * i], TURN, late >> TURN * i),
+             all_late(late >> TURN * i, TURN));
     improve(l);
-    if (l->sweep == 0 && measured(l, order[0]) > measured(l, l->present) * LEARNER_HOPELESS)
+    if (l->sweep == 0 && may_beat(l, l->present, order[0]) &&
+        measured(l, order[0]) > measured(l, l->present) * LEARNER_HOPELESS)
         drop(l, order[0]);
     if (l->turn == l->turns)
         end_sweep(l);
@@ -356,22 +321,34 @@ struct learner_step hud_learner_next(struct learner *l)
     return step;
 }
 
-void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH])
+/* Takes the samples of a batch of the present choice.  Ignores late samples of a decided cell whose
+ * record is in time. */
+static void take_present(struct learner *l, const uint64_t ns[], unsigned late)
 {
-    uint64_t quartile = lower_quartile(ns, l->batch);
+    uint64_t quartile = quartile_of(ns, l->batch, late);
+    bool in_time = !all_late(late, l->batch);
 
+    if (l->phase == LEARNER_DECIDED && !in_time && is_in_time(l, l->present))
+        return;
+    set_in_time(l, l->present, in_time);
+    if (has_record(l)) {
+        watch(l, quartile);
+        return;
+    }
+    l->taken_ns += quartile * LEARNER_WARM_UP;
+    l->lost_ns += l->open_ns * LEARNER_WARM_UP;
+    start_all(l, quartile);
+}
+
+void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH], unsigned late)
+{
     l->samples += l->batch;
     if (l->phase != LEARNER_DECIDED && ns[LEARNER_OPEN] != 0)
         l->open_ns = min_ns(ns[LEARNER_OPEN], l->open_ns != 0 ? l->open_ns : LONGEST_NS / 100);
-    if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES) {
-        take_batch(l, ns);
-    } else if (has_record(l)) {
-        watch(l, quartile);
-    } else {
-        l->taken_ns += quartile * LEARNER_WARM_UP;
-        l->lost_ns += l->open_ns * LEARNER_WARM_UP;
-        start_all(l, quartile);
-    }
+    if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES)
+        take_batch(l, ns, late);
+    else
+        take_present(l, ns, late);
     l->batch = 0;
 }
 

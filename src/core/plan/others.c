@@ -7,11 +7,14 @@
  *            algorithm with the values that its parameters list for tuning (alg_param.tune); the
  *            same for other algorithms.  Baselines are not candidates.  The MPI's own collective
  *            comes last.
- * Bits       Of a reduction whose bits depend on the order of the ranks, only candidates are tried
- *            that combine the ranks one after the other from rank 0 on (alg.ordered), and only if
- *            the first choice does so, too.  So trials never change the result.  The others, and
- *            the MPI's own collective, serve only if wisdom names them (plan_cell.tried), except
- *            with HUDDLE_LAB_TRY_ALL.  There are none under HUDDLE_REDUCE_ORDER=fixed.
+ * Bits       Trials never change a result.  The MPI's own reduction is not tried: some MPIs
+ *            saturate sums, or compare signed numbers as unsigned ones, so even integers may
+ *            differ from huddle's.  If it is the first choice, nothing else is tried.  Of a
+ *            reduction whose bits depend on the order of the ranks, only candidates are tried that
+ *            combine the ranks one after the other from rank 0 on (alg.ordered), and only if the
+ *            first choice does so, too.  The others, and the MPI's own reduction, serve only if
+ *            wisdom names them (plan_cell.tried), except with HUDDLE_LAB_TRY_ALL.  There are none
+ *            under HUDDLE_REDUCE_ORDER=fixed.
  * Memory     The first choices are laid out before.  The others get memory that is left: a slice
  *            grows at most by an eighth and by a 32nd of its maximum, and a small slice does not
  *            grow.  A communicator must not cost another one its memory.  Large windows are shared,
@@ -165,8 +168,7 @@ static bool suits(const struct plan_builder *k, int axis, int class, const struc
            hud_plan_builder_serves(k, c, axis) && !keeps_much(k, c);
 }
 
-/* Returns whether a candidate gives the same bits as a cell's first choice, if the order of the
- * ranks decides them. */
+/* Returns whether a candidate combines the ranks of a reduction as a cell's first choice does. */
 static bool same_bits(const struct plan_builder *k, const struct plan_cell *cell,
                       const struct candidate *c)
 {
@@ -265,20 +267,21 @@ static void add_to(struct plan_builder *k, struct others o)
 {
     enum { ORDERED = 4 }; /* candidates at most, so that others have room */
     struct plan_cell *cell = &k->plan->cell[o.axis][o.class];
-    bool order = keeps_order(k, o.axis),
-         fixed = order && k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
+    bool reduces = coll_has(o.axis % COLL_KINDS, COLL_REDUCES),
+         fixed = reduces && k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED,
+         same = keeps_order(k, o.axis) || (reduces && cell->candidate[0] == PLAN_MPI);
 
-    o.same_bits = order;
-    o.max = order && !fixed ? ORDERED : PLAN_CANDIDATES - 1;
+    o.same_bits = same;
+    o.max = same && !fixed ? ORDERED : PLAN_CANDIDATES - 1;
     fill_all(k, &o);
     cell->tried = cell->count;
     o.same_bits = false;
     o.max = PLAN_CANDIDATES - 1;
-    if (order && !fixed)
+    if (same && !fixed)
         fill_all(k, &o);
     if (!fixed && !has(cell, PLAN_MPI))
         cell->candidate[cell->count++] = PLAN_MPI;
-    if (!order || k->config->number[SET_TRY_ALL] == SWITCH_ON)
+    if (!reduces || k->config->number[SET_TRY_ALL] == SWITCH_ON)
         cell->tried = cell->count;
 }
 

@@ -17,14 +17,16 @@ static bool would_take(const struct alg *alg, const long *param, int ranks, size
 enum plan_reject hud_plan_reject(const struct config *config, const struct plan *plan,
                                  const struct rule *rule, int row, int axis, size_t bytes)
 {
-    bool ordered = plan_axis_in_order(axis) || config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
+    bool fixed = config->number[SET_REDUCE_ORDER] == ORDER_FIXED,
+         ordered = plan_axis_in_order(axis) || fixed,
+         reduces = coll_has(axis % COLL_KINDS, COLL_REDUCES);
     long param[ALG_PARAMS];
 
     if (row < 0)
-        return REJECT_CALL;
+        return fixed && reduces ? REJECT_ORDER : REJECT_CALL;
     if (plan_lacks_direct(row, &plan->facts))
         return REJECT_DIRECT;
-    if (ordered && coll_has(axis % COLL_KINDS, COLL_REDUCES) && !hud_shm_algs[row]->ordered)
+    if (ordered && reduces && !hud_shm_algs[row]->ordered)
         return REJECT_ORDER;
     hud_plan_params(config, rule, row, param);
     return would_take(hud_shm_algs[row], param, plan->facts.ranks, bytes) ? REJECT_MEMORY

@@ -8,7 +8,8 @@
  *
  *   bcast ranks=2-8 bytes=4K-1M within=numa -> queue fragment=16K | evidence=E7
  *
- * ALGORITHM may be mpi: the call falls back to the MPI.  The conditions, in any order:
+ * ALGORITHM may be mpi: the call falls back to the MPI.  No such rule serves reductions under
+ * HUDDLE_REDUCE_ORDER=fixed.  The conditions, in any order:
  *
  *   ranks=2-8            ranks of the team: a number, MIN-MAX or MIN-
  *   nodes=4              the team spans so many nodes; ALGORITHM is one of alg/spans.def.  Only the
@@ -106,6 +107,14 @@ static inline const struct alg *const *rule_algs(const struct rule *rule)
 static inline const struct alg *rule_alg(const struct rule *rule, int row)
 {
     return row >= 0 ? rule_algs(rule)[row] : NULL;
+}
+
+/* Returns whether a rule was measured with the version that its algorithm has now. */
+static inline bool rule_is_current(const struct rule *rule)
+{
+    const struct alg *alg = rule_alg(rule, rule->row);
+
+    return rule->version == (alg ? alg->version : 0);
 }
 
 /* Reads a table from its text.  Returns false if the text is wrong: the table is then empty, and

@@ -15,14 +15,15 @@ static bool same_shape(const struct alg *alg, const long *a, const long *b)
 bool hud_plan_builder_serves(const struct plan_builder *k, const struct candidate *c, int axis)
 {
     /* only reductions have axes from COLL_KINDS on */
-    bool ordered = plan_axis_in_order(axis) || k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED;
+    bool fixed = k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED,
+         ordered = plan_axis_in_order(axis) || fixed;
 
     if (c->barred || (k->plan->facts.single_call.is && axis != k->plan->facts.single_call.axis) ||
         (c->rule && c->rule->reduction >= 0 && c->rule->reduction != axis / COLL_KINDS) ||
         c->kind != axis % COLL_KINDS || (axis >= COLL_KINDS && !coll_has(c->kind, COLL_REDUCES)))
         return false;
-    return !ordered || !coll_has(c->kind, COLL_REDUCES) || c->row < 0 ||
-           hud_shm_algs[c->row]->ordered;
+    return !ordered || !coll_has(c->kind, COLL_REDUCES) ||
+           (c->row >= 0 ? hud_shm_algs[c->row]->ordered : !(fixed && c->rule));
 }
 
 bool hud_plan_builder_share(const struct plan_slot *slot, const struct candidate *c)

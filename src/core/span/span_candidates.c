@@ -6,6 +6,8 @@
  *           trees and fragments of a broadcast next to those of the network's model; a single ring;
  *           the MPI's own collective.  Baselines are no candidates.  A parameter that the user has
  *           set keeps its value.
+ * Bits      The MPI's own reduction is tried only with HUDDLE_LAB_TRY_ALL (core/plan/others.c).  If
+ *           it is known, it is the only candidate.
  * Known     A choice that was learned earlier may also be another one of the same kind.
  */
 #include "alg/rings/rings.h"
@@ -147,7 +149,10 @@ int hud_span_candidates(struct span *span, int at, enum coll_kind kind, const st
 {
     struct list l = { span, call, kind, choice, 0, LEARNER_CANDIDATES - 2, 0 };
     bool all = is_free(span, at, call), ends = span->whole->context->host.ends_own_calls != 0;
-    bool may_pass = !(call->reduction && hud_span_is_fixed(span));
+    bool may_pass = !(call->reduction && hud_span_is_fixed(span)),
+         tries_mpi =
+             all && ends &&
+             (!call->reduction || span->whole->context->config.number[SET_TRY_ALL] == SWITCH_ON);
     struct span_choice it;
 
     *mpi = *is_known = -1;
@@ -160,7 +165,7 @@ int hud_span_candidates(struct span *span, int at, enum coll_kind kind, const st
         add_routes(&l);
     if (all)
         add_ring(&l);
-    if (all && ends) {
+    if (tries_mpi) {
         *mpi = l.count;
         choice[l.count++] = (struct span_choice){ SPAN_MPI, { SPAN_AUTO, SPAN_AUTO, SPAN_AUTO } };
     }
@@ -168,8 +173,9 @@ int hud_span_candidates(struct span *span, int at, enum coll_kind kind, const st
         return l.count;
     *is_known = index_of(&l, &it);
     if (*is_known < 0) {
-        *is_known = all ? l.count++ : 0;
+        *is_known = all && it.tag != SPAN_MPI ? l.count : 0;
         choice[*is_known] = it;
+        l.count = *is_known + 1;
     }
     return l.count;
 }

@@ -6,7 +6,8 @@
  * Cell      As of a team on one node (core/call/learn.h): a collective, what its reduction asks of
  *           the order, and a class of sizes.  The size of the first call decides the candidates.
  * Sample    Clocks of nodes differ.  So a sample begins when a rank leaves a barrier of huddle's
- *           own, and is this rank's own time.
+ *           own, and is this rank's own time.  The barrier makes late ranks wait, so no sample is
+ *           late (learner.h).
  * Agreement Before a call: a small allreduce of huddle's own gives all ranks the longest times.
  * Proof     All ranks choose alike, for the reasons in core/call/learn.h.
  *
@@ -38,9 +39,10 @@
  *           ranks share no memory.  So the second round of the set-up has a hash of what each rank
  *           knows about such spans, and if the hashes differ, rank 0 broadcasts before the first
  *           call.
- * Bits      If the order of the ranks decides the bits of a reduction, the choice never changes
- *           within a run: it is known before the first call, or the first algorithm that accepts
- *           it.
+ * Bits      Trials never change a result (core/plan/others.c).  The MPI's own reduction serves only
+ *           if it is known before the first call.  If the order of the ranks decides the bits of a
+ *           reduction, its choice never changes within a run: the known choice, or else the first
+ *           algorithm that accepts the call.
  * Cost      A decided call looks up its choice.  One call in LEARNER_EVERY is a sample.
  * Full      A cell for which there is no room is not measured.  Its known choice is fixed.
  */
@@ -142,10 +144,10 @@ void hud_span_exit(struct hud_team *team);
 
 /* ---- the choices of a cell (span_candidates.c) ---- */
 
-/* Lists the candidates for calls of a cell, the first choice first.  known: the name of the choice
- * known as the fastest, or 0.  *mpi: index of the MPI's own collective, or -1;
- * *is_known: index of the known choice, or -1.  Returns their number, 0 if huddle makes no such
- * calls. */
+/* Lists the candidates for calls of a cell, the first choice first, or only a known choice that
+ * other candidates must not replace.  known: the name of the choice known as the fastest, or 0.
+ * *mpi: index of the MPI's own collective, or -1; *is_known: index of the known choice, or -1.
+ * Returns the number of candidates, 0 if huddle makes no such calls. */
 int hud_span_candidates(struct span *span, int at, enum coll_kind kind, const struct coll *call,
                         uint32_t known, struct span_choice choice[LEARNER_CANDIDATES], int *mpi,
                         int *is_known);

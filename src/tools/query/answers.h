@@ -30,10 +30,10 @@ int hud_info_json(const char *topic, char **json);
  * HUD_ERR_MEMORY. */
 int hud_wisdom_json(const char *mpi, char **json);
 
-/* Stores as JSON the numbers, from 1, of a text's lines that the library reads as rules of wisdom
- * (hud_rules_read_some), in "lines".  "error" has the complaint about the first line of another
- * form, or "".  name: the file's name, for the complaint.  Returns HUD_OK, HUD_ERR_ARGUMENT (NULL)
- * or HUD_ERR_MEMORY. */
+/* Stores as JSON the numbers, from 1, of a text's lines that the library uses as rules of wisdom,
+ * in "lines": without lines about another version of their algorithm (hud_rules_read_some).
+ * "error" has the complaint about the first line of another form, or "".  name: the file's name,
+ * for the complaint.  Returns HUD_OK, HUD_ERR_ARGUMENT (NULL) or HUD_ERR_MEMORY. */
 int hud_lines_json(const char *name, const char *text, size_t bytes, char **json);
 
 /* Facts about a machine other than this one; each is nonzero or 0. */

@@ -82,12 +82,12 @@ static json_t *why_json(const struct plan *plan, const struct config *config, in
                      e->rule->evidence);
 }
 
-/* Lists the other candidates of a cell by name. */
+/* Lists by name the candidates that are tried against the first choice of a cell. */
 static json_t *others_json(const struct plan *plan, const struct plan_cell *cell)
 {
     json_t *list = json_array();
 
-    for (int i = 1; i < cell->count; i++) {
+    for (int i = 1; i < cell->tried; i++) {
         char name[PLAN_ENTRY_NAME];
         hud_plan_entry_name(&plan->entry[cell->candidate[i]], name);
         json_array_append_new(list, json_string(name));
@@ -95,12 +95,12 @@ static json_t *others_json(const struct plan *plan, const struct plan_cell *cell
     return list;
 }
 
-/* Returns whether one of the candidates of a cell has a name. */
+/* Returns whether one of the candidates to try of a cell has a name. */
 static bool has_named(const struct plan *plan, const struct plan_cell *cell, const char *name)
 {
     bool found = false;
 
-    for (int i = 0; i < cell->count && !found; i++) {
+    for (int i = 0; i < cell->tried && !found; i++) {
         char its[PLAN_ENTRY_NAME];
         hud_plan_entry_name(&plan->entry[cell->candidate[i]], its);
         found = strcmp(its, name) == 0;
@@ -117,7 +117,7 @@ static json_t *no_room_json(const struct query *a)
     bool tries =
         a->config.number[SET_WISDOM] != WISDOM_OFF && !hud_query_refusal(&a->plan, &a->config);
 
-    for (int i = 0; tries && i < would->count; i++) {
+    for (int i = 0; tries && i < would->tried; i++) {
         char name[PLAN_ENTRY_NAME];
         hud_plan_entry_name(&a->roomy.entry[would->candidate[i]], name);
         if (!has_named(&a->plan, has, name))

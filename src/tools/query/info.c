@@ -182,7 +182,8 @@ int hud_lines_json(const char *name, const char *text, size_t bytes, char **json
     bool read = hud_rules_read_some(&rules, name, text, bytes, error, sizeof error);
     json_t *lines = json_array();
     for (int i = 0; i < rules.count; i++)
-        json_array_append_new(lines, json_integer(rules.rule[i].line));
+        if (rule_is_current(&rules.rule[i]))
+            json_array_append_new(lines, json_integer(rules.rule[i].line));
     hud_rules_free(&rules);
     json_t *found = json_pack("{s:o, s:s}", "lines", lines, "error", error);
     if (read)
