@@ -183,7 +183,8 @@ static void reduce_with_trials(struct rank *r)
         MUST(r, spanned_call("reduce", MIDDLE) == HUD_OK);
     }
     MUST(r, mem_count_read(&context_stats(r->context)->tried) > 0);
-    MUST(r, mem_count_read(&context_stats(r->context)->tried_native) == 0);
+    for (int kind = 0; kind < COLL_KINDS; kind++)
+        MUST(r, mem_count_read(&context_stats(r->context)->coll[kind].became[REASON_TRIED]) == 0);
 }
 
 /* Reduces in fixed order, although rank 0 knows that the host's own sum is faster. */
