@@ -260,6 +260,13 @@ static bool may_be_truncated(const struct hud_team *team, int at)
            plan_cell_at(team->plan.shared, at)->count > 1;
 }
 
+bool hud_learn_may_handle(const struct hud_team *team, int at)
+{
+    const struct learn *l = team->hooks.learn;
+
+    return l && (l->cell_of[at] != LEARN_FIXED || may_be_truncated(team, at));
+}
+
 /* Makes the learner's next step.  compare_ns: the time that the comparison of sizes took, which
  * belongs to a sample of the MPI's own broadcast. */
 static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t compare_ns,
