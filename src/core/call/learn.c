@@ -118,7 +118,9 @@ void hud_learn_start(struct hud_team *team)
         return;
     l->clock_ns = clock_ns;
     l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct learn_times));
-    l->compare = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, LEARN_COMPARED);
+    l->compare = plan->compare != PLAN_NOTHING
+                     ? &plan->entry[plan->compare]
+                     : plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, PLAN_COMPARED);
     bool agrees = l->agree->slot >= 0 && l->compare->slot >= 0 &&
                   hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK;
     if (!agrees && team->id.rank == 0)

@@ -39,9 +39,10 @@
  *   4. The MPI's own broadcast comes only after a comparison of equal sizes.  So no rank is in the
  *      MPI while another rank is in huddle.
  *   5. Otherwise a rank is on the fast path.  Two ranks that have different entries there, or of
- *      which one compares, wait in different slots: no slot serves broadcasts and allreduces, and
- *      entries of a slot differ only in parameters that the root alone reads.  The ranks' counts
- *      then differ, which a long wait finds (core/watch/mismatch_detect.h), and the call fails.
+ *      which one compares, wait in different slots: comparisons have their own, if memory allows
+ *      it, and entries of a slot of broadcasts differ only in parameters that the root alone reads.
+ *      The ranks' counts then differ, which a long wait finds (core/watch/mismatch_detect.h), and
+ *      the call fails.
  *   6. A rank on the fast path may have returned from the call by then.  The ranks with an error
  *      fail their next calls until they are in the call of that rank (core/watch/realign.h).
  *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
@@ -76,9 +77,8 @@
 #include "core/team/team.h"
 
 enum {
-    LEARN_CELLS = 128,   /* cells of a team; further ones keep their first or known choice */
-    LEARN_COMPARED = 32, /* bytes that the ranks of a broadcast compare */
-    LEARN_FIXED = 255,   /* the number of a cell whose choice is fixed */
+    LEARN_CELLS = 128, /* cells of a team; further ones keep their first or known choice */
+    LEARN_FIXED = 255, /* the number of a cell whose choice is fixed */
     LEARN_STAYS = -1
 };
 

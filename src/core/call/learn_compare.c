@@ -10,7 +10,7 @@ struct compared {
     uint64_t bytes, bytes_not, calls, calls_not;
 };
 
-_Static_assert(sizeof(struct compared) == LEARN_COMPARED, "learn.compare");
+_Static_assert(sizeof(struct compared) == PLAN_COMPARED, "learn.compare");
 
 int hud_learn_agree(struct hud_team *team, const struct plan_entry *entry, void *mine, void *all,
                     size_t bytes)
