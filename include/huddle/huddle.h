@@ -39,7 +39,8 @@ enum hud_status {
                          touched */
     HUD_ERR_MEMORY,   /* no private memory is left; nothing was touched */
     HUD_ERR_UNLIKE,   /* members made different calls, and a line reports the difference; buffers
-                         are undefined; later calls return HUD_PASS, or this error if the team spans
+                         are undefined; later calls return this error until all members are in the
+                         same call, and then HUD_PASS, or always this error if the team spans
                          nodes.  If only sizes differ, the status is HUD_ERR_TRUNCATE, and
                          the rest holds, too */
     HUD_ERR_FAILED    /* a member's process ended, or the host interrupted the call; buffers are

@@ -3,17 +3,17 @@
  * mismatch.c - common programming errors: ranks whose counts do not match, in one call of a loop of
  * correct calls.
  *
- *     mismatch CALL SENT RECEIVED [OTHERS] [--given-up] [--go-on]
+ *     mismatch CALL SENT RECEIVED [OTHERS [RIGHT [ROOT]]] [--go-on]
  *
- * Rank 1 passes SENT (and in an alltoall RECEIVED) integers, and all others pass OTHERS (10). CALL:
- * alltoall, allgather, gather, scatter (the latter two with rank 1 as the root), bcast, reduce,
- * allreduce, scan, exscan.
+ * Rank 1 passes SENT (and in an alltoall RECEIVED) integers, and all others pass OTHERS (10), after
+ * RIGHT (20) calls in which all pass OTHERS. CALL: alltoall, allgather, gather, scatter, bcast,
+ * reduce, allreduce, scan, exscan. ROOT: of bcast and reduce, the last rank if it is not given;
+ * gather and scatter have rank 1.
  *
  * MPI does not define the result. An MPI alone reports an error, or some ranks notice nothing.
- * huddle must not let ranks wait without a message. --go-on: errors are returned. A rank with an
- * error makes no further call on the communicator, unless a message was truncated, which leaves
- * the communicator usable. --given-up: huddle gives up the communicator after this truncation.
- * All ranks must reach the end.
+ * huddle must not let ranks wait without a message. --go-on: errors are returned. All ranks then
+ * make further calls. The first ones may fail where ranks were calls ahead. The last one and all
+ * others without an error must be right, and all ranks must reach the end.
  *
  * Nothing may be written beyond the buffer of a rank, and a rank without an error must have the
  * blocks of the ranks that agree with it. Violations are reported. After a scan without an error,
@@ -21,14 +21,12 @@
  */
 #include "check.h"
 
-enum { MOST = 1 << 20, RIGHT = 20, NOTHING = -7 };
+enum { MOST = 1 << 20, RIGHT = 20, LATER = 20, NOTHING = -7 };
 
-static int out[MOST], in[MOST];
+static int out[MOST], in[MOST], root;
 
 static int call(const char *name, int count, int received)
 {
-    int root = world_size - 1;
-
     if (strcmp(name, "alltoall") == 0)
         return MPI_Alltoall(in, count, MPI_INT, out, received, MPI_INT, MPI_COMM_WORLD);
     if (strcmp(name, "allgather") == 0)
@@ -63,8 +61,7 @@ static bool has_two_sizes(const char *name)
 static int room_of(const char *name, int count)
 {
     bool gathers = strcmp(name, "gather") == 0,
-         none = (strcmp(name, "reduce") == 0 && world_rank != world_size - 1) ||
-                (gathers && world_rank != 1);
+         none = (strcmp(name, "reduce") == 0 && world_rank != root) || (gathers && world_rank != 1);
 
     return none ? 0 : has_blocks(name) || gathers ? count * world_size : count;
 }
@@ -100,7 +97,7 @@ static bool is_unharmed(const char *name, int count, int others, int class)
 /* Fills the buffers before the erroneous call. */
 static void fill(const char *name)
 {
-    bool sends_out = strcmp(name, "bcast") == 0 && world_rank == world_size - 1;
+    bool sends_out = strcmp(name, "bcast") == 0 && world_rank == root;
 
     for (int i = 0; i < MOST; i++) {
         in[i] = 100 + world_rank;
@@ -128,6 +125,28 @@ static void scan_again(const char *name, int count)
     printf("rank %d: later scans are %s\n", world_rank, wrong == 0 ? "right" : "wrong");
 }
 
+/* Makes further calls. Reports whether the last one and all others without an error are right. */
+static bool go_on(void)
+{
+    int one = 1, wrong = 0, error = MPI_SUCCESS;
+
+    for (int i = 0; i < LATER; i++) {
+        int sum = 0;
+        error = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        wrong += error == MPI_SUCCESS && sum != world_size;
+    }
+    return error == MPI_SUCCESS && wrong == 0;
+}
+
+/* Returns a number of the command line, or its usual value. */
+static int number(char **argv, int at, int usual)
+{
+    for (int i = 0; i <= at; i++)
+        if (!argv[i] || argv[i][0] == '-')
+            return usual;
+    return atoi(argv[at]);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -135,19 +154,18 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (argc < 4)
         return 2;
-    int others = argc > 4 && argv[4][0] != '-' ? atoi(argv[4]) : 10;
+    int others = number(argv, 4, 10), right = number(argv, 5, RIGHT);
+    root = number(argv, 6, world_size - 1);
     int count = world_rank == 1 ? atoi(argv[2]) : others,
         received = world_rank == 1 ? atoi(argv[3]) : others, class = MPI_SUCCESS;
 
-    bool given_up = argc > 5 && strcmp(argv[5], "--given-up") == 0;
-
     if (strcmp(argv[argc - 1], "--go-on") == 0)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    for (int i = 0; i < RIGHT; i++)
+    for (int i = 0; i < right; i++)
         call(argv[1], others, others);
     fill(argv[1]);
     MPI_Error_class(call(argv[1], count, received), &class);
-    bool sends = strcmp(argv[1], "bcast") == 0 && world_rank == world_size - 1,
+    bool sends = strcmp(argv[1], "bcast") == 0 && world_rank == root,
          cut = class == MPI_ERR_TRUNCATE &&
                (strcmp(argv[2], argv[3]) == 0 || !has_two_sizes(argv[1]));
     if (sends || is_unharmed(argv[1], has_two_sizes(argv[1]) ? received : count, others, class))
@@ -158,10 +176,8 @@ int main(int argc, char **argv)
     if (is_scan(argv[1]) && class == MPI_SUCCESS)
         scan_again(argv[1], others);
     fflush(stdout);
-    if (class == MPI_SUCCESS || (cut && !given_up) ||
-        (count < others && strcmp(argv[1], "bcast") == 0))
-        MPI_Error_class(MPI_Barrier(MPI_COMM_WORLD), &class);
-    printf("rank %d is through: error class %d\n", world_rank, class);
+    printf("rank %d: the last call is %s\n", world_rank, go_on() ? "right" : "wrong");
+    printf("rank %d is through\n", world_rank);
     MPI_Finalize();
     return 0;
 }

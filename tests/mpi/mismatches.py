@@ -5,7 +5,7 @@ Cases of wrong programs: ranks whose counts do not match, in one call of a loop 
 
 import os
 
-from cases import ALL, BOTH, DIED, MPICH, NO_TRIALS, OPEN, Case
+from cases import ALL, BOTH, DIED, MPICH, NO_TRIALS, OPEN, WISDOM, Case
 from forced import in_tree
 
 
@@ -67,12 +67,34 @@ def mismatch(call, sent, received, mpis, others=10, **more):
     """Makes cases in which the job ends in time; if errors are returned, all ranks get through."""
     words = ["{bin}/mismatch", call, str(sent), str(received), str(others)]
     name = " ".join(words[1:])
-    if any("make different calls" in line for line in more.get("says", ())):
-        words.append("--given-up")  # later calls of the ranks with an error fall back to the MPI
     return [
         Case("mismatch", name, mpis, 4, words, fails=None, seconds=40, **more),
-        through(name + ", errors returned", 4, [*words, "--go-on"], mpis, **more),
+        through(
+            name + ", errors returned",
+            4,
+            [*words, "--go-on"],
+            mpis,
+            prints=[f"rank {r}: the last call is right" for r in range(4)],
+            **more,
+        ),
     ]
+
+
+def learned(ranks, root, sent, **more):
+    """
+    Makes a case of a broadcast after 300 of 100 bytes, whose class is then decided.  Rank 1, which
+    may be the root, passes another size, whose class is open.
+    """
+    words = ["{bin}/mismatch", "bcast", str(sent), "0", "25", "300", str(root)]
+    return through(
+        f"bcast, {ranks} ranks that learn, root {root}: 25 and {sent}{more.pop('as_well', '')}",
+        ranks,
+        [*words, "--go-on"],
+        may_say=[DIFFERENT.replace("4 ranks", f"{ranks} ranks")],
+        prints=[f"rank {r}: the last call is right" for r in range(ranks)],
+        env={**WISDOM, **more.pop("env", {})},
+        **more,
+    )
 
 
 def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
@@ -94,7 +116,7 @@ def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
         fails=None,
         seconds=40,
         prints=[f"rank {r}: no harm, {'truncated' if cut[r] else 'no error'}" for r in range(4)]
-        + [f"rank {r} is through" for r in range(4)],
+        + [f"rank {r}: the last call is right" for r in range(4)],
         **more,
     )
 
@@ -125,7 +147,7 @@ MISMATCHES = [
     through(
         "alltoall 20000, the error's class",
         4,
-        ["{bin}/mismatch", "alltoall", "20000", "20000", "10", "--given-up", "--go-on"],
+        ["{bin}/mismatch", "alltoall", "20000", "20000", "--go-on"],
         ALL,
         says=[different("alltoall", 40, 80000)],
         prints=[f"rank {r}: no harm, truncated" for r in range(4)],
@@ -191,6 +213,24 @@ MISMATCHES = [
             again=call == "allreduce",
         )
     ],
+    # Ranks that learn, and compare sizes on some ranks alone.
+    *[
+        learned(ranks, root, sent, again=(ranks, root, sent) not in ((2, 0, 12), (4, 1, 5000)))
+        for ranks, root in ((2, 0), (2, 1), (4, 3), (4, 1))
+        for sent in (12, 26, 50, 5000)
+    ],
+    Case(
+        "mismatch",
+        "bcast, ranks that learn, errors are fatal",
+        BOTH,
+        4,
+        ["{bin}/mismatch", "bcast", "12", "0", "25", "300"],
+        env=WISDOM,
+        fails=None,
+        seconds=40,
+        may_say=[DIFFERENT],
+        again=True,
+    ),
     # A rank that needs fewer pieces than the others gets through, and waits in the next call.
     *[
         case

@@ -168,7 +168,9 @@ class Job:
             self.output.close()
 
 
-FATAL = re.compile(r"huddle: fatal error in MPI_\w+ on \S+, rank \d+: Message truncated$")
+FATAL = re.compile(
+    r"huddle: fatal error in MPI_\w+ on \S+, rank \d+: (Message truncated|Other MPI error)$"
+)
 
 
 def judge_lines(case, text):

@@ -53,7 +53,7 @@ static int broadcast(struct rank *r, size_t sent, size_t room)
     if (status == HUD_PASS)
         hud_team_exit(r->team);
     bool arrived =
-        status == HUD_OK || (status == HUD_ERR_TRUNCATE && r->team->state.now != TEAM_BROKEN);
+        status == HUD_OK || (status == HUD_ERR_TRUNCATE && r->team->state.now == TEAM_READY);
     for (size_t i = 0; i < fits && arrived; i++)
         right = right && at[i] == call_byte(root, 0, number, i);
     rank_check(r, right, "data of a broadcast", sent);
@@ -234,27 +234,59 @@ static bool fails(int status)
     return status == HUD_ERR_UNLIKE || status == HUD_ERR_TRUNCATE;
 }
 
-/* Passes a size of the fast path, and a size with a comparison.  Long waits find the difference.  A
- * root may have returned by then: its next call falls back. */
-static void end_with_an_error(struct rank *r)
+/* Makes calls until they fall back, in the same call on all ranks. */
+static void fall_back_together(struct rank *r)
 {
-    bool failed = false;
+    int first = -1;
+
+    for (int n = 0; n < 20; n++) {
+        int status = n % 2 == 0 ? hud_barrier(r->team) : broadcast(r, LARGE, LARGE);
+        bool passed = status == HUD_PASS;
+        rank_check(r, first < 0 || passed, "later call", LARGE);
+        first = first < 0 && passed ? n : first;
+    }
+    rank_check(r, ranks_agree(r, 0, (uint64_t)(first + 1)), "the first call to fall back", LARGE);
+    rank_check(r, first >= 0 && r->team->state.now == TEAM_BROKEN, "given up", LARGE);
+}
+
+/* Passes a size of the fast path, and a size with a comparison.  Long waits find the difference.  A
+ * root may have returned by then, and from further calls. */
+static void end_with_an_error(struct rank *r, size_t sent, size_t room, int further)
+{
+    int root = r->calls % r->ranks;
 
     rank_check(r, choice(r, LARGE)->slot >= 0, "a choice of huddle's", LARGE);
     rank_check(r, choice(r, SMALL)->slot < 0, "a comparison", SMALL);
     r->team->state.fast_calls = 40; /* the call of the large size is no sample */
-    for (int n = 0; n < 2 && !failed; n++)
-        failed = fails(broadcast(r, LARGE, SMALL));
-    int status = failed ? HUD_ERR_UNLIKE : hud_barrier(r->team);
-    rank_check(r, fails(status) || status == HUD_PASS, "error", SMALL);
-    rank_check(r, r->team->state.now == TEAM_BROKEN, "given up", SMALL);
+    int status = broadcast(r, sent, room);
+    rank_check(r, fails(status) || (r->rank == root && status == HUD_OK), "error", SMALL);
+    for (int n = 0; n < further; n++) {
+        r->calls += r->ranks - 1; /* the same root */
+        int later = broadcast(r, LARGE, LARGE);
+        rank_check(r, later != HUD_OK || r->rank == root, "call after an error", LARGE);
+    }
+    fall_back_together(r);
 }
 
 static void of_an_open_cell(struct rank *r)
 {
     begin(r, "queue", "inline");
     learn(r, LARGE);
-    end_with_an_error(r);
+    end_with_an_error(r, LARGE, SMALL, 0);
+}
+
+static void of_an_open_cell_and_further_calls(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    learn(r, LARGE);
+    end_with_an_error(r, LARGE, SMALL, 3);
+}
+
+static void of_an_open_cell_at_the_root(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    learn(r, LARGE);
+    end_with_an_error(r, SMALL, LARGE, 0);
 }
 
 static void of_the_mpi_and_of_huddle(struct rank *r)
@@ -263,7 +295,7 @@ static void of_the_mpi_and_of_huddle(struct rank *r)
     learn(r, LARGE);
     slow[1] = "levels";
     learn(r, SMALL);
-    end_with_an_error(r);
+    end_with_an_error(r, LARGE, SMALL, 1);
 }
 
 static void truncation_is_found_in_any_state(void **state)
@@ -273,6 +305,8 @@ static void truncation_is_found_in_any_state(void **state)
     run(three_sizes);
     run(of_the_mpi);
     run(of_an_open_cell);
+    run(of_an_open_cell_and_further_calls);
+    run(of_an_open_cell_at_the_root);
     run(of_the_mpi_and_of_huddle);
 }
 

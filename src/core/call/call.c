@@ -16,7 +16,7 @@
 
 /* Checks a call, with HUDDLE_CHECK.  Returns HUD_OK if all ranks of the team make this call,
  * HUD_PASS if they do not, or the status with which the call fails. */
-static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *call)
+static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *call, int at)
 {
     const struct hud_announced what = { .name = coll_name((int)kind),
                                         .root = coll_has((int)kind, COLL_ROOTED) ? call->root : -1,
@@ -24,12 +24,7 @@ static int agree(struct hud_team *team, enum coll_kind kind, const struct coll *
                                                                                    : call->bytes,
                                         .detail = call->reduction ? call->reduction->name : NULL };
 
-    return hud_check_enter(team, &what);
-}
-
-static ALWAYS_INLINE bool elements_fit(const struct coll *call)
-{
-    return !call->reduction || call->reduction->element_bytes <= HUD_ELEMENT_MAX;
+    return hud_fallback_check(team, &what, fallback_is_fixed(team, call, at));
 }
 
 /* Looks up the entry that serves a call of the plan's cell `at`: the team's choice.  Returns NULL
@@ -37,7 +32,7 @@ static ALWAYS_INLINE bool elements_fit(const struct coll *call)
 static ALWAYS_INLINE const struct plan_entry *find(const struct hud_team *team,
                                                    const struct coll *call, int at, bool is_request)
 {
-    if (team->state.now != TEAM_READY || !elements_fit(call))
+    if (team->state.now != TEAM_READY || !fallback_elements_fit(call))
         return NULL;
     const struct plan_entry *entry = team->plan.choice[at];
     if (is_request && entry->slot < 0)
@@ -61,7 +56,7 @@ static __attribute__((noinline)) int pass(struct hud_team *team, enum coll_kind 
     enum reason passed = team->hooks.span ? hud_span_take_passed(team->hooks.span) : REASON_NONE;
     enum reason why = passed != REASON_NONE           ? passed
                       : team->state.now != TEAM_READY ? team->state.reason
-                      : !elements_fit(call)           ? REASON_ELEMENT
+                      : !fallback_elements_fit(call)  ? REASON_ELEMENT
                                                       : hud_fallback_reason(team, at);
 
     return fall_back(team, kind, call->bytes, why);
@@ -79,13 +74,13 @@ enter_slow_path(struct hud_team *team, enum coll_kind kind, const struct coll *c
     team->state.fast_calls = 0;
     if (team->state.now != TEAM_READY)
         return NULL;
-    *status = team->hooks.check ? agree(team, kind, call) : HUD_OK;
-    bool unlike = *status == HUD_PASS;
+    *status = team->hooks.check ? agree(team, kind, call, at) : HUD_OK;
+    bool unlike = *status == HUD_PASS, given_up = team->state.now != TEAM_READY;
 
-    bool learns = *status == HUD_OK && team->hooks.learn && !is_request;
+    bool learns = *status == HUD_OK && !given_up && team->hooks.learn && !is_request;
     if (!team->hooks.check && !is_request)
         team->state.fast_calls = !learns ? TEAM_SLOW_CALL : fast_calls > 0 ? fast_calls : 0;
-    if (learns && elements_fit(call)) {
+    if (learns && fallback_elements_fit(call)) {
         hud_learn_count_fast(team, fast_calls + 1);
         int left = learn_left(team, fast_calls);
         *status = hud_learn_enter(team, at, call, left < 0, &entry);
@@ -97,7 +92,7 @@ enter_slow_path(struct hud_team *team, enum coll_kind kind, const struct coll *c
                            unlike ? REASON_UNLIKE : REASON_BROKEN);
     if (unlike)
         hud_fallback_record(REASON_UNLIKE);
-    if (*status != HUD_OK && !unlike)
+    if (*status != HUD_OK && !unlike && !given_up)
         hud_fallback_fail_pending(team, *status);
     return entry;
 }
@@ -141,7 +136,7 @@ static ALWAYS_INLINE int run_on(struct fiber_task *task, struct hud_team *team, 
 
     if (__builtin_expect(task || team->state.pending, 0))
         hud_fallback_precede(team, task);
-    if (task && team->state.now == TEAM_READY && !hud_request_handled(team))
+    if (task && !hud_request_handled(team) && team_counts(team))
         return fall_back(team, kind, call->bytes, REASON_NONBLOCKING);
     const struct plan_entry *entry = choose(team, kind, call, at, task != NULL, &status);
     if (__builtin_expect(!entry || status != HUD_OK, 0)) {
@@ -150,7 +145,7 @@ static ALWAYS_INLINE int run_on(struct fiber_task *task, struct hud_team *team, 
         if (team->hooks.span && !task)
             status = hud_span_call(team, kind, call, shape, at);
         else
-            status = HUD_PASS;
+            status = hud_fallback_realign(team, kind, call, at);
         return status == HUD_PASS ? pass(team, kind, call, at) : status;
     }
     context_count_call(team->context, kind, call->bytes, REASON_NONE);
@@ -187,6 +182,8 @@ static int end_empty(struct hud_team *team, enum coll_kind kind)
 {
     bool present = hud_team_is_present(team);
 
+    if (team_counts(team))
+        member_count_unslotted(team->shm.mine);
     mem_count(&context_stats(team->context)->coll[kind].empty, 1, team->context->host.threads != 0);
     return present ? HUD_OK : HUD_PASS;
 }
@@ -199,7 +196,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
 {
     struct coll call = { .bytes = received };
     char detail[64];
-    int status;
+    int status, at = plan_at((int)kind, received);
 
     if (task || team->state.pending)
         hud_fallback_precede(team, task);
@@ -208,25 +205,25 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
         const struct hud_announced what = {
             .name = coll_name((int)kind), .root = -1, .bytes = HUD_ANY_BYTES, .detail = detail
         };
-        status = team->state.now == TEAM_READY ? hud_check_enter(team, &what) : HUD_PASS;
-        return status == HUD_OK || status == HUD_PASS ? HUD_PASS
-                                                      : hud_fallback_fail_pending(team, status);
+        status = team->state.now == TEAM_READY ? hud_fallback_check(team, &what, false)
+                                               : hud_fallback_realign(team, kind, &call, at);
+        return status == HUD_OK ? HUD_PASS : status;
     }
     if (!task && team->hooks.span) {
-        status = hud_span_fail(team, kind, &call, plan_at((int)kind, received), HUD_ERR_TRUNCATE);
+        status = hud_span_fail(team, kind, &call, at, HUD_ERR_TRUNCATE);
         if (status != HUD_PASS)
             return status;
     }
-    bool serves = choose(team, kind, &call, plan_at((int)kind, received), task != NULL, &status);
+    bool serves = choose(team, kind, &call, at, task != NULL, &status);
+    if (status == HUD_OK && !serves)
+        status = hud_fallback_realign(team, kind, &call, at);
+    if (status == HUD_PASS)
+        fallback_publish(team, kind, received);
     if (status != HUD_OK)
         return status;
-    if (!serves) {
-        fallback_publish(team, kind, received);
-        return HUD_PASS;
-    }
     hud_mismatch_report_sizes(team, (int)kind, sent, received);
     context_count_call(team->context, kind, call.bytes, REASON_BROKEN);
-    return hud_longwait_abandon(team, HUD_ERR_TRUNCATE);
+    return hud_longwait_abandon_early(team, HUD_ERR_TRUNCATE);
 }
 
 /* ---- the collectives ---- */

@@ -2,13 +2,13 @@
 /* fallback.c - see fallback.h; and the public calls about collectives that huddle does not make. */
 #include "core/call/fallback.h"
 #include "core/call/core_request.h"
-#include "core/call/learn.h"
 #include "core/call/setup.h"
 #include "core/call/suspend.h"
 #include "core/config/log.h"
 #include "core/span/span_learn.h"
 #include "core/watch/check.h"
 #include "core/watch/longwait.h"
+#include "core/watch/realign.h"
 #include "mem/kept_errno.h"
 
 static _Thread_local int reason;
@@ -80,7 +80,31 @@ int hud_fallback_fail_pending(struct hud_team *team, int status)
 {
     if (team->hooks.check)
         hud_check_exit(team);
-    return hud_longwait_abandon(team, status);
+    return hud_longwait_abandon_early(team, status);
+}
+
+int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, bool is_fixed)
+{
+    int status = hud_check_enter(team, call);
+
+    if (status == HUD_OK || status == HUD_PASS)
+        return status;
+    if (!is_fixed)
+        return hud_fallback_fail_pending(team, status);
+    hud_check_exit(team);
+    hud_longwait_abandon(team, status);
+    return status == HUD_ERR_FAILED ? status : HUD_OK;
+}
+
+int hud_fallback_realign(struct hud_team *team, enum coll_kind kind, const struct coll *call,
+                         int at)
+{
+    if (team->state.now != TEAM_ENDING || fallback_is_fixed(team, call, at))
+        return HUD_PASS;
+    int status = hud_realign(team, team->plan.choice[at] == &team->plan.shared->entry[PLAN_MPI]);
+    if (status != HUD_PASS)
+        context_count_call(team->context, kind, call->bytes, REASON_BROKEN);
+    return status;
 }
 
 /* ---- calls that huddle does not make ---- */
@@ -101,7 +125,7 @@ int hud_team_fail(hud_team *team)
                 "rank %d of %s (%d ranks) is out of memory for its call; the call fails, and later "
                 "calls fall back to %s",
                 team->id.rank, name, team->id.size, team->context->owner);
-    return hud_longwait_abandon(team, HUD_ERR_MEMORY);
+    return hud_longwait_abandon_early(team, HUD_ERR_MEMORY);
 }
 
 int hud_request_fail(hud_team *team)
@@ -141,9 +165,8 @@ int hud_team_enter(hud_team *team, const struct hud_announced *call)
         hud_setup_run(team, NULL);
     if (!team->hooks.check || team->state.now != TEAM_READY)
         return HUD_OK;
-    int status = hud_check_enter(team, call);
-    return status == HUD_OK || status == HUD_PASS ? HUD_OK
-                                                  : hud_fallback_fail_pending(team, status);
+    int status = hud_fallback_check(team, call, true);
+    return status == HUD_PASS ? HUD_OK : status;
 }
 
 void hud_team_exit(hud_team *team)

@@ -4,7 +4,7 @@
 #ifndef HUD_FALLBACK_H
 #define HUD_FALLBACK_H
 
-#include "core/team/team.h"
+#include "core/call/learn.h"
 
 /* Records, per thread, why the last call fell back. */
 void hud_fallback_record(enum reason why);
@@ -16,7 +16,7 @@ HUD_API int *hud_reason_here(void);
  * makes another call. */
 static inline void fallback_publish(struct hud_team *team, enum coll_kind kind, size_t bytes)
 {
-    if (team->state.now == TEAM_READY)
+    if (team_counts(team))
         member_count(team->shm.mine, MEMBER_FELL_BACK,
                      mem_count_read(&team->shm.mine->calls[MEMBER_FELL_BACK]) + 1,
                      member_shape((int)kind, -1, bytes));
@@ -29,11 +29,34 @@ void hud_fallback_report_order(struct hud_team *team, enum coll_kind kind, enum 
 /* Returns why a team that is ready leaves a call of the plan's cell `at` to the host. */
 enum reason hud_fallback_reason(const struct hud_team *team, int at);
 
+static inline __attribute__((always_inline)) bool fallback_elements_fit(const struct coll *call)
+{
+    return !call->reduction || call->reduction->element_bytes <= HUD_ELEMENT_MAX;
+}
+
+/* Returns whether all members leave a call of the plan's cell `at` to the host, whatever they have
+ * learned. */
+static inline bool fallback_is_fixed(const struct hud_team *team, const struct coll *call, int at)
+{
+    return !fallback_elements_fit(call) ||
+           (hud_learn_by_huddle(team, at)->slot < 0 && !hud_learn_may_handle(team, at));
+}
+
 /* Finishes whatever precedes a call: of a blocking call the requests started before; the
  * set-up.  task: of a request, or NULL. */
 void hud_fallback_precede(struct hud_team *team, struct fiber_task *task);
 
 /* Fails a call that a member cannot reach. */
 int hud_fallback_fail_pending(struct hud_team *team, int status);
+
+/* Checks a call, with HUDDLE_CHECK.  is_fixed: all members leave the call to the host.  Returns
+ * HUD_OK, HUD_PASS if the members differ, or the status with which the call fails.  A call that is
+ * left to the host does not fail if the members' calls in huddle end. */
+int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, bool is_fixed);
+
+/* Decides about a call of the plan's cell `at` that is not handled.  Returns HUD_PASS, or an error
+ * if the team has been given up and a member is ahead (core/watch/realign.h). */
+int hud_fallback_realign(struct hud_team *team, enum coll_kind kind, const struct coll *call,
+                         int at);
 
 #endif

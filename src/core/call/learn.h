@@ -28,7 +28,7 @@
  *      first finishes the requests before it.  So a request is carried out between the same two
  *      blocking calls on all ranks, with the same choices.
  *
- * Broadcasts: proof that a truncation ends with an error
+ * Broadcasts: proof that a truncation ends with an error, and no rank waits for ever
  *   MPI lets a rank of a wrong program pass a smaller size than the root, and so another cell.
  *   1. On the slow path the ranks first compare their sizes and the numbers of their calls: an
  *      allreduce gives the largest and the smallest of both.
@@ -41,18 +41,16 @@
  *   4. The MPI's own broadcast comes only after a comparison of equal sizes.  So no rank is in the
  *      MPI while another rank is in huddle.
  *   5. Otherwise a rank is on the fast path.  Two ranks that have different entries there, or of
- *      which one compares, wait in different slots: no slot serves broadcasts and allreduces, and
- *      entries of a slot differ only in parameters that the root alone reads.  The ranks' counts
- *      then differ, which a long wait finds (core/watch/mismatch_detect.h), and the call fails.
+ *      which one compares, wait in different slots: comparisons have their own, if memory allows
+ *      it, and entries of a slot of broadcasts differ only in parameters that the root alone reads.
+ *      The ranks' counts then differ, which a long wait finds (core/watch/mismatch_detect.h), and
+ *      the call fails.
+ *   6. A rank on the fast path may have returned from the call by then.  The ranks with an error
+ *      fail their next calls until they are in the call of that rank (core/watch/realign.h).
  *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
  *   The time that is recorded for the MPI's own is without it, as in a program without huddle.
  *   Of other collectives sizes are not compared: a program that passes different sizes to them may
  *   wait for ever if one of the sizes falls back to the MPI, as with rules that name the MPI.
- *   The learner counts the comparisons of an open cell as time lost (learner.h, Open), so its
- *   budget limits trials and comparisons together.  The time of a comparison is taken like that of
- *   a sample, from the last rank's entry to the last rank's exit.  While a trial waits, a cell
- *   whose comparisons would take more than 1 % rests on the fast path, to which point 5 applies.
- *   The comparison before one call in LEARNER_EVERY, as of a decided cell, is not counted.
  *
  * Known     What rank 0 knew when the team was set up, of teams of the same shape, is the choice
  *           from the first call on (core/job/wisdom.h).  The learner verifies it.
@@ -68,9 +66,11 @@
  *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.
  * Cost      A call of a decided cell costs nothing: the table of choices has its entry.  One call
  *           of a team in LEARNER_EVERY takes the slow path, and is a sample.  In a broadcast the
- *           ranks compare their sizes before it.  Comparisons before calls of an open cell are not
- *           in the learner's budget: a cell that rests (core/plan/learner.h) would meet cells that
- *           compare, and a truncation would end as a difference between calls.
+ *           ranks compare their sizes before it, which is not counted as time lost.
+ *           The learner counts the comparisons of an open cell as time lost (learner.h, Open), so
+ *           its budget limits trials and comparisons together.  Their time is taken like that of a
+ *           sample.  While a trial waits, a cell whose comparisons take more than 1 % rests on the
+ *           fast path.
  *           With HUDDLE_CHECK all calls take the slow path, and the learner itself counts the calls
  *           between two samples.
  */
@@ -82,9 +82,8 @@
 #include "core/team/team.h"
 
 enum {
-    LEARN_CELLS = 128,   /* cells of a team; further ones keep their first or known choice */
-    LEARN_COMPARED = 32, /* bytes that the ranks of a broadcast compare */
-    LEARN_FIXED = 255,   /* the number of a cell whose choice is fixed */
+    LEARN_CELLS = 128, /* cells of a team; further ones keep their first or known choice */
+    LEARN_FIXED = 255, /* the number of a cell whose choice is fixed */
     LEARN_STAYS = -1
 };
 
@@ -165,6 +164,9 @@ const struct plan_entry *hud_learn_present(const struct hud_team *team, int at);
 /* Returns the choice for requests and nested calls: the present choice, or the first choice if the
  * MPI's own blocking collective is faster.  The team may have no learner. */
 const struct plan_entry *hud_learn_by_huddle(const struct hud_team *team, int at);
+/* Returns whether a team measures calls of cell `at`, or compares their sizes: then it may handle
+ * them although its present choice does not.  The team may have no learner. */
+bool hud_learn_may_handle(const struct hud_team *team, int at);
 /* Returns how many calls are left until the next sample of a decided cell; negative: this call is
  * one.  fast_calls: the team's, in this call. */
 static inline int learn_left(struct hud_team *team, int fast_calls)

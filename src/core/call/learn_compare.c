@@ -10,7 +10,7 @@ struct compared {
     uint64_t bytes, bytes_not, calls, calls_not;
 };
 
-_Static_assert(sizeof(struct compared) == LEARN_COMPARED, "learn.compare");
+_Static_assert(sizeof(struct compared) == PLAN_COMPARED, "learn.compare");
 
 int hud_learn_agree(struct hud_team *team, const struct plan_entry *entry, void *mine, void *all,
                     size_t bytes)
@@ -21,6 +21,7 @@ int hud_learn_agree(struct hud_team *team, const struct plan_entry *entry, void 
         .bytes = bytes, .in = &in, .out = &out, .reduction = &team->hooks.learn->max
     };
 
+    mem_count_step(&team->shm.mine->agreements);
     team->hooks.precedes = &team->hooks.learn->shape;
     int status = carry_out(team, entry, &call, team->hooks.learn->shape, &(bool){ false });
     team->hooks.precedes = NULL;
@@ -42,21 +43,25 @@ static bool is_equal(const struct compared *all)
     return all->bytes == ~all->bytes_not && all->calls == ~all->calls_not;
 }
 
-/* Sets *entry to the first choice for the largest size that a rank passes.  Gives the team up if
- * the ranks are in different calls. */
+/* Sets *entry to the first choice for the largest size that a rank passes.  The call fails if the
+ * ranks are in different calls. */
 static int choose_for_largest(struct hud_team *team, int at, const struct compared *all,
                               const struct plan_entry **entry)
 {
+    char name[64];
+
     *entry = plan_find(team->plan.shared, at / PLAN_CLASSES, (size_t)all->bytes);
     if (all->calls == ~all->calls_not)
         return HUD_OK;
-    if (team->id.rank == 0)
+    hud_longwait_name(team, name, sizeof name);
+    if (hud_longwait_claim_report(team))
         hud_log(&team->context->config, LOG_ERROR,
-                "ranks of a team (%d ranks) make different calls: one rank has made %llu calls "
-                "more than another; the call fails, and later calls fall back to the caller "
+                "ranks of %s (%d ranks) make different calls: one rank has made %llu calls more "
+                "than another; the call fails, and later calls fall back to %s "
                 "(HUDDLE_CHECK=1 reports more)",
-                team->id.size, (unsigned long long)(all->calls - ~all->calls_not));
-    return hud_longwait_abandon(team, HUD_ERR_UNLIKE);
+                name, team->id.size, (unsigned long long)(all->calls - ~all->calls_not),
+                team->context->owner);
+    return HUD_ERR_UNLIKE;
 }
 
 int hud_learn_compare(struct hud_team *team, int at, size_t bytes, bool *equal,

@@ -22,7 +22,7 @@ static void let_suspend(struct mem_policy *policy, struct fiber_task *task)
 
 void hud_suspend_attach(struct hud_team *team, struct fiber_task *task)
 {
-    if (team->state.now != TEAM_READY)
+    if (!team_counts(team))
         return;
     team->queue.calls.policy = &team->shm.policy;
     team->queue.calls.polls = team->queue.polls;

@@ -12,7 +12,7 @@
  * thread waits they make progress, first of requests, then of the host. */
 void hud_suspend_init(struct hud_context *context, bool threads);
 
-/* Lets the waits of a team that is ready suspend the fiber, until hud_suspend_detach(). */
+/* Lets the waits of a team that has slices suspend the fiber, until hud_suspend_detach(). */
 void hud_suspend_attach(struct hud_team *team, struct fiber_task *task);
 void hud_suspend_detach(struct hud_team *team);
 

@@ -50,7 +50,7 @@ void hud_team_end(struct hud_team *team)
 
     KEEP_ERRNO();
     hud_check_free(team);
-    if (team->state.now == TEAM_READY || team->state.now == TEAM_BROKEN)
+    if (team_counts(team) || team->state.now == TEAM_BROKEN)
         hud_team_leave(team);
     hud_span_end(team);
     hud_shape_groups_free(&team->places.groups);

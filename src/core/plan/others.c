@@ -234,6 +234,34 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     return false;
 }
 
+/* Adds the slot in which ranks compare their sizes, like the first choice of a small allreduce.
+ * Adds none if there is no room. */
+static void add_comparison(struct plan_builder *k)
+{
+    struct plan *plan = k->plan;
+    struct plan_slot before[PLAN_SLOTS];
+    const struct plan_entry *like = plan_find(plan, COLL_ALLREDUCE, PLAN_COMPARED);
+    int slots = plan->slots;
+    size_t total = plan->total_bytes;
+
+    if (like->slot < 0 || slots == PLAN_SLOTS || plan->entries == PLAN_ENTRIES)
+        return;
+    memcpy(before, plan->slot, sizeof before);
+    plan->slot[slots] = (struct plan_slot){ .row = like->row, .compares = true };
+    memcpy(plan->slot[slots].param, like->param, sizeof like->param);
+    plan->slots++;
+    if (hud_plan_lay_out(k->config, plan) < 0 && keeps_places(plan, before, slots) &&
+        hud_plan_builder_check(plan) < 0) {
+        plan->compare = plan->entries++;
+        plan->entry[plan->compare] = *like;
+        plan->entry[plan->compare].slot = (int16_t)slots;
+        return;
+    }
+    plan->slots = slots;
+    plan->total_bytes = total;
+    memcpy(plan->slot, before, sizeof before);
+}
+
 struct others {
     int values, axis, class, max; /* values: the first candidate with a value of a list */
     bool same_bits;               /* only candidates that change no bits */
@@ -291,6 +319,7 @@ void hud_others_add(struct plan_builder *k)
     int values = collect(k);
 
     k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
+    add_comparison(k);
     for (int axis = 0; axis < PLAN_AXES; axis++)
         for (int class = 0; class < PLAN_CLASSES; class ++)
             if (is_open(k, axis, &k->plan->cell[axis][class]))

@@ -22,7 +22,8 @@
  *   its slot | a line and the team's window (alg/window.c)
  *
  * Entries that name the same algorithm, or one of the same family, share its slot unless they
- * differ in a parameter that shapes it (alg_param.per_call).
+ * differ in a parameter that shapes it (alg_param.per_call).  Comparisons of sizes
+ * (core/call/learn.h) have a slot that no call of the program uses.
  */
 #ifndef HUD_PLAN_H
 #define HUD_PLAN_H
@@ -114,7 +115,8 @@ static inline bool plan_lacks_direct(int row, const struct plan_facts *facts)
 enum { PLAN_OWN_WINDOW = 64 << 10 };
 
 struct plan_slot {
-    int row; /* row of alg.def: one of the algorithms that use the slot */
+    int row;       /* row of alg.def: one of the algorithms that use the slot */
+    bool compares; /* for comparisons of sizes alone */
     struct alg_place place;
     long param[ALG_PARAMS]; /* the parameters for which the slot was laid out */
 };
@@ -134,6 +136,7 @@ struct plan_entry {
 enum { PLAN_NOTHING, PLAN_MPI, PLAN_OPEN, PLAN_FIRST_ENTRY };
 
 enum { PLAN_CANDIDATES = 7 };
+enum { PLAN_COMPARED = 32 }; /* bytes that the ranks of a broadcast compare */
 
 struct plan_cell {
     const struct rule *rule;   /* the rule that names the first choice; NULL: a setting forces the
@@ -156,6 +159,7 @@ struct plan {
     struct plan_cell cell[PLAN_AXES][PLAN_CLASSES];
     int entries;
     struct plan_entry entry[PLAN_ENTRIES];
+    int compare; /* entry of an allreduce of PLAN_COMPARED bytes in its own slot, or PLAN_NOTHING */
     const struct plan_entry *choice[PLAN_CELLS]; /* the first choices; valid once the plan has its
                                                     final address */
     size_t roll_offset;                          /* offset of the roll_slot in a slice */

@@ -30,7 +30,7 @@ bool hud_plan_builder_share(const struct plan_slot *slot, const struct candidate
 {
     const struct alg *a = hud_shm_algs[slot->row], *b = hud_shm_algs[c->row];
 
-    return a->family == b->family && same_shape(b, slot->param, c->param);
+    return !slot->compares && a->family == b->family && same_shape(b, slot->param, c->param);
 }
 
 int hud_plan_builder_slot(struct plan *plan, const struct candidate *c)

@@ -12,6 +12,11 @@
  *                                                            as this member has them) or a hash of
  *                                                            its blocks' (member_shape); written
  *                                                            before it is counted
+ *   member.agreements   its owner    members that have       huddle's own allreduces, which the
+ *                                    given up                slots count, too; counted here first
+ *   member.unslotted    its owner    members that have       calls of the program that no slot
+ *                                    given up                counts: they failed before, or were
+ *                                                            empty
  *   member.gave_up      its owner    long waiters            1 + status with which the owner left
  *                                                            the team's calls for good; 0: it has
  *                                                            not
@@ -51,7 +56,7 @@ enum {
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
     mem_counter shape[MEMBER_SLOTS][MEMBER_SHAPES];
-    _Alignas(HUD_LINE) mem_counter gave_up, left, said;
+    _Alignas(HUD_LINE) mem_counter gave_up, left, said, agreements, unslotted;
     struct mem_reach reach;
     struct lines_member lines;
 };
@@ -85,6 +90,12 @@ static inline void member_count(struct member_state *mine, int slot, uint64_t ca
 {
     mem_count_put(&mine->shape[slot][call % MEMBER_SHAPES], shape);
     mem_count_put(&mine->calls[slot], call);
+}
+
+/* Publishes a call of the program that no slot counts. */
+static inline void member_count_unslotted(struct member_state *mine)
+{
+    mem_count_step(&mine->unslotted);
 }
 
 /* A long wait.  The numbers of team and call are the same on all its members.  Texts end with a

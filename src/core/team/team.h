@@ -11,8 +11,9 @@ enum team_state {
     TEAM_NEW,
     TEAM_EARLY,
     TEAM_READY,
+    TEAM_ENDING, /* was READY: an error ended its calls, and members may be in different calls */
     TEAM_REFUSED,
-    TEAM_BROKEN /* was READY: an error ended its calls */
+    TEAM_BROKEN /* was READY or ENDING: all calls fall back */
 };
 
 struct span;
@@ -31,7 +32,7 @@ struct hud_team {
     } id;
     struct team_progress {
         enum team_state now;
-        enum reason reason; /* TEAM_EARLY, TEAM_REFUSED, TEAM_BROKEN: why, the same on all ranks */
+        enum reason reason; /* TEAM_EARLY and after TEAM_READY: why, the same on all ranks */
         bool pending;       /* its set-up, or requests, may come before the next blocking call; of
                                the thread that makes the calls */
         int fast_calls;     /* calls left until one takes the slow path, where calls are checked and
@@ -112,6 +113,12 @@ static inline struct hud_team *team_of_queue(struct call_queue *queue)
 static inline struct member_state *team_member(const struct hud_team *team, int rank)
 {
     return (struct member_state *)(void *)(team->shm.slices[rank] + MEMBER_OFFSET);
+}
+
+/* Returns whether the team has slices, and a member counts its calls. */
+static inline bool team_counts(const struct hud_team *team)
+{
+    return team->state.now == TEAM_READY || team->state.now == TEAM_ENDING;
 }
 
 /* Returns whether all members use huddle on this node, or it cannot be known.  Local; looked up

@@ -4,6 +4,7 @@
  */
 #include "core/watch/check.h"
 #include "base/clock.h"
+#include "core/watch/deaths.h"
 #include "core/watch/guard.h"
 #include "core/watch/longwait.h"
 #include "core/watch/watch.h"
@@ -154,7 +155,7 @@ static int roll_call(struct hud_team *team, const struct roll_record *mine)
     }
     unlock(team);
     if (aborts)
-        hud_longwait_end_job(team);
+        hud_deaths_end_job(team);
     check->alike = all.same;
     return status != 0 ? status : all.same ? HUD_OK : HUD_PASS;
 }

@@ -6,24 +6,17 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "core/config/log.h"
+#include "core/watch/deaths.h"
 #include "core/watch/guard.h"
 #include "core/watch/mismatch_detect.h"
 #include "core/watch/mismatch_report.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum {
-    OBSERVED_PER_DEATH = 4,  /* observations between two questions about processes: 200 ms */
-    OBSERVED_FOR_SIZES = 20, /* observations before sizes that differ end a call: 1 s */
-    ASKED_AT_ONCE = 16       /* members whose processes an observation asks about */
+    OBSERVED_PER_DEATH = 4, /* observations between two questions about processes: 200 ms */
+    OBSERVED_FOR_SIZES = 20 /* observations before sizes that differ end a call: 1 s */
 };
-
-static struct arena_head *head_of(const struct hud_team *team, int rank)
-{
-    return (struct arena_head *)((uintptr_t)team->shm.slices[rank] & team->shm.mem.home_mask);
-}
 
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes)
 {
@@ -79,7 +72,7 @@ static int owner_of(const struct hud_team *team, const void *flag)
  * wait. */
 static bool read_note(const struct hud_team *team, int rank, union wait_words *words)
 {
-    const struct arena_head *head = head_of(team, rank);
+    const struct arena_head *head = deaths_head(team, rank);
 
     for (int i = 0; i < NOTE_COUNT; i++)
         if (mem_note_read(&head->note[i], words->word) && words->is.team == team->id.number)
@@ -244,80 +237,34 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine, bo
     return 0;
 }
 
-/* ---- processes that end ---- */
-
-static void report_death(struct hud_team *team, int rank, const struct mem_wait *wait,
-                         const struct wait_note *mine)
-{
-    char host[64] = "this node";
-    bool aborts = team->context->config.number[SET_ON_DEATH] == DEATH_ABORT;
-
-    if (!mem_count_claim(&head_of(team, rank)->obituary))
-        return;
-    gethostname(host, sizeof host - 1);
-    hud_log(&team->context->config, LOG_ERROR,
-            "rank %d of %s (%d ranks), process %d on %s, has ended; rank %d has waited in %s for "
-            "%.1f s%s",
-            rank, mine->communicator, team->id.size, team->peers.process[rank].pid, host,
-            team->id.rank, mine->collective, (double)(wait->now_ns - wait->begin_ns) * 1e-9,
-            aborts ? "; aborting (HUDDLE_ON_DEATH=abort)" : "");
-}
-
-void hud_longwait_end_job(struct hud_team *team)
-{
-    const struct hud_host *host = &team->context->host;
-
-    mem_count_claim(&head_of(team, team->id.rank)
-                         ->obituary); /* this rank's own end must not be reported by the others */
-    if (host->abort)
-        host->abort(host->arg);
-    abort();
-}
-
-/* Asks the kernel.  Reads when a process started only here, the first time that the process is
- * found alive: in another time namespace its own reading differs. */
-static bool ask(struct team_process *process)
-{
-    process->ended = process->ended || hud_process_ended(process->pid, process->started);
-    if (!process->ended && process->started == 0 && process->pid != 0)
-        process->started = hud_process_started(process->pid);
-    return process->ended;
-}
-
-/* Finds members whose processes have ended without leaving the team.  Reads whether a member has
- * left after its end.  An observation asks about some members, in turn: a question takes tens of
- * microseconds, and may take them from a rank that works. */
-static bool find_deaths(struct hud_team *team, const struct mem_wait *wait,
-                        const struct wait_note *mine)
-{
-    int asked = team->id.size < ASKED_AT_ONCE ? team->id.size : ASKED_AT_ONCE;
-    bool died = false;
-
-    for (int i = 0; i < asked; i++)
-        ask(&team->peers.process[(team->peers.asked + i) % team->id.size]);
-    team->peers.asked = (team->peers.asked + asked) % team->id.size;
-    for (int r = 0; r < team->id.size; r++) {
-        if (!team->peers.process[r].ended || mem_count_observe(&team_member(team, r)->left) != 0)
-            continue;
-        report_death(team, r, wait, mine);
-        died = true;
-    }
-    if (died && team->context->config.number[SET_ON_DEATH] == DEATH_ABORT)
-        hud_longwait_end_job(team);
-    return died;
-}
-
 /* ---- the observer ---- */
+
+/* Returns whether the host reports that the wait cannot end. */
+static bool is_interrupted(struct hud_team *team, const struct mem_wait *wait,
+                           const struct wait_note *mine)
+{
+    bool is = team->hooks.exchange.interrupted &&
+              team->hooks.exchange.interrupted(team->hooks.exchange.arg);
+
+    if (is)
+        hud_deaths_find(team, wait, mine); /* reports a rank that has ended, if there is one */
+    return is;
+}
+
+/* Returns whether a member's process has ended, and the host expects an error. */
+static bool is_ended(struct hud_team *team, const struct mem_wait *wait,
+                     const struct wait_note *mine)
+{
+    return wait->observed % OBSERVED_PER_DEATH == 1 && hud_deaths_find(team, wait, mine) &&
+           team->context->host.fault_tolerant;
+}
 
 /* Returns the status with which this call must end, or 0 if the call may still end well. */
 static int find_end(struct hud_team *team, const struct mem_wait *wait, bool inside,
                     const struct wait_note *mine)
 {
-    if (team->hooks.exchange.interrupted &&
-        team->hooks.exchange.interrupted(team->hooks.exchange.arg)) {
-        find_deaths(team, wait, mine); /* reports a rank that has ended, if there is one */
+    if (is_interrupted(team, wait, mine))
         return HUD_ERR_FAILED;
-    }
     for (int r = 0; r < team->id.size; r++) {
         uint64_t gave_up = mem_count_observe(&team_member(team, r)->gave_up);
         if (gave_up != 0)
@@ -326,23 +273,29 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, bool ins
     bool sized = wait->observed >= OBSERVED_FOR_SIZES && is_sized(mine);
     int status = inside && team->plan.entry ? compare_calls(team, mine, sized)
                                             : 0; /* a roll call finds by itself where they differ */
-    if (status != 0 || wait->observed % OBSERVED_PER_DEATH != 1 || !find_deaths(team, wait, mine))
-        return status;
-    return team->context->host.fault_tolerant ? HUD_ERR_FAILED : 0;
+    return status == 0 && is_ended(team, wait, mine) ? HUD_ERR_FAILED : status;
+}
+
+/* Publishes a wait, or withdraws a wait that is over.  Returns whether the wait goes on. */
+static bool announce(struct hud_team *team, struct mem_wait *wait, bool over, bool inside,
+                     struct wait_note *mine)
+{
+    if (over) {
+        withdraw(wait);
+        return false;
+    }
+    *mine = (struct wait_note){ .team = 0 };
+    describe(team, wait, inside, mine);
+    publish(wait, deaths_head(team, team->id.rank), mine);
+    return !mem_wait_is_over(wait);
 }
 
 /* Observes a wait.  inside: of a call; otherwise of the roll call before. */
 static void observe(struct hud_team *team, struct mem_wait *wait, bool over, bool inside)
 {
-    struct wait_note mine = { .team = 0 };
+    struct wait_note mine;
 
-    if (over) {
-        withdraw(wait);
-        return;
-    }
-    describe(team, wait, inside, &mine);
-    publish(wait, head_of(team, team->id.rank), &mine);
-    if (mem_wait_is_over(wait))
+    if (!announce(team, wait, over, inside, &mine))
         return; /* nothing to report */
     int status = find_end(team, wait, inside, &mine);
     if (status == 0 || mem_wait_is_over(wait)) /* what ends later calls does not end this one */
@@ -361,11 +314,14 @@ void hud_longwait_watch(struct mem_wait *wait, bool over, void *arg)
     observe(arg, wait, over, true);
 }
 
-static bool has_ended(void *arg, int rank)
+int hud_longwait_look(struct hud_team *team, struct mem_wait *wait, bool over)
 {
-    struct hud_team *team = arg;
+    struct wait_note mine;
 
-    return ask(&team->peers.process[rank]);
+    return announce(team, wait, over, false, &mine) &&
+                   (is_interrupted(team, wait, &mine) || is_ended(team, wait, &mine))
+               ? HUD_ERR_FAILED
+               : HUD_OK;
 }
 
 int hud_longwait_abandon(struct hud_team *team, int status)
@@ -373,8 +329,16 @@ int hud_longwait_abandon(struct hud_team *team, int status)
     /* first: the others leave while this one waits */
     mem_count_put(&team_member(team, team->id.rank)->gave_up, 1 + (uint64_t)status);
     if (team->shm.mem_team.peers)
-        hud_mem_close(&team->shm.mem, has_ended, team);
-    team->state.now = TEAM_BROKEN;
+        hud_mem_close(&team->shm.mem, hud_deaths_has_ended, team);
+    /* after a failure, and of a single-call team, no call is the next one of all members */
+    team->state.now =
+        status == HUD_ERR_FAILED || team->plan.single_call.is ? TEAM_BROKEN : TEAM_ENDING;
     team->state.reason = REASON_BROKEN;
     return status;
+}
+
+int hud_longwait_abandon_early(struct hud_team *team, int status)
+{
+    member_count_unslotted(team->shm.mine); /* first: other members read it once they know */
+    return hud_longwait_abandon(team, status);
 }

@@ -11,8 +11,9 @@
  *   - The host reports it, for example a revoked communicator.  The call fails.
  *
  * A call that fails leaves the algorithm through hud_guard_leave.  The member publishes that, so
- * that all others leave as well when they wait for it.  Every later call on the team falls back to
- * the host, on all members.
+ * that all others leave as well when they wait for it.  Its next calls fail until all members are
+ * in the same call (realign.h).  Every later call on the team falls back to the host, on all
+ * members.
  */
 #ifndef HUD_LONGWAIT_H
 #define HUD_LONGWAIT_H
@@ -28,12 +29,16 @@ void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, ui
 void hud_longwait_watch(struct mem_wait *wait, bool over, void *team);
 void hud_longwait_roll(struct mem_wait *wait, bool over, void *team);
 
-/* Ends this member's calls on the team for good.  Ranks that wait for this member leave with the
- * status, which is returned; the others make no further calls once they know. */
-int hud_longwait_abandon(struct hud_team *team, int status);
+/* Observes a wait between calls of the team.  Returns HUD_OK, or HUD_ERR_FAILED for a wait without
+ * an end, by the host's report or after the end of a member's process.  over: the wait is over. */
+int hud_longwait_look(struct hud_team *team, struct mem_wait *wait, bool over);
 
-/* Ends the job by the host's function, or this process if the host has none.  Does not return. */
-void hud_longwait_end_job(struct hud_team *team);
+/* Ends this member's calls on the team for good, in a call that has begun: a slot counts the call.
+ * Ranks waiting for this member leave with the status, which is returned; the others make no
+ * further calls once they know. */
+int hud_longwait_abandon(struct hud_team *team, int status);
+/* Does the same before a call has begun, which counts the call. */
+int hud_longwait_abandon_early(struct hud_team *team, int status);
 
 /* Writes the user's name of the communicator, for messages. */
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes);

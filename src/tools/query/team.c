@@ -120,11 +120,10 @@ static json_t *all_learned_json(const struct hud_team *team)
 
 int hud_team_json(hud_team *team, char **json)
 {
-    static const char *const states[] = { [TEAM_NEW] = "new",
-                                          [TEAM_EARLY] = "early",
-                                          [TEAM_READY] = "ready",
-                                          [TEAM_REFUSED] = "refused",
-                                          [TEAM_BROKEN] = "broken" };
+    static const char *const states[] = {
+        [TEAM_NEW] = "new",       [TEAM_EARLY] = "early",     [TEAM_READY] = "ready",
+        [TEAM_ENDING] = "broken", [TEAM_REFUSED] = "refused", [TEAM_BROKEN] = "broken"
+    };
     json_t *out;
 
     if (!team || !json)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * realign.h - the calls of a team that has been given up, until all members are in the same call.
+ *
+ * A call that cannot end fails on the ranks that wait in it (longwait.h).  Other ranks may have
+ * left the same call, and be calls ahead.  If the ranks with an error went on with the host, they
+ * would wait there in calls that the others have made in huddle.
+ *
+ * Counts    A member publishes how many of the program's calls it has made in huddle, or failed,
+ *           and how many it has left to the host (core/slice/member.h).
+ * Rules     Before its next call, a member that has given up compares these counts.
+ *           1. Another member has made this call in huddle: it fails.
+ *           2. Another member has left this call to the host: it falls back.
+ *           3. All members have given up, and none has made this call: it falls back, and so do all
+ *              later calls.
+ *           4. Otherwise the member waits.
+ * Fixed     A call that all members leave to the host, whatever they have learned, falls back
+ *           without a comparison, and is counted.
+ *
+ * Proof that no member waits for ever
+ *   A member waits only for members that have not given up, and have not begun the call.  All ranks
+ *   make the same number of calls, so such a member begins the call, or waits in huddle before.
+ *   There it finds that the team has been given up (longwait.h).
+ * Proof that no member is alone in the host
+ *   Let a member enter the host in call n by rule 3.  All members have given up, and none has made
+ *   call n.  So no member makes another call in huddle.  Each one that is behind fails its calls up
+ *   to n - 1 by rule 1, and falls back in call n by rule 2 or 3.
+ *   By rule 2 a member enters the host in a call that another member makes there.
+ */
+#ifndef HUD_REALIGN_H
+#define HUD_REALIGN_H
+
+#include "core/team/team.h"
+
+/* Decides about the next call of an ENDING team, and may wait.  is_own: this member has learned to
+ * leave such calls to the host.  Returns HUD_PASS if the call falls back, HUD_ERR_UNLIKE if the
+ * call fails, or HUD_ERR_FAILED (hud_longwait_look). */
+int hud_realign(struct hud_team *team, bool is_own);
+
+#endif
