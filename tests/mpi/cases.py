@@ -325,7 +325,7 @@ CASES = [
     Case("wisdom", "communicators", BOTH, 2, ["{bin}/dups", "--cycles", "100"], env=WISDOM, handled=True),
     Case("wisdom", "little memory", BOTH, 3, env={**WISDOM, "HUDDLE_LEASE": "64K"}, handled=True, says=[LITTLE], again=True),
     Case("wisdom", "sums as it comes", BOTH, 3, ["{bin}/order", "--brief"], env=WISDOM, **handled("reductions")),
-    *[Case("wisdom", f"bits of reductions, {ranks} ranks", mpis, ranks, ["{bin}/learned"], env=WISDOM, tried=True, again=ranks == 2, **handled("reductions")) for ranks, mpis in ((2, BOTH), (3, ALL))],
+    *[Case("wisdom", f"bits of reductions, {ranks} ranks", mpis, ranks, ["{bin}/learned", "--reductions"], env=WISDOM, tried=True, again=ranks == 2, **handled("reductions")) for ranks, mpis in ((2, BOTH), (3, ALL))],
     Case("wisdom", "fixed order", BOTH, 3, ["{bin}/order", "--brief", "--fixed"], env={"HUDDLE_REDUCE_ORDER": "fixed", **WISDOM}, **handled("reductions")),
     differing("HUDDLE_WISDOM", "on", "settings differ", again=True),
 

@@ -26,7 +26,7 @@ LEARNED_SPANS = [
         learning(
             name,
             ALL,
-            ["{bin}/learned"],
+            ["{bin}/learned", *(["--reductions"] if launch is NODES else [])],
             launch=launch,
             env=SHORT_FRAGMENTS,
             passed="native collective",  # it is faster, or a trial
