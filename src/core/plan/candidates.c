@@ -138,7 +138,7 @@ void hud_plan_builder_leave_tuning(struct plan_builder *k)
     k->plan->too_rich = true;
 }
 
-static void sort_by_kind(struct plan_builder *k)
+void hud_plan_builder_sort(struct plan_builder *k)
 {
     int at = 0;
 
@@ -168,5 +168,5 @@ void hud_plan_builder_collect(struct plan_builder *k)
         hud_plan_builder_leave_tuning(k);
     }
     add_rules(k, k->prior, PLAN_RULES);
-    sort_by_kind(k);
+    hud_plan_builder_sort(k);
 }

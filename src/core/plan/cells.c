@@ -73,8 +73,32 @@ static bool takes(const struct plan *plan, const struct plan_entry *e, size_t by
            hud_candidate_takes(&c, bytes, &plan->slot[e->slot].place, plan->facts.ranks);
 }
 
+/* Returns whether each entry takes the largest size of its cells, and so all of their sizes
+ * (alg.accepts). */
+static bool all_take(const struct plan *plan)
+{
+    size_t max_bytes[PLAN_ENTRIES] = { 0 };
+    bool used[PLAN_ENTRIES] = { false }, take = true;
+
+    for (int axis = 0; axis < PLAN_AXES; axis++)
+        for (int class = 0; class < PLAN_CLASSES; class ++) {
+            const struct plan_cell *cell = &plan->cell[axis][class];
+            size_t bytes = hud_plan_builder_bytes(plan, class);
+            for (int i = 0; i < cell->count; i++) {
+                int e = cell->candidate[i];
+                max_bytes[e] = bytes > max_bytes[e] ? bytes : max_bytes[e];
+                used[e] = true;
+            }
+        }
+    for (int e = PLAN_FIRST_ENTRY; e < plan->entries && take; e++)
+        take = !used[e] || takes(plan, &plan->entry[e], max_bytes[e]);
+    return take;
+}
+
 int hud_plan_builder_check(const struct plan *plan)
 {
+    if (all_take(plan))
+        return -1;
     for (int axis = 0; axis < PLAN_AXES; axis++)
         for (int class = 0; class < PLAN_CLASSES; class ++) {
             const struct plan_cell *cell = &plan->cell[axis][class];

@@ -131,6 +131,7 @@ static int collect(struct plan_builder *k)
     for (int row = 0; hud_shm_algs[row]; row++)
         if (is_candidate(k, row))
             add_values(k, row);
+    hud_plan_builder_sort(k);
     return values;
 }
 
@@ -159,13 +160,22 @@ static bool keeps_much(const struct plan_builder *k, const struct candidate *c)
                                                               k->plan->max_bytes) > PLAN_OWN_WINDOW;
 }
 
+/* Excludes candidates that would keep too much memory. */
+static void exclude(struct plan_builder *k)
+{
+    for (int i = 0; i < k->count; i++) {
+        struct candidate *c = &k->candidate[i];
+        c->fails = c->row >= 0 && keeps_much(k, c);
+    }
+}
+
 /* Returns whether a candidate may serve a cell, memory aside. */
 static bool suits(const struct plan_builder *k, int axis, int class, const struct candidate *c)
 {
     size_t bytes = hud_plan_builder_bytes(k->plan, class);
 
     return !c->fails && c->row >= 0 && bytes >= c->min_bytes && bytes <= c->max_bytes &&
-           hud_plan_builder_serves(k, c, axis) && !keeps_much(k, c);
+           hud_plan_builder_serves(k, c, axis);
 }
 
 /* Returns whether a candidate combines the ranks of a reduction as a cell's first choice does. */
@@ -212,15 +222,16 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     struct candidate *c = &k->candidate[candidate];
     int slots = plan->slots, entries = plan->entries;
 
-    memcpy(before, plan->slot, sizeof before);
     int entry = hud_plan_builder_entry(plan, c);
     if (entry < 0 || has(cell, entry))
         return false;
     size_t total = plan->total_bytes;
-    bool fits = true;
-    if (plan->slots > slots)
+    bool fits = true, moves = plan->slots > slots;
+    if (moves) {
+        memcpy(before, plan->slot, sizeof before);
         fits = hud_plan_lay_out(k->config, plan) < 0 && keeps_places(plan, before, slots) &&
                hud_plan_builder_check(plan) < 0;
+    }
     if (fits && hud_candidate_takes(c, bytes, &plan->slot[plan->entry[entry].slot].place,
                                     plan->facts.ranks)) {
         cell->candidate[cell->count++] = (uint8_t)entry;
@@ -230,7 +241,8 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     plan->slots = slots;
     plan->entries = entries;
     plan->total_bytes = total;
-    memcpy(plan->slot, before, sizeof before);
+    if (moves)
+        memcpy(plan->slot, before, sizeof before);
     return false;
 }
 
@@ -272,11 +284,13 @@ static void fill(struct plan_builder *k, const struct others *o, int from, int t
 {
     struct plan_cell *cell = &k->plan->cell[o->axis][o->class];
     size_t bytes = hud_plan_builder_bytes(k->plan, o->class);
+    int kind = o->axis % COLL_KINDS;
 
-    for (int i = from; i < to && cell->count < o->max; i++) {
+    for (int at = k->kind_at[kind]; at < k->kind_at[kind + 1] && cell->count < o->max; at++) {
+        int i = k->of_kind[at];
         const struct candidate *c = &k->candidate[i];
-        if (c->kind == o->axis % COLL_KINDS && (row < 0 || c->row == row) &&
-            suits(k, o->axis, o->class, c) && (!o->same_bits || same_bits(k, cell, c)))
+        if (i >= from && i < to && (row < 0 || c->row == row) && suits(k, o->axis, o->class, c) &&
+            (!o->same_bits || same_bits(k, cell, c)))
             try_candidate(k, cell, bytes, i);
     }
 }
@@ -320,6 +334,7 @@ void hud_others_add(struct plan_builder *k)
 
     k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
     add_comparison(k);
+    exclude(k);
     for (int axis = 0; axis < PLAN_AXES; axis++)
         for (int class = 0; class < PLAN_CLASSES; class ++)
             if (is_open(k, axis, &k->plan->cell[axis][class]))

@@ -20,7 +20,8 @@ struct candidate {
     long param[ALG_PARAMS];
     bool barred; /* the candidate's slot does not fit */
     bool other;  /* the candidate is only tried against first choices */
-    bool fails;  /* other, and its slot does not fit next to the slots of the first choices */
+    bool fails;  /* must not be tried: its slot does not fit next to the slots of the first
+                    choices, or keeps too much memory */
 };
 
 struct plan_builder {
@@ -85,6 +86,8 @@ struct planner {
 /* Collects the candidates of a plan.  Ignores the tuning file if there is no room for all of its
  * candidates, and records that in the plan. */
 void hud_plan_builder_collect(struct plan_builder *k);
+/* Sorts the candidates by collective (of_kind). */
+void hud_plan_builder_sort(struct plan_builder *k);
 /* Ignores the tuning file from now on, and records that in the plan. */
 void hud_plan_builder_leave_tuning(struct plan_builder *k);
 /* Adds a candidate, if a team with all the memory of its plan can use it. */
