@@ -3,10 +3,11 @@
  * harmless.c - a correct program, to be run under a tool that detects faults: a sanitizer,
  * Valgrind, or this program itself, which checks errno.
  *
- *   harmless [--late] [--threads] [--fault]
+ *   harmless [--late] [--threads] [--often] [--fault]
  *
  * --late: rank 0 enters each call late, so that the others sleep. --threads: one thread starts a
- * call and another thread waits. --fault: the program is erroneous and receives beyond the end of a
+ * call and another thread waits. --often: blocking calls are repeated until huddle has tried other
+ * algorithms, and the MPI's own. --fault: the program is erroneous and receives beyond the end of a
  * buffer.
  *
  * Buffers have exactly the bytes that the call reads or writes. errno is set to an unusual value
@@ -18,7 +19,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-enum { ODD = 12345, SIZES = 3, ROUNDS = 2, NAMED = 64 };
+enum { ODD = 12345, SIZES = 3, ROUNDS = 2, OFTEN = 130, NAMED = 64 };
 
 static const int sizes[SIZES] = { 1, 700, 50000 }; /* in elements */
 static bool late;
@@ -200,11 +201,11 @@ static void one(MPI_Comm comm, int kind, enum form form, int n)
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-static void each(MPI_Comm comm, enum form form)
+static void each(MPI_Comm comm, enum form form, int rounds)
 {
     for (int kind = 0; kind < CALLS; kind++)
         for (int s = 0; s < SIZES; s++)
-            for (int round = 0; round < ROUNDS; round++)
+            for (int round = 0; round < rounds; round++)
                 one(comm, kind, form, sizes[s]);
 }
 
@@ -382,18 +383,18 @@ static bool has(int argc, char **argv, const char *option)
     return false;
 }
 
-static void all_sections(void)
+static void all_sections(int rounds)
 {
     MPI_Comm dup;
 
     CALL(MPI_Comm_dup, MPI_COMM_WORLD, &dup);
-    each(MPI_COMM_WORLD, BLOCKING);
+    each(MPI_COMM_WORLD, BLOCKING, rounds);
     section("blocking");
-    each(dup, NONBLOCKING);
+    each(dup, NONBLOCKING, ROUNDS);
     together(dup);
     section("nonblocking");
     if (persistent_function("MPI_Barrier_init"))
-        each(dup, PERSISTENT);
+        each(dup, PERSISTENT, ROUNDS);
     section("persistent");
     never_written(dup);
     communicators();
@@ -422,7 +423,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&other);
         MPI_Comm_free(&dup);
     } else {
-        all_sections();
+        all_sections(has(argc, argv, "--often") ? OFTEN : ROUNDS);
     }
     errno = ODD;
     int status = finish("harmless");

@@ -20,6 +20,8 @@ OPTIONS = {
     # Open MPI 5's own shared memory has an address that ThreadSanitizer does not allow.
     "PMIX_MCA_gds": "hash",
 }
+# Each algorithm is tried in the program's calls, and so is the MPI's own collective.
+TRIALS = {"HUDDLE_WISDOM": "on", "HUDDLE_LAB_TRY_ALL": "on"}
 # With gcc's ThreadSanitizer programs crash in MPICH and Open MPI 5, without huddle too.
 FAILS_ALONE = {("gcc", "thread"): ("ompi5", "mpich4", "mpich5")}
 
@@ -28,9 +30,9 @@ def mpis_for(compiler, sanitizer, mpis=ALL):
     return tuple(mpi for mpi in mpis if mpi not in FAILS_ALONE.get((compiler, sanitizer), ()))
 
 
-def sanitized(name, compiler, sanitizer, *words, mpis=ALL, options="", **more):
+def sanitized(name, compiler, sanitizer, *words, mpis=ALL, options="", env=None, **more):
     program = f"harmless-{compiler}-{sanitizer}"
-    env = {**OPTIONS, "ASAN_OPTIONS": OPTIONS["ASAN_OPTIONS"] + options}
+    env = {**OPTIONS, "ASAN_OPTIONS": OPTIONS["ASAN_OPTIONS"] + options, **(env or {})}
     return Case(
         "sanitizers",
         f"{name}, {compiler}",
@@ -151,6 +153,20 @@ WATCHED = [
     ],
     *[
         sanitized(
+            f"{sanitizer}, trials",
+            "clang",
+            sanitizer,
+            "--often",
+            env=TRIALS,
+            tried=True,
+            prints=["harmless: passed"],
+            seconds=240,
+            **NONBLOCKING,
+        )
+        for sanitizer in SANITIZERS
+    ],
+    *[
+        sanitized(
             f"{sanitizer}, threads",
             compiler,
             sanitizer,
@@ -196,6 +212,7 @@ WATCHED = [
         for compiler in COMPILERS
     ],
     errno("2 ranks", 2),
+    errno("2 ranks, trials", 2, "--often", env=TRIALS, tried=True),
     errno("4 ranks, late", 4, "--late", seconds=180),
     errno("4 ranks, late, asleep", 4, "--late", env={"HUDDLE_WAIT": "sleep"}, again=True),
     Case(
@@ -204,6 +221,20 @@ WATCHED = [
         ("ompi4", "mpich4"),
         2,
         ["{bin}/harmless"],
+        each=under_valgrind,
+        during=compare_reports,
+        prints=["harmless: passed"],
+        seconds=240,
+        **NONBLOCKING,
+    ),
+    Case(
+        "valgrind",
+        "memcheck, trials",
+        ("ompi4", "mpich4"),
+        2,
+        ["{bin}/harmless", "--often"],
+        env=TRIALS,
+        tried=True,
         each=under_valgrind,
         during=compare_reports,
         prints=["harmless: passed"],
