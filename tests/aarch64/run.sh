@@ -42,6 +42,7 @@ for program in differential reductions exchanges; do
 done
 unset LD_LIBRARY_PATH
 
+export XDG_CACHE_HOME="$build/cache" # not the user's wisdom
 # The emulator knows no process_vm_readv, which Open MPI would use.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
     OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_pml=ob1

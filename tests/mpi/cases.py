@@ -327,7 +327,7 @@ CASES = [
     Case("wisdom", "sums as it comes", BOTH, 3, ["{bin}/order", "--brief"], env=WISDOM, **handled("reductions")),
     *[Case("wisdom", f"bits of reductions, {ranks} ranks", mpis, ranks, ["{bin}/learned", "--reductions"], env=WISDOM, tried=True, again=ranks == 2, **handled("reductions")) for ranks, mpis in ((2, BOTH), (3, ALL))],
     Case("wisdom", "fixed order", BOTH, 3, ["{bin}/order", "--brief", "--fixed"], env={"HUDDLE_REDUCE_ORDER": "fixed", **WISDOM}, **handled("reductions")),
-    differing("HUDDLE_WISDOM", "on", "settings differ", again=True),
+    differing("HUDDLE_WISDOM", "read", "settings differ", again=True),
 
     # Common usage patterns of MPI programs.  Without single copy the sender must move its message itself.
     Case("programs", "progress", ALL, 2, ["{bin}/progress"], handled=True, env=NO_CMA),

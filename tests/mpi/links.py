@@ -63,7 +63,8 @@ class Links:
         with tempfile.TemporaryDirectory(prefix="huddle-links-") as scratch:
             stats = os.path.join(scratch, "stats.json")
             settings = [f"HUDDLE_JOB={secrets.token_hex(16)}", f"HUDDLE_STATS=json:{stats}"]
-            settings += ["HUDDLE_NODES=on", "HUDDLE_TUNING=off", f"XDG_CACHE_HOME={scratch}"]
+            # The bounds are those of huddle's choices.  Trials exchange other messages.
+            settings += ["HUDDLE_NODES=on", "HUDDLE_TUNING=off", "HUDDLE_WISDOM=off"]
             rank = ["sh", "-c", PRELOAD, self.loader] if huddle else []
             job = nodes.job(peers.found(os.path.join(self.build, "peers"), mpi), counts)
             output = subprocess.run(
