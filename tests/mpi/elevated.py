@@ -7,9 +7,9 @@ file capabilities.  huddle must be inactive in them.
 
 The loader is preloaded by /etc/ld.so.preload and libhuddle found by the cache of the dynamic
 linker, as in an administrator's installation, in a mount namespace of the test's own.  A user
-without rights starts each program with HUDDLE_* set.  A plain copy must write the statistics, since
-huddle is active.  The others must write no file and print no line, and must look for no file of
-huddle's except the loader itself.
+without rights starts each program with HUDDLE_* set.  A plain copy must write the statistics, and
+one of several ranks must look for what was learned, since huddle is active.  The others must write
+no file and print no line, and must look for no file of huddle's except the loader itself.
 """
 
 import argparse
@@ -106,6 +106,7 @@ def run(folder, command):
         "HOME": os.path.join(folder, "home"),
         "HUDDLE_STATS": "json:" + statistics,
         "HUDDLE_LOG": "debug",
+        "HUDDLE_WISDOM": "on",
         "HUDDLE_JOB": "x" * 16,
     }
     done = subprocess.run(
@@ -123,7 +124,7 @@ def run(folder, command):
     return done, started[1] if len(started) == 2 else "", os.path.exists(statistics)
 
 
-def complaints(kind, allowed, build, done, trace, statistics):
+def complaints(name, kind, allowed, build, done, trace, statistics):
     lines = [line for line in done.stdout.splitlines() if "huddle: " in line]
     opened = [
         path
@@ -138,6 +139,8 @@ def complaints(kind, allowed, build, done, trace, statistics):
                 f"a plain program: exit status {done.returncode}, statistics"
                 f" {'' if statistics else 'not '}written"
             )
+        if name == "team" and "/huddle/wisdom-" not in trace:
+            yield "a plain program: it did not look for what was learned"
         return
     if statistics or "stats.json" in trace:
         yield "statistics were written"
@@ -174,7 +177,7 @@ def main():
                     os.chmod(copy, stat.S_IRWXU | 0o055)
                     mark(copy)
                     done, trace, statistics = run(folder, [copy, *words])
-                    bad = list(complaints(kind, allowed, build, done, trace, statistics))
+                    bad = list(complaints(name, kind, allowed, build, done, trace, statistics))
                     print(f"{name:8} {kind:14} {'FAILED' if bad else 'ok'}", flush=True)
                     for line in bad + (done.stdout.splitlines()[-10:] if bad else []):
                         print("    " + line)
