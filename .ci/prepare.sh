@@ -69,8 +69,8 @@ need_openmpi_5() {
     sh cmake/fetch-openmpi-5.sh "${1-build/ompi-5.0}" ${2-} || true
 }
 
-# tell_progress LOG: prints every PROGRESS_S seconds how far the build is that writes the log.  It ends with the script, which
-# Ctrl-C may end.
+# tell_progress LOG: prints every PROGRESS_S seconds how far the build is that writes the log.  It
+# ends with the script, which Ctrl-C may end.
 tell_progress() {
     local done="" now
     while sleep "${PROGRESS_S-15}" </dev/null >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do

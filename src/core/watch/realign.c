@@ -10,7 +10,7 @@ enum realign_rule { RULE_NONE, RULE_FAILS, RULE_FOLLOWS, RULE_ENDS };
 struct realign {
     struct hud_team *team;
     bool is_own;
-    enum realign_rule rule; /* that has been found to apply */
+    enum realign_rule rule; /* rule found to apply */
 };
 
 /* The program's calls of a member.  Signed, since the words are not read at once. */
