@@ -87,7 +87,9 @@ def split(
     algorithms: Algorithms, known: Known | None, lines: Iterable[Line], pieces: list[Piece]
 ) -> list[Piece]:
     """Cuts the library's pieces where known choices serve.  lines: those about the team's calls."""
-    for line in lines if known and not known.unused else ():
+    if known is None or known.unused:
+        return pieces
+    for line in lines:
         sizes = wisdom.sizes(line) or wisdom.Sizes(0, None)
         pieces = [
             part for piece in pieces for part in cut_out(algorithms, known, line, sizes, piece)
