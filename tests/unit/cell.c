@@ -106,7 +106,8 @@ int cell_make(struct cell *c)
     c->changes += c->choice != hud_learner_choice(&c->l);
     c->choice = hud_learner_choice(&c->l);
     ns *= c->noise_percent != 0 && cell_draw(&c->random, 100) < c->noise_percent ? 10 : 1;
-    bool late = c->late_percent != 0 && cell_draw(&c->random, 100) < c->late_percent;
+    bool late = c->late_percent != 0 && cell_draw(&c->random, 100) < c->late_percent &&
+                c->late_ns[step.candidate] != 0;
     ns = late ? c->late_ns[step.candidate] : ns;
     c->total_ns += ns;
     c->calls++;

@@ -18,7 +18,7 @@ struct cell {
     unsigned flip;          /* calls between two states of the machine */
     uint64_t open_ns;       /* what a call costs more in an open cell */
     unsigned late_percent; /* share of calls in which a rank comes late, and a sample is late ... */
-    uint64_t late_ns[LEARNER_CANDIDATES]; /* ... and takes this time */
+    uint64_t late_ns[LEARNER_CANDIDATES]; /* ... and takes this time; 0: is not late */
     uint32_t random;
 
     uint64_t ns[LEARNER_BATCH];

@@ -61,7 +61,8 @@ static void late_samples_open_no_decided_cell(void **state)
     (void)state;
     begin(&c, 0, 1);
     cell_decide(&c);
-    memset(c.late_ns, 0, sizeof c.late_ns);
+    for (int i = 0; i < 3; i++)
+        c.late_ns[i] = 1;
     c.late_percent = 100;
     int before = hud_learner_decisions(&c.l);
     uint64_t made = c.made[0], agreements = c.agreements;
@@ -70,6 +71,22 @@ static void late_samples_open_no_decided_cell(void **state)
     assert_int_equal(hud_learner_decisions(&c.l), before);
     assert_int_equal(hud_learner_ns(&c.l, 0), 40 * US);
     assert_int_equal(c.made[0] - made, 100 * LEARNER_EVERY);
+}
+
+/* Lets a rank always come later than one of the candidates takes, and sooner than the others.  The
+ * samples of that candidate are all late. */
+static void fast_candidate_wins_although_its_samples_are_late(void **state)
+{
+    (void)state;
+    for (int fast = 0; fast < 3; fast++) {
+        struct cell c;
+        begin(&c, 100, 1);
+        memset(c.late_ns, 0, sizeof c.late_ns);
+        c.late_ns[fast] = 10 * US;
+        cell_decide(&c);
+        assert_int_equal(hud_learner_choice(&c.l), fast);
+        assert_int_equal(hud_learner_ns(&c.l, fast), 10 * US);
+    }
 }
 
 /* Starts a cell with a known winner, in a program in which a rank is always late.  The late samples
@@ -91,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rank_that_is_sometimes_late_makes_no_candidate_fast),
         cmocka_unit_test(rank_that_is_always_late_is_measured),
+        cmocka_unit_test(fast_candidate_wins_although_its_samples_are_late),
         cmocka_unit_test(late_samples_open_no_decided_cell),
         cmocka_unit_test(verification_ends_although_a_rank_is_late),
     };

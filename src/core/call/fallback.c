@@ -97,11 +97,13 @@ int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, 
 }
 
 int hud_fallback_realign(struct hud_team *team, enum coll_kind kind, const struct coll *call,
-                         int at)
+                         int at, bool is_request)
 {
+    bool is_own = !is_request && team->plan.choice[at] == &team->plan.shared->entry[PLAN_MPI];
+
     if (team->state.now != TEAM_ENDING || fallback_is_fixed(team, call, at))
         return HUD_PASS;
-    int status = hud_realign(team, team->plan.choice[at] == &team->plan.shared->entry[PLAN_MPI]);
+    int status = hud_realign(team, is_own);
     if (status != HUD_PASS)
         context_count_call(team->context, kind, call->bytes, REASON_BROKEN);
     return status;
@@ -117,6 +119,10 @@ int hud_team_fail(hud_team *team)
         hud_fallback_precede(team, NULL);
     if (team->hooks.span)
         return hud_span_give_up(team, HUD_ERR_MEMORY);
+    if (team->state.now == TEAM_ENDING) { /* so that the other ranks find this call */
+        member_count_unslotted(team->shm.mine);
+        return HUD_ERR_MEMORY;
+    }
     if (team->state.now != TEAM_READY)
         return HUD_PASS;
     hud_longwait_name(team, name, sizeof name);

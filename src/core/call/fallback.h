@@ -46,7 +46,7 @@ static inline bool fallback_is_fixed(const struct hud_team *team, const struct c
  * set-up.  task: of a request, or NULL. */
 void hud_fallback_precede(struct hud_team *team, struct fiber_task *task);
 
-/* Fails a call that a member cannot reach. */
+/* Fails a call that has not begun. */
 int hud_fallback_fail_pending(struct hud_team *team, int status);
 
 /* Checks a call, with HUDDLE_CHECK.  is_fixed: all members leave the call to the host.  Returns
@@ -57,6 +57,6 @@ int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, 
 /* Decides about a call of the plan's cell `at` that is not handled.  Returns HUD_PASS, or an error
  * if the team has been given up and a member is ahead (core/watch/realign.h). */
 int hud_fallback_realign(struct hud_team *team, enum coll_kind kind, const struct coll *call,
-                         int at);
+                         int at, bool is_request);
 
 #endif

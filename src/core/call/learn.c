@@ -179,6 +179,13 @@ void hud_learn_free(struct hud_team *team)
     team->hooks.learn = NULL;
 }
 
+/* Returns whether the ranks compare their sizes before calls of a cell that is measured. */
+static bool may_be_truncated(const struct hud_team *team, int at)
+{
+    return coll_has(at / PLAN_CLASSES % COLL_KINDS, COLL_ONE_BUFFER) &&
+           plan_cell_at(team->plan.shared, at)->count > 1;
+}
+
 /* Gives all ranks the times of the last rank, and the learner the samples.  Returns HUD_OK, or the
  * status of a call that failed. */
 static int agree(struct hud_team *team, struct learn_cell *cell)
@@ -198,6 +205,8 @@ static int agree(struct hud_team *team, struct learn_cell *cell)
         ns[i] = end_ns > begin_ns ? end_ns - begin_ns : 0;
         late |= (unsigned)(begin_ns - ~all.first_not[i] > ns[i]) << i;
     }
+    if (may_be_truncated(team, cell->at)) /* all ranks enter before the comparison ends */
+        late = 0;
     const struct decision what = describe(team, cell);
     if (hud_decision_take(team->context, &what, &cell->learner, ns, late))
         cell->source = LEARN_DECIDED;
@@ -266,12 +275,6 @@ int hud_learn_distance(struct hud_team *team)
 
     l->seed = l->seed * 1664525 + 1013904223; /* Numerical Recipes' generator */
     return LEARNER_EVERY / 2 + (int)((l->seed >> 16) % LEARNER_EVERY);
-}
-
-static bool may_be_truncated(const struct hud_team *team, int at)
-{
-    return coll_has(at / PLAN_CLASSES % COLL_KINDS, COLL_ONE_BUFFER) &&
-           plan_cell_at(team->plan.shared, at)->count > 1;
 }
 
 bool hud_learn_may_handle(const struct hud_team *team, int at)

@@ -10,6 +10,7 @@ enum {
     TURN = 2,              /* calls */
     COMPARE_SWEEPS = 4,
     COMPARABLE_SWEEPS = 2,
+    ALWAYS_LATE = 3,   /* turns */
     KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
     KEPT_PERCENT_MPI = 97
 };
@@ -130,8 +131,9 @@ static void improve(struct learner *l)
 
     for (int c = 0; c < LEARNER_CANDIDATES; c++) {
         uint64_t percent = c == l->mpi ? KEPT_PERCENT_MPI : KEPT_PERCENT;
-        if (!is_left(l, c) || l->count[c] == 0 || !may_beat(l, c, present) ||
-            measured(l, c) * 100 > present_ns * percent || measured(l, c) >= best)
+        bool was_late = l->present != present && is_in_time(l, c) && !is_in_time(l, l->present);
+        if (!is_left(l, c) || l->count[c] == 0 || !may_beat(l, c, l->present) ||
+            measured(l, c) * 100 > present_ns * percent || (measured(l, c) >= best && !was_late))
             continue;
         best = measured(l, c);
         l->present = (int8_t)c;
@@ -147,7 +149,7 @@ static void take(struct learner *l, int candidate, uint64_t ns, bool late)
         return;
     if (!late && !is_in_time(l, candidate))
         forget_samples(l, candidate);
-    set_in_time(l, candidate, !late);
+    set_in_time(l, candidate, !late || l->count[candidate] + 1 >= ALWAYS_LATE);
     low[1] = ns < low[0] ? low[0] : min_ns(low[1], ns);
     low[0] = min_ns(low[0], ns);
     l->count[candidate]++;

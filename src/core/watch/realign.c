@@ -33,8 +33,8 @@ static bool read_made(const struct member_state *member, struct made *made)
     return mem_count_observe(&member->calls[MEMBER_FELL_BACK]) == by_host;
 }
 
-/* Returns the rule that applies to the next call.  Reads whether a member has given up before its
- * counts, which are then final up to rule 1. */
+/* Returns the rule that applies to the next call.  Of a member it reads first whether the member has
+ * given up or left, and then its counts, which then grow by these rules only. */
 static enum realign_rule find_rule(const struct realign *next)
 {
     struct hud_team *team = next->team;
@@ -44,7 +44,9 @@ static enum realign_rule find_rule(const struct realign *next)
     read_made(team->shm.mine, &mine);
     for (int r = 0; r < team->id.size; r++) {
         const struct member_state *member = team_member(team, r);
-        bool gave_up = mem_count_observe(&member->gave_up) != 0, known = read_made(member, &theirs),
+        bool gave_up =
+                 mem_count_observe(&member->gave_up) != 0 || mem_count_observe(&member->left) != 0,
+             known = read_made(member, &theirs),
              ahead = known && theirs.in_huddle + theirs.by_host > mine.in_huddle + mine.by_host;
         all = all && known && gave_up;
         in_huddle = in_huddle || (ahead && theirs.in_huddle > mine.in_huddle);

@@ -17,6 +17,7 @@
  * Fixed     A call that all members leave to the host, whatever they have learned, falls back
  *           without a comparison, and is counted.
  *
+ * Left      A member that has freed the team counts as one that has given up.
  * Proof that no member waits for ever
  *   A member waits only for members that have not given up, and have not begun the call.  All ranks
  *   make the same number of calls, so such a member begins the call, or waits in huddle before.
@@ -26,6 +27,11 @@
  *   call n.  So no member makes another call in huddle.  Each one that is behind fails its calls up
  *   to n - 1 by rule 1, and falls back in call n by rule 2 or 3.
  *   By rule 2 a member enters the host in a call that another member makes there.
+ * Limits    The counts do not tell in which order a member that is several calls ahead has made its
+ *           calls.  Calls in huddle are taken to be first, except of calls that this member has
+ *           learned to leave to the host.  So a trial of the host's own collective among these calls
+ *           may leave a member alone in the host.  The same may happen if calls of zero bytes were
+ *           made while requests were pending.
  */
 #ifndef HUD_REALIGN_H
 #define HUD_REALIGN_H
