@@ -284,20 +284,6 @@ bool hud_learn_may_handle(const struct hud_team *team, int at)
     return l && (l->cell_of[at] != LEARN_FIXED || may_be_truncated(team, at));
 }
 
-/* Notes when a comparison of sizes began and ended, while the cell is open and its present choice
- * would need none.  Returns the time that the comparison took. */
-static uint64_t note_comparison(struct hud_team *team, struct learn_cell *cell, uint64_t begin_ns)
-{
-    uint64_t end_ns = team->hooks.learn->clock_ns();
-    bool needs = hud_learn_present(team, cell->at)->slot < 0;
-
-    if (!hud_learner_decided(&cell->learner) && !needs) {
-        cell->times.begin_ns[LEARNER_OPEN] = begin_ns;
-        cell->times.end_ns[LEARNER_OPEN] = end_ns;
-    }
-    return end_ns - begin_ns;
-}
-
 /* Begins a sample.  compare_ns: duration of the comparison of sizes.  A call that the MPI serves
  * always needs a comparison, so its sample includes the comparison.  A program without huddle makes
  * no comparison, so the cell keeps the shortest duration. */
@@ -392,5 +378,5 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
         hud_learn_count_slow(team, l->source, false, *entry);
         return HUD_OK;
     }
-    return take_step(team, cell, compares ? note_comparison(team, cell, begin_ns) : 0, entry);
+    return take_step(team, cell, compares ? l->clock_ns() - begin_ns : 0, entry);
 }

@@ -66,11 +66,9 @@
  *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.
  * Cost      A call of a decided cell costs nothing: the table of choices has its entry.  One call
  *           of a team in LEARNER_EVERY takes the slow path, and is a sample.  In a broadcast the
- *           ranks compare their sizes before it, which is not counted as time lost.
- *           The learner counts the comparisons of an open cell as time lost (learner.h, Open), so
- *           its budget limits trials and comparisons together.  Their time is taken like that of a
- *           sample.  While a trial waits, a cell whose comparisons take more than 1 % rests on the
- *           fast path.
+ *           ranks compare their sizes before it.  Comparisons before calls of an open cell are not
+ *           in the learner's budget: a cell that rests (core/plan/learner.h) would meet cells that
+ *           compare, and a truncation would end as a difference between calls.
  *           With HUDDLE_CHECK all calls take the slow path, and the learner itself counts the calls
  *           between two samples.
  */
