@@ -24,8 +24,8 @@
  *           sample is long.  The early ranks may have done most of the work by then, so the sample
  *           says only that the call takes at least that long.  Late samples count only for a
  *           candidate that has no others, and do not show that it is faster than a candidate that
- *           has others.  After three turns with late samples only, a rank is taken to be late
- *           always, and the candidate's samples count as others do.
+ *           has others.  After three turns with late samples only, the learner assumes that a
+ *           rank is always late, and the candidate's samples count as others do.
  * Sweep     A turn of each candidate that has not been dropped.  In the first sweep the likeliest
  *           candidates come first, and each turn is followed by an agreement.  A candidate that
  *           takes more than LEARNER_HOPELESS times as long as the present choice is dropped at

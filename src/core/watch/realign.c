@@ -33,8 +33,8 @@ static bool read_made(const struct member_state *member, struct made *made)
     return mem_count_observe(&member->calls[MEMBER_FELL_BACK]) == by_host;
 }
 
-/* Returns the rule that applies to the next call.  Of a member it reads first whether the member has
- * given up or left, and then its counts, which then grow by these rules only. */
+/* Returns the rule that applies to the next call.  Reads first whether a member has given up or
+ * left, and then the member's counts, which grow by these rules only from then on. */
 static enum realign_rule find_rule(const struct realign *next)
 {
     struct hud_team *team = next->team;

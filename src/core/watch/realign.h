@@ -28,10 +28,10 @@
  *   to n - 1 by rule 1, and falls back in call n by rule 2 or 3.
  *   By rule 2 a member enters the host in a call that another member makes there.
  * Limits    The counts do not tell in which order a member that is several calls ahead has made its
- *           calls.  Calls in huddle are taken to be first, except of calls that this member has
- *           learned to leave to the host.  So a trial of the host's own collective among these calls
- *           may leave a member alone in the host.  The same may happen if calls of zero bytes were
- *           made while requests were pending.
+ *           calls.  A member that is behind assumes that those in huddle came first, except for
+ *           calls that it has learned to leave to the host.  So a trial of the host's own
+ *           collective among these calls may leave a member alone in the host.  The same may happen
+ *           if calls of zero bytes were made while requests were pending.
  */
 #ifndef HUD_REALIGN_H
 #define HUD_REALIGN_H
