@@ -73,8 +73,8 @@ static void late_samples_open_no_decided_cell(void **state)
     assert_int_equal(c.made[0] - made, 100 * LEARNER_EVERY);
 }
 
-/* Lets a rank always come later than one of the candidates takes, and sooner than the others.  The
- * samples of that candidate are all late. */
+/* Makes only the samples of the fastest candidate late: a rank always comes late by more than the
+ * time of this candidate, and by less than the times of the others. */
 static void fast_candidate_wins_although_its_samples_are_late(void **state)
 {
     (void)state;
