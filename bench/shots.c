@@ -2,7 +2,8 @@
 /* shots.c - see shots.h. */
 #include "shots.h"
 
-#include "line.h"
+#include "cold.h"
+#include "idle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,12 +54,14 @@ static void await(const struct shots *s, struct cell *cell, bool quiet)
     for (unsigned spin = 1; atomic_load_explicit(&cell->round, memory_order_acquire) < s->round;
          spin++) {
         if (quiet && s->oversubscribed)
-            nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+            idle_sleep(0, NAP_NS);
+        else if (s->naps)
+            idle_sleep(0, IDLE_NAP_NS);
         else if (s->oversubscribed || spin % SPINS == 0)
             sched_yield();
         else
             continue;
-        if (s->progress && ((quiet && s->oversubscribed) || ++yields % LONG_WAIT == 0))
+        if (s->progress && (s->naps || (quiet && s->oversubscribed) || ++yields % LONG_WAIT == 0))
             s->progress();
     }
 }
@@ -103,6 +106,17 @@ static int partner_of(const struct shots_page *page, int rank)
     return rank;
 }
 
+/* Asks the oversubscribed ranks.  One alone may share its processor with another program. */
+static bool several_yield_to_nobody(struct shots *s)
+{
+    int64_t value[VALUES] = { 0 };
+
+    meet(s, value, false);
+    value[LATE] = idle_yields_to_nobody();
+    meet(s, value, false);
+    return value[LATE] > 1;
+}
+
 void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
                 void (*progress)(void))
 {
@@ -118,6 +132,7 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
         CPU_OR(&all, &all, &page->said[r].processors);
     s->oversubscribed = ranks > CPU_COUNT(&all);
     s->partner = partner_of(page, ranks - 1);
+    s->naps = s->oversubscribed && several_yield_to_nobody(s);
 }
 
 /* Returns the slowest transfer between rank 0 and some others: all of them if they are few, always
@@ -165,7 +180,9 @@ static bool wait_for(const struct shots *s, int64_t when_ns)
     bool late = clock_ns() > when_ns;
 
     while (clock_ns() < when_ns)
-        if (s->oversubscribed)
+        if (s->naps)
+            idle_sleep(TIMER_ABSTIME, when_ns);
+        else if (s->oversubscribed)
             sched_yield();
     return late;
 }
@@ -191,30 +208,6 @@ double shots_start_ns(void)
     }
     qsort(ns, BATCHES, sizeof *ns, by_value);
     return ns[BATCHES / 2];
-}
-
-static int64_t cpu_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void throw_out(const void *data, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += 64) {
-#if defined(__x86_64__)
-        __builtin_ia32_clflush((const char *)data + i);
-#elif defined(__aarch64__)
-        __asm__ volatile("dc civac, %0" : : "r"((const char *)data + i) : "memory");
-#endif
-    }
-#if defined(__x86_64__)
-    __builtin_ia32_mfence();
-#elif defined(__aarch64__)
-    __asm__ volatile("dsb ish" : : : "memory");
-#endif
 }
 
 /* Prepares data for the next shot.  In a loop all calls use the same data. */
@@ -261,11 +254,11 @@ static double shoot(struct shots *s, const struct shots_plan *plan, const struct
     when = meet_at(s, clock_ns(), false) + pause_ns;
     bool late = wait_for(s, when + offset_of(plan, call, s->rank));
     if (plan->skew_ns != 0)
-        cpu = cpu_ns();
+        cpu = idle_cpu_ns();
     int refused = make_calls(plan, coll, call);
     int64_t end = clock_ns();
     if (plan->skew_ns != 0)
-        cpu = cpu_ns() - cpu;
+        cpu = idle_cpu_ns() - cpu;
     memcpy(value, (int64_t[VALUES]){ [END] = end, [LATE] = late, [REFUSED] = refused, [CPU] = cpu },
            VALUES * sizeof *value);
     value[WRONG] = coll->wrong ? coll->wrong(call) : 0;

@@ -6,10 +6,10 @@
  * In a single shot all ranks wait for the same moment of CLOCK_MONOTONIC (one node, one clock),
  * make one call and read the clock.  The end of the slowest rank counts.  A shot for which a rank
  * was late is not counted, and the pause before the next shot grows until all ranks are in time.
- * Oversubscribed ranks yield while they wait.  Every shot has new data, and the result of each rank
- * is verified.  Each figure has the line transfer between the processors of rank 0 and of the
- * farthest rank, before and after (line.h), or, if oversubscribed, between the first and the last
- * processor that the ranks may use.
+ * Oversubscribed ranks yield while they wait, or sleep where a yield hands the processor to nobody
+ * (idle.h).  Every shot has new data, and the result of each rank is verified.  Each figure has the
+ * line transfer between the processors of rank 0 and of the farthest rank, before and after
+ * (line.h), or, if oversubscribed, between the first and the last processor that the ranks may use.
  *
  * Between shots only the page is used, so that the measurement does not disturb the measured
  * calls.  All ranks call the same functions with the same arguments, and get the same results.
@@ -35,6 +35,7 @@ struct shots {
     struct shots_page *page;
     int rank, ranks;
     bool oversubscribed;    /* more ranks than processors they may use */
+    bool naps;              /* ranks that are oversubscribed sleep between calls (idle.h) */
     int partner;            /* measures the line with rank 0 if oversubscribed; 0: there is none */
     void (*progress)(void); /* called from time to time in a long wait, because other ranks may need
                                progress of this rank's messages; or NULL */
