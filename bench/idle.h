@@ -49,8 +49,8 @@ static inline bool idle_yields_to_nobody(void)
     return (idle_cpu_ns() - cpu) * 4 < wall * 3 && (idle_switches() - switches) * 8 < yields;
 }
 
-/* Sleeps, until a moment if `flags` is TIMER_ABSTIME.  By default the kernel may add 50 us to a sleep.
- * The measured calls keep that: their own sleeps are a part of them. */
+/* Sleeps, until a moment if `flags` is TIMER_ABSTIME.  By default the kernel may add 50 us to a
+ * sleep.  The measured calls keep that: their own sleeps are a part of them. */
 static inline void idle_sleep(int flags, int64_t ns)
 {
     const struct timespec t = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };

@@ -280,7 +280,7 @@ def known(layout: Layout, mpi: str | None = None) -> tuple[list[Wisdom], list[st
     wanted = [one for one in found if is_of(one, mpi)]
     if not wanted:
         there = ", ".join(sorted({one.mpi for one in found})) or "none, nothing was learned yet"
-        raise CliError(f"--mpi {mpi}: nothing is known of it here (accepted: {there})", 2)
+        raise CliError(f"--mpi {mpi}: no results for this MPI here (accepted: {there})", 2)
     return wanted, refused
 
 

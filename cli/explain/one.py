@@ -21,7 +21,10 @@ KINDS = {
 
 
 class Group:
-    """Kinds of a collective's calls that are served alike.  pieces: what serves them, by sizes."""
+    """
+    Kinds of a collective's calls that are served alike.  pieces: the algorithm for each range of
+    sizes.
+    """
 
     def __init__(self, kind: str, pieces: list[dict[str, Any]]) -> None:
         self.kinds, self.pieces = [kind], pieces
@@ -98,7 +101,7 @@ def show_unused(asked: Asked, answer: dict[str, Any]) -> None:
         for line in asked.lines(answer, kind):
             text = asked.text(line)
             if learned.is_about(line, answer["bytes"]) and text != used.get("text"):
-                why = asked.known.unused or "it is no candidate of such calls here"
+                why = asked.known.unused or "not a candidate for such calls here"
                 print(f"  known    {text}; not used: {why}")
 
 

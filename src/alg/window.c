@@ -8,8 +8,8 @@
  *           call.  An algorithm that follows a different one first waits until all ranks have left
  *           the calls before.  Consecutive calls of the same algorithm do not wait: its own flow
  *           control orders them.
- * Cost      a call: some loads and stores in one own line, which has the count twice, so that its
- *           owner need not peek.  A change of algorithm: p - 1 lines, overlapped, and no rank
+ * Cost      a call: a few loads and stores in a line of its own, which has the count twice, so that
+ *           its owner need not peek.  A change of algorithm: p - 1 lines, overlapped, and no rank
  *           continues before the last rank has left the call before.
  *
  * Line                   written by  read by     value k means

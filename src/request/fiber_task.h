@@ -4,7 +4,7 @@
  * it waits for a flag or an answer, or its job is done.
  *
  * Stack     128 KB, of which only the used pages take memory, and an inaccessible page below.  A
- *           call of the library needs less than 48 KB (docs/architecture.md, "Stacks"); the rest is
+ *           call of the library needs less than 48 KB (docs/design/calls.md, "Stacks"); the rest is
  *           for the program's signal handlers.
  * Threads   Different threads may resume a fiber.  So code on a fiber must not keep the address
  *           of a thread-local variable across a suspension.

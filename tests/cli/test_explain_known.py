@@ -123,7 +123,7 @@ class Command(Folder):
             (
                 QUEUE.replace("queue budget=128K", "slots"),
                 "on",
-                "it is no candidate of such calls here",
+                "not a candidate for such calls here",
             ),
         ):
             self.write(text, path=path, machine=machine)
@@ -155,7 +155,7 @@ class Command(Folder):
         (others,) = names - {read}
         self.assertIn(f"; others have: {others} (--mpi)\n", text)
         for words, said in (
-            (("--mpi", "intel"), "--mpi intel: nothing is known of it here"),
+            (("--mpi", "intel"), "--mpi intel: no results for this MPI here"),
             (("--mpi", "ompi4", "--machine", "xeon-8358"), "not with --machine xeon-8358"),
             (("--mpi", "ompi4", "--nodes", "2"), "--mpi ompi4: not with --nodes"),
         ):

@@ -176,7 +176,7 @@ class Command(Folder):
         for name in ("ompi4", "openmpi-4.1.4", MPI):
             self.assertIn("bcast", self.wisdom("--mpi", name))
         self.assertIn(
-            f"--mpi mpich4: nothing is known of it here (accepted: {MPI})",
+            f"--mpi mpich4: no results for this MPI here (accepted: {MPI})",
             self.refused("--mpi", "mpich4"),
         )
 
@@ -346,7 +346,7 @@ class Command(Folder):
         for name in ("mpich5", "Open MPI 4.1", "open", ""):
             said = self.refused("forget", "--all", "--mpi", name)
             self.assertIn(
-                "nothing is known of it here (accepted: mpich-4.0.2, openmpi-4.1.4)", said
+                "no results for this MPI here (accepted: mpich-4.0.2, openmpi-4.1.4)", said
             )
         self.assertEqual("Forgotten: 1 file\n", self.wisdom("forget", "--all", "--mpi", "mpich4"))
         self.assertEqual([NAME], os.listdir(self.folder))

@@ -9,7 +9,7 @@ ROOMS = r"^(src|lab|include|cli|bench)/.*\.(c|h|cpp|def)$"
 ATOMIC = (
     r"^src/mem/|^src/base/process_atomics\.h$"
     r"|^src/base/valgrind\.h$"  # instructions without effect
-    r"|^bench/(line\.h|(shots|bare|instructions)\.c)$"
+    r"|^bench/((line|cold)\.h|(shots|bare|instructions)\.c)$"
     r"|^lab/bench/(pinned\.[ch]|fit\.c|machine_(lines|stores|scans|homes|calls)\.c)$"
 )
 

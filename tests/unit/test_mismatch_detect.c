@@ -15,7 +15,8 @@ enum { SLOT = 3, CALLS = 9 };
 
 static struct member_state mine, theirs;
 
-/* Makes the two writes of a call, in the order of team/call.c. The second write is optional. */
+/* Makes the two writes of a call, in the order of core/call/call.c.  The second write is
+ * optional. */
 static void begin(struct member_state *m, int slot, uint64_t bytes, bool counted)
 {
     uint64_t call = mem_count_observe(&m->calls[slot]) + 1;

@@ -24,7 +24,7 @@ struct piece {
     bool dropped;
 };
 
-/* Returns the first usable rule with the same conditions: the last decision; or NULL. */
+/* Returns the last decision that is usable and has the same conditions, or NULL. */
 static const struct rule *find(const struct rule *rule, int rules, const struct rule *like)
 {
     for (int i = 0; i < rules; i++)

@@ -10,7 +10,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(void *) context; /* hud_context *; NULL before and after its life */
-static bool over;               /* there will be no context (any more); under the lock */
+static bool over;               /* whether no context will be created any more; under the lock */
 static hud_context *(*start)(bool *never);
 static MPI_Group world = MPI_GROUP_NULL;
 static int local_ranks;
