@@ -266,7 +266,7 @@ def forget_files(mpi: str | None) -> int:
     if mpi is not None and not wanted:
         there = ", ".join(sorted({wisdom.Wisdom(path, {}, []).mpi for path in found}))
         there = there or "none, nothing was learned yet"
-        raise CliError(f"--mpi {mpi}: nothing is known of it here (accepted: {there})", 2)
+        raise CliError(f"--mpi {mpi}: no results for this MPI here (accepted: {there})", 2)
     for path in wanted:
         wisdom.remove(path)
     print(f"Forgotten: {count_text(len(wanted), 'file')}")
