@@ -23,6 +23,7 @@ MACHINES = {  # keys: ends of file names
     "": "4 cores of an EPYC",
     "-2-cores": "2 cores of a Xeon",
     "-2-cores-epyc": "2 cores of an EPYC",
+    "-2-cores-207": "2 cores of a Xeon (model 207)",
 }
 TEAMS = "later-teams.csv"
 VALIDATED = ("validate.csv", "validate-epyc.csv")
