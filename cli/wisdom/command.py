@@ -275,7 +275,7 @@ def forget_files(mpi: str | None) -> int:
 
 def forget(options: Options, layout: Layout) -> int:
     if options.all == bool(options.names):
-        raise CliError("wisdom forget needs collectives, or --all", 2)
+        raise CliError("wisdom forget: names nothing (accepted: collectives, or --all)", 2)
     if options.all:
         return forget_files(options.mpi)
     names = names_of(options, layout)
