@@ -19,15 +19,6 @@
 
 enum { IDLE_PROBE_NS = 30000000, IDLE_NAP_NS = 20000 };
 
-/* Returns the processor time of this process. */
-static inline int64_t idle_cpu_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Returns how often this process has left its processor. */
 static inline int64_t idle_switches(void)
 {
@@ -41,12 +32,12 @@ static inline int64_t idle_switches(void)
  * processor, but not by its yields. */
 static inline bool idle_yields_to_nobody(void)
 {
-    int64_t begin = clock_ns(), cpu = idle_cpu_ns(), switches = idle_switches(), yields = 0;
+    int64_t begin = clock_ns(), cpu = clock_cpu_ns(), switches = idle_switches(), yields = 0;
 
     for (; clock_ns() - begin < IDLE_PROBE_NS; yields++)
         sched_yield();
     int64_t wall = clock_ns() - begin;
-    return (idle_cpu_ns() - cpu) * 4 < wall * 3 && (idle_switches() - switches) * 8 < yields;
+    return (clock_cpu_ns() - cpu) * 4 < wall * 3 && (idle_switches() - switches) * 8 < yields;
 }
 
 /* Sleeps, until a moment if `flags` is TIMER_ABSTIME.  By default the kernel may add 50 us to a

@@ -22,12 +22,23 @@ struct line { /* shared; zero at first, then only increasing */
     _Alignas(128) _Atomic uint64_t ball;
 };
 
-static inline int64_t clock_ns(void)
+static inline int64_t clock_of(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static inline int64_t clock_ns(void)
+{
+    return clock_of(CLOCK_MONOTONIC);
+}
+
+/* Returns the processor time of this process. */
+static inline int64_t clock_cpu_ns(void)
+{
+    return clock_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Returns a side's processor for measuring: the first (side 0) or last (side 1) of its

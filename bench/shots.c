@@ -254,11 +254,11 @@ static double shoot(struct shots *s, const struct shots_plan *plan, const struct
     when = meet_at(s, clock_ns(), false) + pause_ns;
     bool late = wait_for(s, when + offset_of(plan, call, s->rank));
     if (plan->skew_ns != 0)
-        cpu = idle_cpu_ns();
+        cpu = clock_cpu_ns();
     int refused = make_calls(plan, coll, call);
     int64_t end = clock_ns();
     if (plan->skew_ns != 0)
-        cpu = idle_cpu_ns() - cpu;
+        cpu = clock_cpu_ns() - cpu;
     memcpy(value, (int64_t[VALUES]){ [END] = end, [LATE] = late, [REFUSED] = refused, [CPU] = cpu },
            VALUES * sizeof *value);
     value[WRONG] = coll->wrong ? coll->wrong(call) : 0;
