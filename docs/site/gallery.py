@@ -44,9 +44,9 @@ def captioned(root):
 
 def page(root):
     peers = (
-        "## Compared with other MPIs\n\nhuddle's speed divided by that of the fastest of six other"
+        "## Compared with other MPIs\n\nhuddle's speed divided by that of the fastest of five other"
         " MPIs ([data](lab/evidence/peers.csv)).\n\n"
-        "![Speed of huddle compared with the fastest of six other MPIs](docs/figures/peers.png)\n"
+        "![Speed of huddle compared with the fastest of five other MPIs](docs/figures/peers.png)\n"
     )
     parts = [HEAD + peers, "## Pages\n", *captioned(root), "## Evidence\n", *series(root)]
     return "\n".join(parts)
