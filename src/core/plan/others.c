@@ -212,6 +212,14 @@ static bool keeps_places(const struct plan *plan, const struct plan_slot *before
     return keeps;
 }
 
+/* Lays out a plan with a new slot.  before: its slots, of which `firsts` were laid out.  Returns
+ * whether the slot fits, and the first choices keep their places. */
+static bool lay_out(const struct plan_builder *k, const struct plan_slot *before, int firsts)
+{
+    return hud_plan_lay_out(k->config, k->plan) < 0 && keeps_places(k->plan, before, firsts) &&
+           hud_plan_builder_check(k->plan) < 0;
+}
+
 /* Adds a candidate to a cell.  Returns false if the plan has no room for its slot, or the cell for
  * another candidate. */
 static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t bytes,
@@ -229,8 +237,7 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     bool fits = true, moves = plan->slots > slots;
     if (moves) {
         memcpy(before, plan->slot, sizeof before);
-        fits = hud_plan_lay_out(k->config, plan) < 0 && keeps_places(plan, before, slots) &&
-               hud_plan_builder_check(plan) < 0;
+        fits = lay_out(k, before, slots);
     }
     if (fits && hud_candidate_takes(c, bytes, &plan->slot[plan->entry[entry].slot].place,
                                     plan->facts.ranks)) {
@@ -262,8 +269,7 @@ static void add_comparison(struct plan_builder *k)
     plan->slot[slots] = (struct plan_slot){ .row = like->row, .compares = true };
     memcpy(plan->slot[slots].param, like->param, sizeof like->param);
     plan->slots++;
-    if (hud_plan_lay_out(k->config, plan) < 0 && keeps_places(plan, before, slots) &&
-        hud_plan_builder_check(plan) < 0) {
+    if (lay_out(k, before, slots)) {
         plan->compare = plan->entries++;
         plan->entry[plan->compare] = *like;
         plan->entry[plan->compare].slot = (int16_t)slots;
