@@ -9,8 +9,9 @@ import subprocess
 import time
 from typing import Any
 
+from . import stop
+
 MARK = "MPI_BENCH_JOB"  # a variable of every process of a job, to find left-over processes
-STOPS = (signal.SIGINT, signal.SIGTERM)
 AS_ROOT = {
     name: "1"
     for base in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
@@ -102,10 +103,8 @@ def run(
     Ctrl-C ends the job first.
     """
     mark = os.urandom(8).hex()
-    # A signal that interrupts Popen would leave a process that nobody knows.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:
-        job = subprocess.Popen(
+        job, listen_again = stop.start(
             command,
             cwd=cwd,
             env={**os.environ, **AS_ROOT, **(env or {}), MARK: mark},
@@ -115,14 +114,11 @@ def run(
             text=True,
             errors="replace",
             start_new_session=True,
-            # (takes no lock, which another thread could hold)
-            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before),  # noqa: PLW1509
         )
     except OSError as error:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         raise JobFailed(f"{command[0]}: {error.strerror}") from error
     try:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        listen_again()
         output, errors = job.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired as late:
         end(job, mark)

@@ -7,6 +7,7 @@ import subprocess
 import time
 from typing import Any
 
+from . import stop
 from .layout import Layout
 
 END_S = 20
@@ -70,13 +71,14 @@ def run(
     """
     begin = time.monotonic()
     with Witness() as witness:
-        job = subprocess.Popen(
+        job, listen_again = stop.start(
             command_line(layout, folder, command, off),
             stdin=subprocess.DEVNULL if output else None,
             stdout=output,
             stderr=output,
         )
         try:
+            listen_again()
             text, errors = job.communicate()
         except KeyboardInterrupt:
             end(job, witness.has_ended())

@@ -7,7 +7,11 @@ removed on the way out.
 from __future__ import annotations
 
 import signal
+import subprocess
+from collections.abc import Callable
 from typing import Any
+
+NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(KeyboardInterrupt):
@@ -38,3 +42,22 @@ def status_of(interrupt: Any) -> int:
 def name_of(interrupt: Any) -> str:
     number = signal_of(interrupt)
     return "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
+
+
+def start(command: list[str], **options: Any) -> tuple[subprocess.Popen[Any], Callable[[], Any]]:
+    """
+    Starts a process, and holds the signals back from then on: one that interrupts Popen would leave
+    a process that nobody knows.  Returns the process, and a function that lets the signals through.
+    Call it inside the `try` that ends the process.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)
+
+    def listen_again() -> None:  # takes no lock, which another thread could hold
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    try:
+        job = subprocess.Popen(command, preexec_fn=listen_again, **options)  # noqa: PLW1509
+    except BaseException:
+        listen_again()
+        raise
+    return job, listen_again
