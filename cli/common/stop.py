@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -44,19 +45,28 @@ def name_of(interrupt: Any) -> str:
     return "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
 
 
-def start(command: list[str], **options: Any) -> tuple[subprocess.Popen[Any], Callable[[], Any]]:
+def start(command: list[str], **options: Any) -> tuple[subprocess.Popen[Any], Callable[[], None]]:
     """
-    Starts a process, and holds the signals back from then on: one that interrupts Popen would leave
-    a process that nobody knows.  Returns the process, and a function that lets the signals through.
+    Starts a process, and holds signals back from then on: one that interrupts Popen would leave a
+    process that nobody knows.  Returns the process, and a function that lets the signals through.
     Call it inside the `try` that ends the process.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)
+    held: list[int] = []
+    before: dict[int, Any] = {}
 
-    def listen_again() -> None:  # takes no lock, which another thread could hold
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    def listen_again() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if held:
+            signal.raise_signal(held[0])
 
+    # Python calls handlers in the main thread, whichever thread the system interrupts.
+    if threading.current_thread() is threading.main_thread():
+        for number in NUMBERS:
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):  # else inherited
+                before[number] = signal.signal(number, lambda number, _frame: held.append(number))
     try:
-        job = subprocess.Popen(command, preexec_fn=listen_again, **options)  # noqa: PLW1509
+        job = subprocess.Popen(command, **options)
     except BaseException:
         listen_again()
         raise

@@ -32,11 +32,21 @@ class Start(unittest.TestCase):
         job.send_signal(signal.SIGINT)
         self.assertEqual(-signal.SIGINT, job.wait(timeout=30))
 
-    def test_a_command_that_does_not_exist_leaves_the_signals_as_they_were(self):
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    def test_a_command_that_does_not_exist_leaves_the_handlers_as_they_were(self):
+        before = [signal.getsignal(number) for number in stop.NUMBERS]
         with self.assertRaises(FileNotFoundError):
             stop.start(["/no/such/command"])
-        self.assertEqual(before, signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+        self.assertEqual(before, [signal.getsignal(number) for number in stop.NUMBERS])
+
+    def test_an_ignored_signal_stays_ignored(self):
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            job, listen_again = stop.start(["sh", "-c", "kill -HUP $$ $PPID"])
+            listen_again()
+            self.assertEqual(0, job.wait(timeout=30))
+            self.assertEqual(signal.SIG_IGN, signal.getsignal(signal.SIGHUP))
+        finally:
+            signal.signal(signal.SIGHUP, before)
 
 
 if __name__ == "__main__":
