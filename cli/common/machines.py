@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Descriptions of real machines: lab/machines/NAME.toml, and lab/machines/recorded/NAME.toml of those
-where calls were measured, too.  Each has `name`, `source` and `topology` (as hwloc describes one),
-and what else is known of it.
+Descriptions of machines: files NAME.toml, and those of the laboratory by name where it is installed
+(`recorded` has those where calls were measured).  Each has `name`, `topology` (as hwloc describes
+one), and numbers, of which choices depend on the speeds of copies.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def path_of(layout: Layout, name: str) -> str | None:
     if name not in known:
         missing = "no such file" if name.endswith(".toml") else "not known"
         raise CliError(
-            f"--machine {validators.shown(name)}: {missing} (accepted: {THIS}, {', '.join(known)},"
-            " or a file NAME.toml)",
+            f"--machine {validators.shown(name)}: {missing} (accepted:"
+            f" {', '.join((THIS, *known))}, or a file NAME.toml)",
             2,
         )
     return known[name]
@@ -160,33 +160,27 @@ def load(layout: Layout, name: str) -> dict[str, Any] | None:
     return None if path is None else read(path)
 
 
-def described(
-    layout: Layout, machine: dict[str, Any], said_as: dict[str, str] | None = None
-) -> list[str]:
-    """
-    Returns the library's arguments for a described machine: its topology, and the facts that affect
-    choices.  Rejects descriptions that a simulation would reject.
-    """
-    question = {"ask": "description", "machine": machine}
-    known = layout.question("model", question, said_as)["known"]
-    return [machine["topology"], ",".join(name for name, is_so in known.items() if is_so)]
+def speed(machine: dict[str, Any], name: str, *keys: str) -> str:
+    """Returns a positive number of the table `copy`, as text."""
+    value: Any = machine
+    for key in ("copy", *keys):
+        value = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(value, (int, float)) or value <= 0:
+        raise CliError(
+            f"--machine {name}: {'.'.join(('copy', *keys))}:"
+            f" {'missing' if value is None else value} (accepted: a number above 0)",
+            2,
+        )
+    return repr(value)
 
 
-def asked(layout: Layout, name: str, machine: dict[str, Any] | None) -> list[str]:
+def words(machine: dict[str, Any], name: str) -> list[str]:
     """
-    Returns the library's arguments for --machine NAME. This machine needs none beyond its topology,
-    since the library knows its tuning file, processors and kernel.  `machine` may be None.
+    Returns the library's arguments for a described machine: its topology, and the speeds of copies
+    that affect choices.  name: the machine as the user names it.
     """
-    if machine is None or name == THIS:
-        return [machine["topology"]] if machine else []
-    return described(layout, machine, {"machine": f"--machine {name}"})
-
-
-def doubt_text(doubt: str | None) -> str:
-    """
-    Returns the text after a machine's name.  `doubt` is the description's own warning, or None.
-    """
-    return f", by a description that is not reliable: {doubt}" if doubt else ""
+    keys = (("kernel_call_ns",), ("kernel_gbps",), ("cached_gbps", "own"))
+    return [machine["topology"], ",".join(speed(machine, name, *key) for key in keys)]
 
 
 def show(layout: Layout) -> None:

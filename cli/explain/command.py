@@ -127,11 +127,11 @@ class Asked:
             )
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
-        self.machine_words = machines.asked(layout, options.machine, machine)
+        self.machine_words = machines.words(machine, options.machine) if machine else []
         if options.mpi is not None and not is_here:
             raise CliError(f"--mpi {options.mpi}: not with --machine {options.machine}", 2)
         self.ranks = 1
-        first = self.answer(0)
+        first = self.first(options.machine)
         refuse(first["error"])
         self.processors = first["facts"]["processors"]
         self.ranks = self.processors if options.ranks is None else options.ranks[0]
@@ -142,6 +142,20 @@ class Asked:
         return self.layout.ask(
             "explain", self.collective, str(size), str(self.ranks), self.map, *self.machine_words
         )
+
+    def first(self, machine: str) -> dict[str, Any]:
+        """Returns the first answer.  The only word of it that is not checked yet is a topology."""
+        try:
+            return self.answer(0)
+        except CliError as error:
+            if not self.machine_words:
+                raise
+            topology = validators.shown(self.machine_words[0])
+            raise CliError(
+                f"--machine {machine}: topology: {topology} is not understood (accepted: such as"
+                " 'pack:2 core:8 pu:1', or the path of hwloc's XML)",
+                2,
+            ) from error
 
     @functools.cached_property
     def algorithms(self) -> served.Algorithms:

@@ -147,7 +147,7 @@ def choice(
 ) -> dict[str, Any]:
     """
     Returns huddle's choice {"algorithm", "parameters", "slot_bytes"}, or None if the call falls
-    back to the MPI. `machine_words` are from machines.asked().
+    back to the MPI. `machine_words` are from machines.words() or described.words().
     """
     answer = layout.ask(
         "explain", collective, str(size), str(ranks), mapping, *machine_words, **environment
@@ -170,7 +170,7 @@ def chosen_measured_ns(
     Measures huddle's choice on a paper's machine, without the kernel's copies.  Ranks enter at
     random within skew_ns; entry_ns is subtracted.
     """
-    words = machines.described(layout, machine)
+    words = machines.words(machine, machine["name"])
     serves = choice(layout, words, collective, size, ranks, **SHARED_MEMORY)
     return serves and measured_ns(
         layout,

@@ -3,8 +3,6 @@
  * descriptions. */
 #include "lab/sim/machine_rules.h"
 
-#include "cost/kernel.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,14 +107,6 @@ void hud_machine_assume(struct sim_machine *m)
     if (m->lines.share ==
         UNSAID_LEVEL) /* a core whose shared cache has the line need not fetch it */
         m->lines.share = m->caches.shared_level;
-}
-
-bool hud_machine_is_quick(const struct sim_machine *m)
-{
-    const struct machine_copy *copy = &m->copy;
-
-    return cost_kernel_is_quick(copy->kernel_call_ns + COST_KERNEL_BYTES / copy->kernel_gbps,
-                                COST_KERNEL_BYTES / copy->cached_gbps[MACHINE_OWN]);
 }
 
 bool hud_machine_check(const struct sim_machine *m, char *error, size_t error_bytes)

@@ -32,8 +32,6 @@ const char *hud_machine_accepted(enum machine_range range, char *text, size_t by
 void hud_machine_blank(struct sim_machine *m);
 /* Sets the numbers without a value in the description to defaults for any machine. */
 void hud_machine_assume(struct sim_machine *m);
-/* Reports whether the kernel would copy quickly on this machine, by the rule of cost/kernel.h. */
-bool hud_machine_is_quick(const struct sim_machine *m);
 /* Checks relations between numbers.  Returns false, with a line in *error, if a relation is
  * violated. */
 bool hud_machine_check(const struct sim_machine *m, char *error, size_t error_bytes);

@@ -177,27 +177,6 @@ static void missing_numbers_get_defaults(void **state)
     json_decref(json);
 }
 
-/* Checks when the kernel counts as quick. A core copies 64 KB at 10 GB/s in 6.55 us, and the kernel
- * may take six times as long, 39.3 us. */
-static void kernel_is_quick_up_to_six_times_a_cached_copy(void **state)
-{
-    static const struct {
-        double gbps, call_ns;
-        bool quick;
-    } cases[] = { { 10, 500, true },    { 1.7, 500, true },  { 1.6, 500, false },
-                  { 1.7, 1000, false }, { 10, 32700, true }, { 10, 32800, false } };
-    struct sim_machine *m = read_small();
-
-    (void)state;
-    m->copy.cached_gbps[MACHINE_OWN] = 10;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        m->copy.kernel_gbps = cases[i].gbps;
-        m->copy.kernel_call_ns = cases[i].call_ns;
-        assert_int_equal(hud_machine_is_quick(m), cases[i].quick);
-    }
-    hud_machine_free(m);
-}
-
 /* The text that replaces `old` in the small machine, and the expected error. */
 static const struct {
     const char *old, *new, *error;
@@ -327,7 +306,6 @@ int main(void)
         cmocka_unit_test(cores_have_the_expected_places_and_classes),
         cmocka_unit_test(numbers_are_read_into_their_fields),
         cmocka_unit_test(missing_numbers_get_defaults),
-        cmocka_unit_test(kernel_is_quick_up_to_six_times_a_cached_copy),
         cmocka_unit_test(invalid_descriptions_are_rejected),
         cmocka_unit_test(single_socket_has_no_remote_numbers),
     };

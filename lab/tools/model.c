@@ -15,8 +15,7 @@
  *   "bytes", "segment"}, ...]}
  *       {"points": [{"ns", "min_ns", "steps", "best_degree", "best_segment"}, ...]}
  *   {"ask": "description", "machine": as in lab/machines/NAME.toml}
- *       {"machine", "cores", "known": {"direct", "quick"}}, known as in struct
- *       hud_described; nothing if a simulation would refuse the machine
+ *       {"machine", "cores"}; nothing if a simulation would refuse the machine
  *   {"ask": "machine", "machine": as in lab/machines/NAME.toml, "collective", "ranks", "map",
  *   "trees": [{"tree", "degree"}, ...], "bytes": [...]}
  *       {"trees": [model of "queue", ...], "messages": model of "trees", "node": numbers behind the

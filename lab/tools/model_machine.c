@@ -145,14 +145,11 @@ static struct sim_machine *read_machine(const json_t *request)
     return m;
 }
 
-/* Answers a request for a description.  The fact "direct" is always true, because every described
- * machine has copies by the kernel, and so its processes can access each other's memory. */
+/* Answers a request for a description. */
 json_t *model_description(const json_t *request)
 {
     struct sim_machine *m = read_machine(request);
-    json_t *said = m ? json_pack("{s:s, s:i, s:{s:b, s:b}}", "machine", m->name, "cores", m->cores,
-                                 "known", "direct", true, "quick", hud_machine_is_quick(m))
-                     : NULL;
+    json_t *said = m ? json_pack("{s:s, s:i}", "machine", m->name, "cores", m->cores) : NULL;
 
     hud_machine_free(m);
     return said;

@@ -6,10 +6,12 @@
  *   query info TOPIC                            hud_info_json(TOPIC)
  *   query wisdom MPI                            hud_wisdom_json(MPI)
  *   query lines NAME                            hud_lines_json(NAME) of standard input
- *   query explain COLL BYTES RANKS MAP [TOPOLOGY [KNOWN]]   hud_explain_json of the question
- *   query choices COLL RANKS MAX MAP [TOPOLOGY [KNOWN]]     hud_choices_json, to MAX ranks
- *                                               KNOWN: facts about another machine, a list of
- *                                               "direct", "quick"; "": none of these
+ *   query explain COLL BYTES RANKS MAP [TOPOLOGY [COPIES]]   hud_explain_json of the question
+ *   query choices COLL RANKS MAX MAP [TOPOLOGY [COPIES]]     hud_choices_json, to MAX ranks
+ *                                               COPIES: of another machine, CALL_NS,KERNEL_GBPS,
+ *                                               OWN_GBPS: how long the kernel takes for a copy of
+ *                                               no bytes, how fast it copies, how fast a core does
+ *                                               in its own caches
  *   query team --ranks N [--bind core|none]     N forked processes form a team through the public
  *                                               header, run barriers and broadcasts whose bytes are
  *                                               verified, and print hud_team_json of each of them
@@ -18,6 +20,7 @@
  * It never runs longer than LIMIT_S.
  */
 #include "tools/query/query.h"
+#include "cost/kernel.h"
 #include "fork_team/fork_team.h"
 #include "tools/query/answers.h"
 
@@ -175,38 +178,33 @@ static int query_lines(char **words)
     return 0;
 }
 
-/* Reads some of "direct,quick".  Returns false if the text is not understood. */
-static bool read_known(const char *text, struct hud_described *known)
+/* Reads "CALL_NS,KERNEL_GBPS,OWN_GBPS" of a machine, on which the kernel copies between processes.
+ * Returns false if the text is not understood. */
+static bool read_copies(const char *text, struct hud_described *known)
 {
-    const struct {
-        const char *name;
-        int *is_so;
-    } words[] = { { "direct", &known->direct }, { "quick", &known->quick } };
-    bool good = true;
+    double call_ns, kernel_gbps, own_gbps;
+    int end = 0;
 
-    for (size_t n; good && *text; text += n + (text[n] == ',')) {
-        n = strcspn(text, ",");
-        good = false;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (strlen(words[i].name) == n && strncmp(words[i].name, text, n) == 0) {
-                *words[i].is_so = 1;
-                good = true;
-            }
-    }
-    return good;
+    if (sscanf(text, "%lf,%lf,%lf%n", &call_ns, &kernel_gbps, &own_gbps, &end) != 3 ||
+        text[end] != '\0' || !(kernel_gbps > 0) || !(own_gbps > 0))
+        return false;
+    known->direct = 1;
+    known->quick = cost_kernel_is_quick(call_ns + COST_KERNEL_BYTES / kernel_gbps,
+                                        COST_KERNEL_BYTES / own_gbps);
+    return true;
 }
 
-/* Reads the machine of a question.  words has a topology and the known facts, or NULL in their
- * place. */
+/* Reads the machine of a question.  words has a topology and the speeds of copies, or NULL in
+ * their place. */
 static bool read_machine(char **words, struct hud_question *q, struct hud_described *known)
 {
     q->topology = words[0];
     q->described = words[0] && words[1] ? known : NULL;
-    return !q->described || read_known(words[1], known);
+    return !q->described || read_copies(words[1], known);
 }
 
-/* Explains a choice.  words: collective, bytes, ranks, map, and optionally a topology and known
- * facts. */
+/* Explains a choice.  words: collective, bytes, ranks, map, and optionally a topology and speeds
+ * of copies. */
 static int query_explain(char **words)
 {
     struct hud_described known = { 0 };
@@ -221,7 +219,7 @@ static int query_explain(char **words)
 }
 
 /* Lists the choices.  words: collective, ranks, maximum ranks, map, and optionally a topology and
- * known facts. */
+ * speeds of copies. */
 static int query_choices(char **words)
 {
     struct hud_described known = { 0 };
@@ -264,8 +262,8 @@ int main(int argc, char **argv)
         return query_team(ranks, bind);
     fprintf(stderr,
             "huddle: query: usage: query version | info TOPIC | wisdom MPI | lines NAME | "
-            "explain COLL BYTES RANKS MAP [TOPOLOGY [KNOWN]] | "
-            "choices COLL RANKS MAX MAP [TOPOLOGY [KNOWN]] | "
+            "explain COLL BYTES RANKS MAP [TOPOLOGY [COPIES]] | "
+            "choices COLL RANKS MAX MAP [TOPOLOGY [COPIES]] | "
             "team --ranks 1..%d [--bind core|none]\n",
             FORK_TEAM_MAX);
     return 2;

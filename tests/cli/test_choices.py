@@ -11,16 +11,12 @@ import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import IN_BUILD, some
+from described import CALL_NS, OWN_GBPS, TOPOLOGIES, kernel_gbps
+from harness import some
 from paths import BUILD, SOURCE
-
-from cli.common import machines
-from cli.common.layout import Layout
 
 FILE = os.path.join(SOURCE, "tests", "cli", "choices.txt")
 RANKS = (2, 3, 4, 8, 9, 15, 16, 17, 32, 33, 64, 65, 128, 129, 256)
-
-
 QUERY = os.path.join(BUILD, "libexec", "huddle", "query")
 
 
@@ -31,17 +27,11 @@ def collectives():
     return [row["name"] for row in json.loads(told.stdout)]
 
 
-def described():
-    """Returns name -> the description passed to `query`."""
-    layout = Layout(BUILD, **IN_BUILD)
-    layout.machines = os.path.join(SOURCE, "lab", "machines")
-    return {
-        name: machines.described(layout, machines.load(layout, name))
-        for name in machines.names_in(layout.machines)  # recorded machines add nothing here
-    }
-
-
-MACHINES = described()
+# name -> the description passed to `query`
+MACHINES = {
+    name: (topology, f"{CALL_NS},{kernel_gbps(name)},{OWN_GBPS}")
+    for name, topology in TOPOLOGIES.items()
+}
 PLACES = (("core", "auto"), ("numa", "auto"), ("core", "off"))
 QUESTIONS = [
     (m, c, n, *place) for m in MACHINES for c in collectives() for n in RANKS for place in PLACES

@@ -6,6 +6,7 @@ import os
 import re
 import unittest
 
+import described
 from wisdom_files import LINE, MACHINE, MPI, OWN, QUEUE, SUMS, Folder, file_of, line
 
 from cli.explain import learned, served
@@ -121,7 +122,7 @@ class Command(Folder):
         for text, setting, why in (
             (known, "off", "HUDDLE_WISDOM=off"),
             (
-                QUEUE.replace("queue budget=128K", "slots"),
+                QUEUE.replace("queue budget=128K", "inline"),
                 "on",
                 "not a candidate for such calls here",
             ),
@@ -154,9 +155,12 @@ class Command(Folder):
         read = next(name for name in names if f"  wisdom   {name}; others have: " in text)
         (others,) = names - {read}
         self.assertIn(f"; others have: {others} (--mpi)\n", text)
+        there = os.path.join(self.home, "there.toml")
+        with open(there, "w", encoding="utf-8") as file:
+            file.write(described.text("pu:2", 5))
         for words, said in (
             (("--mpi", "intel"), "--mpi intel: no results for this MPI here"),
-            (("--mpi", "ompi4", "--machine", "xeon-8358"), "not with --machine xeon-8358"),
+            (("--mpi", "ompi4", "--machine", there), f"not with --machine {there}"),
             (("--mpi", "ompi4", "--nodes", "2"), "--mpi ompi4: not with --nodes"),
         ):
             answer = self.run_it("explain", "bcast", "--bytes", "8", *words, HUDDLE_WISDOM="on")

@@ -14,7 +14,7 @@ import tree
 SHARED = "common"
 # command -> commands whose results it shows
 SEES = {"model": {"simulate"}, "tune": {"bench", "wisdom"}, "validate": {"simulate"}}
-LAB, LAB_SHARED = "lab/cli/", {"simulated", "repetitions"}
+LAB, LAB_SHARED = "lab/cli/", {"described", "repetitions", "simulated"}
 MAY_SEE_CLI = (
     "cli/",
     "tests/",

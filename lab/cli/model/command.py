@@ -16,6 +16,7 @@ from cli.common.options import MAPS, bytes_within, sizes_of, whole, within
 from cli.common.text import bytes_text, heading, table
 from cli.common.types import Options
 
+from .. import described
 from ..simulate.options import MACHINE
 from ..simulate.simulation import load_machine
 from . import compared, fit, nodes, picture
@@ -225,7 +226,7 @@ def show_broadcast(p: Prediction) -> None:
 def show(p: Prediction) -> None:
     print(
         f"{p.options.collective}, {p.ranks} ranks {MAPS[p.options.map]}, on"
-        f" {p.name}{machines.doubt_text(p.doubt)}: by time"
+        f" {p.name}{described.doubt_text(p.doubt)}: by time"
         f" models{'' if p.compared else ', nothing is measured or simulated'}"
     )
     show_machine(p)

@@ -215,7 +215,7 @@ class Bench:
 
     def choice(self, collective: str, size: int, ranks: int) -> dict[str, Any] | None:
         """Returns the form that huddle chooses, or None if the call falls back to the MPI."""
-        words = machines.described(self.layout, self.base)
+        words = machines.words(self.base, self.base["name"])
         alike = simulated.SHARED_MEMORY
         serves = simulated.choice(self.layout, words, collective, size, ranks, **alike)
         return serves and {

@@ -10,7 +10,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from cli.common import machines, network
+from cli.common import network
 from cli.common.collectives import find
 from cli.common.layout import CliError, Layout
 from cli.common.options import sizes_of
@@ -18,7 +18,7 @@ from cli.common.progress import Progress
 from cli.common.text import bytes_text, heading, parameters_text, table
 from cli.common.types import Options
 
-from .. import simulated
+from .. import described, simulated
 from .options import OPTIONS, PAIR_SIZES, SIZES, parameters
 from .tables import time_text
 
@@ -58,7 +58,7 @@ def network_of(options: Options, layout: Layout, machine: dict[str, Any]) -> tup
     return network.Network(said["latency_ns"], beta_ns, message_ns, message_ns), "described"
 
 
-def described(machine: dict[str, Any], numbers: Network) -> dict[str, Any]:
+def with_network(machine: dict[str, Any], numbers: Network) -> dict[str, Any]:
     """Returns the machine with the network."""
     about = {"latency_ns": numbers.alpha_ns, "message_ns": numbers.overhead_ns}
     if numbers.beta_ns:
@@ -76,9 +76,9 @@ class Simulation:
         self.options, self.layout = options, layout
         self.about = find(layout, options.collective, "simulate")
         self.network, self.where = network_of(options, layout, machine)
-        self.machine = described(machine, self.network)
+        self.machine = with_network(machine, self.network)
         cores = self.question({"machine": self.machine})["machine"]["cores"]
-        self.machine_words = machines.asked(layout, options.machine, self.machine)
+        self.machine_words = described.words(options.machine, self.machine)
         self.ranks = options.ranks or options.nodes * cores
         sizes = options.bytes or sizes_of(PAIR_SIZES if self.about.blocks else SIZES)
         self.sizes = sizes if self.about.moves else [0]
@@ -161,7 +161,7 @@ def main(options: Options, layout: Layout, machine: dict[str, Any]) -> int:
         about = {"nodes": options.nodes, "network": simulation.network._asdict()}
         print(json.dumps({"simulated": True, **about, "calls": calls}, indent=1))
         return 0
-    doubt = machines.doubt_text(machine.get("doubt"))
+    doubt = described.doubt_text(machine.get("doubt"))
     heading(
         f"Simulated {simulation.about.name}, {simulation.ranks} ranks on {options.nodes} x"
         f" {machine['name']}{doubt}"

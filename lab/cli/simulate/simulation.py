@@ -18,7 +18,7 @@ from cli.common.options import MAPS, sizes_of
 from cli.common.progress import Progress
 from cli.common.types import Options
 
-from .. import repetitions, simulated
+from .. import described, repetitions, simulated
 from .alternate import Alternate, apart
 from .options import OPTIONS, PAIR_SIZES, PARAMETERS, SIZES, check_meaning, parameters
 
@@ -79,7 +79,7 @@ class Simulation:
         )
         self.machine = load_machine(layout, options.machine)
         self.machine_facts = self.run_program({"machine": self.machine})["machine"]
-        self.machine_words = machines.asked(layout, options.machine, self.machine)
+        self.machine_words = described.words(options.machine, self.machine)
         self.start_ns: float = 0  # subtracted from simulated times
         self.small_calls: int | None = None  # None: that of common/repetitions.py
         self.ranks = options.ranks if options.ranks is not None else self.machine_facts["cores"]
@@ -262,6 +262,6 @@ class Simulation:
     def words(self) -> str:
         return (
             f"{self.ranks} ranks {MAPS[self.options.map]}, on"
-            f" {self.machine['name']}{machines.doubt_text(self.machine.get('doubt'))}"
+            f" {self.machine['name']}{described.doubt_text(self.machine.get('doubt'))}"
             f"{f', each after one of {self.alternate.said}' if self.alternate else ''}"
         )

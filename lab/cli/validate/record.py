@@ -19,6 +19,8 @@ from cli.common.layout import CliError, Layout
 from cli.common.machines import names_in, recorded_folder
 from cli.common.transfers import as_described, described_hops, moved_text
 
+from .. import described
+
 COLUMNS = ("collective", "ranks", "algorithm", "bytes", "us")
 MAX_BYTES = 16 << 20  # largest size of a file
 
@@ -96,12 +98,10 @@ def moved(layout: Layout, figures: list[Figure], path: str) -> list[Figure]:
     if not any(figure.line_ns for figure in figures):
         return []
     machine = machines.read(path)
-    machines.described(layout, machine, {"machine": f"--machine {path}"})  # a wrong one is refused
-    described = described_hops(machine)
+    described.check(layout, machine, f"--machine {path}")
+    hops = described_hops(machine)
     return [
-        figure
-        for figure in figures
-        if figure.line_ns and not as_described(figure.line_ns, described)
+        figure for figure in figures if figure.line_ns and not as_described(figure.line_ns, hops)
     ]
 
 

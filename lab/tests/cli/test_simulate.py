@@ -324,7 +324,7 @@ class Asked(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "x.toml")
 
-            commands = collections.deque((("lab", "simulate"), ("explain",), ("lab", "model")))
+            commands = collections.deque((("lab", "simulate"), ("lab", "model")))
 
             def changed(key, value):
                 return re.sub(
