@@ -14,6 +14,7 @@ from .common.layout import CliError
 # Help of each command.  Its module, in lab/cli, has its name, and COMMAND.
 COMMANDS = {
     "simulate": "simulate how long collectives take on a described machine",
+    "machine": "measure and describe this machine, for simulate",
     "validate": "compare simulated times with measured ones",
     "model": (
         "print what time models predict for a collective on a described "

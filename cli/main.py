@@ -27,7 +27,7 @@ COMMANDS = {
     "explain": ("print which algorithm serves a call, and why, on this or a described machine"),
     "tune": "measure this machine until huddle has learned what serves calls here",
     "wisdom": "print what huddle has learned on this machine; export, import, merge or forget it",
-    "lab": "the laboratory: simulate, validate, model, reproduce",
+    "lab": "the laboratory: simulate, machine, validate, model, reproduce",
     "settings": ("print every setting: its value, the origin of the value, and what it does"),
 }
 

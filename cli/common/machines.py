@@ -48,14 +48,6 @@ def names(layout: Layout) -> list[str]:
     return list(files(layout))
 
 
-def measured_file() -> str:
-    """Returns the path of this machine's description, the default file of huddle tune --machine."""
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    return os.path.join(
-        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "machine.toml"
-    )
-
-
 def path_of(layout: Layout, name: str) -> str | None:
     """Returns the file of a description, or None for this machine."""
     if name == THIS:

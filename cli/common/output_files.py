@@ -74,6 +74,40 @@ def make_folder(path: str) -> None:
         raise CliError(f"{path} cannot be created: {error.strerror}") from error
 
 
+def unwritable(path: str, why: str, other: str) -> CliError:
+    """Returns the error of a file that cannot be written.  other: how to name another place."""
+    return CliError(f"{path} cannot be written: {why} (another place: {other})")
+
+
+def make_usual_folder(path: str, other: str) -> None:
+    """Creates the folder of a file's usual place."""
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, f"{error.filename}: {error.strerror}", other) from error
+
+
+def mark_of(command: str) -> str:
+    """Returns the begin of the first line of files that a command writes."""
+    return f"# Written by '{command}"
+
+
+def check_own(path: str, command: str, force: bool, other: str) -> None:
+    """
+    Raises CliError if a file cannot be written, or exists, but is not one that the command wrote.
+    """
+    why = why_not(path, replaced=True)
+    if why:
+        raise unwritable(path, why, other)
+    if not force and os.path.exists(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if not file.readline().startswith(mark_of(command)):
+                raise CliError(
+                    f"{path} was not written by '{command}'; it is not overwritten (accepted:"
+                    f" --force; another place: {other})"
+                )
+
+
 def usual_mode() -> int:
     mask = os.umask(0)
     os.umask(mask)

@@ -31,16 +31,12 @@ from ..common.options import real, sizes_of
 from ..common.progress import Progress
 from ..common.text import count_text
 from ..common.types import Options
-from . import describe, grid, network, report, tuning_file
+from . import grid, network, report, tuning_file
 from .driver import Driver
 
 MINUTES = 2  # time for each number of ranks, with each MPI
-# Options that measure something else than choices -> what goes with them, as a message has it.
-ALONE = {
-    "--machine": ("--machine FILE", "--force"),
-    "--network": ("--network COMMAND", "--output FILE", "--site", "--force"),
-}
-
+# What --network, which measures no choices, goes with, as a message has it.
+WITH_NETWORK = ("--network COMMAND", "--output FILE", "--site", "--force")
 
 PARAMETERS = (
     Argument(
@@ -59,24 +55,7 @@ PARAMETERS = (
         is_flag=True,
         help="write the tuning file in the site's configuration directory, for all users",
     ),
-    Option(
-        "--force",
-        is_flag=True,
-        help=(
-            "overwrite a file that tune did not write; with --machine also "
-            "write figures that contradict each other, and mark them"
-        ),
-    ),
-    Option(
-        "--machine",
-        is_flag=False,
-        flag_value=describe.THERE,
-        metavar="FILE.toml",
-        help=(
-            "measure and describe this machine instead, for huddle lab simulate"
-            " (default: the file that huddle lab simulate reads)"
-        ),
-    ),
+    Option("--force", is_flag=True, help="overwrite a file that tune did not write"),
     Option(
         "--network",
         metavar="COMMAND",
@@ -120,25 +99,17 @@ PARAMETERS = (
         ),
     ),
 )
-EPILOG = (
-    "--machine takes some seconds on a quiet machine, and up to half a minute on a busy one."
-    f" {output_files.HELP}"
-)
 
 
-def check_alone(options: Options) -> None:
-    """Refuses what --machine and --network have no use for, whatever options there are."""
-    given = [
-        name_of(option)
-        for option in PARAMETERS
-        if getattr(options, option.name or "", None) not in (None, False, [])
-    ]
-    for mode, accepted in ALONE.items():
-        for name in given if mode in given else ():
-            if name not in {words.split()[0] for words in accepted}:
-                raise CliError(
-                    f"tune: {name}: not with {mode} (accepted: {', '.join(accepted)})", 2
-                )
+def check_network(options: Options) -> None:
+    """Refuses what --network has no use for, whatever options there are."""
+    accepted = {words.split()[0] for words in WITH_NETWORK}
+    for option in PARAMETERS:
+        name, value = name_of(option), getattr(options, option.name or "", None)
+        if value not in (None, False, []) and name not in accepted:
+            raise CliError(
+                f"tune: {name}: not with --network (accepted: {', '.join(WITH_NETWORK)})", 2
+            )
 
 
 def hosts(options: Options, layout: Layout) -> list[peers.Mpi]:
@@ -268,12 +239,10 @@ class Tuning:
 
 
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
-    check_alone(options)
-    if options.machine is not None:
-        return describe.main(options, layout)
     if options.site and options.output:
         raise CliError("tune: --site: not with --output (accepted: one of the two places)", 2)
     if options.network is not None:
+        check_network(options)
         return network.main(options, layout)
     tuning = Tuning(options, layout)
     tuning.announce()
@@ -294,4 +263,4 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
     return 0 if all(some) else 1
 
 
-COMMAND = Command(main, PARAMETERS, EPILOG)
+COMMAND = Command(main, PARAMETERS, output_files.HELP)

@@ -14,7 +14,8 @@ from ..common.layout import CliError, Layout
 from ..common.network import usual
 from ..common.types import Options
 
-MARK = "# Written by 'huddle tune"
+TUNE, OTHER = "huddle tune", "--output FILE"
+MARK = output_files.mark_of(TUNE)
 
 
 def place(layout: Layout, options: Options) -> str:
@@ -24,36 +25,16 @@ def place(layout: Layout, options: Options) -> str:
     """
     if options.output is None:
         path = usual(layout, options.site)
-        make_folder(path)
+        output_files.make_usual_folder(path, OTHER)
         return path
     if not options.output:
         raise CliError("tune: --output: the name of the file is missing", 2)
     return os.path.abspath(options.output)
 
 
-def cannot(path: str, why: str, option: str = "--output") -> CliError:
-    return CliError(f"{path} cannot be written: {why} (another place: {option} FILE)")
-
-
-def make_folder(path: str, option: str = "--output") -> None:
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-    except OSError as error:
-        raise cannot(path, f"{error.filename}: {error.strerror}", option) from error
-
-
-def check_place(path: str, force: bool, option: str = "--output") -> None:
+def check_place(path: str, force: bool) -> None:
     """Checks before the measurements that the file can be written, and that tune wrote it."""
-    why = output_files.why_not(path, replaced=True)
-    if why:
-        raise cannot(path, why, option)
-    if not force and os.path.exists(path):
-        with open(path, encoding="utf-8", errors="replace") as file:
-            if not file.readline().startswith(MARK):
-                raise CliError(
-                    f"{path} was not written by 'huddle tune'; it is not overwritten (accepted:"
-                    f" --force; another place: {option} FILE)"
-                )
+    output_files.check_own(path, TUNE, force, OTHER)
 
 
 def text(found: wisdom.Wisdom) -> str:

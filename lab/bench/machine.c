@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * machine.c - the program bench-machine: describes this machine by micro-measurements, as JSON, for
- * `huddle tune --machine`.
+ * `huddle lab machine`.
  *
  * {"name": ..., "cores": 2,
  *  "unmeasured": [{"table": "copy", "key": ..., "note": why}, ...],

@@ -5,10 +5,19 @@ Descriptions of machines as the simulator and the models use them, of which each
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from cli.common import machines
 from cli.common.layout import Layout
+
+
+def measured_file() -> str:
+    """Returns the path of this machine's description, the default file of huddle lab machine."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.expanduser("~/.config"), "huddle", "machine.toml"
+    )
 
 
 def check(layout: Layout, machine: dict[str, Any], said_as: str) -> None:

@@ -333,15 +333,12 @@ class Written(unittest.TestCase):
 
 
 class Alone(unittest.TestCase):
-    """Tests that --machine and --network measure no choices."""
+    """Tests that --network measures no choices."""
 
     def refused(self, *words):
         """Returns the message of main() about these options, without measuring."""
         options = options_from("huddle tune", command.PARAMETERS, words)
-        with (
-            mock.patch.object(command.describe, "main", lambda *_: "describes"),
-            mock.patch.object(command.network, "main", lambda *_: "network"),
-        ):
+        with mock.patch.object(command.network, "main", lambda *_: "network"):
             try:
                 return command.main(options, [], None)
             except CliError as trouble:
@@ -356,25 +353,21 @@ class Alone(unittest.TestCase):
                 name, words = option.shown(), ["bcast"]
             else:
                 words = [name, *([] if option.is_flag else [values.get(name, "")])]
-            for mode, kept in (
-                (["--machine"], ("--machine", "--force")),
-                (["--network", "mpirun"], ("--network", "--output", "--site", "--force")),
-            ):
-                if name in kept or "--machine" in words:
-                    continue
-                with self.subTest(mode=mode, words=words):
-                    said = self.refused(*words, *mode)
-                    self.assertIn(f"tune: {name}: not with {mode[0]} (accepted: {mode[0]} ", said)
+            if name in ("--network", "--output", "--site", "--force"):
+                continue
+            with self.subTest(words=words):
+                said = self.refused(*words, "--network", "mpirun")
+                self.assertIn(f"tune: {name}: not with --network (accepted: --network ", said)
 
     def test_what_goes_together(self):
-        self.assertEqual("describes", self.refused("--machine", "x.toml", "--force"))
         self.assertEqual("network", self.refused("--network", "x", "--output", "y", "--force"))
         self.assertEqual("network", self.refused("--network", "x", "--site"))
 
     def test_a_new_option_is_not_forgotten(self):
         more = (*command.PARAMETERS, Option("--new"))
         with mock.patch.object(command, "PARAMETERS", more):
-            self.assertIn("tune: --new: not with --machine", self.refused("--machine", "--new", ""))
+            said = self.refused("--network", "x", "--new", "")
+        self.assertIn("tune: --new: not with --network", said)
 
 
 class Words(unittest.TestCase):

@@ -23,7 +23,7 @@ from cli.common.progress import Progress
 from cli.common.text import bytes_text, heading, table
 from cli.common.types import Options
 
-from .. import simulated
+from .. import described, simulated
 from ..repetitions import RING
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def prepare(options: Options, simulation: Simulation) -> None:
     if options.machine != machines.THIS:
         raise CliError(
             f"--measure: {options.machine} is not this machine (accepted: without --machine; this"
-            f" machine is then described by {machines.measured_file()}, which huddle tune --machine"
+            f" machine is then described by {described.measured_file()}, which huddle lab machine"
             " writes)",
             2,
         )

@@ -31,7 +31,7 @@ MACHINE = Option(
     metavar="NAME",
     help=(
         "a described machine, or a file NAME.toml; list: print the known ones (default: this"
-        " machine, as described by huddle tune --machine)"
+        " machine, as described by huddle lab machine)"
     ),
 )
 PARAMETERS = (

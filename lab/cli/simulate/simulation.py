@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 def load_machine(layout: Layout, name: str) -> Any:
     if name != machines.THIS:
         return machines.load(layout, name)
-    if not os.path.exists(machines.measured_file()):
+    if not os.path.exists(described.measured_file()):
         raise CliError(
-            f"--machine {name}: not described yet: there is no {machines.measured_file()}, which"
-            " huddle tune --machine writes (accepted: --machine with"
+            f"--machine {name}: not described yet: there is no {described.measured_file()}, which"
+            " huddle lab machine writes (accepted: --machine with"
             f" {', '.join(machines.names(layout))}, or a file NAME.toml)",
             2,
         )
-    return machines.read(machines.measured_file())
+    return machines.read(described.measured_file())
 
 
 def parse_simulation(layout: Layout, *words: str) -> Simulation:

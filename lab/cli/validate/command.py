@@ -40,7 +40,7 @@ PARAMETERS = (
         help=(
             "recorded figures: a name, or a file NAME.csv next to NAME.toml, "
             "which describes the machine (default: measure this machine, which "
-            "huddle tune --machine must have described)"
+            "huddle lab machine must have described)"
         ),
     ),
     Option(

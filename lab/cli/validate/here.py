@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-This machine, as `huddle tune --machine` has described it: every algorithm, measured on teams
+This machine, as `huddle lab machine` has described it: every algorithm, measured on teams
 without MPI and simulated, of all numbers of ranks up to its cores.
 """
 
@@ -10,12 +10,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from cli.common import jobs, machines, stability
+from cli.common import jobs, stability
 from cli.common.collectives import find, known
 from cli.common.layout import CliError, Layout
 from cli.common.progress import Progress
 from cli.common.types import Options
 
+from .. import described
 from ..simulate import measure
 from ..simulate.simulation import parse_simulation
 
@@ -77,10 +78,10 @@ def compare(layout: Layout, options: Options) -> tuple[list[tuple[str, int, Any,
             " 2 cores or more, or --data NAME)",
             2,
         )
-    if not os.path.exists(machines.measured_file()):
+    if not os.path.exists(described.measured_file()):
         raise CliError(
-            f"validate: this machine is not described: there is no {machines.measured_file()}"
-            " (accepted: after huddle tune --machine, which writes it, or --data NAME)",
+            f"validate: this machine is not described: there is no {described.measured_file()}"
+            " (accepted: after huddle lab machine, which writes it, or --data NAME)",
             2,
         )
     teams = [options.ranks] if options.ranks else range(2, cores + 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Tests huddle tune --machine: the file from made-up measurements, and a short real run whose file
+Tests huddle lab machine: the file from made-up measurements, and a short real run whose file
 huddle lab simulate reads.
 """
 
@@ -15,10 +15,11 @@ import unittest
 from harness import IN_BUILD, run_huddle
 from paths import BUILD
 
-from cli.common import stability
+from cli.common import output_files, stability
 from cli.common.layout import CliError, Layout
 from cli.common.machines import tomllib
-from cli.tune import agreement, describe, tuning_file
+from lab.cli.machine import agreement
+from lab.cli.machine import command as describe
 
 MEASURED = {
     "name": 'A "machine"',
@@ -42,9 +43,9 @@ class File(unittest.TestCase):
     def test_text(self):
         lines = describe.text_of(MEASURED, MEASURED["topology"], "2026-01-02").split("\n")
         for line in (
-            "# Written by 'huddle tune --machine'.",
+            "# Written by 'huddle lab machine'.",
             'name = "A \\"machine\\""',
-            'source = "measured by huddle tune --machine on 2026-01-02, 4 cores"',
+            'source = "measured by huddle lab machine on 2026-01-02, 4 cores"',
             'topology = "pack:1 core:4 pu:1"',
             "[lines]",
             "transfer_ns.numa = 61.59        # measured: somehow",
@@ -210,15 +211,15 @@ class Steady(unittest.TestCase):
                 contextlib.redirect_stdout(io.StringIO()),
                 contextlib.redirect_stderr(io.StringIO()),
             ):
-                options = types.SimpleNamespace(machine=os.path.join(folder, "m.toml"), force=True)
+                options = types.SimpleNamespace(file=os.path.join(folder, "m.toml"), force=True)
                 values = iter((1, 2, 4, 8, 16))
                 self.assertEqual(
                     0,
                     describe.main(
-                        options, types.SimpleNamespace(tools="/none", question=lambda *_: {})
+                        options, [], types.SimpleNamespace(tools="/none", question=lambda *_: {})
                     ),
                 )
-                with open(options.machine, encoding="utf-8") as file:
+                with open(options.file, encoding="utf-8") as file:
                     lines = file.read().split("\n")
         finally:
             describe.measure_once, stability.others = once, others
@@ -240,22 +241,22 @@ class Steady(unittest.TestCase):
             stability.others = lambda: None
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "m.toml")
-                options = types.SimpleNamespace(machine=path, force=False)
+                options = types.SimpleNamespace(file=path, force=False)
                 values = iter((1, 2, 4, 8, 16))
                 with self.assertRaisesRegex(
                     CliError, "copy.kernel_gbps 1 to 16; nothing was written"
                 ):
-                    describe.main(options, Layout)
+                    describe.main(options, [], Layout)
                 self.assertEqual([], os.listdir(folder))
                 values = iter((1, 1, 1, 1, 1))
                 stability.others = lambda: "other work has 97 % of a processor"
                 with self.assertRaisesRegex(
                     CliError, "figures are not reliable: other work has 97 % of a processor; "
                 ):
-                    describe.main(options, Layout)
+                    describe.main(options, [], Layout)
                 stability.others, values = lambda: None, iter((1, 9, 8))
                 with contextlib.redirect_stdout(io.StringIO()):
-                    self.assertEqual(0, describe.main(options, Layout))
+                    self.assertEqual(0, describe.main(options, [], Layout))
                 with open(path, encoding="utf-8") as file:
                     self.assertIn("kernel_gbps = 8.5", file.read())
         finally:
@@ -273,9 +274,11 @@ class Real(unittest.TestCase):
         self.folder.cleanup()
 
     def test_what_is_measured_can_be_simulated(self):
-        said = huddle(self.home, "tune", "--machine", "--force")
+        said = huddle(self.home, "lab", "machine", "--force")
         self.assertEqual(0, said.returncode, said.stderr)
-        self.assertRegex(said.stderr, r"^(huddle: tune: the figures are not reliable: [^\n]*\n)?$")
+        self.assertRegex(
+            said.stderr, r"^(huddle: machine: the figures are not reliable: [^\n]*\n)?$"
+        )
         path = os.path.join(self.home, "huddle", "machine.toml")
         self.assertIn(f"Written: {path}", said.stdout)
         with open(path, "rb") as file:
@@ -317,7 +320,7 @@ class Real(unittest.TestCase):
         self.assertRegex(
             beside.stdout, r"ranks enter a call within ([1-9]|[1-9]\d{1,2}) ns of each other"
         )
-        tuning_file.check_place(path, force=False)  # tune may overwrite its own output
+        output_files.check_own(path, describe.MACHINE, False, "")  # its own file is overwritten
         self.refuses_what_a_simulation_would(path)
 
     def refuses_what_a_simulation_would(self, path):
@@ -327,8 +330,8 @@ class Real(unittest.TestCase):
         describe.check_read(layout, {path: text})
         with self.assertRaisesRegex(
             CliError,
-            "^tune: what was measured: lines.hit_ns: 0 .accepted: 0.001 to 1000000000 ns.; nothing"
-            " was written$",
+            "^machine: what was measured: lines.hit_ns: 0 .accepted: 0.001 to 1000000000 ns.;"
+            " nothing was written$",
         ):
             describe.check_read(layout, {path: re.sub("(?m)^hit_ns = [^ ]*", "hit_ns = 0", text)})
 
@@ -339,39 +342,27 @@ class Real(unittest.TestCase):
         usual = os.path.join(self.home, "huddle", "machine.toml")
         for name in ("x.txt", "kunpeng-920", ""):
             begin = os.listdir(self.home)
-            said = huddle(self.home, "tune", "--machine", name)
+            said = huddle(self.home, "lab", "machine", name)
             self.assertEqual(
                 (
                     2,
-                    (
-                        f"huddle: tune: --machine {name or repr('')}: not a file name that huddle"
-                        " lab simulate reads (accepted: a file NAME.toml; without a name"
-                        f" {usual})\n"
-                    ),
+                    f"huddle: machine: {name or repr('')}: not a file name that huddle lab simulate"
+                    f" reads (accepted: a file NAME.toml; without a name {usual})\n",
                 ),
                 (said.returncode, said.stderr),
             )
             self.assertEqual(begin, os.listdir(self.home))
-        for words, complaint in (
+        for path, complaint in (
             (
-                ("--machine", "/none/x.toml"),
-                (
-                    "/none/x.toml cannot be written: there is no such directory: /none (another"
-                    " place: --machine FILE)"
-                ),
+                "/none/x.toml",
+                "cannot be written: there is no such directory: /none (another place: FILE.toml)",
             ),
             (
-                ("--machine", mine),
-                (
-                    f"{mine} was not written by 'huddle tune'; it is not overwritten (accepted:"
-                    " --force; another place: --machine FILE)"
-                ),
-            ),
-            (
-                ("--machine", mine, "--ranks", "2"),
-                "tune: --ranks: not with --machine (accepted: --machine FILE, --force)",
+                mine,
+                "was not written by 'huddle lab machine'; it is not overwritten (accepted: --force;"
+                " another place: FILE.toml)",
             ),
         ):
-            said = huddle(self.home, "tune", *words)
+            said = huddle(self.home, "lab", "machine", path)
             self.assertNotEqual(0, said.returncode)
-            self.assertEqual(f"huddle: {complaint}\n", said.stderr)
+            self.assertEqual(f"huddle: {path} {complaint}\n", said.stderr)

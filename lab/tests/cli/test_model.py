@@ -19,7 +19,7 @@ MACHINES = sorted(
 )
 from cli.common import collectives, jobs, machines, stability
 from cli.common.layout import CliError, Layout
-from lab.cli import simulated
+from lab.cli import described, simulated
 from lab.cli.model import compared, fit
 from lab.cli.simulate import measure, simulation
 
@@ -322,7 +322,7 @@ class Beside(unittest.TestCase):
         path = os.path.join(LAYOUT.machines, "xeon-e5620.toml")
         self.line_ns = next(iter(machines.read(path)["lines"]["transfer_ns"].values()))
         for patch in (
-            mock.patch.object(machines, "measured_file", lambda: path),
+            mock.patch.object(described, "measured_file", lambda: path),
             mock.patch.object(jobs, "cores", lambda: self.RANKS),
             mock.patch.object(measure, "bench_team", self.bench_team),
         ):

@@ -189,7 +189,7 @@ class Asked(unittest.TestCase):
         self.assertEqual((4096, True), (call["ranks"], call["checker"]["clean"]))
 
     def test_a_machine_that_was_not_measured_is_measured_by_tune(self):
-        self.assertIn("huddle tune --machine", simulate("barrier").stderr)
+        self.assertIn("huddle lab machine", simulate("barrier").stderr)
 
     def test_a_description_in_doubt(self):
         with tempfile.TemporaryDirectory() as folder:

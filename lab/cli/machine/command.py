@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-huddle tune --machine: describes this machine by micro-measurements, in a file for `huddle lab
+huddle lab machine: describes this machine by micro-measurements, in a file for `huddle lab
 simulate` (lab/docs/machines.md).
 """
 
@@ -13,31 +13,54 @@ import tempfile
 import time
 from typing import Any
 
-from ..common import jobs, machines, output_files, stability
-from ..common.layout import CliError, Layout
-from ..common.progress import Progress
-from ..common.text import table
-from ..common.types import Options
-from . import agreement, tuning_file
+from cli.common import jobs, machines, output_files, stability
+from cli.common.command_line import Argument, Command, Option
+from cli.common.layout import CliError, Layout
+from cli.common.progress import Progress
+from cli.common.text import table
+from cli.common.types import Options
 
-LIMIT_S, OPTION = 300, "--machine"
-THERE = True  # --machine without a name: the file that huddle lab simulate reads
+from .. import described
+from . import agreement
+
+LIMIT_S, MACHINE, OTHER = 300, "huddle lab machine", "FILE.toml"
 ONCE = "measured only once, since it took too long"
 TABLES = ("lines", "links", "copy", "memory", "caches", "reduce", "call")
+PARAMETERS = (
+    Argument(
+        "file",
+        required=False,
+        metavar=OTHER,
+        help="where to write the description (default: the file that huddle lab simulate reads)",
+    ),
+    Option(
+        "--force",
+        is_flag=True,
+        help=(
+            "overwrite a file that this command did not write; also write figures that contradict"
+            " each other, and mark them"
+        ),
+    ),
+)
+EPILOG = (
+    "It takes some seconds on a quiet machine, and up to half a minute on a busy one."
+    f" {output_files.HELP}"
+)
 
 
-def place(options: Options) -> str:
-    if options.machine is THERE:
-        tuning_file.make_folder(machines.measured_file(), OPTION)
-        return machines.measured_file()
-    if not options.machine.endswith(".toml"):
+def place(file: str | None) -> str:
+    """Returns the path of the description."""
+    usual = described.measured_file()
+    if file is None:
+        output_files.make_usual_folder(usual, OTHER)
+        return usual
+    if not file.endswith(".toml"):
         raise CliError(
-            f"tune: --machine {options.machine or repr('')}: not a file name that huddle lab"
-            " simulate reads (accepted: a file NAME.toml; without a name"
-            f" {machines.measured_file()})",
+            f"machine: {file or repr('')}: not a file name that huddle lab simulate reads"
+            f" (accepted: a file NAME.toml; without a name {usual})",
             2,
         )
-    return os.path.abspath(options.machine)
+    return os.path.abspath(file)
 
 
 def measure_once(layout: Layout) -> dict[str, Any]:
@@ -89,12 +112,11 @@ def quoted(text: str) -> str:
 def text_of(measured: dict[str, Any], topology: str, today: str, doubt: str | None = None) -> str:
     """Formats the file of a machine.  doubt: why the figures are not reliable, or None."""
     lines = [
-        f"{tuning_file.MARK} --machine'.",
+        f"{output_files.mark_of(MACHINE)}'.",
         "# The keys: lab/docs/machines.md.",
         *([f"# NOT RELIABLE: {doubt}.", f"doubt = {quoted(doubt)}"] if doubt else []),
         f"name = {quoted(measured['name'])}",
-        "source = "
-        + quoted(f"measured by huddle tune --machine on {today}, {measured['cores']} cores"),
+        "source = " + quoted(f"measured by {MACHINE} on {today}, {measured['cores']} cores"),
         f"topology = {quoted(topology)}",
     ]
     for name in TABLES:
@@ -141,13 +163,9 @@ def check_read(layout: Layout, files: dict[str, str]) -> None:
             name = os.path.join(folder, os.path.basename(file))
             output_files.write(name, content)
         try:
-            layout.question(
-                "model",
-                {"ask": "description", "machine": machines.read(name)},
-                {"machine": "what was measured"},
-            )
+            described.check(layout, machines.read(name), "what was measured")
         except CliError as error:
-            raise CliError(f"tune: {error}; nothing was written") from error
+            raise CliError(f"machine: {error}; nothing was written") from error
 
 
 def show(measured: dict[str, Any]) -> None:
@@ -161,16 +179,16 @@ def show(measured: dict[str, Any]) -> None:
     table(["what", "number", "how"], rows, right=(1,))
 
 
-def main(options: Options, layout: Layout) -> int:
-    path = place(options)
-    tuning_file.check_place(path, options.force, OPTION)
+def main(options: Options, _command: list[Any], layout: Layout) -> int:
+    path = place(options.file)
+    output_files.check_own(path, MACHINE, options.force, OTHER)
     with Progress(stability.MAX_RUNS, "measuring, at most so often") as progress:
         measured, doubt = measure(layout, progress)
     if doubt:
         line = f"the figures are not reliable: {doubt}"
         if not options.force:
-            raise CliError(f"tune: {line}; nothing was written (--force does, and marks them)")
-        print(f"huddle: tune: {line}", file=sys.stderr)
+            raise CliError(f"machine: {line}; nothing was written (--force does, and marks them)")
+        print(f"huddle: machine: {line}", file=sys.stderr)
     files = files_of(measured, path, time.strftime("%Y-%m-%d"), doubt)
     check_read(layout, files)
     for file, content in files.items():
@@ -178,7 +196,10 @@ def main(options: Options, layout: Layout) -> int:
     show(measured)
     print(f"\nWritten: {path}")
     print(
-        f"huddle lab simulate {'' if options.machine is THERE else '--machine ' + path + ' '}"
+        f"huddle lab simulate {'' if options.file is None else '--machine ' + path + ' '}"
         "barrier prints the time of a barrier on this machine."
     )
     return 0
+
+
+COMMAND = Command(main, PARAMETERS, EPILOG)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Joins several runs of the micro-measurements of huddle tune --machine, and finds figures that are
+Joins several runs of the micro-measurements of huddle lab machine, and finds figures that are
 not reliable.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from ..common.stability import AGREE, settled
+from cli.common.stability import AGREE, settled
 
 DIFFERENCES = (
     "revoke_ns",
