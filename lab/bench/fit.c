@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fit.c - the program bench-fit: the four times of paper 01's model (src/cost/queue.h), measured
+ * fit.c - the program bench-fit: the four times of paper 01's model (lab/cost/queue.h), measured
  * one by one between processes of this machine, none of them by running a broadcast.
  *
  *   bench-fit [--ranks N] [--bind core|none] [--tree flat|chain|kary|knomial] [--degree K]

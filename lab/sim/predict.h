@@ -8,9 +8,9 @@
 #ifndef HUD_SIM_PREDICT_H
 #define HUD_SIM_PREDICT_H
 
-#include "cost/hockney.h"
-#include "cost/limits.h"
-#include "cost/queue.h"
+#include "lab/cost/hockney.h"
+#include "lab/cost/limits.h"
+#include "lab/cost/queue.h"
 #include "lab/sim/machine.h"
 #include "shape/shape.h"
 

@@ -25,8 +25,8 @@
  */
 #include "model.h"
 
-#include "cost/hockney.h"
-#include "cost/queue.h"
+#include "lab/cost/hockney.h"
+#include "lab/cost/queue.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -61,7 +61,7 @@ struct coll_args {
 };
 
 /*
- * Lower bounds for m bytes and P ranks, K of them on each socket (src/cost/limits.h): bytes that
+ * Lower bounds for m bytes and P ranks, K of them on each socket (lab/cost/limits.h): bytes that
  * ...
  */
 struct coll_cost {

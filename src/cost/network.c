@@ -2,8 +2,6 @@
 /* network.c - see network.h. */
 #include "cost/network.h"
 
-#include "cost/hockney.h"
-
 #include <math.h>
 #include <stddef.h>
 
@@ -18,6 +16,15 @@ bool hud_cost_network_valid(const struct cost_network *c)
     return isfinite(c->alpha_ns) && isfinite(c->beta_ns) && c->alpha_ns > 0 && c->beta_ns >= 0 &&
            c->overhead_ns >= 0 && c->overhead_ns <= c->alpha_ns && c->send_ns >= 0 &&
            c->send_ns <= c->overhead_ns;
+}
+
+int hud_cost_log(int ranks, int degree)
+{
+    int steps = 0;
+
+    for (long long reached = 1; reached < ranks; reached *= degree)
+        steps++;
+    return steps;
 }
 
 struct counts {
@@ -150,11 +157,10 @@ int hud_cost_rings(size_t bytes, int nodes, size_t chunk_bytes)
 
 double hud_cost_mpi_broadcast_ns(const struct cost_network *c, int nodes, double bytes)
 {
-    const struct cost_hockney h = { c->alpha_ns, c->beta_ns };
     double levels = hud_cost_log(nodes, 2), others = nodes - 1;
 
-    return fmin(levels * (h.alpha_ns + bytes * h.beta_ns),
-                (levels + others) * h.alpha_ns + 2 * bytes * h.beta_ns * others / nodes);
+    return fmin(levels * (c->alpha_ns + bytes * c->beta_ns),
+                (levels + others) * c->alpha_ns + 2 * bytes * c->beta_ns * others / nodes);
 }
 
 bool hud_cost_ring_fills(const struct cost_network *c, int nodes, double bytes)

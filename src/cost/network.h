@@ -3,10 +3,10 @@
  * network.h - collectives between nodes: the tree and the segment of a broadcast, the rings of
  * other collectives, and which calls fall back to the MPI.
  *
- * Source  Paper 04 (hockney.h).  Its model has a single number for a latency and for the cost of a
- *         message at its sender.  Here there are three numbers, since messages of a pipeline
- *         overlap (Alexandrov et al. 1995, LogGP).  With send = overhead = alpha the formulas are
- *         the paper's.
+ * Source  Paper 04 (lab/cost/hockney.h).  Its model has a single number for a latency and for the
+ *         cost of a message at its sender.  Here there are three numbers, since messages of a
+ *         pipeline overlap (Alexandrov et al. 1995, LogGP).  With send = overhead = alpha the
+ *         formulas are the paper's.
  *
  * A message of m bytes arrives alpha + m beta after it was sent.  A node that sends a message to
  * each of several nodes starts a message every send + m beta.  A node of a pipeline, which also
@@ -50,6 +50,9 @@ extern const struct cost_network hud_cost_network_usual;
 /* Reports whether all values are finite and consistent: alpha > 0, the others not negative; send at
  * most overhead, overhead at most alpha. */
 bool hud_cost_network_valid(const struct cost_network *c);
+
+/* Returns ceil(log_k p), exactly. */
+int hud_cost_log(int ranks, int degree);
 
 enum cost_spread_kind { COST_SPREAD_KARY, COST_SPREAD_KNOMIAL }; /* k-ary with k = 1 is a chain */
 

@@ -26,7 +26,7 @@ BELOW = {
     "mem": set(),
     "net": {"mem"},
     "ops": set(),
-    "cost": {"coll"},
+    "cost": {"shape"},
     "coll": {"shape"},
     "lazy_libs": {"topo"},
     "lab": {"check", "cost", "fork_team"},

@@ -169,7 +169,7 @@ class Prediction:
     def recommended(self) -> str:
         """
         Formats the parameters of bcast/queue for the longest message as settings.  By default
-        s = b / f (cost/queue.h).
+        s = b / f (lab/cost/queue.h).
 
         The s of the rows holds one message, which finds the queue empty.  Back-to-back calls find
         the queue as the previous calls left it: at the start of a set of buffers, once in s / q

@@ -4,7 +4,7 @@ From no paper: the fastest barrier, small broadcast and small allreduce that hud
 large machines, simulated, compared with their limits.
 
 All algorithms are tried with all parameters that huddle tune would try, each with every grouping
-that leaving out levels gives there.  The limit is the farthest line transfer (src/cost/limits.h).
+that leaving out levels gives there.  The limit is the farthest line transfer (lab/cost/limits.h).
 Further rows have huddle's own choice.
 """
 

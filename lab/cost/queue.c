@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.c - see queue.h. */
-#include "cost/queue.h"
+#include "lab/cost/queue.h"
 
 #include <math.h>
 #include <stdbool.h>

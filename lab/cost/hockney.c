@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hockney.c - see hockney.h. */
-#include "cost/hockney.h"
+#include "lab/cost/hockney.h"
+
+#include "cost/network.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -9,15 +11,6 @@ const char *const hud_cost_trees[COST_TREES + 1] = { "linear",           "k-ary"
                                                      "k-nomial",         "chain",
                                                      "binary pipelined", "binomial pipelined",
                                                      "binomial printed", NULL };
-
-int hud_cost_log(int ranks, int degree)
-{
-    int steps = 0;
-
-    for (long long reached = 1; reached < ranks; reached *= degree)
-        steps++;
-    return steps;
-}
 
 static double steps_linear(int ranks, int degree, double segments)
 {

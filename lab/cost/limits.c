@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.c - see limits.h. */
-#include "cost/limits.h"
+#include "lab/cost/limits.h"
 #include "coll/coll.h"
 
 #include <math.h>

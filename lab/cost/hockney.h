@@ -75,7 +75,4 @@ double hud_cost_broadcast_segment(const struct cost_hockney *c, enum cost_tree t
 /* Returns the lower bound max(ceil(log2 p) alpha, m beta). */
 double hud_cost_broadcast_min_ns(const struct cost_hockney *c, int ranks, double message_bytes);
 
-/* Returns ceil(log_k p), exactly. */
-int hud_cost_log(int ranks, int degree);
-
 #endif
