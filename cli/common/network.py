@@ -6,12 +6,11 @@ byte; overhead, of one more message of several on their way; send, to start one.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import namedtuple
 from typing import Any
 
-from . import rules, validators
+from . import rules
 from .layout import CliError, Layout
 from .text import bytes_text
 
@@ -20,21 +19,6 @@ Network = namedtuple("Network", "alpha_ns beta_ns overhead_ns send_ns")
 USUAL = Network(5e4, 47, 5e4, 5e4)
 USUAL_TEXT = "that of paper 04, Gigabit Ethernet"
 LARGEST = 32 << 10  # bytes of a segment, without HUDDLE_LAB_NODES_FRAGMENT
-
-
-def network_of(text: str) -> Network:
-    """Parses '21000,8.1,4000', in ns."""
-    try:
-        numbers = [float(word) for word in text.split(",")]
-        found = Network(*(numbers if len(numbers) != 3 else [*numbers, numbers[2]]))
-    except (TypeError, ValueError) as error:
-        raise validators.argument(text, "ALPHA,BETA,OVERHEAD[,SEND], in ns") from error
-    in_order = 0 <= found.send_ns <= found.overhead_ns <= found.alpha_ns < math.inf
-    if not found.alpha_ns > 0 or not in_order or not 0 <= found.beta_ns < math.inf:
-        raise validators.argument(
-            text, "alpha above 0, beta, overhead up to alpha, send up to that"
-        )
-    return found
 
 
 def usual(layout: Layout, site: bool) -> str:

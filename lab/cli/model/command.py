@@ -103,7 +103,7 @@ PARAMETERS = (
     ),
     Option(
         "--network",
-        type=network.network_of,
+        type=described.network_of,
         metavar="ALPHA,BETA,OVERHEAD[,SEND]",
         help=(
             "with --nodes: ns of a message, of a byte, of one more message, of the start of one"

@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from cli.common import jobs, machines, stability, transfers
+from cli.common import jobs, machines, stability
 from cli.common.layout import CliError
 from cli.common.progress import Progress
 from cli.common.text import bytes_text, heading, table
@@ -169,7 +169,7 @@ class Measured:
                 if sizes:
                     self.measure(name, sizes)
                 progress.step()
-        self.notes += [transfers.moved_text(self.others)] if self.others else []
+        self.notes += [described.moved_text(self.others)] if self.others else []
         self.notes += (
             [
                 f"during the measurement {others}: measured times may be too long, or, where a call"
@@ -202,11 +202,11 @@ class Measured:
 
     def holds(self, figure: dict[str, Any]) -> bool:
         """Returns whether the figure is usable and was measured on the described machine."""
-        described = transfers.described_hops(self.simulation.machine)
+        hops = described.hops_of(self.simulation.machine)
         lines = [
             figure[when] for when in ("line_before_ns", "line_after_ns") if figure[when] > 0
         ]  # below: not measured
-        far = [ns for ns in lines if not transfers.as_described(ns, described)]
+        far = [ns for ns in lines if not described.as_described(ns, hops)]
         self.others += far[:1] if stability.usable(figure) else []
         return stability.usable(figure) and not far
 

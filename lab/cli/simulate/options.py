@@ -12,7 +12,7 @@ from cli.common.layout import CliError
 from cli.common.options import MAPS, real, sizes_of, whole
 from cli.common.types import Options
 
-from .. import repetitions
+from .. import described, repetitions
 
 if TYPE_CHECKING:
     from cli.common.collectives import Collective
@@ -54,7 +54,7 @@ PARAMETERS = (
     ),
     Option(
         "--network",
-        type=network.network_of,
+        type=described.network_of,
         metavar="ALPHA,BETA,OVERHEAD",
         help=(
             "with --nodes: ns of a message, of a byte, of one more message (default: as described,"

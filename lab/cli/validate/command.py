@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from cli.common.agreement import agreement
 from cli.common.collectives import known
 from cli.common.command_line import Argument, Command, Option
 from cli.common.layout import CliError, Layout
@@ -21,6 +20,7 @@ from cli.common.types import Options
 from ..simulate.measure import SMALL_CALLS
 from ..simulate.simulation import parse_simulation
 from . import here, record
+from .agreement import agreement
 
 if TYPE_CHECKING:
     from cli.common.collectives import Collective

@@ -17,9 +17,8 @@ from typing import Any
 from cli.common import machines, validators
 from cli.common.layout import CliError, Layout
 from cli.common.machines import names_in, recorded_folder
-from cli.common.transfers import as_described, described_hops, moved_text
 
-from .. import described
+from ..described import as_described, check, hops_of, moved_text
 
 COLUMNS = ("collective", "ranks", "algorithm", "bytes", "us")
 MAX_BYTES = 16 << 20  # largest size of a file
@@ -98,8 +97,8 @@ def moved(layout: Layout, figures: list[Figure], path: str) -> list[Figure]:
     if not any(figure.line_ns for figure in figures):
         return []
     machine = machines.read(path)
-    described.check(layout, machine, f"--machine {path}")
-    hops = described_hops(machine)
+    check(layout, machine, f"--machine {path}")
+    hops = hops_of(machine)
     return [
         figure for figure in figures if figure.line_ns and not as_described(figure.line_ns, hops)
     ]

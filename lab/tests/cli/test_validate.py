@@ -10,8 +10,8 @@ import unittest
 from harness import run_huddle
 from paths import BUILD, SOURCE
 
-from cli.common.agreement import agreement, kendall
-from cli.common.transfers import as_described, described_hops
+from lab.cli.described import as_described, hops_of
+from lab.cli.validate.agreement import agreement, kendall
 
 RECORDED = os.path.join(SOURCE, "lab", "machines", "recorded", "xeon-4-cores")
 HEAD = "collective,ranks,algorithm,bytes,us\n"
@@ -47,9 +47,9 @@ class Numbers(unittest.TestCase):
 
     def test_the_line_transfer_that_is_measured_with_figures(self):
         lines = {"transfer_ns": {"l3": 25, "machine": 100}}
-        self.assertEqual([25, 100], list(described_hops({"lines": lines})))
+        self.assertEqual([25, 100], list(hops_of({"lines": lines})))
         lines["hop_ns"] = {"l3": 46, "machine": 200}
-        hops = described_hops({"lines": lines})
+        hops = hops_of({"lines": lines})
         self.assertEqual([46, 200], list(hops))
         self.assertEqual([True, False, True], [as_described(ns, hops) for ns in (48, 100, 210)])
 
