@@ -31,7 +31,7 @@ def series(root):
 
 def captioned(root):
     """Yields the pictures of pages, with the captions that the pages give them."""
-    for path in sorted((root / "docs").glob("*.md")):
+    for path in sorted((root / "lab/docs").glob("*.md")):
         text = path.read_text(encoding="utf-8")
         title = text.split("\n", 1)[0].lstrip("# ")
         found = re.findall(r"^!\[(.+?)\]\((figures/[^)]+)\)", text, re.MULTILINE)
@@ -46,7 +46,8 @@ def page(root):
     peers = (
         "## Compared with other MPIs\n\nhuddle's speed divided by that of the fastest of five other"
         " MPIs ([data](lab/evidence/peers.csv)).\n\n"
-        "![Speed of huddle compared with the fastest of five other MPIs](docs/figures/peers.png)\n"
+        "![Speed of huddle compared with the fastest of five other"
+        " MPIs](lab/docs/figures/peers.png)\n"
     )
     parts = [HEAD + peers, "## Pages\n", *captioned(root), "## Evidence\n", *series(root)]
     return "\n".join(parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes docs/compared.md: every comparison with other MPIs, by collective, from the data here.
+"""Writes lab/docs/compared.md: every comparison with other MPIs, by collective, from the data here.
 
 usage: build/venv/bin/python lab/evidence/compared.py [--check]
 
@@ -17,7 +17,7 @@ import sys
 import peers
 
 HERE = pathlib.Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs/compared.md"
+PAGE = HERE.parent / "docs/compared.md"
 MACHINES = {  # keys: ends of file names
     "-16-cores": "16 cores of a Xeon",
     "": "4 cores of an EPYC",
@@ -33,7 +33,7 @@ AIM, BARRIER_AIM, OVERSUBSCRIBED_AIM = 0.75, 0.8, 0.6  # aims for geometric mean
 AIMED = "barrier bcast reduce allreduce reduce_scatter alltoall".split()
 HEAD = f"""# Compared with other MPIs
 
-`lab/evidence/compared.py` writes this page from [the data](../lab/evidence/README.md).
+`lab/evidence/compared.py` writes this page from [the data](../evidence/README.md).
 
 A *case* is one collective with one message size. "1.50x faster" means that the fastest other MPI
 takes 1.50 times as long as huddle. "1.10x slower" means that huddle takes 1.10 times as long. A
@@ -62,7 +62,7 @@ The names of nonblocking collectives begin with `i`. A mean in bold misses its t
 KUNPENG = """
 One more target was missed: a barrier of 128 ranks on a Kunpeng 920 should be 2.00x faster than the
 best barrier of the papers. The simulator finds 1.54x, and 1.43x to 1.67x if the values that nobody
-has measured are varied ([published and reproduced results](../lab/docs/reproduced.md)).
+has measured are varied ([published and reproduced results](reproduced.md)).
 """
 
 
@@ -173,7 +173,7 @@ def of_start():
         for mpi in ("openmpi", "mpich"):
             starts.append(figures[f"{mpi}, 2 ranks", "wall"])
             memory.append(figures[f"{mpi}, 2 ranks", "private"] / 1024)
-    data = " ".join(f"[data](../lab/evidence/{file})" for file in STARTS)
+    data = " ".join(f"[data](../evidence/{file})" for file in STARTS)
     yield of_aim(f"`huddle run` takes at most 5 ms, on two machines ({data})", launches, 5)
     text = "a program of 2 bound ranks starts at most 3 ms later there, under two MPIs"
     yield of_aim(text, starts, 3)
@@ -197,7 +197,7 @@ def of_teams():
     text = (
         "the first call on a communicator of 8 ranks on two cores takes at most 1 ms longer than"
         " two allgathers under Open MPI: on the first communicator, and on later ones"
-        f" ([data](../lab/evidence/{TEAMS}))"
+        f" ([data](../evidence/{TEAMS}))"
     )
     return of_aim(text, more, 1000)
 
@@ -209,7 +209,7 @@ def of_bare():
     small = [
         float(row["huddle_us"]) - float(row["bare_us"]) for row in rows if int(row["bytes"]) < LARGE
     ]
-    data = f"([data](../lab/evidence/{BARE}))"
+    data = f"([data](../evidence/{BARE}))"
     yield of_aim(
         f"a case of 16 KB or more is at most 1.05x slower than plain code without MPI {data}",
         large,
@@ -226,7 +226,7 @@ def of_simulation():
     """
     cells = [row for file in VALIDATED for row in rows_of(HERE / file)]
     bias = [max(float(row["bias"]), 1 / float(row["bias"])) for row in cells]
-    data = " ".join(f"[data](../lab/evidence/{file})" for file in VALIDATED)
+    data = " ".join(f"[data](../evidence/{file})" for file in VALIDATED)
     yield of_aim(
         f"simulated times of two machines have a bias of at most 1.15x ({data})", bias, 1.15
     )
@@ -318,7 +318,7 @@ def main():
     if not parser.parse_args().check:
         PAGE.write_text(page(), encoding="utf-8")
     elif PAGE.read_text(encoding="utf-8") != page():
-        sys.exit("docs/compared.md is not what the data say: run lab/evidence/compared.py")
+        sys.exit("lab/docs/compared.md is not what the data say: run lab/evidence/compared.py")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ Without files it runs the `huddle bench --summary` commands in the heads of both
 most --minutes minutes (default: 120), and requires a quiet machine.  Files are results of such
 commands with --csv, from this machine or from the machine named by --machine.  Then it writes
 peers.csv and back-to-back.csv for four cores, peers-2-cores.csv and so on for other numbers, and
-with 16 cores or more docs/figures/peers.png.  A note becomes a line of both heads.
+with 16 cores or more lab/docs/figures/peers.png.  A note becomes a line of both heads.
 
 `huddle bench --summary` decides which figures are compared (docs/benchmarking.md).
 """
@@ -199,7 +199,7 @@ def draw(table):
     picture.suptitle(
         f"{table.machine.cores} cores: single calls, fresh data, slowest rank", fontsize=11
     )
-    picture.savefig(ROOT / "docs/figures/peers.png", dpi=100)
+    picture.savefig(ROOT / "lab/docs/figures/peers.png", dpi=100)
 
 
 def main():

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The form of files: licence line, length of files and functions, and executable commands."""
+"""
+The form of files: licence line, length of files and functions, and executable commands.  docs/ is
+installed with the product, so pictures and data are in lab/docs and lab/evidence.
+"""
 
 import ast
 import os
@@ -17,6 +20,7 @@ COLUMNS = 100
 WIDE = ("tests/mpi/cases.py",)  # a table
 NARROW = (*tree.CODE, ".S", ".f90", ".spec", "CMakeLists.txt", "Dockerfile", "modulefile")
 COMMANDS = ("quickstart", "test", ".ci/run")
+EVIDENCE = (".csv", ".png", ".svg")
 SCRIPTS = (*COMMANDS, "docs/build", "packaging/debian/rules")
 
 
@@ -75,6 +79,17 @@ def wide_lines_of_python(text):
     return [number for number in wide if number not in free]
 
 
+def evidence(root):
+    """Returns the paths of pictures and data in docs/."""
+    found = [
+        os.path.relpath(os.path.join(folder, name), root)
+        for folder, _, names in os.walk(os.path.join(root, "docs"))
+        for name in names
+        if name.endswith(EVIDENCE)
+    ]
+    return sorted(found)
+
+
 def lines_limit(path):
     test = path.startswith(("tests/", "lab/tests/"))
     if path.endswith(".py"):
@@ -88,6 +103,7 @@ def check(root):
         for name in COMMANDS
         if not os.access(os.path.join(root, name), os.X_OK)
     ]
+    complaints += [f"{path}: belongs into the laboratory" for path in evidence(root)]
     for path in tree.files(root):
         text = tree.read(root, path)
         is_code = (

@@ -47,6 +47,8 @@ class Installed(unittest.TestCase):
         docs = self.path("share", "doc", "huddle")
         for name in ("README.md", "LICENSE", "CHANGELOG.md", "examples/team.c"):
             self.assertGreater(os.path.getsize(os.path.join(docs, name)), 0)
+        found = [name for _, _, names in os.walk(docs) for name in names]
+        self.assertEqual([], [name for name in found if name.endswith((".png", ".svg", ".csv"))])
         for name in glob.glob(f"{docs}/README.md") + glob.glob(f"{docs}/docs/*.md"):
             with open(name, encoding="utf-8") as file:
                 links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", file.read())

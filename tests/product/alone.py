@@ -10,7 +10,6 @@ These are lints, the race checker, examples, and one program under each of Debia
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -50,8 +49,6 @@ def try_library(copy):
 def main(source, scratch, *words):
     copy = copied.make(source, scratch, without="lab/")
     assert not os.path.exists(os.path.join(copy, "lab"))
-    figures = os.path.join("docs", "figures")  # a copy has no pictures
-    shutil.copytree(os.path.join(source, figures), os.path.join(copy, figures), dirs_exist_ok=True)
     full = "--full" in words
     options = () if full else (*FAST, f"-DHUD_TEST_ONLY={ROOMS}")
     cmake = ("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHUD_WERROR=ON")
