@@ -21,7 +21,7 @@
  *
  * The ranks of the checker (src/check) are fibers of one thread instead, because its scheduler
  * decides which rank runs next.  In tests/edges a rank dies on purpose, and the others must end
- * their set-up without it, so that test has its own exchange.
+ * their set-up without it and stay, so that test has its own start and its own exchange.
  */
 #ifndef HUD_FORK_TEAM_H
 #define HUD_FORK_TEAM_H
