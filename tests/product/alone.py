@@ -4,8 +4,9 @@ Builds all of the product in a copy of the tree that has no lab/, and runs its q
 
 usage: alone.py SOURCE SCRATCH [--full]
 
-These are lints, the race checker, examples, and one program under each of Debian's MPIs.  With
---full they include those of the other rooms, and the tests of the CLI.
+These are lints, unit tests, the race checker, examples, one program under each of Debian's MPIs,
+and the tests of the CLI but those that take long.  With --full they are all tests of the CLI and
+the quick ones of all rooms.
 """
 
 import json
@@ -18,7 +19,8 @@ sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("lint", "additions")
 import copied
 
 MOST_SETTINGS = 60
-ROOMS = "lint,sim,mpi"  # of tests/
+ROOMS = "lint,unit,sim,cli,mpi"  # of tests/
+LONG = "test_record.py"  # of tests/cli; under MPIs
 FAST = (  # to build
     "-DHUD_KERNELS=-O0",
     "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG",
@@ -56,9 +58,16 @@ def main(source, scratch, *words):
     run(copy, "cmake", "--build", "build")
     try_library(copy)
     ctest = ("ctest", "--test-dir", "build", "-j", str(os.cpu_count()), "--output-on-failure")
-    print(run(copy, *ctest, "--no-tests=error", "-L", "^(quick|sim)$"))
+    ctest = (*ctest, "--no-tests=error")
     if full:
-        print(run(copy, *ctest, "--no-tests=error", "-R", "^cli$"))
+        print(run(copy, *ctest, "-L", "^(quick|sim)$"))
+        print(run(copy, *ctest, "-C", "full", "-R", "^cli(_measured)?_full$", "-FA", "."))
+        return
+    print(run(copy, *ctest, "-L", "^(quick|sim)$", "-LE", "^long$"))
+    pytest = (sys.executable, "-B", "-m", "pytest", "-q", "-n", str(min(8, os.cpu_count())))
+    words = ("--dist", "loadscope", "-m", "not serial", f"--ignore=tests/cli/{LONG}", "tests/cli")
+    os.environ["HUD_BUILD"] = os.path.join(copy, "build")
+    print(run(copy, *pytest, *words))
 
 
 if __name__ == "__main__":
