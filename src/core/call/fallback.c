@@ -118,7 +118,8 @@ int hud_team_fail(hud_team *team)
         hud_fallback_precede(team, NULL);
     if (team->hooks.span)
         return hud_span_give_up(team, HUD_ERR_MEMORY);
-    if (team->state.now == TEAM_ENDING) { /* so that the other ranks find this call */
+    if (team->state.now == TEAM_ENDING) {
+        /* The other ranks must find this call. */
         member_count_unslotted(team->shm.mine);
         return HUD_ERR_MEMORY;
     }

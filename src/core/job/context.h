@@ -25,7 +25,7 @@ enum { SPARE_RANKS = 4096 };
 struct hud_context {
     struct hud_host host;
     char host_name[128];
-    const char *owner; /* who owns the collectives to which calls fall back, for messages */
+    const char *owner; /* name of the MPI to which calls fall back, for messages */
     struct config config;
     struct rules rules;          /* the tuning file's */
     struct cost_network network; /* under the lock; from the tuning file, else measured; alpha_ns 0
@@ -34,7 +34,7 @@ struct hud_context {
     struct plan *plans;   /* under the lock; the plans that teams use, and some dropped ones that
                            later teams may need; the last used first */
     pid_t pid;            /* a forked child has another one and must not print or free */
-    pthread_mutex_t lock; /* for the fields below; never held during a round of a set-up or a
+    pthread_mutex_t lock; /* guards the fields below; never held during a round of a set-up or a
                              wait */
     struct arena arena;
     const char *arena_why; /* why there is no arena; NULL: there is one, or none was needed */
@@ -50,7 +50,7 @@ struct hud_context {
                           a team whose members' places are not known from a former team */
     bool topo_loaded;
     struct places {
-        struct place_table *table; /* as place.c keeps it; NULL: none */
+        struct place_table *table; /* a copy kept by place.c; NULL: none */
         int ranks;
     } places;                   /* places of the largest team so far */
     struct wisdom wisdom;       /* under the lock */
@@ -63,7 +63,8 @@ struct hud_context {
     struct stats early;      /* counts of other threads while the arena is created; added when
                                 statistics are printed */
     struct watch *watch;     /* the watch over its teams' calls, with HUDDLE_CHECK */
-    _Atomic uint64_t no_yield_until_ns; /* in waits of set-ups: other processes take time slices */
+    _Atomic uint64_t no_yield_until_ns; /* end of a time in which set-ups do not yield,
+                                           since other processes take time slices */
     bool timed;                         /* statistics are requested: measure times */
     bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle; so ranks of other nodes
                      are assumed to use it */
