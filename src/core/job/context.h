@@ -50,7 +50,7 @@ struct hud_context {
                           a team whose members' places are not known from a former team */
     bool topo_loaded;
     struct places {
-        struct place_table *table; /* a copy kept by place.c; NULL: none */
+        struct place_table *table; /* the table of hud_place_keep; NULL: none */
         int ranks;
     } places;                   /* places of the largest team so far */
     struct wisdom wisdom;       /* under the lock */
