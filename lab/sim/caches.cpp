@@ -84,7 +84,7 @@ struct sim_caches {
         cache_at(cache).held -= segment->second.end - segment->first;
     }
 
-    /* Drops all copies of a segment, so that only memory has it. */
+    /* Drops all copies of a segment, so that only memory has the segment. */
     void drop_all(Segments::iterator segment)
     {
         while (!segment->second.copies.empty())

@@ -40,7 +40,7 @@ static const char *plug_wrappers(const struct front_end *row, const struct objec
  * library's directory, and how to plug it in. */
 static const struct front_end {
     const char *soname, *version, *file;
-    /* returns NULL, or the reason for a failure */
+    /* Plugs the front end in.  Returns NULL, or the reason for a failure. */
     const char *(*plug)(const struct front_end *row, const struct object *mpi, const char *version);
 } front_ends[] = {
     { "libmpi.so.40", "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
