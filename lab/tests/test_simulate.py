@@ -180,7 +180,7 @@ class Machines(unittest.TestCase):
         Checks both bounds and a value that is not a number.  The error is one line with the key,
         the value and the accepted values, before anything is simulated.
         """
-        good = machine("xeon-e5620")  # with the optional keys of a description
+        good = machine("xeon-e5620")  # a description with the optional keys
         good["lines"] = {
             **good["lines"],
             "store_entries": 42,

@@ -354,7 +354,7 @@ class Command(unittest.TestCase):
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn("huddle inline, 2 ranks: handles 1 of 2 sizes of bcast", answer.stderr)
         self.assertNotIn("64 KB", answer.stdout)
-        self.measured(*words, "--bytes", "8")  # without messages, since all is handled
+        self.measured(*words, "--bytes", "8")  # no messages, since all calls are handled
 
     def test_a_collective_that_falls_back_is_not_huddle_s(self):
         with tempfile.TemporaryDirectory() as scratch:

@@ -78,7 +78,7 @@ class Run(unittest.TestCase):
             ("/a/t.rules", "/a/t.rules"),
             ("off", "off"),
             ("", ""),
-            ("a" * 250, "a" * 250),  # as an absolute path it would be too long for a setting
+            ("a" * 250, "a" * 250),  # its absolute path is too long for a setting
         ):
             with self.subTest(value=value):
                 self.assertEqual(seen, seen_by_command(**{name: value})[name])

@@ -93,7 +93,7 @@ class Command(Folder):
         path, machine = self.place()
         choice = self.candidate()
         known = QUEUE.replace("queue budget=128K", choice)
-        self.write(known.replace("214", "215"))  # of another machine
+        self.write(known.replace("214", "215"))  # a line of another machine
         self.write(known, path=path, machine=machine)
         name = choice.split()[0]
         text = self.explain()

@@ -183,7 +183,7 @@ class Stats(Recorded):
             self.assertIn("ended before MPI_Finalize", answer.stderr)
             for number, group in (
                 (signal.SIGTERM, False),
-                (signal.SIGINT, True),  # as a terminal does
+                (signal.SIGINT, True),  # what a terminal sends
                 (signal.SIGINT, False),
             ):
                 with self.subTest(signal=number, group=group):
@@ -536,7 +536,7 @@ class Compare(Recorded):
         for words, status in (
             (("--",), 2),
             (("--runs", "0", "--", "true"), 2),
-            (("--json", "/no/such/file", "--", "true"), 2),  # before it runs anything
+            (("--json", "/no/such/file", "--", "true"), 2),  # fails before anything runs
         ):
             answer = huddle("compare", *words)
             self.assertEqual(status, answer.returncode)

@@ -200,7 +200,8 @@ class Teams(unittest.TestCase):
 
     def test_results_are_the_same(self):
         answers = []
-        for calls in (20_000, 200_000, 2_000_000):  # on a busy machine an answer takes long
+        # The job makes more calls if an answer takes long, as on a busy machine.
+        for calls in (20_000, 200_000, 2_000_000):
             with running(TEAM, str(RANKS), str(calls)) as job:
                 while job.poll() is None:
                     answers.append(who(job.pid))
@@ -255,7 +256,7 @@ class Teams(unittest.TestCase):
             )
 
     def test_a_launcher_whose_ranks_are_no_descendants(self):
-        mine = f"of-this-test-{os.getpid()}"  # which may run twice on a machine
+        mine = f"of-this-test-{os.getpid()}"  # unique: the test may run twice on a machine
         with (
             running("sleep", "1000", HUDDLE_JOB=mine) as launcher,
             running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB=mine) as job,
@@ -365,7 +366,7 @@ class WrongUse(unittest.TestCase):
             libc.mmap(
                 None, ctypes.c_size_t(SIZE), mmap.PROT_READ, mmap.MAP_SHARED, fd, ctypes.c_long(0)
             )
-        )  # without a copy of it
+        )  # mmap.mmap() would duplicate the descriptor
         os.close(fd)
         refused(self, os.getpid(), "descriptor is closed .*cannot be read")
         libc.munmap(mapping, ctypes.c_size_t(SIZE))

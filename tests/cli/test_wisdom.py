@@ -378,11 +378,11 @@ class Locks(unittest.TestCase):
                             self.fail("two write")
                     replace("one\n")
                 with wisdom_lock.locked(path):
-                    pass  # and writes nothing
+                    pass  # writes nothing
                 with open(f"{path}.new", "w", encoding="utf-8"):
                     os.utime(f"{path}.new", (0, 0))
                 with open(f"{path}.new.host.1", "w", encoding="utf-8"):
-                    pass  # of the same killed process
+                    pass  # another file of the killed process
                 with wisdom_lock.locked(path) as replace:
                     replace("two\n")
             self.assertEqual([NAME], os.listdir(folder))

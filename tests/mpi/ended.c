@@ -17,7 +17,7 @@ enum { LONG = 1 << 18, SHORT = 1 << 15 };
 #define MOST_NS UINT64_C(20000000000)
 
 static unsigned char data[LONG];
-static int lessons[2]; /* of long and of short broadcasts */
+static int lessons[2]; /* numbers of long and of short broadcasts */
 
 static void learn(MPI_Comm comm)
 {

@@ -49,7 +49,7 @@ def check(setting, collective, slow):
     """Runs both jobs of a collective.  Raises AssertionError.  Returns a text about them."""
     prior = os.path.join(setting.folder, "prior.rules")
     with open(TABLE, encoding="utf-8") as table, open(prior, "w", encoding="utf-8") as file:
-        rules = table.read().replace("\n    ->", " ->")  # as CMake joins the lines of a rule
+        rules = table.read().replace("\n    ->", " ->")  # CMake joins the lines of a rule likewise
         file.write(f"{collective} bytes=524289-1M -> {slow}\n{rules}")
     more = {"HUDDLE_LAB_PRIOR": prior, "HUDDLE_TUNING": "off"}
     for _ in range(TRIES):

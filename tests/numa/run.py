@@ -196,7 +196,7 @@ def placement_steps(build, algorithms):
 
 # ---- programs ----
 
-CALLED = ("barrier", "bcast")  # by the differential program
+CALLED = ("barrier", "bcast")  # collectives that the differential program calls
 
 
 def judge_program(name):

@@ -23,7 +23,7 @@ OTHERS = [
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUMS = os.path.join(HERE, os.pardir, "mpi", "sums.c")
-CALLS = 50  # of each collective, by each rank
+CALLS = 50  # calls of each collective, by each rank
 MPIS = [
     (compiler, launcher)
     for compiler, launcher in (

@@ -15,7 +15,7 @@ import zipfile
 from paths import BUILD, SOURCE
 
 FOLDER = os.path.join(BUILD, "wheel_aarch64")
-PACKAGES = os.path.join(FOLDER, "packages-aarch64")  # as build.sh names them
+PACKAGES = os.path.join(FOLDER, "packages-aarch64")  # folder that build.sh makes
 TOOLS = os.path.join(PACKAGES, "tools", "usr")
 EMULATOR = [
     os.path.join(TOOLS, "bin", "qemu-aarch64-static"),
@@ -29,7 +29,7 @@ OF_THE_JOB = {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMPI_MCA_pml": "ob1",
 }
-MACHINE_AARCH64 = 183  # of an ELF header
+MACHINE_AARCH64 = 183  # e_machine of an ELF header
 
 
 def run(*words, **more):
@@ -51,7 +51,7 @@ class Wheel(unittest.TestCase):
             archive.extractall(cls.folder)
         (cls.prefix,) = glob.glob(os.path.join(cls.folder, "*.data", "data"))
         cls.huddle = os.path.join(cls.prefix, "bin", "huddle")
-        os.chmod(cls.huddle, 0o755)  # as pip does
+        os.chmod(cls.huddle, 0o755)  # pip does the same
 
     def test_auditwheel_accepts_it(self):
         name = os.path.basename(self.wheel)

@@ -66,7 +66,7 @@ static void prepare(struct job *job, int rank, int op, struct hud_view *ins, str
 static void check_blocks(const struct job *job, int root, int rank, int op, int status)
 {
     bool cut = false,
-         unheard = false; /* for a view of no bytes, its rank may or may not get the error */
+         unheard = false; /* the rank of a view of no bytes may or may not get the error */
 
     for (int r = 0; r < RANKS; r++) {
         const size_t *from = ends_of(op, r, rank), come = from[0] < from[1] ? from[0] : from[1];

@@ -77,7 +77,7 @@ static void full_pool_keeps_first_and_known_choices(void **state)
 
 /* ---- a full arena ---- */
 
-static _Thread_local bool is_full; /* for what is known */
+static _Thread_local bool is_full; /* no room is left for known choices */
 
 size_t __real_hud_arena_reserve(struct arena *arena, size_t bytes, int members, const char **why);
 size_t __wrap_hud_arena_reserve(struct arena *arena, size_t bytes, int members, const char **why);

@@ -183,7 +183,7 @@ static void turn_waits_until_its_expected_loss_fits(void **state)
     static const struct {
         uint64_t ns;
         uint16_t percent;
-        uint64_t calls; /* before the first turn of the other candidate */
+        uint64_t calls; /* calls before the first turn of the other candidate */
     } cases[] = {
         { 500 * US, 0, 14 },    /* 2 * 250 us fit, so only the present choice's turn comes first */
         { 10 * MS, 0, 29 },     /* (2 * 5 ms - 1 ms) / (3 % of 10 ms) = 30 */

@@ -30,7 +30,7 @@ struct rank {
     bool without; /* it does not announce itself */
     pid_t pid;
     int fd;           /* the server's end, or -1 if closed */
-    bool waits;       /* in a barrier */
+    bool waits;       /* waits in a barrier */
     char value[LINE]; /* value of its key, or "" if there is none */
 };
 

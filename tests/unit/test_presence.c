@@ -131,8 +131,8 @@ static void end(struct member *m)
 {
     int status;
 
-    assert_int_equal(write(m->to, "q", 1),
-                     1); /* because members forked later have this pipe, too */
+    /* Closing the pipe is not enough, because members forked later have it, too. */
+    assert_int_equal(write(m->to, "q", 1), 1);
     close(m->to);
     close(m->from);
     waitpid(m->pid, &status, 0);
@@ -174,7 +174,7 @@ static void one_job(bool by_proxy, const char *secret)
     assert_int_equal(asked(&m[3]), checked | (alike | requests) << UNLIKE);
     assert_int_equal(asked(&m[4]), requests | (alike | checked) << UNLIKE);
     end(&m[1]);
-    assert_int_equal(asked(&m[0]) & 0xff, alike); /* after its end it is still part of the job */
+    assert_int_equal(asked(&m[0]) & 0xff, alike); /* an ended rank is still part of the job */
     end(&m[0]);
     end(&m[2]);
     end(&m[3]);

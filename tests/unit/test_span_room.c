@@ -27,7 +27,7 @@ static void fill_the_table(struct rank *r)
     spanned_begin(r);
     struct span_learn *l = spanned_span_of(r, 0)->learn;
     MUST(r, spanned_call("bcast", SPANNED_LARGE) == HUD_OK);
-    l->cells = SPAN_CELLS; /* as after calls of as many cells */
+    l->cells = SPAN_CELLS; /* the state after calls of as many cells */
     for (int i = 0; i < CALLS; i++) {
         MUST(r, spanned_call("allreduce", SPANNED_LARGE) == HUD_OK);
         MUST(r, strcmp(spanned_used(), "rings") == 0);

@@ -190,7 +190,7 @@ class Simulated(unittest.TestCase):
                     paper != "02"
                     and row["by"] == "simulated"
                     and not row["what"].startswith("figure 7: s")
-                ):  # with the paper's own ranks and sizes
+                ):  # rows with the paper's own ranks and sizes
                     self.assertIsNone(row["published"], row["what"])
 
     def test_send_and_receive_are_simulated(self):
