@@ -35,7 +35,7 @@ class Apart(unittest.TestCase):
         asked = {"bytes": size, "cores": cores, "repetitions": repetitions}
         return answer(apart=asked)["apart"]["time_ns"]
 
-    def test_what_a_core_has_in_its_own_cache(self):
+    def test_own_caches_serve_small_buffers(self):
         took = LINES["hit_ns"] + 64 * KB / COPY["cached_gbps"]["own"]
         for cores in ([0], [0, 1, 2, 3], [3, 4, 15]):
             self.assertAlmostEqual(took, self.ns(128 * KB, cores), places=3)
@@ -79,12 +79,12 @@ class Root(unittest.TestCase):
         "method": "loop",
     }
 
-    def test_it_moves(self):
+    def test_algorithms_are_clean_with_a_moving_root(self):
         for name in ("segments", "queue", "levels", "messages", "slots"):
             call = {**self.CALL, "algorithm": name, "root_shift": True, "repetitions": 7}
             self.assertTrue(answer(**call)["call"]["checker"]["clean"], name)
 
-    def test_no_rank_is_ahead(self):
+    def test_a_moving_root_keeps_ranks_together(self):
         # a constant root finishes before the ranks that copy out
         call = {**self.CALL, "algorithm": "messages", "ranks": 2, "repetitions": 100}
         still, moves = (

@@ -70,7 +70,7 @@ def ns(collective, algorithm, size, parameters, ranks):
 
 
 class MoreRanks(unittest.TestCase):
-    def test_are_never_faster(self):
+    def test_more_ranks_are_never_faster(self):
         for call in FLAT:
             times = [ns(*call, ranks) for ranks in RANKS]
             with self.subTest(call=call):

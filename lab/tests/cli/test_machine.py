@@ -39,7 +39,7 @@ def huddle(home, *words):
 
 
 class File(unittest.TestCase):
-    def test_text(self):
+    def test_the_text_has_all_tables(self):
         lines = describe.text_of(MEASURED, MEASURED["topology"], "2026-01-02").split("\n")
         for line in (
             "# Written by 'huddle tune --machine'.",
@@ -76,7 +76,7 @@ class Steady(unittest.TestCase):
             runs = [numbers(copy__kernel_gbps=value) for value in (10, other)]
             self.assertEqual(agree, not agreement.joined(runs)[1])
 
-    def test_what_other_work_slows_down_does_not_count(self):
+    def test_outliers_are_ignored(self):
         runs = [
             numbers(lines__transfer_ns__numa=ns, copy__kernel_gbps=gbps)
             for ns, gbps in ((60, 9), (400, 2), (62, 9.2))
@@ -84,7 +84,7 @@ class Steady(unittest.TestCase):
         joined, unsteady = agreement.joined(runs)
         self.assertEqual(([61, 9.1], {}), ([number["value"] for number in joined], unsteady))
 
-    def test_what_does_not_agree_is_named_and_marked(self):
+    def test_numbers_that_disagree_are_named_and_marked(self):
         runs = [numbers(lines__hit_ns=1.5, copy__kernel_gbps=gbps) for gbps in (9, 2, 5)]
         joined, unsteady = agreement.joined(runs)
         self.assertEqual({"copy.kernel_gbps": (2, 9)}, unsteady)
@@ -94,7 +94,7 @@ class Steady(unittest.TestCase):
         )
         self.assertEqual("copy.kernel_gbps 2 to 9", agreement.words(unsteady, []))
 
-    def test_small_differences_of_large_times_say_nothing(self):
+    def test_small_absolute_differences_are_ignored(self):
         self.assertEqual(
             {},
             agreement.joined(
@@ -102,7 +102,7 @@ class Steady(unittest.TestCase):
             )[1],
         )
 
-    def test_what_is_assumed_stays(self):
+    def test_assumed_numbers_are_kept(self):
         joined, unsteady = agreement.joined(
             [
                 numbers(note, lines__home_ns__numa=ns)
@@ -113,7 +113,7 @@ class Steady(unittest.TestCase):
             ("assumed: nothing", 0, {}), (joined[0]["note"], joined[0]["value"], unsteady)
         )
 
-    def test_words_agree_or_are_named(self):
+    def test_words_that_disagree_are_named(self):
         def run(word):
             return [{"table": "caches", "key": "shared_fill", "value": word, "note": ""}]
 
@@ -123,7 +123,7 @@ class Steady(unittest.TestCase):
             agreement.disagreeing([run("victim"), run("read")]),
         )
 
-    def test_what_only_one_run_could_measure_is_left_out(self):
+    def test_numbers_of_a_single_run_are_left_out(self):
         once = numbers(lines__home_busy_ns=60, lines__hit_ns=1.5)
         self.assertEqual(once, agreement.joined([once])[0])
         self.assertEqual(
@@ -134,7 +134,7 @@ class Steady(unittest.TestCase):
             ),
         )
 
-    def test_what_the_first_run_could_not_measure_is_of_the_others(self):
+    def test_later_runs_add_numbers_that_the_first_lacks(self):
         lacks = numbers(lines__hit_ns=1.5, lines__transfer_ns__machine=120)
         other = numbers(
             lines__hit_ns=1.5, lines__transfer_ns__l3=60, lines__transfer_ns__machine=120
@@ -144,7 +144,7 @@ class Steady(unittest.TestCase):
         self.assertEqual([], agreement.impossible(joined))
         self.assertEqual(lacks, agreement.joined([lacks, other])[0], "only one has it")
 
-    def test_what_the_first_run_assumed_is_of_others_that_agree(self):
+    def test_later_runs_replace_an_assumption_if_they_agree(self):
         assumed = numbers("assumed: nothing", lines__home_ns__numa=0)
         runs = [numbers(lines__home_ns__numa=ns) for ns in (50, 52)]
         joined, unsteady = agreement.joined([assumed, *runs])
@@ -162,7 +162,7 @@ class Steady(unittest.TestCase):
             agreement.missing(runs, numbers(lines__hit_ns=1.5)),
         )
 
-    def test_what_no_machine_is_like(self):
+    def test_impossible_numbers_are_reported(self):
         good = {
             "lines__hit_ns": 1.5,
             "lines__transfer_ns__l3": 40,
@@ -194,7 +194,7 @@ class Steady(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual([said], agreement.impossible(numbers(**{**good, name: value})))
 
-    def test_what_is_written_all_the_same_is_marked(self):
+    def test_forced_descriptions_are_marked(self):
         once, others = describe.measure_once, stability.others
         describe.measure_once, stability.others = (
             lambda _: {
@@ -272,7 +272,7 @@ class Real(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def test_what_is_measured_can_be_simulated(self):
+    def test_measured_machines_can_be_simulated(self):
         said = huddle(self.home, "tune", "--machine", "--force")
         self.assertEqual(0, said.returncode, said.stderr)
         self.assertRegex(said.stderr, r"^(huddle: tune: the figures are not reliable: [^\n]*\n)?$")

@@ -14,7 +14,7 @@ def huddle(*words):
 
 
 class Output(unittest.TestCase):
-    def test_before_the_work(self):
+    def test_output_files_are_checked_before_the_work(self):
         there = ("--machine", "xeon-e5620")
         for words, option in (
             (("simulate", "bcast", *there), "--png"),
@@ -30,7 +30,7 @@ class Output(unittest.TestCase):
                     rf"^huddle: {option} /none/x: cannot be written: there is no [^\n]*\n$",
                 )
 
-    def test_every_command_that_writes_says_how(self):
+    def test_help_describes_how_files_are_written(self):
         for command in ("simulate", "model", "reproduce"):
             said = " ".join(huddle(command, "--help").stdout.split())
             self.assertIn(output_files.HELP, said, command)

@@ -47,7 +47,7 @@ class Asked(unittest.TestCase):
             (call["algorithm"], call["parameters"], call["slot_bytes"]),
         )
 
-    def test_of_a_description_no_fact_of_this_machine_counts(self):
+    def test_described_machines_use_no_fact_of_this_machine(self):
         for name, algorithm in (("kunpeng-920", "cma_write"), ("opteron-8347he", "windows")):
             words = ("gather", "--machine", name, "--ranks", "16", "--bytes", "64K")
             with self.subTest(machine=name):
@@ -55,7 +55,7 @@ class Asked(unittest.TestCase):
                 self.assertEqual(algorithm, call["algorithm"])
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
-    def test_of_this_machine_all_counts_that_explain_asks_for(self):
+    def test_this_machine_uses_its_own_facts_as_in_explain(self):
         """
         Checks that this machine's tuning file, processors and kernel count, whatever the
         description has.
@@ -107,7 +107,7 @@ class Asked(unittest.TestCase):
         )
         self.assertEqual(["numa", "team"], [group["level"] for group in call["groups"]])
 
-    def test_calls_that_count_are_like_those_that_follow(self):
+    def test_the_default_warmup_is_long_enough(self):
         """
         Checks few ranks, whose lines of a ring are all new at first.  Half of a ring is not enough.
         """
@@ -124,7 +124,7 @@ class Asked(unittest.TestCase):
                 (few["times"]["min_ns"], few["times"]["max_ns"]),
             )
 
-    def test_as_many_calls_as_are_asked_for(self):
+    def test_repetitions_and_warmup_count_calls(self):
         (call,) = answer(
             "bcast",
             "--machine",
@@ -157,7 +157,7 @@ class Asked(unittest.TestCase):
         ):
             self.assertIn(words, said.stdout)
 
-    def test_a_file(self):
+    def test_machines_can_be_given_as_files(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mine.toml")
             with (
@@ -191,7 +191,7 @@ class Asked(unittest.TestCase):
     def test_a_machine_that_was_not_measured_is_measured_by_tune(self):
         self.assertIn("huddle tune --machine", simulate("barrier").stderr)
 
-    def test_a_description_in_doubt(self):
+    def test_doubts_of_a_description_are_printed(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mine.toml")
             with (
@@ -393,7 +393,7 @@ class Asked(unittest.TestCase):
                 for name in os.listdir(folder):
                     os.unlink(os.path.join(folder, name))
 
-    def test_numbers_are_numbers(self):
+    def test_invalid_numbers_are_refused(self):
         options = (
             ("--skew", "nan"),
             ("--skew", "inf"),
@@ -467,7 +467,7 @@ SIMULATION = types.SimpleNamespace(
 
 
 class Begun(unittest.TestCase):
-    def test_a_start_is_taken_off_and_calls_are_drawn(self):
+    def test_skew_is_subtracted_and_calls_are_drawn(self):
         asked = simulation.Simulation.__new__(simulation.Simulation)
         asked.options = types.SimpleNamespace(
             repetitions=None,
@@ -540,7 +540,7 @@ class Shown(unittest.TestCase):
         ):
             self.assertIn(words, self.text())
 
-    def test_a_path_is_told_by_rank(self):
+    def test_the_critical_path_is_grouped_by_rank(self):
         path = [
             span(0, 0, 10, "line"),
             span(0, 10, 40, "copy", call="copies"),
@@ -552,7 +552,7 @@ class Shown(unittest.TestCase):
             "copies 30 ns at src/alg/x.c:1, does 20 ns at src/alg/x.c:1", tables.doings(path[:3])
         )
 
-    def test_of_many_links_the_busiest(self):
+    def test_only_the_busiest_links_are_shown(self):
         links = [{"name": f"link {i}", "bytes": 64, "busy": i / 100} for i in range(40)]
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
@@ -565,7 +565,7 @@ class Shown(unittest.TestCase):
         self.assertRegex(self.text(), r"socket 0 to 1 +8 KB +25.0 %")
         self.assertNotIn("idle", self.text())
 
-    def test_a_table_says_once_that_it_is_simulated(self):
+    def test_tables_mention_the_simulation_once(self):
         asked = types.SimpleNamespace(
             **{**vars(SIMULATION), "names": ["x", None], "sizes": [8, 8192]}
         )
@@ -576,15 +576,15 @@ class Shown(unittest.TestCase):
         self.assertEqual(1, out.getvalue().lower().count("simulated"))
         self.assertRegex(out.getvalue(), r"bytes +x +choice\n")
 
-    def test_what_is_blank_is_explained(self):
+    def test_blank_cells_are_explained(self):
         self.assertIn("blank: ", self.text())
 
-    def test_a_lane(self):
+    def test_timelines_show_the_longest_activity(self):
         self.assertEqual(
             "..##", tables.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4)
         )
 
-    def test_waits_and_path_name_whom(self):
+    def test_waits_and_the_path_name_ranks_and_source_lines(self):
         self.assertRegex(self.text(), r"1 +750 ns +1 +0 +src/alg/x.c:1")
         self.assertRegex(self.text(), r"700 ns +1 us +1 +does 300 ns at src/alg/x.c:1")
 

@@ -32,7 +32,7 @@ class Nodes(unittest.TestCase):
         self.assertLess(call["times"]["time_ns"], 3 * 10000 + 5000)
         self.assertGreater(call["alone_ns"], 0)
 
-    def test_a_node_alone_is_simulated_as_without_the_others(self):
+    def test_a_node_takes_as_long_as_in_a_simulation_of_one_node(self):
         words = ("gather", "--bytes", "64K")
         (call,) = calls(*words, "--nodes", "2", "--ranks", "32")
         said = huddle(
@@ -54,7 +54,7 @@ class Nodes(unittest.TestCase):
         self.assertIn("alpha 10 us, beta 1 ns per byte, overhead 5 us (as given)", said.stdout)
         self.assertIn("ceil(log2 4) messages in a row: 20 us", said.stdout)
 
-    def test_what_has_no_meaning_is_refused(self):
+    def test_options_of_one_node_are_refused(self):
         for words, line in (
             (("--ranks", "7"), "--ranks: 7 (accepted: multiples of the 2 nodes)"),
             (("--timeline",), "--timeline: of one node"),

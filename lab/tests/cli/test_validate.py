@@ -41,11 +41,11 @@ class Numbers(unittest.TestCase):
         self.assertAlmostEqual(2.0, found.error)
         self.assertEqual(-1.0, found.tau)
 
-    def test_order(self):
+    def test_the_order_is_kendalls_tau(self):
         self.assertIsNone(kendall([(1, 5)]))
         self.assertAlmostEqual(1 / 3, kendall([(1, 1), (2, 3), (3, 2)]))
 
-    def test_the_line_transfer_that_is_measured_with_figures(self):
+    def test_described_hops_prefers_hop_ns(self):
         lines = {"transfer_ns": {"l3": 25, "machine": 100}}
         self.assertEqual([25, 100], list(described_hops({"lines": lines})))
         lines["hop_ns"] = {"l3": 46, "machine": 200}
@@ -53,12 +53,12 @@ class Numbers(unittest.TestCase):
         self.assertEqual([46, 200], list(hops))
         self.assertEqual([True, False, True], [as_described(ns, hops) for ns in (48, 100, 210)])
 
-    def test_nothing_in_common(self):
+    def test_runs_without_common_cells_have_no_agreement(self):
         self.assertIsNone(agreement({("a", 8): 1.0}, {("b", 8): 1.0}))
 
 
 class Command(unittest.TestCase):
-    def test_what_is_recorded(self):
+    def test_recorded_figures_are_compared(self):
         few = [2, 3, 4]
         teams = {"xeon-4-cores": few, "epyc-4-cores": few, "xeon-16-cores": [5, 8, 12, 16]}
         for name, ranks in teams.items():
@@ -71,7 +71,7 @@ class Command(unittest.TestCase):
                 self.assertTrue(0.2 < cell["bias"] < 5, cell)
                 self.assertTrue(all(call["simulated_us"] > 0 for call in cell["calls"]))
 
-    def test_the_page_has_what_is_simulated_now(self):
+    def test_the_page_has_the_current_simulated_times(self):
         """
         Checks the first table of simulated.md, since an algorithm or the simulator may have
         changed.
@@ -117,7 +117,7 @@ class Command(unittest.TestCase):
             self.assertIn("2 figures do not count", answer["notes"][0])
             self.assertIn("40 to 95 ns", answer["notes"][0])
 
-    def test_a_recorded_call_takes_what_the_description_says_of_calls(self):
+    def test_simulated_calls_include_the_described_cost_of_calls(self):
         """Checks ranks that enter at the same moment: without skew, only the sum remains."""
         with tempfile.TemporaryDirectory() as place:
             path, said = os.path.join(place, "mine.csv"), []
@@ -146,7 +146,7 @@ class Command(unittest.TestCase):
         )
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
-    def test_this_machine(self):
+    def test_every_requested_figure_is_measured_or_explained(self):
         """Checks that each figure is of a requested call, or that a line has the reason."""
         with tempfile.TemporaryDirectory() as home:
             os.makedirs(os.path.join(home, "huddle"))
@@ -176,7 +176,7 @@ class Command(unittest.TestCase):
             self.assertEqual(1, done.stderr.count("\n"), done.stderr)
             return done.stderr
 
-    def test_what_is_refused(self):
+    def test_invalid_data_and_names_are_refused(self):
         self.assertIn(
             "accepted: epyc-4-cores, xeon-16-cores, xeon-4-cores, ",
             validate("--data", "nowhere").stderr,
