@@ -77,7 +77,7 @@ def ask(question):
     return f"{words(answer['pieces'])}|{words(answer['ordered'])}"
 
 
-def test_choices_are_those_of_the_file():
+def test_choices_match_the_file():
     write = bool(os.environ.get("HUD_WRITE"))
     asked_now = QUESTIONS if write else some(QUESTIONS, 4)
     with ThreadPoolExecutor(2) as pool:

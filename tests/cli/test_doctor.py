@@ -49,7 +49,7 @@ class Here(unittest.TestCase):
             self.assertIn(one["name"], line)
             self.assertIn(steady(one["text"]), steady(line))
 
-    def test_names_what_to_change(self):
+    def test_findings_name_the_remedy(self):
         for more, before, said in (
             ({"HUDDLE_MEMORY": "much"}, "", "HUDDLE_MEMORY"),
             ({"HUDDLE": "off"}, "", "unset HUDDLE"),
@@ -74,7 +74,7 @@ class Here(unittest.TestCase):
                 self.assertEqual(bool(before), "descriptors" in answer.stdout, said)
                 self.assertIn("HUDDLE_LEASE=banana", answer.stdout)
 
-    def test_a_tuning_file_that_does_not_serve(self):
+    def test_an_invalid_tuning_file_is_the_only_finding(self):
         """
         Checks that the finding has the setting, its value and the accepted values, and blames
         nothing else.
@@ -100,14 +100,14 @@ class Here(unittest.TestCase):
                     self.assertRegex(answer.stdout, r"(?m)^ok    two ranks: share memory")
                     self.assertNotIn("single copy: not ", answer.stdout)
 
-    def test_two_ranks_that_share_no_memory(self):
+    def test_a_failure_to_share_memory_is_reported(self):
         """Checks that the finding has the library's report about the ranks."""
         answer = doctor("--ranks", "2", before="ulimit -n 50;")
         self.assertEqual("", answer.stderr)
         self.assertRegex(answer.stdout, r"(?m)^FAIL  two ranks: no shared memory; .*ulimit -n")
         self.assertRegex(answer.stdout, r"(?m)^warn  single copy: not tried")
 
-    def test_tries_two_ranks_all_the_same(self):
+    def test_two_ranks_are_tried_despite_bad_settings(self):
         for name, value, with_defaults in (
             ("HUDDLE_LEASE", "banana", True),
             ("HUDDLE", "off", True),
@@ -153,7 +153,7 @@ class Described(unittest.TestCase):
             (one,) = machine.memory(here, None)
             self.assertEqual((state, True), (one.state, (one.change or "").endswith(change)), one)
 
-    def test_the_limit_of_a_group_above_counts(self):
+    def test_limits_of_parent_groups_count(self):
         """Checks groups as in Slurm, which limits the job but not the group of its step."""
         job = "sys__fs__cgroup__slurm__job__"
         files = {
@@ -215,7 +215,7 @@ class Described(unittest.TestCase):
         here = self.machine(proc__sys__kernel__yama__ptrace_scope="0\n")
         self.assertIn("SYS_PTRACE", machine.single_copy(here, Layout())[0].change)
 
-    def test_team_that_is_refused(self):
+    def test_the_reason_of_a_refused_team_is_reported(self):
         class Layout:
             def hear(self, *_words, **_settings):
                 team = {"state": "refused", "reason": "no shared memory"}

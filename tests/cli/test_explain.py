@@ -71,7 +71,7 @@ class Here(unittest.TestCase):
         stepped = explain("bcast", "--bytes", "8:4K:8", "--ranks", "2").stdout.split("\n")
         self.assertEqual(["8", "64", "512", "4"], [line.split()[0] for line in stepped[2:] if line])
 
-    def test_a_range_may_have_no_end(self):
+    def test_ranges_may_have_no_end(self):
         for ranks in ("2", "2:3"):
             answer = explain("bcast", "--bytes", "8:", "--ranks", ranks)
             with self.subTest(ranks=ranks):
@@ -134,7 +134,7 @@ class Here(unittest.TestCase):
             self.assertIn("serves   the MPI's own", answer)
             self.assertIn(f"because  tuning file, line 2 of {path}", answer)
 
-    def test_what_is_tried_against_the_first_choice(self):
+    def test_candidates_of_trials_are_printed(self):
         for name, last in (("allgather", "mpi"), ("allreduce", r"(?!mpi$)[^,]+")):
             words = (name, "--bytes", "64K", "--ranks", "4")
             text = explain(*words, HUDDLE_WISDOM="on", HUDDLE_TUNING="off").stdout
@@ -149,7 +149,7 @@ class Here(unittest.TestCase):
                 text = explain(*words, HUDDLE_TUNING="off", **settings).stdout
                 self.assertNotIn("tried against", text)
 
-    def test_rules_in_place_of_the_built_in_table(self):
+    def test_rules_can_replace_the_built_in_table(self):
         words = ("bcast", "--bytes", "64K", "--ranks", "4")
         with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
             print("bcast bytes=1K- -> levels\nbcast -> queue", file=file, flush=True)
@@ -161,7 +161,7 @@ class Here(unittest.TestCase):
             r"HUDDLE_LAB_PRIOR=.*: there is no such file \(accepted: a file of rules\): huddle",
         )
 
-    def test_names_of_what_is_served_as_another(self):
+    def test_collectives_served_as_another_one_are_accepted(self):
         for name, served in (
             ("reduce_scatter_block", "reduce_scatter"),
             ("alltoallw", "alltoallv"),
@@ -228,11 +228,11 @@ class Sizes(unittest.TestCase):
         ):
             self.assertEqual(found, tuple(sizes.sizes_of(text)), text)
 
-    def test_one_by_one(self):
+    def test_lists_of_sizes_are_expanded(self):
         for text, found in (("8:64", [8, 16, 32, 64]), ("64,8,8", [8, 64]), ("0", [0])):
             self.assertEqual(found, sizes.stepped(text))
 
-    def test_what_is_refused(self):
+    def test_invalid_sizes_are_refused(self):
         for text in (
             "",
             ",",
@@ -250,7 +250,7 @@ class Sizes(unittest.TestCase):
                 sizes.sizes_of(text)
             self.assertNotIn("\n", str(refused.exception))
 
-    def test_a_part_of_a_piece(self):
+    def test_pieces_are_cut_to_a_range(self):
         for ends, low, high, found in (
             ((8, 64), 0, None, (8, 64)),
             ((8, 64), 16, 32, (16, 32)),
@@ -280,13 +280,13 @@ class Nodes(unittest.TestCase):
             ((_, serves, *_, why),) = nodes.whys(options, None, row, [100])
         return serves, why, points.call_args.args[-1]
 
-    def test_by_the_algorithms_between_nodes(self):
+    def test_choices_between_nodes_need_an_algorithm_between_nodes(self):
         self.assertEqual("rings", self.verdicts(["nodes", "rings"])[0])
         self.assertEqual("the MPI's own", self.verdicts(["nodes"])[0])
         self.assertEqual("the MPI's own", self.verdicts(["rings"], rooted=True)[0])
         self.assertIn("no algorithm between nodes", self.verdicts([])[1])
 
-    def test_bytes_of_a_block_are_of_each_rank(self):
+    def test_bytes_of_blocks_count_per_rank(self):
         self.assertEqual([100], self.verdicts(["rings"])[2])
         self.assertEqual([400], self.verdicts(["rings"], blocks=True)[2])
 
@@ -303,19 +303,19 @@ class Nodes(unittest.TestCase):
 
 
 class Described(unittest.TestCase):
-    def test_list(self):
+    def test_the_list_has_all_machines(self):
         answer = explain("--machine", "list")
         self.assertEqual(0, answer.returncode, answer.stderr)
         for name in MACHINES + RECORDED:
             self.assertIn(name, answer.stdout)
 
-    def test_recorded_machines_have_names_too(self):
+    def test_recorded_machines_have_names(self):
         for name in RECORDED:
             with self.subTest(machine=name):
                 asked = facts("bcast", "--bytes", "8", "--machine", name)["facts"]
                 self.assertIn(f"-{asked['processors']}-cores", name)
 
-    def test_every_machine_once_and_twice_its_processors(self):
+    def test_machines_are_explained_up_to_twice_their_processors(self):
         self.assertEqual(sorted(CORES), MACHINES)
         for name in some(MACHINES):
             for times in (1, 2):
@@ -331,7 +331,7 @@ class Described(unittest.TestCase):
                         len(answer["facts"]["groups"]), 1, "the machine's levels make groups"
                     )
 
-    def test_what_is_known_is_of_the_description(self):
+    def test_facts_are_those_of_the_described_machine(self):
         """
         Checks that the facts are the described machine's, not this machine's processors or kernel.
         """
@@ -350,7 +350,7 @@ class Described(unittest.TestCase):
         self.assertEqual("cma_write", facts(*words)["serves"]["algorithm"])
         self.assertEqual("windows", facts(*words, HUDDLE_CMA="off")["serves"]["algorithm"])
 
-    def test_more_ranks_than_processors_is_said(self):
+    def test_oversubscription_is_printed(self):
         for sizes in ((), ("--bytes", "8,1M"), ("--bytes", "8")):
             for ranks, oversubscribed in (("192", False), ("4096", True)):
                 said = explain(
@@ -362,7 +362,7 @@ class Described(unittest.TestCase):
                     said,
                 )
 
-    def test_maps(self):
+    def test_maps_place_ranks(self):
         within = {
             name: facts("barrier", "--ranks", "2", "--machine", "kunpeng-920", "--map", name)[
                 "facts"
@@ -420,10 +420,10 @@ class Choices(unittest.TestCase):
                     )
         return rows
 
-    def test_cells_agree_with_single_questions(self):
+    def test_tables_agree_with_single_questions(self):
         self.assertGreater(len(self.check_corners("xeon-8358", "reduce")), 12)
 
-    def test_settings_and_tuning_files_decide_here_too(self):
+    def test_tables_follow_settings_and_tuning_files(self):
         rows = self.check_corners("xeon-e5620", "bcast", HUDDLE_BCAST="levels")
         self.assertEqual({("levels", "setting")}, {(row[3], row[-1]) for row in rows})
         with tempfile.TemporaryDirectory() as folder:
@@ -448,7 +448,7 @@ class Choices(unittest.TestCase):
         rows = self.rows("bcast", "--machine", "xeon-8358", "--ranks", "2:3", "--bytes", "1K")
         self.assertEqual(["1K", "1K"], [row[2] for row in rows])
 
-    def test_no_collective_on_no_machine_needs_more_than_100_columns(self):
+    def test_tables_fit_100_columns(self):
         for machine in MACHINES[::3]:
             for collective in ("allreduce", "reduce", "alltoall", "barrier", "alltoallv"):
                 text = explain(collective, "--machine", machine).stdout
@@ -457,7 +457,7 @@ class Choices(unittest.TestCase):
                     lines = (line for line in text.splitlines() if not line.startswith("Evidence"))
                     self.assertLessEqual(max(map(len, lines)), 100)
 
-    def test_what_rows_rest_on(self):
+    def test_rows_name_their_evidence(self):
         answer = facts("allreduce", "--machine", "xeon-8358")
         named = {
             number
@@ -479,7 +479,7 @@ class Choices(unittest.TestCase):
         words = ("bcast", "--machine", "epyc-9654", "--ranks", "64", "--bytes", "64K")
         self.assertIn("(no series has times of such calls)", explain(*words).stdout)
 
-    def test_one_choice_names_the_machines_that_were_measured(self):
+    def test_explain_names_the_machines_of_the_evidence(self):
         measured = ("allreduce", "--machine", "xeon-8358", "--ranks", "4", "--bytes", "64K")
         self.assertRegex(explain(*measured).stdout, r"E23 E29 .*: measured on AMD EPYC")
         machines = {n: s["machines"] for n, s in facts(*measured)["evidence"].items()}

@@ -12,7 +12,7 @@ from cli.explain import learned, served
 
 
 class Explained(unittest.TestCase):
-    def test_a_line(self):
+    def test_a_line_is_printed_with_its_times(self):
         said = "here on 2026-11-28 from 214 samples of this case: queue, budget 128K, 5.8 us;"
         said += " before 11.6;"
         self.assertEqual(f"{said} Open MPI's own 8.7", learned.text(MPI, line(QUEUE)))
@@ -22,7 +22,7 @@ class Explained(unittest.TestCase):
         said += " the MPI's own 0.64"
         self.assertEqual(said, learned.text("", line(SUMS)))
 
-    def test_of_which_calls(self):
+    def test_a_line_is_about_calls_of_its_conditions(self):
         facts = {"oversubscribed": False, "divided": False, "within": "numa"}
         answer = {"collective": "bcast", "ranks": 2, "facts": facts}
         self.assertTrue(learned.fits(line(QUEUE), answer))
@@ -137,7 +137,7 @@ class Command(Folder):
         self.write(known, path=path, machine=machine)
         self.assertNotIn("learned", self.explain("--ranks", "3"))
 
-    def test_explain_says_whose_wisdom_it_reads(self):
+    def test_explain_names_the_mpi_of_the_wisdom(self):
         path, machine = self.place()
         choice = self.candidate()
         other = path.replace("openmpi-4.1.4", "mpich-4.0.2")
@@ -163,7 +163,7 @@ class Command(Folder):
             self.assertEqual((2, ""), (answer.returncode, answer.stdout))
             self.assertRegex(answer.stderr, rf"^huddle: [^\n]*{re.escape(said)}[^\n]*\n$")
 
-    def test_explain_says_of_which_machine_a_named_file_is(self):
+    def test_explain_names_the_machine_of_a_named_file(self):
         named = os.path.join(self.home, "named.rules")
         line = LINE.format("32769-64K", "queue", 5800, 9).replace(
             " oversubscribed=no divided=no", ""
@@ -189,7 +189,7 @@ class Command(Folder):
                 [machine == here], [one["where"] == "here" for one in found["learned"]]
             )
 
-    def test_explain_says_for_which_candidates_there_is_no_room(self):
+    def test_explain_names_candidates_without_room(self):
         words = ("explain", "bcast", "--bytes", "1M", "--ranks", "4", "--json")
         settings = {"HUDDLE_WISDOM": "on", "HUDDLE_TUNING": "off"}
         much, little = (

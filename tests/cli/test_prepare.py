@@ -32,7 +32,7 @@ class Quietly(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = scratch.name
 
-    def test_a_build_tells_how_far_it_is(self):
+    def test_a_build_reports_its_progress(self):
         build = 'echo "[3/20] Building C object"; until grep -q "3 of 20" "$SAID"; do sleep 0.05;'
         status, said = prepare(self.folder, f"quietly sh -c '{build} done'")
         self.assertEqual((0, "huddle: 3 of 20 steps are done\n"), (status, said))

@@ -51,7 +51,7 @@ class Grid(unittest.TestCase):
             with self.assertRaises(BadValue):
                 grid.ranks_of(text)
 
-    def test_a_size_of_each_class(self):
+    def test_sizes_are_one_of_each_class(self):
         self.assertEqual([8, 16, 32, 64, 112, 128, 256, 512], grid.SIZES[:8])
         self.assertEqual(16 << 20, grid.SIZES[-1])
         self.assertEqual([112, 4096], grid.asked_sizes([4096, 112]))
@@ -149,21 +149,21 @@ class Drive(unittest.TestCase):
             "each turn makes twice as many calls, of what is undecided",
         )
 
-    def test_large_messages_are_called_in_rows(self):
+    def test_large_messages_are_called_back_to_back(self):
         learner = Learner(self.folder, {("bcast", 1 << 20): 1, ("bcast", 8): 1})
         learner.drive([Cell("bcast", "", 2, 1 << 20), Cell("bcast", "", 2, 8)])
         self.assertEqual(["8", "1048576"], [words[3] for _, _, words in learner.words])
         self.assertNotIn("--loop", learner.words[0][2])
         self.assertEqual(["--loop", "8"], learner.words[1][2][-3:-1])
 
-    def test_sums_of_integers_are_cells_of_their_own(self):
+    def test_sums_of_integers_have_their_own_cells(self):
         learner = Learner(self.folder, {})
         learner.drive([Cell("scan", kind, 2, 8) for kind in ("inexact", "exact")])
         self.assertEqual(
             [False, True] * 2, ["--integers" in words for _, _, words in learner.words]
         )
 
-    def test_it_stops_where_more_calls_decide_nothing(self):
+    def test_tune_stops_if_more_calls_decide_nothing(self):
         learner = Learner(self.folder, {("bcast", 8): 1})
         found = learner.drive([Cell("bcast", "", 2, 8), Cell("scan", "", 2, 8)])
         self.assertEqual({Cell("scan", "", 2, 8): "by 320 calls"}, found.undecided)
@@ -174,7 +174,7 @@ class Drive(unittest.TestCase):
         found = learner.drive([Cell("bcast", "", 2, 8)])
         self.assertEqual({Cell("bcast", "", 2, 8): driver.OVER}, found.undecided)
 
-    def test_it_stops_at_its_time(self):
+    def test_tune_stops_when_its_time_is_over(self):
         learner = Learner(self.folder, {})
         found = learner.drive([Cell("bcast", "", 2, 8)], seconds=0)
         self.assertEqual([], learner.words)
@@ -201,7 +201,7 @@ class Report(unittest.TestCase):
             report.show(found, [rules.parse(text) for text in lines], ["bcast", "scan"], busy)
         return out.getvalue()
 
-    def test_what_is_faster_what_is_undecided_and_why(self):
+    def test_the_report_lists_gains_and_undecided_cells(self):
         cells = [Cell("bcast", "", 2, 8 << k) for k in range(4)] + [Cell("scan", "exact", 2, 8)]
         found = Driver(None, MPI, "", cells)
         found.undecided = {cells[2]: driver.OVER, cells[3]: driver.OVER, cells[4]: "by 320 calls"}
@@ -230,7 +230,7 @@ class Report(unittest.TestCase):
         self.assertLess(text.index("17-32"), text.index("0-8"), "the largest gain first")
         self.assertLess(len(text.splitlines()), 24)
 
-    def test_all_that_is_undecided_is_named(self):
+    def test_all_undecided_cells_are_named(self):
         sizes = [8, 16, 64, 4096, 8192, 16384]
         cells = [Cell("bcast", "", ranks, size) for ranks in (2, 3, 4, 8) for size in sizes]
         cells += [Cell("barrier", "", 2, 0), Cell("scan", "inexact", 2, 8)]
@@ -240,7 +240,7 @@ class Report(unittest.TestCase):
         said += " scan inexact 8 (2 ranks), gather 8 (2 ranks), scatter 8 (2 ranks),"
         self.assertEqual([f"{said} alltoall 8 (2 ranks), allgather 8 (2 ranks)"], text)
 
-    def test_a_screen_at_most(self):
+    def test_the_report_fits_a_screen(self):
         many = [Cell("bcast", "", ranks, 8) for ranks in range(2, 200)]
         found = Driver(None, MPI, "", many)
         lines = [f"bcast ranks={n} bytes=0-8 -> queue | ns=1 before=mpi:3" for n in range(2, 200)]
@@ -262,11 +262,11 @@ class Hosts(unittest.TestCase):
         ):
             return [mpi.name for mpi in command.hosts(options, layout)]
 
-    def test_the_first_that_huddle_has_a_front_end_for_or_those_that_are_named(self):
+    def test_tune_uses_the_named_mpis_or_the_first_with_a_front_end(self):
         self.assertEqual(["ompi4"], self.chosen())
         self.assertEqual(["mpich4", "ompi4"], self.chosen("--mpi", "mpich4,ompi4"))
 
-    def test_without_a_front_end_it_is_one_line(self):
+    def test_an_mpi_without_front_end_is_one_line(self):
         for words, front_ends, said in (
             (("--mpi", "ompi3"), ("mpich",), "--mpi ompi3: .* .accepted: mpich4"),
             (("--mpi", "lam"), ("mpich",), "--mpi lam: not found here"),
@@ -280,7 +280,7 @@ class Hosts(unittest.TestCase):
         with self.assertRaisesRegex(CliError, "accepted: one name of --mpi"):
             command.output_of(options, None, [MPI, MPI])
 
-    def test_where_the_results_go_is_checked_before(self):
+    def test_the_output_is_checked_before_the_measurement(self):
         options = types.SimpleNamespace(output=None, site=False, force=False)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "huddle", "wisdom-openmpi-4.1.4-0123456789abcdef.rules")
@@ -303,7 +303,7 @@ class Hosts(unittest.TestCase):
 
 
 class Written(unittest.TestCase):
-    def test_what_cannot_be_written_is_kept_elsewhere(self):
+    def test_results_that_cannot_be_written_are_kept_in_a_temporary_file(self):
         found = wisdom.Wisdom("", {"mpi": "Open MPI 4.1.4"}, [rules.parse("bcast -> queue")])
         with tempfile.TemporaryDirectory() as folder:
             with (
@@ -366,19 +366,19 @@ class Alone(unittest.TestCase):
                     said = self.refused(*words, *mode)
                     self.assertIn(f"tune: {name}: not with {mode[0]} (accepted: {mode[0]} ", said)
 
-    def test_what_goes_together(self):
+    def test_options_that_exclude_each_other_are_errors(self):
         self.assertEqual("describes", self.refused("--machine", "x.toml", "--force"))
         self.assertEqual("network", self.refused("--network", "x", "--output", "y", "--force"))
         self.assertEqual("network", self.refused("--network", "x", "--site"))
 
-    def test_a_new_option_is_not_forgotten(self):
+    def test_new_options_are_refused_with_machine(self):
         more = (*command.PARAMETERS, Option("--new"))
         with mock.patch.object(command, "PARAMETERS", more):
             self.assertIn("tune: --new: not with --machine", self.refused("--machine", "--new", ""))
 
 
 class Words(unittest.TestCase):
-    def test_of_a_command_that_no_shell_would_read(self):
+    def test_invalid_launcher_commands_are_errors(self):
         self.assertEqual(["mpirun", "-H", "a b"], network.words_of("mpirun -H 'a b'"))
         with self.assertRaisesRegex(
             CliError, "^--network mpirun 'x: No closing quotation .accepted"
@@ -433,7 +433,7 @@ class Runs(unittest.TestCase):
                 self.assertIn(said, answer.stderr)
         self.assertFalse(os.path.exists(nowhere))
 
-    def test_what_is_found_is_known_to_wisdom_and_explain(self):
+    def test_wisdom_and_explain_know_the_results(self):
         words = ("allreduce", "--bytes", "1K:4K", "--ranks", "2")
         begin = time.monotonic()
         answer = self.tune(*words, "--minutes", "0.5")

@@ -16,7 +16,7 @@ from cli.wisdom import learned
 
 
 class Lines(unittest.TestCase):
-    def test_what_a_line_says(self):
+    def test_lines_are_parsed(self):
         found = line(QUEUE)
         self.assertEqual((32769, 65536), wisdom.sizes(found))
         self.assertEqual((33554433, None), wisdom.sizes(line("bcast bytes=33554433- -> queue")))
@@ -27,7 +27,7 @@ class Lines(unittest.TestCase):
         self.assertEqual("queue budget=128K", wisdom.choice_text(found))
         self.assertEqual(0, wisdom.count(line(OWN), "mpi_ns"))
 
-    def test_of_two_lines_the_newer_stays_or_the_one_with_many_more_samples(self):
+    def test_merging_keeps_the_newer_line_or_many_more_samples(self):
         few, many = (LINE.format("0-8", name, 9, n) for name, n in (("inline", 10), ("queue", 20)))
         old, new = (f"{many} date={date}" for date in ("2026-01-02", "2026-11-30"))
         old_39, old_40 = (old.replace("samples=20", f"samples={n}") for n in (39, 40))
@@ -49,7 +49,7 @@ class Lines(unittest.TestCase):
         done = wisdom_merge.merge([line(many)], [line(few), line(OWN)], lambda *_: True)
         self.assertEqual([line(few), line(many), line(OWN)], done.cells)
 
-    def test_winners_in_two_states_of_the_machine_go_together(self):
+    def test_winners_in_two_states_of_the_machine_are_merged_together(self):
         one, two, three = (
             line(LINE.format("0-8", name, 9, 10)) for name in ("inline", "queue", "mpi")
         )
@@ -79,7 +79,7 @@ class Lines(unittest.TestCase):
         self.assertNotIn("2026-01-01", left)
         self.assertIn("2026-01-28", left)
 
-    def test_lines_that_are_not_understood_go_with_the_oldest(self):
+    def test_unknown_lines_are_dropped_with_the_oldest(self):
         old = "shift ranks=2 -> new | date=2020-01-01"
         cells = [
             line(f"bcast ranks={n} bytes=0-8 -> inline | ns=1 date=2026-01-01") for n in range(20)
@@ -99,7 +99,7 @@ class Lines(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    def test_sizes_with_the_same_choice_are_a_row(self):
+    def test_sizes_with_the_same_choice_share_a_row(self):
         cells = [line(text) for text in (OWN, MORE, QUEUE, SUMS)]
         today = datetime.date(2026, 11, 30)
         found = learned.rows(cells, ["bcast", "allreduce", "alltoall"], learned.algorithm, today)
@@ -124,7 +124,7 @@ class Table(unittest.TestCase):
         )
         self.assertEqual(3, len(found))
 
-    def test_a_gap_ends_a_row(self):
+    def test_a_gap_in_the_sizes_ends_a_row(self):
         cells = [line(LINE.format(sizes, "queue", 9, 9)) for sizes in ("0-8", "17-32", "33-64")]
         self.assertEqual(["0-8", "17-64"], [row[2] for row in learned.rows(cells, [])])
 
@@ -257,7 +257,7 @@ class Command(Folder):
         self.assertEqual({"queue", "mpi"}, found, "import replaces what has more samples")
         self.assertEqual(["inline"], [cell["algorithm"] for cell in self.known()[0]["before"]])
 
-    def test_the_name_of_the_mpi(self):
+    def test_files_without_an_mpi_need_its_name(self):
         path, machine = self.place()
         one, none = (os.path.join(self.home, name) for name in ("one.rules", "none.rules"))
         self.write(QUEUE, path=one, machine=machine)
@@ -316,7 +316,7 @@ class Command(Folder):
         os.unlink(self.file)
         self.assertNotIn(other, self.wisdom())
 
-    def test_of_another_machine(self):
+    def test_wisdom_of_another_machine_is_refused(self):
         other = os.path.join(self.home, "other.rules")
         self.write(QUEUE, path=other)
         for action in ("import", "merge"):
@@ -368,7 +368,7 @@ class Command(Folder):
 
 
 class Locks(unittest.TestCase):
-    def test_who_writes_waits_for_who_writes(self):
+    def test_writers_wait_for_each_other(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, NAME)
             with mock.patch.object(wisdom_lock, "WAIT_S", 0.05):

@@ -98,7 +98,7 @@ class Versions(unittest.TestCase):
                     self.assertEqual({}, row["passed"])
                     self.assertGreaterEqual(row["handled"], CALLS)
 
-    def test_what_differs_falls_back_on_all_ranks(self):
+    def test_different_versions_fall_back_on_all_ranks(self):
         for case, library in enumerate(OTHERS):
             other = self.install(os.path.basename(library), library)
             for mpi in self.each_mpi(case):

@@ -60,7 +60,7 @@ class Wheel(unittest.TestCase):
         shown = run(os.path.join(FOLDER, "tools", "bin", "auditwheel"), "show", self.wheel)
         self.assertIn(f'"{found[1]}"', shown)
 
-    def test_all_of_it_is_for_aarch64(self):
+    def test_all_libraries_are_for_aarch64(self):
         others, count = [], 0
         for folder, _, names in os.walk(self.folder):
             for path in (os.path.join(folder, name) for name in names):
