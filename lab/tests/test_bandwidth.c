@@ -260,7 +260,7 @@ static void random_rates_are_max_min_fair(void **state)
 
 /* Runs 10,000 flows of random lengths over 16 nodes, between random pairs, with random begins. Each
  * flow ends once, and each byte passes its resources. */
-static void all_bytes_are_carried_once(void **state)
+static void every_byte_is_transferred_once(void **state)
 {
     enum { NODES = 16, FLOWS = 10000 };
     static unsigned char ended[FLOWS];
@@ -304,7 +304,7 @@ int main(void)
         cmocka_unit_test(rates_change_as_flows_begin_and_end),
         cmocka_unit_test(equal_flows_end_in_order),
         cmocka_unit_test(random_rates_are_max_min_fair),
-        cmocka_unit_test(all_bytes_are_carried_once),
+        cmocka_unit_test(every_byte_is_transferred_once),
         cmocka_unit_test(path_may_use_many_resources),
     };
 

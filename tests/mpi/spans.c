@@ -6,7 +6,7 @@
  * with any tag is pending on each communicator, which must not get a message of a collective.
  * Nonblocking collectives are in flight among the others.
  *
- *   spans [MOST]     bytes of the largest broadcast
+ *   spans [MAX_BYTES]     bytes of the largest broadcast
  */
 #include "check.h"
 
@@ -197,9 +197,9 @@ static bool in_ranges(MPI_Comm comm, int size)
  * to the MPI. */
 static void in_order(MPI_Comm comm, int rank, int size, const char *what)
 {
-    enum { MOST = 20000 };
-    static struct map mine[MOST], all[MOST];
-    const int counts[] = { 1, MOST };
+    enum { MAX_COUNT = 20000 };
+    static struct map mine[MAX_COUNT], all[MAX_COUNT];
+    const int counts[] = { 1, MAX_COUNT };
     bool falls_back = !in_ranges(comm, size) && counted;
     MPI_Datatype type;
     MPI_Op op;

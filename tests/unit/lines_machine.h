@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { COPY = LINES_MIN, MOST_RING = 300, DATA = 4096, SLICE = DATA + MOST_RING * COPY };
+enum { COPY = LINES_MIN, MAX_RING = 300, DATA = 4096, SLICE = DATA + MAX_RING * COPY };
 
 /* ---- a simulated machine ---- */
 
@@ -73,7 +73,7 @@ static struct run {
     bool mixed;    /* hops take the time of another place for some 400 copies, again and again */
     bool far_turn; /* no copy goes to the line of the first copy of a way */
     uint64_t random, copies;
-    unsigned char written[MOST_RING], left[MOST_RING]; /* bits of each fragment */
+    unsigned char written[MAX_RING], left[MAX_RING]; /* bits of each fragment */
     uint64_t all, wanted;        /* ticks of all copies; ticks with the way in use and no trials */
     uint64_t in_way[LINES_WAYS]; /* number of copies */
     uint64_t last_other;         /* the last copy after which the cheapest way was not in use */
