@@ -94,7 +94,7 @@ def kind_of(value: Any) -> str:
     return "an array" if isinstance(value, list) else repr(str(value)[:32])
 
 
-def said(value: Any, name: str) -> float | str:
+def checked(value: Any, name: str) -> float | str:
     """
     Returns a value that JSON can carry: a line of text or a number.  Numbers outside JSON, such as
     nan, become text.  The simulator rejects that text and names the accepted values.
@@ -108,13 +108,13 @@ def said(value: Any, name: str) -> float | str:
     )
 
 
-def all_said(table: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
+def all_checked(table: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
     """Checks that all values are tables, or values that the simulator accepts."""
     return {
         name: (
-            all_said(value, (*names, name))
+            all_checked(value, (*names, name))
             if isinstance(value, dict) and len(names) < 2
-            else said(value, ".".join((*names, name)))
+            else checked(value, ".".join((*names, name)))
         )
         for name, value in table.items()
     }
@@ -122,7 +122,7 @@ def all_said(table: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, An
 
 def parsed(path: str) -> dict[str, Any]:
     try:
-        return all_said(tomllib.loads(contents(path)))
+        return all_checked(tomllib.loads(contents(path)))
     except OSError as error:
         raise CliError(f"--machine {path}: {error.strerror}", 2) from error
     except UnicodeDecodeError as error:
@@ -161,14 +161,14 @@ def load(layout: Layout, name: str) -> dict[str, Any] | None:
 
 
 def described(
-    layout: Layout, machine: dict[str, Any], said_as: dict[str, str] | None = None
+    layout: Layout, machine: dict[str, Any], names: dict[str, str] | None = None
 ) -> list[str]:
     """
     Returns the library's arguments for a described machine: its topology, and the facts that affect
     choices.  Rejects descriptions that a simulation would reject.
     """
     question = {"ask": "description", "machine": machine}
-    known = layout.question("model", question, said_as)["known"]
+    known = layout.question("model", question, names)["known"]
     return [machine["topology"], ",".join(name for name, is_so in known.items() if is_so)]
 
 

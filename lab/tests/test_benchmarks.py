@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Tests the parts of the program simulate that model published benchmarks: cores that copy apart
-(STREAM), and broadcasts whose root moves (the Intel MPI Benchmarks).
+Tests the parts of the program simulate that model published benchmarks: cores that copy their own
+memory (STREAM), and broadcasts whose root moves (the Intel MPI Benchmarks).
 PROGRAM.
 """
 
@@ -33,7 +33,7 @@ class Apart(unittest.TestCase):
 
     def ns(self, size, cores, repetitions=4):
         asked = {"bytes": size, "cores": cores, "repetitions": repetitions}
-        return answer(apart=asked)["apart"]["time_ns"]
+        return answer(own_copies=asked)["own_copies"]["time_ns"]
 
     def test_own_caches_serve_small_buffers(self):
         took = LINES["hit_ns"] + 64 * KB / COPY["cached_gbps"]["own"]
@@ -65,9 +65,9 @@ class Apart(unittest.TestCase):
             {"cores": ["a"]},
             {"repetitions": 0},
         ):
-            said = simulate(apart={**good, **change})
-            self.assertEqual((2, ""), (said.returncode, said.stdout), change)
-            self.assertRegex(said.stderr, r"^huddle: simulate: apart: accepted are [^\n]+\n$")
+            done = simulate(own_copies={**good, **change})
+            self.assertEqual((2, ""), (done.returncode, done.stdout), change)
+            self.assertRegex(done.stderr, r"^huddle: simulate: own_copies: accepted are [^\n]+\n$")
 
 
 class Root(unittest.TestCase):
@@ -99,6 +99,6 @@ class Root(unittest.TestCase):
             {"collective": "reduce", "algorithm": "slices"},
             {"warmup": 0, "repetitions": 1},
         ):
-            said = simulate(**{**self.CALL, "root_shift": True, **change})
-            self.assertEqual(2, said.returncode, change)
-            self.assertIn("simulate: root_shift: accepted is a broadcast, in a loop", said.stderr)
+            done = simulate(**{**self.CALL, "root_shift": True, **change})
+            self.assertEqual(2, done.returncode, change)
+            self.assertIn("simulate: root_shift: accepted is a broadcast, in a loop", done.stderr)

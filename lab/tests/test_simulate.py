@@ -61,14 +61,14 @@ def without_source(lines):
         if not number:
             continue
         table, _, comment = number.groups()
-        said = (
+        output = (
             any(re.match(form, comment) for form in SOURCES)
             or (before and re.match(r"the same($|\W.*)", comment))
             or (comment == "" and table == below)
         )
         below = table if "here and below" in comment or (comment == "" and table == below) else None
-        before = bool(said)
-        if not said:
+        before = bool(output)
+        if not output:
             found.append((line, f"no source (accepted: {', '.join(SOURCES)}, the same)"))
     return found
 
@@ -141,8 +141,8 @@ class Machines(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 lines = file.read().splitlines()
             self.assertNotIn("not looked up", "\n".join(lines), name)
-            for line, trouble in without_source(lines):
-                self.fail(f"{name}: {line}: {trouble}")
+            for line, complaint in without_source(lines):
+                self.fail(f"{name}: {line}: {complaint}")
 
     def test_unusable_sources_are_rejected(self):
         for comment in (
@@ -274,9 +274,9 @@ class Calls(unittest.TestCase):
             self.assertEqual(0, simulate(**request).returncode)
             reports = []  # an algorithm awaits acknowledgements at one of these lines
             for line in lines:
-                said = simulate(**request, drop={"file": unit, "line": line})
-                report = json.loads(said.stdout)["call"]["checker"]["report"]
-                reports += [report] if said.returncode == 1 else []
+                done = simulate(**request, drop={"file": unit, "line": line})
+                report = json.loads(done.stdout)["call"]["checker"]["report"]
+                reports += [report] if done.returncode == 1 else []
             self.assertEqual(1, len(reports), (name, reports))
             self.assertIn("race", reports[0])
 
@@ -312,12 +312,12 @@ class Calls(unittest.TestCase):
 
     def test_a_handover_is_checked(self):
         line = place("window.c", "A1").rpartition(":")[2]
-        said = simulate(
+        done = simulate(
             **alternating(True, bytes=65536, ranks=4, method="loop"),
             drop={"file": "alg/window.c", "line": int(line)},
         )
-        self.assertEqual(1, said.returncode, said)
-        self.assertIn("race", json.loads(said.stdout)["call"]["checker"]["report"])
+        self.assertEqual(1, done.returncode, done)
+        self.assertIn("race", json.loads(done.stdout)["call"]["checker"]["report"])
 
     def test_maps_place_ranks(self):
         def cores(by):
@@ -488,10 +488,10 @@ class Calls(unittest.TestCase):
                 "machine: lines.size_bytes: missing (accepted: a power of two, 32 to 256 bytes)",
             ),
         ):
-            said = simulate(**{"machine": machine("xeon-e5620"), **good, **change})
-            self.assertEqual((2, ""), (said.returncode, said.stdout))
+            done = simulate(**{"machine": machine("xeon-e5620"), **good, **change})
+            self.assertEqual((2, ""), (done.returncode, done.stdout))
             self.assertTrue(
-                said.stderr.startswith(f"huddle: simulate: {complaint}")
-                and said.stderr.count("\n") == 1,
-                said.stderr,
+                done.stderr.startswith(f"huddle: simulate: {complaint}")
+                and done.stderr.count("\n") == 1,
+                done.stderr,
             )

@@ -73,7 +73,7 @@ struct sim_time {
     /* Removes posts that no rank will see any more. */
     void (*forget)(struct sim_rank *r, struct sim_flag *flag);
     /* Wakes the ranks that wait for the newest post. */
-    void (*tell)(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot);
+    void (*wake_waiting)(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot);
 
     /* ---- plain words, and bytes ---- */
 

@@ -390,7 +390,7 @@ class Command(unittest.TestCase):
         """Checks that the other candidate is measured.  inline accepts no large reductions."""
         words = ("bench", "reduce", "--launches", "2", "--figure-ms", "5", "--compare=tree")
         words += UNBOUND
-        for name, sizes, status, said in (
+        for name, sizes, status, expected in (
             ("inline", "1M,2M", 1, "reduce of 1 MB, 2 MB not measured: setting, but it "),
             ("inline", "8,1M", 0, "reduce of 1 MB not measured: setting, but it "),
             ("tree huddle_wait=never", "8", 1, "HUDDLE_WAIT=never is not valid"),
@@ -399,7 +399,7 @@ class Command(unittest.TestCase):
                 file = os.path.join(scratch, "rows.json")
                 answer = call(HUDDLE, *words, f"--compare={name}", "--bytes", sizes, "--json", file)
                 self.assertRegex(
-                    answer.stderr, rf"^huddle: bench: {name}, 2 ranks: [^\n]*{said}[^\n]*\n"
+                    answer.stderr, rf"^huddle: bench: {name}, 2 ranks: [^\n]*{expected}[^\n]*\n"
                 )
                 self.assertEqual(1, answer.stderr.count(name), answer.stderr)
                 with open(file, encoding="utf-8") as written:
@@ -446,7 +446,7 @@ class Command(unittest.TestCase):
         self.assertRegex(answer.stdout, r"same MPI, by\n  (barrier|bcast|all) ")
 
     def test_invalid_comparisons_are_one_line(self):
-        for words, said in (
+        for words, expected in (
             (("tree",), "two candidates or more"),
             (("tree", "bush"), r"no reduce/bush \(accepted: own, "),
             (("tree", "gather height=3"), "reduce/gather has no parameter height"),
@@ -458,7 +458,7 @@ class Command(unittest.TestCase):
             answer = call(HUDDLE, "bench", "reduce", *words)
             with self.subTest(words=words):
                 self.assertEqual(2, answer.returncode)
-                self.assertRegex(answer.stderr, r"^huddle: bench: [^\n]*" + said + r"[^\n]*\n$")
+                self.assertRegex(answer.stderr, r"^huddle: bench: [^\n]*" + expected + r"[^\n]*\n$")
 
     def test_a_missing_peer_is_reported_at_the_end(self):
         with tempfile.TemporaryDirectory() as path:
@@ -500,7 +500,7 @@ class Command(unittest.TestCase):
             self.assertEqual([], os.listdir(scratch))
 
     def test_errors_are_one_line(self):
-        for words, said in (
+        for words, expected in (
             (["rotate"], "no such collective: rotate"),
             (["--algorithm", "best"], "--algorithm best"),
             (["--against", "mpich3"], "--against mpich3"),
@@ -513,7 +513,7 @@ class Command(unittest.TestCase):
             with self.subTest(words=words):
                 answer = call(HUDDLE, "bench", *words)
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
-                self.assertIn(said, answer.stderr)
+                self.assertIn(expected, answer.stderr)
                 self.assertEqual(1, answer.stderr.count("\n"), answer.stderr)
 
     def test_a_failed_job_prints_its_last_lines(self):

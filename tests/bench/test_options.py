@@ -99,7 +99,7 @@ class Synonyms(unittest.TestCase):
         )
 
     def test_errors(self):
-        for words, said in (
+        for words, expected in (
             (["reduce"], "reduce"),
             (["--ranks", "1"], "--ranks 1"),
             (["--root", "2"], "--root 2"),
@@ -108,7 +108,7 @@ class Synonyms(unittest.TestCase):
             (["ibarrier", "--way", "blocking"], "--way blocking"),
             (["ibarrier", "--bare"], "--way nonblocking"),
         ):
-            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, expected):
                 settled(*words)
 
 

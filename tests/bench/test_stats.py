@@ -258,16 +258,16 @@ class Shown(unittest.TestCase):
         )
 
     def test_without_matplotlib_a_picture_is_an_error_and_a_page_has_none(self):
-        said, none = [], dict.fromkeys(("csv", "json", "columns", "png", "html"))
+        output, none = [], dict.fromkeys(("csv", "json", "columns", "png", "html"))
         with (
             tempfile.TemporaryDirectory() as scratch,
             mock.patch.object(pictures, "missing", lambda: "pictures need it"),
         ):
             path = os.path.join(scratch, "x")
-            report.check_files(SimpleNamespace(**{**none, "html": path}), said.append)
-            self.assertEqual([f"--html {path}: without pictures: pictures need it"], said)
+            report.check_files(SimpleNamespace(**{**none, "html": path}), output.append)
+            self.assertEqual([f"--html {path}: without pictures: pictures need it"], output)
             with self.assertRaisesRegex(CliError, "--png .*: pictures need it"):
-                report.check_files(SimpleNamespace(**{**none, "png": path}), said.append)
+                report.check_files(SimpleNamespace(**{**none, "png": path}), output.append)
 
     def test_columns_keep_their_order(self):
         found, _ = rows(
@@ -300,9 +300,9 @@ class Shown(unittest.TestCase):
         self.assertNotRegex(page, r'(?:src|href)=(?!"?data:)')
 
     def test_lines_of_a_plot_look_different(self):
-        self.assertEqual(40, len(set(itertools.islice(pictures.look(), 40))))
+        self.assertEqual(40, len(set(itertools.islice(pictures.distinct_styles(), 40))))
         names = [f"huddle {i}" for i in range(16)] + [f"peer {i}" for i in range(16)]
-        self.assertEqual(32, len({shown[:2] for shown in chart.looks(names).values()}))
+        self.assertEqual(32, len({shown[:2] for shown in chart.styles_of(names).values()}))
 
     @unittest.skipIf(pictures.missing(), "no matplotlib")
     def test_picture(self):

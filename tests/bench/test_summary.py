@@ -129,18 +129,20 @@ class Lines(unittest.TestCase):
 
     def test_the_slowest_front_ends_are_counted(self):
         cases = summary.cases_of(four(3, 4, 5, 2) + four(3, 1, 5, 2, size=64))
-        said = "huddle's time is that of its slowest front end: of 2 cases, mpich5 in 1, ompi4 in 1"
-        self.assertIn(said, summary.last_lines(cases, []))
+        output = (
+            "huddle's time is that of its slowest front end: of 2 cases, mpich5 in 1, ompi4 in 1"
+        )
+        self.assertIn(output, summary.last_lines(cases, []))
         self.assertEqual("", summary.slowest_text(cases[:1]))
 
     def test_launches_that_did_not_end_are_a_failure(self):
-        for wrong, left_out, said in (
+        for wrong, left_out, expected in (
             (0, set(), []),
             (3, set(), ["3 bytes were wrong"]),
             (0, {"ompi4"}, ["launches failed or did not end, as the notes say"]),
         ):
             campaign = SimpleNamespace(wrong=wrong, left_out=left_out)
-            self.assertEqual(said, command.failures(campaign))
+            self.assertEqual(expected, command.failures(campaign))
 
     def test_no_comparison_is_no_error(self):
         self.assertEqual(
@@ -186,14 +188,14 @@ class Options(unittest.TestCase):
         )
 
     def test_options_that_exclude_each_other_are_errors(self):
-        for words, said in (
+        for words, expected in (
             (["--summary", "--bare"], "--summary and --bare exclude"),
             (["--summary", "--root-shift"], "--summary and --root-shift exclude"),
             (["--summary", "--bind", "none"], "--summary and --bind none exclude"),
             (["--quick"], "--quick: only with --summary"),
             (["--minutes", "0"], "--minutes: only with --summary"),
         ):
-            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, expected):
                 settled(*words)
 
     def test_huddle_is_measured_on_an_mpi_of_each_abi(self):

@@ -87,7 +87,7 @@ class Run(unittest.TestCase):
                 self.assertEqual(seen, both[name])
 
     def test_commands_that_do_not_exist(self):
-        for word, said in (
+        for word, expected in (
             ("rnu", "did you mean run?"),
             ("setings", "did you mean settings?"),
             ("sh", "did you mean huddle run -- sh"),
@@ -98,14 +98,14 @@ class Run(unittest.TestCase):
             self.assertRegex(
                 answer.stderr, rf"^huddle: {word} is not a command of huddle; [^\n]*\n$"
             )
-            self.assertIn(said, answer.stderr)
+            self.assertIn(expected, answer.stderr)
 
     def test_all_usage_errors_have_the_same_form(self):
         """
         Checks the form of errors by click and by huddle: the option, the value, the accepted
         values.
         """
-        for words, said in (
+        for words, expected in (
             ("info --bind x", "--bind x: not possible (accepted: core, none)"),
             ("info --ranks x", "--ranks x: not possible (accepted: 1 to 1024)"),
             ("info --ranks 0", "--ranks 0: not possible (accepted: 1 to 1024)"),
@@ -127,7 +127,7 @@ class Run(unittest.TestCase):
             with self.subTest(words=words):
                 answer = huddle(*words.split())
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
-                self.assertEqual(f"huddle: {said}\n", answer.stderr)
+                self.assertEqual(f"huddle: {expected}\n", answer.stderr)
 
     def test_some_settings(self):
         rows = json.loads(huddle("settings", "memory", "--json").stdout)["settings"]
@@ -205,8 +205,8 @@ class Run(unittest.TestCase):
                 answer = huddle("run", *options, "--", "echo", "ran", HUDDLE_STATS=value)
                 self.assertEqual(status, answer.returncode)
                 self.assertEqual("" if status else "ran\n", answer.stdout)
-                said = r"^huddle: HUDDLE_STATS: cannot write /no/such/file: [^\n]*\n$"
-                self.assertRegex(answer.stderr, said if status else r"^$")
+                output = r"^huddle: HUDDLE_STATS: cannot write /no/such/file: [^\n]*\n$"
+                self.assertRegex(answer.stderr, output if status else r"^$")
             self.assertFalse(os.path.exists(file))
 
     def test_all_bad_settings_are_reported(self):
@@ -229,7 +229,7 @@ class Run(unittest.TestCase):
         self.assertEqual((7, "-- --explain\n"), (answer.returncode, answer.stdout))
 
     def test_errors_are_one_line(self):
-        for words, status, said in (
+        for words, status, expected in (
             (("run",), 2, "nothing to run"),
             (("run", "--"), 2, "nothing to run"),
             (("run", "--", "no-such-command"), 127, "no-such-command"),
@@ -252,7 +252,7 @@ class Run(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertEqual(status, answer.returncode)
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-                self.assertIn(said, answer.stderr)
+                self.assertIn(expected, answer.stderr)
 
     def test_run_starts_no_python(self):
         """Checks an installation without the CLI, which every other command needs."""
@@ -390,22 +390,22 @@ class Info(unittest.TestCase):
         by files.
         """
         fake = os.path.join(BUILD, "test", "fake")
-        for said, more in (
+        for expected, more in (
             ("no", {"HUDDLE_CMA": "off"}),
             ("no", {"HUDDLE_CMA": "off", "HUDDLE_XPMEM": "keep", "FAKE_XPMEM_FAILS": "make"}),
             ("mapped by XPMEM", {"HUDDLE_CMA": "off", "HUDDLE_XPMEM": "copy"}),
             ("mapped by XPMEM", {"HUDDLE_XPMEM": "keep"}),
         ):
-            if said != "no" and not os.path.exists(fake):
+            if expected != "no" and not os.path.exists(fake):
                 continue
-            with self.subTest(said, **more):
-                if said != "no":
+            with self.subTest(expected, **more):
+                if expected != "no":
                     more["FAKE_XPMEM_COPIES"] = "1"
                 if "HUDDLE_XPMEM" in more:
                     more["HUDDLE_ALLTOALL"] = "cma_read"
                 answer = huddle("info", "--json", "--ranks", "2", LD_LIBRARY_PATH=fake, **more)
                 teams = [m["team"] for m in json.loads(answer.stdout)["team"]["members"]]
-                self.assertEqual([said, said], [team["single_copy"] for team in teams])
+                self.assertEqual([expected, expected], [team["single_copy"] for team in teams])
 
     def test_huge_pages(self):
         """
@@ -491,12 +491,12 @@ class Settings(unittest.TestCase):
                     },
                 )
                 self.assertNotIn(b"Traceback", answer.stderr)
-                said = json.loads(answer.stdout)
-                listed = {r["name"] for r in said["settings"]}
+                output = json.loads(answer.stdout)
+                listed = {r["name"] for r in output["settings"]}
                 self.assertEqual(whole, listed - {name} | (whole & {name}))
                 self.assertIn(name, {*listed, "HUDDLE_NO_SUCH"})
-                self.assertTrue(said["error"] or value == b" 1", said["error"])
-                self.assertFalse(any(ord(c) < 32 for c in said["error"] or ""), said["error"])
+                self.assertTrue(output["error"] or value == b" 1", output["error"])
+                self.assertFalse(any(ord(c) < 32 for c in output["error"] or ""), output["error"])
 
     def test_settings_have_a_value_and_an_origin(self):
         rows = {

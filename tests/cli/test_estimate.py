@@ -304,20 +304,20 @@ class Collected(unittest.TestCase):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             tables.show_saving(facts)
-        said = ("an estimate: 1.5 ms per rank", f"{MPI}, 2026-11-25.", "in all", "3 ms", "60 %")
+        output = ("an estimate: 1.5 ms per rank", f"{MPI}, 2026-11-25.", "in all", "3 ms", "60 %")
         for text in (out.getvalue(), page.saving(facts)):
-            for word in said:
+            for word in output:
                 self.assertIn(word, text)
 
     def test_missing_times_name_the_command_that_measures_them(self):
         how = "; huddle tune --mpi ompi4 measures the missing times"
-        said = self.unknown()
-        self.assertEqual(f"no times of {MPI} were learned on this machine{how}", said)
-        facts = {"saving": {"unknown": said}}
+        output = self.unknown()
+        self.assertEqual(f"no times of {MPI} were learned on this machine{how}", output)
+        facts = {"saving": {"unknown": output}}
         with mock.patch("sys.stdout", io.StringIO()) as out:
             tables.show_saving(facts)
         for text in (out.getvalue(), page.saving(facts)):
-            self.assertIn(f"not estimated: {said}.", text)
+            self.assertIn(f"not estimated: {output}.", text)
         self.write("bcast ranks=2 bytes=513-1K -> queue | ns=1000 samples=9")
         self.assertEqual(f"{self.file} has no times of {MPI} alone{how}", self.unknown())
         self.write("#" * (wisdom.LARGEST + 1))

@@ -169,7 +169,7 @@ class Here(unittest.TestCase):
             self.assertEqual(served, json.loads(explain(name, "--json").stdout)["collective"])
 
     def test_errors_are_one_line(self):
-        for words, said in (
+        for words, expected in (
             (("rotate",), "rotate"),
             (("bcast", "--bytes", "1X"), "1X"),
             (("bcast", "--bytes", "9:3"), "9:3"),
@@ -198,19 +198,19 @@ class Here(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-                self.assertIn(said, answer.stderr)
+                self.assertIn(expected, answer.stderr)
 
     def test_a_bad_setting_is_one_line(self):
         for words in ((), ("--ranks", "2"), ("--bytes", "8"), ("--json",), ("--nodes", "2")):
-            for more, said in (
+            for more, expected in (
                 ({"HUDDLE_BCAST": "nonsense"}, "HUDDLE_BCAST=nonsense is not valid (accepted: "),
                 ({"HUDDLE_TUNING": "/nowhere/t.rules"}, "/nowhere/t.rules: there is no such file"),
             ):
                 answer = explain("bcast", *words, **more)
-                with self.subTest(words=words, said=said):
+                with self.subTest(words=words, expected=expected):
                     self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                     self.assertRegex(answer.stderr, r"^huddle: [^\n]*: huddle handles no calls\n$")
-                    self.assertIn(said, answer.stderr)
+                    self.assertIn(expected, answer.stderr)
 
 
 class Sizes(unittest.TestCase):
@@ -353,13 +353,13 @@ class Described(unittest.TestCase):
     def test_oversubscription_is_printed(self):
         for sizes in ((), ("--bytes", "8,1M"), ("--bytes", "8")):
             for ranks, oversubscribed in (("192", False), ("4096", True)):
-                said = explain(
+                output = explain(
                     "bcast", "--machine", "epyc-9654", "--ranks", ranks, *sizes
                 ).stdout.split("\n")[0]
                 self.assertEqual(
                     oversubscribed,
-                    said.endswith(", oversubscribed: more than its 192 processors"),
-                    said,
+                    output.endswith(", oversubscribed: more than its 192 processors"),
+                    output,
                 )
 
     def test_maps_place_ranks(self):
@@ -413,10 +413,10 @@ class Choices(unittest.TestCase):
             for team, size in {(first, least), (last or first, most or least)}:
                 asked = (collective, "--machine", machine, "--ranks", team, "--bytes", size)
                 with self.subTest(asked=asked, environment=environment):
-                    said = explain(*asked, **environment).stdout
-                    self.assertIn(f"  serves   {algorithm}", said)
+                    output = explain(*asked, **environment).stdout
+                    self.assertIn(f"  serves   {algorithm}", output)
                     self.assertEqual(
-                        regime == "oversubscribed", "oversubscribed" in said.split("\n")[0]
+                        regime == "oversubscribed", "oversubscribed" in output.split("\n")[0]
                     )
         return rows
 

@@ -19,12 +19,12 @@ from paths import BUILD, SOURCE
 from cli.common import output_files
 from cli.common.layout import CliError
 
-MOST = 16 << 10  # maximum bytes of a file in a process for which the disk is then full
+MAX_FILE_BYTES = 16 << 10  # maximum bytes of a file in a process for which the disk is then full
 
 
 def full_disk():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, MOST))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
 
 
 def huddle(*words, **how):
@@ -92,17 +92,17 @@ class Written(unittest.TestCase):
     def test_a_full_disk_leaves_what_was_there(self):
         program = (
             f"import sys; sys.path.insert(0, {SOURCE!r}); from cli.common import output_files;"
-            f" output_files.write({self.path!r}, 'x' * {2 * MOST})"
+            f" output_files.write({self.path!r}, 'x' * {2 * MAX_FILE_BYTES})"
         )
         for before in ([], ["file"]):
-            said = subprocess.run(
+            answer = subprocess.run(
                 [sys.executable, "-Bc", program],
                 stderr=subprocess.PIPE,
                 text=True,
                 preexec_fn=full_disk,
                 check=False,
             )
-            self.assertIn(f"{self.path} cannot be written: File too large", said.stderr)
+            self.assertIn(f"{self.path} cannot be written: File too large", answer.stderr)
             self.assertEqual(before, os.listdir(self.folder))
             with open(self.path, "w", encoding="utf-8") as file:
                 file.write("old")
@@ -140,25 +140,25 @@ class Commands(unittest.TestCase):
     def test_output_files_are_checked_before_the_work(self):
         for words, option in ((("bench",), "--csv"), (("bench",), "--png")):
             with self.subTest(words):
-                said = huddle(*words, option, "/none/x")
-                self.assertEqual((2, ""), (said.returncode, said.stdout))
+                answer = huddle(*words, option, "/none/x")
+                self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                 self.assertRegex(
-                    said.stderr,
+                    answer.stderr,
                     rf"^huddle: {option} /none/x: cannot be written: there is no [^\n]*\n$",
                 )
 
     def test_a_full_standard_output_is_an_error(self):
         for words in (("settings",), ("--help",), ("bench", "--help"), ("run", "--help")):
             with self.subTest(words), open("/dev/full", "w", encoding="utf-8") as full:
-                said = huddle(*words, stdout=full)
+                answer = huddle(*words, stdout=full)
                 self.assertEqual(
                     (1, "huddle: standard output cannot be written: No space left on device\n"),
-                    (said.returncode, said.stderr),
+                    (answer.returncode, answer.stderr),
                 )
 
     def test_a_closed_standard_output_is_an_error(self):
         closed = os.open(os.devnull, os.O_RDONLY)
-        said = subprocess.run(
+        answer = subprocess.run(
             ["sh", "-c", 'exec "$0" info >&-', os.path.join(BUILD, "bin", "huddle")],
             stdin=closed,
             stderr=subprocess.PIPE,
@@ -169,7 +169,7 @@ class Commands(unittest.TestCase):
         os.close(closed)
         self.assertEqual(
             (1, "huddle: standard output cannot be written: it is closed\n"),
-            (said.returncode, said.stderr),
+            (answer.returncode, answer.stderr),
         )
 
     def test_help_describes_how_files_are_written(self):

@@ -282,17 +282,17 @@ class Stats(Recorded):
                     timeout=120,
                     check=False,
                 )
-                said = answer.stderr
-                self.assertEqual(missing == RANKS, answer.returncode == 1, said)
+                output = answer.stderr
+                self.assertEqual(missing == RANKS, answer.returncode == 1, output)
                 self.assertEqual(
                     1,
-                    said.count(
+                    output.count(
                         f"HUDDLE_RECORD={place}: cannot create a file in this folder: No space"
                     ),
                 )
-                self.assertIn(f"no room in {place} for the records of {missing} process", said)
-                self.assertNotIn("no MPI process", said)
-                self.assertNotIn("ranks left a record", said)
+                self.assertIn(f"no room in {place} for the records of {missing} process", output)
+                self.assertNotIn("no MPI process", output)
+                self.assertNotIn("ranks left a record", output)
 
     def test_the_tutorial_shows_the_real_output(self):
         """Checks each line of the page's first program."""
@@ -522,7 +522,7 @@ class Compare(Recorded):
 
     def test_compare_reports_outputs_that_differ(self):
         job = [*MPIS[0][1], "2", self.build(MPIS[0][0]), "end"]
-        for program, status, said in (
+        for program, status, expected in (
             ('echo "$HUDDLE"', 1, "differs from that without"),
             ("date +%N", 0, "without huddle, too"),
             ("echo same", 0, "the same in all runs"),
@@ -530,7 +530,7 @@ class Compare(Recorded):
             words = ["sh", "-c", f'"$@" >/dev/null; {program}', "sh", *job]
             answer = huddle("compare", "--runs", "2", "--", *words)
             self.assertEqual(status, answer.returncode, answer.stdout)
-            self.assertIn(said, answer.stdout)
+            self.assertIn(expected, answer.stdout)
 
     def test_errors_are_one_line(self):
         for words, status in (

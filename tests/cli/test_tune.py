@@ -195,7 +195,7 @@ class Drive(unittest.TestCase):
 
 
 class Report(unittest.TestCase):
-    def said(self, found, lines, busy=None):
+    def report_of(self, found, lines, busy=None):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             report.show(found, [rules.parse(text) for text in lines], ["bcast", "scan"], busy)
@@ -206,7 +206,7 @@ class Report(unittest.TestCase):
         found = Driver(None, MPI, "", cells)
         found.undecided = {cells[2]: driver.OVER, cells[3]: driver.OVER, cells[4]: "by 320 calls"}
         found.failures = ["no slots", "no slots"]
-        text = self.said(
+        text = self.report_of(
             found,
             [
                 "bcast ranks=2 bytes=0-8 -> queue | ns=1000 samples=9 before=inline:3000",
@@ -236,15 +236,15 @@ class Report(unittest.TestCase):
         cells += [Cell("barrier", "", 2, 0), Cell("scan", "inexact", 2, 8)]
         cells += [Cell(name, "", 2, 8) for name in ("gather", "scatter", "alltoall", "allgather")]
         text = report.undecided_text(dict.fromkeys(cells, "why"))
-        said = "30 not decided, why: bcast 8-16,64,4K-16K (2-4,8 ranks), barrier (2 ranks),"
-        said += " scan inexact 8 (2 ranks), gather 8 (2 ranks), scatter 8 (2 ranks),"
-        self.assertEqual([f"{said} alltoall 8 (2 ranks), allgather 8 (2 ranks)"], text)
+        output = "30 not decided, why: bcast 8-16,64,4K-16K (2-4,8 ranks), barrier (2 ranks),"
+        output += " scan inexact 8 (2 ranks), gather 8 (2 ranks), scatter 8 (2 ranks),"
+        self.assertEqual([f"{output} alltoall 8 (2 ranks), allgather 8 (2 ranks)"], text)
 
     def test_the_report_fits_a_screen(self):
         many = [Cell("bcast", "", ranks, 8) for ranks in range(2, 200)]
         found = Driver(None, MPI, "", many)
         lines = [f"bcast ranks={n} bytes=0-8 -> queue | ns=1 before=mpi:3" for n in range(2, 200)]
-        text = self.said(found, lines)
+        text = self.report_of(found, lines)
         self.assertLess(len(text.splitlines()), 40)
         self.assertIn("and 178 more: huddle wisdom prints all", text)
 
@@ -267,12 +267,12 @@ class Hosts(unittest.TestCase):
         self.assertEqual(["mpich4", "ompi4"], self.chosen("--mpi", "mpich4,ompi4"))
 
     def test_an_mpi_without_front_end_is_one_line(self):
-        for words, front_ends, said in (
+        for words, front_ends, expected in (
             (("--mpi", "ompi3"), ("mpich",), "--mpi ompi3: .* .accepted: mpich4"),
             (("--mpi", "lam"), ("mpich",), "--mpi lam: not found here"),
             ((), (), "tune: huddle has no front end for ompi3, ompi4, mpich4"),
         ):
-            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, expected):
                 self.chosen(*words, front_ends=front_ends)
 
     def test_a_tuning_file_is_for_one_mpi(self):
@@ -308,12 +308,12 @@ class Written(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with (
                 mock.patch.object(tempfile, "tempdir", folder),
-                contextlib.redirect_stderr(io.StringIO()) as said,
+                contextlib.redirect_stderr(io.StringIO()) as output,
             ):
                 command.rescue(found, CliError("the disk is full"))
             (name,) = os.listdir(folder)
             path = os.path.join(folder, name)
-            self.assertIn(f"the disk is full; what was measured is in {path}", said.getvalue())
+            self.assertIn(f"the disk is full; what was measured is in {path}", output.getvalue())
             self.assertEqual(["bcast"], [line.name for line in rules.rules_of(path)])
 
     def test_a_tuning_file_keeps_the_network(self):
@@ -344,9 +344,9 @@ class Alone(unittest.TestCase):
         ):
             try:
                 return command.main(options, [], None)
-            except CliError as trouble:
-                self.assertEqual(2, trouble.status)
-                return str(trouble)
+            except CliError as error:
+                self.assertEqual(2, error.status)
+                return str(error)
 
     def test_every_other_option_is_refused(self):
         values = {"--bytes": "8", "--minutes": "1", "--ranks": "2", "--mpi": "x", "--place": "x=/"}
@@ -363,8 +363,8 @@ class Alone(unittest.TestCase):
                 if name in kept or "--machine" in words:
                     continue
                 with self.subTest(mode=mode, words=words):
-                    said = self.refused(*words, *mode)
-                    self.assertIn(f"tune: {name}: not with {mode[0]} (accepted: {mode[0]} ", said)
+                    output = self.refused(*words, *mode)
+                    self.assertIn(f"tune: {name}: not with {mode[0]} (accepted: {mode[0]} ", output)
 
     def test_options_that_exclude_each_other_are_errors(self):
         self.assertEqual("describes", self.refused("--machine", "x.toml", "--force"))
@@ -407,7 +407,7 @@ class Runs(unittest.TestCase):
 
     def test_errors_are_one_line(self):
         nowhere = os.path.join(self.folder, "nowhere")
-        for words, said in (
+        for words, expected in (
             (("--ranks", "1"), "--ranks 1"),
             (("--ranks", ""), "--ranks ''"),
             (("rotate",), "scan"),
@@ -430,7 +430,7 @@ class Runs(unittest.TestCase):
                 self.assertIn(answer.returncode, (1, 2))
                 self.assertEqual("", answer.stdout, "nothing was measured")
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-                self.assertIn(said, answer.stderr)
+                self.assertIn(expected, answer.stderr)
         self.assertFalse(os.path.exists(nowhere))
 
     def test_wisdom_and_explain_know_the_results(self):
@@ -449,10 +449,10 @@ class Runs(unittest.TestCase):
         self.assertEqual(
             decided, sum(1 for cell in known[0]["cases"] if cell["name"] == "allreduce")
         )
-        said = self.huddle(
+        output = self.huddle(
             "explain", "allreduce", "--bytes", "4K", "--ranks", "2", HUDDLE_WISDOM="on"
         ).stdout
-        self.assertRegex(said, "  (because  learned|known   ) here on ")
+        self.assertRegex(output, "  (because  learned|known   ) here on ")
 
     def test_a_tuning_file(self):
         path = os.path.join(self.folder, "node.rules")

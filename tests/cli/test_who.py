@@ -306,11 +306,11 @@ def refused(test, pid, line, status=1):
 class Words(unittest.TestCase):
     def test_stages_without_an_algorithm_are_named(self):
         call = {"call": 7, "bytes": 0, "root": -1, "algorithm": ""}
-        for collective, said in (
+        for collective, expected in (
             ("set-up", "set-up, after call 7"),
             ("check of calls", "check of calls, after call 7"),
         ):
-            self.assertEqual(said, text.call_text({**call, "collective": collective}))
+            self.assertEqual(expected, text.call_text({**call, "collective": collective}))
 
 
 class WrongUse(unittest.TestCase):
@@ -373,7 +373,7 @@ class WrongUse(unittest.TestCase):
 
     def test_foreign_files_are_told_from_arenas(self):
         other = b"huddle\1\0" + bytes(range(8)) + b"9.9.9".ljust(16, b"\0") + bytes(8)
-        for said, how in (
+        for expected, how in (
             ("not huddle's", {"sealed": False, "content": other}),
             ("not huddle's, of an older version", {}),
             ("not huddle's", {"size": 100}),
@@ -384,8 +384,8 @@ class WrongUse(unittest.TestCase):
             ),
         ):
             fd = a_file(**how)
-            with self.subTest(said=said, how=how):
-                refused(self, os.getpid(), f"process {os.getpid()}: .*{said}")
+            with self.subTest(expected=expected, how=how):
+                refused(self, os.getpid(), f"process {os.getpid()}: .*{expected}")
             os.close(fd)
 
     def test_arenas_of_another_build_are_reported(self):

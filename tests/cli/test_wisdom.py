@@ -183,7 +183,7 @@ class Command(Folder):
     def test_files_that_cannot_be_used_are_a_line(self):
         other = os.path.join(self.folder, "wisdom-mpich-4.0.2-0123456789abcdef.rules")
         self.write(QUEUE)
-        for content, said in (
+        for content, expected in (
             ("garbage\n", f"{other}:1: "),
             ("\0" * 100, other),
             (f"{OWN}\n" * 5000, f"{other}: too large (accepted: at most 256 KB)"),
@@ -193,7 +193,7 @@ class Command(Folder):
             answer = self.run_it("wisdom")
             self.assertEqual(0, answer.returncode)
             self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-            self.assertIn(said, answer.stderr)
+            self.assertIn(expected, answer.stderr)
             self.assertIn("bcast", answer.stdout)
         os.unlink(other)
         os.symlink(self.file, other)
@@ -223,8 +223,8 @@ class Command(Folder):
             self.assertEqual("somebody's\n", file.read())
         self.assertIn("2 cases", self.wisdom("export", out, "--force"))
         self.write(OWN, path=self.file.replace("openmpi-4.1.4", "mpich-4.0.2"), machine="")
-        said = self.refused("export")
-        self.assertIn(f"2 files are known (accepted: --mpi with one of mpich-4.0.2, {MPI})", said)
+        output = self.refused("export")
+        self.assertIn(f"2 files are known (accepted: --mpi with one of mpich-4.0.2, {MPI})", output)
         self.assertIn("bcast", self.wisdom("export", "--mpi", "ompi4"))
         self.assertIn("cannot be written", self.refused("export", "/proc/no/x"))
 
@@ -251,8 +251,8 @@ class Command(Folder):
         self.assertEqual([os.path.basename(path)], os.listdir(self.folder), "no lock stays")
         self.write(QUEUE, OWN, "garbage", path=one, machine=machine)
         answer = self.run_it("wisdom", "import", one)
-        said = f"{one}, for {MPI}: 0 cases added, 1 replaced, 0 kept as known here, 1 equal;"
-        self.assertIn(f"{said} 1 line not used\n", answer.stdout)
+        output = f"{one}, for {MPI}: 0 cases added, 1 replaced, 0 kept as known here, 1 equal;"
+        self.assertIn(f"{output} 1 line not used\n", answer.stdout)
         found = {cell["algorithm"] for cell in self.known()[0]["cases"]}
         self.assertEqual({"queue", "mpi"}, found, "import replaces what has more samples")
         self.assertEqual(["inline"], [cell["algorithm"] for cell in self.known()[0]["before"]])
@@ -263,10 +263,10 @@ class Command(Folder):
         self.write(QUEUE, path=one, machine=machine)
         self.write(OWN, path=none, machine="")
         for action in ("import", "merge"):
-            said = self.refused(action, none)
-            self.assertIn(f"{none}: it does not name its MPI (accepted: --mpi NAME)", said)
-            said = self.refused(action, none, "--mpi", "lam")
-            self.assertIn("--mpi lam: its version is not known here (accepted: such as", said)
+            output = self.refused(action, none)
+            self.assertIn(f"{none}: it does not name its MPI (accepted: --mpi NAME)", output)
+            output = self.refused(action, none, "--mpi", "lam")
+            self.assertIn("--mpi lam: its version is not known here (accepted: such as", output)
         self.assertEqual([], os.listdir(self.folder))
         self.wisdom("import", one, "--mpi", "ompi4")
         self.assertEqual([os.path.basename(path)], os.listdir(self.folder))
@@ -284,8 +284,8 @@ class Command(Folder):
         found = json.loads(answer.stdout)[0]
         self.assertEqual(["bcast", "alltoall"], [cell["name"] for cell in found["cases"]])
         self.assertEqual(3, found["unused_lines"])
-        said = "  Not used: 3 lines of another version of huddle or of its algorithms.\n"
-        self.assertIn(said, self.run_it("wisdom").stdout)
+        output = "  Not used: 3 lines of another version of huddle or of its algorithms.\n"
+        self.assertIn(output, self.run_it("wisdom").stdout)
         more = os.path.join(self.home, "more.rules")
         self.write(MORE, "garbage", machine=machine, path=more)
         answer = self.run_it("wisdom", "merge", more)
@@ -300,7 +300,7 @@ class Command(Folder):
             self.assertEqual(["no line at all", new, old, ""], file.read().split("\n")[2:])
         text = self.run_it("wisdom").stdout
         self.assertTrue(text.startswith("Nothing was learned yet"), text)
-        self.assertIn(said, text)
+        self.assertIn(output, text)
 
     def test_files_of_other_machines_have_a_heading(self):
         path, machine = self.place()
@@ -320,9 +320,9 @@ class Command(Folder):
         other = os.path.join(self.home, "other.rules")
         self.write(QUEUE, path=other)
         for action in ("import", "merge"):
-            said = self.refused(action, other)
-            self.assertIn(f"{other}: learned with {MPI}, 2 processors, A CPU; here it is", said)
-            self.assertIn("(accepted: --force)", said)
+            output = self.refused(action, other)
+            self.assertIn(f"{other}: learned with {MPI}, 2 processors, A CPU; here it is", output)
+            self.assertIn("(accepted: --force)", output)
         self.assertIn("1 case added", self.wisdom("import", other, "--force"))
         self.write(path=other)
         self.assertIn("it has no rules", self.refused("import", other))
@@ -344,9 +344,9 @@ class Command(Folder):
         other = NAME.replace("openmpi-4.1.4", "mpich-4.0.2")
         os.symlink("nowhere", os.path.join(self.folder, other))
         for name in ("mpich5", "Open MPI 4.1", "open", ""):
-            said = self.refused("forget", "--all", "--mpi", name)
+            output = self.refused("forget", "--all", "--mpi", name)
             self.assertIn(
-                "no results for this MPI here (accepted: mpich-4.0.2, openmpi-4.1.4)", said
+                "no results for this MPI here (accepted: mpich-4.0.2, openmpi-4.1.4)", output
             )
         self.assertEqual("Forgotten: 1 file\n", self.wisdom("forget", "--all", "--mpi", "mpich4"))
         self.assertEqual([NAME], os.listdir(self.folder))

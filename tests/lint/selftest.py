@@ -273,14 +273,14 @@ class Lints(unittest.TestCase):
                 self.assertEqual("", complaints_about(check, path, text))
 
     def test_wrong_arguments_are_refused(self):
-        for words, said in (
+        for words, expected in (
             ((), "no lint None"),
             (("doc", "."), "no lint doc (accepted: includes, "),
             (("words",), "ROOT is missing"),
             (("docs", "."), "BUILD is missing: lint.py docs ROOT BUILD"),
         ):
             with self.subTest(words=words):
-                self.assertIn(said, lint.wrong_arguments(*words))
+                self.assertIn(expected, lint.wrong_arguments(*words))
         self.assertIsNone(lint.wrong_arguments("words", "."))
         self.assertIsNone(lint.wrong_arguments("docs", ".", "build"))
 

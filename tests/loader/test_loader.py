@@ -188,9 +188,9 @@ class WithoutMpi(Built):
         Checks that symbols are in glibc 2.17, and have not moved from one library to another since.
         """
         for library in (LOADER, RECORDER):
-            said = run("objdump", "-T", library)
-            self.assertEqual(0, said.returncode, said.stderr)
-            wanted = re.findall(r"\*UND\*\s+\S+\s+\(?(?:GLIBC_([\d.]+)\)?)\s+(\w+)", said.stdout)
+            answer = run("objdump", "-T", library)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            wanted = re.findall(r"\*UND\*\s+\S+\s+\(?(?:GLIBC_([\d.]+)\)?)\s+(\w+)", answer.stdout)
             self.assertGreater(len(wanted), 10)
             for version, name in wanted:
                 with self.subTest(library=os.path.basename(library), name=name):
@@ -304,9 +304,9 @@ class RealMpis(Built):
             program = self.build(f"{name}-{compiler}", source, *words, compiler=compiler)
             yield [*launcher, "2"], program, library
 
-    def serves(self, answer, said="sum 3"):
+    def serves(self, answer, result="sum 3"):
         self.assertEqual(0, answer.returncode, answer.stderr)
-        self.assertIn(said, answer.stdout)
+        self.assertIn(result, answer.stdout)
         self.assertRegex(answer.stderr + answer.stdout, SERVED)
 
     def test_linked_programs_have_both_kinds_of_statistics(self):
@@ -326,9 +326,9 @@ class RealMpis(Built):
 
     def test_dladdr_names_the_library_of_the_mpi(self):
         for launch, program, library in self.each("asks", "sums.c", "-DASKS"):
-            said = huddle(*launch, program).stdout
-            self.assertRegex(said, rf"in {library}[\d.]*, P?MPI_Init\n")
-            self.assertEqual(run(*launch, program).stdout, said)
+            output = huddle(*launch, program).stdout
+            self.assertRegex(output, rf"in {library}[\d.]*, P?MPI_Init\n")
+            self.assertEqual(run(*launch, program).stdout, output)
 
     def test_profiling_tools_see_every_call_and_huddle_too(self):
         for compiler, launcher, _ in MPIS:

@@ -92,8 +92,8 @@ class Versions(unittest.TestCase):
         copy = self.install("copy")
         for mpi in self.each_mpi(0):
             with self.subTest(mpi=mpi[0]):
-                said, rows = self.job(*mpi, self.ours, copy)
-                self.assertEqual("", said)
+                output, rows = self.job(*mpi, self.ours, copy)
+                self.assertEqual("", output)
                 for row in rows.values():
                     self.assertEqual({}, row["passed"])
                     self.assertGreaterEqual(row["handled"], CALLS)
@@ -103,8 +103,8 @@ class Versions(unittest.TestCase):
             other = self.install(os.path.basename(library), library)
             for mpi in self.each_mpi(case):
                 with self.subTest(library=library, mpi=mpi[0]):
-                    said, rows = self.job(*mpi, self.ours, other)
-                    self.assertIn("run different versions of huddle", said)
+                    output, rows = self.job(*mpi, self.ours, other)
+                    self.assertIn("run different versions of huddle", output)
                     for row in rows.values():
                         self.assertEqual(0, row["handled"])
                         self.assertEqual(["versions differ"], list(row["passed"]))

@@ -98,8 +98,8 @@ class Wheel(unittest.TestCase):
         # Without learning, which would try the MPI's own allreduce.
         words = [huddle, "run", f"--stats={stats}", "--set", "HUDDLE_WISDOM=off", "--"]
         words += [*launcher, "-n", "2", python, program]
-        said = run(*words, PATH=path, HOME=folder, **AS_ROOT, **more)
-        self.assertEqual("right\nright\n", said)
+        output = run(*words, PATH=path, HOME=folder, **AS_ROOT, **more)
+        self.assertEqual("right\nright\n", output)
         with open(stats, encoding="utf-8") as file:
             row = json.load(file)["collectives"]["allreduce"]
         self.assertEqual((100, 100), (row["calls"], row["handled"]))

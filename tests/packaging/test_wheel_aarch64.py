@@ -91,10 +91,10 @@ class Wheel(unittest.TestCase):
                 program = self.compiled(mpi)
                 stats = os.path.join(self.folder, f"{mpi}.json")
                 words = ["run", "--set", f"HUDDLE_STATS=json:{stats}", "--", launcher, "-n", "2"]
-                said = run(
+                output = run(
                     *EMULATOR, self.huddle, *words, *EMULATOR, program, "--brief", **OF_THE_JOB
                 )
-                self.assertIn("0 failures on 2 ranks", said)
+                self.assertIn("0 failures on 2 ranks", output)
                 with open(stats, encoding="utf-8") as file:
                     self.assertRegex(file.read(), r'"handled": [1-9]')
 

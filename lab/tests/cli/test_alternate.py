@@ -15,9 +15,9 @@ def simulate(*words):
 
 
 def text(*words):
-    said = simulate(*words)
-    assert (said.returncode, said.stderr) == (0, ""), said
-    return said.stdout
+    done = simulate(*words)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return done.stdout
 
 
 def answer(*words):
@@ -52,10 +52,10 @@ class Alternate(unittest.TestCase):
         self.assertIn("no handover    bcast/queue and barrier/", text(*words))
 
     def test_a_table_names_calls_without_a_handover(self):
-        said = text(
+        output = text(
             *("--bytes", "8,256K", "--algorithm", "inline,queue", "--alternate", "reduce/slices")
         )
-        (note,) = (line for line in said.splitlines() if "no handover" in line)
+        (note,) = (line for line in output.splitlines() if "no handover" in line)
         self.assertIn("8 B inline", note)
         self.assertNotIn("256 KB queue", note)
 
@@ -78,6 +78,6 @@ class Alternate(unittest.TestCase):
                 "--alternate bcast/queue: bcast/queue shares the slot of bcast/queue, so nothing",
             ),
         ):
-            said = simulate(*words)
-            self.assertEqual((2, "", 1), (said.returncode, said.stdout, said.stderr.count("\n")))
-            self.assertTrue(said.stderr.startswith(f"huddle: {complaint}"), said.stderr)
+            done = simulate(*words)
+            self.assertEqual((2, "", 1), (done.returncode, done.stdout, done.stderr.count("\n")))
+            self.assertTrue(done.stderr.startswith(f"huddle: {complaint}"), done.stderr)

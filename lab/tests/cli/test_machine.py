@@ -176,7 +176,7 @@ class Steady(unittest.TestCase):
             "memory__node_gbps": 40,
         }
         self.assertEqual([], agreement.impossible(numbers(**good)))
-        for name, value, said in (
+        for name, value, expected in (
             (
                 "lines__transfer_ns__l3",
                 200,
@@ -192,7 +192,7 @@ class Steady(unittest.TestCase):
             ("memory__node_gbps", 5, "copy.memory_gbps.local 10, but memory.node_gbps 5"),
         ):
             with self.subTest(name):
-                self.assertEqual([said], agreement.impossible(numbers(**{**good, name: value})))
+                self.assertEqual([expected], agreement.impossible(numbers(**{**good, name: value})))
 
     def test_forced_descriptions_are_marked(self):
         once, others = describe.measure_once, stability.others
@@ -273,11 +273,13 @@ class Real(unittest.TestCase):
         self.folder.cleanup()
 
     def test_measured_machines_can_be_simulated(self):
-        said = huddle(self.home, "tune", "--machine", "--force")
-        self.assertEqual(0, said.returncode, said.stderr)
-        self.assertRegex(said.stderr, r"^(huddle: tune: the figures are not reliable: [^\n]*\n)?$")
+        answer = huddle(self.home, "tune", "--machine", "--force")
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        self.assertRegex(
+            answer.stderr, r"^(huddle: tune: the figures are not reliable: [^\n]*\n)?$"
+        )
         path = os.path.join(self.home, "huddle", "machine.toml")
-        self.assertIn(f"Written: {path}", said.stdout)
+        self.assertIn(f"Written: {path}", answer.stdout)
         with open(path, "rb") as file:
             machine = tomllib.load(file)
         self.assertLess(machine["lines"]["hit_ns"], machine["lines"]["transfer_ns"]["machine"])
@@ -291,7 +293,7 @@ class Real(unittest.TestCase):
         simulated = huddle(self.home, "lab", "simulate", "barrier", "--ranks", "2")
         self.assertEqual((0, ""), (simulated.returncode, simulated.stderr))
         self.assertIn(f"on {machine['name']}", simulated.stdout)
-        beside = huddle(
+        compared = huddle(
             self.home,
             "lab",
             "simulate",
@@ -304,7 +306,7 @@ class Real(unittest.TestCase):
             "queue,slots",
             "--measure",
         )
-        self.assertEqual((0, ""), (beside.returncode, beside.stderr))
+        self.assertEqual((0, ""), (compared.returncode, compared.stderr))
         for line in (
             (
                 r"Simulated and measured bcast, 2 ranks .*; line transfer: simulated machine [\d.]+"
@@ -313,9 +315,9 @@ class Real(unittest.TestCase):
             r"8 B +queue +\S+ ns +",
             r"64 KB +slots ",
         ):
-            self.assertRegex(beside.stdout, line)
+            self.assertRegex(compared.stdout, line)
         self.assertRegex(
-            beside.stdout, r"ranks enter a call within ([1-9]|[1-9]\d{1,2}) ns of each other"
+            compared.stdout, r"ranks enter a call within ([1-9]|[1-9]\d{1,2}) ns of each other"
         )
         tuning_file.check_place(path, force=False)  # tune may overwrite its own output
         self.refuses_what_a_simulation_would(path)
@@ -339,7 +341,7 @@ class Real(unittest.TestCase):
         usual = os.path.join(self.home, "huddle", "machine.toml")
         for name in ("x.txt", "kunpeng-920", ""):
             begin = os.listdir(self.home)
-            said = huddle(self.home, "tune", "--machine", name)
+            answer = huddle(self.home, "tune", "--machine", name)
             self.assertEqual(
                 (
                     2,
@@ -349,7 +351,7 @@ class Real(unittest.TestCase):
                         f" {usual})\n"
                     ),
                 ),
-                (said.returncode, said.stderr),
+                (answer.returncode, answer.stderr),
             )
             self.assertEqual(begin, os.listdir(self.home))
         for words, complaint in (
@@ -372,6 +374,6 @@ class Real(unittest.TestCase):
                 "tune: --ranks: not with --machine (accepted: --machine FILE, --force)",
             ),
         ):
-            said = huddle(self.home, "tune", *words)
-            self.assertNotEqual(0, said.returncode)
-            self.assertEqual(f"huddle: {complaint}\n", said.stderr)
+            answer = huddle(self.home, "tune", *words)
+            self.assertNotEqual(0, answer.returncode)
+            self.assertEqual(f"huddle: {complaint}\n", answer.stderr)

@@ -88,7 +88,7 @@ class Left(unittest.TestCase):
 class Measured(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        said = subprocess.run(
+        answer = subprocess.run(
             [
                 os.path.join(BUILD, "bin", "huddle"),
                 "lab",
@@ -103,9 +103,9 @@ class Measured(unittest.TestCase):
             timeout=500,
             check=False,
         )
-        if said.returncode != 0:
-            raise AssertionError(said.stderr)
-        cls.rows = json.loads(said.stdout)["measured"]["rows"]
+        if answer.returncode != 0:
+            raise AssertionError(answer.stderr)
+        cls.rows = json.loads(answer.stdout)["measured"]["rows"]
 
     def test_all_rows_are_measured(self):
         self.assertEqual({"measured"}, {row["by"] for row in self.rows})

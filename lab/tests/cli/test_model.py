@@ -33,20 +33,20 @@ def model(*words):
 
 
 def answer(*words):
-    said = model(*words, "--json")
-    assert said.returncode == 0, said.stderr
-    return json.loads(said.stdout)
+    done = model(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 class Described(unittest.TestCase):
     def test_every_collective_on_every_machine(self):
         for machine in some(MACHINES, 2):
             for collective in COLLECTIVES if machine == "kunpeng-920" else ("bcast",):
-                said = model(collective, "--machine", machine)
+                done = model(collective, "--machine", machine)
                 self.assertEqual(
-                    (0, ""), (said.returncode, said.stderr), f"{machine}, {collective}"
+                    (0, ""), (done.returncode, done.stderr), f"{machine}, {collective}"
                 )
-                self.assertIn("nothing is measured or simulated", said.stdout)
+                self.assertIn("nothing is measured or simulated", done.stdout)
 
     def test_the_limit_holds_and_grows(self):
         for machine in some(MACHINES, 2):
@@ -59,14 +59,14 @@ class Described(unittest.TestCase):
 
     @unittest.skipUnless(SIMULATOR, "built without the simulator")
     def test_simulated_times_are_compared(self):
-        said = answer("allreduce", "--machine", "xeon-e5620", "--bytes", "8,64K", "--simulate")
-        self.assertEqual(2, len(said["simulated"]))
-        for ns, limit in zip(said["simulated"], said["limits"]):
+        output = answer("allreduce", "--machine", "xeon-e5620", "--bytes", "8,64K", "--simulate")
+        self.assertEqual(2, len(output["simulated"]))
+        for ns, limit in zip(output["simulated"], output["limits"]):
             self.assertGreaterEqual(ns, limit["ns"], "nothing is below its limit")
 
     def test_fragments_and_buffers_fit_the_queue(self):
-        said = answer("bcast", "--machine", "kunpeng-920", "--queue", "256K", "--bytes", "16M")
-        row = said["rows"][0]
+        output = answer("bcast", "--machine", "kunpeng-920", "--queue", "256K", "--bytes", "16M")
+        row = output["rows"][0]
         self.assertLessEqual(row["fragment"] * row["buffers"], 256 << 10)
         self.assertEqual(0, row["fragment"] % 4096)
         self.assertEqual(
@@ -97,19 +97,19 @@ class Described(unittest.TestCase):
             (("--queue", "4K"), 2),
             (("--buffers", "7"), 7),
         ):
-            said = answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words)[
+            output = answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words)[
                 "recommended"
             ]
-            self.assertTrue(said.endswith(f" fragment=4096 buffers={buffers}"), said)
+            self.assertTrue(output.endswith(f" fragment=4096 buffers={buffers}"), output)
 
     @unittest.skipUnless(SIMULATOR, "built without the simulator")
     def test_the_recommended_queue_is_about_as_fast_as_huddles_choice(self):
         parameters = [
             word
-            for said in answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K")[
+            for expected in answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K")[
                 "recommended"
             ].split()
-            for word in ("--param", said)
+            for word in ("--param", expected)
         ]
         asked = [
             simulation.parse_simulation(
@@ -164,9 +164,9 @@ class Descriptors(unittest.TestCase):
         with open(os.path.join(SOURCE, "src", "alg", "spans.def"), encoding="utf-8") as file:
             rows = re.findall(r"^SPAN_ALG\(\w+, \w+, (\w+), (\w+)\)", file.read(), re.MULTILINE)
         spans = {about.name: about.spans for about in collectives.known(LAYOUT)}
-        said = [(name, alg) for name, algs in spans.items() for alg in algs]
+        output = [(name, alg) for name, algs in spans.items() for alg in algs]
         self.assertGreater(len(rows), 20)
-        self.assertEqual(set(rows) - {("bcast", "scatter_allgather")}, set(said))  # a baseline
+        self.assertEqual(set(rows) - {("bcast", "scatter_allgather")}, set(output))  # a baseline
         self.assertEqual([], spans["scan"] + spans["exscan"])
 
 
@@ -398,12 +398,12 @@ class Beside(unittest.TestCase):
         self.assertEqual({"measured": [None] * 2}, self.compared(measure=True))
 
     def test_measure_refuses_other_machines_maps_and_too_many_ranks(self):
-        for wanted, said in (
+        for wanted, expected in (
             ({"ranks": 4}, "--measure: 4 ranks on 2 cores"),
             ({"map": "numa"}, "--measure: --map numa"),
             ({"machine": "kunpeng-920"}, "--measure: kunpeng-920 is not this machine"),
         ):
-            with self.assertRaisesRegex(CliError, said):
+            with self.assertRaisesRegex(CliError, expected):
                 self.compared(measure=True, **wanted)
 
 
@@ -412,24 +412,24 @@ class Here(unittest.TestCase):
         fitted = model("--fit", "--bytes", "16K,256K", "--json")
         if "too busy" in fitted.stderr:
             self.skipTest(fitted.stderr)
-        said = json.loads(fitted.stdout)
+        output = json.loads(fitted.stdout)
         for key in ("byte_ns", "notify_ns", "enter_ns"):
-            self.assertGreater(said["model"][key], 0, key)
-        self.assertEqual({16384, 262144}, {row["bytes"] for row in said["rows"]})
-        for row in said["rows"]:
+            self.assertGreater(output["model"][key], 0, key)
+        self.assertEqual({16384, 262144}, {row["bytes"] for row in output["rows"]})
+        for row in output["rows"]:
             self.assertTrue(
                 all(row[key] > 0 for key in ("measured_ns", "predicted_ns", "fitted_ns")), row
             )
 
     def test_this_machine_must_be_described(self):
-        said = model("allreduce")
-        self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
-        self.assertIn("not described yet", said.stderr)
+        done = model("allreduce")
+        self.assertEqual((2, 1), (done.returncode, done.stderr.count("\n")), done.stderr)
+        self.assertIn("not described yet", done.stderr)
 
 
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
-        for words, said in (
+        for words, expected in (
             (("--machine", "nothing"), "accepted: "),
             (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),
             (("--machine", "kunpeng-920", "--ranks", "1"), "--ranks: 1 (accepted: 2 to 128, "),
@@ -448,10 +448,10 @@ class Words(unittest.TestCase):
             answered = model(*words)
             self.assertNotEqual(0, answered.returncode)
             self.assertEqual(1, answered.stderr.count("\n"), answered.stderr)
-            self.assertIn(said, answered.stderr)
+            self.assertIn(expected, answered.stderr)
 
     def test_impossible_values_are_reported_in_one_line(self):
-        for words, said in (
+        for words, expected in (
             (("--ranks", "129"), "--ranks: 129 (accepted: 2 to 128, each on a core of its own)"),
             (("--queue", "0"), "--queue 0: not possible (accepted: 4K to 16M)"),
             (("--fragment", "3"), "--fragment 3: not possible (accepted: 4K to 1M)"),
@@ -481,12 +481,12 @@ class Words(unittest.TestCase):
                 (answered.returncode, answered.stdout, answered.stderr.count("\n")),
                 answered,
             )
-            self.assertIn(said, answered.stderr)
+            self.assertIn(expected, answered.stderr)
 
     def test_plot_draws_a_picture_or_names_matplotlib(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.png")
-            said = model("--machine", "epyc-9654", "--plot", path)
+            done = model("--machine", "epyc-9654", "--plot", path)
             self.assertTrue(
-                os.path.exists(path) if said.returncode == 0 else "matplotlib" in said.stderr
+                os.path.exists(path) if done.returncode == 0 else "matplotlib" in done.stderr
             )

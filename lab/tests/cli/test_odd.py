@@ -152,9 +152,9 @@ class Odd(unittest.TestCase):
             preexec_fn=lambda: processors and os.sched_setaffinity(0, processors),
             env={**clean, "XDG_CONFIG_HOME": os.path.join(self.folder, "home"), **environment},
         )
-        said = done.stderr.decode(errors="replace")
-        self.assertNotIn("Traceback", said)
-        lines = [line for line in said.splitlines() if not PROGRESS.fullmatch(line)]
+        output = done.stderr.decode(errors="replace")
+        self.assertNotIn("Traceback", output)
+        lines = [line for line in output.splitlines() if not PROGRESS.fullmatch(line)]
         return done.returncode, lines
 
     def check_refused(self, *words, **more):
@@ -217,8 +217,8 @@ class Rule(unittest.TestCase):
         with (
             mock.patch.object(main.Huddle, "imported", return_value=Command(fail, ())),
             mock.patch.object(main.stop, "listen"),
-            contextlib.redirect_stderr(io.StringIO()) as said,
+            contextlib.redirect_stderr(io.StringIO()) as output,
         ):
             status = main.main(["info"], None)
         line = "huddle: info: foo: not a size (accepted: a size)\n"
-        self.assertEqual((2, line), (status, said.getvalue()))
+        self.assertEqual((2, line), (status, output.getvalue()))

@@ -70,7 +70,7 @@ class Engine(unittest.TestCase):
         """Returns the result and the requests; a call takes as long as a transfer."""
         requests = []
 
-        def question(_layout, program, request, said_as=None):
+        def question(_layout, program, request, names=None):
             requests.append(request)
             lines = request["machine"]["lines"]
             ns = lines["transfer_ns"]["numa"] + lines["home_busy_ns"] + request["bytes"]

@@ -53,9 +53,9 @@ def reproduce(*words, **environment):
 
 
 def answer(*words, **environment):
-    said = reproduce(*words, "--brief", "--json", **environment)
-    assert said.returncode == 0, said.stderr
-    return json.loads(said.stdout)
+    done = reproduce(*words, "--brief", "--json", **environment)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 @functools.cache
@@ -504,12 +504,12 @@ class Recorded(unittest.TestCase):
 
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
-        said = reproduce("17")
-        self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")))
-        self.assertIn("accepted: ", said.stderr)
+        done = reproduce("17")
+        self.assertEqual((2, 1), (done.returncode, done.stderr.count("\n")))
+        self.assertIn("accepted: ", done.stderr)
 
     def test_help_describes_the_papers(self):
-        said = " ".join(reproduce("--help").stdout.split())
+        output = " ".join(reproduce("--help").stdout.split())
         for words in (
             "01: Paper 01 (Kurnosov, Tokmasheva, ",
             "held-out: Broadcasts of XHC's paper",
@@ -518,7 +518,7 @@ class Words(unittest.TestCase):
             "Debian's libsimgrid-dev",
             "two minutes",
         ):
-            self.assertIn(words, said)
+            self.assertIn(words, output)
 
     def test_a_page_is_written(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -565,9 +565,9 @@ class Words(unittest.TestCase):
 
     def test_figures_are_drawn_or_matplotlib_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
-            said = reproduce("04", "--brief", "--figures", folder)
-            if said.returncode == 0:
+            done = reproduce("04", "--brief", "--figures", folder)
+            if done.returncode == 0:
                 for name in ("04-figure-6.png", "04-rows.png"):
                     self.assertIn(name, os.listdir(folder))
             else:
-                self.assertIn("matplotlib", said.stderr)
+                self.assertIn("matplotlib", done.stderr)

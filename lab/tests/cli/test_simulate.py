@@ -32,16 +32,16 @@ def simulate(*words, **environment):
 
 
 def answer(*words, **environment):
-    said = simulate(*words, "--json", **environment)
-    assert (said.returncode, said.stderr) == (0, ""), said
-    return json.loads(said.stdout)["calls"]
+    done = simulate(*words, "--json", **environment)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return json.loads(done.stdout)["calls"]
 
 
 class Asked(unittest.TestCase):
     def test_huddle_chooses_as_explain_says(self):
         words = ("bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K")
-        (call,), said = answer(*words), huddle("explain", *words, "--json")
-        serves = json.loads(said.stdout)["serves"]
+        (call,), done = answer(*words), huddle("explain", *words, "--json")
+        serves = json.loads(done.stdout)["serves"]
         self.assertEqual(
             (serves["algorithm"], serves["parameters"], serves["slot_bytes"]),
             (call["algorithm"], call["parameters"], call["slot_bytes"]),
@@ -146,8 +146,8 @@ class Asked(unittest.TestCase):
         self.assertTrue(all(call["checker"]["clean"] for call in calls))
 
     def test_a_timeline(self):
-        said = simulate("barrier", "--machine", "kunpeng-920", "--timeline")
-        self.assertEqual((0, ""), (said.returncode, said.stderr))
+        done = simulate("barrier", "--machine", "kunpeng-920", "--timeline")
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
         for words in (
             "simulated time ",
             "Simulated timeline of the last call",
@@ -155,7 +155,7 @@ class Asked(unittest.TestCase):
             "Simulated waits",
             "Simulated critical path",
         ):
-            self.assertIn(words, said.stdout)
+            self.assertIn(words, done.stdout)
 
     def test_machines_can_be_given_as_files(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -199,15 +199,15 @@ class Asked(unittest.TestCase):
                 open(path, "w", encoding="utf-8") as new,
             ):
                 new.write('doubt = "kernel_gbps 1 to 16"\n' + old.read())
-            for said in (
+            for printed in (
                 simulate("barrier", "--machine", path),
                 simulate("barrier", "--machine", path, "--algorithm", "gather,central"),
                 huddle("lab", "model", "barrier", "--machine", path),
             ):
                 self.assertIn(
                     "by a description that is not reliable: kernel_gbps 1 to 16",
-                    said.stdout.lstrip().split("\n")[0],
-                    said,
+                    printed.stdout.lstrip().split("\n")[0],
+                    printed,
                 )
             self.assertEqual(
                 "kernel_gbps 1 to 16",
@@ -311,11 +311,11 @@ class Asked(unittest.TestCase):
                 "--png /none/x.png: cannot be written: there is no such directory: /none",
             ),
         ):
-            said = simulate(*words)
-            self.assertNotEqual(0, said.returncode, words)
+            done = simulate(*words)
+            self.assertNotEqual(0, done.returncode, words)
             self.assertTrue(
-                said.stderr.startswith(f"huddle: {complaint}") and said.stderr.count("\n") == 1,
-                said.stderr,
+                done.stderr.startswith(f"huddle: {complaint}") and done.stderr.count("\n") == 1,
+                done.stderr,
             )
 
     def test_invalid_descriptions(self):
@@ -376,7 +376,7 @@ class Asked(unittest.TestCase):
                 commands.rotate()
                 for command in some(commands):
                     with self.subTest(complaint, command=command):
-                        said = subprocess.run(
+                        done = subprocess.run(
                             [os.path.join(BUILD, "bin", "huddle"), *command, "--machine", path],
                             stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE,
@@ -384,11 +384,11 @@ class Asked(unittest.TestCase):
                             timeout=60,
                             check=False,
                         )
-                        self.assertEqual((2, ""), (said.returncode, said.stdout))
+                        self.assertEqual((2, ""), (done.returncode, done.stdout))
                         self.assertTrue(
-                            said.stderr.startswith(f"huddle: --machine {path}: {complaint}")
-                            and said.stderr.count("\n") == 1,
-                            said.stderr,
+                            done.stderr.startswith(f"huddle: --machine {path}: {complaint}")
+                            and done.stderr.count("\n") == 1,
+                            done.stderr,
                         )
                 for name in os.listdir(folder):
                     os.unlink(os.path.join(folder, name))
@@ -411,10 +411,10 @@ class Asked(unittest.TestCase):
             ("--bytes", "4G"),
         )
         for option, text in some(options):
-            said = simulate("bcast", "--machine", "xeon-e5620", option, text)
-            self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
+            done = simulate("bcast", "--machine", "xeon-e5620", option, text)
+            self.assertEqual((2, 1), (done.returncode, done.stderr.count("\n")), done.stderr)
             self.assertRegex(
-                said.stderr,
+                done.stderr,
                 rf"huddle: {option} {re.escape(text) if text != '8,,9' else repr('')}:"
                 r" (not possible|not a size|not a range) \(accepted: ",
             )
@@ -581,7 +581,8 @@ class Shown(unittest.TestCase):
 
     def test_timelines_show_the_longest_activity(self):
         self.assertEqual(
-            "..##", tables.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4)
+            "..##",
+            tables.timeline_row([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4),
         )
 
     def test_waits_and_the_path_name_ranks_and_source_lines(self):

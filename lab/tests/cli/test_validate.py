@@ -79,14 +79,14 @@ class Command(unittest.TestCase):
         with open(os.path.join(SOURCE, "lab", "docs", "simulated.md"), encoding="utf-8") as file:
             page = file.read().partition("\n## A recorded machine")[2].partition("\n## ")[0]
         rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("| ")][2:]
-        said = {(row[0].strip(), int(row[1])): [float(cell) for cell in row[5:8]] for row in rows}
+        output = {(row[0].strip(), int(row[1])): [float(cell) for cell in row[5:8]] for row in rows}
         answer = json.loads(validate("--data", "xeon-4-cores", "--json").stdout)
         for cell in answer["cells"]:
-            bias, error, order = said.pop((cell["collective"], cell["ranks"]))
+            bias, error, order = output.pop((cell["collective"], cell["ranks"]))
             self.assertAlmostEqual(bias, cell["bias"], delta=0.05, msg=cell["collective"])
             self.assertAlmostEqual(error, cell["error"], delta=0.05, msg=cell["collective"])
             self.assertAlmostEqual(order, cell["tau"], delta=0.1, msg=cell["collective"])
-        self.assertEqual({}, said)
+        self.assertEqual({}, output)
 
     def test_a_file_and_one_number_of_ranks(self):
         with tempfile.TemporaryDirectory() as place:
@@ -120,7 +120,7 @@ class Command(unittest.TestCase):
     def test_simulated_calls_include_the_described_cost_of_calls(self):
         """Checks ranks that enter at the same moment: without skew, only the sum remains."""
         with tempfile.TemporaryDirectory() as place:
-            path, said = os.path.join(place, "mine.csv"), []
+            path, output = os.path.join(place, "mine.csv"), []
             with open(path, "w", encoding="utf-8") as file:
                 file.write(HEAD + "barrier,2,dissemination,0,.2\n")
             with open(RECORDED + ".toml", encoding="utf-8") as file:
@@ -129,8 +129,8 @@ class Command(unittest.TestCase):
                 with open(os.path.join(place, "mine.toml"), "w", encoding="utf-8") as file:
                     file.write(before + call)
                 answer = json.loads(validate("--data", path, "--json").stdout)
-                said.append(answer["cells"][0]["calls"][0]["simulated_us"])
-            self.assertAlmostEqual(1.3, said[1] - said[0])
+                output.append(answer["cells"][0]["calls"][0]["simulated_us"])
+            self.assertAlmostEqual(1.3, output[1] - output[0])
 
     def here(self, home, *words):
         return validate("bcast", "--ranks", "2", *words, XDG_CONFIG_HOME=home)

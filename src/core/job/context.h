@@ -56,13 +56,13 @@ struct hud_context {
     struct wisdom wisdom;       /* under the lock */
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;
-    bool said[REASON_COUNT]; /* a line about this reason has been printed */
-    bool said_order;         /* likewise, about a violation of HUDDLE_REDUCE_ORDER=fixed */
-    bool said_pages;         /* likewise, about ranks without huge pages */
-    _Atomic(void *) stats;   /* struct stats *: in the arena; until there is one, early */
-    struct stats early;      /* counts of other threads while the arena is created; added when
+    bool reported[REASON_COUNT]; /* a line about this reason has been printed */
+    bool reported_order;         /* likewise, about a violation of HUDDLE_REDUCE_ORDER=fixed */
+    bool reported_pages;         /* likewise, about ranks without huge pages */
+    _Atomic(void *) stats;       /* struct stats *: in the arena; until there is one, early */
+    struct stats early;          /* counts of other threads while the arena is created; added when
                                 statistics are printed */
-    struct watch *watch;     /* the watch over its teams' calls, with HUDDLE_CHECK */
+    struct watch *watch;         /* the watch over its teams' calls, with HUDDLE_CHECK */
     _Atomic uint64_t no_yield_until_ns; /* end of a time in which set-ups do not yield,
                                            since other processes take time slices */
     bool timed;                         /* statistics are requested: measure times */
@@ -70,9 +70,9 @@ struct hud_context {
                      are assumed to use it */
     bool announced_checks;     /* this rank and all present ones are announced with HUDDLE_CHECK */
     struct call_queues queues; /* requests in flight */
-    bool said_forced[COLL_KINDS]; /* printed: the algorithm of a setting serves no call */
-    bool said_rich;               /* printed: the tuning file has more choices than a plan holds */
-    bool said_memory;             /* printed: memory is short; or the first team had enough */
+    bool reported_forced[COLL_KINDS]; /* printed: the algorithm of a setting serves no call */
+    bool reported_rich;   /* printed: the tuning file has more choices than a plan holds */
+    bool reported_memory; /* printed: memory is short; or the first team had enough */
     struct request_pool {
         struct hud_request *all, *spare; /* requests of the host; free requests */
     } pool;                              /* under the lock of queues.pool */
@@ -128,7 +128,7 @@ void hud_context_free_plans(struct hud_context *context);
 
 /* Returns true at the first call with this flag, for lines that are printed once.  Sets the
  * flag. */
-bool hud_context_first(struct hud_context *context, bool *said);
+bool hud_context_first(struct hud_context *context, bool *reported);
 
 /* Prints the further bad values, a line each. */
 void hud_context_report_more(const struct hud_context *context);
