@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-# Of launches that measure one choice.  Another value of the caller's stays.
+# Settings of launches that measure one choice.  A value of the caller's environment stays.
 UNLEARNED = {"HUDDLE_WISDOM": os.environ.get("HUDDLE_WISDOM", "off")}
 
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMES = 100, WARM = 10, MOST_RANKS = 256 };
+enum { TIMES = 100, WARM = 10, MAX_RANKS = 256 };
 enum {
     MEMBER_BYTES = 1280
 }; /* HELLO_BYTES of src/core/slice/hello.h, which no MPI's wrapper includes */
@@ -39,7 +39,7 @@ static void use_a_communicator(void)
 
 static void exchange_twice(void)
 {
-    static char own[MEMBER_BYTES], all[MOST_RANKS * MEMBER_BYTES];
+    static char own[MEMBER_BYTES], all[MAX_RANKS * MEMBER_BYTES];
 
     for (int i = 0; i < 2; i++)
         MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, MPI_COMM_WORLD);
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks > MOST_RANKS)
+    if (ranks > MAX_RANKS)
         MPI_Abort(MPI_COMM_WORLD, 1);
     if (argc > 1 && strcmp(argv[1], "allgathers") == 0) {
         measure_first(exchange_twice, "first");

@@ -33,7 +33,7 @@ struct cell {
 struct shots_page {
     struct line line[LINE_PEERS];
     struct cell result; /* written by rank 0 when all cells are filled */
-    struct cell said[];
+    struct cell published[];
 };
 
 size_t shots_buffer_bytes(const struct shots_coll *coll, size_t bytes, int ranks)
@@ -69,11 +69,11 @@ static void await(const struct shots *s, struct cell *cell, bool quiet)
 /* Combines the values of all ranks, and stores the result on all ranks. */
 static void meet(struct shots *s, int64_t *value, bool quiet)
 {
-    struct cell *mine = s->rank == 0 ? &s->page->result : &s->page->said[s->rank];
+    struct cell *mine = s->rank == 0 ? &s->page->result : &s->page->published[s->rank];
 
     s->round++;
     for (int r = 1; s->rank == 0 && r < s->ranks; r++) {
-        struct cell *other = &s->page->said[r];
+        struct cell *other = &s->page->published[r];
         await(s, other, quiet);
         value[END] = other->value[END] > value[END] ? other->value[END] : value[END];
         for (int v = END + 1; v < VALUES; v++)
@@ -99,9 +99,9 @@ static int64_t meet_at(struct shots *s, int64_t mine, bool quiet)
 /* Returns the last rank that does not measure on rank 0's processor, or 0 if all ranks do. */
 static int partner_of(const struct shots_page *page, int rank)
 {
-    int first = line_processor(0, &page->said[0].processors);
+    int first = line_processor(0, &page->published[0].processors);
 
-    while (rank > 0 && line_processor(1, &page->said[rank].processors) == first)
+    while (rank > 0 && line_processor(1, &page->published[rank].processors) == first)
         rank--;
     return rank;
 }
@@ -125,11 +125,11 @@ void shots_join(struct shots *s, struct shots_page *page, int rank, int ranks,
     *s = (struct shots){
         .page = page, .rank = rank, .ranks = ranks, .oversubscribed = true, .progress = progress
     };
-    sched_getaffinity(0, sizeof all, &page->said[rank].processors);
+    sched_getaffinity(0, sizeof all, &page->published[rank].processors);
     meet_at(s, 0, false);
     CPU_ZERO(&all);
     for (int r = 0; r < ranks; r++)
-        CPU_OR(&all, &all, &page->said[r].processors);
+        CPU_OR(&all, &all, &page->published[r].processors);
     s->oversubscribed = ranks > CPU_COUNT(&all);
     s->partner = partner_of(page, ranks - 1);
     s->naps = s->oversubscribed && several_yield_to_nobody(s);

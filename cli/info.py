@@ -60,9 +60,9 @@ def huge_pages() -> dict[str, int]:
 def collect(options: Options, layout: Layout) -> dict[str, Any]:
     ranks = options.ranks or max(2, min(8, len(os.sched_getaffinity(0))))
     settings = layout.ask("info", "settings")
-    team, said = layout.hear("team", "--ranks", str(ranks), "--bind", options.bind)
+    team, messages = layout.hear("team", "--ranks", str(ranks), "--bind", options.bind)
     if not settings["error"]:  # errors are shown with the settings
-        sys.stderr.write(said)
+        sys.stderr.write(messages)
     return {
         "version": layout.ask("version"),
         "machine": layout.ask("info", "machine"),

@@ -18,14 +18,14 @@ COMPLETE = "_HUDDLE_COMPLETE"  # set by what completes words in a shell
 # Help of each command.  Its module has its name, and COMMAND.
 COMMANDS = {
     "run": "run an MPI program with huddle",
-    "bench": "measure collectives, of huddle and of other MPIs, side by side",
+    "bench": "measure collectives of huddle and of other MPIs side by side",
     "who": ("print which ranks of a running job wait for which ranks in huddle's collectives"),
     "info": ("print the machine, a test team's groups and pages, the MPIs found, the settings"),
     "profile": "run a program and print how it spends its time in collectives",
     "compare": ("run a program alternately without and with huddle, and compare the times"),
     "doctor": ("check whether ranks on this machine can use huddle, and print what to change"),
     "explain": ("print which algorithm serves a call, and why, on this or a described machine"),
-    "tune": "measure this machine until huddle has learned what serves calls here",
+    "tune": "measure which algorithms are the fastest on this machine, for later programs",
     "wisdom": "print what huddle has learned on this machine; export, import, merge or forget it",
     "lab": "the laboratory: simulate, machine, validate, model, reproduce",
     "settings": ("print every setting: its value, the origin of the value, and what it does"),

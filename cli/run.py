@@ -28,7 +28,7 @@ PARAMETERS = (
 )
 
 
-def said(*lines: str) -> None:
+def print_lines(*lines: str) -> None:
     for line in lines:
         print("huddle:", line, file=sys.stderr)
 
@@ -41,14 +41,14 @@ def passed_text(row: Row) -> str:
 
 
 def show_memory(other: dict[str, int]) -> None:
-    said(
+    print_lines(
         f"memory         {count_text(other['leases'], 'lease')}, at most"
         f" {other['leased_peak_bytes'] >> 10} of {other['arena_bytes'] >> 10} KiB at a time;"
         f" pages: {other['pages_home']} on their rank's NUMA node,"
         f" {other['pages_elsewhere']} on other nodes"
     )
     if other["messages"]:
-        said(
+        print_lines(
             f"nodes          {count_text(other['messages'], 'message')},"
             f" {other['message_bytes']} bytes sent to other nodes"
         )
@@ -59,7 +59,7 @@ def show_learned(totals: Totals) -> None:
     learned = totals.core.learned()
     if not any(count for source, count in learned.items() if source not in ("first", "native")):
         return
-    said(
+    print_lines(
         f"learned        decided {count_text(learned['decided'], 'case')},"
         f" {learned['changed']} of them against the first choice; calls:"
         f" {learned['known']} by choices known before, {learned['learned']} by choices of this run,"
@@ -71,8 +71,8 @@ def show_learned(totals: Totals) -> None:
 def show(totals: Totals) -> None:
     """Prints the seconds of all ranks: waiting for late ranks, moving data, and unknown."""
     ranks = totals.ranks
-    said(f"{ranks[0].mpi}; all figures are sums over {count_text(len(ranks), 'rank')}")
-    said(
+    print_lines(f"{ranks[0].mpi}; all figures are sums over {count_text(len(ranks), 'rank')}")
+    print_lines(
         f"{'':21} {'calls':>12} {'handled':>12} {'bytes':>16} {'seconds':>12} {'waiting':>12}"
         f" {'moving':>12}  not handled"
     )
@@ -81,12 +81,14 @@ def show(totals: Totals) -> None:
         waiting, moving = (
             ("?", "?") if unknown else (f"{row.waiting:.6f}", f"{row.seconds - row.waiting:.6f}")
         )
-        said(
+        print_lines(
             f"{name:21} {row.calls:12} {row.handled:12} {row.bytes:16} {row.seconds:12.6f}"
             f" {waiting:>12} {moving:>12}  {passed_text(row)}"
         )
     if totals.timed < totals.calls:
-        said(f"times are estimated: the clock was read in {totals.timed} of {totals.calls} calls")
+        print_lines(
+            f"times are estimated: the clock was read in {totals.timed} of {totals.calls} calls"
+        )
     if totals.core.ranks:
         show_memory(totals.core.other())
     show_learned(totals)
@@ -102,7 +104,7 @@ def report(options: Options, command: list[str], layout: Layout) -> int:
             show(totals)
     elif options.to:
         statistics_json.write_nothing(options.to, options.status)
-    said(*exit_report.lines(ranks, command, options.report))
+    print_lines(*exit_report.lines(ranks, command, options.report))
     return 0
 
 

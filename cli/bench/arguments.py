@@ -115,8 +115,8 @@ WHAT = (
         type=positive,
         metavar="US",
         help=(
-            "delay one rank by US microseconds, another rank in each call; also"
-            " print the mean processor time of a rank"
+            "delay a different rank by US microseconds in each call; also print the"
+            " mean processor time of a rank"
         ),
     ),
 )

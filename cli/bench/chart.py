@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..common.pictures import INK, look, png, time_text
+from ..common.pictures import INK, distinct_styles, png, time_text
 from ..common.text import bytes_text
 from .stats import BARE, BARRIERS, panels
 from .tables import setting_text, variants_of
@@ -30,12 +30,12 @@ def factor_text(factor: Any) -> Any:
     return f"{factor:.0f}×" if factor >= 9.95 else f"{factor:.1f}×"
 
 
-def looks(variants: list[str]) -> dict[str, tuple[str, str, str]]:
+def styles_of(variants: list[str]) -> dict[str, tuple[str, str, str]]:
     """
     Returns {variant: (colour, marker, line style)}. huddle's are blue and green, and the bare limit
     is dotted.
     """
-    ours, peers = look(OURS), look(PEERS)
+    ours, peers = distinct_styles(OURS), distinct_styles(PEERS)
     return {
         name: (
             ("#444444", "o", ":")
@@ -166,7 +166,7 @@ def draw(rows: Any, title: Any) -> Any:
     """Returns the chart as PNG bytes.  Needs matplotlib (see missing()) and at least one row."""
     from matplotlib import pyplot
 
-    drawn, shown = panels_of(rows), looks(variants_of(rows))
+    drawn, shown = panels_of(rows), styles_of(variants_of(rows))
     across = min(2, len(drawn))
     down = -(-len(drawn) // across)
     figure = pyplot.figure(figsize=(6.8 * across, 5.4 * down + 0.6))

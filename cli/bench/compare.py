@@ -176,7 +176,7 @@ class Comparison:
                 sizes = self.missing.setdefault((name, ranks, collective, why), [])
                 sizes += [size] if size not in sizes else []
                 continue
-            taken = sorted(times[number])
+            sorted_ns = sorted(times[number])
             self.samples.append(
                 {
                     "ranks": ranks,
@@ -191,20 +191,20 @@ class Comparison:
                     "bytes": size,
                     "line_before_ns": answer["line_before_ns"],
                     "line_after_ns": answer["line_after_ns"],
-                    "median_ns": statistics.median(taken),
-                    "p99_ns": taken[int(0.99 * len(taken))],
-                    "min_ns": taken[0],
-                    "mean_ns": statistics.fmean(taken),
-                    "max_ns": taken[-1],
+                    "median_ns": statistics.median(sorted_ns),
+                    "p99_ns": sorted_ns[int(0.99 * len(sorted_ns))],
+                    "min_ns": sorted_ns[0],
+                    "mean_ns": statistics.fmean(sorted_ns),
+                    "max_ns": sorted_ns[-1],
                     "cpu_ns": 0,
-                    "shots": len(taken),
+                    "shots": len(sorted_ns),
                     "late": 0,
                     "refused": 0,
                     "wrong": 0,
                 }
             )
 
-    def tell_missing(self) -> None:
+    def print_missing(self) -> None:
         """
         Notes each candidate without a figure, and leaves out the candidates without any figure of a
         collective.
@@ -229,7 +229,7 @@ class Comparison:
                 progress.step()
         except KeyboardInterrupt as interrupt:
             early = interrupt
-        self.tell_missing()
+        self.print_missing()
         if not self.samples and not early:
             raise CliError("bench: nothing was measured\n  " + "\n  ".join(self.notes))
         return early

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ..common.progress import Progress
     from .variants import Variant
 
-# Of a launch, until its time is known: its start, a figure's two line transfers, and how many times
-# as long as bound ranks each of those that share cores takes.
+# Guesses about a launch until its time is known: its start, a figure's two line transfers, and how
+# many times as long as a bound rank each rank takes that shares a core.
 START_S, LINE_S, SHARE = 0.7, 0.004, 1.3
-REPEATS = 2  # at most, of a launch whose processors were elsewhere
+REPEATS = 2  # maximum, for a launch whose processors were elsewhere
 SLOW, SLACK_S = 20, 10  # limit of a launch: times its guess; beyond the time of all
 
 

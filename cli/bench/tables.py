@@ -216,20 +216,20 @@ def bare_lines(rows: list[Row]) -> list[Any]:
             name for row in mine for name in row.cells if name.startswith("huddle")
         ):
             ratios = [(row, ratio) for row in mine if (ratio := ratio_to_bare(row, name))]
-            said = [
+            gains = [
                 f"{gain_text(ratio)} with barriers"
                 for row, ratio in ratios
                 if row.collective == "barrier"
             ]
             large = [ratio for row, ratio in ratios if row.bytes >= LARGE]
             if large:
-                said.append(
+                gains.append(
                     f"{gain_text(geometric_mean(large))} from {bytes_text(LARGE)} up (geometric"
                     f" mean; slowest: {gain_text(max(large))})"
                 )
-            if said:
+            if gains:
                 lines.append(
                     f"{name}, {ranks} ranks, {line}, compared with the bare forms:"
-                    f" {', '.join(said)}"
+                    f" {', '.join(gains)}"
                 )
     return lines

@@ -130,8 +130,8 @@ class Trials:
                 1
             )  # what stops all processes is on its way to this one: the exception comes here
         self.errors.seek(0)
-        said = self.errors.read().strip().split("\n")[-1]
-        raise Ended(f"bench-trials ended before it answered{': ' + said if said else ''}")
+        words = self.errors.read().strip().split("\n")[-1]
+        raise Ended(f"bench-trials ended before it answered{': ' + words if words else ''}")
 
     def compare(self, collective: str, size: int, plan: Plan, which: list[int]) -> dict[str, Any]:
         """Returns bench-trials' answer: a figure for each candidate numbered in `which`."""
@@ -150,7 +150,7 @@ class Trials:
                 flush=True,
             )
         except BrokenPipeError:
-            pass  # what it said is told below
+            pass  # answer() raises Ended with the program's last line
         answer = self.answer(SLACK_S + limit_us / 1e6)
         if labelled:
             self.line_at = time.monotonic()

@@ -35,8 +35,8 @@ class Collective:
         )
 
 
-# Whose entries the exit of a rank waits for: those of all ranks; of the root; of all ranks, but at
-# the root only; of the ranks before it.
+# The ranks whose entries the exit of a rank waits for: all ranks; the root; all ranks, but only at
+# the root; the ranks before it.
 ALL, ROOT, ALL_AT_ROOT, BEFORE = "all", "root", "all at root", "before"
 
 

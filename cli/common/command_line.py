@@ -150,6 +150,7 @@ class Command(click.Command):
             None,
             params=list(parameters),
             epilog=epilog,
+            options_metavar="[OPTIONS] [-- COMMAND...]" if takes_command else "[OPTIONS]",
             context_settings={**HELP, "allow_extra_args": True},
         )
         self.run, self.takes_command = run, takes_command
@@ -169,9 +170,11 @@ class Command(click.Command):
         import shutil
 
         path = ctx.command_path
-        said = f"{path} {validators.shown(word)}".removeprefix("huddle ")
+        words = f"{path} {validators.shown(word)}".removeprefix("huddle ")
         if self.takes_command and shutil.which(word):
-            raise CliError(f"{said}: -- is missing before the command (accepted: -- {word} ...)", 2)
+            raise CliError(
+                f"{words}: -- is missing before the command (accepted: -- {word} ...)", 2
+            )
         raise CliError(f"unexpected argument {validators.shown(word)}; see {path} --help", 2)
 
     def options_of(self, ctx: click.Context) -> Options:

@@ -83,7 +83,7 @@ def singletons(ranks: list[Rank], command: list[str]) -> str | None:
             f"{each}: the launcher {launcher} is of {answer[0]}, the"
             f" program uses {mpi}; use the launcher of the program's MPI"
         )
-    return f"{each}: the launcher did not make one job of them (is it of the program's MPI, {mpi}?)"
+    return f"{each}: the launcher did not start one job (is it of the program's MPI, {mpi}?)"
 
 
 def ended_early(ranks: list[Rank]) -> str | None:
@@ -102,7 +102,7 @@ def ended_early(ranks: list[Rank]) -> str | None:
     return (
         f"{len(gone)} of {count_text(len(ranks), 'rank')} ended before MPI_Finalize"
         + (f": {where}" if where else "")
-        + "; counts are those until then"
+        + "; later calls are not counted"
     )
 
 
@@ -123,8 +123,8 @@ def absent(ranks: list[Rank]) -> Any:
     if seen >= world:
         return None
     return (
-        f"{seen} of {count_text(world, 'rank')} left a record here; those of other nodes do where"
-        " the folder is on a shared file system (huddle run --record FOLDER)"
+        f"{seen} of {count_text(world, 'rank')} left a record here; ranks of other nodes do so only"
+        " if the folder is on a shared file system (huddle run --record FOLDER)"
     )
 
 
@@ -137,5 +137,5 @@ def lines(ranks: list[Rank], command: list[str], folder: str) -> list[str]:
     found.append(ended_early(ranks))
     lost = sum(rank.lost for rank in ranks)
     if lost:
-        found.append(f"not counted: {count_text(lost, 'call')} without a place in the records")
+        found.append(f"{count_text(lost, 'call')} not counted: the records had no room for more")
     return [line for line in found if line]

@@ -70,11 +70,11 @@ class Layout:
         return os.path.join(self.tools, name)
 
     def question(
-        self, name: str, question: dict[str, Any], said_as: dict[str, str] | None = None
+        self, name: str, question: dict[str, Any], names: dict[str, str] | None = None
     ) -> dict[str, Any]:
         """
         Sends a JSON object to a program of huddle and returns the object that it prints.  The
-        program reports a bad question itself, with status 1.  `said_as` maps keys of the question
+        program reports a bad question itself, with status 1.  `names` maps keys of the question
         to the user's words, with which complaints begin.
         """
         try:
@@ -97,7 +97,7 @@ class Layout:
             )
             key, colon, rest = line.partition(":")
             raise CliError(
-                (said_as or {}).get(key, key) + colon + rest, 2 if answer.returncode == 2 else 1
+                (names or {}).get(key, key) + colon + rest, 2 if answer.returncode == 2 else 1
             )
         return json.loads(answer.stdout)
 

@@ -86,7 +86,7 @@ def kind_of(value: Any) -> str:
     return "an array" if isinstance(value, list) else repr(str(value)[:32])
 
 
-def said(value: Any, name: str) -> float | str:
+def checked(value: Any, name: str) -> float | str:
     """
     Returns a value that JSON can carry: a line of text or a number.  Numbers outside JSON, such as
     nan, become text.  The simulator rejects that text and names the accepted values.
@@ -100,13 +100,13 @@ def said(value: Any, name: str) -> float | str:
     )
 
 
-def all_said(table: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
+def all_checked(table: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
     """Checks that all values are tables, or values that the simulator accepts."""
     return {
         name: (
-            all_said(value, (*names, name))
+            all_checked(value, (*names, name))
             if isinstance(value, dict) and len(names) < 2
-            else said(value, ".".join((*names, name)))
+            else checked(value, ".".join((*names, name)))
         )
         for name, value in table.items()
     }
@@ -114,7 +114,7 @@ def all_said(table: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, An
 
 def parsed(path: str) -> dict[str, Any]:
     try:
-        return all_said(tomllib.loads(contents(path)))
+        return all_checked(tomllib.loads(contents(path)))
     except OSError as error:
         raise CliError(f"--machine {path}: {error.strerror}", 2) from error
     except UnicodeDecodeError as error:

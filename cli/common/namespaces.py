@@ -34,7 +34,7 @@ NET, SWITCH, BRIDGE, LINK = "10.77.0", "switch", "br0", "eth0"
 NEEDED = ("unshare", "nsenter", "mount", "ip", "tc")
 FRAME_BYTES = 8192  # a link's, so that headers are few; also the bytes that an idle link saves up
 QUEUE = "16mb"
-# until the pipe ends
+# Keeps a node's namespaces until the pipe ends.
 SPACE = """hostname $0 && mount --make-rprivate / && { mount -t sysfs s /sys 2>/dev/null || :; } &&
 mount -t tmpfs -o size=2g t /dev/shm && mount --bind "$1" /etc/hosts && ip link set lo up &&
 echo ready && exec cat"""

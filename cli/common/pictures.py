@@ -38,12 +38,12 @@ def missing() -> str | None:
     return None
 
 
-def png(figure: Any, **look: Any) -> bytes:
+def png(figure: Any, **options: Any) -> bytes:
     """Returns a figure of matplotlib as PNG bytes."""
     from matplotlib import pyplot
 
     out = io.BytesIO()
-    figure.savefig(out, format="png", **{"dpi": 130, **look})
+    figure.savefig(out, format="png", **{"dpi": 130, **options})
     pyplot.close(figure)
     return out.getvalue()
 
@@ -52,7 +52,7 @@ def time_text(us: Any, _: Any = None) -> Any:
     return f"{us / 1000:g} ms" if us >= 1000 else f"{us:g} µs"
 
 
-def look(colours: tuple[str, ...] = COLOURS) -> Any:
+def distinct_styles(colours: tuple[str, ...] = COLOURS) -> Any:
     """Yields distinct (colour, marker): all colours with one marker, then all with the next."""
     return itertools.chain.from_iterable(
         zip(colours, itertools.repeat(marker)) for marker in itertools.cycle(MARKERS)
@@ -64,11 +64,11 @@ def draw(figure: Figure, dpi: int = 130) -> bytes:
     from matplotlib import pyplot
 
     canvas, axis = pyplot.subplots(figsize=(6.8, 4.4))
-    other = look()
+    styles = distinct_styles()
     shown: dict[str, tuple[str, str]] = {}
     for label, x, y, marks in figure.lines:
-        name = label.split(":")[0]  # "chain" and "chain: SimGrid" look alike
-        shown[name] = shown.get(name) or next(other)
+        name = label.split(":")[0]  # "chain" and "chain: SimGrid" have one style
+        shown[name] = shown.get(name) or next(styles)
         colour, marker = shown[name]
         axis.plot(
             x,

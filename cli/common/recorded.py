@@ -49,12 +49,12 @@ class Witness:
         return True
 
 
-def end(job: Any, is_told: bool) -> None:
+def end(job: Any, is_signalled: bool) -> None:
     """
     Lets the launcher end its ranks.  A job that has got the signal itself, as from Ctrl-C, gets no
     second one for a while: Open MPI's launcher then leaves files in /dev/shm.
     """
-    if is_told and ended(job, OWN_END_S):
+    if is_signalled and ended(job, OWN_END_S):
         return
     job.terminate()
     if not ended(job, END_S):

@@ -190,12 +190,12 @@ class Totals:
         for kind, _ in enumerate(self.core.names):
             mine = [n for n in rows if self.core.kind_of(n) == kind]
             left = self.core.of(kind)[1]["handled"]
-            said = sum(rows[n].handled for n in mine)
-            for name in mine if left < said and self.is_complete() else ():
+            handled = sum(rows[n].handled for n in mine)
+            for name in mine if left < handled and self.is_complete() else ():
                 row = rows[name]
-                unseen = min(row.handled, said - left)
+                unseen = min(row.handled, handled - left)
                 row.handled -= unseen
-                said -= unseen
+                handled -= unseen
                 row.passed[UNSEEN] += unseen
                 row.passed += Counter()
         return dict(sorted(rows.items(), key=lambda pair: -pair[1].seconds))

@@ -11,8 +11,9 @@ from typing import Any
 # Name, and the upper limit of its line transfer in ns: threads of a core or a small shared cache,
 # one L3, beyond.
 CLASSES = (("nearest", 40), ("near", 150), ("far", math.inf))
-# Of ranks that are not bound, but have enough cores, or that share one processor: no two
-# processors' line is theirs.  Ranks that share several processors use all of these.
+# The class of ranks that are not bound, but have enough cores, or that share one processor: their
+# line transfers are not between two known processors.  Ranks that share several processors use all
+# classes.
 ANY = "any"
 
 

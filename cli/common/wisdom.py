@@ -152,12 +152,12 @@ def is_named(path: str, mpi: str) -> bool:
     """
     found = NAME.fullmatch(os.path.basename(path))
     kind = re.fullmatch(r"(?:(o)mpi|mpich)(\d+)|intel", mpi)
-    said, its = (
+    wanted, its = (
         re.sub(r"[^a-z0-9.]", "", name.lower()) for name in (mpi, found[1] if found else "")
     )
     if kind and kind[2]:
         return its.startswith(f"{'openmpi' if kind[1] else 'mpich'}{kind[2]}.")
-    return its.startswith("intelmpi") if kind else bool(said) and its == said
+    return its.startswith("intelmpi") if kind else bool(wanted) and its == wanted
 
 
 def is_of(found: Wisdom, name: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .machine import Machine
 
-# In version 1, more bytes than this are no limit (there it is the largest multiple of a page).
+# Limits from here on mean none: version 1 then reports the largest multiple of a page.
 NO_LIMIT = 1 << 60
 
 

@@ -32,7 +32,7 @@ class Machine:
         self.settings_serve = True  # installed.settings looks
         self.memory_set: int | None = None  # HUDDLE_MEMORY in bytes, from there; None: auto
         self.pair: Any = None
-        self.said = ""  # words of the library about this pair
+        self.messages = ""  # words of the library about this pair
 
     def two_ranks(self, layout: Layout) -> dict[str, Any]:
         """
@@ -48,7 +48,7 @@ class Machine:
             )
             # (ranks try single copy only if an algorithm needs it)
             changed["HUDDLE_ALLTOALL"] = "cma_read"
-            answer, self.said = layout.hear("team", "--ranks", "2", "--bind", "none", **changed)
+            answer, self.messages = layout.hear("team", "--ranks", "2", "--bind", "none", **changed)
             self.pair = answer["members"][0]["team"]
         return self.pair
 
@@ -93,7 +93,7 @@ def team(machine: Machine, layout: Layout) -> list[Finding]:
     """Checks that two processes exchange data correctly."""
     first = machine.two_ranks(layout)
     if first["state"] != "ready":
-        lines = [line.removeprefix("huddle: ") for line in machine.said.splitlines()]
+        lines = [line.removeprefix("huddle: ") for line in machine.messages.splitlines()]
         text = "; ".join([first.get("reason", first["state"]), *lines])
         return [Finding("two ranks", FAIL, text)]
     settings = "" if machine.settings_serve else ", with the settings' defaults"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .command import Asked
 
 MODEL = "*"  # mark of a row that rests on a model
-LEAST_RANKS = 64  # ranks up to which the table goes unless more are asked for
+MIN_TABLE_RANKS = 64  # ranks up to which the table goes unless more are asked for
 
 
 class Row:
@@ -190,7 +190,7 @@ def name_of(serves: dict[str, Any] | None) -> str:
 
 
 def last_ranks(processors: int) -> int:
-    return min(MAX_TEAM, max(LEAST_RANKS, 2 * processors))
+    return min(MAX_TEAM, max(MIN_TABLE_RANKS, 2 * processors))
 
 
 def show(

@@ -80,7 +80,7 @@ PARAMETERS = (
         "--mpi",
         metavar="NAME",
         help=(
-            "the program's MPI, whose known choices serve: ompi4, mpich5, ... (default: the first"
+            "MPI of the program, whose wisdom is used: ompi4, mpich5, ... (default: the first MPI"
             " found of those that huddle wisdom prints)"
         ),
     ),
@@ -94,8 +94,8 @@ PARAMETERS = (
         "--json",
         is_flag=True,
         help=(
-            "print JSON; for several sizes a list with one answer per size, for"
-            " a range with one answer per line of the table, for its first size"
+            "print JSON: one answer, or a list with an answer per size; for a range of sizes, the"
+            " list has an answer for the first size of each line of the table"
         ),
     ),
 )

@@ -75,8 +75,8 @@ def long_text(why: dict[str, Any], series: dict[str, dict[str, Any]]) -> str:
     """
     parts = []
     for kind, numbers in kinds_of(why, series).items():
-        said = f"measured on {machines_text(numbers, series)}" if kind == "measured" else kind
-        parts.append(": ".join(part for part in (" ".join(numbers), said) if part))
+        found = f"measured on {machines_text(numbers, series)}" if kind == "measured" else kind
+        parts.append(": ".join(part for part in (" ".join(numbers), found) if part))
     nothing = "no series has times of such calls" if why["evidence"] == PRIOR else ""
     return "; ".join(parts) or nothing
 

@@ -144,12 +144,12 @@ def text(mpi: str, line: Line, at: str = "here") -> str:
     words += [parameter_text(*pair) for pair in line.params.items() if pair[1] != "0"]
     if ns := wisdom.count(line, "ns"):
         words.append(f"{us_text(ns)} us")
-    said = [", ".join(words)]
+    parts = [", ".join(words)]
     if before := wisdom.timed(line.notes.get("before", "")):
-        said.append(f"before {us_text(before[1])}")
+        parts.append(f"before {us_text(before[1])}")
     if not is_own and (mpi_ns := wisdom.count(line, "mpi_ns")):
-        said.append(f"{own} {us_text(mpi_ns)}")
+        parts.append(f"{own} {us_text(mpi_ns)}")
     when = f" on {line.notes['date']}" if "date" in line.notes else ""
     order = line.conditions.get("reduction")
     of = f"{wisdom.samples_text(line)}{f', {order} reductions' if order else ''}"
-    return f"{at}{when} {of}: {'; '.join(said)}"
+    return f"{at}{when} {of}: {'; '.join(parts)}"

@@ -72,8 +72,8 @@ def plain(value: str) -> str:
 
 def known_piece(algorithms: Algorithms, known: Known, line: Line, piece: Piece) -> Piece:
     """Returns the part of a piece that a line serves."""
-    said = learned.text(known.file.mpi, line, known.where)
-    why = {"by": LEARNED, "file": known.file.path, "text": said}
+    text = learned.text(known.file.mpi, line, known.where)
+    why = {"by": LEARNED, "file": known.file.path, "text": text}
     return {**piece, "serves": algorithms.serves(line), "why": why, "first": piece}
 
 

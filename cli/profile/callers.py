@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LIMIT_S = 20
 
 
-def said_by(words: list[str], given: str = "") -> list[str]:
+def output_of(words: list[str], given: str = "") -> list[str]:
     """Returns the lines that a compiler's tool prints, none if it is missing or takes too long."""
     tool = shutil.which(words[0])
     if not tool:
@@ -43,7 +43,7 @@ def lines_of(path: str, offsets: list[int]) -> dict[Any, Any]:
         return {}
     # the call is before the address to which it returns; programs that are no PIE begin elsewhere
     words = [hex(offset - 1) for offset in offsets]
-    found, lines = {}, said_by(["addr2line", "-f", "-C", "-e", path, *words])
+    found, lines = {}, output_of(["addr2line", "-f", "-C", "-e", path, *words])
     for offset, function, place in zip(offsets, lines[::2], lines[1::2]):
         file, _, line = place.partition(" ")[0].rpartition(":")
         if line.isdecimal() and file and not file.startswith("??"):
@@ -55,7 +55,7 @@ def lines_of(path: str, offsets: list[int]) -> dict[Any, Any]:
 def demangled(words: set[Any]) -> dict[Any, Any]:
     """Returns {mangled name: name as in the source} of C++ functions."""
     mangled = sorted(name for name in words if name.startswith("_Z"))
-    return dict(zip(mangled, said_by(["c++filt", "-p"], "\n".join(mangled) + "\n")))
+    return dict(zip(mangled, output_of(["c++filt", "-p"], "\n".join(mangled) + "\n")))
 
 
 def names(ranks: list[Rank]) -> dict[tuple[str, int, str], str]:

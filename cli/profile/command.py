@@ -35,8 +35,8 @@ EPILOG = (
     "The command follows --, for example: huddle profile --html app.html -- mpirun -np 4 ./app."
     " The table is printed on standard error after the program has ended. The exit status is"
     " the program's, or 1 if no MPI process was seen. The time that huddle saves is estimated from"
-    " the times that 'huddle tune --against' has measured, if there are any; 'huddle compare'"
-    " measures the saving itself."
+    " the times that 'huddle tune' has measured, if there are any; 'huddle compare' measures the"
+    " saving itself."
 )
 
 

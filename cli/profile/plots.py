@@ -46,8 +46,8 @@ def bars(rows: list[tuple[str, list[Any]]], title: str) -> str:
         drawn.append(text(LABEL - 8, y + BAR - 5, label, "end"))
         for style, seconds, words in parts:
             if seconds > 0:
-                told = f"{label}: {words} {time_text(seconds)}"
-                drawn.append(box(x, y, seconds * scale, BAR, style, told))
+                label_text = f"{label}: {words} {time_text(seconds)}"
+                drawn.append(box(x, y, seconds * scale, BAR, style, label_text))
                 x += seconds * scale
         whole = sum(part[1] for part in parts)
         drawn.append(text(x + 6, y + BAR - 5, time_text(whole), "soft"))
@@ -104,12 +104,12 @@ def heat(facts: dict[str, Any]) -> str:
         y = 22 + CELL_HEIGHT * names.index(row["collective"])
         share = row["seconds"] / most
         shade = max(0.06, 1 + math.log10(share) / 4) if share > 0 else 0.03
-        told = (
+        label_text = (
             f"{row['collective']}, {row['sizes']} B: {row['calls']} calls,"
             f" {time_text(row['seconds'])}"
         )
         more = f' fill-opacity="{min(1, max(0.06, shade)):.2f}"'
-        drawn.append(box(x + 1, y + 1, CELL - 2, CELL_HEIGHT - 2, "heat", told, more))
+        drawn.append(box(x + 1, y + 1, CELL - 2, CELL_HEIGHT - 2, "heat", label_text, more))
     for i, name in enumerate(names):
         drawn.append(text(LABEL - 8, 22 + CELL_HEIGHT * (i + 0.7), name, "end"))
     return svg(28 + CELL_HEIGHT * len(names), drawn, "Time by collective and size", width)

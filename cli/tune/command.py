@@ -48,7 +48,8 @@ PARAMETERS = (
     Option(
         "--output",
         metavar="FILE",
-        help="write a tuning file instead, for a site (default: into what huddle wisdom prints)",
+        help="write a tuning file, for a site (default: add the results to those that huddle wisdom"
+        " prints)",
     ),
     Option(
         "--site",
@@ -234,7 +235,7 @@ class Tuning:
         except CliError as error:
             rescue(found, error)
             return False
-        report.tell_use(where, self.output is not None, wisdom.setting(self.layout))
+        report.print_use(where, self.output is not None, wisdom.setting(self.layout))
         return True
 
 

@@ -29,7 +29,7 @@ PATIENCE = (
     20  # times --figure-ms that a size takes at most, if it has too few shots (bench/shots.c)
 )
 START_S = 3  # longest start of a launch on a machine that is not busy
-LEAST_S = 1.0  # a launch with less time is not begun
+MIN_S = 1.0  # a launch with less time is not begun
 SETTINGS = {"HUDDLE_TUNING": "off", "HUDDLE_LAB_TRY_ALL": "on"}
 
 OVER = "the time was over"  # the share of the case is over
@@ -123,7 +123,7 @@ class Driver:
         found, launches = 0, list(self.launches(ranks, calls))
         for i, launch in enumerate(launches):
             left = end - time.monotonic()
-            if left < LEAST_S:
+            if left < MIN_S:
                 break
             first = launch.cells[0]
             progress.stage(f"{first.collective}, {ranks} ranks")
@@ -143,5 +143,5 @@ class Driver:
             if not any(cell.ranks == ranks for cell in self.undecided):
                 break
             decided = self.turn(ranks, CALLS << turn, end, progress)
-            if end - time.monotonic() < LEAST_S or (turn and not decided):
+            if end - time.monotonic() < MIN_S or (turn and not decided):
                 break

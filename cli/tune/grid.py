@@ -22,8 +22,8 @@ TOTAL_BYTES = (
     64 << 20
 )  # size of all ranks' buffers at the largest size: more takes the time of many
 
-# Which cells of a reduction calls belong to: sums of doubles, whose bits depend on the order of the
-# ranks; sums of integers; "": it reduces nothing.
+# The reduction of a cell: sums of doubles, whose bits depend on the order of the ranks; sums of
+# integers; "" for a collective that reduces nothing.
 INEXACT, EXACT, MOVES = "inexact", "exact", ""
 
 

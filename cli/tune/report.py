@@ -61,9 +61,9 @@ def undecided_text(undecided: dict[Cell, str]) -> list[str]:
     for why, shapes in reasons.items():
         calls: dict[str, list[int]] = {}
         for (name, reduction, ranks), sizes in shapes.items():
-            said = f"{name}{' ' if reduction else ''}{reduction}{sizes_text(sizes)}"
-            calls.setdefault(said, []).append(ranks)
-        some = [f"{said} ({ranges_text(ranks)} ranks)" for said, ranks in calls.items()]
+            call = f"{name}{' ' if reduction else ''}{reduction}{sizes_text(sizes)}"
+            calls.setdefault(call, []).append(ranks)
+        some = [f"{call} ({ranges_text(ranks)} ranks)" for call, ranks in calls.items()]
         total = sum(map(len, shapes.values()))
         paragraphs.append(f"{total} not decided, {why}: {', '.join(some)}")
     return paragraphs
@@ -103,7 +103,7 @@ def show(driver: Driver, cells: list[Line], names: list[str], busy: str | None) 
         print(f"  This machine was busy: {busy}.")
 
 
-def tell_use(place: str, output: bool, setting: str) -> None:
+def print_use(place: str, output: bool, setting: str) -> None:
     """
     Prints where the results are and how to use them.  output: a tuning file was written.  setting:
     the value of HUDDLE_WISDOM in force.

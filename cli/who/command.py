@@ -63,8 +63,8 @@ EPILOG = (
     "handles. The job needs no setting, and is neither stopped nor "
     "changed: this command reads the data that the ranks publish, "
     "through /proc. It must run as the same user or as root. The exit "
-    "status is 1 if no process of the job uses huddle, as the line says, "
-    "or if a rank could not be read, as one of another build."
+    "status is 1 if no process of the job uses huddle, or if a rank could "
+    "not be read, for example because it runs another build."
 )
 
 
@@ -361,7 +361,7 @@ class Job:
         }
 
 
-def look(options: Options, layout: Layout) -> int:
+def show_waits(options: Options, layout: Layout) -> int:
     """Returns the exit status."""
     facts = Job(layout, options.pid).facts()
     if options.json:
@@ -383,13 +383,13 @@ def ends(pid: int) -> bool:
 
 
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
-    status = look(options, layout)
+    status = show_waits(options, layout)
     while options.watch:
         time.sleep(options.watch)
         if not options.json:
             print(f"\n{time.strftime('%H:%M:%S')}", flush=True)
         try:
-            status = look(options, layout)
+            status = show_waits(options, layout)
         except CliError:
             if ends(options.pid):
                 break

@@ -124,8 +124,8 @@ def show(facts: dict[str, Any]) -> None:
         )
         return
     for name, counts in facts["handled_differently"].items():
-        said = ", ".join(
+        listed = ", ".join(
             f"{calls} on {ranks_text(ranks)}"
             for calls, ranks in sorted(counts.items(), reverse=True)
         )
-        print(f"calls of {name} so far, including waiting ones, over all communicators: {said}")
+        print(f"calls of {name} so far, including waiting ones, over all communicators: {listed}")

@@ -22,7 +22,7 @@ from ..common.types import Options
 from . import learned
 
 SHOW, EXPORT, IMPORT, MERGE, FORGET = "show", "export", "import", "merge", "forget"
-TOLD = 6  # cells that are named one by one
+MAX_PRINTED = 6  # cells that are named one by one
 
 PARAMETERS = (
     Argument(
@@ -37,21 +37,21 @@ PARAMETERS = (
         "names",
         nargs=-1,
         metavar="NAME",
-        help="show: with their parameters, these collectives; forget: these collectives; export,"
-        " import, merge: files",
+        help="show: print these collectives, with their parameters; forget: forget these"
+        " collectives; export, import, merge: files",
     ),
     Option(
         "--mpi",
         metavar="NAME",
-        help="only this MPI's: ompi4, mpich5, intel, ..., or as show prints it (default: all that"
-        " are known here)",
+        help="use only the wisdom of this MPI: ompi4, mpich5, intel, ..., or a name that show"
+        " prints (default: all MPIs)",
     ),
-    Option("--all", is_flag=True, help="forget: everything"),
+    Option("--all", is_flag=True, help="forget: forget everything"),
     Option(
         "--force",
         is_flag=True,
-        help="import, merge: also what was learned on a machine of another kind; export: replace"
-        " a file that exists",
+        help="import, merge: accept files of another MPI or kind of machine; export: replace an"
+        " existing file",
     ),
     Option("--json", is_flag=True, help="show: print JSON"),
 )
@@ -202,7 +202,7 @@ def cell_text(line: Any) -> str:
     )
 
 
-def tell(path: str, mpi: str, unused: int, done: wisdom_merge.Merged) -> None:
+def print_merged(path: str, mpi: str, unused: int, done: wisdom_merge.Merged) -> None:
     """Prints a summary of a file.  unused: its lines that are no decisions."""
     print(
         f"{path}, for {mpi}: {count_text(len(done.added), 'case')} added,"
@@ -210,11 +210,11 @@ def tell(path: str, mpi: str, unused: int, done: wisdom_merge.Merged) -> None:
         f" {len(done.equal)} equal; {count_text(unused, 'line')} not used"
     )
     for words, lines in (("replaced", done.replaced), ("kept", done.kept)):
-        for line in lines[:TOLD]:
+        for line in lines[:MAX_PRINTED]:
             choice, samples = wisdom.choice_text(line), wisdom.samples_text(line)
             print(f"  {words}: {cell_text(line)}: {choice}, {samples}")
-        if len(lines) > TOLD:
-            print(f"  {words}: {len(lines) - TOLD} more")
+        if len(lines) > MAX_PRINTED:
+            print(f"  {words}: {len(lines) - MAX_PRINTED} more")
 
 
 def full_name(layout: Layout, mpi: str, about: wisdom.Wisdom) -> str:
@@ -255,7 +255,7 @@ def take(options: Options, layout: Layout, wins: Callable[..., bool]) -> int:
     for name, one in zip(options.names, given(options, layout)):
         here = wisdom.place(layout, mpi_of(options, layout, one))
         check_alike(here, one, options.force)
-        tell(name, here.mpi, one.unused, wisdom_merge.add(layout, here, one.cells, wins))
+        print_merged(name, here.mpi, one.unused, wisdom_merge.add(layout, here, one.cells, wins))
     return 0
 
 

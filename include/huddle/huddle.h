@@ -69,16 +69,16 @@ struct hud_host {
                                     HUD_ERR_FAILED; 0: the call waits, as in most MPIs */
     const char *const *settings; /* "NAME=VALUE" strings that override the environment,
                                     NULL-terminated; or NULL */
-    /* Returns a positive value if that rank of the job uses huddle on this node (with HUDDLE_NODES
-     * on any node, where the host knows) with the same HUDDLE_CHECK as this rank, and a negative
-     * value if it uses huddle with another HUDDLE_CHECK.  Called for members of teams
+    /* Returns a positive value if a rank of the job uses huddle on this node (with HUDDLE_NODES on
+     * any node, where the host knows) with the same HUDDLE_CHECK as this rank, and a negative value
+     * if the rank uses huddle with another HUDDLE_CHECK.  Called for members of teams
      * (hud_exchange.world_rank), including this rank.  All members must get the same answer about a
-     * rank, at any time.  If NULL, huddle uses the environment of known launchers, if one of its
-     * front ends has announced the process; otherwise all members are assumed to use huddle. */
+     * rank, at any time.  If NULL, huddle uses the environment of known launchers, if a front end
+     * of huddle has announced the process; otherwise all members are assumed to use huddle. */
     int (*present)(void *arg, int world_rank);
-    /* Like `present`, but for ranks of all nodes, and used where `present` is NULL.  Returns 0 for
-     * rank -1, of another job.  If NULL, ranks of other nodes are assumed to use huddle with
-     * HUDDLE_NODES. */
+    /* Returns the same as `present`, but for ranks of all nodes, and 0 for rank -1, which is of
+     * another job.  Used if `present` is NULL.  If both are NULL, ranks of other nodes are assumed
+     * to use huddle with HUDDLE_NODES. */
     int (*present_far)(void *arg, int world_rank);
     int ends_own_calls; /* nonzero if hud_team_exit follows each collective of the host itself; then
                            huddle measures these collectives, too (HUDDLE_WISDOM), and returns
@@ -114,9 +114,9 @@ struct hud_exchange {
                                                           or NULL: none */
     int (*interrupted)(void *arg); /* called in long waits; returns nonzero if the call must fail (a
                                       revoked communicator); or NULL */
-    /* Nonblocking allgather, with the same return values.  Both functions are set, or both are
-     * NULL; then requests on teams that are not set up return HUD_PASS.  If the allgather fails,
-     * the memory of `all` stays with the team. */
+    /* Starts a nonblocking allgather, with the return values of allgather.  Both this and
+     * test_allgather are set, or both are NULL; then requests on teams that are not set up return
+     * HUD_PASS.  If the allgather fails, the memory of `all` stays with the team. */
     int (*start_allgather)(void *arg, const void *mine, size_t bytes, void *all, void **pending);
     int (*test_allgather)(void *arg, void **pending, int *done);
     void (*released)(void *arg);         /* called when arg is no longer used; or NULL */

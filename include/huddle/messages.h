@@ -31,8 +31,8 @@ struct hud_messages {
     int (*opened)(void *arg, void **pending, int *done);
     int (*send)(void *arg, int rank, int kind, const void *from, size_t bytes, void **pending);
     int (*receive)(void *arg, int rank, int kind, void *to, size_t bytes, void **pending);
-    /* Tests a message for completion, and progresses the host's messages.  For a receive, *bytes is
-     * the size that was received; HUD_ERR_TRUNCATE means that it exceeded the buffer. */
+    /* Checks a message for completion, and makes progress on the host's messages.  For a receive,
+     * *bytes is the received size.  Returns HUD_ERR_TRUNCATE if the message exceeds the buffer. */
     int (*test)(void *arg, void **pending, int *done, size_t *bytes);
     /* Probes for a message of a kind from any rank, without receiving it.  *bytes is its size. */
     int (*probe)(void *arg, int kind, int *there, size_t *bytes);

@@ -20,7 +20,7 @@ struct measured {
         shared_bytes; /* sizes of caches; 0: unknown, or, for the first, the same as the second */
 };
 
-/* A word of a description, or NULL if it cannot be measured here. */
+/* Returns a word of a description, or NULL if the word cannot be measured here. */
 typedef const char *measure_word_fn(const struct measured *on, char note[MACHINE_NOTE]);
 typedef double measure_fn(const struct measured *on, int class, char note[MACHINE_NOTE]);
 

@@ -33,9 +33,9 @@ struct resource {
     /* Total rate of 1..max flows.  NULL if only the capacity limits them. */
     const double *of_flows;
     int max;
-    int flows;     /* flows of all classes, while rates are computed */
-    double taken;  /* rate of the held classes, while rates are computed */
-    double weight; /* total weight of the other classes */
+    int flows;        /* flows of all classes, while rates are computed */
+    double allocated; /* rate of the held classes, while rates are computed */
+    double weight;    /* total weight of the other classes */
 };
 
 struct sim_bandwidth {
@@ -168,7 +168,7 @@ static double class_limit(const struct sim_bandwidth *f, const struct class *c)
 
     for (int u = 0; u < c->path.uses; u++) {
         const struct resource *r = &f->resources[c->path.use[u].resource];
-        double share = (capacity_of(r) - r->taken) / r->weight;
+        double share = (capacity_of(r) - r->allocated) / r->weight;
         min = share < min ? share : min;
     }
     return min > 0 ? min : 0;
@@ -184,7 +184,7 @@ static void clear_uses(struct sim_bandwidth *f, const struct class *c)
 {
     for (int u = 0; u < c->path.uses; u++) {
         struct resource *r = &f->resources[c->path.use[u].resource];
-        r->taken = r->weight = 0;
+        r->allocated = r->weight = 0;
         r->flows = 0;
     }
 }
@@ -201,7 +201,7 @@ static void hold(struct sim_bandwidth *f, struct class *c, double rate)
     c->rate = rate;
     add_weight(f, c, -1);
     for (int u = 0; u < c->path.uses; u++)
-        f->resources[c->path.use[u].resource].taken += rate * c->count * c->path.use[u].weight;
+        f->resources[c->path.use[u].resource].allocated += rate * c->count * c->path.use[u].weight;
 }
 
 /* Computes all rates by progressive filling.  Each round holds all classes whose limit equals the

@@ -84,7 +84,7 @@ struct sim_caches {
         cache_at(cache).held -= segment->second.end - segment->first;
     }
 
-    /* Drops all copies of a segment, so that only memory has it. */
+    /* Drops all copies of a segment, so that only memory has the segment. */
     void drop_all(Segments::iterator segment)
     {
         while (!segment->second.copies.empty())
@@ -229,10 +229,10 @@ struct sim_caches {
 
         for (const Copy &copy : s.copies) {
             bool own = copy.cache == private_of(core) || copy.cache == shared_of(core);
-            int apart = own ? 0 : shape.apart(shape.where, core, cache_at(copy.cache).core);
+            int distance = own ? 0 : shape.distance(shape.where, core, cache_at(copy.cache).core);
             if (copy.cache >= shape.cores &&
-                (apart > far || (apart == far && copy.cache < farthest))) {
-                far = apart;
+                (distance > far || (distance == far && copy.cache < farthest))) {
+                far = distance;
                 farthest = copy.cache;
             }
         }

@@ -47,7 +47,7 @@ struct caches_shape {
     enum caches_dirty dirty;
     /* Returns the distance of two cores, 0 for a core and itself.  `where` is passed to each
      * call. */
-    int (*apart)(const void *where, int a, int b);
+    int (*distance)(const void *where, int a, int b);
     const void *where;
 };
 

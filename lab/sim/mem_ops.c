@@ -8,7 +8,7 @@
 struct operand {
     const struct mem_span *span;
     struct sim_spot spot; /* the place of shared memory */
-    size_t beside;        /* number of the first bytes, which share lines with flags */
+    size_t flag_bytes;    /* number of the first bytes, which share lines with flags */
 };
 
 static struct operand operand_of(struct mem *m, const struct mem_span *span, size_t bytes)
@@ -18,9 +18,9 @@ static struct operand operand_of(struct mem *m, const struct mem_span *span, siz
     if (!span->shared)
         return o;
     o.spot = hud_sim_spot(m, span->shared, bytes);
-    while (o.beside < bytes && o.spot.owner->arena[(o.spot.at + o.beside) / HUD_LINE])
-        o.beside = (o.spot.at + o.beside) / HUD_LINE * HUD_LINE + HUD_LINE - o.spot.at;
-    o.beside = o.beside < bytes ? o.beside : bytes;
+    while (o.flag_bytes < bytes && o.spot.owner->arena[(o.spot.at + o.flag_bytes) / HUD_LINE])
+        o.flag_bytes = (o.spot.at + o.flag_bytes) / HUD_LINE * HUD_LINE + HUD_LINE - o.spot.at;
+    o.flag_bytes = o.flag_bytes < bytes ? o.flag_bytes : bytes;
     return o;
 }
 
@@ -30,7 +30,7 @@ static uintptr_t address(const struct operand *o, size_t done)
     const struct hud_view *view = o->span->view;
 
     if (o->span->shared)
-        return done < o->beside ? 0 : (uintptr_t)o->span->shared + done;
+        return done < o->flag_bytes ? 0 : (uintptr_t)o->span->shared + done;
     return view->pack || view->unpack ? 0 : (uintptr_t)view->base + o->span->offset_bytes + done;
 }
 
@@ -118,25 +118,25 @@ void hud_mem_op(struct mem *m, const struct sim_mem_op *c)
                          .process = c->other ? timed(c->other)->core : 0,
                          .tos = c->tos,
                          .froms = c->froms };
-    size_t beside = 0;
+    size_t flag_bytes = 0;
 
     timed(m->self)->step.bytes = c->bytes;
     for (int i = 0; i < c->froms; i++) {
         w.from[i] = operand_of(m, &c->from[i], c->bytes);
-        beside = w.from[i].beside > beside ? w.from[i].beside : beside;
-        if (w.from[i].beside != 0)
-            hud_clock_load(m, &w.from[i].spot, w.from[i].beside);
+        flag_bytes = w.from[i].flag_bytes > flag_bytes ? w.from[i].flag_bytes : flag_bytes;
+        if (w.from[i].flag_bytes != 0)
+            hud_clock_load(m, &w.from[i].spot, w.from[i].flag_bytes);
     }
     for (int i = 0; i < c->tos; i++) {
         w.to[i] = operand_of(m, &c->to[i], c->bytes);
-        beside = w.to[i].beside > beside ? w.to[i].beside : beside;
+        flag_bytes = w.to[i].flag_bytes > flag_bytes ? w.to[i].flag_bytes : flag_bytes;
     }
-    carry_part(m, &w, 0, beside);
+    carry_part(m, &w, 0, flag_bytes);
     for (int i = 0; i < c->tos; i++)
-        if (w.to[i].beside != 0)
+        if (w.to[i].flag_bytes != 0)
             (w.kind == COPIES_CLAIM ? hud_clock_claim : hud_clock_store)(m, &w.to[i].spot,
-                                                                         w.to[i].beside);
-    carry_part(m, &w, beside, c->bytes - beside);
+                                                                         w.to[i].flag_bytes);
+    carry_part(m, &w, flag_bytes, c->bytes - flag_bytes);
     hud_clock_pause(m);
 }
 

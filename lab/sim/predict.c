@@ -72,21 +72,21 @@ struct holder {
 };
 
 /* The times along a tree, for each rank but the root, from its parent's knowledge to its own. */
-struct telling {
+struct notifying {
     const struct predict_ranks *ranks;
     struct shape_tree tree;
     double *edge_ns;       /* [ranks] */
     struct holder *holder; /* one per unit that fetches a line once */
 };
 
-static struct holder *holder_of(const struct telling *t, int rank)
+static struct holder *holder_of(const struct notifying *t, int rank)
 {
     return &t->holder[machine_share(t->ranks->machine, t->ranks->core[rank])];
 }
 
 /* Computes the time of a rank's post, given the copies of its line in the children, of which the
  * farthest counts: seen_ns until the value can be seen, and settled_ns until any rank has it. */
-static void post(const struct telling *t, int rank, double *seen_ns, double *settled_ns)
+static void post(const struct notifying *t, int rank, double *seen_ns, double *settled_ns)
 {
     const struct machine_lines *lines = &t->ranks->machine->lines;
     int class = MACHINE_OWN;
@@ -99,7 +99,7 @@ static void post(const struct telling *t, int rank, double *seen_ns, double *set
 
 /* Computes the times of a rank's children, which all poll.  The rank serves the children in its own
  * unit and one in each other unit, which serves the rest there.  Elder children come first. */
-static void tell(const struct telling *t, int rank)
+static void notify(const struct notifying *t, int rank)
 {
     const struct machine_lines *lines = &t->ranks->machine->lines;
     struct holder *own = holder_of(t, rank);
@@ -122,13 +122,13 @@ static void tell(const struct telling *t, int rank)
 /* Returns when the last rank knows. */
 static double notify_ns(const struct predict_ranks *r, enum shape_kind tree, int degree)
 {
-    struct telling t = { .ranks = r, .tree = { tree, degree, r->ranks, 0, r->groups } };
+    struct notifying t = { .ranks = r, .tree = { tree, degree, r->ranks, 0, r->groups } };
     double last_ns = 0;
 
     t.edge_ns = hud_must(calloc((size_t)r->ranks, sizeof *t.edge_ns));
     t.holder = hud_must(calloc((size_t)r->machine->cores, sizeof *t.holder));
     for (int rank = 0; rank < r->ranks; rank++)
-        tell(&t, rank);
+        notify(&t, rank);
     for (int rank = 0; rank < r->ranks; rank++) {
         double ns = 0;
         for (int below = rank; below > 0; below = hud_shape_parent(&t.tree, below))

@@ -189,7 +189,7 @@ struct sim_bandwidth *hud_rates_flows(const struct sim_rates *w)
     return f;
 }
 
-static int apart(const void *where, int a, int b)
+static int distance(const void *where, int a, int b)
 {
     return machine_class(where, a, b);
 }
@@ -209,7 +209,7 @@ struct sim_caches *hud_rates_caches(const struct sim_rates *w)
                                                  : caches->dirty_share == MACHINE_SHARE_MEMORY
                                                      ? CACHES_WRITE_BACK
                                                      : CACHES_HAND_ON,
-                                        .apart = apart,
+                                        .distance = distance,
                                         .where = w->machine };
 
     return hud_caches_create(&shape);

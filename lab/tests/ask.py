@@ -17,6 +17,6 @@ def simulate(program, request):
 
 
 def answer(program, request):
-    said = simulate(program, request)
-    assert (said.returncode, said.stderr) == (0, ""), said
-    return json.loads(said.stdout)
+    done = simulate(program, request)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return json.loads(done.stdout)

@@ -60,7 +60,7 @@ static bool run(const struct alg *alg, const struct sim_machine *machine, int ra
     for (int p = 0; alg_param_at(alg, p); p++)
         param[p] = alg_param_at(alg, p)->preset;
     place = alg_place_alone(alg, param, ranks, 0, ARENA);
-    if (place.slot_bytes == 0) { /* for example an algorithm with a queue for each pair of ranks */
+    if (place.slot_bytes == 0) { /* such as an algorithm with a queue for each pair of ranks */
         printf("%-14s %d ranks: more than a slot of %d bytes\n", alg->name, ranks, ARENA);
         hud_shape_groups_free(&groups);
         return true;

@@ -153,7 +153,7 @@ static void rates_change_as_flows_begin_and_end(void **state)
     assert_near(hud_bandwidth_next(f), 100);
     hud_bandwidth_begin(f, &p, 100, 50, 2);
     expect(f, 70, 2);
-    hud_bandwidth_begin(f, &p, 10, 80, 3); /* while the first has 300 left */
+    hud_bandwidth_begin(f, &p, 10, 80, 3); /* the first flow has 300 left */
     expect(f, 82, 3);
     expect(f, 111, 1);
     assert_near(hud_bandwidth_carried(f, 0), 1110);
@@ -192,7 +192,7 @@ static void path_may_use_many_resources(void **state)
     for (int r = 0; r < MANY; r++)
         hud_flow_use(&p, r, 1);
     hud_bandwidth_begin(f, &p, 100, 0, 1);
-    p.uses = 1; /* for the next flow */
+    p.uses = 1; /* affects the next flow */
     hud_bandwidth_begin(f, &p, 100, 0, 2);
     expect(f, 20, 1);
     expect(f, 20, 2);
@@ -260,7 +260,7 @@ static void random_rates_are_max_min_fair(void **state)
 
 /* Runs 10,000 flows of random lengths over 16 nodes, between random pairs, with random begins. Each
  * flow ends once, and each byte passes its resources. */
-static void all_bytes_are_carried_once(void **state)
+static void every_byte_is_transferred_once(void **state)
 {
     enum { NODES = 16, FLOWS = 10000 };
     static unsigned char ended[FLOWS];
@@ -304,7 +304,7 @@ int main(void)
         cmocka_unit_test(rates_change_as_flows_begin_and_end),
         cmocka_unit_test(equal_flows_end_in_order),
         cmocka_unit_test(random_rates_are_max_min_fair),
-        cmocka_unit_test(all_bytes_are_carried_once),
+        cmocka_unit_test(every_byte_is_transferred_once),
         cmocka_unit_test(path_may_use_many_resources),
     };
 

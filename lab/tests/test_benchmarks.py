@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Tests the parts of the program simulate that model published benchmarks: cores that copy apart
-(STREAM), and broadcasts whose root moves (the Intel MPI Benchmarks).
+Tests the parts of the program simulate that model published benchmarks: cores that copy their own
+memory (STREAM), and broadcasts whose root moves (the Intel MPI Benchmarks).
 PROGRAM.
 """
 
@@ -33,9 +33,9 @@ class Apart(unittest.TestCase):
 
     def ns(self, size, cores, repetitions=4):
         asked = {"bytes": size, "cores": cores, "repetitions": repetitions}
-        return answer(apart=asked)["apart"]["time_ns"]
+        return answer(own_copies=asked)["own_copies"]["time_ns"]
 
-    def test_what_a_core_has_in_its_own_cache(self):
+    def test_own_caches_serve_small_buffers(self):
         took = LINES["hit_ns"] + 64 * KB / COPY["cached_gbps"]["own"]
         for cores in ([0], [0, 1, 2, 3], [3, 4, 15]):
             self.assertAlmostEqual(took, self.ns(128 * KB, cores), places=3)
@@ -65,9 +65,9 @@ class Apart(unittest.TestCase):
             {"cores": ["a"]},
             {"repetitions": 0},
         ):
-            said = simulate(apart={**good, **change})
-            self.assertEqual((2, ""), (said.returncode, said.stdout), change)
-            self.assertRegex(said.stderr, r"^huddle: simulate: apart: accepted are [^\n]+\n$")
+            done = simulate(own_copies={**good, **change})
+            self.assertEqual((2, ""), (done.returncode, done.stdout), change)
+            self.assertRegex(done.stderr, r"^huddle: simulate: own_copies: accepted are [^\n]+\n$")
 
 
 class Root(unittest.TestCase):
@@ -79,12 +79,12 @@ class Root(unittest.TestCase):
         "method": "loop",
     }
 
-    def test_it_moves(self):
+    def test_algorithms_are_clean_with_a_moving_root(self):
         for name in ("segments", "queue", "levels", "messages", "slots"):
             call = {**self.CALL, "algorithm": name, "root_shift": True, "repetitions": 7}
             self.assertTrue(answer(**call)["call"]["checker"]["clean"], name)
 
-    def test_no_rank_is_ahead(self):
+    def test_a_moving_root_keeps_ranks_together(self):
         # a constant root finishes before the ranks that copy out
         call = {**self.CALL, "algorithm": "messages", "ranks": 2, "repetitions": 100}
         still, moves = (
@@ -99,6 +99,6 @@ class Root(unittest.TestCase):
             {"collective": "reduce", "algorithm": "slices"},
             {"warmup": 0, "repetitions": 1},
         ):
-            said = simulate(**{**self.CALL, "root_shift": True, **change})
-            self.assertEqual(2, said.returncode, change)
-            self.assertIn("simulate: root_shift: accepted is a broadcast, in a loop", said.stderr)
+            done = simulate(**{**self.CALL, "root_shift": True, **change})
+            self.assertEqual(2, done.returncode, change)
+            self.assertIn("simulate: root_shift: accepted is a broadcast, in a loop", done.stderr)

@@ -15,7 +15,7 @@ enum { K = 1024, M = 1024 * K, CORES = 4, NODES = 2, RING = 16 * M, BUF = 64 * M
 
 static const int unit[CORES] = { 0, 0, 1, 1 };
 
-static int apart(const void *where, int a, int b)
+static int distance(const void *where, int a, int b)
 {
     (void)where;
     return a == b ? 0 : unit[a] == unit[b] ? 1 : 2;
@@ -34,7 +34,7 @@ static int set_up_with(void **state, size_t nearest_bytes, bool victim, enum cac
                                         .shared_bytes = 1 * M,
                                         .victim = victim,
                                         .dirty = dirty,
-                                        .apart = apart };
+                                        .distance = distance };
     struct sim_caches *c = hud_caches_create(&shape);
 
     memset(home, 0, sizeof home);

@@ -214,7 +214,7 @@ static double words_take(bool claimed, bool polled)
     return job.leave_ns[0] - job.enter_ns[polled ? 0 : 1];
 }
 
-static void words_in_the_line_of_a_flag_come_with_it(void **state)
+static void words_in_the_line_of_a_flag_arrive_with_the_flag(void **state)
 {
     double there = 10 + 2 * .5,
            back = 10; /* the flag's line and two words that came with it; the other line */
@@ -456,7 +456,7 @@ int main(void)
         cmocka_unit_test(barrier_of_two_dies_takes_computed_time),
         cmocka_unit_test(full_store_buffer_delays_stores),
         cmocka_unit_test(ranks_entering_together_take_one_transfer),
-        cmocka_unit_test(words_in_the_line_of_a_flag_come_with_it),
+        cmocka_unit_test(words_in_the_line_of_a_flag_arrive_with_the_flag),
         cmocka_unit_test(polling_another_cell_of_the_line_delays_a_reader),
         cmocka_unit_test(call_reading_many_lines_takes_them_in_turn),
         cmocka_unit_test(far_lines_wait_for_a_slow_link),

@@ -176,7 +176,7 @@ static void non_temporal_and_kernel_copies_take_computed_time(void **state)
     w->machine->copy.past_gbps = 8;
     expect(w, 0, COPIES_PAST, 0, B, 1000, .5 + 125);
     expect(w, 0, COPIES_PAST, C, B, 1000, 10 + 225 + 100);    /* the source is fetched */
-    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 125 + 200); /* like a copy to memory, without the
+    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 125 + 200); /* a copy to memory, without the
                                                                * half in the core's own cache */
     expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125);     /* not at the 20 GB/s of the cache */
 }
@@ -248,7 +248,7 @@ static void reduction_time_adds_up_its_ends(void **state)
         40 + 160 + 50 + 350 +
             200); /* four sources and a second result; one source is in the other socket, one result
                    * in memory */
-    expect(w, 0, COPIES_REDUCE, A, B, 1000, .5 + 50); /* with a single source it is a copy */
+    expect(w, 0, COPIES_REDUCE, A, B, 1000, .5 + 50); /* a copy: there is a single source */
 }
 
 /* Reduces to the place of a source in another core's cache, which is fetched only once. */

@@ -64,7 +64,7 @@ static void queue_times_match_the_three_regimes(void **state)
     assert_near(queue_ms(8192, 8, 1, 65537), (2 * (110 + 8192) + 9 * 50 + 65537) / 1e6,
                 1e-9); /* one byte more: two passes */
     assert_near(queue_ms(8192, 8, 2, 65537), (2 * 110 + 8192 + 9 * 50 + 65537) / 1e6,
-                1e-9); /* with two sets the fill is hidden */
+                1e-9); /* two sets hide the fill */
     assert_near(queue_ms(8192, 1, 1, 16384), (2 * 160 + 2 * 16384) / 1e6, 1e-9); /* no pipeline */
     assert_near(queue_ms(8192, 1, 1, 10000), (2 * 160 + 2 * 10000) / 1e6,
                 1e-9); /* half a fragment at the end causes no second wait */
@@ -120,7 +120,7 @@ static void fragment_and_buffers_follow_the_rules(void **state)
                                           .page_bytes = PAGE },
                 16384, 256);
     expect_form((struct cost_queue_wish){ .queue_bytes = 100000, .page_bytes = PAGE }, 4096,
-                24); /* as many as the queue holds */
+                24); /* the queue holds no more */
     expect_form((struct cost_queue_wish){ .message_bytes = 100, .page_bytes = PAGE }, 4096, 1);
 }
 

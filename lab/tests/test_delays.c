@@ -22,7 +22,7 @@ static void delays_of_earlier_uses_are_seen(void **state)
     for (unsigned i = 1; i <= MANY; i++)
         assert_int_equal(hud_delays_next(&delays), i);
     hud_delays_note(&delays, 500, 3);
-    hud_delays_note(&delays, 2, 40); /* after a later use, and long ago */
+    hud_delays_note(&delays, 2, 40); /* noted after a later use */
     for (unsigned i = 1; i <= MANY; i++)
         assert_true(hud_delays_seen(&delays, i) == (i < 2 ? 0 : i < 500 ? 40 : 43));
     assert_true(hud_delays_so_far(&delays) == 43);
@@ -51,7 +51,7 @@ static void closed_uses_are_dropped_oldest_first(void **state)
     hud_delays_close(&delays, 4);
     assert_true(hud_delays_so_far(&delays) == 10);
     hud_delays_close(&delays, 4);
-    assert_true(hud_delays_so_far(&delays) == 10); /* for a use yet to begin */
+    assert_true(hud_delays_so_far(&delays) == 10); /* delays of a use yet to begin */
     assert_int_equal(hud_delays_open(&delays), 4);
     assert_true(hud_delays_seen(&delays, 4) == 10);
     hud_delays_free(&delays);

@@ -113,8 +113,8 @@ static void requests_queue_at_the_agents_of_a_home(void **state)
 {
     (void)state;
     struct sim_links *links = hud_links_create(machine);
-    assert_int_equal(hud_links_agent(links, 1, 5), -1); /* without the key, a request takes no time
-                                                         * there */
+    /* Without the key, a request takes no time there. */
+    assert_int_equal(hud_links_agent(links, 1, 5), -1);
     hud_links_free(links);
     machine->lines.home_busy_ns = 18;
     links = hud_links_create(machine);
@@ -127,9 +127,9 @@ static void requests_queue_at_the_agents_of_a_home(void **state)
     assert_true(hud_links_ask(links, 2, 0) == 0);
     assert_true(hud_links_ask(links, 2, 5) == 13);
     assert_true(hud_links_ask(links, 3, 5) == 0);   /* the other agent of the node */
-    assert_true(hud_links_ask(links, 2, 10) == 26); /* behind two requests, until 36 */
+    assert_true(hud_links_ask(links, 2, 10) == 26); /* waits behind two requests, until 36 */
     assert_true(hud_links_ask(links, 2, 54) == 0);
-    assert_true(hud_links_ask(links, 2, 53) < 0); /* before a request that has been served
+    assert_true(hud_links_ask(links, 2, 53) < 0); /* too late: a later request has been served
                                                    * already */
     hud_links_free(links);
 }

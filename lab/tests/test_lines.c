@@ -285,7 +285,7 @@ static void delayed_claim_delays_stores_behind_it(void **state)
     assert_true(hud_lines_begin(lines, &far, 0, &first) == 70);
     assert_true(hud_lines_begin(lines, &near, 0, &second) == 87 && second.end_ns == 97 &&
                 near.visible_ns == 97);
-    hud_lines_delay(lines, &near, 0, &second, 2); /* and its own links */
+    hud_lines_delay(lines, &near, 0, &second, 2); /* delays its own links, too */
     assert_true(second.end_ns == 99 && load(&near, 2, 90) == 99 + 10);
     assert_true(hud_lines_begin(lines, &busy, 0, &third) == 200 && third.end_ns == 226 &&
                 busy.visible_ns == 226);

@@ -55,7 +55,7 @@ static void lines_wait_for_busy_links(void **state)
     assert_true(hud_links_cross(links, 64, 0, 9) ==
                 0); /* the other direction; the meshes are free again */
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
-    assert_true(hud_links_cross(links, 0, 96, 8.5) < 0); /* before a line that has crossed
+    assert_true(hud_links_cross(links, 0, 96, 8.5) < 0); /* too late: a later line has crossed
                                                           * already */
     assert_true(hud_links_get(links, way[2])->bytes == 3 * 64);
     hud_links_forget(links);

@@ -179,7 +179,7 @@ static void concurrent_readers_end_together(void **state)
 /* Sends bytes in the line of a flag, so that only this line crosses. Its writer stores the flag
  * in .25, each side copies the bytes in .5 and .05 each, and the reader's look at the line takes
  * .5. */
-static void bytes_in_the_line_of_a_flag_come_with_it(void **state)
+static void bytes_in_the_line_of_a_flag_arrive_with_the_flag(void **state)
 {
     enum { FEW = 40 };
     struct job job;
@@ -230,7 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copy_in_and_copy_out_take_computed_time),
         cmocka_unit_test(concurrent_readers_end_together),
-        cmocka_unit_test(bytes_in_the_line_of_a_flag_come_with_it),
+        cmocka_unit_test(bytes_in_the_line_of_a_flag_arrive_with_the_flag),
         cmocka_unit_test(kernel_copy_takes_computed_time),
         cmocka_unit_test(front_end_time_is_added_before_the_first_access),
         cmocka_unit_test(message_time_is_added_only_for_messages),

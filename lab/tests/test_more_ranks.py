@@ -57,7 +57,7 @@ def ns(collective, algorithm, size, parameters, ranks):
         "slot_bytes": SLOT,
         **repetitions.calls(SLOT, size),
     }
-    said = subprocess.run(
+    answer = subprocess.run(
         [SIMULATE],
         input=json.dumps(request),
         stdout=subprocess.PIPE,
@@ -65,12 +65,12 @@ def ns(collective, algorithm, size, parameters, ranks):
         text=True,
         check=False,
     )
-    assert said.returncode == 0, said.stderr or said.stdout
-    return json.loads(said.stdout)["call"]["times"]["time_ns"]
+    assert answer.returncode == 0, answer.stderr or answer.stdout
+    return json.loads(answer.stdout)["call"]["times"]["time_ns"]
 
 
 class MoreRanks(unittest.TestCase):
-    def test_are_never_faster(self):
+    def test_more_ranks_are_never_faster(self):
         for call in FLAT:
             times = [ns(*call, ranks) for ranks in RANKS]
             with self.subTest(call=call):

@@ -68,7 +68,7 @@ class Network(unittest.TestCase):
 
 
 class Trees(unittest.TestCase):
-    def test_programs_without_groups_take_no_tree_by_groups(self):
+    def test_programs_without_groups_refuse_trees_by_groups(self):
         for tree in ("grouped", "nested", "leaders", "elm"):
             with self.subTest(tree=tree):
                 fit = os.path.join(TOOLS, "bench-fit")

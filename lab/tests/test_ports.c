@@ -61,7 +61,7 @@ static void later_message_uses_an_idle_gap(void **state)
     (void)state;
     send(p, 0, 3, 2600, 0, 3000, 3600);   /* enters node 3 until 3600 */
     send(p, 0, 1, 0, 0, 3400, 4000);      /* enters node 1 from 3600 on */
-    send(p, 2, 1, 100, 10, 510, 1110);    /* before the message of node 0 */
+    send(p, 2, 1, 100, 10, 510, 1110);    /* enters before the message of node 0 */
     send(p, 2, 1, 2700, 510, 3610, 7100); /* too long for the time left before it */
     hud_ports_free(p);
 }

@@ -97,7 +97,7 @@ static void queue_within_a_socket_has_computed_costs(void **state)
     t.machine->lines.revoke_ns[1] = 50; /* the reader's copy is invalidated before each post */
     hud_predict_queue(&t.of, SHAPE_CHAIN, 2, &c);
     assert_near(c.notify_ns, 3 * (3 + 50 + 10));
-    t.machine->caches.shared_gbps = 15; /* for three readers */
+    t.machine->caches.shared_gbps = 15; /* bandwidth that three readers share */
     hud_predict_queue(&t.of, SHAPE_FLAT, 2, &c);
     assert_near(c.byte_ns, 1 / 5.);
     unmake(&t);

@@ -61,14 +61,14 @@ def without_source(lines):
         if not number:
             continue
         table, _, comment = number.groups()
-        said = (
+        output = (
             any(re.match(form, comment) for form in SOURCES)
             or (before and re.match(r"the same($|\W.*)", comment))
             or (comment == "" and table == below)
         )
         below = table if "here and below" in comment or (comment == "" and table == below) else None
-        before = bool(said)
-        if not said:
+        before = bool(output)
+        if not output:
             found.append((line, f"no source (accepted: {', '.join(SOURCES)}, the same)"))
     return found
 
@@ -122,7 +122,7 @@ def alternating(shared, **more):
 
 @unittest.skipIf(tomllib is None, "no tomllib here")
 class Machines(unittest.TestCase):
-    def test_all_load(self):
+    def test_all_machines_load(self):
         cores = {name: answer(machine=machine(name))["machine"]["cores"] for name in MACHINES}
         wanted = {
             "ice-lake": 48,
@@ -141,10 +141,10 @@ class Machines(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 lines = file.read().splitlines()
             self.assertNotIn("not looked up", "\n".join(lines), name)
-            for line, trouble in without_source(lines):
-                self.fail(f"{name}: {line}: {trouble}")
+            for line, complaint in without_source(lines):
+                self.fail(f"{name}: {line}: {complaint}")
 
-    def test_what_is_no_source(self):
+    def test_unusable_sources_are_rejected(self):
         for comment in (
             "",
             "# a cycle or two",
@@ -180,7 +180,7 @@ class Machines(unittest.TestCase):
         Checks both bounds and a value that is not a number.  The error is one line with the key,
         the value and the accepted values, before anything is simulated.
         """
-        good = machine("xeon-e5620")  # with the optional keys of a description
+        good = machine("xeon-e5620")  # a description with the optional keys
         good["lines"] = {
             **good["lines"],
             "store_entries": 42,
@@ -225,7 +225,7 @@ class Machines(unittest.TestCase):
                     )
         self.assertGreater(keys, 35)
 
-    def test_farther_is_slower(self):
+    def test_tables_get_slower_with_distance(self):
         for name in MACHINES:
             tables = machine(name)
             for key in ("transfer_ns", "revoke_ns", "gap_ns", "serve_ns"):
@@ -254,7 +254,7 @@ class Calls(unittest.TestCase):
                 self.assertTrue(call["checker"]["clean"], call)
                 self.assertGreater(call["checker"]["posts"], 0)
 
-    def test_calls_are_ordered_by_nothing_but_themselves(self):
+    def test_missing_acknowledgements_are_found_as_races(self):
         units = {
             "banks": "lab/alg/queues/queues.h",
             "queue": "src/alg/queue/bcast.c",
@@ -274,13 +274,13 @@ class Calls(unittest.TestCase):
             self.assertEqual(0, simulate(**request).returncode)
             reports = []  # an algorithm awaits acknowledgements at one of these lines
             for line in lines:
-                said = simulate(**request, drop={"file": unit, "line": line})
-                report = json.loads(said.stdout)["call"]["checker"]["report"]
-                reports += [report] if said.returncode == 1 else []
+                done = simulate(**request, drop={"file": unit, "line": line})
+                report = json.loads(done.stdout)["call"]["checker"]["report"]
+                reports += [report] if done.returncode == 1 else []
             self.assertEqual(1, len(reports), (name, reports))
             self.assertIn("race", reports[0])
 
-    def test_an_algorithm_takes_the_window_over_as_window_c_says(self):
+    def test_a_window_handover_costs_the_loads_of_window_c(self):
         """
         Checks that a rank loads a line of each other rank, overlapped, without another difference.
         """
@@ -312,14 +312,14 @@ class Calls(unittest.TestCase):
 
     def test_a_handover_is_checked(self):
         line = place("window.c", "A1").rpartition(":")[2]
-        said = simulate(
+        done = simulate(
             **alternating(True, bytes=65536, ranks=4, method="loop"),
             drop={"file": "alg/window.c", "line": int(line)},
         )
-        self.assertEqual(1, said.returncode, said)
-        self.assertIn("race", json.loads(said.stdout)["call"]["checker"]["report"])
+        self.assertEqual(1, done.returncode, done)
+        self.assertIn("race", json.loads(done.stdout)["call"]["checker"]["report"])
 
-    def test_ranks_lie_where_the_map_says(self):
+    def test_maps_place_ranks(self):
         def cores(by):
             return answer(
                 machine=machine("kunpeng-920"),
@@ -393,7 +393,7 @@ class Calls(unittest.TestCase):
         self.assertTrue(2 * 37.2 <= loop["times"]["time_ns"] <= time_ns + 0.4, loop["times"])
         self.assertNotIn("spans", loop)
 
-    def test_who_comes_late_is_waited_for(self):
+    def test_barriers_wait_for_late_ranks(self):
         request = {
             "machine": machine("xeon-e5620"),
             "collective": "barrier",
@@ -402,7 +402,7 @@ class Calls(unittest.TestCase):
         times = [answer(**request, skew_ns=skew)["call"]["times"]["time_ns"] for skew in (0, 10000)]
         self.assertTrue(times[0] < times[1] < times[0] + 10000, times)
 
-    def test_readers_of_one_process_share_what_it_gives(self):
+    def test_readers_of_one_process_share_its_bandwidth(self):
         """
         Checks that readers that pull most of a broadcast at once share a limit, and that a limit
         which is never reached has no effect.
@@ -488,10 +488,10 @@ class Calls(unittest.TestCase):
                 "machine: lines.size_bytes: missing (accepted: a power of two, 32 to 256 bytes)",
             ),
         ):
-            said = simulate(**{"machine": machine("xeon-e5620"), **good, **change})
-            self.assertEqual((2, ""), (said.returncode, said.stdout))
+            done = simulate(**{"machine": machine("xeon-e5620"), **good, **change})
+            self.assertEqual((2, ""), (done.returncode, done.stdout))
             self.assertTrue(
-                said.stderr.startswith(f"huddle: simulate: {complaint}")
-                and said.stderr.count("\n") == 1,
-                said.stderr,
+                done.stderr.startswith(f"huddle: simulate: {complaint}")
+                and done.stderr.count("\n") == 1,
+                done.stderr,
             )

@@ -16,13 +16,13 @@
 /* needs the headers above */
 #include <cmocka.h>
 
-enum { MOST = 4, UNIT = 2, N = 3 << 18, ARENA = 1 << 21 };
+enum { MAX_RANKS = 4, UNIT = 2, N = 3 << 18, ARENA = 1 << 21 };
 
 /* Units of n that each rank reads and writes, in addition to its input and its result. n is the
  * size of the message, or of a block in an alltoall. */
 static const struct traffic {
     const char *coll, *name;
-    double of_two[2], of_four[MOST];
+    double of_two[2], of_four[MAX_RANKS];
 } rows[] = {
     { "allreduce", "slices", { 2, 2 }, { 2.5, 2.5, 2.5, 2.5 } }, /* (3 - 2/p) n */
     { "allreduce",
@@ -54,9 +54,9 @@ struct job {
     struct shape_groups groups;
     struct sim_team *team;
     long param[ALG_PARAMS];
-    size_t block_bytes[MOST];
+    size_t block_bytes[MAX_RANKS];
     struct alg_place place;
-    double *in[MOST], *out[MOST];
+    double *in[MAX_RANKS], *out[MAX_RANKS];
 };
 
 static void sum(const struct hud_op *op, void *dst, const void *const *src, int sources,
@@ -116,7 +116,7 @@ static void body(struct sim *s, int rank, void *arg)
 static void check(const struct traffic *row, int ranks, const double *units)
 {
     struct job job = { .row = row, .alg = made_up_alg(row->coll, row->name), .ranks = ranks };
-    int unit[MOST];
+    int unit[MAX_RANKS];
     struct sim_machine *machine = made_up_machine(1, UNIT);
     const struct shape_place place = { .ranks = ranks, .levels = 1, .unit = unit };
 
@@ -151,7 +151,7 @@ static void algorithms_move_as_many_bytes_as_documented(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         check(&rows[i], 2, rows[i].of_two);
-        check(&rows[i], MOST, rows[i].of_four);
+        check(&rows[i], MAX_RANKS, rows[i].of_four);
     }
 }
 

@@ -85,7 +85,7 @@ static void poll_far(struct mem *m, const struct coll *c)
     }
 }
 
-static void future_look_does_not_occupy_the_link(void **state)
+static void future_poll_does_not_occupy_the_link(void **state)
 {
     struct job job = { .revoke_ns = 1000,
                        .late_ns = { [0] = 500, [2] = 3000, [FAR + 1] = 600, [FAR + 2] = 1510 } };
@@ -178,7 +178,7 @@ static void look_far(struct mem *m, const struct coll *c)
     }
 }
 
-static void later_readers_wait_for_a_delayed_look(void **state)
+static void later_readers_wait_for_a_delayed_poll(void **state)
 {
     struct job job = {
         .revoke_ns = 1000,
@@ -293,10 +293,10 @@ static void poller_wakes_at_the_end_of_a_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(future_look_does_not_occupy_the_link),
+        cmocka_unit_test(future_poll_does_not_occupy_the_link),
         cmocka_unit_test(claimed_lines_cross_the_link),
         cmocka_unit_test(later_readers_wait_for_a_delayed_line),
-        cmocka_unit_test(later_readers_wait_for_a_delayed_look),
+        cmocka_unit_test(later_readers_wait_for_a_delayed_poll),
         cmocka_unit_test(future_store_does_not_occupy_the_link),
         cmocka_unit_test(delayed_addition_delays_those_behind_it),
         cmocka_unit_test(poller_wakes_at_the_end_of_a_copy),

@@ -26,6 +26,7 @@ CONCEPTS = (
     "settings.md",
     "diagnosing-hangs.md",
     "tuning.md",
+    "tuning-files.md",
     "reductions.md",
     "security.md",
     "limitations.md",

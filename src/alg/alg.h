@@ -90,16 +90,17 @@ struct alg_family {
     const struct alg_param *params; /* at most ALG_PARAMS, terminated by a NULL name; NULL: none */
     bool direct;        /* only for ranks that can access each other's memory (mem_expose) */
     size_t fixed_bytes; /* size of the slot; 0: given by one of the functions below */
-    /* Bytes of a slot that contains the data, at most max_bytes; 0: max_bytes is too small. */
+    /* Returns the bytes of a slot that contains the data, at most max_bytes, or 0 if max_bytes is
+     * too small. */
     size_t (*slot_bytes)(const long *param, int ranks, size_t max_bytes);
     /*
-     * Alternatively, the data are in a window (mem_window), which other algorithms may have used
-     * since the last call.  window_bytes returns the bytes of the window, in whole lines, at most
-     * max_bytes, and 0 if max_bytes is too small.  lines_bytes returns the bytes of the slot
-     * without the window; NULL: fixed_bytes.  A team that gets only control lines has no data of
-     * either kind.
+     * Returns the bytes of a window for the data, in whole lines and at most max_bytes, or 0 if
+     * max_bytes is too small.  A family has this function or slot_bytes.  Other algorithms may have
+     * used the window (mem_window) since the last call.  A team with nothing but control lines has
+     * no data, neither in slots nor in a window.
      */
     size_t (*window_bytes)(const long *param, int ranks, size_t max_bytes);
+    /* Returns the bytes of the slot without the window.  NULL: fixed_bytes. */
     size_t (*lines_bytes)(const long *param, int ranks, size_t window_bytes);
     size_t walk_bytes; /* bytes from the beginning of the window to which all short messages go;
                           0: they may go anywhere */
@@ -118,8 +119,8 @@ struct alg {
     const struct alg_family *family;
     /*
      * Reports whether the algorithm can handle a call.  Pure.  Called once when a team is set up,
-     * not at each call.  Reads only bytes, param and place of c.  Must be monotone: if it accepts n
-     * bytes, it accepts fewer.  NULL: every call is accepted.
+     * not at each call.  Reads only bytes, param and place of c.  Must be monotone: an algorithm
+     * that accepts n bytes accepts fewer.  NULL: every call is accepted.
      */
     bool (*accepts)(const struct coll *c, int ranks);
     void (*run)(struct mem *m, const struct coll *c); /* cannot fail once the call was accepted */

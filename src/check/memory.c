@@ -94,7 +94,7 @@ void hud_sim_claim(struct mem *m, const void *at, size_t bytes)
 size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                   size_t max_bytes)
 {
-    size_t taken = max_bytes;
+    size_t copied = max_bytes;
 
     hud_sim_event(m, "copies in");
     if (max_bytes == 0)
@@ -106,13 +106,13 @@ size_t hud_sim_in(struct mem *m, void *dst, const struct hud_view *from, size_t 
                      m->rank, m->self->now.file, m->self->now.line, offset_bytes,
                      offset_bytes + max_bytes - 1, from->bytes);
     if (from->pack)
-        taken = from->pack(from, spot.twin, offset_bytes, max_bytes);
+        copied = from->pack(from, spot.twin, offset_bytes, max_bytes);
     else
         memcpy(spot.twin, (const char *)from->base + offset_bytes, max_bytes);
-    hud_sim_use(m, from, offset_bytes, taken, hud_bytes_read);
-    hud_sim_touch_at(m, &spot, taken, hud_bytes_write);
-    move_bytes(m, SIM_COPY, shared_span(dst), view_span(from, offset_bytes), taken);
-    return taken;
+    hud_sim_use(m, from, offset_bytes, copied, hud_bytes_read);
+    hud_sim_touch_at(m, &spot, copied, hud_bytes_write);
+    move_bytes(m, SIM_COPY, shared_span(dst), view_span(from, offset_bytes), copied);
+    return copied;
 }
 
 static void copy_out(struct mem *m, const struct hud_view *to, const void *src, size_t offset_bytes,

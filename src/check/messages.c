@@ -284,7 +284,7 @@ void hud_sim_sent(struct mem *m, struct net *n, int id)
     if (m->s->clock)
         sim_time(m->s)->left(m, &e->passage);
     n->end[id] = NULL;
-    if (e->taken) {
+    if (e->received) {
         drop(m->s, e);
         return;
     }
@@ -303,7 +303,7 @@ static void take(struct mem *m, struct sim_end *e)
         hud_order_join(m->self->clock, from->released);
     if (e->bytes != 0)
         hud_sim_access(m, &e->spot, e->bytes, hud_bytes_write);
-    from->taken = true;
+    from->received = true;
     if (from->carried)
         drop(m->s, from);
 }

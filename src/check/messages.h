@@ -17,7 +17,7 @@ struct sim_end {
     size_t bytes;
     struct sim_order *released; /* clock of the sender; NULL if a mutation has dropped it */
     unsigned char *carried;     /* copy of the sent bytes, once the sender is complete */
-    bool taken;                 /* the other end has the bytes */
+    bool received;              /* the other end has the bytes */
     uint64_t delay;
     struct sim_passage passage; /* state of the model of time */
     struct sim_event by;

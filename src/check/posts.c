@@ -50,7 +50,7 @@ static void publish(struct mem *m, struct sim_flag *flag, const struct sim_spot 
     sim_tick(m->self);
     hud_sched_moved(m->s);
     if (m->s->clock)
-        sim_time(m->s)->tell(m->s, flag, spot);
+        sim_time(m->s)->wake_waiting(m->s, flag, spot);
     else
         hud_sched_wake(flag, p->value);
 }

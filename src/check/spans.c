@@ -21,8 +21,9 @@ static void take_operand(struct mem *m, const struct mem_span *from, void *to, s
     hud_sim_use(m, view, from->offset_bytes, bytes, hud_bytes_read);
     if (!view->pack)
         memcpy(to, (const char *)view->base + from->offset_bytes, bytes);
-    for (size_t taken = 0; view->pack && taken < bytes;)
-        taken += view->pack(view, (char *)to + taken, from->offset_bytes + taken, bytes - taken);
+    for (size_t copied = 0; view->pack && copied < bytes;)
+        copied +=
+            view->pack(view, (char *)to + copied, from->offset_bytes + copied, bytes - copied);
 }
 
 static void give_result(struct mem *m, const struct mem_span *to, const void *result, size_t bytes)

@@ -40,45 +40,57 @@ struct sim_time {
     void (*create)(struct sim *s); /* creates a clock from s->options.timing */
     void (*destroy)(struct sim *s);
 
-    /* begin: all ranks are ready.  next: returns the rank that runs next, or NULL if none can.
-     * step: the rank's next call begins, possibly after calls of other ranks.  end: the rank's last
-     * call has ended. */
+    /* Starts the clock when all ranks are ready. */
     void (*begin)(struct sim *s);
+    /* Returns the rank that runs next, or NULL if no rank can run. */
     struct sim_rank *(*next)(struct sim *s);
+    /* Begins the rank's next call, possibly after calls of other ranks. */
     void (*step)(struct sim_rank *r);
+    /* Ends the rank's last call. */
     void (*end)(struct sim_rank *r);
-    /* enter: the rank begins a collective.  met: a waiting rank continues, since `last` has come to
-     * a meeting of their team.  meet: the rank has met its team. */
+    /* Begins a collective on a rank. */
     void (*enter)(struct mem *m);
+    /* Lets a waiting rank continue, since `last` has come to a meeting of their team. */
     void (*met)(struct sim_rank *r, const struct sim_rank *last);
+    /* Notes that the rank has met its team. */
     void (*meet)(struct sim_rank *r);
 
-    /* Flags.  entry: waits until a post can be made.  post, add: set the times of a post.  added:
-     * waits until the addition has ended.  await: waits until a post with this value, or more, is
-     * visible.  await and peek: afterwards the flag's oldest post is the one that the rank sees.
-     * forget: removes posts that no rank will see any more.  tell: wakes the ranks that wait for
-     * the newest post. */
-    void (*entry)(struct mem *m);
-    void (*post)(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
-    void (*add)(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
-    void (*added)(struct mem *m, const struct sim_spot *spot);
-    void (*await)(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t min);
-    void (*peek)(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot);
-    void (*forget)(struct sim_rank *r, struct sim_flag *flag);
-    void (*tell)(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot);
+    /* ---- flags ---- */
 
-    /* Plain words, and bytes. */
+    /* Waits until a post can be made. */
+    void (*entry)(struct mem *m);
+    /* Sets the times of a post. */
+    void (*post)(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
+    /* Sets the times of the post of an addition. */
+    void (*add)(struct mem *m, const struct sim_spot *spot, struct sim_post *p);
+    /* Waits until the addition has ended. */
+    void (*added)(struct mem *m, const struct sim_spot *spot);
+    /* Waits until a post of `min` or more is visible.  The flag's oldest post is then the post that
+     * the rank sees. */
+    void (*await)(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot, uint64_t min);
+    /* Reads the flag once.  The flag's oldest post is then the post that the rank sees. */
+    void (*peek)(struct mem *m, struct sim_flag *flag, const struct sim_spot *spot);
+    /* Removes posts that no rank will see any more. */
+    void (*forget)(struct sim_rank *r, struct sim_flag *flag);
+    /* Wakes the ranks that wait for the newest post. */
+    void (*wake_waiting)(struct sim *s, struct sim_flag *flag, const struct sim_spot *spot);
+
+    /* ---- plain words, and bytes ---- */
+
     void (*load)(struct mem *m, const struct sim_spot *spot, size_t bytes);
     void (*store)(struct mem *m, const struct sim_spot *spot, size_t bytes);
     void (*mem_op)(struct mem *m, const struct sim_mem_op *c);
 
-    /* Messages.  send: computes the times of a message.  left, arrived: wait until the message has
-     * left, or has arrived at `to` in shared memory.  wake: a rank that waits for a message
-     * continues when it arrives. */
+    /* ---- messages ---- */
+
+    /* Computes the times of a message. */
     void (*send)(struct mem *m, const struct sim_rank *to, size_t bytes, struct sim_passage *p);
+    /* Waits until the message has left. */
     void (*left)(struct mem *m, const struct sim_passage *p);
+    /* Waits until the message has arrived at `to` in shared memory. */
     void (*arrived)(struct mem *m, const struct sim_passage *p, const struct sim_event *by,
                     const void *to, size_t bytes);
+    /* Lets a rank that waits for a message continue at its arrival. */
     void (*wake)(struct sim_rank *r, const struct sim_passage *p);
 };
 

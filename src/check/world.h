@@ -141,7 +141,7 @@ const char *hud_sim_file_end(const char *path, size_t bytes);
 /* Calls hud_sched_event for a call of mem.h, at the source line recorded by hud_sim_at. */
 void hud_sim_event(struct mem *m, const char *what);
 
-/* hud_bytes_read or hud_bytes_write */
+/* Records an access: hud_bytes_read or hud_bytes_write. */
 typedef const struct sim_event *sim_access(struct sim_bytes *b, size_t first, size_t end,
                                            const struct sim_event *by,
                                            const struct sim_order *clock, size_t *at);

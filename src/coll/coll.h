@@ -78,10 +78,11 @@ struct coll_cost {
 
 /* The descriptor of a collective. */
 struct coll_meaning {
-    /* Bytes of rank `from` that rank `to` gets or, in a reduction, that enter its result.  A result
-     * has the contributions of the ranks from 0 on: of all ranks, or up to some rank. */
+    /* Returns the bytes that rank `to` gets from rank `from` or, in a reduction, the bytes of
+     * `from` in the result of `to`.  A result has the contributions of all ranks, or of the ranks
+     * from 0 up to some rank. */
     size_t (*block_bytes)(const struct coll_args *args, int from, int to);
-    /* Rank `exit` may leave the call only after rank `entry` has entered it. */
+    /* Returns whether rank `exit` may leave the call only after rank `entry` has entered it. */
     bool (*needs)(const struct coll_args *args, int entry, int exit);
     const struct coll_cost *cost; /* NULL: no limit is known */
 };

@@ -45,7 +45,7 @@ struct fork_rank {
     struct fork_board *board;
 };
 
-/* The main function of a rank.  Returns the rank's exit status. */
+/* Runs a rank.  Returns the rank's exit status. */
 typedef int (*fork_team_main)(struct fork_rank *self, void *arg);
 
 struct fork_team {

@@ -9,7 +9,7 @@
  *           ALL (used on every rank)
  *   copied  how saved.h copies the argument if a call outlives it: VALUE, or ARRAY
  *   kept    how saved.h keeps the argument's objects alive: NOTHING, A_TYPE, ALL_TYPES, or AN_OP
- *   taken   how pmpi/pmpi.h passes the argument to hud_open_<name>: AS_IS, MANY_OF, or AS_CALL
+ *   passed  how pmpi/pmpi.h passes the argument to hud_open_<name>: AS_IS, MANY_OF, or AS_CALL
  *   seen    whether the recorder reads the argument: SEEN, or UNSEEN
  *
  * A front end reads a column by KIND(use, kind), which expands to use(kind, columns).
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 /* clang-format off */
-/*                      type                 side copied kept       taken    seen */
+/*                      type                 side copied kept       passed   seen */
 #define KIND_buffer     void *,              ALL, VALUE, NOTHING,   AS_IS,   SEEN
 #define KIND_in         const void *,        IN,  VALUE, NOTHING,   AS_IS,   SEEN
 #define KIND_out        void *,              OUT, VALUE, NOTHING,   AS_IS,   SEEN

@@ -99,7 +99,7 @@ struct place {
     struct object *object;
 };
 
-static int look_at(struct dl_phdr_info *info, size_t bytes, void *arg)
+static int read_object_with(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
     const struct place *wanted = arg;
 
@@ -117,7 +117,7 @@ bool hud_object_at(const void *address, struct object *object)
 {
     struct place wanted = { (uintptr_t)address, object };
 
-    return address && hud_object_each(look_at, &wanted) == 1;
+    return address && hud_object_each(read_object_with, &wanted) == 1;
 }
 
 /* ---- definitions ---- */

@@ -32,7 +32,7 @@ enum {
     PROOFS = 64 /* attempts while other members write their numbers */
 };
 
-/* The type of process_vm_readv and process_vm_writev. */
+/* Copies between processes: process_vm_readv or process_vm_writev. */
 typedef ssize_t move_fn(pid_t pid, const struct iovec *local, unsigned long locals,
                         const struct iovec *remote, unsigned long remotes, unsigned long flags);
 

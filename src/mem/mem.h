@@ -145,10 +145,10 @@ MEM_FN void mem_move(struct mem *m, const struct mem_span *to, const struct mem_
 
 /*
  * Tells the processor to prepare for this rank's next writes to these bytes of its own slot.  A
- * hint without order or effect.  Lines that others have read are taken back now, between two
- * operations, and not when the next operation waits for them.  A slow root, for example, may still
- * read the half or the set which comes next.  Then the prefetch is wasted and the reader fetches
- * the lines once more, which costs time and nothing else.
+ * hint without order or effect.  Lines that others have read are fetched for writing now, between
+ * two operations, and not when the next operation waits for them.  A slow root, for example, may
+ * still read the half or the set which comes next.  Then the prefetch is wasted and the reader
+ * fetches the lines once more, which costs time and nothing else.
  */
 MEM_FN void mem_prefetch_own(struct mem *m, const void *at, size_t bytes);
 
@@ -201,8 +201,8 @@ MEM_FN size_t mem_push(struct mem *m, const struct mem_span *from, int rank, uin
 MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, size_t offset_bytes,
                        size_t bytes)
 {
-    for (size_t taken = 0; taken < bytes;)
-        taken += mem_in(m, (char *)dst + taken, from, offset_bytes + taken, bytes - taken);
+    for (size_t copied = 0; copied < bytes;)
+        copied += mem_in(m, (char *)dst + copied, from, offset_bytes + copied, bytes - copied);
 }
 
 #endif

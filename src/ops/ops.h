@@ -21,8 +21,8 @@ const struct hud_ops_path *hud_ops_path_at(int i);
 
 extern hud_ops_table hud_ops_baseline, hud_ops_avx2, hud_ops_avx512;
 
-/* Combines a fixed number of sources, one after the other from the left.  dst may be one of them,
- * and otherwise overlaps none. */
+/* Combines a fixed number of sources in order, from the left.  dst may be a source, and otherwise
+ * overlaps none. */
 typedef void hud_form(void *dst, const void *const *src, size_t parts);
 
 enum {

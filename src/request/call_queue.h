@@ -32,8 +32,8 @@ struct queued_call {
     struct queued_call *next;
     mem_counter in_flight; /* 1 from the start until the end */
     fiber_job *run;        /* called on a fiber; `arg` is the call */
-    /* Called after run, on the stack of the caller of a function below, before others see that the
-     * call is over. */
+    /* Ends the call after run, on the stack of the caller of a function below, before others see
+     * that the call is over. */
     void (*over)(struct queued_call *call);
 };
 
@@ -50,7 +50,7 @@ struct call_queue {
     /* Returns the call before a call that ends now, without its turn and without running, or
      * NULL. */
     struct queued_call *(*early)(struct call_queue *queue);
-    /* Called after the last call is over.  May free the queue. */
+    /* Handles the end of the last call.  May free the queue. */
     void (*emptied)(struct call_queue *queue);
 };
 

@@ -31,7 +31,7 @@ struct groups {
     bool complete;
 };
 
-/* On the heap, because it is too large for the stacks of some threads. */
+/* Buffers for texts.  They are on the heap, because some threads have small stacks. */
 struct texts {
     char path[PATH_BYTES], folder[2 * PATH_BYTES], line[PATH_BYTES], mount[PATH_BYTES],
         group[PATH_MAX];

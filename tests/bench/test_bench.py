@@ -69,10 +69,10 @@ Success=1
 
 
 class Hpcc(unittest.TestCase):
-    def test_good_report(self):
+    def test_a_good_report_passes(self):
         self.assertEqual(5, hpcc.checks_passed(REPORT))
 
-    def test_every_line_counts(self):
+    def test_a_report_without_any_one_line_fails(self):
         lines = REPORT.splitlines(keepends=True)
         for i, line in enumerate(lines):
             with self.subTest(missing=line), self.assertRaises(JobFailed):
@@ -89,12 +89,12 @@ class Hpcc(unittest.TestCase):
 
 
 class Taken(unittest.TestCase):
-    def test_nothing_handled_is_a_failure(self):
+    def test_no_handled_call_is_a_failure(self):
         for statistics in ({}, {"collectives": {"barrier": {"calls": 9, "handled": 0}}}):
             with self.assertRaises(JobFailed):
                 quickstart.count_handled(statistics, "it", ["barrier"])
 
-    def test_counts(self):
+    def test_handled_calls_are_counted(self):
         statistics = {
             "collectives": {
                 "barrier": {"calls": 9, "handled": 4},
@@ -148,7 +148,7 @@ class Programs(unittest.TestCase):
             times = [figure[f"{name}_ns"] for name in ("min", "median", "p99", "max")]
             self.assertEqual(sorted(times), times)
 
-    def test_openmpi(self):
+    def test_openmpi_is_measured_with_and_without_huddle(self):
         self.need_openmpi()
         for huddle in (False, True):
             output, _ = self.jobs.run(
@@ -161,7 +161,7 @@ class Programs(unittest.TestCase):
                 [1, 1000, 65536],
             )
 
-    def test_every_way_to_measure(self):
+    def test_every_way_to_measure_gives_figures(self):
         for words in (
             ["--root", "shift"],
             ["--root", "1"],
@@ -189,19 +189,19 @@ class Programs(unittest.TestCase):
         for output in (call(TEAM, *words).stdout, self.jobs.run([*self.start, OPENMPI, *words])[0]):
             self.check(json.loads(output), names.split(","), [8, 3000])
 
-    def test_bare_calls_of_three_ranks_by_all_roots(self):
+    def test_bare_calls_work_on_three_ranks_with_every_root(self):
         names = ",".join(f"bare_{name}" for name in BARE)
         words = ("--ranks", "3", "--bytes", "8,100000", "--root", "shift", "--coll", names)
         answer = json.loads(call(TEAM, *words, *FEW).stdout)
         self.assertEqual((3, 0), (answer["ranks"], answer["wrong"]))
         self.assertEqual([0] * 7, [figure["refused"] for figure in answer["figures"]])
 
-    def test_bare_calls_of_more_than_a_window_are_refused(self):
+    def test_bare_calls_larger_than_a_window_are_refused(self):
         words = ("--bytes", str((64 << 20) + 8), "--coll", "bare_allreduce,bare_alltoall")
         answer = json.loads(call(TEAM, *words, *FEW).stdout)
         self.assertTrue(all(figure["refused"] > 0 for figure in answer["figures"]))
 
-    def test_a_result_of_fewer_numbers_than_ranks_is_cut_all_the_same(self):
+    def test_a_result_with_fewer_numbers_than_ranks_is_still_divided(self):
         """Checks that each call has a number to add, with fewer numbers than ranks."""
         with tempfile.TemporaryDirectory() as folder:
             stats = os.path.join(folder, "stats.json")
@@ -221,13 +221,13 @@ class Programs(unittest.TestCase):
         self.check(answer, ["reduce_scatter"], [8])
         self.assertEqual(8 * counted["calls"], counted["bytes"])
 
-    def test_late_ranks_cost_processor_time_not_time(self):
+    def test_waiting_for_late_ranks_costs_processor_time(self):
         figures = json.loads(call(TEAM, "--coll", "barrier", *FEW, "--late-us", "3000").stdout)[
             "figures"
         ]
         self.assertTrue(figures[0]["cpu_ns"] > 0 and figures[0]["shots"] == 4, figures)
 
-    def test_what_is_refused_is_no_figure(self):
+    def test_refused_calls_have_no_figure(self):
         figures = json.loads(
             call(
                 TEAM, "--coll", "barrier,bcast", "--bytes", "8,65536", *FEW, HUDDLE_BCAST="inline"
@@ -332,7 +332,7 @@ class Command(unittest.TestCase):
             order,
         )
 
-    def test_an_mpi_by_its_launcher(self):
+    def test_an_mpi_can_be_given_by_its_launcher(self):
         seen = self.measured(
             "barrier",
             "--launches",
@@ -346,7 +346,7 @@ class Command(unittest.TestCase):
         )
         self.assertEqual(["mine", "mine-tree", "huddle"], [s["variant"] for s in seen["samples"]])
 
-    def test_sizes_that_an_algorithm_does_not_take(self):
+    def test_sizes_that_an_algorithm_does_not_accept_are_left_out(self):
         words = ("bcast", "--algorithm", "inline", "--launches", "1", "--mpi", "ompi4")
         words += ("--against", "none")
         more = (*UNBOUND, "--shots", "4", "--details")
@@ -354,9 +354,9 @@ class Command(unittest.TestCase):
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertIn("huddle inline, 2 ranks: handles 1 of 2 sizes of bcast", answer.stderr)
         self.assertNotIn("64 KB", answer.stdout)
-        self.measured(*words, "--bytes", "8")  # without messages, since all is handled
+        self.measured(*words, "--bytes", "8")  # no messages, since all calls are handled
 
-    def test_a_collective_that_falls_back_is_not_huddle_s(self):
+    def test_a_collective_that_falls_back_has_no_figure_of_huddle(self):
         with tempfile.TemporaryDirectory() as scratch:
             file = os.path.join(scratch, "out.json")
             words = ("--bytes", "8", "--launches", "1", "--shots", "4", "--mpi", "ompi4")
@@ -370,7 +370,7 @@ class Command(unittest.TestCase):
             {(sample["variant"], sample["collective"]) for sample in samples},
         )
 
-    def test_candidates_on_one_team(self):
+    def test_candidates_are_compared_on_one_team(self):
         words = ("bench", "reduce", "--bytes", "8K", "--launches", "1", "--figure-ms", "5")
         words += UNBOUND
         names = ("gather fragment=8K", "tree", "own huddle_prefetch=0")
@@ -386,11 +386,11 @@ class Command(unittest.TestCase):
         self.assertEqual(list(names), [sample["variant"] for sample in samples])
         self.assertTrue(all(sample["median_ns"] > 0 for sample in samples))
 
-    def test_a_candidate_that_takes_no_call_is_named(self):
+    def test_a_candidate_that_handles_no_call_is_named(self):
         """Checks that the other candidate is measured.  inline accepts no large reductions."""
         words = ("bench", "reduce", "--launches", "2", "--figure-ms", "5", "--compare=tree")
         words += UNBOUND
-        for name, sizes, status, said in (
+        for name, sizes, status, expected in (
             ("inline", "1M,2M", 1, "reduce of 1 MB, 2 MB not measured: setting, but it "),
             ("inline", "8,1M", 0, "reduce of 1 MB not measured: setting, but it "),
             ("tree huddle_wait=never", "8", 1, "HUDDLE_WAIT=never is not valid"),
@@ -399,7 +399,7 @@ class Command(unittest.TestCase):
                 file = os.path.join(scratch, "rows.json")
                 answer = call(HUDDLE, *words, f"--compare={name}", "--bytes", sizes, "--json", file)
                 self.assertRegex(
-                    answer.stderr, rf"^huddle: bench: {name}, 2 ranks: [^\n]*{said}[^\n]*\n"
+                    answer.stderr, rf"^huddle: bench: {name}, 2 ranks: [^\n]*{expected}[^\n]*\n"
                 )
                 self.assertEqual(1, answer.stderr.count(name), answer.stderr)
                 with open(file, encoding="utf-8") as written:
@@ -407,7 +407,7 @@ class Command(unittest.TestCase):
                 self.assertIn("tree", {sample["variant"] for sample in samples})
                 self.assertEqual(status, answer.returncode, answer.stderr)
 
-    def test_one_processor_serves_two_ranks(self):
+    def test_two_ranks_can_share_one_processor(self):
         """Checks that no line transfer is measured, which would need two processors."""
         one = str(min(os.sched_getaffinity(0)))
         for more in ((), ("--compare=tree", "--compare=gather")):
@@ -445,8 +445,8 @@ class Command(unittest.TestCase):
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertRegex(answer.stdout, r"same MPI, by\n  (barrier|bcast|all) ")
 
-    def test_what_cannot_be_compared_is_one_line(self):
-        for words, said in (
+    def test_invalid_comparisons_are_one_line(self):
+        for words, expected in (
             (("tree",), "two candidates or more"),
             (("tree", "bush"), r"no reduce/bush \(accepted: own, "),
             (("tree", "gather height=3"), "reduce/gather has no parameter height"),
@@ -458,9 +458,9 @@ class Command(unittest.TestCase):
             answer = call(HUDDLE, "bench", "reduce", *words)
             with self.subTest(words=words):
                 self.assertEqual(2, answer.returncode)
-                self.assertRegex(answer.stderr, r"^huddle: bench: [^\n]*" + said + r"[^\n]*\n$")
+                self.assertRegex(answer.stderr, r"^huddle: bench: [^\n]*" + expected + r"[^\n]*\n$")
 
-    def test_a_peer_that_is_not_there_is_missing_in_the_end(self):
+    def test_a_missing_peer_is_reported_at_the_end(self):
         with tempfile.TemporaryDirectory() as path:
             os.symlink(sys.executable, os.path.join(path, "python3"))
             answer = call(
@@ -483,7 +483,7 @@ class Command(unittest.TestCase):
         self.assertIn("mpich4: not found here", answer.stderr)
         self.assertRegex(answer.stdout, "not found here: mpich4\n")
 
-    def test_files_that_cannot_be_written_are_told_before_anything_is_measured(self):
+    def test_unwritable_files_are_reported_before_measuring(self):
         with tempfile.TemporaryDirectory() as scratch:
             for words in (
                 ["--csv", "/proc/x"],
@@ -500,7 +500,7 @@ class Command(unittest.TestCase):
             self.assertEqual([], os.listdir(scratch))
 
     def test_errors_are_one_line(self):
-        for words, said in (
+        for words, expected in (
             (["rotate"], "no such collective: rotate"),
             (["--algorithm", "best"], "--algorithm best"),
             (["--against", "mpich3"], "--against mpich3"),
@@ -513,10 +513,10 @@ class Command(unittest.TestCase):
             with self.subTest(words=words):
                 answer = call(HUDDLE, "bench", *words)
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
-                self.assertIn(said, answer.stderr)
+                self.assertIn(expected, answer.stderr)
                 self.assertEqual(1, answer.stderr.count("\n"), answer.stderr)
 
-    def test_a_job_that_fails_says_its_last_lines(self):
+    def test_a_failed_job_prints_its_last_lines(self):
         answer = call(
             HUDDLE,
             "bench",
@@ -561,7 +561,7 @@ class Command(unittest.TestCase):
             self.assertEqual([], glob.glob(os.path.join(scratch, "huddle-*")))
         return job.returncode, output, errors
 
-    def test_ctrl_c_shows_what_there_is_and_leaves_nothing(self):
+    def test_ctrl_c_prints_the_figures_so_far_and_leaves_no_process(self):
         status, output, errors = self.stopped(signal.SIGINT, 6)
         self.assertEqual(130, status, errors)
         self.assertRegex(output, r"ompi4 +[\d.]+|figure\(s\) left out")

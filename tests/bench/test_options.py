@@ -22,7 +22,7 @@ def settled(*words, known=KNOWN):
 
 
 class Sizes(unittest.TestCase):
-    def test_forms(self):
+    def test_sizes_can_be_lists_and_ranges(self):
         for text, sizes in (
             ("8", [8]),
             ("1K,8", [8, 1024]),
@@ -36,7 +36,7 @@ class Sizes(unittest.TestCase):
             with self.subTest(text=text):
                 self.assertEqual(sizes, arguments.sizes_of(text))
 
-    def test_errors_name_what_was_given(self):
+    def test_errors_quote_the_argument(self):
         for text in ("x", "8:", "9:8", "8:16:1", "2G", "-8", "", "1:64:1"):
             with self.subTest(text=text), self.assertRaises(BadValue):
                 arguments.sizes_of(text)
@@ -99,7 +99,7 @@ class Synonyms(unittest.TestCase):
         )
 
     def test_errors(self):
-        for words, said in (
+        for words, expected in (
             (["reduce"], "reduce"),
             (["--ranks", "1"], "--ranks 1"),
             (["--root", "2"], "--root 2"),
@@ -108,12 +108,12 @@ class Synonyms(unittest.TestCase):
             (["ibarrier", "--way", "blocking"], "--way blocking"),
             (["ibarrier", "--bare"], "--way nonblocking"),
         ):
-            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, expected):
                 settled(*words)
 
 
 class Words(unittest.TestCase):
-    def test_of_the_measuring_program(self):
+    def test_options_become_arguments_of_the_measuring_program(self):
         words = arguments.program_words(
             settled("--cold", "--late", "10000", "--root-shift", "--loop", "50", "--shots", "9"),
             KNOWN,
@@ -131,7 +131,7 @@ class Words(unittest.TestCase):
 
 
 class Asked(unittest.TestCase):
-    def test_whether_huddle_takes_the_calls_is_asked_with_one_call_of_each_size(self):
+    def test_one_call_of_each_size_finds_out_what_huddle_handles(self):
         campaign = Campaign(
             settled(
                 "bcast",
@@ -253,18 +253,18 @@ class Handled(unittest.TestCase):
             notes,
         )
 
-    def test_a_size_that_none_handles_is_not_launched(self):
+    def test_sizes_that_huddle_does_not_handle_are_not_launched(self):
         _, launched, notes = self.ran("barrier", "bcast", refused=[("barrier", 0), ("bcast", 64)])
         self.assertEqual(["--coll bcast --bytes 8"], launched)
         self.assertEqual("huddle, 2 ranks: handles no call of barrier", notes[0])
 
-    def test_where_all_is_handled_nothing_is_said(self):
+    def test_no_line_is_printed_if_all_calls_are_handled(self):
         calls, _, notes = self.ran("barrier", "alltoall")
         self.assertEqual(([("barrier", 0), ("alltoall", 8), ("alltoall", 64)], []), (calls, notes))
 
 
 class Limit(unittest.TestCase):
-    def test_it_has_time_for_every_figure(self):
+    def test_the_limit_grows_with_the_number_of_figures(self):
         def limit_s(*words):
             return Launches([*words, "--figure-ms", "1000", "--bytes", "8,64"]).limit_s(HUDDLE)
 
@@ -276,7 +276,7 @@ class Limit(unittest.TestCase):
 class Peers(unittest.TestCase):
     found = {"ompi4": MPI}
 
-    def test_flavours(self):
+    def test_a_flavour_sets_parameters_of_the_mpi(self):
         variant = variants.peer_of("ompi4-tree", self.found)
         self.assertEqual(
             ("6", ["barrier", "reduce"]),
@@ -284,13 +284,13 @@ class Peers(unittest.TestCase):
         )
         self.assertEqual({}, variants.peer_of("ompi4", self.found).parameters)
 
-    def test_absent_is_a_line_and_unknown_an_error(self):
+    def test_a_missing_mpi_is_a_line_and_an_unknown_one_an_error(self):
         self.assertIn("mpich5: not found", variants.peer_of("mpich5", self.found))
         for name in ("ompi4-nothing", "mpich4-sm", "elan"):
             with self.subTest(name=name), self.assertRaisesRegex(CliError, name):
                 variants.peer_of(name, self.found)
 
-    def test_where_mpis_are_looked_for(self):
+    def test_mpis_are_searched_in_the_documented_order(self):
         """
         Checks the order in docs/benchmarking.md: --place before PATH, PATH before the folder of
         wheels.
@@ -344,7 +344,7 @@ class Peers(unittest.TestCase):
         with self.assertRaisesRegex(CliError, "groups"):
             variants.forced(settled("bcast", "--algorithm", "groups"), Layout)
 
-    def test_names(self):
+    def test_mpis_are_named_by_their_version(self):
         for version, name in (
             ("Open MPI 4.1.4", "ompi4"),
             ("Open MPI 5.0.7", "ompi5"),

@@ -48,7 +48,7 @@ def rows(samples, ours=("huddle",), peers=("slow", "fast")):
 
 
 class Classes(unittest.TestCase):
-    def test_limits(self):
+    def test_a_line_transfer_determines_the_class(self):
         for before, after, name in (
             (10, 39.9, "nearest"),
             (40, 149, "near"),
@@ -62,7 +62,7 @@ class Classes(unittest.TestCase):
             with self.subTest(before=before, after=after):
                 self.assertEqual(name, transfers.class_of(figure("x", 1, before, after)))
 
-    def test_ranks_that_outnumber_cores_have_one(self):
+    def test_oversubscribed_ranks_have_a_class(self):
         for bind, name in (("core", "far"), ("shared", "far"), ("none", "any")):
             with self.subTest(bind=bind):
                 self.assertEqual(name, transfers.class_of(figure("x", 1, 200, 200, bind=bind)))
@@ -70,7 +70,7 @@ class Classes(unittest.TestCase):
         [(title, *_)] = tables.tables(found)
         self.assertIn("2 ranks, more than cores, not bound; a cache line crosses in 200 ns", title)
 
-    def test_only_within_a_class(self):
+    def test_figures_are_compared_only_within_a_class(self):
         found, unlabelled = rows(
             [
                 figure("slow", 1000, 60, 60),
@@ -84,13 +84,13 @@ class Classes(unittest.TestCase):
         )
         self.assertEqual(1, unlabelled)
 
-    def test_a_refused_or_missing_figure_is_none(self):
+    def test_refused_or_missing_figures_are_left_out(self):
         found, unlabelled = rows([figure("huddle", 0, shots=0), figure("huddle", 5, refused=3)])
         self.assertEqual(([], 0), (found, unlabelled))
 
 
 class Ratios(unittest.TestCase):
-    def test_against_the_best_of_each_size(self):
+    def test_huddle_is_compared_with_the_best_peer_of_each_size(self):
         found, _ = rows(
             [
                 figure("slow", 1000),
@@ -121,7 +121,7 @@ class Ratios(unittest.TestCase):
             ),
         )
 
-    def test_bare_is_no_peer_and_its_best_ring_counts(self):
+    def test_bare_is_not_a_peer_and_only_its_best_ring_counts(self):
         found, _ = rows(
             [
                 figure("bare", 50, ring="a"),
@@ -154,7 +154,7 @@ class Bootstrap(unittest.TestCase):
                     self.assertEqual((None, None), ratio[1:])
                     self.assertFalse(chart.significant(ratio._replace(value=0.5)))
 
-    def test_the_plot_has_gains(self):
+    def test_the_plot_shows_gains(self):
         found, _ = rows([figure("fast", 500), figure("huddle", 250)])
         [(at, gain)] = chart.best_gains(found)
         self.assertEqual((0, 2.0, None), (at, gain.value, gain.low))
@@ -162,7 +162,7 @@ class Bootstrap(unittest.TestCase):
         self.assertEqual((2.0, 1.25, 2.5), gain)
         self.assertTrue(chart.significant(gain))
 
-    def test_the_fewest_cover_nearly_what_is_said(self):
+    def test_the_minimum_number_of_launches_nearly_covers_95_percent(self):
         """Checks that the extremes of 5 contain the median with a probability of 1 - 2 / 2^5."""
         values = [50, 51, 52, 53, 54]
         self.assertEqual((50, 54), stats.median_interval(values))
@@ -174,12 +174,12 @@ class Bootstrap(unittest.TestCase):
         self.assertTrue(min(values) < low < 115 < high < max(values), (low, high))
         self.assertEqual((low, high), stats.median_interval(values))
 
-    def test_more_launches_narrow_it(self):
+    def test_more_launches_narrow_the_interval(self):
         few, many = ([100 + (7 * i) % 31 for i in range(n)] for n in (6, 310))
         width = [high - low for low, high in map(stats.median_interval, (few, many))]
         self.assertLess(width[1], width[0])
 
-    def test_covers_as_often_as_it_says(self):
+    def test_intervals_cover_the_median_as_often_as_claimed(self):
         """
         Checks that, of 100 samples of 15 from a known distribution, about 95 % of the intervals
         contain its median: more than 85 and less than all.
@@ -193,7 +193,7 @@ class Bootstrap(unittest.TestCase):
             held += low <= 0.6931 <= high
         self.assertTrue(85 < held < 100, held)
 
-    def test_ratio(self):
+    def test_the_interval_contains_the_ratio(self):
         ratio = stats.ratio_of([50, 51, 52, 53, 54], [100, 102, 104, 106, 108])
         self.assertEqual(0.5, ratio.value)
         self.assertTrue(50 / 108 <= ratio.low < 0.5 < ratio.high <= 54 / 100)
@@ -233,7 +233,7 @@ class Shown(unittest.TestCase):
         shown = dict(zip(headers, details[0]))
         self.assertEqual(["0.54", "0.54", "1.63"], [shown[name] for name in ("min", "avg", "max")])
 
-    def test_without_intervals_tables_have_only_the_values(self):
+    def test_tables_without_intervals_have_only_values(self):
         self.assertRegex(tables.tables(self.rows)[1][2][0][-1], r"^1\.6\dx faster$")
         _, headers, details, _ = tables.tables(self.rows, details=True)[1]
         self.assertEqual("", dict(zip(headers, details[0]))["95 %"])
@@ -243,7 +243,7 @@ class Shown(unittest.TestCase):
         self.assertIn("\n# bytes fast huddle\n8 0.5415 0.3255\n", text)
         self.assertEqual(2, len(text.split("\n\n\n")), "a block for each collective")
 
-    def test_what_is_compared_comes_first(self):
+    def test_comparisons_come_first(self):
         found, _ = rows(
             [
                 figure("huddle", 300, 10, 10),
@@ -258,18 +258,18 @@ class Shown(unittest.TestCase):
         )
 
     def test_without_matplotlib_a_picture_is_an_error_and_a_page_has_none(self):
-        said, none = [], dict.fromkeys(("csv", "json", "columns", "png", "html"))
+        output, none = [], dict.fromkeys(("csv", "json", "columns", "png", "html"))
         with (
             tempfile.TemporaryDirectory() as scratch,
             mock.patch.object(pictures, "missing", lambda: "pictures need it"),
         ):
             path = os.path.join(scratch, "x")
-            report.check_files(SimpleNamespace(**{**none, "html": path}), said.append)
-            self.assertEqual([f"--html {path}: without pictures: pictures need it"], said)
+            report.check_files(SimpleNamespace(**{**none, "html": path}), output.append)
+            self.assertEqual([f"--html {path}: without pictures: pictures need it"], output)
             with self.assertRaisesRegex(CliError, "--png .*: pictures need it"):
-                report.check_files(SimpleNamespace(**{**none, "png": path}), said.append)
+                report.check_files(SimpleNamespace(**{**none, "png": path}), output.append)
 
-    def test_columns_keep_their_turn(self):
+    def test_columns_keep_their_order(self):
         found, _ = rows(
             [
                 figure("slow", 100, size=64),
@@ -299,10 +299,10 @@ class Shown(unittest.TestCase):
         self.assertIn("huddle bench &lt;&amp;&gt;", page)
         self.assertNotRegex(page, r'(?:src|href)=(?!"?data:)')
 
-    def test_lines_can_be_told_apart(self):
-        self.assertEqual(40, len(set(itertools.islice(pictures.look(), 40))))
+    def test_lines_of_a_plot_look_different(self):
+        self.assertEqual(40, len(set(itertools.islice(pictures.distinct_styles(), 40))))
         names = [f"huddle {i}" for i in range(16)] + [f"peer {i}" for i in range(16)]
-        self.assertEqual(32, len({shown[:2] for shown in chart.looks(names).values()}))
+        self.assertEqual(32, len({shown[:2] for shown in chart.styles_of(names).values()}))
 
     @unittest.skipIf(pictures.missing(), "no matplotlib")
     def test_picture(self):

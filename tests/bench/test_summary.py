@@ -38,14 +38,14 @@ def four(ours, other, first, second, **more):
 
 
 class Cases(unittest.TestCase):
-    def test_the_slower_front_end_and_the_fastest_mpi_count(self):
+    def test_the_slowest_front_end_is_compared_with_the_fastest_mpi(self):
         [case] = summary.cases_of(four(3, 4, 5, 2))
         self.assertEqual(("mpich5", "mpich5", 2.0), (case.host, case.peer, case.ratio))
         self.assertEqual({"ompi4": 3 / 5, "mpich5": 4 / 2}, case.own)
         line = summary.line_of("bcast", "near", [case])
         self.assertEqual("2.00x 8 mpich5/mpich5", summary.row_of(line)[7])
 
-    def test_of_launches_the_median_counts(self):
+    def test_the_median_of_the_launches_counts(self):
         samples = four(3, 3, 6, 9) + four(1, 1, 6, 9) + four(9, 2, 6, 9)
         [case] = summary.cases_of(samples)
         self.assertEqual((3 / 6, 3), (case.ratio, case.launches))
@@ -58,16 +58,16 @@ class Cases(unittest.TestCase):
         self.assertEqual({"ompi4": 2.0}, cases[1].own)
         self.assertEqual(2, sum(c.ratio is not None for c in summary.cases_of(near + far)))
 
-    def test_what_is_no_figure_does_not_count(self):
+    def test_invalid_figures_do_not_count(self):
         for more in ({"refused": 1}, {"wrong": 8}, {"shots": 0}, {"line_after_ns": FAR}):
             with self.subTest(more=more):
                 self.assertEqual([], summary.cases_of(four(1, 1, 2, 2, **more)))
 
-    def test_an_mpi_that_was_never_measured_is_not_awaited(self):
+    def test_an_mpi_without_figures_is_not_required(self):
         samples = four(1, 1, 2, 4) + [figure("intel", 3, collective="scan")]
         self.assertEqual([0.5], [case.ratio for case in summary.cases_of(samples)])
 
-    def test_ways_to_call_are_kept_apart(self):
+    def test_ways_to_call_are_different_cases(self):
         samples = four(1, 1, 2, 2) + four(4, 4, 2, 2, loop=100) + four(6, 6, 2, 2, root="0")
         self.assertEqual([0.5, 2.0, 3.0], [case.ratio for case in summary.cases_of(samples)])
 
@@ -113,12 +113,12 @@ class Lines(unittest.TestCase):
         self.assertLessEqual(2 + sum(widths) + 2 * (len(widths) - 1), 125)
         self.assertIn("4.16x 1M ompi4", rows[0])
 
-    def test_a_class_with_nothing_to_say_has_no_line(self):
+    def test_classes_without_comparisons_have_no_line(self):
         others = four(1, 1, 2, 2, line=10)
         self.samples += others[:1]
         self.assertEqual(3, len(self.lines()))
 
-    def test_the_last_lines_say_what_is_missing(self):
+    def test_the_last_lines_count_missing_comparisons(self):
         self.samples += four(1, 1, 2, 2, size=512)[:3]
         self.samples.append(figure("ompi4", 1, line_after_ns=FAR))
         text = "\n".join(summary.last_lines(summary.cases_of(self.samples), self.samples))
@@ -129,20 +129,22 @@ class Lines(unittest.TestCase):
 
     def test_the_slowest_front_ends_are_counted(self):
         cases = summary.cases_of(four(3, 4, 5, 2) + four(3, 1, 5, 2, size=64))
-        said = "huddle's time is that of its slowest front end: of 2 cases, mpich5 in 1, ompi4 in 1"
-        self.assertIn(said, summary.last_lines(cases, []))
+        output = (
+            "huddle's time is that of its slowest front end: of 2 cases, mpich5 in 1, ompi4 in 1"
+        )
+        self.assertIn(output, summary.last_lines(cases, []))
         self.assertEqual("", summary.slowest_text(cases[:1]))
 
     def test_launches_that_did_not_end_are_a_failure(self):
-        for wrong, left_out, said in (
+        for wrong, left_out, expected in (
             (0, set(), []),
             (3, set(), ["3 bytes were wrong"]),
             (0, {"ompi4"}, ["launches failed or did not end, as the notes say"]),
         ):
             campaign = SimpleNamespace(wrong=wrong, left_out=left_out)
-            self.assertEqual(said, command.failures(campaign))
+            self.assertEqual(expected, command.failures(campaign))
 
-    def test_nothing_compared_is_no_error(self):
+    def test_no_comparison_is_no_error(self):
         self.assertEqual(
             ["0 cases, 0 slower, 0 more than 1.05x slower"], summary.last_lines([], [])
         )
@@ -151,7 +153,7 @@ class Lines(unittest.TestCase):
 class Earlier(unittest.TestCase):
     """Tests --add."""
 
-    def test_figures_are_what_csv_wrote(self):
+    def test_figures_are_read_back_from_csv(self):
         samples = four(1.5, 1, 2, 4) + four(1, 1, 2, 4, line=FAR, loop=100, root="0")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "figures.csv")
@@ -173,7 +175,7 @@ def settled(*words):
 
 
 class Options(unittest.TestCase):
-    def test_the_plan_is_the_default(self):
+    def test_the_defaults_are_those_of_the_plan(self):
         options = settled("--summary")
         self.assertEqual(
             (list(plan.FULL.ranks), plan.FULL.rounds, plan.FULL.minutes, plan.COLLECTIVES),
@@ -185,15 +187,15 @@ class Options(unittest.TestCase):
             ([3], 0, ["alltoallv"]), (options.ranks, options.minutes, options.collectives)
         )
 
-    def test_what_it_cannot_do_is_said(self):
-        for words, said in (
+    def test_options_that_exclude_each_other_are_errors(self):
+        for words, expected in (
             (["--summary", "--bare"], "--summary and --bare exclude"),
             (["--summary", "--root-shift"], "--summary and --root-shift exclude"),
             (["--summary", "--bind", "none"], "--summary and --bind none exclude"),
             (["--quick"], "--quick: only with --summary"),
             (["--minutes", "0"], "--minutes: only with --summary"),
         ):
-            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, expected):
                 settled(*words)
 
     def test_huddle_is_measured_on_an_mpi_of_each_abi(self):
@@ -257,7 +259,7 @@ class Measured(unittest.TestCase):
         self.assertIsNone(made.run(mock.Mock(done=0)))
         return [name for _, _, name in self.launched]
 
-    def test_two_bound_ranks_are_called_in_four_ways(self):
+    def test_two_bound_ranks_are_measured_in_four_ways(self):
         parts = self.rounds("--ranks", "2,4").parts
         self.assertEqual(
             [
@@ -283,12 +285,12 @@ class Measured(unittest.TestCase):
         names = self.run_rounds("--ranks", "4", "--launches", "1")
         self.assertEqual(["huddle", "ompi4", "ompi5", "ompi4", "ompi4"], names)
 
-    def test_it_ends_in_time(self):
+    def test_rounds_end_when_the_time_is_over(self):
         words = ("--ranks", "4", "--launches", "9", "--minutes", "1")
         self.assertEqual(["huddle", "ompi4"], self.run_rounds(*words, took_s=28))
         self.assertIn("the 1 minutes ended in round 1 of 9, at 4 ranks", self.made.notes[0])
 
-    def test_a_launch_is_ended_with_the_time_of_all(self):
+    def test_a_launch_ends_when_the_time_of_all_is_over(self):
         part = self.rounds("--ranks", "16").parts[0]
         usual_s, part.left_s = part.limit_s(None), 7
         self.assertGreater(usual_s, 60)

@@ -20,7 +20,7 @@ HUDDLE = os.path.join(BUILD, "bin", "huddle")
 
 
 class Conditions(unittest.TestCase):
-    def test_of_every_setting_it_is_known_whether_it_holds_in_a_comparison(self):
+    def test_every_setting_is_listed_as_usable_in_a_comparison_or_not(self):
         rows = json.loads(
             subprocess.run(
                 [HUDDLE, "settings", "--lab", "--json"], stdout=subprocess.PIPE, check=True
@@ -62,7 +62,7 @@ class Conditions(unittest.TestCase):
 
 
 class Watch(unittest.TestCase):
-    def test_an_interrupt_while_it_starts_leaves_nobody_waiting(self):
+    def test_an_interrupt_during_the_start_cancels_the_timer(self):
         begun = []
 
         class Interrupted(threading.Timer):
@@ -82,7 +82,7 @@ class Watch(unittest.TestCase):
         begun[0].join(10)
         self.assertFalse(begun[0].is_alive(), "and would be waited for at the end of the process")
 
-    def test_a_signal_to_all_is_no_fault_of_the_program_that_dies_first(self):
+    def test_a_signal_to_all_processes_is_not_a_failure_of_the_first(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         folder = scratch.name

@@ -26,13 +26,13 @@ def some(cases, one_in=3):
     return cases if FULL else cases[::one_in]
 
 
-def without_progress(said):
+def without_progress(answer):
     """
     Removes the lines of progress from standard error.  They are printed every ten seconds, so their
     number depends on the machine.
     """
-    said.stderr = re.sub(r"(?m)^huddle: \d+ of \d+ done.*\n", "", said.stderr)
-    return said
+    answer.stderr = re.sub(r"(?m)^huddle: \d+ of \d+ done.*\n", "", answer.stderr)
+    return answer
 
 
 def run_huddle(build, words, timeout, home=None, **environment):

@@ -43,13 +43,13 @@ def words(pieces):
     found = []
     for piece in pieces or ():
         serves = piece["serves"]
-        said = "mpi"
+        output = "mpi"
         if serves:
             values = ",".join(f"{k}={v}" for k, v in serves["parameters"].items())
-            said = f"{serves['algorithm']}({values})"
-        if not found or found[-1][1] != said:
-            found.append((piece["min_bytes"], said))
-    return " ".join(f"{start}:{said}" for start, said in found)
+            output = f"{serves['algorithm']}({values})"
+        if not found or found[-1][1] != output:
+            found.append((piece["min_bytes"], output))
+    return " ".join(f"{start}:{output}" for start, output in found)
 
 
 def ask(question):
@@ -67,20 +67,22 @@ def ask(question):
     return f"{words(answer['pieces'])}|{words(answer['ordered'])}"
 
 
-def test_choices_are_those_of_the_file():
+def test_choices_match_the_file():
     write = bool(os.environ.get("HUD_WRITE"))
     asked_now = QUESTIONS if write else some(QUESTIONS, 4)
     with ThreadPoolExecutor(2) as pool:
         answers = dict(zip(asked_now, pool.map(ask, asked_now)))
     if write:
         groups = {}
-        for question, said in answers.items():
-            groups.setdefault(said, []).append("/".join(map(str, question)))
+        for question, output in answers.items():
+            groups.setdefault(output, []).append("/".join(map(str, question)))
         with open(FILE, "w", encoding="utf-8") as file:
-            file.writelines(f"{said}|{' '.join(asked)}\n" for said, asked in groups.items())
+            file.writelines(f"{output}|{' '.join(asked)}\n" for output, asked in groups.items())
     with open(FILE, encoding="utf-8") as file:
         lines = [line.rpartition("|") for line in file]
-    expected = {question: said for said, _, asked in lines for question in asked.split()}
+    expected = {question: output for output, _, asked in lines for question in asked.split()}
     assert len(expected) == len(QUESTIONS)
-    wrong = {q: said for q, said in answers.items() if expected["/".join(map(str, q))] != said}
+    wrong = {
+        q: output for q, output in answers.items() if expected["/".join(map(str, q))] != output
+    }
     assert wrong == {}

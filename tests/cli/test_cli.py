@@ -61,7 +61,7 @@ def seen_by_command(*options, **environment):
 
 
 class Run(unittest.TestCase):
-    def test_sets_the_loader_and_a_job_of_its_own(self):
+    def test_run_sets_the_loader_and_a_new_job_name(self):
         first, second = seen_by_command(), seen_by_command()
         self.assertTrue(os.path.isfile(first["LD_PRELOAD"]))
         self.assertRegex(first["HUDDLE_JOB"], r"^[0-9a-f]{32}$")
@@ -71,14 +71,14 @@ class Run(unittest.TestCase):
             {k for k in first if k.startswith("HUDDLE") or k == "LD_PRELOAD"},
         )
 
-    def test_a_relative_tuning_file_is_that_of_the_folder_where_the_job_starts(self):
+    def test_relative_tuning_files_are_in_the_folder_where_the_job_starts(self):
         name, here = "HUDDLE_TUNING", os.getcwd()
         for value, seen in (
             ("a/t.rules", os.path.join(here, "a/t.rules")),
             ("/a/t.rules", "/a/t.rules"),
             ("off", "off"),
             ("", ""),
-            ("a" * 250, "a" * 250),  # as an absolute path it would be too long for a setting
+            ("a" * 250, "a" * 250),  # its absolute path is too long for a setting
         ):
             with self.subTest(value=value):
                 self.assertEqual(seen, seen_by_command(**{name: value})[name])
@@ -87,7 +87,7 @@ class Run(unittest.TestCase):
                 self.assertEqual(seen, both[name])
 
     def test_commands_that_do_not_exist(self):
-        for word, said in (
+        for word, expected in (
             ("rnu", "did you mean run?"),
             ("setings", "did you mean settings?"),
             ("sh", "did you mean huddle run -- sh"),
@@ -98,14 +98,14 @@ class Run(unittest.TestCase):
             self.assertRegex(
                 answer.stderr, rf"^huddle: {word} is not a command of huddle; [^\n]*\n$"
             )
-            self.assertIn(said, answer.stderr)
+            self.assertIn(expected, answer.stderr)
 
-    def test_bad_words_have_one_form(self):
+    def test_all_usage_errors_have_the_same_form(self):
         """
         Checks the form of errors by click and by huddle: the option, the value, the accepted
         values.
         """
-        for words, said in (
+        for words, expected in (
             ("info --bind x", "--bind x: not possible (accepted: core, none)"),
             ("info --ranks x", "--ranks x: not possible (accepted: 1 to 1024)"),
             ("info --ranks 0", "--ranks 0: not possible (accepted: 1 to 1024)"),
@@ -127,7 +127,7 @@ class Run(unittest.TestCase):
             with self.subTest(words=words):
                 answer = huddle(*words.split())
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
-                self.assertEqual(f"huddle: {said}\n", answer.stderr)
+                self.assertEqual(f"huddle: {expected}\n", answer.stderr)
 
     def test_some_settings(self):
         rows = json.loads(huddle("settings", "memory", "--json").stdout)["settings"]
@@ -141,13 +141,13 @@ class Run(unittest.TestCase):
         self.assertNotIn("hidden", lines)
         subprocess.run(["sh", "-e"], input=lines, text=True, check=True)
 
-    def test_info_in_brief(self):
+    def test_info_brief_is_short(self):
         answer = huddle("info", "--brief", "--ranks", "2")
         self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertLess(len(answer.stdout.splitlines()), 12)
         self.assertIn("a team of 2 processes works", answer.stdout)
 
-    def test_leaves_the_job_that_is_given(self):
+    def test_run_keeps_a_given_huddle_job(self):
         mine = "0123456789abcdef"
         self.assertEqual(seen_by_command("--set", f"HUDDLE_JOB={mine}")["HUDDLE_JOB"], mine)
         answer = huddle("run", "--set", "HUDDLE_JOB=" + mine[1:], "--", "true")
@@ -157,7 +157,7 @@ class Run(unittest.TestCase):
         self.assertEqual(seen_by_command(HUDDLE_JOB="of-all", **rank)["HUDDLE_JOB"], "of-all")
         self.assertNotIn("HUDDLE_JOB", seen_by_command(**rank))
 
-    def test_keeps_what_was_preloaded(self):
+    def test_run_keeps_preloaded_libraries(self):
         self.assertRegex(
             seen_by_command(LD_PRELOAD="libm.so.6")["LD_PRELOAD"],
             r"libhuddle-loader\.so:libm\.so\.6$",
@@ -178,7 +178,7 @@ class Run(unittest.TestCase):
             self.assertEqual(folder, kept["HUDDLE_RECORD"])
             self.assertEqual([file], glob.glob(os.path.join(folder, "*")))
 
-    def test_statistics_that_cannot_be_written_are_refused_at_the_start(self):
+    def test_unwritable_statistics_of_the_option_are_refused_at_the_start(self):
         with tempfile.TemporaryDirectory() as folder:
             made = os.path.join(folder, "made")
             for option in (
@@ -193,7 +193,7 @@ class Run(unittest.TestCase):
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
                 self.assertFalse(os.path.exists(made))
 
-    def test_statistics_of_the_environment_are_refused_at_the_start_too(self):
+    def test_unwritable_statistics_of_the_environment_are_refused_at_the_start(self):
         with tempfile.TemporaryDirectory() as folder:
             file, bad = os.path.join(folder, "f"), "json:/no/such/file"
             for options, value, status in (
@@ -205,8 +205,8 @@ class Run(unittest.TestCase):
                 answer = huddle("run", *options, "--", "echo", "ran", HUDDLE_STATS=value)
                 self.assertEqual(status, answer.returncode)
                 self.assertEqual("" if status else "ran\n", answer.stdout)
-                said = r"^huddle: HUDDLE_STATS: cannot write /no/such/file: [^\n]*\n$"
-                self.assertRegex(answer.stderr, said if status else r"^$")
+                output = r"^huddle: HUDDLE_STATS: cannot write /no/such/file: [^\n]*\n$"
+                self.assertRegex(answer.stderr, output if status else r"^$")
             self.assertFalse(os.path.exists(file))
 
     def test_all_bad_settings_are_reported(self):
@@ -224,12 +224,12 @@ class Run(unittest.TestCase):
         for name in ("HUDDLE_MEMORY=lots ", "HUDDLE_WAIT=never ", "HUDDLE_X=1 "):
             self.assertEqual(1, sum(line.startswith(name) for line in lines), answer.stdout)
 
-    def test_becomes_the_command(self):
+    def test_run_replaces_itself_with_the_command(self):
         answer = huddle("run", "--", "sh", "-c", "echo \"$@\"; exit 7", "sh", "--", "--explain")
         self.assertEqual((7, "-- --explain\n"), (answer.returncode, answer.stdout))
 
     def test_errors_are_one_line(self):
-        for words, status, said in (
+        for words, status, expected in (
             (("run",), 2, "nothing to run"),
             (("run", "--"), 2, "nothing to run"),
             (("run", "--", "no-such-command"), 127, "no-such-command"),
@@ -252,9 +252,9 @@ class Run(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertEqual(status, answer.returncode)
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-                self.assertIn(said, answer.stderr)
+                self.assertIn(expected, answer.stderr)
 
-    def test_starts_no_python(self):
+    def test_run_starts_no_python(self):
         """Checks an installation without the CLI, which every other command needs."""
         with tempfile.TemporaryDirectory() as prefix:
             os.mkdir(os.path.join(prefix, "bin"))
@@ -282,7 +282,7 @@ class Run(unittest.TestCase):
                 r"^huddle: cannot run [^\n]*cli: its interpreter /there/is/no/python3: [^\n]*\n$",
             )
 
-    def test_options_as_they_may_be_written(self):
+    def test_options_can_be_written_with_or_without_equals(self):
         seen = seen_by_command("--set=HUDDLE_MEMORY=1M", "--set", "HUDDLE_MEMORY=2")
         self.assertEqual("2", seen["HUDDLE_MEMORY"])
         with tempfile.TemporaryDirectory() as folder:
@@ -290,7 +290,7 @@ class Run(unittest.TestCase):
             seen = seen_by_command("--stats", file, PMI_RANK="0")
         self.assertEqual("json:" + file, seen["HUDDLE_STATS"])
 
-    def test_the_command_may_follow_without_dashes(self):
+    def test_the_command_needs_no_dashes(self):
         for words in (("true",), ("--stats", "true"), ("--set", "HUDDLE_LOG=info", "true")):
             answer = huddle("run", *words)
             self.assertEqual(0, answer.returncode, answer.stderr)
@@ -308,7 +308,7 @@ class Run(unittest.TestCase):
 
 
 class Launcher(unittest.TestCase):
-    def test_packages_of_the_build_tree_are_found_there_only(self):
+    def test_only_a_cli_in_the_build_tree_finds_its_packages(self):
         """
         Checks the environment that ./quickstart makes, with a fake CLI whose status shows whether
         it finds a package there.
@@ -342,7 +342,7 @@ class Launcher(unittest.TestCase):
                     "a build tree",
                 )
 
-    def test_an_old_python_is_told_so(self):
+    def test_an_old_python_is_an_error(self):
         run = "import runpy, sys; sys.version_info = (3, 8, 1); runpy.run_path(sys.argv[1])"
         answer = subprocess.run(
             [sys.executable, "-B", "-c", run, CLI], capture_output=True, text=True, check=False
@@ -390,22 +390,22 @@ class Info(unittest.TestCase):
         by files.
         """
         fake = os.path.join(BUILD, "test", "fake")
-        for said, more in (
+        for expected, more in (
             ("no", {"HUDDLE_CMA": "off"}),
             ("no", {"HUDDLE_CMA": "off", "HUDDLE_XPMEM": "keep", "FAKE_XPMEM_FAILS": "make"}),
             ("mapped by XPMEM", {"HUDDLE_CMA": "off", "HUDDLE_XPMEM": "copy"}),
             ("mapped by XPMEM", {"HUDDLE_XPMEM": "keep"}),
         ):
-            if said != "no" and not os.path.exists(fake):
+            if expected != "no" and not os.path.exists(fake):
                 continue
-            with self.subTest(said, **more):
-                if said != "no":
+            with self.subTest(expected, **more):
+                if expected != "no":
                     more["FAKE_XPMEM_COPIES"] = "1"
                 if "HUDDLE_XPMEM" in more:
                     more["HUDDLE_ALLTOALL"] = "cma_read"
                 answer = huddle("info", "--json", "--ranks", "2", LD_LIBRARY_PATH=fake, **more)
                 teams = [m["team"] for m in json.loads(answer.stdout)["team"]["members"]]
-                self.assertEqual([said, said], [team["single_copy"] for team in teams])
+                self.assertEqual([expected, expected], [team["single_copy"] for team in teams])
 
     def test_huge_pages(self):
         """
@@ -429,7 +429,7 @@ class Info(unittest.TestCase):
         self.assertEqual(lines, answer.stderr.count("HUDDLE_HUGE_PAGES=on"))
         self.assertLessEqual(facts["huge_pages"]["pool_free"], facts["huge_pages"]["pool_total"])
 
-    def test_bad_setting_is_told(self):
+    def test_a_bad_setting_is_shown(self):
         answer = huddle("info", HUDDLE_MEMORY="lots")
         self.assertEqual(0, answer.returncode)
         self.assertIn("handles no calls", answer.stdout)
@@ -447,7 +447,7 @@ class Info(unittest.TestCase):
     def test_bad_ranks(self):
         self.assertNotEqual(0, huddle("info", "--ranks", "0").returncode)
 
-    def test_mpis_on_path(self):
+    def test_mpis_on_path_are_listed(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, (says, _, _) in LAUNCHERS.items():
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
@@ -467,7 +467,7 @@ class Info(unittest.TestCase):
 
 
 class Settings(unittest.TestCase):
-    def test_odd_values_are_one_line_and_every_setting_is_listed(self):
+    def test_odd_values_are_one_line_in_the_list_of_settings(self):
         whole = {r["name"] for r in json.loads(huddle("settings", "--json").stdout)["settings"]}
         names = (
             "HUDDLE_TUNING",
@@ -491,14 +491,14 @@ class Settings(unittest.TestCase):
                     },
                 )
                 self.assertNotIn(b"Traceback", answer.stderr)
-                said = json.loads(answer.stdout)
-                listed = {r["name"] for r in said["settings"]}
+                output = json.loads(answer.stdout)
+                listed = {r["name"] for r in output["settings"]}
                 self.assertEqual(whole, listed - {name} | (whole & {name}))
                 self.assertIn(name, {*listed, "HUDDLE_NO_SUCH"})
-                self.assertTrue(said["error"] or value == b" 1", said["error"])
-                self.assertFalse(any(ord(c) < 32 for c in said["error"] or ""), said["error"])
+                self.assertTrue(output["error"] or value == b" 1", output["error"])
+                self.assertFalse(any(ord(c) < 32 for c in output["error"] or ""), output["error"])
 
-    def test_value_and_where_from(self):
+    def test_settings_have_a_value_and_an_origin(self):
         rows = {
             r["name"]: r
             for r in json.loads(huddle("settings", "--json", HUDDLE_MEMORY="2M").stdout)["settings"]

@@ -49,32 +49,32 @@ class Here(unittest.TestCase):
             self.assertIn(one["name"], line)
             self.assertIn(steady(one["text"]), steady(line))
 
-    def test_names_what_to_change(self):
-        for more, before, said in (
+    def test_findings_name_the_remedy(self):
+        for more, before, expected in (
             ({"HUDDLE_MEMORY": "much"}, "", "HUDDLE_MEMORY"),
             ({"HUDDLE": "off"}, "", "unset HUDDLE"),
             ({"PATH": "/nowhere:/usr/bin:/bin"}, "PATH=/nowhere;", "no launcher on PATH"),
             ({}, "ulimit -n 50;", "ulimit -n"),
             ({}, "ulimit -v 300000;", "limits: address space .*ulimit -v"),  # its own two ranks fit
         ):
-            with self.subTest(said=said):
+            with self.subTest(expected=expected):
                 answer = doctor("--ranks", "2", before=before, **more)
                 self.assertEqual(1, answer.returncode, answer.stdout + answer.stderr)
-                self.assertRegex(answer.stdout, rf"(?m)^FAIL  .*{said}")
+                self.assertRegex(answer.stdout, rf"(?m)^FAIL  .*{expected}")
 
     def test_a_bad_setting_is_one_line(self):
         bad = {"HUDDLE_LEASE": "banana", "HUDDLE_WAIT": "never"}
         for more, before in ((bad, ""), ({**bad, "HUDDLE": "require"}, ""), (bad, "ulimit -n 50;")):
             with self.subTest(more=more, before=before):
                 answer = doctor("--ranks", "2", before=before, **more)
-                said = answer.stdout + answer.stderr
+                output = answer.stdout + answer.stderr
                 for name, value in bad.items():
-                    self.assertEqual(1, said.count(f"{name}={value}"), said)
+                    self.assertEqual(1, output.count(f"{name}={value}"), output)
                 # The finding about its team of two has the missing descriptors.
-                self.assertEqual(bool(before), "descriptors" in answer.stdout, said)
+                self.assertEqual(bool(before), "descriptors" in answer.stdout, output)
                 self.assertIn("HUDDLE_LEASE=banana", answer.stdout)
 
-    def test_a_tuning_file_that_does_not_serve(self):
+    def test_an_invalid_tuning_file_is_the_only_finding(self):
         """
         Checks that the finding has the setting, its value and the accepted values, and blames
         nothing else.
@@ -83,7 +83,7 @@ class Here(unittest.TestCase):
             bad = os.path.join(folder, "huddle", "tuning.rules")
             os.mkdir(os.path.dirname(bad))
             pathlib.Path(bad).write_text("\nbcast -> oak\n")
-            for more, said in (
+            for more, expected in (
                 ({"HUDDLE_TUNING": f"{folder}/none"}, f"HUDDLE_TUNING={folder}/none: .*unset it"),
                 ({"HUDDLE_TUNING": folder}, f"HUDDLE_TUNING={folder} cannot be read: .*unset it"),
                 ({"HUDDLE_TUNING": bad}, f"HUDDLE_TUNING={bad}:2: .*unset it"),
@@ -95,19 +95,19 @@ class Here(unittest.TestCase):
                     lines = answer.stdout.splitlines()
                     failed = [line for line in lines if line.startswith("FAIL")]
                     self.assertEqual(1, len(failed), answer.stdout)
-                    self.assertRegex(failed[0], f"^FAIL  settings: {said}")
+                    self.assertRegex(failed[0], f"^FAIL  settings: {expected}")
                     self.assertIn("(accepted: ", failed[0])
                     self.assertRegex(answer.stdout, r"(?m)^ok    two ranks: share memory")
                     self.assertNotIn("single copy: not ", answer.stdout)
 
-    def test_two_ranks_that_share_no_memory(self):
+    def test_a_failure_to_share_memory_is_reported(self):
         """Checks that the finding has the library's report about the ranks."""
         answer = doctor("--ranks", "2", before="ulimit -n 50;")
         self.assertEqual("", answer.stderr)
         self.assertRegex(answer.stdout, r"(?m)^FAIL  two ranks: no shared memory; .*ulimit -n")
         self.assertRegex(answer.stdout, r"(?m)^warn  single copy: not tried")
 
-    def test_tries_two_ranks_all_the_same(self):
+    def test_two_ranks_are_tried_despite_bad_settings(self):
         for name, value, with_defaults in (
             ("HUDDLE_LEASE", "banana", True),
             ("HUDDLE", "off", True),
@@ -153,7 +153,7 @@ class Described(unittest.TestCase):
             (one,) = machine.memory(here, None)
             self.assertEqual((state, True), (one.state, (one.change or "").endswith(change)), one)
 
-    def test_the_limit_of_a_group_above_counts(self):
+    def test_limits_of_parent_groups_count(self):
         """Checks groups as in Slurm, which limits the job but not the group of its step."""
         job = "sys__fs__cgroup__slurm__job__"
         files = {
@@ -215,7 +215,7 @@ class Described(unittest.TestCase):
         here = self.machine(proc__sys__kernel__yama__ptrace_scope="0\n")
         self.assertIn("SYS_PTRACE", machine.single_copy(here, Layout())[0].change)
 
-    def test_team_that_is_refused(self):
+    def test_the_reason_of_a_refused_team_is_reported(self):
         class Layout:
             def hear(self, *_words, **_settings):
                 team = {"state": "refused", "reason": "no shared memory"}

@@ -99,14 +99,14 @@ class Job:
 
 
 class Between(unittest.TestCase):
-    def test_on_a_line_of_logarithms(self):
+    def test_times_are_interpolated_logarithmically(self):
         points = {1 << 10: 1000.0, 1 << 14: 16000.0, 1 << 16: 16000.0}
         self.assertEqual(1000, between(points, 1 << 10))
         self.assertAlmostEqual(4000, between(points, 1 << 12))
         self.assertAlmostEqual(2000, between(points, 1 << 11))
         self.assertAlmostEqual(16000, between(points, 1 << 15))
 
-    def test_never_beyond_twice_what_was_measured(self):
+    def test_sizes_are_extrapolated_by_a_factor_of_two_at_most(self):
         points = {1024: 1000.0, 4096: 4000.0}
         self.assertAlmostEqual(500, between(points, 512))
         self.assertAlmostEqual(8000, between(points, 8192))
@@ -115,13 +115,13 @@ class Between(unittest.TestCase):
         self.assertEqual(7, between({8: 7}, 16))
         self.assertIsNone(between({8: 7}, 17))
 
-    def test_what_has_no_bytes(self):
+    def test_size_0_is_not_interpolated(self):
         self.assertEqual(5, between({0: 5}, 0))
         self.assertIsNone(between({0: 5}, 8))
         self.assertIsNone(between({8: 5}, 0))
         self.assertIsNone(between({}, 8))
 
-    def test_the_nearest_number_of_ranks(self):
+    def test_the_nearest_number_of_ranks_is_used(self):
         self.assertEqual(4, nearest([2, 4, 8], 4))
         self.assertEqual(4, nearest([2, 4, 16], 5))
         self.assertEqual(2, nearest([2, 8], 4))
@@ -131,7 +131,7 @@ class Between(unittest.TestCase):
 
 
 class Savings(unittest.TestCase):
-    def test_a_call_saves_what_the_mpi_alone_takes_longer(self):
+    def test_savings_are_the_difference_to_the_mpi_alone(self):
         found, missing = Job().call("bcast", 1024, 500).saved(of(row()))
         one = found["bcast"]
         self.assertEqual((1000, 1000, {2}), (one.handled, one.covered, one.ranks))
@@ -139,7 +139,7 @@ class Savings(unittest.TestCase):
         self.assertAlmostEqual(1000 * 2000 / SECOND, one.saved)
         self.assertEqual({}, dict(missing))
 
-    def test_sizes_between_those_that_were_measured(self):
+    def test_times_between_measured_sizes_are_interpolated(self):
         rows = [row(size=256, alone=1000, here=500), row(size=4096, alone=16000, here=2000)]
         found, _ = Job().call("bcast", 1024, 1).saved(of(*rows))
         self.assertAlmostEqual(2 * (4000 - 1000) / SECOND, found["bcast"].saved)
@@ -159,7 +159,7 @@ class Savings(unittest.TestCase):
         found, missing = job.saved(of(row()))
         self.assertEqual((8, {}), (found["bcast"].handled, dict(missing)))
 
-    def test_calls_that_have_bypassed_huddle(self):
+    def test_calls_that_bypass_huddle_are_not_counted(self):
         job = Job().call("bcast", 1024, 8)
         for rank in job.ranks:
             rank.core[handled_at(1)] = 2
@@ -167,7 +167,7 @@ class Savings(unittest.TestCase):
         self.assertEqual((4, 4), (one.handled, one.covered))
         self.assertAlmostEqual(4 * 2000 / SECOND, one.saved)
 
-    def test_ranks_and_whether_they_are_oversubscribed(self):
+    def test_times_are_those_of_as_many_ranks_oversubscribed_or_not(self):
         over = row(ranks=8, alone=9000, over=True)
         for size, cores, saved_ns in ((2, 2, 2000), (8, 4, 8000), (8, 8, None), (2, 1, None)):
             with self.subTest(size=size, cores=cores):
@@ -186,7 +186,7 @@ class Savings(unittest.TestCase):
             found, missing = job.call("bcast", 1024, 1).saved(of(row(), row(ranks=3)))
             self.assertEqual((0, {estimate.APART: 2}), (found["bcast"].covered, dict(missing)))
 
-    def test_barriers_and_blocks_of_a_sum(self):
+    def test_barriers_have_no_size_and_reduce_scatter_the_size_of_all_blocks(self):
         job = Job().call("barrier", 0, 1).call("reduce_scatter_block", 256, 1)
         for rank in job.ranks:
             rank.core[handled_at(0)] = 1
@@ -196,13 +196,13 @@ class Savings(unittest.TestCase):
         self.assertAlmostEqual(2 * 2000 / SECOND, found["barrier"].saved)
         self.assertAlmostEqual(2 * 8 * 512 / SECOND, found["reduce_scatter_block"].saved)
 
-    def test_huddle_may_be_slower_but_no_time_is_less_than_none(self):
+    def test_savings_may_be_negative_but_times_are_not(self):
         slow = of(row(alone=1000, here=1500))
         self.assertAlmostEqual(-1e-6, Job().call("bcast", 1024, 1).saved(slow)[0]["bcast"].saved)
         short = Job().call("bcast", 1024, 1, ticks=100).saved(slow)[0]["bcast"]
         self.assertAlmostEqual(0, short.seconds + short.saved)
 
-    def test_timed_calls_represent_those_that_are_not(self):
+    def test_timed_calls_represent_calls_that_were_not_timed(self):
         """Checks 20 slow calls, all timed, and 160 quick calls, of which 10 are timed."""
         job = Job().call("bcast", 1024, 180, timed=30)
         for rank in job.ranks:
@@ -211,7 +211,7 @@ class Savings(unittest.TestCase):
         one = job.saved(of(row()))[0]["bcast"]
         self.assertAlmostEqual(2 * (20 * 90000 + 160 * 1000) / SECOND, one.seconds)
 
-    def test_calls_without_a_time_of_their_own(self):
+    def test_calls_that_were_not_timed_save_nothing(self):
         one = Job().call("bcast", 1024, 5, timed=0).saved(of(row()))[0]["bcast"]
         self.assertEqual((10, 0, 0), (one.handled, one.covered, one.saved))
 
@@ -224,11 +224,11 @@ class Share(unittest.TestCase):
         counts = {"timed_calls": 10, "calls": 80, "matched_calls": 3}
         return {"lateness": [rank, rank], "threads": threads, **counts}
 
-    def test_of_the_time(self):
+    def test_the_share_is_of_the_programs_time(self):
         self.assertEqual("75 %", tables.share_text(self.facts(1.5)))
         self.assertNotIn("add up", tables.basis_text(self.facts(1.5)))
 
-    def test_more_than_there_was(self):
+    def test_shares_are_at_most_100_percent(self):
         for threads, why in ((False, "represents up to 16"), (True, "several threads overlap")):
             facts = self.facts(3.0, threads)
             self.assertEqual("100 %", tables.share_text(facts))
@@ -236,7 +236,7 @@ class Share(unittest.TestCase):
 
 
 class Lines(unittest.TestCase):
-    def test_the_times_of_a_line(self):
+    def test_lines_of_wisdom_become_times(self):
         for text, found in (
             (
                 "bcast ranks=2 bytes=513-1K oversubscribed=yes -> queue | ns=1000 mpi_ns=3000",
@@ -251,7 +251,7 @@ class Lines(unittest.TestCase):
         ):
             self.assertEqual(found, estimate.row_of(rules.parse(text), True), text)
 
-    def test_ranks_that_do_not_use_it_have_the_first_choice(self):
+    def test_without_wisdom_the_time_is_that_of_the_first_choice(self):
         text = "bcast ranks=2 bytes=513-1K -> queue | ns=1000 mpi_ns=3000 before=inline:2500"
         for is_used, here in ((True, 1000), (False, 2500)):
             self.assertEqual(row(here=here), estimate.row_of(rules.parse(text), is_used))
@@ -289,7 +289,7 @@ class Collected(unittest.TestCase):
         self.assertEqual(["unknown"], list(found))
         return found["unknown"]
 
-    def test_the_whole(self):
+    def test_savings_are_collected_from_a_learned_file(self):
         self.learn()
         found = self.collected(Job().call("bcast", 1024, 500).call("reduce_scatter", 8, 1))
         self.assertIsNone(found["unknown"])
@@ -304,26 +304,26 @@ class Collected(unittest.TestCase):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             tables.show_saving(facts)
-        said = ("an estimate: 1.5 ms per rank", f"{MPI}, 2026-11-25.", "in all", "3 ms", "60 %")
+        output = ("an estimate: 1.5 ms per rank", f"{MPI}, 2026-11-25.", "in all", "3 ms", "60 %")
         for text in (out.getvalue(), page.saving(facts)):
-            for word in said:
+            for word in output:
                 self.assertIn(word, text)
 
-    def test_where_nothing_is_known_a_line_says_how_to_get_it(self):
+    def test_missing_times_name_the_command_that_measures_them(self):
         how = "; huddle tune --mpi ompi4 measures the missing times"
-        said = self.unknown()
-        self.assertEqual(f"no times of {MPI} were learned on this machine{how}", said)
-        facts = {"saving": {"unknown": said}}
+        output = self.unknown()
+        self.assertEqual(f"no times of {MPI} were learned on this machine{how}", output)
+        facts = {"saving": {"unknown": output}}
         with mock.patch("sys.stdout", io.StringIO()) as out:
             tables.show_saving(facts)
         for text in (out.getvalue(), page.saving(facts)):
-            self.assertIn(f"not estimated: {said}.", text)
+            self.assertIn(f"not estimated: {output}.", text)
         self.write("bcast ranks=2 bytes=513-1K -> queue | ns=1000 samples=9")
         self.assertEqual(f"{self.file} has no times of {MPI} alone{how}", self.unknown())
         self.write("#" * (wisdom.LARGEST + 1))
         self.assertEqual(f"{self.file}: too large (accepted: at most 256 KB){how}", self.unknown())
 
-    def test_where_huddle_did_nothing_there_is_nothing_to_estimate(self):
+    def test_without_handled_calls_there_is_no_estimate(self):
         self.learn()
         for job in (Job(), Job(off=True).call("bcast", 1024, 5), Job().call("bcast", 0, 5)):
             self.assertEqual("huddle handled no calls", self.unknown(job))

@@ -42,7 +42,7 @@ class Here(unittest.TestCase):
         stepped = explain("bcast", "--bytes", "8:4K:8", "--ranks", "2").stdout.split("\n")
         self.assertEqual(["8", "64", "512", "4"], [line.split()[0] for line in stepped[2:] if line])
 
-    def test_a_range_may_have_no_end(self):
+    def test_ranges_may_have_no_end(self):
         for ranks in ("2", "2:3"):
             answer = explain("bcast", "--bytes", "8:", "--ranks", ranks)
             with self.subTest(ranks=ranks):
@@ -105,7 +105,7 @@ class Here(unittest.TestCase):
             self.assertIn("serves   the MPI's own", answer)
             self.assertIn(f"because  tuning file, line 2 of {path}", answer)
 
-    def test_what_is_tried_against_the_first_choice(self):
+    def test_candidates_of_trials_are_printed(self):
         for name, last in (("allgather", "mpi"), ("allreduce", r"(?!mpi$)[^,]+")):
             words = (name, "--bytes", "64K", "--ranks", "4")
             text = explain(*words, HUDDLE_WISDOM="on", HUDDLE_TUNING="off").stdout
@@ -120,7 +120,7 @@ class Here(unittest.TestCase):
                 text = explain(*words, HUDDLE_TUNING="off", **settings).stdout
                 self.assertNotIn("tried against", text)
 
-    def test_rules_in_place_of_the_built_in_table(self):
+    def test_rules_can_replace_the_built_in_table(self):
         words = ("bcast", "--bytes", "64K", "--ranks", "4")
         with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
             print("bcast bytes=1K- -> levels\nbcast -> queue", file=file, flush=True)
@@ -132,7 +132,7 @@ class Here(unittest.TestCase):
             r"HUDDLE_LAB_PRIOR=.*: there is no such file \(accepted: a file of rules\): huddle",
         )
 
-    def test_names_of_what_is_served_as_another(self):
+    def test_collectives_served_as_another_one_are_accepted(self):
         for name, served in (
             ("reduce_scatter_block", "reduce_scatter"),
             ("alltoallw", "alltoallv"),
@@ -140,7 +140,7 @@ class Here(unittest.TestCase):
             self.assertEqual(served, json.loads(explain(name, "--json").stdout)["collective"])
 
     def test_errors_are_one_line(self):
-        for words, said in (
+        for words, expected in (
             (("rotate",), "rotate"),
             (("bcast", "--bytes", "1X"), "1X"),
             (("bcast", "--bytes", "9:3"), "9:3"),
@@ -166,19 +166,19 @@ class Here(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-                self.assertIn(said, answer.stderr)
+                self.assertIn(expected, answer.stderr)
 
     def test_a_bad_setting_is_one_line(self):
         for words in ((), ("--ranks", "2"), ("--bytes", "8"), ("--json",), ("--nodes", "2")):
-            for more, said in (
+            for more, expected in (
                 ({"HUDDLE_BCAST": "nonsense"}, "HUDDLE_BCAST=nonsense is not valid (accepted: "),
                 ({"HUDDLE_TUNING": "/nowhere/t.rules"}, "/nowhere/t.rules: there is no such file"),
             ):
                 answer = explain("bcast", *words, **more)
-                with self.subTest(words=words, said=said):
+                with self.subTest(words=words, expected=expected):
                     self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                     self.assertRegex(answer.stderr, r"^huddle: [^\n]*: huddle handles no calls\n$")
-                    self.assertIn(said, answer.stderr)
+                    self.assertIn(expected, answer.stderr)
 
 
 class Sizes(unittest.TestCase):
@@ -196,11 +196,11 @@ class Sizes(unittest.TestCase):
         ):
             self.assertEqual(found, tuple(sizes.sizes_of(text)), text)
 
-    def test_one_by_one(self):
+    def test_lists_of_sizes_are_expanded(self):
         for text, found in (("8:64", [8, 16, 32, 64]), ("64,8,8", [8, 64]), ("0", [0])):
             self.assertEqual(found, sizes.stepped(text))
 
-    def test_what_is_refused(self):
+    def test_invalid_sizes_are_refused(self):
         for text in (
             "",
             ",",
@@ -218,7 +218,7 @@ class Sizes(unittest.TestCase):
                 sizes.sizes_of(text)
             self.assertNotIn("\n", str(refused.exception))
 
-    def test_a_part_of_a_piece(self):
+    def test_pieces_are_cut_to_a_range(self):
         for ends, low, high, found in (
             ((8, 64), 0, None, (8, 64)),
             ((8, 64), 16, 32, (16, 32)),
@@ -248,13 +248,13 @@ class Nodes(unittest.TestCase):
             ((_, serves, *_, why),) = nodes.whys(options, None, row, [100])
         return serves, why, points.call_args.args[-1]
 
-    def test_by_the_algorithms_between_nodes(self):
+    def test_choices_between_nodes_need_an_algorithm_between_nodes(self):
         self.assertEqual("rings", self.verdicts(["nodes", "rings"])[0])
         self.assertEqual("the MPI's own", self.verdicts(["nodes"])[0])
         self.assertEqual("the MPI's own", self.verdicts(["rings"], rooted=True)[0])
         self.assertIn("no algorithm between nodes", self.verdicts([])[1])
 
-    def test_bytes_of_a_block_are_of_each_rank(self):
+    def test_bytes_of_blocks_count_per_rank(self):
         self.assertEqual([100], self.verdicts(["rings"])[2])
         self.assertEqual([400], self.verdicts(["rings"], blocks=True)[2])
 

@@ -28,12 +28,12 @@ class OnMachines(unittest.TestCase):
 
 
 class Described(OnMachines):
-    def test_list(self):
+    def test_the_list_has_all_machines(self):
         answer = explain("--machine", "list")
         self.assertEqual((0, ""), (answer.returncode, answer.stderr))
         self.assertRegex(answer.stdout, r"(?m)^ *this +the machine that this runs on")
 
-    def test_every_machine_once_and_twice_its_processors(self):
+    def test_machines_are_explained_up_to_twice_their_processors(self):
         for name in some(CORES):
             for times in (1, 2):
                 ranks = str(times * CORES[name])
@@ -48,7 +48,7 @@ class Described(OnMachines):
                         len(answer["facts"]["groups"]), 1, "the machine's levels make groups"
                     )
 
-    def test_what_is_known_is_of_the_description(self):
+    def test_facts_are_those_of_the_described_machine(self):
         """
         Checks when the described kernel counts as quick, whatever this machine's is.  A core copies
         64 KB at 10 GB/s in 6.55 us, and the kernel may take six times as long, 39.3 us.
@@ -75,7 +75,7 @@ class Described(OnMachines):
         self.assertEqual("cma_write", facts(*words)["serves"]["algorithm"])
         self.assertEqual("windows", facts(*words, HUDDLE_CMA="off")["serves"]["algorithm"])
 
-    def test_descriptions_that_are_refused(self):
+    def test_incomplete_descriptions_are_refused(self):
         good = described.text("pack:2 core:2 pu:1", 5)
         for old, new, complaint in (
             ("pack:2", "pack:nonsense", "topology: pack:nonsense core:2 pu:1 is not understood"),
@@ -94,18 +94,18 @@ class Described(OnMachines):
                 self.assertIn(f"huddle: --machine {path}: {complaint}", answer.stderr)
                 self.assertEqual(1, answer.stderr.count("\n"))
 
-    def test_more_ranks_than_processors_is_said(self):
+    def test_oversubscription_is_printed(self):
         there = ("bcast", "--machine", self.paths["epyc-9654"])
         for sizes in ((), ("--bytes", "8,1M"), ("--bytes", "8")):
             for ranks, oversubscribed in (("192", False), ("4096", True)):
-                said = explain(*there, "--ranks", ranks, *sizes).stdout.split("\n")[0]
+                output = explain(*there, "--ranks", ranks, *sizes).stdout.split("\n")[0]
                 self.assertEqual(
                     oversubscribed,
-                    said.endswith(", oversubscribed: more than its 192 processors"),
-                    said,
+                    output.endswith(", oversubscribed: more than its 192 processors"),
+                    output,
                 )
 
-    def test_maps(self):
+    def test_maps_place_ranks(self):
         words = ("barrier", "--ranks", "2", "--machine", self.paths["kunpeng-920"], "--map")
         within = {
             name: facts(*words, name)["facts"]["within"]
@@ -158,17 +158,17 @@ class Choices(OnMachines):
             for team, size in {(first, least), (last or first, most or least)}:
                 asked = (collective, machine, "--ranks", team, "--bytes", size)
                 with self.subTest(asked=asked, environment=environment):
-                    said = self.explain(*asked, **environment)
-                    self.assertIn(f"  serves   {algorithm}", said)
+                    output = self.explain(*asked, **environment)
+                    self.assertIn(f"  serves   {algorithm}", output)
                     self.assertEqual(
-                        regime == "oversubscribed", "oversubscribed" in said.split("\n")[0]
+                        regime == "oversubscribed", "oversubscribed" in output.split("\n")[0]
                     )
         return rows
 
-    def test_cells_agree_with_single_questions(self):
+    def test_tables_agree_with_single_questions(self):
         self.assertGreater(len(self.check_corners("reduce", "xeon-8358")), 12)
 
-    def test_settings_and_tuning_files_decide_here_too(self):
+    def test_tables_follow_settings_and_tuning_files(self):
         rows = self.check_corners("bcast", "xeon-e5620", HUDDLE_BCAST="levels")
         self.assertEqual({("levels", "setting")}, {(row[3], row[-1]) for row in rows})
         path = os.path.join(self.folder, "t.rules")
@@ -176,8 +176,8 @@ class Choices(OnMachines):
             file.write("bcast ranks=3-5 bytes=1K-64K -> levels\n")
         rows = self.check_corners("bcast", "xeon-e5620", HUDDLE_TUNING=path)
         self.assertIn("3-4 bound 513-64K levels tuning file, line 1".split(), rows)
-        said = self.explain("bcast", "xeon-e5620", HUDDLE_TUNING=path)
-        self.assertIn(f"tuning file: {path}", said)
+        output = self.explain("bcast", "xeon-e5620", HUDDLE_TUNING=path)
+        self.assertIn(f"tuning file: {path}", output)
 
     def test_ranges_of_ranks_and_sizes(self):
         rows = self.rows("bcast", "xeon-8358", "--ranks", "2:100", "--bytes", "8:64K")
@@ -190,7 +190,7 @@ class Choices(OnMachines):
         rows = self.rows("bcast", "xeon-8358", "--ranks", "2:3", "--bytes", "1K")
         self.assertEqual(["1K", "1K"], [row[2] for row in rows])
 
-    def test_no_collective_on_no_machine_needs_more_than_100_columns(self):
+    def test_tables_fit_100_columns(self):
         for machine in list(CORES)[::3]:
             for collective in ("allreduce", "reduce", "alltoall", "barrier", "alltoallv"):
                 lines = self.explain(collective, machine).splitlines()[1:]
@@ -199,7 +199,7 @@ class Choices(OnMachines):
                     wide = (line for line in lines if not line.startswith("Evidence"))
                     self.assertLessEqual(max(map(len, wide)), 100)
 
-    def test_rows_name_the_series_that_they_rest_on(self):
+    def test_rows_name_their_evidence(self):
         answer = facts("allreduce", "--machine", self.paths["xeon-8358"])
         named = {
             number
@@ -211,5 +211,5 @@ class Choices(OnMachines):
         self.assertEqual(named, set(answer["evidence"]))
         text = self.explain("bcast", "epyc-9654")
         self.assertRegex(text, r"8193- +levels +nothing\n")
-        said = self.explain("bcast", "epyc-9654", "--ranks", "64", "--bytes", "64K")
-        self.assertIn("(no series has times of such calls)", said)
+        output = self.explain("bcast", "epyc-9654", "--ranks", "64", "--bytes", "64K")
+        self.assertIn("(no series has times of such calls)", output)

@@ -13,17 +13,17 @@ from cli.explain import learned, served
 
 
 class Explained(unittest.TestCase):
-    def test_a_line(self):
-        said = "here on 2026-11-28 from 214 samples of this case: queue, budget 128K, 5.8 us;"
-        said += " before 11.6;"
-        self.assertEqual(f"{said} Open MPI's own 8.7", learned.text(MPI, line(QUEUE)))
-        said = "here on 2026-11-30 from 9 samples of this case: MPICH's own, 3 us"
-        self.assertEqual(said, learned.text("MPICH 4.0.2", line(OWN)))
-        said = "here from 99 samples of this case, exact reductions: inline, 0.21 us;"
-        said += " the MPI's own 0.64"
-        self.assertEqual(said, learned.text("", line(SUMS)))
+    def test_a_line_is_printed_with_its_times(self):
+        output = "here on 2026-11-28 from 214 samples of this case: queue, budget 128K, 5.8 us;"
+        output += " before 11.6;"
+        self.assertEqual(f"{output} Open MPI's own 8.7", learned.text(MPI, line(QUEUE)))
+        output = "here on 2026-11-30 from 9 samples of this case: MPICH's own, 3 us"
+        self.assertEqual(output, learned.text("MPICH 4.0.2", line(OWN)))
+        output = "here from 99 samples of this case, exact reductions: inline, 0.21 us;"
+        output += " the MPI's own 0.64"
+        self.assertEqual(output, learned.text("", line(SUMS)))
 
-    def test_of_which_calls(self):
+    def test_a_line_is_about_calls_of_its_conditions(self):
         facts = {"oversubscribed": False, "divided": False, "within": "numa"}
         answer = {"collective": "bcast", "ranks": 2, "facts": facts}
         self.assertTrue(learned.fits(line(QUEUE), answer))
@@ -94,13 +94,13 @@ class Command(Folder):
         path, machine = self.place()
         choice = self.candidate()
         known = QUEUE.replace("queue budget=128K", choice)
-        self.write(known.replace("214", "215"))  # of another machine
+        self.write(known.replace("214", "215"))  # a line of another machine
         self.write(known, path=path, machine=machine)
         name = choice.split()[0]
         text = self.explain()
         self.assertIn(f"  serves   {name}: ", text)
-        said = f"  because  learned here on 2026-11-28 from 214 samples of this case: {name}, "
-        self.assertIn(said, text)
+        output = f"  because  learned here on 2026-11-28 from 214 samples of this case: {name}, "
+        self.assertIn(output, text)
         self.assertIn(" 5.8 us; before 11.6; Open MPI's own 8.7\n", text)
         self.assertIn(f"  else     {self.first}, built-in table, line ", text)
         self.assertIn(f"  wisdom   {MPI}\n", text)
@@ -128,17 +128,17 @@ class Command(Folder):
             ),
         ):
             self.write(text, path=path, machine=machine)
-            said = self.explain(wisdom=setting)
-            self.assertIn(f"  serves   {self.first}: ", said)
-            self.assertRegex(said, rf"(?m)^  known    here on .*; not used: {why}$")
-            self.assertNotIn("  else ", said)
+            output = self.explain(wisdom=setting)
+            self.assertIn(f"  serves   {self.first}: ", output)
+            self.assertRegex(output, rf"(?m)^  known    here on .*; not used: {why}$")
+            self.assertNotIn("  else ", output)
             answer = json.loads(self.explain("--json", wisdom=setting))
             self.assertEqual([False], [one["serves"] for one in answer["learned"]])
             self.assertEqual(self.first, answer["serves"]["algorithm"])
         self.write(known, path=path, machine=machine)
         self.assertNotIn("learned", self.explain("--ranks", "3"))
 
-    def test_explain_says_whose_wisdom_it_reads(self):
+    def test_explain_names_the_mpi_of_the_wisdom(self):
         path, machine = self.place()
         choice = self.candidate()
         other = path.replace("openmpi-4.1.4", "mpich-4.0.2")
@@ -158,23 +158,23 @@ class Command(Folder):
         there = os.path.join(self.home, "there.toml")
         with open(there, "w", encoding="utf-8") as file:
             file.write(described.text("pu:2", 5))
-        for words, said in (
+        for words, expected in (
             (("--mpi", "intel"), "--mpi intel: no results for this MPI here"),
             (("--mpi", "ompi4", "--machine", there), f"not with --machine {there}"),
             (("--mpi", "ompi4", "--nodes", "2"), "--mpi ompi4: not with --nodes"),
         ):
             answer = self.run_it("explain", "bcast", "--bytes", "8", *words, HUDDLE_WISDOM="on")
             self.assertEqual((2, ""), (answer.returncode, answer.stdout))
-            self.assertRegex(answer.stderr, rf"^huddle: [^\n]*{re.escape(said)}[^\n]*\n$")
+            self.assertRegex(answer.stderr, rf"^huddle: [^\n]*{re.escape(expected)}[^\n]*\n$")
 
-    def test_explain_says_of_which_machine_a_named_file_is(self):
+    def test_explain_names_the_machine_of_a_named_file(self):
         named = os.path.join(self.home, "named.rules")
         line = LINE.format("32769-64K", "queue", 5800, 9).replace(
             " oversubscribed=no divided=no", ""
         )
         words = ("explain", "bcast", "--bytes", "64K", "--ranks", "2")
         here = self.place()[1]
-        for machine, said in (
+        for machine, output in (
             (MACHINE, ""),
             (here, "here from 9 samples"),
             (here.replace(" numa=", " numa=1"), "on another machine (numa 1"),
@@ -184,16 +184,16 @@ class Command(Folder):
             answer = self.run_it(*words, HUDDLE_WISDOM=named)
             self.assertEqual("", answer.stderr)
             if machine == MACHINE:
-                said = r"on another machine \((.*; )?cpu A CPU, here "
+                output = r"on another machine \((.*; )?cpu A CPU, here "
             else:
-                said = re.escape(said)
-            self.assertRegex(answer.stdout, f"(?m)^  (because  learned|known   ) {said}")
+                output = re.escape(output)
+            self.assertRegex(answer.stdout, f"(?m)^  (because  learned|known   ) {output}")
             found = json.loads(self.run_it(*words, "--json", HUDDLE_WISDOM=named).stdout)
             self.assertEqual(
                 [machine == here], [one["where"] == "here" for one in found["learned"]]
             )
 
-    def test_explain_says_for_which_candidates_there_is_no_room(self):
+    def test_explain_names_candidates_without_room(self):
         words = ("explain", "bcast", "--bytes", "1M", "--ranks", "4", "--json")
         settings = {"HUDDLE_WISDOM": "on", "HUDDLE_TUNING": "off"}
         much, little = (

@@ -35,7 +35,7 @@ class Install(unittest.TestCase):
                 self.assertTrue(line.startswith(f"LD_PRELOAD={self.prefix}/"), line)
                 self.assertTrue(os.path.isfile(line.partition("=")[2].split(":")[0]))
 
-    def test_front_ends_are_those_of_the_build(self):
+    def test_the_front_ends_of_the_build_are_installed(self):
         def names(top):
             return sorted(
                 os.path.relpath(p, top)
@@ -61,7 +61,7 @@ class Install(unittest.TestCase):
         for path in set(found) - few:
             self.assertFalse(needed(path) & late, path)
 
-    def test_a_program_of_its_own(self):
+    def test_a_program_builds_with_pkg_config(self):
         pkgconfig = os.path.dirname(glob.glob(f"{self.prefix}/**/huddle.pc", recursive=True)[0])
         flags = run(
             "pkg-config",

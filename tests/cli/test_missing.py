@@ -46,7 +46,7 @@ class Missing(unittest.TestCase):
     def team(self, **settings):
         return self.run_with(BUILD / "examples" / "team", str(RANKS), "14", **settings)
 
-    def test_one_rank_names_the_topology_library(self):
+    def test_one_rank_reports_the_missing_topology_library(self):
         self.without_topology()
         done = self.team()
         lines = [line for line in done.stderr.splitlines() if "libhuddle-topology.so" in line]
@@ -75,6 +75,6 @@ class Missing(unittest.TestCase):
         done = self.team(HUDDLE_STATS="json:/nowhere/stats")
         self.assertIn("cannot write /nowhere/stats: No such file or directory", done.stderr)
 
-    def test_a_wrong_question_is_still_one(self):
+    def test_a_wrong_question_is_an_error_without_jansson(self):
         done = self.query("info", "nothing")
         self.assertEqual((done.returncode, done.stderr), (2, "huddle: query: no topic nothing\n"))

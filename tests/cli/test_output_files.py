@@ -19,12 +19,12 @@ from paths import BUILD, SOURCE
 from cli.common import output_files
 from cli.common.layout import CliError
 
-MOST = 16 << 10  # maximum bytes of a file in a process for which the disk is then full
+MAX_FILE_BYTES = 16 << 10  # maximum bytes of a file in a process for which the disk is then full
 
 
 def full_disk():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, MOST))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
 
 
 def huddle(*words, **how):
@@ -61,7 +61,7 @@ class Written(unittest.TestCase):
             self.assertEqual("täxt", self.content())
         self.assertEqual(["file"], os.listdir(self.folder))
 
-    def test_who_may_read_it(self):
+    def test_the_mode_follows_umask_or_the_old_file(self):
         before = os.umask(0o027)
         try:
             output_files.write(self.path, "")
@@ -72,7 +72,7 @@ class Written(unittest.TestCase):
         finally:
             os.umask(before)
 
-    def test_a_link_stays_one(self):
+    def test_links_are_written_through(self):
         link = os.path.join(self.folder, "link")
         os.symlink("file", link)
         output_files.write(link, "1")
@@ -92,23 +92,23 @@ class Written(unittest.TestCase):
     def test_a_full_disk_leaves_what_was_there(self):
         program = (
             f"import sys; sys.path.insert(0, {SOURCE!r}); from cli.common import output_files;"
-            f" output_files.write({self.path!r}, 'x' * {2 * MOST})"
+            f" output_files.write({self.path!r}, 'x' * {2 * MAX_FILE_BYTES})"
         )
         for before in ([], ["file"]):
-            said = subprocess.run(
+            answer = subprocess.run(
                 [sys.executable, "-Bc", program],
                 stderr=subprocess.PIPE,
                 text=True,
                 preexec_fn=full_disk,
                 check=False,
             )
-            self.assertIn(f"{self.path} cannot be written: File too large", said.stderr)
+            self.assertIn(f"{self.path} cannot be written: File too large", answer.stderr)
             self.assertEqual(before, os.listdir(self.folder))
             with open(self.path, "w", encoding="utf-8") as file:
                 file.write("old")
         self.assertEqual("old", self.content())
 
-    def test_why_not(self):
+    def test_unwritable_paths_have_a_reason(self):
         for path, why in (
             ("", "the name of the file is missing"),
             (self.folder, "it is a directory"),
@@ -128,7 +128,7 @@ class Written(unittest.TestCase):
         ):
             output_files.check_folder("--figures", "/none/x")
 
-    def test_a_file_is_no_folder(self):
+    def test_a_file_is_refused_as_a_folder(self):
         with (
             open(self.path, "w", encoding="utf-8"),
             self.assertRaisesRegex(CliError, "it is not a directory"),
@@ -137,28 +137,28 @@ class Written(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    def test_before_the_work(self):
+    def test_output_files_are_checked_before_the_work(self):
         for words, option in ((("bench",), "--csv"), (("bench",), "--png")):
             with self.subTest(words):
-                said = huddle(*words, option, "/none/x")
-                self.assertEqual((2, ""), (said.returncode, said.stdout))
+                answer = huddle(*words, option, "/none/x")
+                self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                 self.assertRegex(
-                    said.stderr,
+                    answer.stderr,
                     rf"^huddle: {option} /none/x: cannot be written: there is no [^\n]*\n$",
                 )
 
-    def test_what_is_printed_and_cannot_be(self):
+    def test_a_full_standard_output_is_an_error(self):
         for words in (("settings",), ("--help",), ("bench", "--help"), ("run", "--help")):
             with self.subTest(words), open("/dev/full", "w", encoding="utf-8") as full:
-                said = huddle(*words, stdout=full)
+                answer = huddle(*words, stdout=full)
                 self.assertEqual(
                     (1, "huddle: standard output cannot be written: No space left on device\n"),
-                    (said.returncode, said.stderr),
+                    (answer.returncode, answer.stderr),
                 )
 
-    def test_what_is_printed_to_nowhere(self):
+    def test_a_closed_standard_output_is_an_error(self):
         closed = os.open(os.devnull, os.O_RDONLY)
-        said = subprocess.run(
+        answer = subprocess.run(
             ["sh", "-c", 'exec "$0" info >&-', os.path.join(BUILD, "bin", "huddle")],
             stdin=closed,
             stderr=subprocess.PIPE,
@@ -169,10 +169,10 @@ class Commands(unittest.TestCase):
         os.close(closed)
         self.assertEqual(
             (1, "huddle: standard output cannot be written: it is closed\n"),
-            (said.returncode, said.stderr),
+            (answer.returncode, answer.stderr),
         )
 
-    def test_every_command_that_writes_says_how(self):
+    def test_help_describes_how_files_are_written(self):
         for command in ("bench", "tune"):
             self.assertIn(
                 output_files.HELP, " ".join(huddle(command, "--help").stdout.split()), command

@@ -50,12 +50,12 @@ class Lines(unittest.TestCase):
         p.step()
         out.wait()
 
-    def test_what_takes_long_is_told_again_and_again(self):
+    def test_long_work_is_reported_repeatedly(self):
         lines = self.heard(self.wait, words="simulating").splitlines()
         self.assertGreaterEqual(len(lines), 2)
         self.assertRegex(lines[-1], r"^huddle: 1 of 7 done; simulating, \d+ s so far$")
 
-    def test_one_within_another_is_told_by_that(self):
+    def test_nested_progress_is_reported_with_the_outer(self):
         def work(p, out):
             with progress.Progress(5, "measuring") as inner:
                 inner.step()
@@ -72,7 +72,7 @@ class Lines(unittest.TestCase):
         )
         self.assertIsNone(progress.Progress.outermost)
 
-    def test_one_within_two_does_not_count(self):
+    def test_the_third_level_of_progress_is_not_reported(self):
         def work(_p, out):
             with progress.Progress(5, "bcast"), progress.Progress(9, "simulating") as third:
                 third.step()
@@ -84,7 +84,7 @@ class Lines(unittest.TestCase):
         )
         self.assertIsNone(progress.Progress.inner)
 
-    def test_what_does_not_is_quiet(self):
+    def test_short_work_is_quiet(self):
         with (
             mock.patch.object(progress, "PERIOD_S", 1000),
             contextlib.redirect_stderr(io.StringIO()) as out,
@@ -93,7 +93,7 @@ class Lines(unittest.TestCase):
             p.step()
         self.assertEqual("", out.getvalue())
 
-    def test_tests_can_leave_it_out(self):
+    def test_tests_can_remove_progress_lines(self):
         self.assertEqual(
             "huddle: x\n",
             without_progress(
@@ -101,7 +101,7 @@ class Lines(unittest.TestCase):
             ).stderr,
         )
 
-    def test_on_a_terminal_a_bar_moves(self):
+    def test_a_terminal_shows_a_bar(self):
         out = Heard()
         out.isatty = lambda: True
         with (

@@ -33,7 +33,7 @@ class Ratios(unittest.TestCase):
         enough = [(10, 5)] * ratios.MIN_PAIRS
         self.assertEqual("faster", ratios.verdict(ratios.of_pairs(enough)))
 
-    def test_as_many_false_verdicts_as_promised(self):
+    def test_false_verdicts_are_as_rare_as_promised(self):
         """
         Checks runs of one program against itself, of which a few are much longer, as on a busy
         machine.
@@ -96,23 +96,23 @@ class Waits(unittest.TestCase):
             for number, rank in enumerate(ranks)
         ]
 
-    def test_all_wait_for_the_last(self):
+    def test_waits_are_for_the_last_rank(self):
         waits, waited = self.waited("allreduce", [(0, 110), (40, 70), (100, 10)])
         self.assertEqual([100, 60, 0], waited)
         late = waits.lateness[2]
         self.assertEqual((1, 1, 100, 160), (late.calls, late.last, late.late_ns, late.caused_ns))
 
-    def test_no_longer_than_the_call(self):
+    def test_waits_are_no_longer_than_the_call(self):
         self.assertEqual([20, 60, 0], self.waited("allreduce", [(0, 20), (40, 70), (100, 10)])[1])
 
-    def test_rooted_ones_and_prefixes(self):
+    def test_rooted_collectives_and_scans_wait_for_some_ranks(self):
         calls = [(30, 100), (0, 100), (50, 100)]
         self.assertEqual([0, 30, 0], self.waited("bcast", calls)[1])
         self.assertEqual([0, 0, 0], self.waited("bcast", calls, root=1)[1])
         self.assertEqual([20, 0, 0], self.waited("reduce", calls)[1])
         self.assertEqual([0, 30, 0], self.waited("scan", calls)[1])
 
-    def test_whose_entries_are_awaited_is_what_the_descriptors_have(self):
+    def test_descriptors_decide_which_entries_are_awaited(self):
         """
         Checks that descriptors, not names, decide: a collective of the same name may await other
         ranks.
@@ -130,7 +130,7 @@ class Waits(unittest.TestCase):
                 self.assertEqual(1 if way == ALL else 0, waits.lateness[2].calls)
         self.assertEqual([20, 50, 0], self.waited("not_of_huddle", calls)[1])
 
-    def test_only_calls_of_all_ranks_on_one_machine(self):
+    def test_only_calls_of_all_ranks_on_one_machine_are_matched(self):
         self.assertEqual(0, self.waited("allreduce", [(0, 9)] * 3, hosts="aab")[0].matched)
         ranks = self.ranks("allreduce", [(0, 9)] * 3)
         ranks[1].stamps = []

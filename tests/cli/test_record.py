@@ -78,7 +78,7 @@ class Recorded(unittest.TestCase):
 
 
 class Stats(Recorded):
-    def test_a_command_that_ends_as_one_that_did_not_start(self):
+    def test_status_126_and_127_of_the_command_are_passed_on(self):
         command = [*MPIS[0][1], str(RANKS), self.build(MPIS[0][0]), "end"]
         for status in (126, 127):
             words = ("sh", "-c", f'"$@"; exit {status}', "sh", *command)
@@ -89,7 +89,7 @@ class Stats(Recorded):
         answer = huddle("run", "--stats", "--", "sh", "-c", "exit 127")
         self.assertEqual((127, ""), (answer.returncode, answer.stderr))
 
-    def test_the_status_where_signals_of_children_are_ignored(self):
+    def test_the_status_is_passed_on_if_sigchld_is_ignored(self):
         ended = subprocess.run(
             [HUDDLE, "run", "--stats", "--", "sh", "-c", "exit 7"],
             env=environment(),
@@ -99,7 +99,7 @@ class Stats(Recorded):
         )
         self.assertEqual(7, ended.returncode)
 
-    def test_signals_of_the_users_own_reach_the_command(self):
+    def test_user_signals_reach_the_command(self):
         for name in ("USR1", "USR2"):
             script = f"trap 'echo got; exit 3' {name}; echo ready; while :; do sleep .1; done"
             with subprocess.Popen(
@@ -114,7 +114,7 @@ class Stats(Recorded):
                 self.assertEqual("got\n", job.stdout.readline())
                 self.assertEqual(3, job.wait(timeout=30))
 
-    def test_a_script_that_uses_huddle_itself(self):
+    def test_nested_huddle_run_counts_once(self):
         for command in self.each():
             words = (HUDDLE, "run", "--", *command, "end")
             answer = huddle("run", f"--stats={self.file}", "--", *words)
@@ -122,7 +122,7 @@ class Stats(Recorded):
             rows = self.stats()["collectives"]
             self.assertEqual(RANKS * (CALLS + 1), rows["allreduce"]["handled"])
 
-    def test_several_jobs_are_not_taken_for_one(self):
+    def test_several_jobs_are_reported(self):
         command = [*MPIS[0][1], str(RANKS), self.build(MPIS[0][0]), "end"]
         words = ("sh", "-c", '"$@" && "$@"', "sh", *command)
         answer = huddle("run", f"--stats={self.file}", "--", *words)
@@ -175,7 +175,7 @@ class Stats(Recorded):
                 answer = huddle("run", "--", *command, "end", HUDDLE_STATS="1")
                 self.assertRegex(answer.stderr, line)
 
-    def test_is_kept_when_the_job_is_ended(self):
+    def test_statistics_survive_the_end_of_the_job(self):
         for command in self.each():
             answer = huddle("run", f"--stats={self.file}", "--", *command, "abort")
             self.assertNotEqual(0, answer.returncode)
@@ -183,13 +183,13 @@ class Stats(Recorded):
             self.assertIn("ended before MPI_Finalize", answer.stderr)
             for number, group in (
                 (signal.SIGTERM, False),
-                (signal.SIGINT, True),  # as a terminal does
+                (signal.SIGINT, True),  # what a terminal sends
                 (signal.SIGINT, False),
             ):
                 with self.subTest(signal=number, group=group):
                     self.end_by(number, group, command)
 
-    def test_passes_one_interrupt_on_at_once(self):
+    def test_an_interrupt_reaches_the_command_once(self):
         """
         Checks that an interrupt of `huddle run` alone reaches the command at once, and that an
         interrupt of the whole group reaches the command once.
@@ -254,7 +254,7 @@ class Stats(Recorded):
         self.assertLess(time.monotonic() - begin, recorded.OWN_END_S)
         self.assertEqual([], self.leftovers())
 
-    def test_without_huddle_and_without_an_mpi(self):
+    def test_statistics_work_without_huddle_and_report_a_missing_mpi(self):
         for command in self.each():
             words = ("--set", "HUDDLE=off", f"--stats={self.file}", "--", *command, "end")
             self.assertEqual(0, huddle("run", *words).returncode)
@@ -264,7 +264,7 @@ class Stats(Recorded):
         self.assertEqual(0, answer.returncode)
         self.assertRegex(answer.stderr, r"^huddle: no MPI process was seen: true [^\n]*\n$")
 
-    def test_a_folder_without_room(self):
+    def test_a_full_folder_is_reported(self):
         """Checks a folder without space for any rank, and without space for one rank."""
         mount = 'mount -t tmpfs -o size=$0 none "$1" && shift && "$@"'
         small = ("unshare", "--mount", "sh", "-c", mount)
@@ -282,19 +282,19 @@ class Stats(Recorded):
                     timeout=120,
                     check=False,
                 )
-                said = answer.stderr
-                self.assertEqual(missing == RANKS, answer.returncode == 1, said)
+                output = answer.stderr
+                self.assertEqual(missing == RANKS, answer.returncode == 1, output)
                 self.assertEqual(
                     1,
-                    said.count(
+                    output.count(
                         f"HUDDLE_RECORD={place}: cannot create a file in this folder: No space"
                     ),
                 )
-                self.assertIn(f"no room in {place} for the records of {missing} process", said)
-                self.assertNotIn("no MPI process", said)
-                self.assertNotIn("ranks left a record", said)
+                self.assertIn(f"no room in {place} for the records of {missing} process", output)
+                self.assertNotIn("no MPI process", output)
+                self.assertNotIn("ranks left a record", output)
 
-    def test_the_tutorial_shows_what_is_printed(self):
+    def test_the_tutorial_shows_the_real_output(self):
         """Checks each line of the page's first program."""
         if not shutil.which("mpirun.openmpi"):
             self.skipTest("no Open MPI here")
@@ -341,14 +341,14 @@ class Require(Recorded):
         script = f'[ {rank} -{ranks} ] && exec {" ".join(words)} "$0" "$@"; exec "$0" "$@"'
         return [*command[:-1], "sh", "-c", script, command[-1]]
 
-    def test_one_line_ends_the_job(self):
+    def test_require_ends_the_job_with_one_line(self):
         reason = "^huddle: HUDDLE=require: rank {} ends: HUDDLE_WAIT=never is not valid"
         for command in self.each():
             for ranks, named in (("ge 0", "[0-2]"), ("ge 1", "[12]")):
                 words = self.only(command, ranks, "env", "HUDDLE_WAIT=never")
                 self.ends(words, reason.format(named), "--set", "HUDDLE=require")
 
-    def test_one_line_ends_the_job_of_an_mpi_without_front_end(self):
+    def test_require_ends_the_job_of_an_mpi_without_front_end(self):
         (loader,) = glob.glob(os.path.join(BUILD, "lib*", "huddle", "libhuddle-loader.so"))
         alone = shutil.copy(loader, self.folder)
         reason = "huddle was built without a front end for it; HUDDLE=require ends the job$"
@@ -356,7 +356,7 @@ class Require(Recorded):
         for command in self.each():
             self.ends(self.only(command, "ge 0", *words), reason, HUDDLE_LOG="error")
 
-    def test_without_it_each_bad_setting_is_a_line(self):
+    def test_without_require_each_bad_setting_is_a_line(self):
         for command in self.each():
             words = ("--", *command, "end")
             answer = huddle("run", *words, HUDDLE_WAIT="never", HUDDLE_BCAST="fast")
@@ -369,7 +369,7 @@ class Require(Recorded):
 
 
 class Log(Recorded):
-    def test_debug_tells_of_a_healthy_run(self):
+    def test_debug_logs_a_healthy_run(self):
         for command in self.each():
             answer = huddle("run", "--set", "HUDDLE_LOG=debug", "--", *command, "end")
             self.assertEqual(0, answer.returncode, answer.stderr)
@@ -384,7 +384,7 @@ class Profile(Recorded):
         with open(page, encoding="utf-8") as file:
             return self.stats(), answer, file.read()
 
-    def test_where_the_time_goes(self):
+    def test_profile_shows_where_the_time_goes(self):
         for command in self.each():
             found, answer, page = self.profile("--", *command, "end")
             first = found["callers"][0]
@@ -408,7 +408,7 @@ class Profile(Recorded):
         for words in ("waiting for late ranks", "neighbor_allgather", "rank 2", "one rank"):
             self.assertIn(words, page)
 
-    def test_without_huddle_and_of_records(self):
+    def test_profile_works_without_huddle_and_from_records(self):
         for command in self.each():
             found, _, _ = self.profile("--off", "--", *command, "end")
             self.assertFalse(found["huddle"])
@@ -460,7 +460,7 @@ class Profile(Recorded):
                 print(f"allreduce {conditions} -> mpi | ns=9000 samples=9", file=file)
         return place["file"]
 
-    def test_what_huddle_saves_by_times_that_were_learned(self):
+    def test_profile_estimates_savings_from_learned_times(self):
         command = [*MPIS[0][1], str(RANKS), self.build(MPIS[0][0]), "end"]
         page = os.path.join(self.folder, "page.html")
         words = ("profile", "--json", self.file, "--html", page)
@@ -502,7 +502,7 @@ class Profile(Recorded):
 
 
 class Compare(Recorded):
-    def test_a_program_without_and_with(self):
+    def test_compare_runs_a_program_without_and_with_huddle(self):
         command = [*MPIS[0][1], "2", self.build(MPIS[0][0]), "end"]
         answer = huddle("compare", "--runs", "2", "--json", self.file, "--", *command)
         self.assertEqual(0, answer.returncode, answer.stderr)
@@ -520,9 +520,9 @@ class Compare(Recorded):
             self.assertIsNone(found[part]["ratio"]["low"])
         self.assertIn("s left", answer.stderr)
 
-    def test_tells_outputs_apart(self):
+    def test_compare_reports_outputs_that_differ(self):
         job = [*MPIS[0][1], "2", self.build(MPIS[0][0]), "end"]
-        for program, status, said in (
+        for program, status, expected in (
             ('echo "$HUDDLE"', 1, "differs from that without"),
             ("date +%N", 0, "without huddle, too"),
             ("echo same", 0, "the same in all runs"),
@@ -530,13 +530,13 @@ class Compare(Recorded):
             words = ["sh", "-c", f'"$@" >/dev/null; {program}', "sh", *job]
             answer = huddle("compare", "--runs", "2", "--", *words)
             self.assertEqual(status, answer.returncode, answer.stdout)
-            self.assertIn(said, answer.stdout)
+            self.assertIn(expected, answer.stdout)
 
     def test_errors_are_one_line(self):
         for words, status in (
             (("--",), 2),
             (("--runs", "0", "--", "true"), 2),
-            (("--json", "/no/such/file", "--", "true"), 2),  # before it runs anything
+            (("--json", "/no/such/file", "--", "true"), 2),  # fails before anything runs
         ):
             answer = huddle("compare", *words)
             self.assertEqual(status, answer.returncode)

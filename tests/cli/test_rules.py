@@ -13,7 +13,7 @@ TABLE = os.path.join(SOURCE, "src", "core", "plan", "builtin.rules")
 
 
 class Rules(unittest.TestCase):
-    def test_every_built_in_rule_is_written_as_it_was_read(self):
+    def test_built_in_rules_are_formatted_as_they_were_read(self):
         texts = [text for text in rules.content_of(TABLE) if text and text[0] != "#"]
         lines = rules.rules_of(TABLE)
         self.assertGreater(len(lines), 50)
@@ -36,7 +36,7 @@ class Rules(unittest.TestCase):
         self.assertFalse(line.is_rule)
         self.assertEqual('machine processors=4 cpu="A # name, quick"', rules.line_text(line))
 
-    def test_lines_are_split_with_the_comments_right_above_them(self):
+    def test_splitting_keeps_comments_with_the_line_below(self):
         texts = ["# head", "", "# of it", "network alpha_ns=1", "# b", "bcast -> mpi", "# end"]
         found, others = rules.split(texts, lambda line: line.name == rules.NETWORK)
         self.assertEqual(["# of it", "network alpha_ns=1"], found)

@@ -51,7 +51,7 @@ class Grid(unittest.TestCase):
             with self.assertRaises(BadValue):
                 grid.ranks_of(text)
 
-    def test_a_size_of_each_class(self):
+    def test_sizes_are_one_of_each_class(self):
         self.assertEqual([8, 16, 32, 64, 112, 128, 256, 512], grid.SIZES[:8])
         self.assertEqual(16 << 20, grid.SIZES[-1])
         self.assertEqual([112, 4096], grid.asked_sizes([4096, 112]))
@@ -149,21 +149,21 @@ class Drive(unittest.TestCase):
             "each turn makes twice as many calls, of what is undecided",
         )
 
-    def test_large_messages_are_called_in_rows(self):
+    def test_large_messages_are_called_back_to_back(self):
         learner = Learner(self.folder, {("bcast", 1 << 20): 1, ("bcast", 8): 1})
         learner.drive([Cell("bcast", "", 2, 1 << 20), Cell("bcast", "", 2, 8)])
         self.assertEqual(["8", "1048576"], [words[3] for _, _, words in learner.words])
         self.assertNotIn("--loop", learner.words[0][2])
         self.assertEqual(["--loop", "8"], learner.words[1][2][-3:-1])
 
-    def test_sums_of_integers_are_cells_of_their_own(self):
+    def test_sums_of_integers_have_their_own_cells(self):
         learner = Learner(self.folder, {})
         learner.drive([Cell("scan", kind, 2, 8) for kind in ("inexact", "exact")])
         self.assertEqual(
             [False, True] * 2, ["--integers" in words for _, _, words in learner.words]
         )
 
-    def test_it_stops_where_more_calls_decide_nothing(self):
+    def test_tune_stops_if_more_calls_decide_nothing(self):
         learner = Learner(self.folder, {("bcast", 8): 1})
         found = learner.drive([Cell("bcast", "", 2, 8), Cell("scan", "", 2, 8)])
         self.assertEqual({Cell("scan", "", 2, 8): "by 320 calls"}, found.undecided)
@@ -174,7 +174,7 @@ class Drive(unittest.TestCase):
         found = learner.drive([Cell("bcast", "", 2, 8)])
         self.assertEqual({Cell("bcast", "", 2, 8): driver.OVER}, found.undecided)
 
-    def test_it_stops_at_its_time(self):
+    def test_tune_stops_when_its_time_is_over(self):
         learner = Learner(self.folder, {})
         found = learner.drive([Cell("bcast", "", 2, 8)], seconds=0)
         self.assertEqual([], learner.words)
@@ -195,18 +195,18 @@ class Drive(unittest.TestCase):
 
 
 class Report(unittest.TestCase):
-    def said(self, found, lines, busy=None):
+    def report_of(self, found, lines, busy=None):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             report.show(found, [rules.parse(text) for text in lines], ["bcast", "scan"], busy)
         return out.getvalue()
 
-    def test_what_is_faster_what_is_undecided_and_why(self):
+    def test_the_report_lists_gains_and_undecided_cells(self):
         cells = [Cell("bcast", "", 2, 8 << k) for k in range(4)] + [Cell("scan", "exact", 2, 8)]
         found = Driver(None, MPI, "", cells)
         found.undecided = {cells[2]: driver.OVER, cells[3]: driver.OVER, cells[4]: "by 320 calls"}
         found.failures = ["no slots", "no slots"]
-        text = self.said(
+        text = self.report_of(
             found,
             [
                 "bcast ranks=2 bytes=0-8 -> queue | ns=1000 samples=9 before=inline:3000",
@@ -230,21 +230,21 @@ class Report(unittest.TestCase):
         self.assertLess(text.index("17-32"), text.index("0-8"), "the largest gain first")
         self.assertLess(len(text.splitlines()), 24)
 
-    def test_all_that_is_undecided_is_named(self):
+    def test_all_undecided_cells_are_named(self):
         sizes = [8, 16, 64, 4096, 8192, 16384]
         cells = [Cell("bcast", "", ranks, size) for ranks in (2, 3, 4, 8) for size in sizes]
         cells += [Cell("barrier", "", 2, 0), Cell("scan", "inexact", 2, 8)]
         cells += [Cell(name, "", 2, 8) for name in ("gather", "scatter", "alltoall", "allgather")]
         text = report.undecided_text(dict.fromkeys(cells, "why"))
-        said = "30 not decided, why: bcast 8-16,64,4K-16K (2-4,8 ranks), barrier (2 ranks),"
-        said += " scan inexact 8 (2 ranks), gather 8 (2 ranks), scatter 8 (2 ranks),"
-        self.assertEqual([f"{said} alltoall 8 (2 ranks), allgather 8 (2 ranks)"], text)
+        output = "30 not decided, why: bcast 8-16,64,4K-16K (2-4,8 ranks), barrier (2 ranks),"
+        output += " scan inexact 8 (2 ranks), gather 8 (2 ranks), scatter 8 (2 ranks),"
+        self.assertEqual([f"{output} alltoall 8 (2 ranks), allgather 8 (2 ranks)"], text)
 
-    def test_a_screen_at_most(self):
+    def test_the_report_fits_a_screen(self):
         many = [Cell("bcast", "", ranks, 8) for ranks in range(2, 200)]
         found = Driver(None, MPI, "", many)
         lines = [f"bcast ranks={n} bytes=0-8 -> queue | ns=1 before=mpi:3" for n in range(2, 200)]
-        text = self.said(found, lines)
+        text = self.report_of(found, lines)
         self.assertLess(len(text.splitlines()), 40)
         self.assertIn("and 178 more: huddle wisdom prints all", text)
 
@@ -262,17 +262,17 @@ class Hosts(unittest.TestCase):
         ):
             return [mpi.name for mpi in command.hosts(options, layout)]
 
-    def test_the_first_that_huddle_has_a_front_end_for_or_those_that_are_named(self):
+    def test_tune_uses_the_named_mpis_or_the_first_with_a_front_end(self):
         self.assertEqual(["ompi4"], self.chosen())
         self.assertEqual(["mpich4", "ompi4"], self.chosen("--mpi", "mpich4,ompi4"))
 
-    def test_without_a_front_end_it_is_one_line(self):
-        for words, front_ends, said in (
+    def test_an_mpi_without_front_end_is_one_line(self):
+        for words, front_ends, expected in (
             (("--mpi", "ompi3"), ("mpich",), "--mpi ompi3: .* .accepted: mpich4"),
             (("--mpi", "lam"), ("mpich",), "--mpi lam: not found here"),
             ((), (), "tune: huddle has no front end for ompi3, ompi4, mpich4"),
         ):
-            with self.subTest(words=words), self.assertRaisesRegex(CliError, said):
+            with self.subTest(words=words), self.assertRaisesRegex(CliError, expected):
                 self.chosen(*words, front_ends=front_ends)
 
     def test_a_tuning_file_is_for_one_mpi(self):
@@ -280,7 +280,7 @@ class Hosts(unittest.TestCase):
         with self.assertRaisesRegex(CliError, "accepted: one name of --mpi"):
             command.output_of(options, None, [MPI, MPI])
 
-    def test_where_the_results_go_is_checked_before(self):
+    def test_the_output_is_checked_before_the_measurement(self):
         options = types.SimpleNamespace(output=None, site=False, force=False)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "huddle", "wisdom-openmpi-4.1.4-0123456789abcdef.rules")
@@ -303,17 +303,17 @@ class Hosts(unittest.TestCase):
 
 
 class Written(unittest.TestCase):
-    def test_what_cannot_be_written_is_kept_elsewhere(self):
+    def test_results_that_cannot_be_written_are_kept_in_a_temporary_file(self):
         found = wisdom.Wisdom("", {"mpi": "Open MPI 4.1.4"}, [rules.parse("bcast -> queue")])
         with tempfile.TemporaryDirectory() as folder:
             with (
                 mock.patch.object(tempfile, "tempdir", folder),
-                contextlib.redirect_stderr(io.StringIO()) as said,
+                contextlib.redirect_stderr(io.StringIO()) as output,
             ):
                 command.rescue(found, CliError("the disk is full"))
             (name,) = os.listdir(folder)
             path = os.path.join(folder, name)
-            self.assertIn(f"the disk is full; what was measured is in {path}", said.getvalue())
+            self.assertIn(f"the disk is full; what was measured is in {path}", output.getvalue())
             self.assertEqual(["bcast"], [line.name for line in rules.rules_of(path)])
 
     def test_a_tuning_file_keeps_the_network(self):
@@ -341,9 +341,9 @@ class Alone(unittest.TestCase):
         with mock.patch.object(command.network, "main", lambda *_: "network"):
             try:
                 return command.main(options, [], None)
-            except CliError as trouble:
-                self.assertEqual(2, trouble.status)
-                return str(trouble)
+            except CliError as error:
+                self.assertEqual(2, error.status)
+                return str(error)
 
     def test_every_other_option_is_refused(self):
         values = {"--bytes": "8", "--minutes": "1", "--ranks": "2", "--mpi": "x", "--place": "x=/"}
@@ -356,22 +356,22 @@ class Alone(unittest.TestCase):
             if name in ("--network", "--output", "--site", "--force"):
                 continue
             with self.subTest(words=words):
-                said = self.refused(*words, "--network", "mpirun")
-                self.assertIn(f"tune: {name}: not with --network (accepted: --network ", said)
+                output = self.refused(*words, "--network", "mpirun")
+                self.assertIn(f"tune: {name}: not with --network (accepted: --network ", output)
 
-    def test_what_goes_together(self):
+    def test_options_that_exclude_each_other_are_errors(self):
         self.assertEqual("network", self.refused("--network", "x", "--output", "y", "--force"))
         self.assertEqual("network", self.refused("--network", "x", "--site"))
 
-    def test_a_new_option_is_not_forgotten(self):
+    def test_new_options_are_refused_with_network(self):
         more = (*command.PARAMETERS, Option("--new"))
         with mock.patch.object(command, "PARAMETERS", more):
-            said = self.refused("--network", "x", "--new", "")
-        self.assertIn("tune: --new: not with --network", said)
+            output = self.refused("--network", "x", "--new", "")
+        self.assertIn("tune: --new: not with --network", output)
 
 
 class Words(unittest.TestCase):
-    def test_of_a_command_that_no_shell_would_read(self):
+    def test_invalid_launcher_commands_are_errors(self):
         self.assertEqual(["mpirun", "-H", "a b"], network.words_of("mpirun -H 'a b'"))
         with self.assertRaisesRegex(
             CliError, "^--network mpirun 'x: No closing quotation .accepted"
@@ -400,7 +400,7 @@ class Runs(unittest.TestCase):
 
     def test_errors_are_one_line(self):
         nowhere = os.path.join(self.folder, "nowhere")
-        for words, said in (
+        for words, expected in (
             (("--ranks", "1"), "--ranks 1"),
             (("--ranks", ""), "--ranks ''"),
             (("rotate",), "scan"),
@@ -423,10 +423,10 @@ class Runs(unittest.TestCase):
                 self.assertIn(answer.returncode, (1, 2))
                 self.assertEqual("", answer.stdout, "nothing was measured")
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-                self.assertIn(said, answer.stderr)
+                self.assertIn(expected, answer.stderr)
         self.assertFalse(os.path.exists(nowhere))
 
-    def test_what_is_found_is_known_to_wisdom_and_explain(self):
+    def test_wisdom_and_explain_know_the_results(self):
         words = ("allreduce", "--bytes", "1K:4K", "--ranks", "2")
         begin = time.monotonic()
         answer = self.tune(*words, "--minutes", "0.5")
@@ -442,10 +442,10 @@ class Runs(unittest.TestCase):
         self.assertEqual(
             decided, sum(1 for cell in known[0]["cases"] if cell["name"] == "allreduce")
         )
-        said = self.huddle(
+        output = self.huddle(
             "explain", "allreduce", "--bytes", "4K", "--ranks", "2", HUDDLE_WISDOM="on"
         ).stdout
-        self.assertRegex(said, "  (because  learned|known   ) here on ")
+        self.assertRegex(output, "  (because  learned|known   ) here on ")
 
     def test_a_tuning_file(self):
         path = os.path.join(self.folder, "node.rules")

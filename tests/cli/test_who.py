@@ -135,7 +135,7 @@ def stop(job, pids, rank):
 
 
 class Teams(unittest.TestCase):
-    def test_a_stopped_rank_is_named_asked_of_anyone(self):
+    def test_a_stopped_rank_is_named_whatever_process_is_asked(self):
         with running(TEAM, str(RANKS), FOR_EVER) as job:
             pids = ranks_of(job)
             told(job.pid, NOTHING)
@@ -154,7 +154,7 @@ class Teams(unittest.TestCase):
             os.kill(pids[1], signal.SIGCONT)
             told(job.pid, NOTHING)
 
-    def test_a_rank_that_waits_may_be_stopped_too(self):
+    def test_a_waiting_rank_that_is_stopped_is_marked(self):
         with running(TEAM, str(RANKS), FOR_EVER) as job:
             pids = ranks_of(job)
             told(job.pid, NOTHING)
@@ -200,7 +200,8 @@ class Teams(unittest.TestCase):
 
     def test_results_are_the_same(self):
         answers = []
-        for calls in (20_000, 200_000, 2_000_000):  # on a busy machine an answer takes long
+        # The job makes more calls if an answer takes long, as on a busy machine.
+        for calls in (20_000, 200_000, 2_000_000):
             with running(TEAM, str(RANKS), str(calls)) as job:
                 while job.poll() is None:
                     answers.append(who(job.pid))
@@ -213,7 +214,7 @@ class Teams(unittest.TestCase):
         with running(TEAM, "--threads", str(RANKS), FOR_EVER) as job:
             told(job.pid, NOTHING)
 
-    def test_another_holder_of_a_descriptor_is_no_rank(self):
+    def test_a_process_that_inherited_a_descriptor_is_not_a_rank(self):
         with running(TEAM, str(RANKS), FOR_EVER) as job:
             pids = ranks_of(job)
             told(job.pid, NOTHING)
@@ -254,8 +255,8 @@ class Teams(unittest.TestCase):
                 rf"  not waiting in this call: rank 1 \(process {pids[1]}\): stopped by a signal",
             )
 
-    def test_a_launcher_whose_ranks_are_no_descendants(self):
-        mine = f"of-this-test-{os.getpid()}"  # which may run twice on a machine
+    def test_ranks_are_found_by_the_job_of_their_launcher(self):
+        mine = f"of-this-test-{os.getpid()}"  # unique: the test may run twice on a machine
         with (
             running("sleep", "1000", HUDDLE_JOB=mine) as launcher,
             running(TEAM, str(RANKS), FOR_EVER, HUDDLE_JOB=mine) as job,
@@ -303,13 +304,13 @@ def refused(test, pid, line, status=1):
 
 
 class Words(unittest.TestCase):
-    def test_what_is_no_call_of_an_algorithm(self):
+    def test_stages_without_an_algorithm_are_named(self):
         call = {"call": 7, "bytes": 0, "root": -1, "algorithm": ""}
-        for collective, said in (
+        for collective, expected in (
             ("set-up", "set-up, after call 7"),
             ("check of calls", "check of calls, after call 7"),
         ):
-            self.assertEqual(said, text.call_text({**call, "collective": collective}))
+            self.assertEqual(expected, text.call_text({**call, "collective": collective}))
 
 
 class WrongUse(unittest.TestCase):
@@ -365,14 +366,14 @@ class WrongUse(unittest.TestCase):
             libc.mmap(
                 None, ctypes.c_size_t(SIZE), mmap.PROT_READ, mmap.MAP_SHARED, fd, ctypes.c_long(0)
             )
-        )  # without a copy of it
+        )  # mmap.mmap() would duplicate the descriptor
         os.close(fd)
         refused(self, os.getpid(), "descriptor is closed .*cannot be read")
         libc.munmap(mapping, ctypes.c_size_t(SIZE))
 
-    def test_files_of_that_name(self):
+    def test_foreign_files_are_told_from_arenas(self):
         other = b"huddle\1\0" + bytes(range(8)) + b"9.9.9".ljust(16, b"\0") + bytes(8)
-        for said, how in (
+        for expected, how in (
             ("not huddle's", {"sealed": False, "content": other}),
             ("not huddle's, of an older version", {}),
             ("not huddle's", {"size": 100}),
@@ -383,11 +384,11 @@ class WrongUse(unittest.TestCase):
             ),
         ):
             fd = a_file(**how)
-            with self.subTest(said=said, how=how):
-                refused(self, os.getpid(), f"process {os.getpid()}: .*{said}")
+            with self.subTest(expected=expected, how=how):
+                refused(self, os.getpid(), f"process {os.getpid()}: .*{expected}")
             os.close(fd)
 
-    def test_a_part_of_the_job_is_of_another_build(self):
+    def test_arenas_of_another_build_are_reported(self):
         other = b"huddle\1\0" + bytes(range(8)) + b"9.9.9".ljust(16, b"\0") + bytes(8)
         fd = a_file(content=other)
         self.addCleanup(os.close, fd)
@@ -401,7 +402,7 @@ class WrongUse(unittest.TestCase):
         self.assertEqual("so the following is incomplete", second)
         self.assertRegex(last, NOTHING)
 
-    def test_another_users_process(self):
+    def test_another_users_process_is_refused(self):
         if os.geteuid() != 0:
             refused(self, 1, "process 1 .* belongs to user")
             return

@@ -16,7 +16,7 @@ from cli.wisdom import learned
 
 
 class Lines(unittest.TestCase):
-    def test_what_a_line_says(self):
+    def test_lines_are_parsed(self):
         found = line(QUEUE)
         self.assertEqual((32769, 65536), wisdom.sizes(found))
         self.assertEqual((33554433, None), wisdom.sizes(line("bcast bytes=33554433- -> queue")))
@@ -27,7 +27,7 @@ class Lines(unittest.TestCase):
         self.assertEqual("queue budget=128K", wisdom.choice_text(found))
         self.assertEqual(0, wisdom.count(line(OWN), "mpi_ns"))
 
-    def test_of_two_lines_the_newer_stays_or_the_one_with_many_more_samples(self):
+    def test_merging_keeps_the_newer_line_or_many_more_samples(self):
         few, many = (LINE.format("0-8", name, 9, n) for name, n in (("inline", 10), ("queue", 20)))
         old, new = (f"{many} date={date}" for date in ("2026-01-02", "2026-11-30"))
         old_39, old_40 = (old.replace("samples=20", f"samples={n}") for n in (39, 40))
@@ -49,7 +49,7 @@ class Lines(unittest.TestCase):
         done = wisdom_merge.merge([line(many)], [line(few), line(OWN)], lambda *_: True)
         self.assertEqual([line(few), line(many), line(OWN)], done.cells)
 
-    def test_winners_in_two_states_of_the_machine_go_together(self):
+    def test_winners_in_two_states_of_the_machine_are_merged_together(self):
         one, two, three = (
             line(LINE.format("0-8", name, 9, 10)) for name in ("inline", "queue", "mpi")
         )
@@ -79,7 +79,7 @@ class Lines(unittest.TestCase):
         self.assertNotIn("2026-01-01", left)
         self.assertIn("2026-01-28", left)
 
-    def test_lines_that_are_not_understood_go_with_the_oldest(self):
+    def test_unknown_lines_are_dropped_with_the_oldest(self):
         old = "shift ranks=2 -> new | date=2020-01-01"
         cells = [
             line(f"bcast ranks={n} bytes=0-8 -> inline | ns=1 date=2026-01-01") for n in range(20)
@@ -99,7 +99,7 @@ class Lines(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    def test_sizes_with_the_same_choice_are_a_row(self):
+    def test_sizes_with_the_same_choice_share_a_row(self):
         cells = [line(text) for text in (OWN, MORE, QUEUE, SUMS)]
         today = datetime.date(2026, 11, 30)
         found = learned.rows(cells, ["bcast", "allreduce", "alltoall"], learned.algorithm, today)
@@ -124,7 +124,7 @@ class Table(unittest.TestCase):
         )
         self.assertEqual(3, len(found))
 
-    def test_a_gap_ends_a_row(self):
+    def test_a_gap_in_the_sizes_ends_a_row(self):
         cells = [line(LINE.format(sizes, "queue", 9, 9)) for sizes in ("0-8", "17-32", "33-64")]
         self.assertEqual(["0-8", "17-64"], [row[2] for row in learned.rows(cells, [])])
 
@@ -183,7 +183,7 @@ class Command(Folder):
     def test_files_that_cannot_be_used_are_a_line(self):
         other = os.path.join(self.folder, "wisdom-mpich-4.0.2-0123456789abcdef.rules")
         self.write(QUEUE)
-        for content, said in (
+        for content, expected in (
             ("garbage\n", f"{other}:1: "),
             ("\0" * 100, other),
             (f"{OWN}\n" * 5000, f"{other}: too large (accepted: at most 256 KB)"),
@@ -193,7 +193,7 @@ class Command(Folder):
             answer = self.run_it("wisdom")
             self.assertEqual(0, answer.returncode)
             self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
-            self.assertIn(said, answer.stderr)
+            self.assertIn(expected, answer.stderr)
             self.assertIn("bcast", answer.stdout)
         os.unlink(other)
         os.symlink(self.file, other)
@@ -223,8 +223,8 @@ class Command(Folder):
             self.assertEqual("somebody's\n", file.read())
         self.assertIn("2 cases", self.wisdom("export", out, "--force"))
         self.write(OWN, path=self.file.replace("openmpi-4.1.4", "mpich-4.0.2"), machine="")
-        said = self.refused("export")
-        self.assertIn(f"2 files are known (accepted: --mpi with one of mpich-4.0.2, {MPI})", said)
+        output = self.refused("export")
+        self.assertIn(f"2 files are known (accepted: --mpi with one of mpich-4.0.2, {MPI})", output)
         self.assertIn("bcast", self.wisdom("export", "--mpi", "ompi4"))
         self.assertIn("cannot be written", self.refused("export", "/proc/no/x"))
 
@@ -251,22 +251,22 @@ class Command(Folder):
         self.assertEqual([os.path.basename(path)], os.listdir(self.folder), "no lock stays")
         self.write(QUEUE, OWN, "garbage", path=one, machine=machine)
         answer = self.run_it("wisdom", "import", one)
-        said = f"{one}, for {MPI}: 0 cases added, 1 replaced, 0 kept as known here, 1 equal;"
-        self.assertIn(f"{said} 1 line not used\n", answer.stdout)
+        output = f"{one}, for {MPI}: 0 cases added, 1 replaced, 0 kept as known here, 1 equal;"
+        self.assertIn(f"{output} 1 line not used\n", answer.stdout)
         found = {cell["algorithm"] for cell in self.known()[0]["cases"]}
         self.assertEqual({"queue", "mpi"}, found, "import replaces what has more samples")
         self.assertEqual(["inline"], [cell["algorithm"] for cell in self.known()[0]["before"]])
 
-    def test_the_name_of_the_mpi(self):
+    def test_files_without_an_mpi_need_its_name(self):
         path, machine = self.place()
         one, none = (os.path.join(self.home, name) for name in ("one.rules", "none.rules"))
         self.write(QUEUE, path=one, machine=machine)
         self.write(OWN, path=none, machine="")
         for action in ("import", "merge"):
-            said = self.refused(action, none)
-            self.assertIn(f"{none}: it does not name its MPI (accepted: --mpi NAME)", said)
-            said = self.refused(action, none, "--mpi", "lam")
-            self.assertIn("--mpi lam: its version is not known here (accepted: such as", said)
+            output = self.refused(action, none)
+            self.assertIn(f"{none}: it does not name its MPI (accepted: --mpi NAME)", output)
+            output = self.refused(action, none, "--mpi", "lam")
+            self.assertIn("--mpi lam: its version is not known here (accepted: such as", output)
         self.assertEqual([], os.listdir(self.folder))
         self.wisdom("import", one, "--mpi", "ompi4")
         self.assertEqual([os.path.basename(path)], os.listdir(self.folder))
@@ -284,8 +284,8 @@ class Command(Folder):
         found = json.loads(answer.stdout)[0]
         self.assertEqual(["bcast", "alltoall"], [cell["name"] for cell in found["cases"]])
         self.assertEqual(3, found["unused_lines"])
-        said = "  Not used: 3 lines of another version of huddle or of its algorithms.\n"
-        self.assertIn(said, self.run_it("wisdom").stdout)
+        output = "  Not used: 3 lines of another version of huddle or of its algorithms.\n"
+        self.assertIn(output, self.run_it("wisdom").stdout)
         more = os.path.join(self.home, "more.rules")
         self.write(MORE, "garbage", machine=machine, path=more)
         answer = self.run_it("wisdom", "merge", more)
@@ -300,7 +300,7 @@ class Command(Folder):
             self.assertEqual(["no line at all", new, old, ""], file.read().split("\n")[2:])
         text = self.run_it("wisdom").stdout
         self.assertTrue(text.startswith("Nothing was learned yet"), text)
-        self.assertIn(said, text)
+        self.assertIn(output, text)
 
     def test_files_of_other_machines_have_a_heading(self):
         path, machine = self.place()
@@ -316,13 +316,13 @@ class Command(Folder):
         os.unlink(self.file)
         self.assertNotIn(other, self.wisdom())
 
-    def test_of_another_machine(self):
+    def test_wisdom_of_another_machine_is_refused(self):
         other = os.path.join(self.home, "other.rules")
         self.write(QUEUE, path=other)
         for action in ("import", "merge"):
-            said = self.refused(action, other)
-            self.assertIn(f"{other}: learned with {MPI}, 2 processors, A CPU; here it is", said)
-            self.assertIn("(accepted: --force)", said)
+            output = self.refused(action, other)
+            self.assertIn(f"{other}: learned with {MPI}, 2 processors, A CPU; here it is", output)
+            self.assertIn("(accepted: --force)", output)
         self.assertIn("1 case added", self.wisdom("import", other, "--force"))
         self.write(path=other)
         self.assertIn("it has no rules", self.refused("import", other))
@@ -344,9 +344,9 @@ class Command(Folder):
         other = NAME.replace("openmpi-4.1.4", "mpich-4.0.2")
         os.symlink("nowhere", os.path.join(self.folder, other))
         for name in ("mpich5", "Open MPI 4.1", "open", ""):
-            said = self.refused("forget", "--all", "--mpi", name)
+            output = self.refused("forget", "--all", "--mpi", name)
             self.assertIn(
-                "no results for this MPI here (accepted: mpich-4.0.2, openmpi-4.1.4)", said
+                "no results for this MPI here (accepted: mpich-4.0.2, openmpi-4.1.4)", output
             )
         self.assertEqual("Forgotten: 1 file\n", self.wisdom("forget", "--all", "--mpi", "mpich4"))
         self.assertEqual([NAME], os.listdir(self.folder))
@@ -368,7 +368,7 @@ class Command(Folder):
 
 
 class Locks(unittest.TestCase):
-    def test_who_writes_waits_for_who_writes(self):
+    def test_writers_wait_for_each_other(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, NAME)
             with mock.patch.object(wisdom_lock, "WAIT_S", 0.05):
@@ -378,11 +378,11 @@ class Locks(unittest.TestCase):
                             self.fail("two write")
                     replace("one\n")
                 with wisdom_lock.locked(path):
-                    pass  # and writes nothing
+                    pass  # writes nothing
                 with open(f"{path}.new", "w", encoding="utf-8"):
                     os.utime(f"{path}.new", (0, 0))
                 with open(f"{path}.new.host.1", "w", encoding="utf-8"):
-                    pass  # of the same killed process
+                    pass  # another file of the killed process
                 with wisdom_lock.locked(path) as replace:
                     replace("two\n")
             self.assertEqual([NAME], os.listdir(folder))

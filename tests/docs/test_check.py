@@ -36,29 +36,29 @@ class Check(unittest.TestCase):
             ),
         )
 
-    def test_no_file(self):
+    def test_missing_files_are_found(self):
         self.assertEqual(["one.html: no file two.html"], self.found(one='<a href="two.html">t</a>'))
 
-    def test_no_anchor(self):
+    def test_missing_anchors_are_found(self):
         self.assertEqual(
             ["one.html: no anchor two.html#x"],
             self.found(one='<a href="two.html#x">t</a>', two="<p>text"),
         )
 
-    def test_network(self):
+    def test_pages_load_nothing_from_a_network(self):
         found = self.found(
             one='<img src="https://example.org/a.png"><a href="https://mpi.org">m</a>'
         )
         self.assertEqual(["one.html: loads https://example.org/a.png from a network"], found)
 
-    def test_words(self):
+    def test_only_words_of_prose_are_checked(self):
         page = check.Page()
         page.feed(PAGE.format("Reeds <code>qwrt</code> HUDDLE_X a/b.c well’s <br> done"))
         self.assertEqual({"Reeds", "well", "done"}, check.words_of(page))
 
 
 class Reference(unittest.TestCase):
-    def test_function(self):
+    def test_declarations_become_directives(self):
         text = "/* Frees it.  HUD_OK. */\nHUD_API int hud_free(\n    int a);\n\n"
         text += "enum hud_e {\n    A\n};\n"
         made = header.part(text)
@@ -73,7 +73,7 @@ class Reference(unittest.TestCase):
             part = page[page.index(f"\n## {name}") :].split("\n## ")[1]
             self.assertEqual(count, part.count("{c:function}"), name)
 
-    def test_head(self):
+    def test_fields_of_heads_are_read(self):
         head = algorithms.head_of(
             "/*\n * a.c - x\n *\n * Cost      T = 1\n *             + 2\n * Edges R\n */\n"
         )

@@ -284,7 +284,7 @@ int member_run(const struct options *options, struct page *page, int rank)
         trap_record(options->record, rank);
     trap_arm(NULL, NULL);
     die_second();
-    self.meetings = JOB_MEETINGS / 2; /* because some ranks took part in fewer meetings */
+    self.meetings = JOB_MEETINGS / 2; /* some ranks took part in fewer meetings */
     self.calls = 0;
     gather_survivors();
     rounds(JOB_PHASES - 1);

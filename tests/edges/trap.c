@@ -20,7 +20,7 @@ static struct place {
 static int count;
 static const struct place *latest;          /* the latest place in an algorithm; a wait itself is in
                                              * src/mem */
-static atomic_flag busy = ATOMIC_FLAG_INIT; /* because a thread of HUDDLE_CHECK also calls
+static atomic_flag busy = ATOMIC_FLAG_INIT; /* needed: a thread of HUDDLE_CHECK also calls
                                              * hud_mem_edge */
 
 static struct {

@@ -233,8 +233,8 @@ static void keep_arrivals(const void *caller, struct msghdr *message, bool drop)
 PUBLIC ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
     enum fault fault = faults_meet("recvmsg", CALLER);
-    bool full = fault == FAULT_FAILS &&
-                errno == EMFILE; /* With a full table the message arrives without its descriptor. */
+    /* If the table is full, the message arrives without its descriptor. */
+    bool full = fault == FAULT_FAILS && errno == EMFILE;
 
     if (fault == FAULT_FAILS && !full)
         return -1;

@@ -160,7 +160,7 @@ enum fault faults_meet(const char *kind, const void *caller)
         return FAULT_NONE;
     if (first) {
         faults_note("failed %s#%d\n", s->name, s->calls);
-        faults_write(); /* because the process may end without running destructors */
+        faults_write(); /* the process may end without running destructors */
     }
     errno = wish.error;
     return errno == 0 ? FAULT_PARTIAL : FAULT_FAILS;

@@ -37,7 +37,7 @@ from run import MARK, leftovers
 
 RANKS = 4
 FAULTY = (0, 1)  # the ranks in which a call fails: the first, and a middle rank
-OPERATIONS = 14  # of examples/team, which runs each of its sizes twice
+OPERATIONS = 14  # number of calls of examples/team, which runs each of its sizes twice
 TEAMS = {"team": {}, "checked": {"HUDDLE_CHECK": "on"}}
 
 

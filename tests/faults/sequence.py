@@ -155,9 +155,8 @@ def points(rank, full, seed):
                 for error in (errors if full else [draw.choice(errors)])
             ]
         lasting = [error for error in errors if error not in PASSING]
-        if lasting and not site.startswith(
-            "dlsym@"
-        ):  # without dlsym no wrapper finds the function that it wraps
+        # Without dlsym no wrapper finds the function that it wraps.
+        if lasting and not site.startswith("dlsym@"):
             found.append(Point(f"{site}#1", lasting[0] if full else draw.choice(lasting), True))
     return found
 

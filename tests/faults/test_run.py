@@ -21,7 +21,7 @@ class Untested(unittest.TestCase):
     def test_no_points(self):
         self.assertIn("no points", run.untested(collections.Counter()))
 
-    def test_none_reached(self):
+    def test_points_that_are_never_reached_are_reported(self):
         self.assertIn("none", run.untested(collections.Counter({"not reached": 3})))
 
     def test_one_reached(self):
@@ -39,10 +39,10 @@ class Alike(unittest.TestCase):
         ]
         return list(judge.alike(ranks, unseen))
 
-    def test_passed_calls_may_be_unseen(self):
+    def test_missing_passed_calls_are_allowed(self):
         self.assertEqual(self.told([("a", 1), ("b", 1), ("c", 1)], [("a", 1), ("c", 1)]), [])
 
-    def test_passed_calls_of_others_may_not(self):
+    def test_missing_passed_calls_of_other_collectives_are_found(self):
         self.assertTrue(self.told([("a", 1), ("b", 1), ("c", 1)], [("a", 1), ("c", 1)], ("c",)))
         self.assertTrue(self.told([("a", 1), ("b", 1)], [("a", 1)], ()))
 
@@ -51,11 +51,11 @@ class Alike(unittest.TestCase):
         self.assertEqual(judge.may_be_unseen("ompi4", False), ())
         self.assertEqual(judge.may_be_unseen("mpich4", True), ())
 
-    def test_handled_calls_may_not(self):
+    def test_missing_handled_calls_are_found(self):
         self.assertTrue(self.told([("a", 0), ("b", 1)], [("a", 0)]))
 
-    def test_order_counts(self):
+    def test_different_orders_are_found(self):
         self.assertTrue(self.told([("a", 1), ("b", 1)], [("b", 1), ("a", 1)]))
 
-    def test_answers_count(self):
+    def test_different_answers_are_found(self):
         self.assertTrue(self.told([("a", 1), ("b", 1)], [("a", 1), ("b", 0)]))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-A comment above a function of C, and the docstring of a function of Python, begins with a verb in
-the third person ("Returns", "Waits").  A comment above a function of C has few words that stand for
-another one.  A comment above or behind a field or a statement is no mere genitive ("of a core"): it
-names the thing first.  In NOUN_FIRST a comment behind code begins with no preposition or
-conjunction at all ("for messages", "until all are polling").
+A comment above a function, a method or the type of a function, and the docstring of a function of
+Python, begins with a verb in the third person ("Returns", "Waits").  A comment above a function of
+C has few words that stand for another one.  No comment begins with a genitive ("of a core"): it
+names the thing first.  A comment behind code, or above a constant of Python, begins with no
+preposition or conjunction at all ("for messages", "until all are polling").
 """
 
 import ast
@@ -27,13 +27,10 @@ NO_VERBS = frozenset(
     """.split()
 )
 STANDING_FOR = re.compile(r"\b(?:it|that|those|what|one)\b", re.IGNORECASE)
-MOST = 1  # of these in a comment
+MAX_STANDING_FOR = 1  # number of these words in a comment
 GENITIVE = re.compile(
     r"(?P<code>.*?)/\* (?:of|from|between|within|into|out of|whose|for (?:who|what))\b",
     re.IGNORECASE,
-)
-NOUN_FIRST = re.compile(
-    r"(?:bench|lab(?!/tests)|include|cli|examples|packaging|src(?!/core/(?:call|job|plan|span)/))/"
 )
 FRAGMENT = re.compile(
     r"(?:of|from|between|within|in|into|out|on|at(?! (?:most|least))|by|to|for|with|without|per"
@@ -44,21 +41,24 @@ FRAGMENT = re.compile(
 BEHIND = re.compile(r"\s*(?![\s*]|/\*).*?/\* ?(?P<words>.*)")
 DECLARATION_LINES = 8
 FUNCTION = re.compile(
-    r"(?!typedef\b|extern const\b|ALG_DEFINE\b)"
-    r"[\w\s*]+?\b\w+\s*\([^=]*\)\s*(?:\w+(?:\([^)]*\))?\s*)*[{;]"
+    r"(?!extern const\b|ALG_DEFINE\b|(?:return|else|if|for|while|do|switch|case)\b)"
+    r"[\w\s*]+?(?:\b\w+|\(\s*\*\s*(?:const\s)?\w+(?:\[\w*\])?\s*\))\s*"
+    r"\([^=]*\)\s*(?:\w+(?:\([^)]*\))?\s*)*[{;]"
 )
+PYTHON_FUNCTION = re.compile(r"(?:async )?def |@")
+PYTHON_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*(?:: .*)? = ")
 
 
 def declaration(lines, begin):
-    """Returns what follows a comment, up to the brace or semicolon that ends a declaration."""
-    taken = []
-    for line in lines[begin : begin + DECLARATION_LINES]:
-        if not line.strip() or line.startswith(("/*", "#")):
+    """Returns the declaration that follows a comment, up to its brace or semicolon."""
+    parts = []
+    for line in map(str.strip, lines[begin : begin + DECLARATION_LINES]):
+        if not line or line.startswith(("/*", "#")):
             break
-        taken.append(line)
+        parts.append(line)
         if line.startswith("{") or line.endswith((";", "{")):
             break
-    return " ".join(taken).strip()
+    return " ".join(parts)
 
 
 def above_functions(text):
@@ -66,10 +66,10 @@ def above_functions(text):
     lines = text.split("\n")
     begin = None
     for number, line in enumerate(lines):
-        if line.startswith("/*"):
+        if line.lstrip().startswith("/*"):
             begin = number
         if begin is not None and "*/" in line:
-            whole = lines[begin : number + 1]
+            whole = [part.strip() for part in lines[begin : number + 1]]
             if not whole[0].startswith(SKIPPED) and FUNCTION.fullmatch(
                 declaration(lines, number + 1)
             ):
@@ -92,11 +92,11 @@ def check_text(path, text):
                 f"{path}:{line}: begin with a verb in the third person: {comment[:60]}"
             )
         standing = STANDING_FOR.findall(comment)
-        if len(standing) > MOST:
+        if len(standing) > MAX_STANDING_FOR:
             complaints.append(f"{path}:{line}: name the thing, not {', '.join(standing)}")
     for number, line in enumerate(text.split("\n"), 1):
         found = GENITIVE.match(line)
-        if found and line.startswith(" "):
+        if found:
             words = line[found.end("code") :].strip(" /*")
             complaints.append(f"{path}:{number}: begin with the thing: {words[:60]}")
     return complaints + fragments(
@@ -111,8 +111,6 @@ def check_text(path, text):
 
 def fragments(path, comments):
     """Returns complaints about comments behind code, (line, words), that name no thing first."""
-    if not NOUN_FIRST.match(path):
-        return []
     return [
         f"{path}:{line}: begin behind code with a noun: {words[:60]}"
         for line, words in comments
@@ -127,8 +125,32 @@ def behind_python(text):
             yield token.start[0], token.string.lstrip("#: ")
 
 
+def above_python(text):
+    """Yields (line, words, code) of each comment above a line of code."""
+    begin, words = 0, []
+    for number, line in enumerate(map(str.strip, text.split("\n")), 1):
+        if line.startswith("#"):
+            begin = number if not words else begin
+            words.append(line.lstrip("#: "))
+        else:
+            if line and words:
+                yield begin, " ".join(words), line
+            words = []
+
+
+def check_above_python(path, text):
+    """Returns the complaints about comments above the functions and constants of a file."""
+    complaints = []
+    for line, words, code in above_python(text):
+        if PYTHON_FUNCTION.match(code) and not begins_with_a_verb(words):
+            complaints.append(f"{path}:{line}: begin with a verb in the third person: {words[:60]}")
+        if PYTHON_CONSTANT.match(code) and FRAGMENT.match(words):
+            complaints.append(f"{path}:{line}: begin with the thing: {words[:60]}")
+    return complaints
+
+
 def check_python(path, text):
-    """Returns the complaints about the docstrings of one file's functions."""
+    """Returns the complaints about the comments and docstrings of one file."""
     functions = [
         node
         for node in ast.walk(ast.parse(text))
@@ -138,14 +160,14 @@ def check_python(path, text):
         f"{path}:{function.lineno}: begin with a verb in the third person: {words[:60]}"
         for function in functions
         if (words := ast.get_docstring(function)) and not begins_with_a_verb(words)
-    ] + fragments(path, behind_python(text))
+    ] + [*fragments(path, behind_python(text)), *check_above_python(path, text)]
 
 
 def check(root):
     """Returns the complaints about all files."""
     complaints = []
     for path in tree.files(root):
-        if path.endswith((".c", ".h", ".cpp")):
+        if path.endswith(tree.C_CODE):
             complaints += check_text(path, tree.read(root, path))
         elif path.endswith(".py"):
             complaints += check_python(path, tree.read(root, path))

@@ -21,13 +21,13 @@ def without_limit(listed):
 def main(ctest, build):
     found = set()
     for configuration in CONFIGURATIONS:
-        said = subprocess.run(
+        output = subprocess.run(
             [ctest, "--test-dir", build, "-C", configuration, "--show-only=json-v1"],
             stdout=subprocess.PIPE,
             text=True,
             check=True,
         ).stdout
-        found.update(without_limit(json.loads(said)))
+        found.update(without_limit(json.loads(output)))
     for name in sorted(found):
         print(f"{name}: no TIMEOUT (set_tests_properties)")
     return 1 if found else 0

@@ -116,6 +116,35 @@ BAD = (
     (comments, "bench/a.py", "X = 1  # until all poll\n", ":1: begin behind code with a noun"),
     (comments, "cli/a.py", 'def f():\n    """The row."""\n', ":1: begin with a verb"),
     (comments, "cli/a.py", 'class A:\n    def f(self):\n        """Of a row."""\n', ":2: begin"),
+    (
+        comments,
+        "src/core/plan/a.h",
+        "struct a {\n    /* Like f. */\n    int (*g)(void *arg, int a);\n};\n",
+        ":2: begin with a verb",
+    ),
+    (
+        comments,
+        "tests/a.cpp",
+        "struct a {\n    /* The size. */\n    int size() const {\n        return n;\n    }\n};\n",
+        ":2: begin with a verb",
+    ),
+    (
+        comments,
+        "other/a.h",
+        "/* Returns what\n * it is. */\ntypedef int (*f)(void);\n",
+        "not what, it",
+    ),
+    (comments, "other/a.h", "/* The type of f. */\ntypedef int f(void);\n", "begin with a verb"),
+    (comments, "other/a.c", "/* Of a set-up. */\nstruct a {\n};\n", ":1: begin with the thing"),
+    (
+        comments,
+        "src/core/plan/a.h",
+        "int a; /* by the network */\n",
+        "begin behind code with a noun",
+    ),
+    (comments, "tests/a.c", "int a; /* in bytes */\n", "begin behind code with a noun"),
+    (comments, "cli/a.py", "# The row.\n@cached\ndef f():\n    pass\n", ":1: begin with a verb"),
+    (comments, "cli/a.py", "# Of a launch,\n# in s.\nA, B2 = 1, 2\n", ":1: begin with the thing"),
     (tokens, "src/core/a.c", "volatile int x;\n", "volatile"),
     (tokens, "src/core/a.c", "void f(void) { atomic_thread_fence(0); }\n", "atomic_thread_fence"),
     (tokens, "src/core/a.c", "#include <stdatomic.h>\n", "stdatomic.h"),
@@ -210,7 +239,9 @@ GOOD = (
         "/* Returns the one that waits. */\nint f;\n/* Waits. */\nint f(void);\n",
     ),
     (comments, "lab/a.h", "/* For all. */\nint x; /* at most one */\n"),
-    (comments, "bench/a.py", "# Until all poll.\nX = 1  # time until all poll\n"),
+    (comments, "other/a.c", "void f(void)\n{\n    /* The last one. */\n    return g(1);\n}\n"),
+    (comments, "other/a.c", "void f(void)\n{\n    /* The last one. */\n    g(1);\n}\n"),
+    (comments, "bench/a.py", "# Until all poll.\nx = 1  # time until all poll\n"),
     (comments, "cli/a.py", '"""The file."""\ndef f():\n    """Returns the row."""\n'),
     (tokens, "src/mem/a.c", "volatile int x;\n"),
     (tokens, "src/core/a.c", '#include "base/process_atomics.h"\nstatic atomic_flag f;\n'),
@@ -260,14 +291,14 @@ class Lints(unittest.TestCase):
                 self.assertEqual("", complaints_about(check, path, text))
 
     def test_wrong_arguments_are_refused(self):
-        for words, said in (
+        for words, expected in (
             ((), "no lint None"),
             (("doc", "."), "no lint doc (accepted: includes, "),
             (("words",), "ROOT is missing"),
             (("docs", "."), "BUILD is missing: lint.py docs ROOT BUILD"),
         ):
             with self.subTest(words=words):
-                self.assertIn(said, lint.wrong_arguments(*words))
+                self.assertIn(expected, lint.wrong_arguments(*words))
         self.assertIsNone(lint.wrong_arguments("words", "."))
         self.assertIsNone(lint.wrong_arguments("docs", ".", "build"))
 

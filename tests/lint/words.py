@@ -47,7 +47,7 @@ PATTERNS = tuple(
 )
 SENTENCE_WORDS = 30
 ANY = re.compile("|".join(pattern.pattern for pattern, _, _ in PATTERNS), re.IGNORECASE)
-COLUMNS = 100  # of prose; tables, code and links may be wider
+COLUMNS = 100  # width of prose; tables, code and links may be wider
 PROSE = r"^(README|CONTRIBUTING|CHANGELOG|docs/(?!simulated|reproduced|settings)\w.*)\.md$"
 
 

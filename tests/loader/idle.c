@@ -9,7 +9,7 @@ int main(int count, char **words)
 {
     int provided;
 
-    if (count > 2) /* like a tool that reads variables of the MPI */
+    if (count > 2) /* acts as a tool that reads variables of the MPI */
         MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     sleep(count > 1 ? (unsigned)atoi(words[1]) : 0);
     return 0;

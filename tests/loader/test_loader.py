@@ -104,7 +104,7 @@ class Built(unittest.TestCase):
 
 
 class WithoutMpi(Built):
-    def test_a_program_that_asks_for_an_mpi_finds_none(self):
+    def test_programs_without_an_mpi_find_none(self):
         library = self.build("libasks.so", "asks.c", "-DLIBRARY")
         for name, words in (("pie", ()), ("fixed", ("-no-pie",)), ("now", ("-Wl,-z,now",))):
             program = self.build(name, "asks.c", *words)
@@ -112,7 +112,7 @@ class WithoutMpi(Built):
             found = self.alike(program, library)
             self.assertEqual("program: 00000 00\nlibrary: 00000 00\n", found)
 
-    def test_one_that_is_linked_to_a_library_that_asks(self):
+    def test_libraries_without_an_mpi_find_none(self):
         library = self.build("libasks.so", "asks.c", "-DLIBRARY", "-Wl,-z,now")
         main = self.at("main.c")
         with open(main, "w", encoding="utf-8") as file:
@@ -120,7 +120,7 @@ class WithoutMpi(Built):
         program = self.build("main", main, library, f"-Wl,-rpath,{self.folder}")
         self.assertEqual("library: 00000 00\n", self.alike(program))
 
-    def test_a_constructor_that_asks(self):
+    def test_constructors_without_an_mpi_find_none(self):
         library = self.build("libasks.so", "asks.c", "-DLIBRARY", "-DCONSTRUCTOR")
         with open(self.at("main.c"), "w", encoding="utf-8") as file:
             file.write("int main(void) { return 0; }\n")
@@ -149,7 +149,7 @@ class WithoutMpi(Built):
             "import ctypes\ntry: ctypes.CDLL(None).MPI_Init\nexcept AttributeError: print('none')",
         )
 
-    def test_who_calls_dlopen_and_dlsym_is_seen(self):
+    def test_dlopen_and_dlsym_see_their_caller(self):
         self.build("own/libmine.so", self.source("int mine(void) { return 1; }"))
         library = self.build(
             "libopens.so", "opens.c", "-DLIBRARY", "-Wl,-rpath,$ORIGIN/own,--enable-new-dtags"
@@ -188,9 +188,9 @@ class WithoutMpi(Built):
         Checks that symbols are in glibc 2.17, and have not moved from one library to another since.
         """
         for library in (LOADER, RECORDER):
-            said = run("objdump", "-T", library)
-            self.assertEqual(0, said.returncode, said.stderr)
-            wanted = re.findall(r"\*UND\*\s+\S+\s+\(?(?:GLIBC_([\d.]+)\)?)\s+(\w+)", said.stdout)
+            answer = run("objdump", "-T", library)
+            self.assertEqual(0, answer.returncode, answer.stderr)
+            wanted = re.findall(r"\*UND\*\s+\S+\s+\(?(?:GLIBC_([\d.]+)\)?)\s+(\w+)", answer.stdout)
             self.assertGreater(len(wanted), 10)
             for version, name in wanted:
                 with self.subTest(library=os.path.basename(library), name=name):
@@ -207,7 +207,7 @@ class MadeUpMpis(Built):
         text = os.path.basename(name).split(".")[0]
         return self.build(name, "made_up.c", f'-DNAME="{text}"', *words)
 
-    def test_any_name_gets_a_line_and_require_holds(self):
+    def test_mpis_without_front_end_are_reported_under_any_name(self):
         names = ("libmpi_cray.so.12", "libmpi.so.0", "libmpi.so", "libmpi_ibm.so.3", "libodd.so.7")
         for name in names:
             with self.subTest(name=name):
@@ -233,7 +233,7 @@ class MadeUpMpis(Built):
                 self.assertNotIn("sum", ended.stdout)
                 self.assertIn("HUDDLE=require ends", ended.stderr)
 
-    def test_the_standard_abi_under_each_name(self):
+    def test_the_standard_abi_is_reported_under_each_name(self):
         for number in ("0", "1", "12"):
             library = self.mpi(f"libmpi_abi.so.{number}")
             program = self.build(
@@ -243,7 +243,7 @@ class MadeUpMpis(Built):
             self.assertEqual(1, len(lines(answer)), answer.stderr)
             self.assertIn("standard ABI", answer.stderr)
 
-    def test_a_version_that_is_long(self):
+    def test_long_versions_are_cut(self):
         library = self.mpi("libmpi.so.40")
         program = self.build("calls", "calls.c", "-DLINKED", library, f"-Wl,-rpath,{self.folder}")
         for options in ((), ("--stats",)):
@@ -252,7 +252,7 @@ class MadeUpMpis(Built):
             self.assertIn("sum 1", answer.stdout)
             self.assertRegex(answer.stderr, "huddle: libmpi 1.2: no front end")
 
-    def test_handles(self):
+    def test_handles_behave_as_without_huddle(self):
         first, second = self.mpi("libfirst.so.1"), self.mpi("libsecond.so.1")
         program = self.build("handles", "handles.c", "-pthread")
         plugin = self.build("plugin.so", "calls.c", "-DLIBRARY", first, f"-Wl,-rpath,{self.folder}")
@@ -267,7 +267,7 @@ class MadeUpMpis(Built):
         for _ in range(50):
             self.assertEqual("1\n", huddle(program, "threads", first).stdout)
 
-    def test_two_mpis_of_libraries_that_are_opened(self):
+    def test_each_opened_library_calls_its_own_mpi(self):
         """
         Checks that each library calls its own MPI, even if both are loaded before either is called.
         """
@@ -284,7 +284,7 @@ class MadeUpMpis(Built):
             alone, served = run(program, *order), huddle(program, *order)
             self.assertEqual((0, alone.stdout), (served.returncode, served.stdout), served.stderr)
 
-    def test_an_mpi_besides_the_one_that_the_program_is_linked_to(self):
+    def test_a_second_mpi_changes_no_results(self):
         linked, other = self.mpi("liblinked.so.1"), self.mpi("libother.so.1")
         path = f"-Wl,-rpath,{self.folder}"
         program = self.build("program", "calls.c", "-DLINKED", linked, path)
@@ -304,17 +304,17 @@ class RealMpis(Built):
             program = self.build(f"{name}-{compiler}", source, *words, compiler=compiler)
             yield [*launcher, "2"], program, library
 
-    def serves(self, answer, said="sum 3"):
+    def serves(self, answer, result="sum 3"):
         self.assertEqual(0, answer.returncode, answer.stderr)
-        self.assertIn(said, answer.stdout)
+        self.assertIn(result, answer.stdout)
         self.assertRegex(answer.stderr + answer.stdout, SERVED)
 
-    def test_a_linked_one_with_both_kinds_of_statistics(self):
+    def test_linked_programs_have_both_kinds_of_statistics(self):
         for launch, program, _ in self.each("sums", "sums.c"):
             self.serves(huddle("--stats", "--", *launch, program))
             self.serves(huddle(*launch, program, HUDDLE_STATS="1"))
 
-    def test_mpi_opened_by_the_program(self):
+    def test_programs_that_open_their_mpi_are_served(self):
         program = self.build("opens", "sums.c", "-DOPENS")
         for _, launcher, library in MPIS:
             for flags in range(8):
@@ -324,11 +324,11 @@ class RealMpis(Built):
                     words = (*launcher, "2", program, library, str(flags))
                     self.serves(huddle("--stats", "--", *words, HUDDLE="require"))
 
-    def test_which_library_an_mpi_is_in(self):
+    def test_dladdr_names_the_library_of_the_mpi(self):
         for launch, program, library in self.each("asks", "sums.c", "-DASKS"):
-            said = huddle(*launch, program).stdout
-            self.assertRegex(said, rf"in {library}[\d.]*, P?MPI_Init\n")
-            self.assertEqual(run(*launch, program).stdout, said)
+            output = huddle(*launch, program).stdout
+            self.assertRegex(output, rf"in {library}[\d.]*, P?MPI_Init\n")
+            self.assertEqual(run(*launch, program).stdout, output)
 
     def test_profiling_tools_see_every_call_and_huddle_too(self):
         for compiler, launcher, _ in MPIS:
@@ -388,7 +388,7 @@ class RealMpis(Built):
             self.assertEqual(0, answer.returncode, answer.stderr)
             self.assertEqual(2, answer.stdout.count("sum 2\n"), answer.stdout)
 
-    def test_looking_at_another_mpi_decides_nothing(self):
+    def test_opening_another_mpi_does_not_change_which_is_served(self):
         if len(MPIS) < 2:
             self.skipTest("one MPI here")
         for (compiler, launcher, _), (_, _, other) in zip(MPIS, MPIS[::-1]):
@@ -396,7 +396,7 @@ class RealMpis(Built):
             words = (*launcher, "2", program, other)
             self.serves(huddle("--stats", "--", *words, HUDDLE="require"))
 
-    def test_an_open_mpi_that_leaves_the_component_out(self):
+    def test_an_excluded_component_is_reported(self):
         if not shutil.which("mpirun.openmpi"):
             self.skipTest("no Open MPI here")
         program = self.build("sums", "sums.c", compiler="mpicc.openmpi")
@@ -406,7 +406,7 @@ class RealMpis(Built):
         self.assertIn("sum 3", answer.stdout)
         self.assertNotEqual(0, huddle(*words, program, HUDDLE="require").returncode)
 
-    def test_a_process_that_does_not_initialise_its_mpi_is_no_rank(self):
+    def test_a_process_that_never_initialises_its_mpi_is_not_a_rank(self):
         for launch, program, _ in self.each("sums", "sums.c"):
             compiler = os.path.basename(program)[len("sums-") :]
             idle = self.build(f"idle-{compiler}", "idle.c", compiler=compiler)
@@ -423,7 +423,7 @@ class RealMpis(Built):
                 if "unset" not in script:
                     self.serves(answer)
 
-    def test_a_rank_of_another_mpis_launcher(self):
+    def test_launchers_of_another_mpi_are_reported(self):
         if len(MPIS) < 2:
             self.skipTest("one MPI here")
         tried = 0

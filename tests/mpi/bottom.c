@@ -8,7 +8,7 @@
  */
 #include "check.h"
 
-enum { MOST = 12000, RANKS_MAX = 64, GUARD_BYTES = 32 };
+enum { MAX_HALF = 12000, RANKS_MAX = 64, GUARD_BYTES = 32 };
 
 /* For each of `elements` elements two runs of `half` bytes, `half + 1` bytes apart, in memory of
  * their own. */
@@ -207,7 +207,7 @@ static void reduction(size_t half, int count)
 
 int main(int argc, char **argv)
 {
-    static const size_t halves[] = { 1, 4, 50, 2000, MOST };
+    static const size_t halves[] = { 1, 4, 50, 2000, MAX_HALF };
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (world_size > RANKS_MAX)

@@ -56,9 +56,9 @@ class Case:
     bind: bool = False
     outside: Callable = nothing
     each: Callable = nothing
-    prepare: Callable = nothing                       # before the case, with its folder
-    clean: Callable = nothing                         # after the case, with its folder
-    during: Optional[Callable] = None                 # with the running job
+    prepare: Callable = nothing                       # called before the case, with its folder
+    clean: Callable = nothing                         # called after the case, with its folder
+    during: Optional[Callable] = None                 # called with the running job
     handled: Optional[bool] = None                      # calls were handled, and none except also_passed fell back; None: not checked
     passed: str = ""                                  # at least one call fell back for a reason like this
     also_passed: Sequence[str] = ("one rank",)
@@ -180,7 +180,7 @@ def attack(name, times, mpis=ALL, **more):
                 prints=[f"(?m)^{times} starts: 0 hung, 0 failed$"], **more)
 
 
-# Without Hydra's socket, ranks find each other by name.
+# Hides Hydra's socket, so that ranks find each other by name.
 NO_PROXY = ("env", "-u", "HYDI_CONTROL_FD", "-u", "HYDRA_BSTRAP_UPSTREAM_FD")
 
 NODES = as_node(2, 2)

@@ -23,9 +23,9 @@ extern int MPIX_Comm_revoke(MPI_Comm comm) __attribute__((weak));
 extern int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *shrunk) __attribute__((weak));
 #endif
 
-enum { ROUNDS = 30, MOST = 1 << 18, ERR_PROC_FAILED = 75, ERR_REVOKED = 77 };
+enum { ROUNDS = 30, MAX_COUNT = 1 << 18, ERR_PROC_FAILED = 75, ERR_REVOKED = 77 };
 
-static int out[16 * MOST], in[16 * MOST];
+static int out[16 * MAX_COUNT], in[16 * MAX_COUNT];
 
 static int call(const char *name, int count, MPI_Comm comm)
 {
@@ -48,7 +48,7 @@ static int rounds(const char *name, MPI_Comm comm, int victim, int last)
     for (int i = 0; i < 2 * ROUNDS && class == MPI_SUCCESS; i++) {
         if (i == last && world_rank == victim)
             kill(getpid(), SIGKILL);
-        MPI_Error_class(call(name, i % 2 ? MOST : 256, comm), &class);
+        MPI_Error_class(call(name, i % 2 ? MAX_COUNT : 256, comm), &class);
     }
     return class;
 }

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "forbid.h"
 
-enum { MOST = 3 << 20, GAP = 3 }; /* ints of a message; types with gaps send every GAP-th int */
+enum { MAX_INTS = 3 << 20, GAP = 3 }; /* ints of a message; types with gaps send every GAP-th int */
 
 static int *got, *want;
 
@@ -119,7 +119,7 @@ static void blocks(int root, int count, bool equal, unsigned spread, const char 
 
 static void all(const char *when)
 {
-    static const int counts[] = { 1, 3, 1000, 70001, MOST / GAP };
+    static const int counts[] = { 1, 3, 1000, 70001, MAX_INTS / GAP };
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (int root = 0; root < world_size; root++)
@@ -149,8 +149,8 @@ int main(int argc, char **argv)
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (!check(world_size <= RANKS_MAX, "at most %d ranks", RANKS_MAX))
         MPI_Abort(MPI_COMM_WORLD, 3);
-    got = allocate(MOST * sizeof *got);
-    want = allocate(MOST * sizeof *want);
+    got = allocate(MAX_INTS * sizeof *got);
+    want = allocate(MAX_INTS * sizeof *want);
     all("allowed");
     deny(world_size - 1, "process_vm_readv");
     all("reading");

@@ -14,10 +14,10 @@
 
 enum { LONG = 1 << 18, SHORT = 1 << 15 };
 
-#define MOST_NS UINT64_C(20000000000)
+#define MAX_NS UINT64_C(20000000000)
 
 static unsigned char data[LONG];
-static int lessons[2]; /* of long and of short broadcasts */
+static int lessons[2]; /* numbers of long and of short broadcasts */
 
 static void learn(MPI_Comm comm)
 {
@@ -50,7 +50,7 @@ static int unequal(MPI_Comm comm)
  * later. */
 static void later(MPI_Comm comm, const char *what)
 {
-    uint64_t until = now_ns() + MOST_NS;
+    uint64_t until = now_ns() + MAX_NS;
     int code = MPI_SUCCESS;
 
     for (int i = 1; code == MPI_SUCCESS && now_ns() < until; i++) {

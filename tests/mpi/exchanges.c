@@ -28,9 +28,9 @@ struct call {
 
 /* A rank's buffer of all messages that it sends or receives. */
 struct side {
-    struct layout l[RANKS_MAX]; /* for alltoallw a layout per peer, otherwise one for all peers */
+    struct layout l[RANKS_MAX]; /* a layout per peer for alltoallw, otherwise one for all peers */
     int layouts, counts[RANKS_MAX],
-        at[RANKS_MAX]; /* at: displacements as the call expects them, in elements or bytes */
+        at[RANKS_MAX]; /* displacements as the call expects them, in elements or bytes */
     ptrdiff_t byte[RANKS_MAX];
     MPI_Datatype types[RANKS_MAX];
     struct area area;

@@ -11,7 +11,7 @@
 
 #include <stdalign.h>
 
-enum { MOST = 3000 };
+enum { MAX_COUNT = 3000 };
 
 /* ---- elements with an alignment ---- */
 
@@ -79,12 +79,12 @@ static void check_quantities(const struct quantity *got, int count, const char *
 
 static void aligned(void)
 {
-    static struct quantity mine[MOST], result[MOST];
+    static struct quantity mine[MAX_COUNT], result[MAX_COUNT];
     MPI_Op op;
 
     expected = quantity_type();
     MPI_Op_create(merge, 1, &op);
-    for (int count = 1; count <= MOST; count = count * 2 + 1) {
+    for (int count = 1; count <= MAX_COUNT; count = count * 2 + 1) {
         for (int i = 0; i < count; i++)
             mine[i] = quantity_of(world_rank, i);
         given = 0;

@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-enum { MOST = 1 << 20 };
+enum { MAX_BLOCK = 1 << 20 };
 
 static unsigned char *array;
 static int block;
@@ -50,10 +50,10 @@ static void one(MPI_Datatype field)
 
 int main(int argc, char **argv)
 {
-    static const int blocks[] = { 8, 1000, 20000, 65536, 300000, MOST };
+    static const int blocks[] = { 8, 1000, 20000, 65536, 300000, MAX_BLOCK };
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    array = allocate(2 * (size_t)MOST * (size_t)world_size);
+    array = allocate(2 * (size_t)MAX_BLOCK * (size_t)world_size);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         MPI_Datatype run, field;
         block = blocks[i];

@@ -91,7 +91,7 @@ static struct one make_one(const struct call *c, int me)
 /* The blocks of all ranks, of one type. For calls with counts, an element of the type is a unit. */
 struct all {
     struct layout l;
-    int size, counts[RANKS_MAX], at[RANKS_MAX]; /* in elements */
+    int size, counts[RANKS_MAX], at[RANKS_MAX]; /* counts and displacements in elements */
     ptrdiff_t byte[RANKS_MAX];
     struct area area;
 };

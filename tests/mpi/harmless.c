@@ -21,7 +21,7 @@
 
 enum { ODD = 12345, SIZES = 3, ROUNDS = 2, OFTEN = 130, NAMED = 64 };
 
-static const int sizes[SIZES] = { 1, 700, 50000 }; /* in elements */
+static const int sizes[SIZES] = { 1, 700, 50000 }; /* numbers of elements */
 static bool late;
 
 /* ---- errno ----------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void note(const char *function, int value)
 struct exact {
     struct arguments a;
     int *in, *out;
-    int ins, outs; /* in elements */
+    int ins, outs; /* numbers of elements */
     bool has_in, has_out;
 };
 

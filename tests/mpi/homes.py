@@ -86,7 +86,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix="homes-") as home:
         alone = [os.path.join(build, "bin", "huddle"), "run", "--", *program]
-        for _ in range(ATTEMPTS):  # on a busy machine trials wait, and a run may decide nothing
+        for _ in range(ATTEMPTS):  # trials wait on a busy machine, and a run may decide nothing
             status, output, left = run(alone, home, HUDDLE_WISDOM="on")
             if status != 0 or left:
                 break

@@ -29,7 +29,7 @@ from jobs import JobFailed
 
 from cli.common import namespaces
 
-MPIS = ("ompi4", "ompi5")  # with the ABI of Debian's program
+MPIS = ("ompi4", "ompi5")  # the MPIs with the ABI of Debian's program
 COUNTS, ROWS, COLUMNS, PROBLEM, LIMIT_S = (2, 2, 2), 2, 3, 600, 300
 
 

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 
     sigemptyset(&wake);
     sigaddset(&wake, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &wake, NULL); /* before the MPI starts threads */
+    sigprocmask(SIG_BLOCK, &wake, NULL); /* threads that the MPI starts inherit the mask */
     begin(&argc, &argv, MPI_THREAD_SINGLE);
     rounds();
     printf("rank %d is process %d.\n", world_rank, (int)getpid());

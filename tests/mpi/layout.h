@@ -18,9 +18,9 @@ struct block {
 
 struct layout {
     MPI_Datatype type;
-    ptrdiff_t lower, extent; /* in bytes */
+    ptrdiff_t lower, extent; /* lower bound and extent in bytes */
     size_t blocks;
-    struct block *block; /* in the order of the type's signature */
+    struct block *block; /* blocks in the order of the type's signature */
 };
 
 static struct layout laid_basic(MPI_Datatype basic, size_t bytes)

@@ -29,7 +29,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cli.common import namespaces
 
-MOST, LIMIT_S = 1.06, 240
+MAX_RATIO, LIMIT_S = 1.06, 240
 TRIES = 3  # acknowledgements of TCP and other traffic of a node vary: the minimum counts
 KB, MB = 1 << 10, 1 << 20
 BCAST, ALLREDUCE = (4 * KB, 64 * KB, MB), (64 * KB, MB)
@@ -107,9 +107,9 @@ def judge_barrier(found, statistics, count):
 def judge_bytes(found, count):
     for (collective, size), (came, went, _) in found.items():
         least = size if collective == "bcast" else 2 * size * (count - 1) / count
-        if came > MOST * least:
+        if came > MAX_RATIO * least:
             yield f"{collective} {size}: {came / least:.3f} of the bound into a node"
-        if collective == "allreduce" and went > MOST * least:
+        if collective == "allreduce" and went > MAX_RATIO * least:
             yield f"{collective} {size}: {went / least:.3f} of the bound out of a node"
 
 

@@ -21,9 +21,9 @@
  */
 #include "check.h"
 
-enum { MOST = 1 << 20, RIGHT = 20, LATER = 20, NOTHING = -7 };
+enum { MAX_COUNT = 1 << 20, RIGHT = 20, LATER = 20, NOTHING = -7 };
 
-static int out[MOST], in[MOST], root;
+static int out[MAX_COUNT], in[MAX_COUNT], root;
 
 static int call(const char *name, int count, int received)
 {
@@ -82,7 +82,7 @@ static bool is_unharmed(const char *name, int count, int others, int class)
     bool agrees = class == MPI_SUCCESS && count == others, fine = true;
     int room = room_of(name, count), beyond = 0;
 
-    for (int i = room; i < MOST; i++)
+    for (int i = room; i < MAX_COUNT; i++)
         beyond += out[i] != NOTHING;
     if (beyond != 0)
         printf("rank %d: %d integers beyond its %d were written\n", world_rank, beyond, room);
@@ -99,7 +99,7 @@ static void fill(const char *name)
 {
     bool sends_out = strcmp(name, "bcast") == 0 && world_rank == root;
 
-    for (int i = 0; i < MOST; i++) {
+    for (int i = 0; i < MAX_COUNT; i++) {
         in[i] = 100 + world_rank;
         out[i] = sends_out ? in[i] : NOTHING;
     }

@@ -299,7 +299,7 @@ static void firsts(void)
             forms[i] = NONBLOCKING;
             start(pieces[i], NONBLOCKING);
         }
-        MPI_Comm_dup(comm[0], &later); /* while calls on it are in flight */
+        MPI_Comm_dup(comm[0], &later); /* calls on comm[0] are in flight */
         MPI_Comm_idup(comm[1], &idle, &made);
         if (turn % 2)
             complete_all(pieces, forms, 3 * NEW);

@@ -11,9 +11,9 @@
  */
 #include "options.h"
 
-enum { MOST = 1 << 18 };
-static double terms[MOST], sums[MOST], left_to_right[MOST], parts[MOST];
-static float small_terms[MOST], small_sums[MOST], small_left_to_right[MOST];
+enum { MAX_COUNT = 1 << 18 };
+static double terms[MAX_COUNT], sums[MAX_COUNT], left_to_right[MAX_COUNT], parts[MAX_COUNT];
+static float small_terms[MAX_COUNT], small_sums[MAX_COUNT], small_left_to_right[MAX_COUNT];
 
 /* Returns element i of a rank: random digits times a power of two between -20 and 20. */
 static double term(int rank, int i)
@@ -102,7 +102,7 @@ static void others(MPI_Comm comm, int size, int me, int count)
 static void requests(MPI_Comm comm, int size, int me, int count)
 {
     enum { EACH = 3 };
-    static double out[EACH][MOST];
+    static double out[EACH][MAX_COUNT];
     int root = count % size, each = count / size;
     MPI_Request request[EACH];
     MPI_Status statuses[EACH];
@@ -149,12 +149,12 @@ static void prefixes(MPI_Comm comm, int size, int me, int count)
 
 static void sums_on(MPI_Comm comm)
 {
-    static const int counts[] = { 1, 2, 14, 15, 130, 1025, 8191, 40000, MOST };
+    static const int counts[] = { 1, 2, 14, 15, 130, 1025, 8191, 40000, MAX_COUNT };
     int me, size;
 
     MPI_Comm_rank(comm, &me);
     MPI_Comm_size(comm, &size);
-    prepare(size, me, MOST);
+    prepare(size, me, MAX_COUNT);
     for (size_t i = 0; i < sizeof counts / sizeof *counts - options.brief; i++) {
         allreduces(comm, counts[i]);
         others(comm, size, me, counts[i]);

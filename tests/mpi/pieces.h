@@ -198,7 +198,7 @@ static void describe(struct piece *p, const struct kind *kind, struct layout *l,
     int per = uneven(p->what) ? 1 : p->units, count, at = 0;
 
     if (strcmp(kind->name, "transposed") == 0)
-        kind--; /* because its elements overlap */
+        kind--; /* elements of transposed types overlap */
     *l = kind->make(per > 0 ? per : 1, &count);
     MPI_Type_commit(&l->type);
     if (p->units == 0)

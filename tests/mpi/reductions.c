@@ -195,7 +195,7 @@ static void reduction(struct call c)
     if (beyond(&c, blocks, size))
         return;
     bool cut = c.kind >= REDUCE_SCATTER, receives = c.kind != REDUCE || me == c.root,
-         keeps = c.kind == EXSCAN && me == 0; /* and its buffer must not change */
+         keeps = c.kind == EXSCAN && me == 0; /* the rank's buffer must not change */
     int first = 0, result = cut ? blocks[me] : receives && !(keeps && !c.in_place) ? c.count : 0;
     for (int r = 0; r < me && cut; r++)
         first += blocks[r];

@@ -91,8 +91,8 @@ def passed(row):
 def check(setting):
     """Runs the jobs under one MPI.  Raises AssertionError."""
     for _ in range(TRIES):
-        said = setting.run(LEARNS, "on")[1]
-        assert "huddle:" not in said, said
+        output = setting.run(LEARNS, "on")[1]
+        assert "huddle:" not in output, output
         if setting.has_learned():
             break
     learned = setting.text()
@@ -103,20 +103,20 @@ def check(setting):
         file.write(wrong)
     before = setting.identity()
     for wisdom in ("read", "on"):
-        row, said = setting.run(USES, wisdom)
+        row, output = setting.run(USES, wisdom)
         assert passed(row) >= USES * RANKS - RANKS, (wisdom, row)
-        assert "huddle:" not in said, said
+        assert "huddle:" not in output, output
         assert wisdom == "on" or (setting.identity() == before and setting.text() == wrong)
     assert passed(setting.run(USES, "off")[0]) == 0
 
     with open(setting.file(), "w", encoding="utf-8") as file:
         file.write("nonsense\n" + wrong)
     before = setting.text()
-    said = setting.run(USES, "read")[1]
-    assert said.count("huddle: ") == 1 and "nonsense" in said, said
+    output = setting.run(USES, "read")[1]
+    assert output.count("huddle: ") == 1 and "nonsense" in output, output
     assert setting.text() == before
-    said = setting.run(USES, os.path.join(setting.folder, "none", "x.rules"))[1]
-    assert "huddle:" not in said, said  # no decision, so the folder is not missed
+    output = setting.run(USES, os.path.join(setting.folder, "none", "x.rules"))[1]
+    assert "huddle:" not in output, output  # no decision, so the folder is not missed
 
 
 def main():

@@ -14,7 +14,7 @@
 
 enum { EACH = 3, TAG = 7, SPOILED = -77 };
 
-static MPI_Comm ring; /* with a topology in which each rank exchanges with both neighbors */
+static MPI_Comm ring; /* has a topology in which each rank exchanges with both neighbors */
 static MPI_Comm made;
 static MPI_Info info;
 static int in[2 * EACH], out[2 * EACH], counts[2], places[2];

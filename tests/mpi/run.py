@@ -37,8 +37,8 @@ from soaks import SOAKS
 from watched import WATCHED
 from wrappers import NotHere
 
-MARK = "MPI_TEST_CASE"  # in the environment of every process of a case
-NAMES_BEFORE = set(os.listdir("/dev/shm"))  # of other work on this machine
+MARK = "MPI_TEST_CASE"  # a variable in the environment of every process of a case
+NAMES_BEFORE = set(os.listdir("/dev/shm"))  # files of other work on this machine
 
 
 def marked(mark):

@@ -25,7 +25,7 @@ from run import front_end
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.path.join(SOURCE, "src", "core", "plan", "builtin.rules")
-RANKS, CALLS, MOST = 2, 600, 200
+RANKS, CALLS, MAX_CALLS = 2, 600, 200
 OTHERS = 8  # calls of a rank that are not of the cell
 TRIES = 8  # first jobs
 USES = 40  # calls of the second job
@@ -38,9 +38,9 @@ SLOW = {
 
 def learn(setting, collective, more):
     """Runs the first job.  Raises AssertionError if it is wrong.  Returns its counts of choices."""
-    statistics, said = setting.job("slowed", (collective, str(CALLS)), "on", **more)
+    statistics, output = setting.job("slowed", (collective, str(CALLS)), "on", **more)
     row = statistics["collectives"][collective]
-    assert "huddle:" not in said, said
+    assert "huddle:" not in output, output
     assert row["handled"] + passed(row) == row["calls"] >= CALLS * RANKS, row
     return statistics["learned"]
 
@@ -49,20 +49,20 @@ def check(setting, collective, slow):
     """Runs both jobs of a collective.  Raises AssertionError.  Returns a text about them."""
     prior = os.path.join(setting.folder, "prior.rules")
     with open(TABLE, encoding="utf-8") as table, open(prior, "w", encoding="utf-8") as file:
-        rules = table.read().replace("\n    ->", " ->")  # as CMake joins the lines of a rule
+        rules = table.read().replace("\n    ->", " ->")  # CMake joins the lines of a rule likewise
         file.write(f"{collective} bytes=524289-1M -> {slow}\n{rules}")
     more = {"HUDDLE_LAB_PRIOR": prior, "HUDDLE_TUNING": "off"}
     for _ in range(TRIES):
         learned = learn(setting, collective, more)
-        soon = learned["changed"] > 0 and learned["first"] <= RANKS * (MOST + OTHERS)
+        soon = learned["changed"] > 0 and learned["first"] <= RANKS * (MAX_CALLS + OTHERS)
         if soon:
             break
         shutil.rmtree(os.path.join(setting.folder, "cache"), ignore_errors=True)
     assert soon, learned
     line = re.search(rf"^{collective}\b.* bytes=524289-1M .* -> .*", setting.text(), re.MULTILINE)
     assert line and f"-> {slow} |" not in line[0], setting.text()
-    second, said = setting.job("slowed", (collective, str(USES)), "on", **more)
-    assert "huddle:" not in said, said
+    second, output = setting.job("slowed", (collective, str(USES)), "on", **more)
+    assert "huddle:" not in output, output
     assert second["learned"]["first"] <= RANKS * OTHERS, second["learned"]
     return f"{collective} {learned['first'] // RANKS} calls"
 

@@ -6,7 +6,7 @@
  * with any tag is pending on each communicator, which must not get a message of a collective.
  * Nonblocking collectives are in flight among the others.
  *
- *   spans [MOST]     bytes of the largest broadcast
+ *   spans [MAX_BYTES]     bytes of the largest broadcast
  */
 #include "check.h"
 
@@ -197,9 +197,9 @@ static bool in_ranges(MPI_Comm comm, int size)
  * to the MPI. */
 static void in_order(MPI_Comm comm, int rank, int size, const char *what)
 {
-    enum { MOST = 20000 };
-    static struct map mine[MOST], all[MOST];
-    const int counts[] = { 1, MOST };
+    enum { MAX_COUNT = 20000 };
+    static struct map mine[MAX_COUNT], all[MAX_COUNT];
+    const int counts[] = { 1, MAX_COUNT };
     bool falls_back = !in_ranges(comm, size) && counted;
     MPI_Datatype type;
     MPI_Op op;
@@ -359,7 +359,7 @@ static void all_of(MPI_Comm comm, const char *what)
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    id = 0; /* because not all ranks are in all communicators */
+    id = 0; /* not all ranks are in all communicators */
     MPI_Irecv(&caught, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &any);
     barriers(comm, rank, size, what);
     MPI_Ibarrier(comm, &barrier);
@@ -373,7 +373,7 @@ static void all_of(MPI_Comm comm, const char *what)
     MPI_Wait(&barrier, MPI_STATUS_IGNORE);
     MPI_Test(&any, &taken, MPI_STATUS_IGNORE);
     check(!taken && caught == 0, "%s: a receive took a message of a collective", what);
-    MPI_Barrier(comm); /* after all ranks have checked */
+    MPI_Barrier(comm); /* all ranks have checked */
     MPI_Send(&one, 1, MPI_INT, (rank + 1) % size, 5, comm);
     MPI_Wait(&any, MPI_STATUS_IGNORE);
     check(caught == 1, "%s: a receive did not get its message", what);

@@ -59,7 +59,7 @@ FULL = [
     for ranks, modules in ((1, ()), (2, ()), (3, ("test_cco", "test_op")), (5, INTRA), (8, INTRA))
     for mpi in PAIR
 ]
-# On two nodes (cases.py), where blocking calls are handled.
+# Two nodes (cases.py), where blocking calls are handled.
 FULL += [(mpi, 4, INTRA, True) for mpi in (*PAIR, "ompi5") if NODES]
 QUICK_SECONDS, FULL_SECONDS = (
     300,

@@ -11,7 +11,7 @@
 
 #include <sys/resource.h>
 
-enum { CALLS = 300, FIRST = 16, MOST = 4096, RANKS = 64 };
+enum { CALLS = 300, FIRST = 16, MAX_BYTES = 4096, RANKS = 64 };
 
 static const double LONG_S = 0.5e-3;
 
@@ -195,10 +195,10 @@ int main(int argc, char **argv)
     static const int sizes[] = { 512, 4088 };
 
     begin(&argc, &argv, MPI_THREAD_SINGLE);
-    in = allocate((size_t)world_size * MOST);
-    out = allocate((size_t)world_size * MOST);
-    memset(in, 1, (size_t)world_size * MOST);
-    memset(out, 1, (size_t)world_size * MOST);
+    in = allocate((size_t)world_size * MAX_BYTES);
+    out = allocate((size_t)world_size * MAX_BYTES);
+    memset(in, 1, (size_t)world_size * MAX_BYTES);
+    memset(out, 1, (size_t)world_size * MAX_BYTES);
     for (size_t c = 0; c < sizeof collectives / sizeof *collectives; c++) {
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (int turn = 0; turn <= collectives[c].rooted; turn++)

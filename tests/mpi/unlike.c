@@ -216,6 +216,6 @@ int main(int argc, char **argv)
         MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
     else
         MPI_Barrier(MPI_COMM_WORLD);
-    pause_us(500000); /* so that the other ranks can print their lines */
+    pause_us(500000); /* leaves the other ranks time to print their lines */
     _exit(0);
 }

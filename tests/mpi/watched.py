@@ -22,7 +22,7 @@ OPTIONS = {
 }
 # Each algorithm is tried in the program's calls, and so is the MPI's own collective.
 TRIALS = {"HUDDLE_WISDOM": "on", "HUDDLE_LAB_TRY_ALL": "on"}
-# With gcc's ThreadSanitizer programs crash in MPICH and Open MPI 5, without huddle too.
+# Programs with gcc's ThreadSanitizer crash in MPICH and Open MPI 5, even without huddle.
 FAILS_ALONE = {("gcc", "thread"): ("ompi5", "mpich4", "mpich5")}
 
 

@@ -199,7 +199,7 @@ CGROUPS = (  # v1, v2: folder, limit, usage
 )
 
 
-# In a cgroup namespace: the mounted hierarchy begins at the job's own group, as in a container.
+# Mounts the hierarchy of a cgroup namespace: it begins at the job's own group, as in a container.
 ONLY_OWN_GROUP = (
     "{ if grep -q memory: /proc/self/cgroup; then umount /sys/fs/cgroup/memory && mount -t cgroup"
     " -o memory cgroup /sys/fs/cgroup/memory; else umount /sys/fs/cgroup && mount -t cgroup2"

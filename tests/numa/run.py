@@ -56,8 +56,8 @@ class Step:
     def complaints(self, folder):
         status = contents(folder, self.name + ".status").strip()
         if status != "0":
-            said = contents(folder, self.name + ".out") + contents(folder, self.name + ".err")
-            return [f"{self.name}: status {status or 'none, it never ended'}: {said[-1500:]}"]
+            output = contents(folder, self.name + ".out") + contents(folder, self.name + ".err")
+            return [f"{self.name}: status {status or 'none, it never ended'}: {output[-1500:]}"]
         return [f"{self.name}: {complaint}" for complaint in self.judge(folder)]
 
 
@@ -196,7 +196,7 @@ def placement_steps(build, algorithms):
 
 # ---- programs ----
 
-CALLED = ("barrier", "bcast")  # by the differential program
+CALLED = ("barrier", "bcast")  # collectives that the differential program calls
 
 
 def judge_program(name):

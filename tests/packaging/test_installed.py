@@ -97,7 +97,7 @@ class Installed(unittest.TestCase):
         changed = re.search(r"^PATH=([^:;]*)", shown, re.MULTILINE)
         self.assertEqual(changed and changed[1], self.path("bin"), shown)
 
-    def test_tuning_of_the_site(self):
+    def test_the_tuning_file_of_the_site_is_read(self):
         place = self.path("etc", "huddle", "tuning.rules")
         os.makedirs(os.path.dirname(place))
         with open(place, "w", encoding="utf-8") as file:

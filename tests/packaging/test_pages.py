@@ -43,7 +43,7 @@ class Pages(unittest.TestCase):
     def setUpClass(cls):
         cls.flags = {command: flags(command) for command in commands()}
 
-    def test_each_command_and_option_has_its_place(self):
+    def test_man_pages_have_each_command_and_option(self):
         self.assertGreater(len(self.flags), 9)
         self.assertIn("--stats", self.flags["run"])
         self.assertIn("-msglog", self.flags["bench"])
@@ -53,7 +53,7 @@ class Pages(unittest.TestCase):
             self.assertEqual(expected - set(re.findall(r"--?[a-z_-]+", " ".join(named))), set())
             self.assertIn(f"huddle-{command}(1)", page("huddle.1").replace("\\-", "-"))
 
-    def test_no_page_of_a_command_that_is_gone(self):
+    def test_removed_commands_have_no_page(self):
         found = {name for name in os.listdir(PAGES) if name.startswith("huddle-")}
         self.assertEqual(found, {f"huddle-{command}.1" for command in self.flags})
 

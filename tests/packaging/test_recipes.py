@@ -15,7 +15,7 @@ import unittest
 
 from paths import BUILD, SOURCE
 
-DIRECTORIES = {  # of RPM's macros, for a prefix of /usr
+DIRECTORIES = {  # values of RPM's macros, for a prefix of /usr
     "_bindir": "usr/bin",
     "_libdir": "usr/lib",
     "_libexecdir": "usr/libexec",

@@ -23,7 +23,7 @@ OTHERS = [
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUMS = os.path.join(HERE, os.pardir, "mpi", "sums.c")
-CALLS = 50  # of each collective, by each rank
+CALLS = 50  # calls of each collective, by each rank
 MPIS = [
     (compiler, launcher)
     for compiler, launcher in (
@@ -92,19 +92,19 @@ class Versions(unittest.TestCase):
         copy = self.install("copy")
         for mpi in self.each_mpi(0):
             with self.subTest(mpi=mpi[0]):
-                said, rows = self.job(*mpi, self.ours, copy)
-                self.assertEqual("", said)
+                output, rows = self.job(*mpi, self.ours, copy)
+                self.assertEqual("", output)
                 for row in rows.values():
                     self.assertEqual({}, row["passed"])
                     self.assertGreaterEqual(row["handled"], CALLS)
 
-    def test_what_differs_falls_back_on_all_ranks(self):
+    def test_different_versions_fall_back_on_all_ranks(self):
         for case, library in enumerate(OTHERS):
             other = self.install(os.path.basename(library), library)
             for mpi in self.each_mpi(case):
                 with self.subTest(library=library, mpi=mpi[0]):
-                    said, rows = self.job(*mpi, self.ours, other)
-                    self.assertIn("run different versions of huddle", said)
+                    output, rows = self.job(*mpi, self.ours, other)
+                    self.assertIn("run different versions of huddle", output)
                     for row in rows.values():
                         self.assertEqual(0, row["handled"])
                         self.assertEqual(["versions differ"], list(row["passed"]))

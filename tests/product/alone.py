@@ -19,9 +19,9 @@ sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("lint", "additions")
 import copied
 
 MOST_SETTINGS = 60
-ROOMS = "lint,unit,sim,cli,mpi"  # of tests/
-LONG = "test_record.py"  # of tests/cli; under MPIs
-FAST = (  # to build
+ROOMS = "lint,unit,sim,cli,mpi"  # folders of tests/
+LONG = "test_record.py"  # runs under MPIs; in tests/cli
+FAST = (  # a short build counts
     "-DHUD_KERNELS=-O0",
     "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG",
     "-DCMAKE_CXX_FLAGS_RELEASE=-O0",

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { MOST = 1000 }; /* ranks */
+enum { MAX_RANKS = 1000 }; /* ranks */
 
 static int count_children(const struct shape_tree *t, int rank)
 {
@@ -170,7 +170,7 @@ static void check_rotation(const struct shape_tree *t)
 
 static void check_tree(const struct shape_tree *t)
 {
-    static int reached[MOST];
+    static int reached[MAX_RANKS];
     int height;
 
     for (int r = 0; r < t->ranks; r++)
@@ -230,7 +230,7 @@ static void random_large_trees_are_consistent(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++) {
-        int ranks = random_between(41, MOST);
+        int ranks = random_between(41, MAX_RANKS);
 
         check_tree(&(struct shape_tree){ .kind = (enum shape_kind)(i % SHAPE_GROUPED),
                                          .degree = i % 7 ? random_between(2, 70) : 2000000000,

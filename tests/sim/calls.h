@@ -19,7 +19,7 @@
 /* One call, the same for all ranks. */
 struct call {
     const struct alg *alg;
-    size_t bytes; /* as coll.bytes; if ranks know only their own bytes, the size of the largest
+    size_t bytes; /* coll.bytes; if ranks know only their own bytes, the size of the largest
                    * block */
     uint64_t id;  /* calls in close succession have different data */
     int root, ranks;

@@ -43,7 +43,7 @@ static void start_gather_scatter(struct mem *m, uint64_t calls)
     for (int i = 0; i < RING_MAX; i++)
         mem_put(m, &mine->to[i], (uint64_t)mem_rank(m));
     for (int r = 0; r < mem_size(m); r++)
-        begin_at(m, &mine->taken[r],
+        begin_at(m, &mine->consumed[r],
                  gather_scatter_count(calls / ACKNOWLEDGE_ALL * ACKNOWLEDGE_ALL + 1, 0));
 }
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    CALLS = 88,          /* in each slot: more than twice the buffers of any ring */
+    CALLS = 88,          /* calls in each slot: more than twice the buffers of any ring */
     LEVELS = 4,          /* maximum number of levels of units */
     MAX_BYTES = 1 << 20, /* largest message */
     WORK_BYTES = 8 << 20 /* all messages of a run, times ranks */

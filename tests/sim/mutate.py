@@ -170,7 +170,7 @@ class Table:
 
     def __init__(self, checker):
         self.checker = checker
-        self.found = collections.defaultdict(bool)  # by place, and by (path, label, program)
+        self.found = collections.defaultdict(bool)  # keys: a place, or (path, label, program)
         self.errors = []
 
     def try_all(self, places, words):

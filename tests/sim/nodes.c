@@ -96,7 +96,7 @@ static void place_ranks(struct nodes *q)
 
 /* ---- calls ---- */
 
-static size_t most_of(const struct nodes *q, enum net_tag tag)
+static size_t max_bytes_of(const struct nodes *q, enum net_tag tag)
 {
     size_t fragment = (size_t)q->fragment, set = (size_t)q->set, ranks = (size_t)q->options->ranks;
 
@@ -135,7 +135,7 @@ static size_t most_of(const struct nodes *q, enum net_tag tag)
 
 static size_t any_size(struct nodes *q, enum net_tag tag)
 {
-    size_t fragment = (size_t)q->fragment, max = most_of(q, tag);
+    size_t fragment = (size_t)q->fragment, max = max_bytes_of(q, tag);
     const size_t sizes[] = { 1, fragment, fragment + 1, max, 1 + below(q, max), 1 + below(q, 64) };
     size_t size = sizes[below(q, sizeof sizes / sizeof *sizes)];
 

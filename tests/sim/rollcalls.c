@@ -91,7 +91,7 @@ static void body(struct sim *sim, int rank, void *arg)
         }
         hud_sim_roll_leave(m, n, left_of(rank, n));
     }
-    r = record_of(rank, CALLS + 1); /* like a rank that frees its team: it does not wait for the
+    r = record_of(rank, CALLS + 1); /* a rank that frees its team does not wait for the
                                      * others */
     hud_sim_roll_enter(m, CALLS + 1, &r);
 }

@@ -20,7 +20,7 @@ struct sequence_options {
     bool one_lease;         /* all teams share one lease, which is an error to be reported */
     const struct alg *only; /* NULL to mix all algorithms */
     uint64_t seed;
-    const char *mutate_file; /* as in struct sim_options */
+    const char *mutate_file; /* see struct sim_options */
     int mutate_line, mutate;
 };
 

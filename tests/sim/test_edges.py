@@ -30,7 +30,7 @@ class Lint(unittest.TestCase):
 
     good = "mem_post(m, f, 1); /* R1 */\nmem_await(m, f, 1); /* A1 */\n"
 
-    def test_right(self):
+    def test_correct_edges_pass(self):
         self.assertEqual(self.said(self.good), "")
         self.assertEqual(
             self.said(self.good + "x = mem_add(m, f, 1); /* R1, A1 */\nmem_peek(m, f); /* A1 */\n"),
@@ -85,7 +85,7 @@ class Mutate(unittest.TestCase):
                 for label in site.labels:
                     self.assertIn(f"not found: {path.relative_to(ROOT)}:{site.line} {label}", out)
 
-    def test_a_checker_that_finds_all(self):
+    def test_reasons_for_found_mutations_are_reported(self):
         self.assertEqual(self.run_with("false", ROOT / "src/alg/windows/windows.h")[0], 0)
         status, out = self.run_with("false", ROOT / "src/alg/queue/cursor.h")
         self.assertEqual(status, 1)  # a reason why one of them is not found
@@ -126,7 +126,7 @@ class Mutate(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("block.h L by allgatherv/publish", out)
 
-    def test_reasons(self):
+    def test_reasons_are_read_from_heads(self):
         head = (
             "/* x\n * Not needed\n *   R1, A2 by a/b,\n *   c/d: as it is\n *   R3 by e/f:\n */\n#"
         )

@@ -13,7 +13,7 @@
 /* needs the headers above */
 #include <cmocka.h>
 
-enum { RANKS = 3, MOST = 6000, OPS = 80, SEEDS = 30, ARENA = 1 << 16, NOTHING = 0xEE };
+enum { RANKS = 3, MAX_BYTES = 6000, OPS = 80, SEEDS = 30, ARENA = 1 << 16, NOTHING = 0xEE };
 
 /* Bytes of a block at its sender and at its receiver, chosen by operation and pair. */
 static const size_t ends[][2] = { { 1000, 5000 }, { 5000, 1000 }, { 40, 41 }, { 40, 0 },
@@ -32,7 +32,7 @@ struct job {
     struct shape_groups groups;
     struct sim_team *team;
     struct alg_place place;
-    unsigned char in[RANKS][RANKS][MOST], out[RANKS][RANKS][MOST];
+    unsigned char in[RANKS][RANKS][MAX_BYTES], out[RANKS][RANKS][MAX_BYTES];
 };
 
 static const size_t *ends_of(int op, int from, int to)
@@ -57,7 +57,7 @@ static void prepare(struct job *job, int rank, int op, struct hud_view *ins, str
         const size_t *to = ends_of(op, rank, r), *from = ends_of(op, r, rank);
         for (size_t i = 0; i < to[0]; i++)
             job->in[rank][r][i] = byte_of(op, rank, r, i);
-        memset(job->out[rank][r], NOTHING, MOST);
+        memset(job->out[rank][r], NOTHING, MAX_BYTES);
         ins[r] = (struct hud_view){ .base = job->in[rank][r], .bytes = to[0] };
         outs[r] = (struct hud_view){ .base = job->out[rank][r], .bytes = from[1] };
     }
@@ -66,7 +66,7 @@ static void prepare(struct job *job, int rank, int op, struct hud_view *ins, str
 static void check_blocks(const struct job *job, int root, int rank, int op, int status)
 {
     bool cut = false,
-         unheard = false; /* for a view of no bytes, its rank may or may not get the error */
+         unheard = false; /* the rank of a view of no bytes may or may not get the error */
 
     for (int r = 0; r < RANKS; r++) {
         const size_t *from = ends_of(op, r, rank), come = from[0] < from[1] ? from[0] : from[1];
@@ -75,7 +75,7 @@ static void check_blocks(const struct job *job, int root, int rank, int op, int 
         unheard = unheard || (comes && from[1] == 0 && from[0] != 0);
         for (size_t i = 0; comes && i < come; i++)
             assert_int_equal(job->out[rank][r][i], byte_of(op, r, rank, i));
-        for (size_t i = comes ? come : 0; i < MOST && r != rank; i++)
+        for (size_t i = comes ? come : 0; i < MAX_BYTES && r != rank; i++)
             assert_int_equal(job->out[rank][r][i], NOTHING);
     }
     if (job->way != ALL_TO_ALL && rank == root)

@@ -12,7 +12,7 @@ enum { US = 1000, MS = 1000 * US, ALLOWANCE = MS };
 /* A cell, the machine on which its calls run, and what they took. */
 struct cell {
     struct learner l;
-    uint64_t (*cost)(const struct cell *c, int candidate); /* without noise */
+    uint64_t (*cost)(const struct cell *c, int candidate); /* returns the time without noise */
     uint64_t base[LEARNER_CANDIDATES];
     unsigned noise_percent; /* share of calls that take 10 times as long */
     unsigned flip;          /* calls between two states of the machine */

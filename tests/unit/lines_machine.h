@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { COPY = LINES_MIN, MOST_RING = 300, DATA = 4096, SLICE = DATA + MOST_RING * COPY };
+enum { COPY = LINES_MIN, MAX_RING = 300, DATA = 4096, SLICE = DATA + MAX_RING * COPY };
 
 /* ---- a simulated machine ---- */
 
@@ -43,7 +43,7 @@ static const struct place places[] = {
 };
 enum { NEAR, FAR, FAR_PAST, ONE_CORE, PLACES };
 
-static uint64_t now, step; /* in ticks; each reading of the clock advances it by a step */
+static uint64_t now, step; /* ticks; each reading of the clock advances it by a step */
 
 uint64_t __wrap_hud_lines_ticks(void);
 uint64_t __wrap_hud_lines_ticks(void)
@@ -65,15 +65,15 @@ static char *slices[2] = { rank[0].slice, rank[1].slice };
 /* An algorithm: copies of one cell, and their statistics. */
 static struct run {
     const struct place *place;
-    int ring, lag;                 /* in fragments; copies by which the reader is behind */
+    int ring, lag;                 /* fragments of the ring; copies by which the reader is behind */
     unsigned cell;                 /* cell of the algorithm */
-    unsigned noise, seldom, often; /* in percent; 1 ms more in `seldom` of `often` copies */
+    unsigned noise, seldom, often; /* noise in percent; 1 ms more in `seldom` of `often` copies */
     bool silent;                   /* readers copy, but publish no times */
     bool packed;                   /* views are packed */
     bool mixed;    /* hops take the time of another place for some 400 copies, again and again */
     bool far_turn; /* no copy goes to the line of the first copy of a way */
     uint64_t random, copies;
-    unsigned char written[MOST_RING], left[MOST_RING]; /* bits of each fragment */
+    unsigned char written[MAX_RING], left[MAX_RING]; /* bits of each fragment */
     uint64_t all, wanted;        /* ticks of all copies; ticks with the way in use and no trials */
     uint64_t in_way[LINES_WAYS]; /* number of copies */
     uint64_t last_other;         /* the last copy after which the cheapest way was not in use */

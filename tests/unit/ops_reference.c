@@ -10,7 +10,7 @@ typedef unsigned __int128 wide;
 
 enum {
     VALUE_OF_LONG_DOUBLE = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double)
-}; /* in bytes; the remaining bytes are padding */
+}; /* bytes of the value; the remaining bytes are padding */
 
 #define ONE(id, class, number, type)                                                               \
     [HUD_##id] = { #id, class, number, NONE, sizeof(type), 0, sizeof(type) }

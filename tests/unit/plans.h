@@ -17,7 +17,7 @@ extern struct plans {
     struct config config;
     struct rules tuning;
     struct plan plan;
-    struct planner *planner; /* for these settings and rules */
+    struct planner *planner; /* planner with these settings and rules */
     bool direct, divided;    /* facts of the teams */
 } plans;
 

@@ -15,8 +15,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct end {
     struct end *next;
     int team, from, to, kind, number;
-    bool sends, taken, told; /* for a send: taken by the receiver; reported to the sender as sent */
-    char *at;                /* for a send: a copy */
+    bool sends;
+    bool taken; /* the receiver has taken the message of this send */
+    bool told;  /* the sender knows that this send has ended */
+    char *at;   /* a copy, for a send */
     size_t bytes;
 };
 static struct end *sent;

@@ -211,7 +211,7 @@ static void address_space_is_left_to_others(void **state)
         struct rlimit max = { RLIM_INFINITY, RLIM_INFINITY };
         long pages;
         if (!file || fscanf(file, "%ld", &pages) != 1)
-            _exit(0); /* without the file no limit is known */
+            _exit(0); /* no limit is known without the file */
         bool before = hud_budget_has_space(10 * MB, 1000);
         max.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 300 * MB;
         setrlimit(RLIMIT_AS, &max);

@@ -143,7 +143,7 @@ static void start(struct call_queue *queue, struct queued_call *call)
 static void progress(void *arg)
 {
     (void)arg;
-    (void)hud_call_queues_advance(&queues); /* like a host that huddle calls */
+    (void)hud_call_queues_advance(&queues); /* acts as a host that huddle calls */
 }
 
 /* Waits in over() of a call for another queue, and for the calls behind it in its own queue. */

@@ -23,7 +23,7 @@ static void look_too_soon(struct rank *r)
         check->call++;
         check->stage = CHECK_COMING;
         for (int m = 0; m < RANKS; m++)
-            check->member[m].there = false; /* as the watch may have seen them in the call before */
+            check->member[m].there = false; /* the watch may have seen them so in the call before */
         hud_rollcall_report_wait(check, 0, 1);
         check->call--;
         check->stage = CHECK_IDLE;

@@ -261,7 +261,7 @@ static void too_long_blocks_are_truncated(void **state)
 {
     static const char *const settings[] = { "HUDDLE_ALLTOALLV=auto", "HUDDLE_ALLTOALLV=windows",
                                             "HUDDLE_ALLTOALLV=cma_read" };
-    bool direct = hud_direct_likely(); /* which the last setting requires */
+    bool direct = hud_direct_likely(); /* the last setting requires it */
 
     (void)state;
     for (size_t i = 0; i < (direct ? COUNT(settings) : COUNT(settings) - 1); i++)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { MOST = 400, PLACES = 65, BYTES = MOST + 2 * PLACES };
+enum { MAX_BYTES = 400, PLACES = 65, BYTES = MAX_BYTES + 2 * PLACES };
 
 static void stream_copies_every_length_and_alignment(void **state)
 {
@@ -22,7 +22,7 @@ static void stream_copies_every_length_and_alignment(void **state)
     (void)state;
     for (size_t i = 0; i < BYTES; i++)
         from[i] = (unsigned char)(i * 37 + 1);
-    for (size_t bytes = 0; bytes <= MOST; bytes += bytes < 140 ? 1 : 13)
+    for (size_t bytes = 0; bytes <= MAX_BYTES; bytes += bytes < 140 ? 1 : 13)
         for (size_t a = 0; a < PLACES; a += 3)
             for (size_t b = 0; b < PLACES; b++) {
                 memset(to, 0, sizeof to);
@@ -79,9 +79,9 @@ static void fill(unsigned char *bytes, size_t count)
  * arrive, none outside may change, the copy ends at the view's end, and the source is unchanged. */
 static void long_copies_out_are_whole(void **state)
 {
-    enum { MOST_OUT = 20000 };
-    static unsigned char to[MOST_OUT + 2], want[MOST_OUT + 2], before[SLICE];
-    static const size_t lengths[] = { 4096, 4097, 5119, 5121, 8191, 12345, MOST_OUT };
+    enum { MAX_OUT = 20000 };
+    static unsigned char to[MAX_OUT + 2], want[MAX_OUT + 2], before[SLICE];
+    static const size_t lengths[] = { 4096, 4097, 5119, 5121, 8191, 12345, MAX_OUT };
     unsigned char *from = (unsigned char *)two.slice[1] + DATA;
 
     (void)state;

@@ -84,7 +84,8 @@ static void adjacent_runs_are_joined(void **state)
     assert_true(hud_runs_add(runs, 12, 4));
     assert_true(hud_runs_add(runs, 0, 2));
     assert_true(hud_runs_add(runs, 50, 0));
-    assert_true(hud_runs_add(runs, 4, 4)); /* before another run, so the two are not joined */
+    assert_true(
+        hud_runs_add(runs, 4, 4)); /* begins before an earlier run, so the two are not joined */
     assert_int_equal(runs->count, 3);
     assert_int_equal(runs->bytes, 14);
     assert_int_equal(hud_runs_find(runs, 7)->at, 8);

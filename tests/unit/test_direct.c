@@ -21,7 +21,7 @@
 enum { RANKS = 2, ARENA = 1 << 16, BYTES = 3000, REACH = 2 * HUD_LINE };
 
 static char *arenas;       /* arenas of both ranks, shared, at multiples of ARENA */
-static char buffer[BYTES]; /* in each process */
+static char buffer[BYTES]; /* memory of each process */
 static struct mem_peer peers[RANKS];
 static struct mem_team team = { .peers = peers, .reach = REACH };
 static char *slices[RANKS];

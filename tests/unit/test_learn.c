@@ -67,7 +67,7 @@ static void two_sizes(struct rank *r)
         return;
     me = r;
     now_ns = 1000;
-    call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* so that the clock finds an entry */
+    call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* gives the clock an entry to find */
     r->team->hooks.learn->clock_ns = made_up_ns;
     calls_of(r, LARGE);
     calls_of(r, LARGER);
@@ -109,7 +109,7 @@ static void two_teams(struct rank *r)
     call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
     const struct plan_entry *open = &r->team->plan.shared->entry[PLAN_OPEN];
     for (int n = 0; n < 100 * CALLS && r->team->plan.choice[at] == open; n++)
-        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* on a busy machine, trials wait */
+        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* trials wait on a busy machine */
     const struct plan_entry *learned = r->team->plan.choice[at];
     rank_check(r, learned != open, "decision", LARGE);
     if (r->rank != 0)
@@ -203,7 +203,7 @@ static void file_is_read_once(struct rank *r)
     MUST(r, strcmp(hud_shm_algs[hud_learn_present(r->team, at)->row]->name, "tree") == 0);
     MUST(r, r->context->wisdom.lines == 3);
     ranks_meet(r);
-    FILE *f = r->rank == 0 ? fopen(file, "we") : NULL; /* for the caller to remove */
+    FILE *f = r->rank == 0 ? fopen(file, "we") : NULL; /* the caller removes it */
     if (f)
         fclose(f);
 }

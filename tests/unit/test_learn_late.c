@@ -48,7 +48,7 @@ static void learn(struct rank *r)
     int at = plan_at(COLL_ALLREDUCE, LARGE);
 
     me = r;
-    call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* so that the clock finds an entry */
+    call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* gives the clock an entry to find */
     MUST(r, r->team->hooks.learn != NULL);
     r->team->hooks.learn->clock_ns = made_up_ns;
     for (int n = 0; n < CALLS; n++)

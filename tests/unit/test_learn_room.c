@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { RANKS = 3, LARGE = 20000, MOST = 1 << 20, CALLS = 2 * LEARNER_EVERY };
+enum { RANKS = 3, LARGE = 20000, MAX_BYTES = 1 << 20, CALLS = 2 * LEARNER_EVERY };
 
 static struct hud_op sum = {
     .element_bytes = 4, .commutative = 1, .exact = 1, .combine = add_words
@@ -30,9 +30,9 @@ static void make(struct rank *r, int kind, size_t bytes)
 /* Opens cells of all sizes of all collectives, except large allreduces, until the pool is full. */
 static void fill_pool(struct rank *r)
 {
-    for (size_t bytes = 8; bytes <= MOST; bytes *= 2)
+    for (size_t bytes = 8; bytes <= MAX_BYTES; bytes *= 2)
         for (int kind = 0; kind < COLL_KINDS; kind++)
-            if (!coll_has(kind, COLL_UNSIZED) && (kind != COLL_ALLREDUCE || bytes < MOST / 16))
+            if (!coll_has(kind, COLL_UNSIZED) && (kind != COLL_ALLREDUCE || bytes < MAX_BYTES / 16))
                 make(r, kind, bytes);
 }
 
@@ -53,7 +53,7 @@ static void stay(struct rank *r, size_t bytes, const struct plan_entry *choice)
 static void full_pool(struct rank *r)
 {
     struct wisdom_table known = { 0 };
-    int at = plan_at(COLL_ALLREDUCE, MOST / 8);
+    int at = plan_at(COLL_ALLREDUCE, MAX_BYTES / 8);
 
     rank_handled(r, hud_barrier(r->team));
     MUST(r, plan_cell_at(r->team->plan.shared, at)->tried > 1);
@@ -65,8 +65,8 @@ static void full_pool(struct rank *r)
     fill_pool(r);
     MUST(r, r->team->hooks.learn->cells == LEARN_CELLS);
     MUST(r, ranks_agree(r, 0, (uint64_t)r->team->hooks.learn->cell[LEARN_CELLS - 1].at));
-    stay(r, MOST / 16, plan_find(r->team->plan.shared, COLL_ALLREDUCE, MOST / 16));
-    stay(r, MOST / 8, e);
+    stay(r, MAX_BYTES / 16, plan_find(r->team->plan.shared, COLL_ALLREDUCE, MAX_BYTES / 16));
+    stay(r, MAX_BYTES / 8, e);
 }
 
 static void full_pool_keeps_first_and_known_choices(void **state)
@@ -77,7 +77,7 @@ static void full_pool_keeps_first_and_known_choices(void **state)
 
 /* ---- a full arena ---- */
 
-static _Thread_local bool is_full; /* for what is known */
+static _Thread_local bool is_full; /* no room is left for known choices */
 
 size_t __real_hud_arena_reserve(struct arena *arena, size_t bytes, int members, const char **why);
 size_t __wrap_hud_arena_reserve(struct arena *arena, size_t bytes, int members, const char **why);

@@ -98,7 +98,7 @@ static uint64_t both_faster(const struct cell *c, int candidate)
     return candidate != 0 && c->made[candidate] >= 4 ? c->base[candidate] : 1000;
 }
 
-static void fastest_of_several_is_taken(void **state)
+static void fastest_of_several_faster_candidates_is_chosen(void **state)
 {
     static const uint64_t base[] = { 1000, 800, 900 };
     struct cell c;
@@ -183,7 +183,7 @@ static void turn_waits_until_its_expected_loss_fits(void **state)
     static const struct {
         uint64_t ns;
         uint16_t percent;
-        uint64_t calls; /* before the first turn of the other candidate */
+        uint64_t calls; /* calls before the first turn of the other candidate */
     } cases[] = {
         { 500 * US, 0, 14 },    /* 2 * 250 us fit, so only the present choice's turn comes first */
         { 10 * MS, 0, 29 },     /* (2 * 5 ms - 1 ms) / (3 % of 10 ms) = 30 */
@@ -428,7 +428,7 @@ int main(void)
         cmocka_unit_test(slow_candidates_are_dropped_by_halving),
         cmocka_unit_test(trial_of_slow_candidates_is_short),
         cmocka_unit_test(single_short_sample_of_five_does_not_count),
-        cmocka_unit_test(fastest_of_several_is_taken),
+        cmocka_unit_test(fastest_of_several_faster_candidates_is_chosen),
         cmocka_unit_test(gain_must_be_5_percent_or_3_for_the_mpi),
         cmocka_unit_test(turns_are_pairs_without_period),
         cmocka_unit_test(likeliest_candidates_come_first),

@@ -71,7 +71,7 @@ static void few_samples_are_not_recorded(void **state)
     }
 }
 
-static void without_a_budget_it_has_as_many_samples_as_the_winner(void **state)
+static void without_a_budget_the_mpi_gets_as_many_samples_as_the_winner(void **state)
 {
     static const uint64_t base[] = { 1000, 1600, 1000 * 1000 };
     struct cell c;
@@ -93,7 +93,7 @@ int main(void)
         cmocka_unit_test(first_turn_counts_as_lost),
         cmocka_unit_test(first_choice_is_warm),
         cmocka_unit_test(few_samples_are_not_recorded),
-        cmocka_unit_test(without_a_budget_it_has_as_many_samples_as_the_winner),
+        cmocka_unit_test(without_a_budget_the_mpi_gets_as_many_samples_as_the_winner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

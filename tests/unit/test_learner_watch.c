@@ -381,7 +381,7 @@ static void ranks_agree_at_every_call(void **state)
 }
 
 /* Gives times that no machine has.  Candidates and samples must stay in range. */
-static void any_times_are_survived(void **state)
+static void impossible_times_are_harmless(void **state)
 {
     static const uint16_t percent[LEARNER_CANDIDATES] = { 1, UINT16_MAX, 0, 100, 0, 7, 9999 };
     uint64_t ns[LEARNER_BATCH];
@@ -433,7 +433,7 @@ int main(void)
         cmocka_unit_test(savings_are_spent_in_their_own_trial),
         cmocka_unit_test(known_without_another_winner_is_opened_for_all),
         cmocka_unit_test(ranks_agree_at_every_call),
-        cmocka_unit_test(any_times_are_survived),
+        cmocka_unit_test(impossible_times_are_harmless),
         cmocka_unit_test(times_of_zero_are_decided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void logarithms_are_exact(void **state)
 }
 
 /* Returns the minimum over all trees and a grid of segments. */
-static double least_ns(const struct cost_network *c, int nodes, double bytes)
+static double min_ns(const struct cost_network *c, int nodes, double bytes)
 {
     double best = INFINITY;
 
@@ -98,9 +98,9 @@ static void chosen_tree_is_near_the_optimum(void **state)
                 const struct cost_spread s =
                     hud_cost_spread_choose(networks[i], nodes, bytes, 64, 32 * KB);
                 double ns = hud_cost_spread_ns(networks[i], nodes, bytes, &s);
-                if (ns > 1.05 * least_ns(networks[i], nodes, bytes))
+                if (ns > 1.05 * min_ns(networks[i], nodes, bytes))
                     fail_msg("network %zu, %d nodes, %.0f bytes: %.0f ns, optimum %.0f", i, nodes,
-                             bytes, ns, least_ns(networks[i], nodes, bytes));
+                             bytes, ns, min_ns(networks[i], nodes, bytes));
             }
 }
 

@@ -133,7 +133,7 @@ static void algorithms_and_the_mpi_are_candidates(void **state)
 
 /* Checks sums of floating-point numbers, and of integers.  Only candidates with the same bits are
  * tried. */
-static void candidates_of_other_bits_are_not_tried(void **state)
+static void candidates_that_change_bits_are_not_tried(void **state)
 {
     (void)state;
     for (int all = 0; all < 2; all++) {
@@ -159,7 +159,7 @@ static void candidates_of_other_bits_are_not_tried(void **state)
 }
 
 /* Makes plans of teams whose first choice is the MPI's own collective. */
-static void nothing_is_tried_against_the_mpis_own_reduction(void **state)
+static void no_trials_if_the_mpis_own_reduction_is_first(void **state)
 {
     char name[] = "/tmp/test_others.XXXXXX", prior[64];
     FILE *file = fdopen(mkstemp(name), "w");
@@ -206,8 +206,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(first_choices_do_not_change, plans_reset),
         cmocka_unit_test_setup(algorithms_and_the_mpi_are_candidates, plans_reset),
-        cmocka_unit_test_setup(candidates_of_other_bits_are_not_tried, plans_reset),
-        cmocka_unit_test_setup(nothing_is_tried_against_the_mpis_own_reduction, plans_reset),
+        cmocka_unit_test_setup(candidates_that_change_bits_are_not_tried, plans_reset),
+        cmocka_unit_test_setup(no_trials_if_the_mpis_own_reduction_is_first, plans_reset),
         cmocka_unit_test_setup(settings_and_tuning_files_are_final, plans_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static void every_rule_serves_calls(void **state)
         assert_int_equal(unreachable(t, kind), 0);
 }
 
-static void the_table_is_short_and_says_what_it_rests_on(void **state)
+static void built_in_table_is_short_and_cites_evidence(void **state)
 {
     const struct rules *t = hud_rules_builtin();
 
@@ -171,7 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_call_has_a_rule),
         cmocka_unit_test(every_rule_serves_calls),
-        cmocka_unit_test(the_table_is_short_and_says_what_it_rests_on),
+        cmocka_unit_test(built_in_table_is_short_and_cites_evidence),
         cmocka_unit_test(gaps_and_unreachable_rules_are_detected),
         cmocka_unit_test(no_row_chooses_a_baseline),
     };

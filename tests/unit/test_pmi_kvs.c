@@ -30,7 +30,7 @@ struct rank {
     bool without; /* it does not announce itself */
     pid_t pid;
     int fd;           /* the server's end, or -1 if closed */
-    bool waits;       /* in a barrier */
+    bool waits;       /* waits in a barrier */
     char value[LINE]; /* value of its key, or "" if there is none */
 };
 
@@ -217,7 +217,7 @@ static void a_rank_without_huddle_is_absent(void **state)
     check((struct rank[RANKS]){ { 1 }, { 1, .without = true }, { 1 } }, (int[]){ 5, UNKNOWN, 5 });
 }
 
-static void rank_with_another_manner_is_absent(void **state)
+static void rank_announced_in_another_manner_is_absent(void **state)
 {
     (void)state;
     check((struct rank[RANKS]){ { 1 }, { 2 }, { 1 } }, (int[]){ 5, 2, 5 });
@@ -273,7 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_with_huddle_are_present),
         cmocka_unit_test(a_rank_without_huddle_is_absent),
-        cmocka_unit_test(rank_with_another_manner_is_absent),
+        cmocka_unit_test(rank_announced_in_another_manner_is_absent),
         cmocka_unit_test(rank_whose_put_failed_is_absent_for_all),
         cmocka_unit_test(rank_without_an_answer_aborts),
         cmocka_unit_test(longest_answer_is_accepted),

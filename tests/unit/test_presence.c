@@ -131,8 +131,8 @@ static void end(struct member *m)
 {
     int status;
 
-    assert_int_equal(write(m->to, "q", 1),
-                     1); /* because members forked later have this pipe, too */
+    /* Closing the pipe is not enough, because members forked later have it, too. */
+    assert_int_equal(write(m->to, "q", 1), 1);
     close(m->to);
     close(m->from);
     waitpid(m->pid, &status, 0);
@@ -174,7 +174,7 @@ static void one_job(bool by_proxy, const char *secret)
     assert_int_equal(asked(&m[3]), checked | (alike | requests) << UNLIKE);
     assert_int_equal(asked(&m[4]), requests | (alike | checked) << UNLIKE);
     end(&m[1]);
-    assert_int_equal(asked(&m[0]) & 0xff, alike); /* after its end it is still part of the job */
+    assert_int_equal(asked(&m[0]) & 0xff, alike); /* an ended rank is still part of the job */
     end(&m[0]);
     end(&m[2]);
     end(&m[3]);
@@ -294,7 +294,7 @@ static void run_out(void)
 
 /* Fails the kernel's allocation when a rank announces itself, which makes the rank absent for all,
  * or when a rank looks, which leaves all present. In both cases all ranks find the same. */
-static void rank_without_memory_is_seen_alike_by_all(void **state)
+static void all_ranks_agree_about_a_rank_without_memory(void **state)
 {
     (void)state;
     for (int by_proxy = 0; by_proxy < 2; by_proxy++) {
@@ -363,7 +363,7 @@ static void names_reveal_nothing(void **state)
 
 /* Binds a rank's name as a stranger who knows the secret, with each type of socket, and fills the
  * queue of a bound socket. */
-static void name_bound_by_a_stranger_is_seen_alike_by_all(void **state)
+static void all_ranks_agree_about_a_name_bound_by_a_stranger(void **state)
 {
     struct member taken = { .rank = "0", .job = "a secret" },
                   other = { .rank = "1", .job = "a secret" };
@@ -389,7 +389,7 @@ static void name_bound_by_a_stranger_is_seen_alike_by_all(void **state)
     }
 }
 
-static void floods_change_nothing(void **state)
+static void floods_of_queries_change_nothing(void **state)
 {
     struct member m[] = { { .rank = "0", .job = "a secret" }, { .rank = "1", .job = "a secret" } };
     char name[PRESENCE_NAME];
@@ -455,12 +455,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(rank_with_two_processes_is_found, new_proxy, drop_proxy),
         cmocka_unit_test_setup_teardown(rank_that_cannot_announce_is_absent_for_all, new_proxy,
                                         drop_proxy),
-        cmocka_unit_test_setup_teardown(rank_without_memory_is_seen_alike_by_all, new_proxy,
+        cmocka_unit_test_setup_teardown(all_ranks_agree_about_a_rank_without_memory, new_proxy,
                                         drop_proxy),
         cmocka_unit_test(without_a_secret_no_rank_is_present),
         cmocka_unit_test(names_reveal_nothing),
-        cmocka_unit_test(name_bound_by_a_stranger_is_seen_alike_by_all),
-        cmocka_unit_test(floods_change_nothing),
+        cmocka_unit_test(all_ranks_agree_about_a_name_bound_by_a_stranger),
+        cmocka_unit_test(floods_of_queries_change_nothing),
     };
     static const char *const foreign[] = { "PMIX_NAMESPACE",  "PMIX_RANK",
                                            "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPSTREAM_FD",

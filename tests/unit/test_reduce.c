@@ -13,15 +13,16 @@
 
 #include <cmocka.h>
 
-enum { MOST = 3 * MEM_PIECE + 200, SOURCES = 5, GUARD = 64 };
+enum { MAX_BYTES = 3 * MEM_PIECE + 200, SOURCES = 5, GUARD = 64 };
 
 /* The slice of another rank, which contains the sources, and this rank's slice. */
 static struct slice {
     struct lines_member lines;
-    unsigned char memory[SOURCES][MOST];
+    unsigned char memory[SOURCES][MAX_BYTES];
 } other, own;
 
-static unsigned char before[SOURCES][MOST], want[MOST], result[MOST + GUARD], second[MOST + GUARD];
+static unsigned char before[SOURCES][MAX_BYTES], want[MAX_BYTES], result[MAX_BYTES + GUARD],
+    second[MAX_BYTES + GUARD];
 
 /* Computes a op b = 3 a + b for each byte. */
 static void thrice(const struct hud_op *op, void *dst, const void *const *src, int sources,
@@ -123,7 +124,7 @@ static void reduce(const struct trial *t, const struct mem_span *to, const struc
 
 static void run(const struct trial *t)
 {
-    unsigned char(*memory)[MOST] = other.memory;
+    unsigned char(*memory)[MAX_BYTES] = other.memory;
     struct hud_view views[SOURCES + 2];
     struct mem_span from[SOURCES], to, also;
     const void *plain[SOURCES];
@@ -179,8 +180,8 @@ static void reductions_of_all_kinds_of_spans_are_right(void **state)
     (void)state;
     for (size_t e = 0; e < sizeof elements / sizeof elements[0]; e++)
         for (int count = 1; count <= SOURCES; count++)
-            for (size_t max = 1; max <= MOST; max = max * 7 + 1) {
-                size_t one = elements[e], number = max < MOST / one ? max : MOST / one;
+            for (size_t max = 1; max <= MAX_BYTES; max = max * 7 + 1) {
+                size_t one = elements[e], number = max < MAX_BYTES / one ? max : MAX_BYTES / one;
                 struct trial t = { .op = { .element_bytes = one, .combine = thrice },
                                    .count = count,
                                    .bytes = number * one };

@@ -197,7 +197,7 @@ static void make_different_calls(struct rank *me)
     finish(me, r, checks ? HUD_PASS : HUD_ERR_UNLIKE);
     MUST(me, passed == checks);
     r = create(me, team, "barrier", NULL, &passed);
-    MUST(me, hud_request_start(r) == HUD_OK); /* which waits for members that are behind */
+    MUST(me, hud_request_start(r) == HUD_OK); /* the barrier waits for members that are behind */
     finish(me, r, checks ? HUD_OK : HUD_PASS);
 }
 

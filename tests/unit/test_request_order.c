@@ -85,7 +85,7 @@ static void start_places_before_their_turn(struct rank *me)
             MUST(me, hud_request_wait(places[i]) == HUD_PASS);
         MUST(me, started == 2);
         MUST(me, hud_request_peek(two, &done) == HUD_OK && !done);
-        MUST(me, hud_request_start(places[0]) == HUD_OK); /* after request two */
+        MUST(me, hud_request_start(places[0]) == HUD_OK); /* comes after request two */
     }
     ranks_meet(me);
     if (me->rank != 0)

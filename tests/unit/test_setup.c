@@ -192,8 +192,8 @@ static void corrupt_table_has_no_levels(void **state)
         table->unit[2 * RANKS] = i == 9 ? 1 : 0; /* units of the caches */
         table->caches.count = i == 10 ? -1 : 0;
         hud_place_read(table, RANKS, copy);
-        bool good = i == 0 || i == 8; /* in case 8 each unit is its own, or a unit of a rank
-                                       * before */
+        bool good = i == 0 || i == 8; /* case 8: each unit is its own, or a unit of an earlier
+                                       * rank */
         assert_int_equal(copy->levels, good ? 2 : 0);
         assert_int_equal(copy->seen, good);
         assert_int_equal(copy->cache_bytes, good ? 5 : 0);

@@ -218,7 +218,7 @@ static void reduce_as_known(struct rank *r)
         MUST(r, spanned_call("allreduce", SPANNED_SMALL) == HUD_OK); /* another cell */
 }
 
-static void wisdom_may_leave_any_sum_to_the_host(void **state)
+static void known_choices_may_leave_any_sum_to_the_host(void **state)
 {
     (void)state;
     spanned_cost.fast = "nodes";
@@ -311,7 +311,7 @@ int main(void)
         cmocka_unit_test(host_whose_calls_have_no_known_end_is_no_candidate),
         cmocka_unit_test(program_with_few_calls_tries_nothing),
         cmocka_unit_test(trials_change_no_bits),
-        cmocka_unit_test(wisdom_may_leave_any_sum_to_the_host),
+        cmocka_unit_test(known_choices_may_leave_any_sum_to_the_host),
         cmocka_unit_test(second_span_begins_with_what_rank_0_knows),
         cmocka_unit_test(equal_knowledge_is_not_sent),
         cmocka_unit_test(failure_in_a_trial_ends_the_calls),

@@ -27,7 +27,7 @@ static void fill_the_table(struct rank *r)
     spanned_begin(r);
     struct span_learn *l = spanned_span_of(r, 0)->learn;
     MUST(r, spanned_call("bcast", SPANNED_LARGE) == HUD_OK);
-    l->cells = SPAN_CELLS; /* as after calls of as many cells */
+    l->cells = SPAN_CELLS; /* the state after calls of as many cells */
     for (int i = 0; i < CALLS; i++) {
         MUST(r, spanned_call("allreduce", SPANNED_LARGE) == HUD_OK);
         MUST(r, strcmp(spanned_used(), "rings") == 0);
@@ -81,7 +81,7 @@ static void know_a_route(struct rank *r)
     MUST(r, memcmp(spanned_span_of(r, 0)->route.given, known_param, sizeof known_param) == 0);
 }
 
-static void any_choice_can_be_known(void **state)
+static void every_choice_can_be_learned(void **state)
 {
     static const long trees[][2] = {
         { SHAPE_CHAIN, 1 }, { SHAPE_KARY, 2 }, { SHAPE_KNOMIAL, 2 }, { SHAPE_FLAT, 2 }
@@ -170,7 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_choices_serve_cells_without_room),
-        cmocka_unit_test(any_choice_can_be_known),
+        cmocka_unit_test(every_choice_can_be_learned),
         cmocka_unit_test(truncation_ends_whatever_was_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#if defined __SANITIZE_THREAD__ /* which uses 900 KB of each stack itself */
+#if defined __SANITIZE_THREAD__ /* uses 900 KB of each stack itself */
 enum { STACK_BYTES = 2 << 20 };
 #else
 enum { STACK_BYTES = 512 << 10 };
@@ -47,7 +47,7 @@ static void use_team(struct member *m, const struct hud_exchange *exchange, int 
     look(m, team, i);
     fork_team_meet(m->self);
     hud_team_free(team);
-    fork_team_meet(m->self); /* so that the slices are free for the next team */
+    fork_team_meet(m->self); /* the slices are free for the next team */
 }
 
 static void note_plan(struct member *m, const hud_team *team, int i)

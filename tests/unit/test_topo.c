@@ -83,7 +83,7 @@ static void synthetic_machines_have_expected_levels(void **state)
         { "pack:2 [numa][numa(memory=16GB)] l3:2 core:4 pu:1",
           "l3:4 numa:2" }, /* two kinds of memory */
         { "pack:2 [numa] group:2 [numa] core:4 pu:1",
-          "numa:4 socket:2" }, /* per socket and per half */
+          "numa:4 socket:2" }, /* a kind of memory per socket, and one per half */
         { "group:2 group:2 pack:2 die:2 [numa] l3:2 l2:2 core:2 pu:1",
           "l2:64 l3:32 numa:16 socket:8 group:4 group:2" },
         { "pack:2 core:1 pu:2", "" }, /* sockets of one core */
@@ -195,7 +195,7 @@ static void environment_cleared_meanwhile_stays_cleared(void **state)
 
     (void)state;
     assert_true(hud_no_plugins_begin());
-    environ = NULL; /* like clearenv() */
+    environ = NULL; /* clearenv() does the same */
     hud_no_plugins_end();
     assert_null(environ);
     environ = all;

@@ -40,7 +40,7 @@ static void processors_are_in_the_expected_units(void **state)
 
 /* Uses sockets that are NUMA nodes and share an L3: a level with three names, which is switched off
  * when all names are. */
-static void level_is_off_if_all_its_names_are(void **state)
+static void level_is_ignored_if_all_its_names_are(void **state)
 {
     struct topo *t = hud_topo_load_described("pack:2 numa:1 l3:1 core:4 pu:1");
     char names[SHAPE_LEVELS][TOPO_NAME];
@@ -213,7 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processors_are_in_the_expected_units),
         cmocka_unit_test(levels_may_be_switched_off),
-        cmocka_unit_test(level_is_off_if_all_its_names_are),
+        cmocka_unit_test(level_is_ignored_if_all_its_names_are),
         cmocka_unit_test(ranks_with_mixed_bindings_are_grouped),
         cmocka_unit_test(machine_is_described_as_json),
         cmocka_unit_test(ranks_share_the_largest_common_cache),

@@ -106,7 +106,7 @@ static void wait_for(int64_t ns)
     hud_mem_wait(&mem, &arena.flag.value, 1, "", 0);
 }
 
-static void way_of_waiting_does_what_its_name_says(void **state)
+static void ways_of_waiting_poll_yield_and_sleep(void **state)
 {
     static const struct {
         enum mem_way way;
@@ -289,7 +289,7 @@ static void waits_for_other_nodes_give_up_a_shared_processor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(way_of_waiting_does_what_its_name_says, reset),
+        cmocka_unit_test_setup(ways_of_waiting_poll_yield_and_sleep, reset),
         cmocka_unit_test_setup(progress_is_called_in_every_way, reset),
         cmocka_unit_test_setup(yield_is_tried_again_after_a_second, reset),
         cmocka_unit_test_setup(rank_sleeps_sooner_after_long_waits, reset),

@@ -69,8 +69,8 @@ static void nothing_is_lost_if_a_writer_is_killed(void **state)
         int count = files_read();
         assert_int_equal(count, 1 + files_has(2));
         assert_true(files_has(1));
-        if (files_exists(
-                files.new_path)) { /* for a while it is not known whether somebody is writing */
+        if (files_exists(files.new_path)) {
+            /* A new file may be that of a process that is writing. */
             struct rule r = files_cell(3);
             assert_false(hud_wisdom_write(&files.place, &r, 1, false, files.why));
             assert_string_equal(files.why, "");

@@ -168,7 +168,7 @@ static void garbage_gives_one_line_and_is_replaced(void **state)
         assert_int_equal(files.why[0] != '\0', round > 0);
         assert_null(strchr(files.why, '\n'));
     }
-    memset(text, 0, sizeof text); /* as a crash of the machine may leave it */
+    memset(text, 0, sizeof text); /* a crash of the machine may leave such a file */
     files_put(files.place.path, text, sizeof text);
     assert_int_equal(files_read(), 0);
     assert_true(files_write_cell(5));
@@ -198,7 +198,7 @@ static void file_of_another_machine_is_neither_used_nor_changed(void **state)
         files.place.named = true; /* the user wants it */
         assert_int_equal(files_read(), 1);
         assert_string_equal(files.why, "");
-        assert_false(files_write_cell(2)); /* which a line reports */
+        assert_false(files_write_cell(2)); /* a line reports the failure */
         assert_non_null(strstr(files.why, "it is not written: it was measured"));
         assert_non_null(strstr(files.why, says[i]));
         assert_int_equal(files_get(files.place.path, now), strlen(texts[i]));

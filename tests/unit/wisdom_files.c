@@ -82,7 +82,7 @@ int __wrap_gethostname(char *name, size_t bytes);
 int __wrap_gethostname(char *name, size_t bytes)
 {
     if (files.host)
-        strncpy(name, files.host, bytes); /* without a zero if it is cut off, as the C library's */
+        strncpy(name, files.host, bytes); /* adds no zero if it is cut off, as the C library */
     return files.host ? 0 : __real_gethostname(name, bytes);
 }
 

@@ -12,9 +12,9 @@ struct wisdom_files {
     struct wisdom_place place;
     char folder[64], new_path[PATH_MAX + 8]; /* new_path: of the file that a writer makes */
     char why[WISDOM_WHY];
-    struct rules rules;    /* as read last */
+    struct rules rules;    /* the rules read last */
     int countdown;         /* the call with this number fails, from 1 on; 0: none */
-    int error;             /* with this error; or -1: the process is killed there */
+    int error;             /* the error of that call; or -1: the process is killed there */
     void (*instead)(void); /* called before that call, which then does not fail; or NULL */
     const char *host;      /* name of the host; NULL: its own */
     int calls;

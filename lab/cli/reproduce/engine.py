@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 
 FOLDER = os.path.join(os.path.dirname(__file__), "papers")
 FUNCTIONS = (  # methods of Bench for expressions
-    "us answer measured_us first_us fastest_us chosen_us choice model apart_ns simgrid_ms machine"
+    "us answer measured_us first_us fastest_us chosen_us choice model own_copies_ns simgrid_ms"
+    " machine"
 ).split()
 KB, MB, SIMULATED = 1 << 10, 1 << 20, "simulated"
 FIELDS = set(
@@ -127,11 +128,11 @@ class Remembering(Layout):
         self.known: dict[str, dict[str, Any]] = {}
 
     def question(
-        self, name: str, question: dict[str, Any], said_as: dict[str, str] | None = None
+        self, name: str, question: dict[str, Any], names: dict[str, str] | None = None
     ) -> dict[str, Any]:
         key = json.dumps([name, question])
         if key not in self.known:
-            self.known[key] = super().question(name, question, said_as)
+            self.known[key] = super().question(name, question, names)
         return self.known[key]
 
 
@@ -228,11 +229,11 @@ class Bench:
         """Returns the answer of a time model (lab/tools/model.c)."""
         return self.layout.question("model", {"ask": question, **more})
 
-    def apart_ns(self, size: int, cores: list[int], repetitions: int, on: str = "") -> float:
-        """Returns the time of cores that share nothing (lab/sim/run/apart.h)."""
+    def own_copies_ns(self, size: int, cores: list[int], repetitions: int, on: str = "") -> float:
+        """Returns the time of cores that share nothing (lab/sim/run/own_copies.h)."""
         request = {"bytes": size, "cores": cores, "repetitions": repetitions}
-        question = {"machine": self.machine(on), "apart": request}
-        ns: float = self.layout.question("simulate", question)["apart"]["time_ns"]
+        question = {"machine": self.machine(on), "own_copies": request}
+        ns: float = self.layout.question("simulate", question)["own_copies"]["time_ns"]
         return ns
 
     def simgrid_ms(self, network: Table, ranks: int, points: list[Any]) -> list[float]:

@@ -29,7 +29,7 @@ TITLE, PRINTED = "the fastest that huddle can build on large machines, and the l
 MACHINES = ("kunpeng-920", "epyc-9654")
 CALLS = (("barrier", 0), ("bcast", 8), ("allreduce", 8))
 SIMULATED, SKEW_NS = "simulated", 20  # one reading of a clock: the skew of a common start
-# For the ends of a range: calls that use each line of a ring once before they count.
+# Few calls, for the ends of a range: they use each line of a ring once before they count.
 BRIEFLY: dict[str, Any] = {"seeds": (1,), "warmup": RING + 1, "repetitions": 8}
 LEVELS = ("l2", "l3", "die", "group", "numa", "socket")
 NOTES = (

@@ -30,7 +30,7 @@ NODES, RATE, ROUNDS, LIMIT_S, CALLS = 16, "200mbit", 2, 120, 6
 RANKS_OF_NODE, CLOSE, FACTOR = 8, 1.05, 1.5
 BRIEF_NODES, BRIEF_ROUNDS = 4, 1
 WHOLE_BYTES, CUT_BYTES = 64 << 10, 512 << 10  # messages in one piece and in segments
-LEAST_SEGMENT, LARGEST_SEGMENT = 256, 64 << 10
+MIN_SEGMENT, MAX_SEGMENT = 256, 64 << 10
 MEASURED = "measured"
 PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 
@@ -87,7 +87,7 @@ class Bench:
 # huddle's tree, the paper's name of it, and what is tried: degrees, or segments
 DEGREES = (("kary", "k-ary", (2, 3, 4, 6, 8)), ("knomial", "k-nomial", (2, 3, 4, 8)))
 SEGMENTS = (("chain", "chain", "figure-9"), ("kary", "binary pipelined", "figure-12"))
-SEGMENTS_TRIED = [LEAST_SEGMENT << i for i in range(1, 9)]
+SEGMENTS_TRIED = [MIN_SEGMENT << i for i in range(1, 9)]
 
 
 def agree(tried: Any, times: Any, best: Any) -> Any:

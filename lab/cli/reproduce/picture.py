@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 AGREES, DIFFERS, UNJUDGED = pictures.COLOURS[2], pictures.COLOURS[3], pictures.COLOURS[7]
 LONGEST = 58  # characters of a row's name
-LEAST, MOST = 1 / 8, 8  # ends of the axis
+MIN_RATIO, MAX_RATIO = 1 / 8, 8  # ends of the axis
 
 
 def comparable(rows: list[Row]) -> list[tuple[Row, float, float, float]]:
@@ -26,7 +26,7 @@ def name_of(row: Row) -> str:
 
 
 def within(ratio: float) -> float:
-    return min(max(ratio, LEAST), MOST)
+    return min(max(ratio, MIN_RATIO), MAX_RATIO)
 
 
 def draw(title: str, rows: list[Row], published: str = "published", dpi: int = 80) -> bytes | None:
@@ -47,7 +47,7 @@ def draw(title: str, rows: list[Row], published: str = "published", dpi: int = 8
         axis.plot([within(low), within(high)], [y, y], color=colour, lw=1.6, zorder=2)
         axis.plot([within(ratio)], [y], "o", color=colour, ms=5, mec="white", zorder=3)
     axis.set_xscale("log")
-    axis.set_xlim(LEAST * 0.9, MOST * 1.1)
+    axis.set_xlim(MIN_RATIO * 0.9, MAX_RATIO * 1.1)
     axis.set_xticks([1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
     axis.set_xticks([], minor=True)
     axis.set_yticks(range(len(found)), [name_of(row) for row, *_ in found], fontsize=7)

@@ -17,13 +17,13 @@ from cli.common.text import bytes_text
 class Alternate:
     """The calls between those that count: COLLECTIVE, or COLLECTIVE/ALGORITHM."""
 
-    def __init__(self, said: str, rows: list[dict[str, Any]], layout: Layout) -> None:
-        collective, slash, self.name = said.partition("/")
-        self.said, self.about = said, find(layout, collective, "simulate --alternate")
+    def __init__(self, asked: str, rows: list[dict[str, Any]], layout: Layout) -> None:
+        collective, slash, self.name = asked.partition("/")
+        self.asked, self.about = asked, find(layout, collective, "simulate --alternate")
         known = [row["name"] for row in rows if row["collective"] == self.about.name]
         if slash and self.name not in known:
             raise CliError(
-                f"--alternate {said}: {self.about.name} has no such algorithm (accepted:"
+                f"--alternate {asked}: {self.about.name} has no such algorithm (accepted:"
                 f" {', '.join(f'{self.about.name}/{name}' for name in known)})",
                 2,
             )
@@ -36,7 +36,7 @@ class Alternate:
         """Returns its part of the simulator's request."""
         if not serves:
             raise CliError(
-                f"--alternate {self.said}: falls back to the MPI for {bytes_text(size)}: {why}", 1
+                f"--alternate {self.asked}: falls back to the MPI for {bytes_text(size)}: {why}", 1
             )
         return {
             "collective": self.about.name,
@@ -48,7 +48,7 @@ class Alternate:
         }
 
 
-def apart(request: dict[str, Any]) -> dict[str, Any]:
+def without_handover(request: dict[str, Any]) -> dict[str, Any]:
     """
     Returns the same calls with a separate window for each of the two algorithms, so that there is
     no handover.

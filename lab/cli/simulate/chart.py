@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cli.common.pictures import INK, look, png, time_text
+from cli.common.pictures import INK, distinct_styles, png, time_text
 from cli.common.text import bytes_text
 
 from .tables import METHODS, end_of
@@ -78,7 +78,7 @@ def draw_times(simulation: Any, calls: Any) -> Any:
     from matplotlib import pyplot
 
     figure, axis = pyplot.subplots(figsize=(8, 5))
-    for name, (colour, marker) in zip(simulation.names, look()):
+    for name, (colour, marker) in zip(simulation.names, distinct_styles()):
         points = [
             (at, calls[name, size]["times"]["time_ns"] / 1000)
             for at, size in enumerate(simulation.sizes)
@@ -102,12 +102,12 @@ def draw_times(simulation: Any, calls: Any) -> Any:
     axis.yaxis.set_major_formatter(time_text)
     axis.yaxis.set_minor_formatter("")
     axis.grid(axis="y", color="#ececec", zorder=0)
-    beside: dict[str, Any] = (
+    placement: dict[str, Any] = (
         {"loc": "upper left", "bbox_to_anchor": (1, 1)}
         if len(simulation.names) > LEGEND_INSIDE
         else {}
     )
-    axis.legend(frameon=False, fontsize=9, **beside)
+    axis.legend(frameon=False, fontsize=9, **placement)
     axis.set_title(
         f"simulated {simulation.collective}, {simulation.words()}\n"
         f"{METHODS[simulation.options.method]}",

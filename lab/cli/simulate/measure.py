@@ -114,7 +114,7 @@ def reliable(
 ) -> tuple[dict[Any, float], list[str]]:
     """
     Returns {size: ns less the time of an empty call} of the reliable figures, and texts that
-    explain why the others are not reliable.  `times` and `doubts` are from steady.measured.
+    explain why the others are not reliable.  `times` and `doubts` are from stability.measured.
     """
     nothing, why = times.get(NOTHING, 0), {}
     min_ns = max(nothing * stability.AGREE, nothing + stability.SLACK_NS) if nothing else 0
@@ -181,14 +181,14 @@ class Measured:
 
     def launch(self, name: str | None, sizes: list[int]) -> list[tuple[int | str, dict[str, Any]]]:
         """Returns [(size or NOTHING, figure)] without the calls that huddle does not handle."""
-        said = bench_team(
+        answer = bench_team(
             self.simulation,
             f"{self.simulation.collective},{NOTHING}",
             sizes,
             FIGURE_MS,
             self.simulation.environment(name),
         )
-        figures = [figure for figure in said["figures"] if figure["refused"] == 0]
+        figures = [figure for figure in answer["figures"] if figure["refused"] == 0]
         self.lines += [
             ns
             for figure in figures

@@ -47,15 +47,15 @@ def refuse(options: Options) -> None:
 
 def network_of(options: Options, layout: Layout, machine: dict[str, Any]) -> tuple[Network, str]:
     """Returns (Network, the source of its numbers): as given, as described, or as jobs know it."""
-    said = machine.get("network")
+    link = machine.get("network")
     if options.network:
         return options.network, "as given"
-    if not said:
+    if not link:
         numbers, where = network.known(layout)
         return numbers._replace(send_ns=numbers.overhead_ns), where
-    beta_ns = 1 / said["gbps"] if said.get("gbps") else 0
-    message_ns = said.get("message_ns", 0)
-    return network.Network(said["latency_ns"], beta_ns, message_ns, message_ns), "described"
+    beta_ns = 1 / link["gbps"] if link.get("gbps") else 0
+    message_ns = link.get("message_ns", 0)
+    return network.Network(link["latency_ns"], beta_ns, message_ns, message_ns), "described"
 
 
 def with_network(machine: dict[str, Any], numbers: Network) -> dict[str, Any]:
@@ -84,9 +84,9 @@ class Simulation:
         self.sizes = sizes if self.about.moves else [0]
 
     def question(self, request: dict[str, Any]) -> dict[str, Any]:
-        said = {"machine": f"--machine {self.options.machine}", "nodes": "--nodes"}
+        names = {"machine": f"--machine {self.options.machine}", "nodes": "--nodes"}
         return self.layout.question(
-            "simulate", request, {**said, **{key: f"--{key}" for key in OPTIONS}}
+            "simulate", request, {**names, **{key: f"--{key}" for key in OPTIONS}}
         )
 
     def call(self, size: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from cli.common.progress import Progress
 from cli.common.types import Options
 
 from .. import described, repetitions, simulated
-from .alternate import Alternate, apart
+from .alternate import Alternate, without_handover
 from .options import OPTIONS, PAIR_SIZES, PARAMETERS, SIZES, check_meaning, parameters
 
 if TYPE_CHECKING:
@@ -94,20 +94,20 @@ class Simulation:
         """Returns the names of algorithms.  None is huddle's own choice."""
         if self.options.algorithm is None:
             return [None]
-        said = self.options.algorithm
-        names = known if said == "all" else list(dict.fromkeys(said.split(",")))
+        asked = self.options.algorithm
+        names = known if asked == "all" else list(dict.fromkeys(asked.split(",")))
         for name in names:
             if name not in known:
                 which = (
                     ""
-                    if name == said
+                    if name == asked
                     else f", {name!r}"
                     if name != "all"
                     else ", which must be alone"
                 )
                 raise CliError(
-                    f"--algorithm {said}: {self.collective} has no such algorithm{which} (accepted:"
-                    f" {', '.join(known)}, with commas; or all)",
+                    f"--algorithm {asked}: {self.collective} has no such algorithm{which}"
+                    f" (accepted: {', '.join(known)}, with commas; or all)",
                     2,
                 )
         return names
@@ -198,7 +198,7 @@ class Simulation:
         serves, o = self.resolve(name, size), self.options
         if not serves:
             return None
-        said = {
+        common = {
             key: value
             for key, value in (("repetitions", o.repetitions), ("warmup", o.warmup))
             if value is not None
@@ -215,7 +215,7 @@ class Simulation:
             "root": o.root or 0,
             "method": o.method,
             **repetitions.calls(serves["slot_bytes"], size, self.small_calls),
-            **said,
+            **common,
             "skew_ns": o.skew or 0,
             "seed": o.seed,
             "trace": self.traced,
@@ -227,7 +227,9 @@ class Simulation:
             request["alternate"] = self.between(name, size)
         answer = self.simulated(request)
         if self.alternate and self.single and answer["alternate"]["handover"]:
-            answer["without_handover_ns"] = self.simulated(apart(request))["times"]["time_ns"]
+            answer["without_handover_ns"] = self.simulated(without_handover(request))["times"][
+                "time_ns"
+            ]
         answer["skew_ns"] = o.skew or 0
         answer["times"] = {what: ns - self.start_ns for what, ns in answer["times"].items()}
         return answer
@@ -263,5 +265,5 @@ class Simulation:
         return (
             f"{self.ranks} ranks {MAPS[self.options.map]}, on"
             f" {self.machine['name']}{described.doubt_text(self.machine.get('doubt'))}"
-            f"{f', each after one of {self.alternate.said}' if self.alternate else ''}"
+            f"{f', each after one of {self.alternate.asked}' if self.alternate else ''}"
         )

@@ -111,7 +111,7 @@ def show_links(links: list[dict[str, Any]], calls: str) -> None:
 # ----
 
 
-def lane(spans: list[dict[str, Any]], end_ns: float, width: int = WIDTH) -> str:
+def timeline_row(spans: list[dict[str, Any]], end_ns: float, width: int = WIDTH) -> str:
     """
     Returns a rank's spans as a line of signs.  The later of two spans at the same place is visible.
     """
@@ -139,9 +139,8 @@ def show_timeline(call: dict[str, Any]) -> None:
         + "; blank: none of these, or the rank has returned"
     )
     for rank in range(0, call["ranks"], step):
-        print(
-            f"  {rank:5d} |{lane([span for span in call['spans'] if span['rank'] == rank], end)}|"
-        )
+        spans = [span for span in call["spans"] if span["rank"] == rank]
+        print(f"  {rank:5d} |{timeline_row(spans, end)}|")
 
 
 def show_waits(call: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@
  * Exit status: 0; 1 if the checker found a fault, which is in the answer; 2 for a bad request, with
  * a line on standard error.
  */
-#include "lab/sim/run/apart.h"
+#include "lab/sim/run/own_copies.h"
 #include "lab/sim/run/times.h"
 
 #include "check/grow.h"
@@ -67,7 +67,7 @@ static json_t *list_groups(const struct job *job)
     return list;
 }
 
-static json_t *tell_other(const struct job *job)
+static json_t *other_json(const struct job *job)
 {
     const struct request *q = job->q->other;
 
@@ -78,7 +78,7 @@ static json_t *tell_other(const struct job *job)
 }
 
 /* Returns the call as it was made, and the checker's result. */
-static json_t *tell(const struct job *job, bool clean)
+static json_t *call_json(const struct job *job, bool clean)
 {
     const struct request *q = job->q;
 
@@ -92,7 +92,7 @@ static json_t *tell(const struct job *job, bool clean)
         q->levels_off, "placement", request_placements[q->placement], "root", q->root, "method",
         request_methods[q->method], "repetitions", q->repetitions, "warmup", q->warmup, "seed",
         (json_int_t)q->seed, "core_of", list_cores(job), "groups", list_groups(job), "alternate",
-        tell_other(job), "checker", "clean", clean, "report", hud_sim_report(job->sim), "events",
+        other_json(job), "checker", "clean", clean, "report", hud_sim_report(job->sim), "events",
         (json_int_t)hud_sim_events(job->sim), "posts", (json_int_t)hud_sim_posts(job->sim), "hops",
         (json_int_t)hud_sim_hops(job->sim));
 }
@@ -117,7 +117,7 @@ static int simulate(const struct request *q, json_t *answer)
         return fprintf(stderr, "huddle: simulate: %s\n", error), 2;
     }
     bool clean = job_run(&job);
-    json_t *call = hud_must(tell(&job, clean));
+    json_t *call = hud_must(call_json(&job, clean));
     if (clean)
         times_add_json(&job, call);
     json_object_set_new(answer, "call", call);
@@ -125,17 +125,17 @@ static int simulate(const struct request *q, json_t *answer)
     return print(answer, clean ? 0 : 1);
 }
 
-/* Runs the copies of "apart", without a team. */
-static int copy_apart(const struct request *q, const json_t *asked, json_t *answer)
+/* Runs the copies of "own_copies", without a team. */
+static int copy_own(const struct request *q, const json_t *asked, json_t *answer)
 {
     char error[256];
-    json_t *apart = apart_times_json(q->machine, asked, error, sizeof error);
+    json_t *own_copies = own_copies_times_json(q->machine, asked, error, sizeof error);
 
-    if (!apart) {
+    if (!own_copies) {
         json_decref(answer);
         return fprintf(stderr, "huddle: simulate: %s\n", error), 2;
     }
-    json_object_set_new(answer, "apart", apart);
+    json_object_set_new(answer, "own_copies", own_copies);
     return print(answer, 0);
 }
 
@@ -153,10 +153,10 @@ int main(void)
         return fprintf(stderr, "huddle: simulate: %s\n", error), 2;
     }
     json_t *answer = json_pack("{s:o}", "machine", describe(q.machine));
-    const json_t *apart = json_object_get(json, "apart");
-    int status = q.alg   ? simulate(&q, hud_must(answer))
-                 : apart ? copy_apart(&q, apart, hud_must(answer))
-                         : print(answer, 0);
+    const json_t *own_copies = json_object_get(json, "own_copies");
+    int status = q.alg        ? simulate(&q, hud_must(answer))
+                 : own_copies ? copy_own(&q, own_copies, hud_must(answer))
+                              : print(answer, 0);
     request_free(&q);
     json_decref(json);
     return status;

@@ -48,7 +48,7 @@ static double mean_ns(const struct job *job, int rank)
     return sum / q->repetitions;
 }
 
-static json_t *tell_times(const struct job *job)
+static json_t *times_json(const struct job *job)
 {
     const struct request *q = job->q;
     bool single = q->method == METHOD_SINGLE;
@@ -66,7 +66,7 @@ static json_t *tell_times(const struct job *job)
     return times;
 }
 
-static json_t *tell_links(const struct job *job)
+static json_t *links_json(const struct job *job)
 {
     double duration = last_leave(job, job->rounds - 1) - first_ns(job);
     json_t *list = json_array();
@@ -81,7 +81,7 @@ static json_t *tell_links(const struct job *job)
 }
 
 /* Returns the lines per rank and call, in the last single call or over a loop with its warm-up. */
-static json_t *tell_lines(const struct job *job)
+static json_t *lines_json(const struct job *job)
 {
     const struct request *q = job->q;
     const struct sim_machine *machine = q->machine;
@@ -127,7 +127,7 @@ static void add_span(json_t *list, int rank, const struct sim_step *step, const 
     json_array_append_new(list, hud_must(span));
 }
 
-static json_t *tell_spans(const struct job *job, const struct sim_trace *trace)
+static json_t *spans_json(const struct job *job, const struct sim_trace *trace)
 {
     double first = first_ns(job);
     json_t *list = json_array();
@@ -152,7 +152,7 @@ static int slowest(const struct job *job)
     return rank;
 }
 
-static json_t *tell_path(const struct job *job, const struct sim_trace *trace)
+static json_t *path_json(const struct job *job, const struct sim_trace *trace)
 {
     double first = first_ns(job);
     struct sim_leg *legs;
@@ -170,11 +170,11 @@ void times_add_json(const struct job *job, json_t *call)
 {
     const struct sim_trace *trace = hud_sim_steps(job->sim);
 
-    json_object_set_new(call, "times", hud_must(tell_times(job)));
-    json_object_set_new(call, "links", hud_must(tell_links(job)));
-    json_object_set_new(call, "lines", hud_must(tell_lines(job)));
+    json_object_set_new(call, "times", hud_must(times_json(job)));
+    json_object_set_new(call, "links", hud_must(links_json(job)));
+    json_object_set_new(call, "lines", hud_must(lines_json(job)));
     if (job->q->trace && job->q->method == METHOD_SINGLE) {
-        json_object_set_new(call, "spans", hud_must(tell_spans(job, trace)));
-        json_object_set_new(call, "path", hud_must(tell_path(job, trace)));
+        json_object_set_new(call, "spans", hud_must(spans_json(job, trace)));
+        json_object_set_new(call, "path", hud_must(path_json(job, trace)));
     }
 }

@@ -15,9 +15,9 @@ def simulate(*words):
 
 
 def text(*words):
-    said = simulate(*words)
-    assert (said.returncode, said.stderr) == (0, ""), said
-    return said.stdout
+    done = simulate(*words)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return done.stdout
 
 
 def answer(*words):
@@ -25,7 +25,7 @@ def answer(*words):
 
 
 class Alternate(unittest.TestCase):
-    def test_a_handover_costs_time(self):
+    def test_handovers_between_algorithms_take_time(self):
         words = ("--bytes", "256K", "--algorithm", "queue", "--alternate")
         (call,) = answer(*words, "allreduce/slices")
         other = call["alternate"]
@@ -40,22 +40,22 @@ class Alternate(unittest.TestCase):
             r" [\d.]+ ns of this time; [\d.]+ us if each had a window of its own\n",
         )
 
-    def test_another_algorithm_of_the_same_collective(self):
+    def test_algorithms_of_one_collective_can_alternate(self):
         (call,) = answer("--bytes", "256K", "--algorithm", "queue", "--alternate", "bcast/levels")
         self.assertEqual(("queue", "levels"), (call["algorithm"], call["alternate"]["algorithm"]))
 
-    def test_no_handover(self):
+    def test_another_collective_without_shared_memory_needs_no_handover(self):
         words = ("--bytes", "256K", "--algorithm", "queue", "--alternate", "barrier")
         (call,) = answer(*words)
         self.assertFalse(call["alternate"]["handover"])
         self.assertNotIn("without_handover_ns", call)
         self.assertIn("no handover    bcast/queue and barrier/", text(*words))
 
-    def test_a_table_names_calls_without_one(self):
-        said = text(
+    def test_a_table_names_calls_without_a_handover(self):
+        output = text(
             *("--bytes", "8,256K", "--algorithm", "inline,queue", "--alternate", "reduce/slices")
         )
-        (note,) = (line for line in said.splitlines() if "no handover" in line)
+        (note,) = (line for line in output.splitlines() if "no handover" in line)
         self.assertIn("8 B inline", note)
         self.assertNotIn("256 KB queue", note)
 
@@ -78,6 +78,6 @@ class Alternate(unittest.TestCase):
                 "--alternate bcast/queue: bcast/queue shares the slot of bcast/queue, so nothing",
             ),
         ):
-            said = simulate(*words)
-            self.assertEqual((2, "", 1), (said.returncode, said.stdout, said.stderr.count("\n")))
-            self.assertTrue(said.stderr.startswith(f"huddle: {complaint}"), said.stderr)
+            done = simulate(*words)
+            self.assertEqual((2, "", 1), (done.returncode, done.stdout, done.stderr.count("\n")))
+            self.assertTrue(done.stderr.startswith(f"huddle: {complaint}"), done.stderr)

@@ -71,7 +71,7 @@ class Made(unittest.TestCase):
     @unittest.skipUnless(
         (BUILD / "libexec" / "huddle" / "simulate").exists(), "built without the simulator"
     )
-    def test_simulated(self):
+    def test_simulated_series_can_be_reproduced(self):
         rows = self.make("E14")
         self.assertEqual(
             [("gather", "simulated"), ("slices", "simulated")] * 2,
@@ -106,7 +106,7 @@ class Made(unittest.TestCase):
         shutil.which("mpirun.openmpi") and (BUILD / "libexec/huddle/bench-openmpi").exists(),
         "no Open MPI here: huddle bench cannot measure",
     )
-    def test_measured(self):
+    def test_measured_series_can_be_repeated(self):
         rows = self.make("E10")
         self.assertEqual(["whole", "slices"], [row["algorithm"] for row in rows])
         for row in rows:
@@ -147,7 +147,7 @@ class There(unittest.TestCase):
             if about["kind"] == "simulated":
                 self.assertIn(f"Simulated by: {series.PYTHON} {number}", series.read(number)[0][1])
 
-    def test_the_range_has_all_times(self):
+    def test_every_row_of_the_ranges_has_a_time(self):
         for row in ranges.read()[1]:
             self.assertEqual(ranges.COLUMNS, list(row))
             self.assertGreater(float(row["us"]), 0, row)
@@ -156,7 +156,7 @@ class There(unittest.TestCase):
         page = (FOLDER / "README.md").read_text(encoding="utf-8")
         self.assertTrue(page.endswith(series.index_text(ALL)), f"{TOOL} --heads writes it")
 
-    def test_no_command_leaves_anything_open(self):
+    def test_commands_of_series_have_no_placeholders(self):
         for number, about in ALL.items():
             for command in series.commands_of(about):
                 with self.subTest(number=number):
@@ -191,11 +191,11 @@ class Table(unittest.TestCase):
         found, _ = regret.summary([worse, better], some)
         self.assertGreater(found["all"][0][0], found["all"][1][0])
 
-    def test_rules_cite_the_series_of_their_places(self):
+    def test_rules_cite_the_series_that_measured_them(self):
         text = regret.TABLE.read_text(encoding="utf-8")
         self.assertEqual(text, regret.cite(regret.TABLE, places()), f"{regret.__file__} --cite")
 
-    def test_every_series_has_places(self):
+    def test_every_series_measures_a_choice(self):
         self.assertEqual(set(ALL) - OTHERS, {place.about[0] for place in places()} - {"range"})
 
 
@@ -225,7 +225,7 @@ class Regret(unittest.TestCase):
         self.assertAlmostEqual(3, regret.regret_of([self.rule("reduce -> tree degree=2")], place))
         self.assertIsNone(regret.regret_of([self.rule("reduce -> slices")], place))
 
-    def test_several_times_count_as_one(self):
+    def test_several_times_of_an_algorithm_are_averaged(self):
         lines = [("reduce", "2", "1K", "tree", us) for us in ("2", "8")]
         (place,) = self.places(*lines, ("reduce", "2", "1K", "gather", "2"))
         self.assertAlmostEqual(2, place.regret("tree"))
@@ -247,7 +247,7 @@ class Regret(unittest.TestCase):
         ]
         self.assertEqual("gather", regret.choice(table, place).algorithm)
 
-    def test_without_kernel_copies_there_is_a_place_of_its_own(self):
+    def test_choices_without_kernel_copies_are_judged_separately(self):
         first, second = self.places(
             *(
                 ("scatter", "4", "1M", name, us)
@@ -298,14 +298,14 @@ class Peers(unittest.TestCase):
             **{"ratio": 0.6875, "own": {"ompi4": 0.5, "mpich5": 1.25}, "launches": 4, **more},
         }
 
-    def test_single_calls_are_those_that_are_compared(self):
+    def test_single_calls_without_a_ratio_are_left_out(self):
         cases = [self.case(), self.case(ratio=None), self.case(setting={"loop": 100})]
         self.assertEqual(
             [[2, "core", "shift", "near", "bcast", 8, "1.1", "mpich5", "1.6", ".688", "ompi5", 4]],
             list(peers.single_calls(cases)),
         )
 
-    def test_back_to_back_each_mpi_is_compared_with_itself(self):
+    def test_back_to_back_calls_are_compared_per_mpi(self):
         cases = [self.case(), self.case(setting={"loop": 100, "root": "0"}, ratio=None)]
         self.assertEqual(
             [
@@ -315,11 +315,11 @@ class Peers(unittest.TestCase):
             list(peers.loops(cases)),
         )
 
-    def test_both_mpis_that_huddle_was_under_are_named(self):
+    def test_versions_name_each_mpi_that_ran_huddle(self):
         samples = [{"variant": "huddle", "mpi": mpi} for mpi in ("Open MPI  v4", "MPICH 5")]
         self.assertEqual("huddle: MPICH 5 and Open MPI v4", peers.versions(samples))
 
-    def test_the_machine_is_this_one_or_named(self):
+    def test_another_machine_has_its_own_file(self):
         machine = peers.Machine("A processor, quick,16")
         self.assertEqual(("A processor, quick", 16), (machine.name, machine.cores))
         self.assertEqual("peers-16-cores.csv", machine.file("peers.csv").name)
@@ -364,7 +364,7 @@ class Compared(unittest.TestCase):
             list(compared.of_group(self.CASES[:2])),
         )
 
-    def test_ranks_that_outnumber_cores_have_an_aim_of_their_own(self):
+    def test_oversubscribed_ranks_have_their_own_target(self):
         for case, text in (
             (self.CASES[2], "**1.43x faster**"),
             ({**self.CASES[2], "bind": "core"}, "1.43x faster"),

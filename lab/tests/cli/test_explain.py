@@ -29,7 +29,7 @@ def machines_in(*folder):
 
 
 class Machines(unittest.TestCase):
-    def test_have_names(self):
+    def test_the_list_has_all_machines(self):
         names = machines_in() + machines_in("recorded")
         answer = explain("--machine", "list")
         self.assertEqual(0, answer.returncode, answer.stderr)
@@ -38,13 +38,13 @@ class Machines(unittest.TestCase):
         answer = explain("bcast", "--machine", "abacus")
         self.assertIn(f"(accepted: this, {', '.join(names)}, or ", answer.stderr)
 
-    def test_that_were_recorded_have_their_cores_in_their_names(self):
+    def test_recorded_machines_have_names(self):
         for name in machines_in("recorded"):
             with self.subTest(machine=name):
                 asked = facts("bcast", "--bytes", "8", "--machine", name)["facts"]
                 self.assertIn(f"-{asked['processors']}-cores", name)
 
-    def test_all_are_understood(self):
+    def test_machines_are_explained(self):
         for name in machines_in():
             with self.subTest(machine=name):
                 known = facts("bcast", "--ranks", "2", "--machine", name)["facts"]
@@ -53,7 +53,7 @@ class Machines(unittest.TestCase):
 
 
 class Evidence(unittest.TestCase):
-    def test_what_rows_rest_on(self):
+    def test_rows_name_their_evidence(self):
         for number, series in facts("allreduce", "--machine", "xeon-8358")["evidence"].items():
             with self.subTest(number=number):
                 self.assertIn(series["kind"], ("measured", "simulated"))

@@ -40,7 +40,7 @@ def huddle(home, *words):
 
 
 class File(unittest.TestCase):
-    def test_text(self):
+    def test_the_text_has_all_tables(self):
         lines = describe.text_of(MEASURED, MEASURED["topology"], "2026-01-02").split("\n")
         for line in (
             "# Written by 'huddle lab machine'.",
@@ -77,7 +77,7 @@ class Steady(unittest.TestCase):
             runs = [numbers(copy__kernel_gbps=value) for value in (10, other)]
             self.assertEqual(agree, not agreement.joined(runs)[1])
 
-    def test_what_other_work_slows_down_does_not_count(self):
+    def test_outliers_are_ignored(self):
         runs = [
             numbers(lines__transfer_ns__numa=ns, copy__kernel_gbps=gbps)
             for ns, gbps in ((60, 9), (400, 2), (62, 9.2))
@@ -85,7 +85,7 @@ class Steady(unittest.TestCase):
         joined, unsteady = agreement.joined(runs)
         self.assertEqual(([61, 9.1], {}), ([number["value"] for number in joined], unsteady))
 
-    def test_what_does_not_agree_is_named_and_marked(self):
+    def test_numbers_that_disagree_are_named_and_marked(self):
         runs = [numbers(lines__hit_ns=1.5, copy__kernel_gbps=gbps) for gbps in (9, 2, 5)]
         joined, unsteady = agreement.joined(runs)
         self.assertEqual({"copy.kernel_gbps": (2, 9)}, unsteady)
@@ -95,7 +95,7 @@ class Steady(unittest.TestCase):
         )
         self.assertEqual("copy.kernel_gbps 2 to 9", agreement.words(unsteady, []))
 
-    def test_small_differences_of_large_times_say_nothing(self):
+    def test_small_absolute_differences_are_ignored(self):
         self.assertEqual(
             {},
             agreement.joined(
@@ -103,7 +103,7 @@ class Steady(unittest.TestCase):
             )[1],
         )
 
-    def test_what_is_assumed_stays(self):
+    def test_assumed_numbers_are_kept(self):
         joined, unsteady = agreement.joined(
             [
                 numbers(note, lines__home_ns__numa=ns)
@@ -114,7 +114,7 @@ class Steady(unittest.TestCase):
             ("assumed: nothing", 0, {}), (joined[0]["note"], joined[0]["value"], unsteady)
         )
 
-    def test_words_agree_or_are_named(self):
+    def test_words_that_disagree_are_named(self):
         def run(word):
             return [{"table": "caches", "key": "shared_fill", "value": word, "note": ""}]
 
@@ -124,7 +124,7 @@ class Steady(unittest.TestCase):
             agreement.disagreeing([run("victim"), run("read")]),
         )
 
-    def test_what_only_one_run_could_measure_is_left_out(self):
+    def test_numbers_of_a_single_run_are_left_out(self):
         once = numbers(lines__home_busy_ns=60, lines__hit_ns=1.5)
         self.assertEqual(once, agreement.joined([once])[0])
         self.assertEqual(
@@ -135,7 +135,7 @@ class Steady(unittest.TestCase):
             ),
         )
 
-    def test_what_the_first_run_could_not_measure_is_of_the_others(self):
+    def test_later_runs_add_numbers_that_the_first_lacks(self):
         lacks = numbers(lines__hit_ns=1.5, lines__transfer_ns__machine=120)
         other = numbers(
             lines__hit_ns=1.5, lines__transfer_ns__l3=60, lines__transfer_ns__machine=120
@@ -145,7 +145,7 @@ class Steady(unittest.TestCase):
         self.assertEqual([], agreement.impossible(joined))
         self.assertEqual(lacks, agreement.joined([lacks, other])[0], "only one has it")
 
-    def test_what_the_first_run_assumed_is_of_others_that_agree(self):
+    def test_later_runs_replace_an_assumption_if_they_agree(self):
         assumed = numbers("assumed: nothing", lines__home_ns__numa=0)
         runs = [numbers(lines__home_ns__numa=ns) for ns in (50, 52)]
         joined, unsteady = agreement.joined([assumed, *runs])
@@ -163,7 +163,7 @@ class Steady(unittest.TestCase):
             agreement.missing(runs, numbers(lines__hit_ns=1.5)),
         )
 
-    def test_what_no_machine_is_like(self):
+    def test_impossible_numbers_are_reported(self):
         good = {
             "lines__hit_ns": 1.5,
             "lines__transfer_ns__l3": 40,
@@ -177,7 +177,7 @@ class Steady(unittest.TestCase):
             "memory__node_gbps": 40,
         }
         self.assertEqual([], agreement.impossible(numbers(**good)))
-        for name, value, said in (
+        for name, value, expected in (
             (
                 "lines__transfer_ns__l3",
                 200,
@@ -193,9 +193,9 @@ class Steady(unittest.TestCase):
             ("memory__node_gbps", 5, "copy.memory_gbps.local 10, but memory.node_gbps 5"),
         ):
             with self.subTest(name):
-                self.assertEqual([said], agreement.impossible(numbers(**{**good, name: value})))
+                self.assertEqual([expected], agreement.impossible(numbers(**{**good, name: value})))
 
-    def test_what_is_written_all_the_same_is_marked(self):
+    def test_forced_descriptions_are_marked(self):
         once, others = describe.measure_once, stability.others
         describe.measure_once, stability.others = (
             lambda _: {
@@ -273,14 +273,14 @@ class Real(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def test_what_is_measured_can_be_simulated(self):
-        said = huddle(self.home, "lab", "machine", "--force")
-        self.assertEqual(0, said.returncode, said.stderr)
+    def test_measured_machines_can_be_simulated(self):
+        answer = huddle(self.home, "lab", "machine", "--force")
+        self.assertEqual(0, answer.returncode, answer.stderr)
         self.assertRegex(
-            said.stderr, r"^(huddle: machine: the figures are not reliable: [^\n]*\n)?$"
+            answer.stderr, r"^(huddle: machine: the figures are not reliable: [^\n]*\n)?$"
         )
         path = os.path.join(self.home, "huddle", "machine.toml")
-        self.assertIn(f"Written: {path}", said.stdout)
+        self.assertIn(f"Written: {path}", answer.stdout)
         with open(path, "rb") as file:
             machine = tomllib.load(file)
         self.assertLess(machine["lines"]["hit_ns"], machine["lines"]["transfer_ns"]["machine"])
@@ -294,7 +294,7 @@ class Real(unittest.TestCase):
         simulated = huddle(self.home, "lab", "simulate", "barrier", "--ranks", "2")
         self.assertEqual((0, ""), (simulated.returncode, simulated.stderr))
         self.assertIn(f"on {machine['name']}", simulated.stdout)
-        beside = huddle(
+        compared = huddle(
             self.home,
             "lab",
             "simulate",
@@ -307,7 +307,7 @@ class Real(unittest.TestCase):
             "queue,slots",
             "--measure",
         )
-        self.assertEqual((0, ""), (beside.returncode, beside.stderr))
+        self.assertEqual((0, ""), (compared.returncode, compared.stderr))
         for line in (
             (
                 r"Simulated and measured bcast, 2 ranks .*; line transfer: simulated machine [\d.]+"
@@ -316,9 +316,9 @@ class Real(unittest.TestCase):
             r"8 B +queue +\S+ ns +",
             r"64 KB +slots ",
         ):
-            self.assertRegex(beside.stdout, line)
+            self.assertRegex(compared.stdout, line)
         self.assertRegex(
-            beside.stdout, r"ranks enter a call within ([1-9]|[1-9]\d{1,2}) ns of each other"
+            compared.stdout, r"ranks enter a call within ([1-9]|[1-9]\d{1,2}) ns of each other"
         )
         output_files.check_own(path, describe.MACHINE, False, "")  # its own file is overwritten
         self.refuses_what_a_simulation_would(path)
@@ -342,14 +342,14 @@ class Real(unittest.TestCase):
         usual = os.path.join(self.home, "huddle", "machine.toml")
         for name in ("x.txt", "kunpeng-920", ""):
             begin = os.listdir(self.home)
-            said = huddle(self.home, "lab", "machine", name)
+            answer = huddle(self.home, "lab", "machine", name)
             self.assertEqual(
                 (
                     2,
                     f"huddle: machine: {name or repr('')}: not a file name that huddle lab simulate"
                     f" reads (accepted: a file NAME.toml; without a name {usual})\n",
                 ),
-                (said.returncode, said.stderr),
+                (answer.returncode, answer.stderr),
             )
             self.assertEqual(begin, os.listdir(self.home))
         for path, complaint in (
@@ -363,6 +363,6 @@ class Real(unittest.TestCase):
                 " another place: FILE.toml)",
             ),
         ):
-            said = huddle(self.home, "lab", "machine", path)
-            self.assertNotEqual(0, said.returncode)
-            self.assertEqual(f"huddle: {path} {complaint}\n", said.stderr)
+            answer = huddle(self.home, "lab", "machine", path)
+            self.assertNotEqual(0, answer.returncode)
+            self.assertEqual(f"huddle: {path} {complaint}\n", answer.stderr)

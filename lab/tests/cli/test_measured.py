@@ -38,13 +38,13 @@ class Left(unittest.TestCase):
         with mock.patch.object(measured.subprocess, "run", run):
             return measured.bench(lab, "bcast"), lab.notes
 
-    def test_the_rest_counts_and_what_was_left_out_is_noted(self):
+    def test_failed_launches_are_noted_and_the_others_count(self):
         note = "ompi4-sm, 2 ranks: left out: mpirun: status 1"
         answer = {"rows": [1], "notes": [f"{note}\n    its last lines"], "samples": [{"wrong": 0}]}
         self.assertEqual(([1], [f"bcast: {note}"]), self.rows(1, answer))
         self.assertEqual(([1], []), self.rows(0, {**answer, "notes": []}))
 
-    def test_nothing_is_made_of_a_failure(self):
+    def test_failed_benches_give_no_rows(self):
         answer = {"rows": [1], "notes": [], "samples": [{"wrong": 0}]}
         for status, found in (
             (1, None),
@@ -66,7 +66,7 @@ class Left(unittest.TestCase):
         with mock.patch.object(measured, "bench", return_value=rows):
             return list(measured.speedups(lab, "bcast", 6.5))
 
-    def test_a_goal_is_no_figure_of_the_paper(self):
+    def test_goals_are_kept_apart_from_published_figures(self):
         """
         Checks that huddle's own goal has a row of its own, since the published figure is of other
         ranks.
@@ -88,7 +88,7 @@ class Left(unittest.TestCase):
 class Measured(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        said = subprocess.run(
+        answer = subprocess.run(
             [
                 os.path.join(BUILD, "bin", "huddle"),
                 "lab",
@@ -103,11 +103,11 @@ class Measured(unittest.TestCase):
             timeout=500,
             check=False,
         )
-        if said.returncode != 0:
-            raise AssertionError(said.stderr)
-        cls.rows = json.loads(said.stdout)["measured"]["rows"]
+        if answer.returncode != 0:
+            raise AssertionError(answer.stderr)
+        cls.rows = json.loads(answer.stdout)["measured"]["rows"]
 
-    def test_all_are_measured(self):
+    def test_all_rows_are_measured(self):
         self.assertEqual({"measured"}, {row["by"] for row in self.rows})
 
     def test_speedups_are_over_coll_tuned(self):

@@ -33,20 +33,20 @@ def model(*words):
 
 
 def answer(*words):
-    said = model(*words, "--json")
-    assert said.returncode == 0, said.stderr
-    return json.loads(said.stdout)
+    done = model(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 class Described(unittest.TestCase):
     def test_every_collective_on_every_machine(self):
         for machine in some(MACHINES, 2):
             for collective in COLLECTIVES if machine == "kunpeng-920" else ("bcast",):
-                said = model(collective, "--machine", machine)
+                done = model(collective, "--machine", machine)
                 self.assertEqual(
-                    (0, ""), (said.returncode, said.stderr), f"{machine}, {collective}"
+                    (0, ""), (done.returncode, done.stderr), f"{machine}, {collective}"
                 )
-                self.assertIn("nothing is measured or simulated", said.stdout)
+                self.assertIn("nothing is measured or simulated", done.stdout)
 
     def test_the_limit_holds_and_grows(self):
         for machine in some(MACHINES, 2):
@@ -59,14 +59,14 @@ class Described(unittest.TestCase):
 
     @unittest.skipUnless(SIMULATOR, "built without the simulator")
     def test_simulated_times_are_compared(self):
-        said = answer("allreduce", "--machine", "xeon-e5620", "--bytes", "8,64K", "--simulate")
-        self.assertEqual(2, len(said["simulated"]))
-        for ns, limit in zip(said["simulated"], said["limits"]):
+        output = answer("allreduce", "--machine", "xeon-e5620", "--bytes", "8,64K", "--simulate")
+        self.assertEqual(2, len(output["simulated"]))
+        for ns, limit in zip(output["simulated"], output["limits"]):
             self.assertGreaterEqual(ns, limit["ns"], "nothing is below its limit")
 
-    def test_the_queue_keeps_to_its_bytes(self):
-        said = answer("bcast", "--machine", "kunpeng-920", "--queue", "256K", "--bytes", "16M")
-        row = said["rows"][0]
+    def test_fragments_and_buffers_fit_the_queue(self):
+        output = answer("bcast", "--machine", "kunpeng-920", "--queue", "256K", "--bytes", "16M")
+        row = output["rows"][0]
         self.assertLessEqual(row["fragment"] * row["buffers"], 256 << 10)
         self.assertEqual(0, row["fragment"] % 4096)
         self.assertEqual(
@@ -81,7 +81,7 @@ class Described(unittest.TestCase):
             for row in answer("bcast", "--machine", machine, "--bytes", "4K")["trees"]
         }
 
-    def test_trees_by_groups_in_the_order_of_the_simulator(self):
+    def test_trees_by_groups_rank_as_in_the_simulator(self):
         """
         Compares with simulated broadcasts of 8 bytes in all cores' lines, in us, leaders 32 and
         nested 8: 1.21 and 1.05 on the first machine, 5.39 and 2.47 on the second.
@@ -90,26 +90,26 @@ class Described(unittest.TestCase):
         self.assertLess(kunpeng["nested 8"], kunpeng["leaders 32"])
         self.assertLess(epyc["nested 8"], epyc["leaders 32"])
 
-    def test_no_queue_is_recommended_that_each_call_drains(self):
+    def test_recommended_queues_keep_to_the_options(self):
         for words, buffers in (
             ((), 256),
             (("--queue", "64K"), 16),
             (("--queue", "4K"), 2),
             (("--buffers", "7"), 7),
         ):
-            said = answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words)[
+            output = answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K", *words)[
                 "recommended"
             ]
-            self.assertTrue(said.endswith(f" fragment=4096 buffers={buffers}"), said)
+            self.assertTrue(output.endswith(f" fragment=4096 buffers={buffers}"), output)
 
     @unittest.skipUnless(SIMULATOR, "built without the simulator")
-    def test_what_is_recommended_is_simulated_about_as_fast_as_what_huddle_does(self):
+    def test_the_recommended_queue_is_about_as_fast_as_huddles_choice(self):
         parameters = [
             word
-            for said in answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K")[
+            for expected in answer("bcast", "--machine", "kunpeng-920", "--bytes", "4K")[
                 "recommended"
             ].split()
-            for word in ("--param", said)
+            for word in ("--param", expected)
         ]
         asked = [
             simulation.parse_simulation(
@@ -122,7 +122,7 @@ class Described(unittest.TestCase):
         )
         self.assertLess(recommended, 1.25 * chosen)
 
-    def test_few_ranks_are_nearer_than_many(self):
+    def test_limits_grow_with_the_distance_of_ranks(self):
         near, far = (
             answer("barrier", "--machine", "kunpeng-920", "--ranks", ranks)["limits"][0]["ns"]
             for ranks in ("4", "128")
@@ -148,7 +148,7 @@ def figure(ns, line_ns=50, min_ns=None):
 class Descriptors(unittest.TestCase):
     """Tests the library's descriptors of collectives."""
 
-    def test_whose_entries_are_awaited(self):
+    def test_descriptors_name_the_ranks_that_an_exit_awaits(self):
         awaits = collectives.awaits(LAYOUT)
         for way, names in (
             (collectives.ROOT, ("bcast", "scatter", "scatterv")),
@@ -164,9 +164,9 @@ class Descriptors(unittest.TestCase):
         with open(os.path.join(SOURCE, "src", "alg", "spans.def"), encoding="utf-8") as file:
             rows = re.findall(r"^SPAN_ALG\(\w+, \w+, (\w+), (\w+)\)", file.read(), re.MULTILINE)
         spans = {about.name: about.spans for about in collectives.known(LAYOUT)}
-        said = [(name, alg) for name, algs in spans.items() for alg in algs]
+        output = [(name, alg) for name, algs in spans.items() for alg in algs]
         self.assertGreater(len(rows), 20)
-        self.assertEqual(set(rows) - {("bcast", "scatter_allgather")}, set(said))  # a baseline
+        self.assertEqual(set(rows) - {("bcast", "scatter_allgather")}, set(output))  # a baseline
         self.assertEqual([], spans["scan"] + spans["exscan"])
 
 
@@ -182,20 +182,20 @@ class Steady(unittest.TestCase):
             lambda: None,
         )
 
-    def test_two_that_agree_are_enough(self):
+    def test_two_runs_that_agree_are_enough(self):
         self.assertEqual(
             ({8: 1050, 64: 2000}, {}), self.times({8: 1000, 64: 2000}, {8: 1100, 64: 2000})
         )
 
-    def test_one_alone_is_no_agreement(self):
+    def test_one_run_is_no_agreement(self):
         self.assertEqual((1000, False), stability.settled([1000]))
         times, doubts = stability.measured(lambda: [(8, figure(1000))], lambda: None, patience_s=-1)
         self.assertEqual(({8: 1000}, {8: [1000]}), (times, doubts))
 
-    def test_what_other_work_slows_down_does_not_count(self):
+    def test_outliers_are_ignored(self):
         self.assertEqual(({8: 1050}, {}), self.times({8: 1000}, {8: 9000}, {8: 1100}))
 
-    def test_what_does_not_agree_is_told_with_all_its_values(self):
+    def test_times_that_disagree_are_returned_with_all_values(self):
         self.assertEqual(
             ({8: 1500}, {8: [1000, 2000, 4000, 8000, 16000]}),
             self.times(*({8: ns} for ns in (1000, 2000, 4000, 8000, 16000))),
@@ -206,12 +206,12 @@ class Steady(unittest.TestCase):
         self.assertEqual(({8: 1000}, {}), self.times({8: moved}, {8: 1000}, {8: 1000}))
         self.assertEqual(({}, {8: []}), self.times(*[{8: moved}] * stability.MAX_RUNS))
 
-    def test_figures_of_processors_that_others_had_do_not_count(self):
+    def test_times_on_busy_processors_do_not_count(self):
         held_up = figure(40000, min_ns=1000)
         self.assertEqual(({8: 1000}, {}), self.times({8: held_up}, {8: 40000 // 40}, {8: 1000}))
         self.assertEqual(({}, {8: []}), self.times(*[{8: held_up}] * stability.MAX_RUNS))
 
-    def test_how_busy_others_keep_the_processors(self):
+    def test_the_load_of_other_processes_is_measured(self):
         before = (
             "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 100 0 100 1000 10 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0"
             " 0\ncpu2 0 0 0 5 0 0 0 0 0 0\nintr 7\n"
@@ -229,12 +229,12 @@ class Steady(unittest.TestCase):
             [(64, 512)], stability.falls({8: 100, 64: 5000, 512: 2000, 4096: None, 8192: 1900})
         )
 
-    def test_what_a_call_of_nothing_takes_is_taken_off(self):
+    def test_the_time_of_an_empty_call_is_subtracted(self):
         self.assertEqual(
             ({64: 30, 512: 100}, []), measure.reliable({"nothing": 100, 64: 130, 512: 200}, {})
         )
 
-    def test_a_simulated_start_is_taken_off(self):
+    def test_the_skew_of_a_simulated_start_is_subtracted(self):
         """
         Checks two ranks that enter within 20 ns: the later rank has half of the time after 0.71 of
         them.
@@ -242,7 +242,7 @@ class Steady(unittest.TestCase):
         for skew_ns, taken_ns in ((20, 14.142), (0, 0)):
             self.assertAlmostEqual(taken_ns, simulated.entry_ns(skew_ns, 2), 3)
 
-    def test_only_the_machine_that_is_described_is_measured(self):
+    def test_only_the_described_machine_is_measured(self):
         """
         Checks that a different line transfer counts as another machine, since processors have
         moved.
@@ -292,7 +292,7 @@ class Steady(unittest.TestCase):
             measure.reliable({"nothing": 1000, 8: 9000}, {"nothing": [1000, 2000]}),
         )
 
-    def test_the_parts_of_the_model_agree_or_are_named(self):
+    def test_parts_of_the_model_that_disagree_are_named(self):
         runs = [
             {
                 "notify_ns": 200,
@@ -377,59 +377,59 @@ class Beside(unittest.TestCase):
             measure.prepare(asked.options, asked)
         return [call["times"]["time_ns"] for call in asked.calls().values()]
 
-    def test_simulated_alone_as_huddle_simulate(self):
+    def test_simulated_times_are_those_of_huddle_simulate(self):
         self.assertEqual({"simulated": self.simulated(False)}, self.compared(simulate=True))
 
-    def test_both_as_huddle_simulate_measure(self):
+    def test_simulated_and_measured_times_are_those_of_huddle_simulate_measure(self):
         self.assertNotEqual(self.simulated(False), self.simulated(True))
         self.assertEqual(
             {"simulated": self.simulated(True), "measured": [self.CALL_NS - self.NOTHING_NS] * 2},
             self.compared(simulate=True, measure=True),
         )
 
-    def test_measured_alone_is_not_simulated(self):
+    def test_measure_alone_simulates_nothing(self):
         with mock.patch.object(simulation.Simulation, "calls", side_effect=AssertionError):
             self.assertEqual(
                 {"measured": [self.CALL_NS - self.NOTHING_NS] * 2}, self.compared(measure=True)
             )
 
-    def test_another_line_transfer_is_another_machine(self):
+    def test_measurements_with_another_line_transfer_are_rejected(self):
         self.line_ns *= 5
         self.assertEqual({"measured": [None] * 2}, self.compared(measure=True))
 
-    def test_what_cannot_be_measured_is_refused(self):
-        for wanted, said in (
+    def test_measure_refuses_other_machines_maps_and_too_many_ranks(self):
+        for wanted, expected in (
             ({"ranks": 4}, "--measure: 4 ranks on 2 cores"),
             ({"map": "numa"}, "--measure: --map numa"),
             ({"machine": "kunpeng-920"}, "--measure: kunpeng-920 is not this machine"),
         ):
-            with self.assertRaisesRegex(CliError, said):
+            with self.assertRaisesRegex(CliError, expected):
                 self.compared(measure=True, **wanted)
 
 
 class Here(unittest.TestCase):
-    def test_the_four_times_are_measured(self):
+    def test_fit_measures_the_four_times(self):
         fitted = model("--fit", "--bytes", "16K,256K", "--json")
         if "too busy" in fitted.stderr:
             self.skipTest(fitted.stderr)
-        said = json.loads(fitted.stdout)
+        output = json.loads(fitted.stdout)
         for key in ("byte_ns", "notify_ns", "enter_ns"):
-            self.assertGreater(said["model"][key], 0, key)
-        self.assertEqual({16384, 262144}, {row["bytes"] for row in said["rows"]})
-        for row in said["rows"]:
+            self.assertGreater(output["model"][key], 0, key)
+        self.assertEqual({16384, 262144}, {row["bytes"] for row in output["rows"]})
+        for row in output["rows"]:
             self.assertTrue(
                 all(row[key] > 0 for key in ("measured_ns", "predicted_ns", "fitted_ns")), row
             )
 
-    def test_this_machine_needs_its_numbers(self):
-        said = model("allreduce")
-        self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
-        self.assertIn("not described yet", said.stderr)
+    def test_this_machine_must_be_described(self):
+        done = model("allreduce")
+        self.assertEqual((2, 1), (done.returncode, done.stderr.count("\n")), done.stderr)
+        self.assertIn("not described yet", done.stderr)
 
 
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
-        for words, said in (
+        for words, expected in (
             (("--machine", "nothing"), "accepted: "),
             (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),
             (("--machine", "kunpeng-920", "--ranks", "1"), "--ranks: 1 (accepted: 2 to 128, "),
@@ -448,10 +448,10 @@ class Words(unittest.TestCase):
             answered = model(*words)
             self.assertNotEqual(0, answered.returncode)
             self.assertEqual(1, answered.stderr.count("\n"), answered.stderr)
-            self.assertIn(said, answered.stderr)
+            self.assertIn(expected, answered.stderr)
 
-    def test_what_is_impossible_is_one_line(self):
-        for words, said in (
+    def test_impossible_values_are_reported_in_one_line(self):
+        for words, expected in (
             (("--ranks", "129"), "--ranks: 129 (accepted: 2 to 128, each on a core of its own)"),
             (("--queue", "0"), "--queue 0: not possible (accepted: 4K to 16M)"),
             (("--fragment", "3"), "--fragment 3: not possible (accepted: 4K to 1M)"),
@@ -481,12 +481,12 @@ class Words(unittest.TestCase):
                 (answered.returncode, answered.stdout, answered.stderr.count("\n")),
                 answered,
             )
-            self.assertIn(said, answered.stderr)
+            self.assertIn(expected, answered.stderr)
 
-    def test_a_picture_is_drawn_or_it_is_said_why_not(self):
+    def test_plot_draws_a_picture_or_names_matplotlib(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.png")
-            said = model("--machine", "epyc-9654", "--plot", path)
+            done = model("--machine", "epyc-9654", "--plot", path)
             self.assertTrue(
-                os.path.exists(path) if said.returncode == 0 else "matplotlib" in said.stderr
+                os.path.exists(path) if done.returncode == 0 else "matplotlib" in done.stderr
             )

@@ -152,9 +152,9 @@ class Odd(unittest.TestCase):
             preexec_fn=lambda: processors and os.sched_setaffinity(0, processors),
             env={**clean, "XDG_CONFIG_HOME": os.path.join(self.folder, "home"), **environment},
         )
-        said = done.stderr.decode(errors="replace")
-        self.assertNotIn("Traceback", said)
-        lines = [line for line in said.splitlines() if not PROGRESS.fullmatch(line)]
+        output = done.stderr.decode(errors="replace")
+        self.assertNotIn("Traceback", output)
+        lines = [line for line in output.splitlines() if not PROGRESS.fullmatch(line)]
         return done.returncode, lines
 
     def check_refused(self, *words, **more):
@@ -163,18 +163,18 @@ class Odd(unittest.TestCase):
         self.assertTrue(lines[0].startswith("huddle: "), lines)
         return lines[0]
 
-    def test_words_and_files(self):
+    def test_odd_arguments_and_files_are_one_line(self):
         for line in REFUSED:
             words = ["" if w == "''" else w.replace("FOLDER", self.folder) for w in line.split(" ")]
             with self.subTest(line):
                 self.check_refused(*words)
 
-    def test_bytes_that_are_no_text(self):
+    def test_arguments_that_are_not_utf8_are_one_line(self):
         for words in (("explain", "\udcff"), ("explain", "bcast", "--machine", "\udcff.toml")):
             with self.subTest(words=words):
                 self.check_refused(*words)
 
-    def test_a_tuning_file_of_any_content(self):
+    def test_invalid_tuning_files_are_one_line(self):
         for name in ("quote.toml", "binary.toml", "bare.toml", "folder.toml", "none.toml"):
             for words in (("explain", "bcast"), ("explain", "bcast", "--nodes", "2")):
                 with self.subTest(name=name, words=words):
@@ -196,7 +196,7 @@ class Odd(unittest.TestCase):
         self.assertEqual((1, 1), (status, len(lines)), lines)
         self.assertRegex(lines[0], "^huddle: 3 records in .* cannot be read")
 
-    def test_what_an_encoding_does_not_have_is_printed(self):
+    def test_output_escapes_characters_that_the_encoding_lacks(self):
         path = os.path.join(self.folder, "mu.toml")
         for words, more in (
             (("explain", "bcast", "--ranks", "2", "--machine", path), ASCII),
@@ -217,8 +217,8 @@ class Rule(unittest.TestCase):
         with (
             mock.patch.object(main.Huddle, "imported", return_value=Command(fail, ())),
             mock.patch.object(main.stop, "listen"),
-            contextlib.redirect_stderr(io.StringIO()) as said,
+            contextlib.redirect_stderr(io.StringIO()) as output,
         ):
             status = main.main(["info"], None)
         line = "huddle: info: foo: not a size (accepted: a size)\n"
-        self.assertEqual((2, line), (status, said.getvalue()))
+        self.assertEqual((2, line), (status, output.getvalue()))

@@ -14,7 +14,7 @@ def huddle(*words):
 
 
 class Output(unittest.TestCase):
-    def test_before_the_work(self):
+    def test_output_files_are_checked_before_the_work(self):
         there = ("--machine", "xeon-e5620")
         for words, option in (
             (("simulate", "bcast", *there), "--png"),
@@ -23,17 +23,17 @@ class Output(unittest.TestCase):
             (("reproduce", "04"), "--figures"),
         ):
             with self.subTest(words):
-                said = huddle(*words, option, "/none/x")
-                self.assertEqual((2, ""), (said.returncode, said.stdout))
+                answer = huddle(*words, option, "/none/x")
+                self.assertEqual((2, ""), (answer.returncode, answer.stdout))
                 self.assertRegex(
-                    said.stderr,
+                    answer.stderr,
                     rf"^huddle: {option} /none/x: cannot be written: there is no [^\n]*\n$",
                 )
 
-    def test_every_command_that_writes_says_how(self):
+    def test_help_describes_how_files_are_written(self):
         for command in ("simulate", "model", "reproduce"):
-            said = " ".join(huddle(command, "--help").stdout.split())
-            self.assertIn(output_files.HELP, said, command)
+            output = " ".join(huddle(command, "--help").stdout.split())
+            self.assertIn(output_files.HELP, output, command)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ class Engine(unittest.TestCase):
         """Returns the result and the requests; a call takes as long as a transfer."""
         requests = []
 
-        def question(_layout, program, request, said_as=None):
+        def question(_layout, program, request, names=None):
             requests.append(request)
             lines = request["machine"]["lines"]
             ns = lines["transfer_ns"]["numa"] + lines["home_busy_ns"] + request["bytes"]
@@ -98,18 +98,18 @@ class Engine(unittest.TestCase):
         self.assertEqual({"degree": 2}, requests[0]["parameters"])
         self.assertEqual(4, requests[0]["ranks"])
 
-    def test_a_question_is_asked_once(self):
+    def test_the_simulator_is_asked_each_question_once(self):
         _, requests, _ = self.reproduced(False)
         self.assertEqual(len({json.dumps(one) for one in requests}), len(requests))
 
-    def test_figures_have_a_line_for_each(self):
+    def test_figures_have_a_line_for_each_element(self):
         (figure,) = self.reproduced(False)[0].figures
         self.assertEqual(
             [("on ", [8, 16], [0.058, 0.066], False), ("on slow", [8, 16], [0.418, 0.426], False)],
             figure.lines,
         )
 
-    def test_what_is_brief_is_compared_with_nothing(self):
+    def test_brief_rows_are_compared_with_nothing(self):
         one, slow, check = self.reproduced(True)[0].rows
         self.assertEqual(("8 B of 1", None, None), (one.what, one.published, one.agrees))
         self.assertEqual((0.418, True), (slow.here, check.agrees))
@@ -118,14 +118,14 @@ class Engine(unittest.TestCase):
         with self.assertRaises(ZeroDivisionError):
             self.reproduced(False, self.PAPER.replace('"us_of(size)"', '"never"'))
 
-    def test_every_published_figure_has_its_place_in_the_paper(self):
+    def test_published_figures_cite_their_place(self):
         for paper in ("01", "02", "03", "04", "05"):
             for part in engine.contents(paper)["part"]:
                 for row in part.get("row", ()):
                     if "published" in " ".join([*row, str(row.get("each"))]):
                         self.assertRegex(row.get("cite", ""), r"figure|table|^\d|abstract|section")
 
-    def test_every_key_is_one_that_the_engine_reads(self):
+    def test_papers_have_no_unknown_keys(self):
         texts = "what unit here text by agrees holds check cite published published_from in_brief"
         known = {
             "row": {*texts.split(), "id", "each", "when", "let"},
@@ -144,7 +144,7 @@ class Engine(unittest.TestCase):
             for part in engine.contents(paper)["part"]:
                 self.assertEqual([], list(unknown("part", part)), paper)
 
-    def test_criteria_are_found_by_their_words(self):
+    def test_criteria_are_parsed_from_words(self):
         for words, published, good, bad in (
             ("within 0.5 %", 100, 100.4, 101),
             ("within a factor of 2", 1, 1.9, 2.1),

@@ -53,9 +53,9 @@ def reproduce(*words, **environment):
 
 
 def answer(*words, **environment):
-    said = reproduce(*words, "--brief", "--json", **environment)
-    assert said.returncode == 0, said.stderr
-    return json.loads(said.stdout)
+    done = reproduce(*words, "--brief", "--json", **environment)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 @functools.cache
@@ -104,7 +104,7 @@ class Paper04(unittest.TestCase):
                 self.assertEqual(len(x), len(y), label)
                 self.assertTrue(all(value > 0 for value in y), label)
 
-    def test_without_simgrid_the_functions_are_left(self):
+    def test_without_simgrid_only_functions_are_computed(self):
         with tempfile.TemporaryDirectory() as empty:
             os.symlink(sys.executable, os.path.join(empty, "python3"))
             os.symlink("/usr/bin/env", os.path.join(empty, "env"))
@@ -118,7 +118,7 @@ class Paper04(unittest.TestCase):
     "built without the simulator",
 )
 class Simulated(unittest.TestCase):
-    def test_what_is_simulated_is_the_same_each_time(self):
+    def test_simulations_are_repeatable(self):
         self.assertEqual(simulated_paper("03")["rows"], answer("03")["03"]["rows"])
 
     def test_each_paper_has_rows_and_figures(self):
@@ -130,7 +130,7 @@ class Simulated(unittest.TestCase):
                     self.assertEqual(len(x), len(y), label)
                     self.assertTrue(all(value > 0 for value in y), label)
 
-    def test_the_model_of_paper_01_gives_what_it_printed(self):
+    def test_the_model_of_paper_01_gives_the_published_values(self):
         rows = [
             row
             for row in simulated_paper("01")["rows"]
@@ -140,12 +140,12 @@ class Simulated(unittest.TestCase):
         for row in rows:
             self.assertLess(abs(row["here"] / row["published"] - 1), 0.005, row["what"])
 
-    def test_the_inverse_of_the_papers_own_formula_is_a_check_of_our_own(self):
+    def test_inverting_the_papers_formula_is_an_own_check(self):
         """Checks b = f^2 t / t_w, which is computed here and not published."""
         (row,) = (row for row in simulated_paper("01")["rows"] if "table 1" in row["what"].lower())
         self.assertEqual((None, True), (row["published"], row["agrees"]))
 
-    def test_how_busy_homes_are_decides_which_is_slowest(self):
+    def test_the_slowest_barrier_depends_on_the_load_of_homes(self):
         """Checks that the rows agree with the notes."""
         rows = {row["what"]: row["here"] for row in simulated_paper("03")["rows"]}
         self.assertEqual("sense-reversing", rows["slowest, 16 ranks"])
@@ -158,7 +158,7 @@ class Simulated(unittest.TestCase):
         ]
         self.assertEqual(["dissemination", "sense-reversing"], slowest)
 
-    def test_huddles_choice_is_that_of_the_table(self):
+    def test_huddles_choice_comes_from_the_table(self):
         """Checks any content of the table: here a barrier of the paper, and the MPI's own."""
         about = engine.contents("03")
         about = engine.merged(about, about["brief"])
@@ -175,14 +175,14 @@ class Simulated(unittest.TestCase):
                 (row,) = bench.rows(part)
             self.assertEqual(here, row.here)
 
-    def test_a_message_takes_an_mpis_own_work(self):
+    def test_messages_include_the_work_of_an_mpi(self):
         """Checks that only the tree of messages is slower by the MPI's own work."""
         rows = {row["what"]: row["here"] for row in simulated_paper("03")["rows"]}
         tree = "send/receive tree over combining, 16 ranks"
         alone = rows[f"experiment, messages without an MPI's own work: {tree}"]
         self.assertGreater(rows[tree], 1.2 * alone)
 
-    def test_what_is_printed_of_other_sizes_is_compared_with_nothing(self):
+    def test_rows_of_other_sizes_are_compared_with_nothing(self):
         for paper in ("01", "02", "03", "05"):
             for row in simulated_paper(paper)["rows"]:
                 self.assertEqual(row["agrees"] is None, not row["when"], row["what"])
@@ -190,7 +190,7 @@ class Simulated(unittest.TestCase):
                     paper != "02"
                     and row["by"] == "simulated"
                     and not row["what"].startswith("figure 7: s")
-                ):  # with the paper's own ranks and sizes
+                ):  # rows with the paper's own ranks and sizes
                     self.assertIsNone(row["published"], row["what"])
 
     def test_send_and_receive_are_simulated(self):
@@ -205,7 +205,7 @@ class Simulated(unittest.TestCase):
             all("computed" not in figure["title"] for figure in papers["05"]["figures"])
         )
 
-    def test_levels_are_left_out_by_what_they_are(self):
+    def test_leaving_out_levels_gives_every_grouping(self):
         for name in extra_rows.MACHINES:
             machine = machines.load(LAYOUT, name)
             ranks = LAYOUT.question("simulate", {"machine": machine})["machine"]["cores"]
@@ -264,7 +264,7 @@ class Asked(unittest.TestCase):
     def ways(self, *names):
         return [(name, {"collective": "bcast", "algorithm": name, "size": 8}) for name in names]
 
-    def test_the_best_are_measured_as_it_is_said(self):
+    def test_the_best_candidates_are_measured_with_all_seeds(self):
         self.assertEqual(
             (105, "b"), simulated.fastest_ns(self, {}, self.ways("a", "b", "c", "none"))
         )
@@ -275,14 +275,14 @@ class Asked(unittest.TestCase):
             [(r["repetitions"], r["warmup"], r["seed"]) for r in measured if r["algorithm"] == "b"],
         )
 
-    def test_of_the_seeds_the_median(self):
+    def test_the_median_of_the_seeds_counts(self):
         self.assertEqual(132, simulated.measured_ns(self, {}, "bcast", "a", 8))
 
-    def test_what_the_checker_finds_is_no_refusal(self):
+    def test_races_are_reported_as_errors(self):
         with self.assertRaisesRegex(CliError, "a race"):
             simulated.fastest_ns(self, {}, self.ways("a", "wrong"))
 
-    def test_it_is_said_under_the_tables(self):
+    def test_notes_describe_the_measured_calls(self):
         self.assertIn(simulated.MEASURED, extra_rows.NOTES)
         for paper in ("05", "held-out"):
             self.assertIn("{measured}", " ".join(engine.contents(paper)["notes"]), paper)
@@ -292,7 +292,7 @@ class Criteria(unittest.TestCase):
     def agrees(self, criterion, published, here):
         return Row.judged("what", "", published, here, "simulated", criterion).agrees
 
-    def test_each_can_fail(self):
+    def test_each_criterion_can_fail(self):
         cases = (
             (judged.within(0.1), 100, 109, 111),
             (judged.factor(1.5), 2, 2.9, 1.3),
@@ -309,7 +309,7 @@ class Criteria(unittest.TestCase):
                 criterion.words,
             )
 
-    def test_the_printed_parameter_is_as_good(self):
+    def test_the_published_parameter_is_as_good(self):
         grid, times = [4, 8, 12, 16], [1, 1.01, 1.03, 1.04]
         for low, high, good in ((8, None, True), (12, None, False), (12, 16, False), (8, 16, True)):
             self.assertEqual(good, judged.good_as_printed(grid, times, low, high), (low, high))
@@ -317,7 +317,7 @@ class Criteria(unittest.TestCase):
         self.assertIsNone(self.agrees(judged.found("as good", alike), 4, 4))  # all are equally good
         self.assertIsNone(judged.good_as_printed(grid, times, 6))  # not tried
 
-    def test_checks_of_our_own_are_counted_apart(self):
+    def test_own_checks_are_counted_separately(self):
         rows = [
             Row.own(name, "times", ratio, "SimGrid", judged.found("2 %", abs(ratio - 1) <= 0.02))
             for name, ratio in (("one", 1.01), ("two", 1.03))
@@ -335,7 +335,7 @@ class Criteria(unittest.TestCase):
             judged.summary(rows),
         )
 
-    def test_nothing_printed_is_nothing_compared(self):
+    def test_rows_without_a_published_value_have_no_verdict(self):
         self.assertIsNone(self.agrees(judged.SAME, None, "a"))
         self.assertEqual("", Row.judged("what", "us", None, 3, "simulated", judged.TIME).verdict())
         row = Row.judged("what", "us", 3, 3, "simulated", judged.TIME)
@@ -344,7 +344,7 @@ class Criteria(unittest.TestCase):
         self.assertEqual(["above 1", "2 times"], Row("", "times", "above 1", 2, "").words()[1:3])
         self.assertEqual(["1-2 B", "1-3 B"], Row("", "B", "1-2", "1-3", "").words()[1:3])
 
-    def test_what_does_not_come_out_is_said(self):
+    def test_the_summary_names_rows_that_disagree(self):
         rows = [
             Row.judged(name, "us", 1, here, "simulated", judged.TIME)
             for name, here in (("one", 1), ("two", 2))
@@ -356,7 +356,7 @@ class Criteria(unittest.TestCase):
 
 
 class Candidates(unittest.TestCase):
-    def test_of_values_that_a_message_does_not_reach_the_least_represents_all(self):
+    def test_parameters_beyond_the_message_are_tried_once(self):
         some = [
             Candidate("bcast", "queue", values)
             for values in ((), (Value("fragment", "4K", 4096),), (Value("fragment", "8K", 8192),))
@@ -378,7 +378,7 @@ class Ranges(unittest.TestCase):
         machine = {"name": "small", "lines": {**self.LINES, **more}}
         return [end["lines"] for end in unmeasured.ends(machine)]
 
-    def test_each_is_changed_alone(self):
+    def test_unmeasured_numbers_change_one_at_a_time(self):
         ends = self.ends()
         self.assertEqual({"numa": 0, "machine": 0}, ends[0]["revoke_ns"])
         self.assertEqual(self.LINES["gap_ns"], ends[0]["gap_ns"])
@@ -388,12 +388,12 @@ class Ranges(unittest.TestCase):
         )
         self.assertTrue(all("home_busy_ns" not in end for end in ends))
 
-    def test_what_a_machine_has_is_changed_too(self):
+    def test_optional_numbers_of_a_machine_are_changed_too(self):
         ends = self.ends(scan_gap_ns={"numa": 30, "machine": 60}, home_busy_ns=25)
         self.assertEqual([30, 10, 90, 30, 30, 30, 30], [end["scan_gap_ns"]["numa"] for end in ends])
         self.assertEqual([25] * 5 + [0, 125], [end["home_busy_ns"] for end in ends])
 
-    def test_a_row_has_the_least_and_the_greatest(self):
+    def test_ranges_have_the_minimum_and_the_maximum(self):
         def rows(*here):
             return [Row("a", "us", 4, value, "simulated") for value in here]
 
@@ -438,7 +438,7 @@ class Ranges(unittest.TestCase):
         self.assertEqual(("", []), (found[1].alone().verdict(), judged.counts([found[1].alone()])))
         self.assertIn("*Not at every end* means", pages.head_of(["03"], found, False))
 
-    def test_an_order_of_barriers_has_a_range(self):
+    def test_barrier_rankings_have_a_range(self):
         """Checks rows of paper 03 that are texts, whose differences were not on the page."""
         rows = {row["what"]: row for row in simulated_paper("03")["rows"]}
         for what in ("fastest barrier without groups, 16 ranks", "slowest, 16 ranks"):
@@ -447,19 +447,19 @@ class Ranges(unittest.TestCase):
             (ratio,) = (row for what, row in rows.items() if what.startswith(start))
             self.assertLess(ratio["low"], ratio["high"])
 
-    def test_counts_and_one_chip_have_a_range(self):
+    def test_rows_of_paper_02_have_a_range(self):
         """Checks the rows of paper 02."""
         for row in simulated_paper("02")["rows"]:
             if row["what"].startswith(("table 1", "figure 2", "barrier: ")):
                 self.assertIsNotNone(row["low"], row["what"])
 
-    def test_a_gain_of_the_other_sign_has_no_ratio(self):
+    def test_gains_of_opposite_sign_have_no_ratio(self):
         self.assertIsNone(Row("a", "%", -4, 4, "simulated").ratios())
         self.assertEqual((2, 1, 2), Row("a", "%", -4, -8, "simulated", low=-8, high=-4).ratios())
 
 
 class HeldOut(unittest.TestCase):
-    def test_no_number_of_its_description_is_from_there(self):
+    def test_the_description_has_no_number_of_the_paper(self):
         path = os.path.join(LAYOUT.machines, engine.contents("held-out")["machine"])
         with open(path, encoding="utf-8") as file:
             numbers = [line for line in file if re.match(r"[\w.]+ = \d", line)]
@@ -474,7 +474,7 @@ class HeldOut(unittest.TestCase):
 class Recorded(unittest.TestCase):
     """Tests the measured rows from lab/evidence."""
 
-    def test_all_that_is_kept_is_there(self):
+    def test_every_recorded_speedup_has_a_row(self):
         rows, lines = recorded.reproduce(Lab(LAYOUT, True)).rows, 0
         for name in recorded.FILES:
             with open(os.path.join(LAYOUT.evidence, name), encoding="utf-8") as file:
@@ -490,7 +490,7 @@ class Recorded(unittest.TestCase):
         goals = {(r.published, r.agrees) for r in rows if "huddle's own goal" in r.what}
         self.assertEqual({(None, True), (None, False)}, goals)
 
-    def test_a_page_tells_measured_times_from_others(self):
+    def test_the_head_of_a_page_names_the_measured_part(self):
         rows = [Row("a", "us", None, 1, by) for by in ("simulated", "recorded")]
         head = pages.head_of(["03", "recorded"], rows, False)
         self.assertIn("Only the part *Measured* has measured times", head)
@@ -504,12 +504,12 @@ class Recorded(unittest.TestCase):
 
 class Words(unittest.TestCase):
     def test_errors_are_one_line(self):
-        said = reproduce("17")
-        self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")))
-        self.assertIn("accepted: ", said.stderr)
+        done = reproduce("17")
+        self.assertEqual((2, 1), (done.returncode, done.stderr.count("\n")))
+        self.assertIn("accepted: ", done.stderr)
 
-    def test_help_says_what_the_papers_are(self):
-        said = " ".join(reproduce("--help").stdout.split())
+    def test_help_describes_the_papers(self):
+        output = " ".join(reproduce("--help").stdout.split())
         for words in (
             "01: Paper 01 (Kurnosov, Tokmasheva, ",
             "held-out: Broadcasts of XHC's paper",
@@ -518,7 +518,7 @@ class Words(unittest.TestCase):
             "Debian's libsimgrid-dev",
             "two minutes",
         ):
-            self.assertIn(words, said)
+            self.assertIn(words, output)
 
     def test_a_page_is_written(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -544,7 +544,7 @@ class Words(unittest.TestCase):
         for words in ("*simulated*", "from no paper", "five papers"):
             self.assertNotIn(words, head)
 
-    def test_a_page_opens_with_what_is_on_it(self):
+    def test_the_head_of_a_page_lists_its_papers(self):
         rows = [Row("a", "", None, 1, "simulated")]
         three, all_of_them = (
             pages.head_of(papers, rows, False) for papers in (["03"], ["01", "03", "own"])
@@ -563,11 +563,11 @@ class Words(unittest.TestCase):
         ):
             self.assertIn(words, all_of_them)
 
-    def test_figures_are_drawn_or_it_is_said_why_not(self):
+    def test_figures_are_drawn_or_matplotlib_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
-            said = reproduce("04", "--brief", "--figures", folder)
-            if said.returncode == 0:
+            done = reproduce("04", "--brief", "--figures", folder)
+            if done.returncode == 0:
                 for name in ("04-figure-6.png", "04-rows.png"):
                     self.assertIn(name, os.listdir(folder))
             else:
-                self.assertIn("matplotlib", said.stderr)
+                self.assertIn("matplotlib", done.stderr)

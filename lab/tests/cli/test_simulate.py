@@ -32,22 +32,22 @@ def simulate(*words, **environment):
 
 
 def answer(*words, **environment):
-    said = simulate(*words, "--json", **environment)
-    assert (said.returncode, said.stderr) == (0, ""), said
-    return json.loads(said.stdout)["calls"]
+    done = simulate(*words, "--json", **environment)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return json.loads(done.stdout)["calls"]
 
 
 class Asked(unittest.TestCase):
     def test_huddle_chooses_as_explain_says(self):
         words = ("bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K")
-        (call,), said = answer(*words), huddle("explain", *words, "--json")
-        serves = json.loads(said.stdout)["serves"]
+        (call,), done = answer(*words), huddle("explain", *words, "--json")
+        serves = json.loads(done.stdout)["serves"]
         self.assertEqual(
             (serves["algorithm"], serves["parameters"], serves["slot_bytes"]),
             (call["algorithm"], call["parameters"], call["slot_bytes"]),
         )
 
-    def test_of_a_description_no_fact_of_this_machine_counts(self):
+    def test_described_machines_use_no_fact_of_this_machine(self):
         for name, algorithm in (("kunpeng-920", "cma_write"), ("opteron-8347he", "windows")):
             words = ("gather", "--machine", name, "--ranks", "16", "--bytes", "64K")
             with self.subTest(machine=name):
@@ -55,7 +55,7 @@ class Asked(unittest.TestCase):
                 self.assertEqual(algorithm, call["algorithm"])
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
-    def test_of_this_machine_all_counts_that_explain_asks_for(self):
+    def test_this_machine_uses_its_own_facts_as_in_explain(self):
         """
         Checks that this machine's tuning file, processors and kernel count, whatever the
         description has.
@@ -107,7 +107,7 @@ class Asked(unittest.TestCase):
         )
         self.assertEqual(["numa", "team"], [group["level"] for group in call["groups"]])
 
-    def test_calls_that_count_are_like_those_that_follow(self):
+    def test_the_default_warmup_is_long_enough(self):
         """
         Checks few ranks, whose lines of a ring are all new at first.  Half of a ring is not enough.
         """
@@ -124,7 +124,7 @@ class Asked(unittest.TestCase):
                 (few["times"]["min_ns"], few["times"]["max_ns"]),
             )
 
-    def test_as_many_calls_as_are_asked_for(self):
+    def test_repetitions_and_warmup_count_calls(self):
         (call,) = answer(
             "bcast",
             "--machine",
@@ -146,8 +146,8 @@ class Asked(unittest.TestCase):
         self.assertTrue(all(call["checker"]["clean"] for call in calls))
 
     def test_a_timeline(self):
-        said = simulate("barrier", "--machine", "kunpeng-920", "--timeline")
-        self.assertEqual((0, ""), (said.returncode, said.stderr))
+        done = simulate("barrier", "--machine", "kunpeng-920", "--timeline")
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
         for words in (
             "simulated time ",
             "Simulated timeline of the last call",
@@ -155,9 +155,9 @@ class Asked(unittest.TestCase):
             "Simulated waits",
             "Simulated critical path",
         ):
-            self.assertIn(words, said.stdout)
+            self.assertIn(words, done.stdout)
 
-    def test_a_file(self):
+    def test_machines_can_be_given_as_files(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mine.toml")
             with (
@@ -191,7 +191,7 @@ class Asked(unittest.TestCase):
     def test_a_machine_that_was_not_measured_is_measured_by_tune(self):
         self.assertIn("huddle lab machine", simulate("barrier").stderr)
 
-    def test_a_description_in_doubt(self):
+    def test_doubts_of_a_description_are_printed(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mine.toml")
             with (
@@ -199,15 +199,15 @@ class Asked(unittest.TestCase):
                 open(path, "w", encoding="utf-8") as new,
             ):
                 new.write('doubt = "kernel_gbps 1 to 16"\n' + old.read())
-            for said in (
+            for printed in (
                 simulate("barrier", "--machine", path),
                 simulate("barrier", "--machine", path, "--algorithm", "gather,central"),
                 huddle("lab", "model", "barrier", "--machine", path),
             ):
                 self.assertIn(
                     "by a description that is not reliable: kernel_gbps 1 to 16",
-                    said.stdout.lstrip().split("\n")[0],
-                    said,
+                    printed.stdout.lstrip().split("\n")[0],
+                    printed,
                 )
             self.assertEqual(
                 "kernel_gbps 1 to 16",
@@ -311,11 +311,11 @@ class Asked(unittest.TestCase):
                 "--png /none/x.png: cannot be written: there is no such directory: /none",
             ),
         ):
-            said = simulate(*words)
-            self.assertNotEqual(0, said.returncode, words)
+            done = simulate(*words)
+            self.assertNotEqual(0, done.returncode, words)
             self.assertTrue(
-                said.stderr.startswith(f"huddle: {complaint}") and said.stderr.count("\n") == 1,
-                said.stderr,
+                done.stderr.startswith(f"huddle: {complaint}") and done.stderr.count("\n") == 1,
+                done.stderr,
             )
 
     def test_invalid_descriptions(self):
@@ -376,7 +376,7 @@ class Asked(unittest.TestCase):
                 commands.rotate()
                 for command in some(commands):
                     with self.subTest(complaint, command=command):
-                        said = subprocess.run(
+                        done = subprocess.run(
                             [os.path.join(BUILD, "bin", "huddle"), *command, "--machine", path],
                             stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE,
@@ -384,16 +384,16 @@ class Asked(unittest.TestCase):
                             timeout=60,
                             check=False,
                         )
-                        self.assertEqual((2, ""), (said.returncode, said.stdout))
+                        self.assertEqual((2, ""), (done.returncode, done.stdout))
                         self.assertTrue(
-                            said.stderr.startswith(f"huddle: --machine {path}: {complaint}")
-                            and said.stderr.count("\n") == 1,
-                            said.stderr,
+                            done.stderr.startswith(f"huddle: --machine {path}: {complaint}")
+                            and done.stderr.count("\n") == 1,
+                            done.stderr,
                         )
                 for name in os.listdir(folder):
                     os.unlink(os.path.join(folder, name))
 
-    def test_numbers_are_numbers(self):
+    def test_invalid_numbers_are_refused(self):
         options = (
             ("--skew", "nan"),
             ("--skew", "inf"),
@@ -411,10 +411,10 @@ class Asked(unittest.TestCase):
             ("--bytes", "4G"),
         )
         for option, text in some(options):
-            said = simulate("bcast", "--machine", "xeon-e5620", option, text)
-            self.assertEqual((2, 1), (said.returncode, said.stderr.count("\n")), said.stderr)
+            done = simulate("bcast", "--machine", "xeon-e5620", option, text)
+            self.assertEqual((2, 1), (done.returncode, done.stderr.count("\n")), done.stderr)
             self.assertRegex(
-                said.stderr,
+                done.stderr,
                 rf"huddle: {option} {re.escape(text) if text != '8,,9' else repr('')}:"
                 r" (not possible|not a size|not a range) \(accepted: ",
             )
@@ -467,7 +467,7 @@ SIMULATION = types.SimpleNamespace(
 
 
 class Begun(unittest.TestCase):
-    def test_a_start_is_taken_off_and_calls_are_drawn(self):
+    def test_skew_is_subtracted_and_calls_are_drawn(self):
         asked = simulation.Simulation.__new__(simulation.Simulation)
         asked.options = types.SimpleNamespace(
             repetitions=None,
@@ -540,7 +540,7 @@ class Shown(unittest.TestCase):
         ):
             self.assertIn(words, self.text())
 
-    def test_a_path_is_told_by_rank(self):
+    def test_the_critical_path_is_grouped_by_rank(self):
         path = [
             span(0, 0, 10, "line"),
             span(0, 10, 40, "copy", call="copies"),
@@ -552,7 +552,7 @@ class Shown(unittest.TestCase):
             "copies 30 ns at src/alg/x.c:1, does 20 ns at src/alg/x.c:1", tables.doings(path[:3])
         )
 
-    def test_of_many_links_the_busiest(self):
+    def test_only_the_busiest_links_are_shown(self):
         links = [{"name": f"link {i}", "bytes": 64, "busy": i / 100} for i in range(40)]
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
@@ -565,7 +565,7 @@ class Shown(unittest.TestCase):
         self.assertRegex(self.text(), r"socket 0 to 1 +8 KB +25.0 %")
         self.assertNotIn("idle", self.text())
 
-    def test_a_table_says_once_that_it_is_simulated(self):
+    def test_tables_mention_the_simulation_once(self):
         asked = types.SimpleNamespace(
             **{**vars(SIMULATION), "names": ["x", None], "sizes": [8, 8192]}
         )
@@ -576,15 +576,16 @@ class Shown(unittest.TestCase):
         self.assertEqual(1, out.getvalue().lower().count("simulated"))
         self.assertRegex(out.getvalue(), r"bytes +x +choice\n")
 
-    def test_what_is_blank_is_explained(self):
+    def test_blank_cells_are_explained(self):
         self.assertIn("blank: ", self.text())
 
-    def test_a_lane(self):
+    def test_timelines_show_the_longest_activity(self):
         self.assertEqual(
-            "..##", tables.lane([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4)
+            "..##",
+            tables.timeline_row([span(1, 0, 499, "wait"), span(1, 500, 1000, "copy")], 1000, 4),
         )
 
-    def test_waits_and_path_name_whom(self):
+    def test_waits_and_the_path_name_ranks_and_source_lines(self):
         self.assertRegex(self.text(), r"1 +750 ns +1 +0 +src/alg/x.c:1")
         self.assertRegex(self.text(), r"700 ns +1 us +1 +does 300 ns at src/alg/x.c:1")
 

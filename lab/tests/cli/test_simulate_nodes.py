@@ -19,9 +19,9 @@ def simulate(*words):
 
 
 def calls(*words):
-    said = simulate(*words, "--json")
-    assert (said.returncode, said.stderr) == (0, ""), said
-    return json.loads(said.stdout)["calls"]
+    answer = simulate(*words, "--json")
+    assert (answer.returncode, answer.stderr) == (0, ""), answer
+    return json.loads(answer.stdout)["calls"]
 
 
 class Nodes(unittest.TestCase):
@@ -32,13 +32,13 @@ class Nodes(unittest.TestCase):
         self.assertLess(call["times"]["time_ns"], 3 * 10000 + 5000)
         self.assertGreater(call["alone_ns"], 0)
 
-    def test_a_node_alone_is_simulated_as_without_the_others(self):
+    def test_a_node_takes_as_long_as_in_a_simulation_of_one_node(self):
         words = ("gather", "--bytes", "64K")
         (call,) = calls(*words, "--nodes", "2", "--ranks", "32")
-        said = huddle(
+        answer = huddle(
             "lab", "simulate", *words, "--machine", "epyc-7742", "--ranks", "16", "--json"
         )
-        (alone,) = json.loads(said.stdout)["calls"]
+        (alone,) = json.loads(answer.stdout)["calls"]
         self.assertEqual("cma_write", alone["algorithm"])
         self.assertAlmostEqual(1, call["alone_ns"] / alone["times"]["time_ns"], delta=0.1)
 
@@ -49,25 +49,25 @@ class Nodes(unittest.TestCase):
         self.assertGreater(large["times"]["time_ns"], 2 * 2 / 3 * (256 << 10))
 
     def test_the_table_names_the_network(self):
-        said = simulate("bcast", "--nodes", "4", "--ranks", "8", "--bytes", "64K")
-        self.assertEqual(0, said.returncode, said.stderr)
-        self.assertIn("alpha 10 us, beta 1 ns per byte, overhead 5 us (as given)", said.stdout)
-        self.assertIn("ceil(log2 4) messages in a row: 20 us", said.stdout)
+        answer = simulate("bcast", "--nodes", "4", "--ranks", "8", "--bytes", "64K")
+        self.assertEqual(0, answer.returncode, answer.stderr)
+        self.assertIn("alpha 10 us, beta 1 ns per byte, overhead 5 us (as given)", answer.stdout)
+        self.assertIn("ceil(log2 4) messages in a row: 20 us", answer.stdout)
 
-    def test_what_has_no_meaning_is_refused(self):
+    def test_options_of_one_node_are_refused(self):
         for words, line in (
             (("--ranks", "7"), "--ranks: 7 (accepted: multiples of the 2 nodes)"),
             (("--timeline",), "--timeline: of one node"),
             (("--algorithm", "queue"), "huddle has no bcast/queue between nodes"),
             (("--algorithm", "nodes", "--param", "tree=nested"), "parameters.tree: nested"),
         ):
-            said = simulate("bcast", "--nodes", "2", "--bytes", "8", *words)
-            self.assertEqual(2, said.returncode, said)
-            self.assertIn(line, said.stderr)
-        said = huddle("lab", "simulate", "bcast", "--machine", "epyc-7742", "--network", NETWORK)
-        self.assertIn("--network: of nodes", said.stderr)
+            answer = simulate("bcast", "--nodes", "2", "--bytes", "8", *words)
+            self.assertEqual(2, answer.returncode, answer)
+            self.assertIn(line, answer.stderr)
+        answer = huddle("lab", "simulate", "bcast", "--machine", "epyc-7742", "--network", NETWORK)
+        self.assertIn("--network: of nodes", answer.stderr)
 
     def test_paper_04_alone_is_measured(self):
-        said = huddle("lab", "reproduce", "01", "--measure")
-        self.assertEqual(2, said.returncode)
-        self.assertIn("--measure: of paper 04", said.stderr)
+        answer = huddle("lab", "reproduce", "01", "--measure")
+        self.assertEqual(2, answer.returncode)
+        self.assertIn("--measure: of paper 04", answer.stderr)

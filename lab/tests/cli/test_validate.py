@@ -41,11 +41,11 @@ class Numbers(unittest.TestCase):
         self.assertAlmostEqual(2.0, found.error)
         self.assertEqual(-1.0, found.tau)
 
-    def test_order(self):
+    def test_the_order_is_kendalls_tau(self):
         self.assertIsNone(kendall([(1, 5)]))
         self.assertAlmostEqual(1 / 3, kendall([(1, 1), (2, 3), (3, 2)]))
 
-    def test_the_line_transfer_that_is_measured_with_figures(self):
+    def test_described_hops_prefers_hop_ns(self):
         lines = {"transfer_ns": {"l3": 25, "machine": 100}}
         self.assertEqual([25, 100], list(hops_of({"lines": lines})))
         lines["hop_ns"] = {"l3": 46, "machine": 200}
@@ -53,12 +53,12 @@ class Numbers(unittest.TestCase):
         self.assertEqual([46, 200], list(hops))
         self.assertEqual([True, False, True], [as_described(ns, hops) for ns in (48, 100, 210)])
 
-    def test_nothing_in_common(self):
+    def test_runs_without_common_cells_have_no_agreement(self):
         self.assertIsNone(agreement({("a", 8): 1.0}, {("b", 8): 1.0}))
 
 
 class Command(unittest.TestCase):
-    def test_what_is_recorded(self):
+    def test_recorded_figures_are_compared(self):
         few = [2, 3, 4]
         teams = {"xeon-4-cores": few, "epyc-4-cores": few, "xeon-16-cores": [5, 8, 12, 16]}
         for name, ranks in teams.items():
@@ -71,7 +71,7 @@ class Command(unittest.TestCase):
                 self.assertTrue(0.2 < cell["bias"] < 5, cell)
                 self.assertTrue(all(call["simulated_us"] > 0 for call in cell["calls"]))
 
-    def test_the_page_has_what_is_simulated_now(self):
+    def test_the_page_has_the_current_simulated_times(self):
         """
         Checks the first table of simulated.md, since an algorithm or the simulator may have
         changed.
@@ -79,14 +79,14 @@ class Command(unittest.TestCase):
         with open(os.path.join(SOURCE, "lab", "docs", "simulated.md"), encoding="utf-8") as file:
             page = file.read().partition("\n## A recorded machine")[2].partition("\n## ")[0]
         rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("| ")][2:]
-        said = {(row[0].strip(), int(row[1])): [float(cell) for cell in row[5:8]] for row in rows}
+        output = {(row[0].strip(), int(row[1])): [float(cell) for cell in row[5:8]] for row in rows}
         answer = json.loads(validate("--data", "xeon-4-cores", "--json").stdout)
         for cell in answer["cells"]:
-            bias, error, order = said.pop((cell["collective"], cell["ranks"]))
+            bias, error, order = output.pop((cell["collective"], cell["ranks"]))
             self.assertAlmostEqual(bias, cell["bias"], delta=0.05, msg=cell["collective"])
             self.assertAlmostEqual(error, cell["error"], delta=0.05, msg=cell["collective"])
             self.assertAlmostEqual(order, cell["tau"], delta=0.1, msg=cell["collective"])
-        self.assertEqual({}, said)
+        self.assertEqual({}, output)
 
     def test_a_file_and_one_number_of_ranks(self):
         with tempfile.TemporaryDirectory() as place:
@@ -117,10 +117,10 @@ class Command(unittest.TestCase):
             self.assertIn("2 figures do not count", answer["notes"][0])
             self.assertIn("40 to 95 ns", answer["notes"][0])
 
-    def test_a_recorded_call_takes_what_the_description_says_of_calls(self):
+    def test_simulated_calls_include_the_described_cost_of_calls(self):
         """Checks ranks that enter at the same moment: without skew, only the sum remains."""
         with tempfile.TemporaryDirectory() as place:
-            path, said = os.path.join(place, "mine.csv"), []
+            path, output = os.path.join(place, "mine.csv"), []
             with open(path, "w", encoding="utf-8") as file:
                 file.write(HEAD + "barrier,2,dissemination,0,.2\n")
             with open(RECORDED + ".toml", encoding="utf-8") as file:
@@ -129,8 +129,8 @@ class Command(unittest.TestCase):
                 with open(os.path.join(place, "mine.toml"), "w", encoding="utf-8") as file:
                     file.write(before + call)
                 answer = json.loads(validate("--data", path, "--json").stdout)
-                said.append(answer["cells"][0]["calls"][0]["simulated_us"])
-            self.assertAlmostEqual(1.3, said[1] - said[0])
+                output.append(answer["cells"][0]["calls"][0]["simulated_us"])
+            self.assertAlmostEqual(1.3, output[1] - output[0])
 
     def here(self, home, *words):
         return validate("bcast", "--ranks", "2", *words, XDG_CONFIG_HOME=home)
@@ -146,7 +146,7 @@ class Command(unittest.TestCase):
         )
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
-    def test_this_machine(self):
+    def test_every_requested_figure_is_measured_or_explained(self):
         """Checks that each figure is of a requested call, or that a line has the reason."""
         with tempfile.TemporaryDirectory() as home:
             os.makedirs(os.path.join(home, "huddle"))
@@ -176,7 +176,7 @@ class Command(unittest.TestCase):
             self.assertEqual(1, done.stderr.count("\n"), done.stderr)
             return done.stderr
 
-    def test_what_is_refused(self):
+    def test_invalid_data_and_names_are_refused(self):
         self.assertIn(
             "accepted: epyc-4-cores, xeon-16-cores, xeon-4-cores, ",
             validate("--data", "nowhere").stderr,

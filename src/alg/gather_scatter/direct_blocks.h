@@ -67,7 +67,7 @@ static inline bool gather_scatter_pull(const struct gather_scatter *x, int root,
     const struct direct from = direct_read(x->m, cell->payload);
     size_t pulled = direct_pull(x->m, root, &from, place, gather_scatter_piece(x, place));
 
-    mem_put(x->m, x->mine->taken[root].payload, pulled);
+    mem_put(x->m, x->mine->consumed[root].payload, pulled);
     gather_scatter_acknowledge(x, root, x->op, ANSWERED);
     return pulled == from.word[DIRECT_BYTES];
 }
@@ -82,7 +82,7 @@ static inline void gather_scatter_finish(struct gather_scatter *x, int rank, mem
 
     if (gather_scatter_await(x, rank, answer) != answer) /* the rank discards the rest */
         return;
-    size_t pulled = mem_get(x->m, puller->taken[x->me].payload);
+    size_t pulled = mem_get(x->m, puller->consumed[x->me].payload);
     if (pulled < block->bytes)
         gather_scatter_send(x, rank, cell, block, pulled);
 }
@@ -94,7 +94,7 @@ static inline void gather_scatter_finish(struct gather_scatter *x, int rank, mem
 static inline void gather_scatter_answer(const struct gather_scatter *x, int sender,
                                          const struct block *place, bool direct)
 {
-    direct_publish(x->m, x->mine->taken[sender].payload, place, direct ? 0 : SIZE_MAX);
+    direct_publish(x->m, x->mine->consumed[sender].payload, place, direct ? 0 : SIZE_MAX);
     gather_scatter_acknowledge(x, sender, x->op, ANSWERED);
 }
 
@@ -108,7 +108,7 @@ static inline size_t gather_scatter_push(const struct gather_scatter *x, int roo
     gather_scatter_announce(x, cell);
     if (gather_scatter_await(x, root, answer) != answer)
         return 0;
-    const struct direct to = direct_read(x->m, roots->taken[x->me].payload);
+    const struct direct to = direct_read(x->m, roots->consumed[x->me].payload);
     return direct_push(x->m, root, &to, block, gather_scatter_piece(x, block));
 }
 

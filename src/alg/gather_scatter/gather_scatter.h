@@ -16,7 +16,7 @@
  * Line                       written by  read by      value means
  *   slot[s].cell[d][k % R],  s           d            see blocks.h
  *   .more
- *   slot[d].taken[s]         d           s            (k, n): d has finished all operations before
+ *   slot[d].consumed[s]      d           s            (k, n): d has finished all operations before
  *                                                     k.  n = 1: where s's block of operation k
  *                                                     goes (nowhere: in tiles), or how much d has
  *                                                     pulled, is here.
@@ -44,7 +44,7 @@
  *   2. A place, or an address, is used only during the call of its owner.  The root leaves an
  *      operation only after a rank to which it has offered a place has announced its block by 2 k +
  *      1, and after a rank that pulls has reported the number of bytes.
- *   3. Numbers are compared modulo 2^64, and the numbers in `taken` have 32 bits of an operation's
+ *   3. Numbers are compared modulo 2^64. The numbers in `consumed` have 32 bits of an operation's
  *      number.  No number falls behind: every 64 operations a rank reports to all others which
  *      operations it has finished, and a sender forgets tiles of operations that its receivers have
  *      finished.  No rank is 2^31 operations ahead of another.
@@ -114,7 +114,7 @@ struct gather_scatter_slot {
     uint64_t to[RING_MAX]; /* a rank; this rank itself: no receiver; the number of ranks: all
                               others */
     mem_flag more, done;
-    mem_flag taken[]; /* [ranks]; followed by the cells */
+    mem_flag consumed[]; /* [ranks]; followed by the cells */
 };
 
 /* A call on one rank. */
@@ -191,8 +191,8 @@ static inline mem_flag *gather_scatter_cell(const struct gather_scatter *x, int 
 {
     struct gather_scatter_slot *slot = mem_slot(x->m, sender);
 
-    return &slot->taken[(uint64_t)x->ranks +
-                        ((uint64_t)d * x->ring + gather_scatter_place(x, op)) * x->lines];
+    return &slot->consumed[(uint64_t)x->ranks +
+                           ((uint64_t)d * x->ring + gather_scatter_place(x, op)) * x->lines];
 }
 
 /* Returns the k-th rank after this rank. */
@@ -217,16 +217,16 @@ static inline uint64_t gather_scatter_count(uint64_t op, uint64_t number)
 static inline void gather_scatter_acknowledge(const struct gather_scatter *x, int sender,
                                               uint64_t op, uint64_t number)
 {
-    mem_post(x->m, &x->mine->taken[sender], gather_scatter_count(op, number)); /* R2 */
+    mem_post(x->m, &x->mine->consumed[sender], gather_scatter_count(op, number)); /* R2 */
 }
 
 static inline uint64_t gather_scatter_await(const struct gather_scatter *x, int receiver,
                                             uint64_t count)
 {
     struct gather_scatter_slot *slot = mem_slot(x->m, receiver);
-    mem_flag *taken = &slot->taken[x->me];
+    mem_flag *consumed = &slot->consumed[x->me];
 
-    return mem_await(x->m, taken, count); /* A2 */
+    return mem_await(x->m, consumed, count); /* A2 */
 }
 
 /* ---- a call ---- */

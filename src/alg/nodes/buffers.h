@@ -10,7 +10,7 @@
  *
  * Line       written by   read by           meaning of value k = call * 2^24 + i + 1
  *   ready    the gate     its node          fragment i of the call is in its buffer
- *   taken    its owner    the gate          the owner has copied out fragment i, and all before it
+ *   copied   its owner    the gate          the owner has copied out fragment i, and all before it
  *   count    its owner    its owner         (a word) fragments of all calls so far, the same on all
  *                                           ranks of the node: they go round the ring
  *   used[b]  its owner    its owner         (a word) `ready` of the last contents of its buffer b
@@ -81,7 +81,7 @@ static inline void buffers_claim(struct mem *m, uint64_t number, uint64_t value)
 
     for (int r = 0; before != 0 && r < mem_size(m); r++)
         if (r != mem_rank(m))
-            mem_await(m, &nodes_lines_of(m, r)->taken, before); /* A2 */
+            mem_await(m, &nodes_lines_of(m, r)->copied, before); /* A2 */
     mem_put(m, used, value);
 }
 
@@ -103,7 +103,7 @@ static inline void buffers_take_from(struct mem *m, const struct coll *c, int ga
     if (total)
         buffers_compare(m, c, total);
     mem_out(m, c->out, from, offset, bytes);
-    mem_post(m, &nodes_lines_of(m, mem_rank(m))->taken, value); /* R2 */
+    mem_post(m, &nodes_lines_of(m, mem_rank(m))->copied, value); /* R2 */
 }
 
 /* Copies out fragment i of this call, which has `number` among the fragments of all calls. */

@@ -36,7 +36,7 @@ enum nodes_param {
 struct nodes_lines {
     mem_flag entered, released;    /* barrier.c */
     mem_flag contributed, reduced; /* allreduce.c, reduce.c */
-    mem_flag ready, taken;         /* buffers.h */
+    mem_flag ready, copied;        /* buffers.h */
     uint64_t count;                /* buffers.h: words of the owner */
     uint64_t used[NODES_RING];
     _Alignas(HUD_LINE) char end[];

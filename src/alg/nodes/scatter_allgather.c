@@ -17,7 +17,7 @@
  *           one copy out for each rank.
  * Accepts   fewer than 2^24 rounds, because rounds are numbered.
  *
- * The ring of buffers is a single region here, and `ready` and `taken` count rounds (buffers.h).
+ * The ring of buffers is a single region here, and `ready` and `copied` count rounds (buffers.h).
  *
  * Edges     R3 -> A3   pieces of a subtree, to its first node; a piece, to the next of the ring
  * Deadlock  In a step of the ring each gate starts its receive, then sends, then waits: for the

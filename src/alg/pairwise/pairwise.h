@@ -32,8 +32,7 @@ static inline size_t pairwise_window_bytes(size_t fragment_bytes)
 
 extern const struct alg_family HUD_BACKEND(pairwise_family);
 
-/* Returns the block that a rank sends to another rank, or the block that it receives from the other
- * rank. */
+/* Returns the block of a rank for another rank, or from the other rank. */
 typedef struct block pairwise_block_fn(const struct coll *c, int self, int other);
 
 /* Runs a call (pairwise.c). */

@@ -37,7 +37,7 @@ struct ring_plan {
     bool reduces, gathers;
     size_t (*bytes)(const struct ring *x, size_t chunk, int ring, int node); /* size of a block */
     void (*contribute)(const struct ring *x, size_t chunk);
-    /* Makes the block that a member of a ring sends first.  NULL: `reduce` makes it. */
+    /* Makes the first block that a member of a ring sends.  NULL: `reduce` makes the block. */
     void (*begin)(const struct ring *x, size_t chunk);
     /* Reduces, on a member of a ring, the contributions of its node, and a received block if `come`
      * is not NULL. */

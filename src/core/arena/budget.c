@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* For the MPI and the program: bytes of address space, and of memory. */
+/* Bytes of address space and of memory that are left for the MPI and the program. */
 enum { SPACE_KEPT = 256 << 20, MEMORY_KEPT = 8 << 20 };
 
 /* Reads the first number in a file.  Returns -1 without a file, or for "max". */

@@ -50,8 +50,8 @@ int hud_file_make(size_t bytes)
     return make(bytes, 0);
 }
 
-/* In pieces, each tried a few times: kernels before 6.2 undo the whole of one allocation at any
- * signal. */
+/* Memory is allocated in pieces, each tried a few times, since kernels before 6.2 undo a whole
+ * allocation at any signal. */
 enum { COMMIT_BYTES = 256 << 10, COMMIT_TRIES = 20 };
 
 static int allocate_piece(int fd, size_t from, size_t bytes)

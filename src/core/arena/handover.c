@@ -150,20 +150,20 @@ int hud_handover_take(const struct descriptor *sock, const struct handover *mess
         char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int))];
         struct cmsghdr align;
     } control;
-    struct handover taken;
+    struct handover received;
     struct msghdr msg;
     ssize_t bytes;
     int fd = -1;
 
-    if (!next(sock, &taken, control.bytes, CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int)),
-              0, &msg, &bytes))
+    if (!next(sock, &received, control.bytes,
+              CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int)), 0, &msg, &bytes))
         return -1;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
             c->cmsg_len >= CMSG_LEN(sizeof fd))
             memcpy(&fd, CMSG_DATA(c), sizeof fd);
     if (fd >= 0 && ((msg.msg_flags & MSG_CTRUNC) || !is_whole(bytes, &msg) ||
-                    memcmp(&taken, message, sizeof taken) != 0)) {
+                    memcmp(&received, message, sizeof received) != 0)) {
         close(fd);
         fd = -1;
     }

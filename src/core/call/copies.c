@@ -193,7 +193,7 @@ static void copy_op(struct hud_request *r, const struct hud_op *op)
 void hud_request_copy(struct hud_request *r, const struct hud_args *a)
 {
     size_t in = in_views(r->team, a), out = out_views(r->team, a), blocks = block_bytes(r->team, a);
-    bool same = in != 0 && in == out && a->in == a->out; /* in place, where there are many */
+    bool same = in != 0 && in == out && a->in == a->out; /* many views, in place */
     char *at = r->more;
 
     r->args = *a;

@@ -19,8 +19,8 @@ struct hud_request {
     struct hud_request *prev, *next; /* neighbours in the list of open or of spare requests */
     struct hud_passed passed;
     int status;           /* status of the last call */
-    bool tested;          /* since its start */
-    struct hud_args args; /* what it calls, with the copies below */
+    bool tested;          /* the call in flight has been tested before */
+    struct hud_args args; /* arguments of its calls, with the copies below */
     struct hud_op op, user_op;
     struct hud_view in, out;
     struct request_packed {

@@ -37,7 +37,7 @@ void hud_fallback_report_order(struct hud_team *team, enum coll_kind kind, enum 
     if (c->config.number[SET_REDUCE_ORDER] != ORDER_FIXED || !coll_has((int)kind, COLL_REDUCES) ||
         why == REASON_ONE_RANK)
         return;
-    if (hud_context_first(c, &c->said_order) && team->id.rank == 0)
+    if (hud_context_first(c, &c->reported_order) && team->id.rank == 0)
         hud_log(&c->config, LOG_WARN,
                 "HUDDLE_REDUCE_ORDER=fixed does not hold for this %s of %d ranks, which %s carries "
                 "out: %s%s",
@@ -118,7 +118,8 @@ int hud_team_fail(hud_team *team)
         hud_fallback_precede(team, NULL);
     if (team->hooks.span)
         return hud_span_give_up(team, HUD_ERR_MEMORY);
-    if (team->state.now == TEAM_ENDING) { /* so that the other ranks find this call */
+    if (team->state.now == TEAM_ENDING) {
+        /* The other ranks must find this call. */
         member_count_unslotted(team->shm.mine);
         return HUD_ERR_MEMORY;
     }

@@ -132,8 +132,8 @@ void hud_learn_start(struct hud_team *team)
     if (!agrees && team->id.rank == 0)
         hud_log(
             &team->context->config, LOG_INFO,
-            "HUDDLE_WISDOM has no effect on a team of %d ranks, whose small allreduces are left "
-            "to the caller",
+            "HUDDLE_WISDOM has no effect on a team of %d ranks, because its small allreduces fall "
+            "back",
             team->id.size);
     if (agrees && open_cells(team, l) > 0)
         team->plan.choice = l->choice;

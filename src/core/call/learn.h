@@ -118,7 +118,7 @@ struct learn {
     int resumed;   /* hud_team.state.fast_calls after the call on the slow path, or LEARN_STAYS */
     uint32_t seed; /* number from which the distance between samples follows */
     struct wisdom_table table;
-    int checked_calls; /* with HUDDLE_CHECK: calls left until the next sample of a decided cell */
+    int checked_calls; /* calls left until the next sample of a decided cell, with HUDDLE_CHECK */
     int cells;
     struct learn_cell cell[LEARN_CELLS]; /* not set before it is used */
 };

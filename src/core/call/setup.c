@@ -228,12 +228,12 @@ static enum reason run_rounds(struct setup *s)
 /* Returns whether world rank 0 has printed the same line when it read its settings. */
 static bool rank_0_said_it(const struct setup *s)
 {
-    bool said = false;
+    bool is_reported = false;
 
     for (int r = 0; r < s->team->id.size; r++)
-        said = said || (s->hello[r].is.world_rank == 0 &&
-                        s->hello[r].is.complaint == s->hello[s->who].is.complaint);
-    return said;
+        is_reported = is_reported || (s->hello[r].is.world_rank == 0 &&
+                                      s->hello[r].is.complaint == s->hello[s->who].is.complaint);
+    return is_reported;
 }
 
 /* Explains a refusal.  A user's concern is reported in a line by a single rank; the rest is for

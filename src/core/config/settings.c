@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const char *const words_switch[] = { "off", "on", NULL };
-/* As enum config_wisdom; then a path. */
+/* Values of enum config_wisdom; any other value is a path. */
 static const char *const words_wisdom[] = { "off", "on", "read", NULL };
-/* As enum config_switch. */
+/* Values of enum config_switch. */
 static const char *const words_on[] = { "off", "on", "require", NULL };
 static const char *const words_check[] = { "off", "on", "abort", NULL }; /* CHECK_ABORT */
 static const char *const words_single_copy[] = { "off", "on", "auto", NULL };
@@ -28,7 +28,7 @@ static const char *const words_lines[] = {
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
 static const char *const words_xpmem[] = { "off", "copy", "keep", NULL }; /* enum config_xpmem */
 static const char *const words_death[] = { "wait", "abort", NULL };       /* enum config_death */
-/* As enum config_tree: auto, then enum shape_kind. */
+/* Values of enum config_tree: auto, then those of enum shape_kind. */
 static const char *const words_trees[] = { "auto",     "flat",    "chain", "kary",
                                            "balanced", "knomial", NULL };
 static const char *const words_order[] = { "any", "fixed", NULL };

@@ -11,7 +11,7 @@ enum { BLAKE2S_BYTES = 32, BLAKE2S_BLOCK = 64 };
 
 struct blake2s {
     uint32_t state[8];
-    uint64_t bytes; /* so far, those in the block not included */
+    uint64_t bytes; /* bytes hashed so far, without those in `block` */
     unsigned char block[BLAKE2S_BLOCK];
     size_t filled;
 };

@@ -155,11 +155,11 @@ void hud_context_free_plans(struct hud_context *c)
         free(unlink_plan(&c->plans));
 }
 
-bool hud_context_first(struct hud_context *c, bool *said)
+bool hud_context_first(struct hud_context *c, bool *reported)
 {
     pthread_mutex_lock(&c->lock);
-    bool first = !*said;
-    *said = true;
+    bool first = !*reported;
+    *reported = true;
     pthread_mutex_unlock(&c->lock);
     return first;
 }
@@ -172,7 +172,7 @@ void hud_context_report_more(const struct hud_context *c)
 
 void hud_context_report(struct hud_context *c, enum reason reason, const char *line)
 {
-    bool first = hud_context_first(c, &c->said[reason]);
+    bool first = hud_context_first(c, &c->reported[reason]);
 
     if (!first || !line)
         return;

@@ -25,7 +25,7 @@ enum { SPARE_RANKS = 4096 };
 struct hud_context {
     struct hud_host host;
     char host_name[128];
-    const char *owner; /* who owns the collectives to which calls fall back, for messages */
+    const char *owner; /* name of the MPI to which calls fall back, for messages */
     struct config config;
     struct rules rules;          /* the tuning file's */
     struct cost_network network; /* under the lock; from the tuning file, else measured; alpha_ns 0
@@ -34,7 +34,7 @@ struct hud_context {
     struct plan *plans;   /* under the lock; the plans that teams use, and some dropped ones that
                            later teams may need; the last used first */
     pid_t pid;            /* a forked child has another one and must not print or free */
-    pthread_mutex_t lock; /* for the fields below; never held during a round of a set-up or a
+    pthread_mutex_t lock; /* guards the fields below; never held during a round of a set-up or a
                              wait */
     struct arena arena;
     const char *arena_why; /* why there is no arena; NULL: there is one, or none was needed */
@@ -50,28 +50,29 @@ struct hud_context {
                           a team whose members' places are not known from a former team */
     bool topo_loaded;
     struct places {
-        struct place_table *table; /* as place.c keeps it; NULL: none */
+        struct place_table *table; /* the table of hud_place_keep; NULL: none */
         int ranks;
     } places;                   /* places of the largest team so far */
     struct wisdom wisdom;       /* under the lock */
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;
-    bool said[REASON_COUNT]; /* a line about this reason has been printed */
-    bool said_order;         /* likewise, about a violation of HUDDLE_REDUCE_ORDER=fixed */
-    bool said_pages;         /* likewise, about ranks without huge pages */
-    _Atomic(void *) stats;   /* struct stats *: in the arena; until there is one, early */
-    struct stats early;      /* counts of other threads while the arena is created; added when
+    bool reported[REASON_COUNT]; /* a line about this reason has been printed */
+    bool reported_order;         /* likewise, about a violation of HUDDLE_REDUCE_ORDER=fixed */
+    bool reported_pages;         /* likewise, about ranks without huge pages */
+    _Atomic(void *) stats;       /* struct stats *: in the arena; until there is one, early */
+    struct stats early;          /* counts of other threads while the arena is created; added when
                                 statistics are printed */
-    struct watch *watch;     /* the watch over its teams' calls, with HUDDLE_CHECK */
-    _Atomic uint64_t no_yield_until_ns; /* in waits of set-ups: other processes take time slices */
+    struct watch *watch;         /* the watch over its teams' calls, with HUDDLE_CHECK */
+    _Atomic uint64_t no_yield_until_ns; /* end of a time in which set-ups do not yield,
+                                           since other processes take time slices */
     bool timed;                         /* statistics are requested: measure times */
     bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle; so ranks of other nodes
                      are assumed to use it */
     bool announced_checks;     /* this rank and all present ones are announced with HUDDLE_CHECK */
     struct call_queues queues; /* requests in flight */
-    bool said_forced[COLL_KINDS]; /* printed: the algorithm of a setting serves no call */
-    bool said_rich;               /* printed: the tuning file has more choices than a plan holds */
-    bool said_memory;             /* printed: memory is short; or the first team had enough */
+    bool reported_forced[COLL_KINDS]; /* printed: the algorithm of a setting serves no call */
+    bool reported_rich;   /* printed: the tuning file has more choices than a plan holds */
+    bool reported_memory; /* printed: memory is short; or the first team had enough */
     struct request_pool {
         struct hud_request *all, *spare; /* requests of the host; free requests */
     } pool;                              /* under the lock of queues.pool */
@@ -127,7 +128,7 @@ void hud_context_free_plans(struct hud_context *context);
 
 /* Returns true at the first call with this flag, for lines that are printed once.  Sets the
  * flag. */
-bool hud_context_first(struct hud_context *context, bool *said);
+bool hud_context_first(struct hud_context *context, bool *reported);
 
 /* Prints the further bad values, a line each. */
 void hud_context_report_more(const struct hud_context *context);

@@ -19,7 +19,7 @@ struct decision {
         int row;           /* row of alg.def, or of spans.def if facts->nodes is not 0; -1: the
                               MPI's own collective */
         int params;        /* number of parameters */
-        const long *param; /* in a span, -1 if the network determines it */
+        const long *param; /* values; -1 if the network determines it, in a span */
     } candidate[LEARNER_CANDIDATES];
 };
 

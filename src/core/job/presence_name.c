@@ -39,14 +39,14 @@ static const char *const job_names[] = { "PMIX_NAMESPACE",    "SLURM_JOB_ID", "S
 static struct blake2s job; /* state after the secret and the job; a rank's own bytes follow */
 static unsigned own_manner;
 static struct descriptor named = { .fd = -1 }; /* has this rank's name */
-static struct descriptor probe = {
-    .fd = -1
-}; /* asks; there from the start, so that no later shortage changes an answer */
+/* The socket that looks for names.  It is opened at the start, so that a later shortage of
+ * descriptors changes no answer. */
+static struct descriptor probe = { .fd = -1 };
 
 static void add_text(struct blake2s *hash, const char *text)
 {
-    hud_blake2s_add(hash, text,
-                    strlen(text) + 1); /* with its end, so that "a" "bc" is not "ab" "c" */
+    /* Includes the zero byte, so that "a" "bc" differs from "ab" "c". */
+    hud_blake2s_add(hash, text, strlen(text) + 1);
 }
 
 bool hud_presence_name_job(unsigned manner)

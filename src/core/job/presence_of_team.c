@@ -70,13 +70,13 @@ static const char *explain(const struct presence_of_team *a, int absent, char li
 void hud_presence_explain(const struct presence_of_team *a)
 {
     struct hud_context *c = a->context;
-    const char *trouble = c->host.present ? NULL : hud_presence_trouble();
+    const char *why = c->host.present ? NULL : hud_presence_trouble();
     bool all_here = c->host.local_ranks == c->host.world_size;
     int absent = 0, first = 0;
     char line[SET_TEXT];
 
-    if (trouble || !all_here) {
-        hud_context_report(c, REASON_ABSENT, trouble && c->host.world_rank == 0 ? trouble : NULL);
+    if (why || !all_here) {
+        hud_context_report(c, REASON_ABSENT, why && c->host.world_rank == 0 ? why : NULL);
         return;
     }
     /* A rank that is absent to itself cannot tell anything of the others.  They see it as absent

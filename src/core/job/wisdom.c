@@ -33,7 +33,7 @@ bool hud_wisdom_line(const struct config *config, const struct rule *rule, struc
     if (rule->direct >= 0 || rule->quick >= 0 || rule->than >= 0 || !rule_is_current(rule))
         return false;
     for (int p = 0; p < ALG_PARAMS && rule->nodes != 0; p++)
-        param[p] = rule->given[p] ? rule->param[p] : -1; /* by the network */
+        param[p] = rule->given[p] ? rule->param[p] : -1; /* -1: the network determines it */
     if (rule->row >= 0 && rule->nodes == 0)
         hud_plan_params(config, rule, rule->row, param);
     *line = (struct wisdom_line){ .name = hud_wisdom_name(rule->row, param),
@@ -254,7 +254,7 @@ void hud_wisdom_tabulate(const struct wisdom_line *line, int lines, const struct
 {
     memset(table, 0, sizeof *table);
     for (int i = 0; i < lines; i++) {
-        struct wisdom_line one = line[i]; /* in shared memory: read once */
+        struct wisdom_line one = line[i]; /* a copy: shared memory is read once */
         one.within[TOPO_NAME - 1] = '\0';
         if (one.kind < COLL_KINDS && one.last_class < PLAN_CLASSES && is_about(&one, facts))
             tabulate(&one, table);

@@ -29,7 +29,7 @@ struct wisdom_line {
     uint32_t ns;        /* time of a call, at most 4.29 s; 0: not known */
     int64_t balance_ns; /* balance of an open trial (hud_learner_balance) */
     int32_t min_ranks, max_ranks, nodes;
-    int8_t oversubscribed, divided; /* as in struct rule */
+    int8_t oversubscribed, divided; /* conditions, as in struct rule */
     uint8_t kind;                   /* enum coll_kind */
     uint8_t axes;                   /* a bit for each axis / COLL_KINDS */
     uint8_t first_class, last_class;
@@ -51,8 +51,8 @@ struct wisdom {
     int owns, own_room;
     char *path;  /* absolute, of the file that the setting names by a relative path; or NULL */
     bool asked;  /* the file has been read, by this rank or another one */
-    bool reader; /* by this rank */
-    bool told;   /* this rank has printed what is wrong with the file */
+    bool reader; /* this rank has read the file */
+    bool told;   /* this rank has printed the file's error */
 };
 
 /* Makes the line of a rule.  Returns false if the rule has a condition that no line has, covers no

@@ -45,7 +45,7 @@ enum { WISDOM_MAX = 256 << 10 };
 struct wisdom_place {
     char path[PATH_MAX];
     char mpi[64];
-    bool named;                      /* by the setting */
+    bool named;                      /* the setting names the file */
     char machine[MACHINE_LINE + 80]; /* the line `machine` */
 };
 

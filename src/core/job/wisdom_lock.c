@@ -110,7 +110,7 @@ static bool is_ours(const struct wisdom_lock *lock)
 
 void hud_wisdom_unlock(const struct wisdom_lock *lock)
 {
-    bool ours = is_ours(lock); /* before close, after which the inode's number may be reused */
+    bool ours = is_ours(lock); /* the inode's number may be reused after close */
 
     close(lock->fd);
     if (ours)

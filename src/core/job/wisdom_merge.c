@@ -18,7 +18,7 @@ static const char heading[] =
 /* A line of the new text. */
 struct piece {
     const char *text; /* a line of the old text; NULL: rule is written */
-    size_t bytes;     /* with the newline */
+    size_t bytes;     /* length, including the newline */
     const struct rule *rule;
     char date[RULE_DATE]; /* "": none */
     bool dropped;

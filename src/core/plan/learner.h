@@ -118,7 +118,7 @@ enum learner_phase {
 
 struct learner_winner {
     uint64_t ns;
-    int8_t candidate; /* or -1 */
+    int8_t candidate; /* -1: none */
 };
 
 struct learner {
@@ -136,7 +136,7 @@ struct learner {
     uint8_t phase, candidates, left;       /* left: a bit for each candidate in the trial */
     uint8_t turns, turn, sweep, batch;     /* turn: the next one; batch: samples not agreed yet */
     uint8_t calls;                         /* calls made of the warm-up, or of the turn */
-    uint8_t decisions;                     /* by measurement, modulo 256 */
+    uint8_t decisions;                     /* decisions by measurement, modulo 256 */
     uint8_t in_time;                       /* a bit for each candidate with a sample that is not
                                               late, in the trial or since */
     int8_t present, first, mpi, runner_up; /* candidates, or -1 */

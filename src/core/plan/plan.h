@@ -116,7 +116,7 @@ enum { PLAN_OWN_WINDOW = 64 << 10 };
 
 struct plan_slot {
     int row;       /* row of alg.def: one of the algorithms that use the slot */
-    bool compares; /* for comparisons of sizes alone */
+    bool compares; /* only comparisons of sizes use the slot */
     struct alg_place place;
     long param[ALG_PARAMS]; /* the parameters for which the slot was laid out */
 };

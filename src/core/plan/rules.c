@@ -116,7 +116,7 @@ static struct reader begin(struct rules *rules, const char *file, const char *te
 {
     *rules = (struct rules){ .digest = digest_of(text, bytes) };
     snprintf(rules->file, sizeof rules->file, "%s", file);
-    hud_text_make_plain(rules->file); /* for people and JSON; nothing opens it */
+    hud_text_make_plain(rules->file); /* is printed, but not opened */
     return (struct reader){ .rules = rules };
 }
 

@@ -13,12 +13,12 @@ struct reader {
     int room;               /* number of rules for which `rule` has memory */
     int line;               /* number of the current line */
     char text[RULE_LINE];   /* the current line, with a zero after each word taken */
-    char *at;               /* in text: where the next word may begin */
-    const char *than;       /* in text: the value of cheaper_than, or NULL */
+    char *at;               /* position in `text` where the next word may begin */
+    const char *than;       /* value of cheaper_than, in `text`, or NULL */
     unsigned seen;          /* bits of the keys that the line has, by their index in rule_keys.c */
     struct machine machine; /* this machine, once it is needed */
     bool machine_found, out_of_memory;
-    bool unknown; /* a name of the line may be known to another version: of an algorithm, ... */
+    bool unknown; /* the line has a name that another version may know, such as an algorithm's */
     char *error;
     size_t error_bytes;
 };

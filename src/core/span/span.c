@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of the set-up alone. */
+/* State that only the set-up needs. */
 struct parts {
     struct span *span;
     struct fiber_task *task;

@@ -21,19 +21,19 @@ enum { SPAN_MODEL = -2, SPAN_MPI = -1, SPAN_AUTO = -1, SPAN_PARAMS = 3 };
 struct span_choice {
     int tag;                 /* an algorithm's (enum net_tag); SPAN_MPI: the MPI's own collective;
                                 SPAN_MODEL: the first algorithm that accepts the call */
-    long param[SPAN_PARAMS]; /* SPAN_AUTO: by the settings and the network */
+    long param[SPAN_PARAMS]; /* SPAN_AUTO: determined by the settings and the network */
 };
 extern const struct span_choice hud_span_by_model;
 
 struct span_learn;
 
 struct span {
-    struct hud_team node; /* the ranks here: their memory, how they wait */
+    struct hud_team node; /* team of this node's ranks: its memory and its waits */
     struct hud_team *whole;
     struct net net;
     struct net_map map; /* its arrays, to be freed */
     int *arrays;
-    uint64_t calls;              /* so far, the same on all ranks of the node */
+    uint64_t calls;              /* calls so far, the same number on all ranks of the node */
     int ended;                   /* HUD_OK, or the status with which this rank's calls ended */
     size_t buffer_bytes;         /* bytes of a broadcast's ring */
     struct cost_network network; /* the same on all ranks */
@@ -45,9 +45,9 @@ struct span {
         bool gains; /* it is not slower than the MPI's own */
         long given[SPAN_PARAMS];
     } route;
-    struct alg_place place[SPAN_FAMILIES]; /* in each slice */
-    struct plan_entry entry[NET_TAGS];     /* for observers of long waits: the slot is the tag */
-    struct span_learn *learn;              /* span_learn.h; NULL: nothing is measured */
+    struct alg_place place[SPAN_FAMILIES]; /* places in each slice */
+    struct plan_entry entry[NET_TAGS]; /* entries for observers of long waits; `slot` is the tag */
+    struct span_learn *learn;          /* span_learn.h; NULL: nothing is measured */
     enum reason passed; /* why the last call fell back to the MPI's own collective, if it was chosen
                            or tried; else REASON_NONE */
 };

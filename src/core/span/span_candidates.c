@@ -24,7 +24,7 @@ struct list {
 
 static const struct {
     enum shape_kind kind;
-    int degree, min_nodes; /* with fewer nodes the tree is the same as another one */
+    int degree, min_nodes; /* fewer nodes give the same tree as another row */
 } trees[] = {
     { SHAPE_CHAIN, 1, 3 }, { SHAPE_KARY, 2, 4 }, { SHAPE_KNOMIAL, 2, 4 }, { SHAPE_FLAT, 2, 3 }
 };

@@ -76,7 +76,7 @@ struct span_cell {
 struct span_table {
     struct span_known {
         uint32_t at;
-        struct wisdom_known is; /* without a name: the end of the table */
+        struct wisdom_known is; /* its name is 0 at the end of the table */
     } known[SPAN_KNOWN];
 };
 
@@ -89,8 +89,8 @@ struct span_learn {
     uint64_t *sample_ns;        /* time of the running call; NULL: the call is no sample */
     int nested;                 /* calls within this sample that have not ended */
     uint64_t begin_ns;
-    int until_sample; /* calls of decided cells */
-    uint32_t seed;    /* for the distance between samples */
+    int until_sample; /* calls of decided cells before the next sample */
+    uint32_t seed;    /* state from which the distance between samples follows */
     int cells;
     uint8_t cell_of[PLAN_CELLS]; /* 0: no call yet.  Up to SPAN_CELLS: number of a cell plus one.
                                     Above: SPAN_CELLS plus number of a fixed choice plus one.

@@ -41,7 +41,7 @@ struct echo {
     struct span *span;
     struct mem mem;
     int other;
-    char *buffer;      /* in the window: the message to send, then room for COUNT received ones */
+    char *buffer;      /* the window: a message to send, then space for COUNT received ones */
     size_t long_bytes; /* size of each of these */
     double one_ns, send_ns, least_ns[ORDER_LONG + 1]; /* minimum times so far */
 };

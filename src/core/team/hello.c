@@ -109,7 +109,7 @@ void hud_hello_explain_pages(struct hud_team *team, const union hello *all)
             first = r;
         }
     if (without == 0 || team->id.rank != 0 || c->host.world_rank != 0 ||
-        c->config.number[SET_HUGE_PAGES] == SWITCH_OFF || !hud_context_first(c, &c->said_pages))
+        c->config.number[SET_HUGE_PAGES] == SWITCH_OFF || !hud_context_first(c, &c->reported_pages))
         return;
     hud_log(
         &c->config, LOG_WARN,

@@ -8,11 +8,11 @@
 
 #include "core/team/team.h"
 
-/* For a wait of the set-up; arg: struct pause. */
 struct pause {
     struct hud_context *context;
     struct fiber_task *task; /* NULL: none */
 };
+/* Passes the time in a wait of the set-up.  arg: struct pause. */
 void hud_round_pause(void *arg);
 
 /* Asks in a set-up until the answer is yes.  Without a fiber, requests of other teams advance

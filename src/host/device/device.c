@@ -31,7 +31,7 @@ enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0], LIBRARIES = 2 };
 _Atomic(uintptr_t) hud_device_limit; /* 0 at first: the first buffer starts a search */
 
 static _Atomic(uintptr_t) wanted = 1;       /* number of requested searches */
-static _Atomic(uintptr_t) looked;           /* value of `wanted` at the last search */
+static _Atomic(uintptr_t) searched;         /* value of `wanted` at the last search */
 static _Atomic(uintptr_t) rest = NONE_HERE; /* the limit while no runtime is in the process */
 static _Atomic(uintptr_t) found_here;       /* bit mask of the runtimes in the process */
 static _Atomic(uintptr_t) off;
@@ -95,7 +95,7 @@ static __attribute__((noinline)) void search(void)
 
 static bool must_look(void)
 {
-    return local_word(&looked) != local_word(&wanted);
+    return local_word(&searched) != local_word(&wanted);
 }
 
 /* Sets the limit according to the runtimes found.  A library that is loaded meanwhile sets the
@@ -121,7 +121,7 @@ static void find_runtimes(void)
     if (now != loaded)
         search();
     loaded = now;
-    local_set_word(&looked, asked_for);
+    local_set_word(&searched, asked_for);
     settle();
     pthread_mutex_unlock(&lock);
 }

@@ -40,7 +40,7 @@ static const char *plug_wrappers(const struct front_end *row, const struct objec
  * library's directory, and how to plug it in. */
 static const struct front_end {
     const char *soname, *version, *file;
-    /* returns NULL, or the reason for a failure */
+    /* Plugs the front end in.  Returns NULL, or the reason for a failure. */
     const char *(*plug)(const struct front_end *row, const struct object *mpi, const char *version);
 } front_ends[] = {
     { "libmpi.so.40", "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
@@ -105,21 +105,21 @@ static void take_words(const char *text, char words[80])
     words[used] = '\0';
 }
 
-struct trouble {
+struct failure {
     const char *version, *why;
 };
 
 static void report_the_end(const void *arg)
 {
-    const struct trouble *trouble = arg;
+    const struct failure *failure = arg;
 
-    report(trouble->version, trouble->why, true);
+    report(failure->version, failure->why, true);
 }
 
 static void leave_alone(const char *version, const char *why)
 {
     if (setting_is("HUDDLE", "require"))
-        required_end(launched_rank() < 0, report_the_end, &(struct trouble){ version, why });
+        required_end(launched_rank() < 0, report_the_end, &(struct failure){ version, why });
     if (launched_rank() <= 0)
         report(version, why, false);
 }

@@ -16,7 +16,7 @@
 
 enum {
     IDLE_MAX = 1000, /* calls with nothing in flight after which the function is unregistered */
-    LOOK_ANYWAY = 64
+    POLL_ANYWAY = 64
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next three lines */
@@ -35,7 +35,7 @@ static struct request *passed;    /* requests that are complete in huddle; Open 
                                      them out */
 static hud_context *context;
 static int seen_in_flight, idle;
-static unsigned looks;
+static unsigned polls;
 
 static void push(struct request **list, struct request *r)
 {
@@ -60,18 +60,18 @@ static void carry(struct request *r)
 
 static void take_fresh(void)
 {
-    struct request *taken = NULL;
+    struct request *moved = NULL;
 
     seen_in_flight = -1; /* a new request may be over before progress() first counts it */
     local_lock(&lock, threads);
     for (struct request *r; (r = fresh) != NULL;) {
         fresh = r->next;
-        push(&taken, r);
+        push(&moved, r);
         local_count_by(&fresh_count, -1);
     }
     local_unlock(&lock, threads);
-    for (struct request *r; (r = taken) != NULL;) { /* order of their starts */
-        taken = r->next;
+    for (struct request *r; (r = moved) != NULL;) { /* order of their starts */
+        moved = r->next;
         if (r->state != WITH_HUDDLE)
             push(&passed, r);
         else if (r->team != NULL || r->early)
@@ -92,7 +92,7 @@ static bool has_ended(struct request *r)
 
 /* Moves requests that have ended in huddle to `passed`.  Calls of a communicator end in the order
  * in which they were started. */
-static void look_at_carried(void)
+static void collect_ended(void)
 {
     for (hud_module **at = &carrying, *m; (m = *at) != NULL;) {
         for (struct request *r; (r = m->oldest) != NULL && has_ended(r);) {
@@ -143,7 +143,7 @@ static struct request *take_ended(void)
  * which Open MPI passes on by instructions that ThreadSanitizer does not see.  Open MPI's code is
  * inlined here, so ThreadSanitizer would attribute its accesses to huddle.
  */
-static void tell(struct request *r)
+static void complete_for_user(struct request *r)
 {
     if (threads)
         sanitizer_ignore_begin();
@@ -163,7 +163,7 @@ static int complete(struct request *ended)
         local_lock(&lock, threads);
         local_count_by(&r->module->in_flight, -(r->team == NULL));
         local_unlock(&lock, threads);
-        tell(r);
+        complete_for_user(r);
     }
     return count;
 }
@@ -192,8 +192,8 @@ static int progress(void)
         take_fresh();
     if (carrying != NULL || unordered != NULL) {
         int in_flight = hud_progress(context);
-        if (in_flight != seen_in_flight || looks++ % LOOK_ANYWAY == 0)
-            look_at_carried();
+        if (in_flight != seen_in_flight || polls++ % POLL_ANYWAY == 0)
+            collect_ended();
         seen_in_flight = in_flight;
     }
     if (passed != NULL)

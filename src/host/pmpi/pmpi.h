@@ -49,7 +49,7 @@
 
 /* TAKE(kind): the argument of hud_open_<name>, where an array of counts is a MANY. */
 #define TAKE(kind) KIND(TAKE_OF, kind)
-#define TAKE_OF(name, type, side, copied, kept, taken, ...) TAKE_##taken(name)
+#define TAKE_OF(name, type, side, copied, kept, passed, ...) TAKE_##passed(name)
 #define TAKE_AS_IS(name) name
 #define TAKE_MANY_OF(name) MANY(name)
 #define TAKE_AS_CALL(name) call

@@ -15,7 +15,7 @@
 
 /* SET(kind): the field of struct record_args, if it has one. */
 #define SET(kind) KIND(SET_OF, kind)
-#define SET_OF(name, type, side, copied, kept, taken, seen) SET_##seen(name)
+#define SET_OF(name, type, side, copied, kept, passed, seen) SET_##seen(name)
 #define SET_SEEN(name) .name = name,
 #define SET_UNSEEN(name)
 

@@ -158,13 +158,14 @@ json_t *hud_ordered_json(const struct plan *plan, const struct config *config, i
 }
 
 /* Returns why a rule that fits does not serve. */
-static const char *lack_of(const struct query *a, const struct rule *r)
+static const char *rejection_of(const struct query *a, const struct rule *r)
 {
-    enum plan_reject lack = hud_plan_reject(&a->config, &a->plan, r, r->row, a->kind, a->q->bytes);
+    enum plan_reject reject =
+        hud_plan_reject(&a->config, &a->plan, r, r->row, a->kind, a->q->bytes);
 
-    return lack == REJECT_MEMORY  ? "not enough memory for its algorithm"
-           : lack == REJECT_ORDER ? "its algorithm does not combine the ranks in their order"
-                                  : "its algorithm does not support this call";
+    return reject == REJECT_MEMORY  ? "not enough memory for its algorithm"
+           : reject == REJECT_ORDER ? "its algorithm does not combine the ranks in their order"
+                                    : "its algorithm does not support this call";
 }
 
 /* Adds the verdict on each rule.  Sets *served once a rule serves. */
@@ -185,7 +186,7 @@ static void add_rules(const struct query *a, const struct rules *rules, bool *se
                               : left_aside     ? "the file has too many rules"
                               : misfit         ? misfit
                               : *served        ? "an earlier rule serves"
-                                               : lack_of(a, r);
+                                               : rejection_of(a, r);
         *served = *served || r == entry->rule;
         json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s}", "file", rules->file, "line",
                                               r->line, "algorithm",

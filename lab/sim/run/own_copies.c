@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apart.c - see apart.h. */
-#include "lab/sim/run/apart.h"
+/* own_copies.c - see own_copies.h. */
+#include "lab/sim/run/own_copies.h"
 #include "check/grow.h"
 #include "lab/sim/copies.h"
 #include "lab/sim/links.h"
@@ -9,7 +9,7 @@
 
 enum { MIN_BYTES = 2 * HUD_LINE, MAX_BYTES = 1 << 30, MAX_REPETITIONS = 1000 };
 
-struct apart {
+struct own_copies {
     const struct sim_machine *machine;
     struct sim_copies *copies;
     size_t bytes;
@@ -18,7 +18,7 @@ struct apart {
     double *begin_ns, *end_ns; /* [cores] of the measured copies */
 };
 
-static void copy(struct apart *a, int core, double now_ns)
+static void copy(struct own_copies *a, int core, double now_ns)
 {
     /* buffers overlap neither each other nor address 0 */
     uintptr_t first = (uintptr_t)(core + 1) * 2 * MAX_BYTES, half = a->bytes / 2;
@@ -34,7 +34,7 @@ static void copy(struct apart *a, int core, double now_ns)
     hud_copies_begin(a->copies, core, &call, now_ns);
 }
 
-static void ended(struct apart *a, int core, double now_ns)
+static void ended(struct own_copies *a, int core, double now_ns)
 {
     if (a->made[core]++ == 0)
         a->begin_ns[core] = now_ns;
@@ -43,7 +43,7 @@ static void ended(struct apart *a, int core, double now_ns)
         copy(a, core, now_ns);
 }
 
-static double run(struct apart *a)
+static double run(struct own_copies *a)
 {
     double longest = 0;
 
@@ -62,7 +62,7 @@ static double run(struct apart *a)
 
 /* Sets the cores in the list to make copies.  Returns false if the list is empty, or names a core
  * twice or a core that does not exist. */
-static bool name_cores(struct apart *a, const json_t *list)
+static bool name_cores(struct own_copies *a, const json_t *list)
 {
     size_t count = json_array_size(list);
 
@@ -83,30 +83,31 @@ static bool between(json_int_t value, json_int_t min, json_int_t max)
     return min <= value && value <= max;
 }
 
-json_t *apart_times_json(const struct sim_machine *machine, const json_t *asked, char *error,
-                         size_t error_bytes)
+json_t *own_copies_times_json(const struct sim_machine *machine, const json_t *asked, char *error,
+                              size_t error_bytes)
 {
     json_int_t bytes = json_integer_value(json_object_get(asked, "bytes")),
                repetitions = json_integer_value(json_object_get(asked, "repetitions"));
     size_t cores = (size_t)machine->cores;
     struct sim_links *links = hud_links_create(machine);
-    struct apart a = { .machine = machine,
-                       .copies = hud_copies_create(machine, links),
-                       .bytes = (size_t)bytes,
-                       .repetitions = (int)repetitions,
-                       .made = hud_must(calloc(cores, sizeof(int))),
-                       .begin_ns = hud_must(calloc(cores, sizeof(double))),
-                       .end_ns = hud_must(calloc(cores, sizeof(double))) };
+    struct own_copies a = { .machine = machine,
+                            .copies = hud_copies_create(machine, links),
+                            .bytes = (size_t)bytes,
+                            .repetitions = (int)repetitions,
+                            .made = hud_must(calloc(cores, sizeof(int))),
+                            .begin_ns = hud_must(calloc(cores, sizeof(double))),
+                            .end_ns = hud_must(calloc(cores, sizeof(double))) };
     json_t *answer = NULL;
 
     if (between(bytes, MIN_BYTES, MAX_BYTES) && between(repetitions, 1, MAX_REPETITIONS) &&
         name_cores(&a, json_object_get(asked, "cores")))
         answer = json_pack("{s:f}", "time_ns", run(&a));
     else
-        snprintf(error, error_bytes,
-                 "apart: accepted are bytes of %d to %d, repetitions of 1 to %d, and cores of the "
-                 "machine, none twice",
-                 MIN_BYTES, MAX_BYTES, MAX_REPETITIONS);
+        snprintf(
+            error, error_bytes,
+            "own_copies: accepted are bytes of %d to %d, repetitions of 1 to %d, and cores of the "
+            "machine, none twice",
+            MIN_BYTES, MAX_BYTES, MAX_REPETITIONS);
     free(a.made);
     free(a.begin_ns);
     free(a.end_ns);
