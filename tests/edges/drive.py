@@ -36,7 +36,7 @@ SHAPES = ((3, ()), (4, ("--groups",)), (8, ("--groups",)))
 KERNEL_COPIES = ("cma_read", "cma_write")  # algorithms that use kernel copies
 SINGLE_COPY = "single_copy/single_copy.h"  # entered by all algorithms of that family
 WINDOW = "alg/window.c"
-TRIES = 5  # of a kill: while others wait in the handover, or, rarely, before they come to it
+TRIES = 5  # attempts to kill while others wait in the handover, or, rarely, before they come to it
 LIMIT = 90  # seconds of a job, which ends itself earlier
 HOST = {
     ("host", 1): "before the host's allgather",

@@ -155,9 +155,8 @@ static const char *find_fault(bool ended)
         return "the victim lives";
     if (lines > (options.second >= 0 ? 2 : 1))
         return "more than one line";
-    if (count("\n") !=
-        lines + count(" cannot map the shared memory of other ranks: ")) /* after a peer died in the
-                                                                   * set-up */
+    /* ranks cannot map the shared memory of a peer that died in the set-up */
+    if (count("\n") != lines + count(" cannot map the shared memory of other ranks: "))
         return text;
     for (int r = 0; r < options.ranks; r++)
         if (atomic_load(&page->dead[r]) && !died(r) && status_of[r] != 0 &&

@@ -54,7 +54,7 @@ struct options {
 struct member {
     const struct options *options;
     struct page *page;
-    int rank; /* in the job */
+    int rank; /* this rank's number in the job */
     int group[JOB_RANKS], size,
         place;           /* the current team: its members, their number, and this rank's index */
     int meetings, calls; /* numbers so far; equal on all members */
