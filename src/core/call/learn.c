@@ -124,11 +124,8 @@ void hud_learn_start(struct hud_team *team)
         return;
     l->clock_ns = clock_ns;
     l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct agreed));
-    l->compare = plan->compare != PLAN_NOTHING
-                     ? &plan->entry[plan->compare]
-                     : plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, PLAN_COMPARED);
-    bool agrees = l->agree->slot >= 0 && l->compare->slot >= 0 &&
-                  hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK;
+    l->compare = &plan->entry[plan->compare];
+    bool agrees = l->agree->slot >= 0 && hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK;
     if (!agrees && team->id.rank == 0)
         hud_log(
             &team->context->config, LOG_INFO,

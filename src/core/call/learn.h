@@ -41,8 +41,8 @@
  *   4. The MPI's own broadcast comes only after a comparison of equal sizes.  So no rank is in the
  *      MPI while another rank is in huddle.
  *   5. Otherwise a rank is on the fast path.  Two ranks that have different entries there, or of
- *      which one compares, wait in different slots: comparisons have their own, if memory allows
- *      it, and entries of a slot of broadcasts differ only in parameters that the root alone reads.
+ *      which one compares, wait in different slots: comparisons have their own, and entries of a
+ *      slot of broadcasts differ only in parameters that the root alone reads.
  *      The ranks' counts then differ, which a long wait finds (core/watch/mismatch_detect.h), and
  *      the call fails.
  *   6. A rank on the fast path may have returned from the call by then.  The ranks with an error
