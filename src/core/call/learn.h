@@ -92,7 +92,8 @@ struct learn_cell {
     struct learner learner;
     int at;                   /* axis * PLAN_CLASSES + class */
     enum learn_source source; /* source of its present choice */
-    uint64_t compare_ns;      /* this rank's shortest comparison of sizes in samples of the MPI */
+    uint64_t compare_ns;      /* shortest comparison of sizes in samples of the MPI's own, from the
+                                 last rank's begin to the last rank's end */
     struct learn_times {
         uint64_t begin_ns[LEARNER_BATCH], end_ns[LEARNER_BATCH];
     } times;
