@@ -105,12 +105,12 @@ static void describe_call(const struct hud_team *team, const struct alg *alg,
     put(note->algorithm, sizeof note->algorithm, shape ? "agreement" : alg->name);
 }
 
-/* Describes a wait.  inside: the wait is of a call, or of the set-up of a span, and not of the
- * roll call before. */
-static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside,
+/* Describes a wait.  outside: what the wait is of, if not of a call or of the set-up of a span, or
+ * NULL. */
+static void describe(const struct hud_team *team, const struct mem_wait *wait, const char *outside,
                      struct wait_note *note)
 {
-    const struct alg *alg = inside && team->plan.entry ? running(team) : NULL;
+    const struct alg *alg = !outside && team->plan.entry ? running(team) : NULL;
     union wait_words other;
 
     note->team = team->id.number;
@@ -125,7 +125,7 @@ static void describe(const struct hud_team *team, const struct mem_wait *wait, b
     if (alg)
         describe_call(team, alg, note);
     else
-        put(note->collective, sizeof note->collective, inside ? "set-up" : "check of calls");
+        put(note->collective, sizeof note->collective, outside ? outside : "set-up");
     put(note->file, sizeof note->file, wait->file);
     put(note->label, sizeof note->label, hud_edge_label(wait->file, wait->line));
     hud_longwait_name(team, note->communicator, sizeof note->communicator);
@@ -260,7 +260,7 @@ static bool is_ended(struct hud_team *team, const struct mem_wait *wait,
 }
 
 /* Returns the status with which this call must end, or 0 if the call may still end well. */
-static int find_end(struct hud_team *team, const struct mem_wait *wait, bool inside,
+static int find_end(struct hud_team *team, const struct mem_wait *wait, const char *outside,
                     const struct wait_note *mine)
 {
     if (is_interrupted(team, wait, mine))
@@ -271,13 +271,14 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, bool ins
             return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
     }
     bool sized = wait->observed >= OBSERVED_FOR_SIZES && is_sized(mine);
-    int status = inside && team->plan.entry ? compare_calls(team, mine, sized)
-                                            : 0; /* a roll call finds by itself where they differ */
+    int status = !outside && team->plan.entry
+                     ? compare_calls(team, mine, sized)
+                     : 0; /* a roll call finds by itself where they differ */
     return status == 0 && is_ended(team, wait, mine) ? HUD_ERR_FAILED : status;
 }
 
 /* Publishes a wait, or withdraws a wait that is over.  Returns whether the wait goes on. */
-static bool announce(struct hud_team *team, struct mem_wait *wait, bool over, bool inside,
+static bool announce(struct hud_team *team, struct mem_wait *wait, bool over, const char *outside,
                      struct wait_note *mine)
 {
     if (over) {
@@ -285,19 +286,19 @@ static bool announce(struct hud_team *team, struct mem_wait *wait, bool over, bo
         return false;
     }
     *mine = (struct wait_note){ .team = 0 };
-    describe(team, wait, inside, mine);
+    describe(team, wait, outside, mine);
     publish(wait, deaths_head(team, team->id.rank), mine);
     return !mem_wait_is_over(wait);
 }
 
-/* Observes a wait.  inside: of a call; otherwise of the roll call before. */
-static void observe(struct hud_team *team, struct mem_wait *wait, bool over, bool inside)
+/* Observes a wait.  outside: as for describe(). */
+static void observe(struct hud_team *team, struct mem_wait *wait, bool over, const char *outside)
 {
     struct wait_note mine;
 
-    if (!announce(team, wait, over, inside, &mine))
+    if (!announce(team, wait, over, outside, &mine))
         return; /* nothing to report */
-    int status = find_end(team, wait, inside, &mine);
+    int status = find_end(team, wait, outside, &mine);
     if (status == 0 || mem_wait_is_over(wait)) /* what ends later calls does not end this one */
         return;
     withdraw(wait);
@@ -306,19 +307,19 @@ static void observe(struct hud_team *team, struct mem_wait *wait, bool over, boo
 
 void hud_longwait_roll(struct mem_wait *wait, bool over, void *arg)
 {
-    observe(arg, wait, over, false);
+    observe(arg, wait, over, "check of calls");
 }
 
 void hud_longwait_watch(struct mem_wait *wait, bool over, void *arg)
 {
-    observe(arg, wait, over, true);
+    observe(arg, wait, over, NULL);
 }
 
 int hud_longwait_look(struct hud_team *team, struct mem_wait *wait, bool over)
 {
     struct wait_note mine;
 
-    return announce(team, wait, over, false, &mine) &&
+    return announce(team, wait, over, "error recovery", &mine) &&
                    (is_interrupted(team, wait, &mine) || is_ended(team, wait, &mine))
                ? HUD_ERR_FAILED
                : HUD_OK;
