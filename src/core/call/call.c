@@ -145,7 +145,7 @@ static ALWAYS_INLINE int run_on(struct fiber_task *task, struct hud_team *team, 
         if (team->hooks.span && !task)
             status = hud_span_call(team, kind, call, shape, at);
         else
-            status = hud_fallback_realign(team, kind, call, at, task != NULL);
+            status = hud_fallback_realign(team, kind, call, at);
         return status == HUD_PASS ? pass(team, kind, call, at) : status;
     }
     context_count_call(team->context, kind, call->bytes, REASON_NONE);
@@ -207,7 +207,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
         };
         bool ready = team->state.now == TEAM_READY;
         status = ready ? hud_fallback_check(team, &what, false)
-                       : hud_fallback_realign(team, kind, &call, at, task != NULL);
+                       : hud_fallback_realign(team, kind, &call, at);
         if (status == HUD_PASS && !ready)
             fallback_publish(team, kind, received);
         return status == HUD_OK ? HUD_PASS : status;
@@ -219,7 +219,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
     }
     bool serves = choose(team, kind, &call, at, task != NULL, &status);
     if (status == HUD_OK && !serves)
-        status = hud_fallback_realign(team, kind, &call, at, task != NULL);
+        status = hud_fallback_realign(team, kind, &call, at);
     if (status == HUD_PASS)
         fallback_publish(team, kind, received);
     if (status != HUD_OK)
