@@ -168,6 +168,43 @@ static void calls_are_followed_while_a_rank_makes_them(void **state)
         .ranks = 2, .blocking = true, .settings = settings, .body = follow_at_once });
 }
 
+/* ---- calls of the host alone ---- */
+
+/* Makes an allgather, which a setting leaves to the host. */
+static int gather(struct rank *r)
+{
+    int mine = r->rank, all[2];
+    const struct hud_view in = { .base = &mine, .bytes = sizeof mine },
+                          out = { .base = all, .bytes = sizeof all };
+
+    return hud_call(r->team,
+                    &(struct hud_args){ .collective = COLL_ALLGATHER, .in = &in, .out = &out });
+}
+
+/* Lets rank 0, which is not in huddle, learn that rank 1 has given up. */
+static void learn_of_the_end(struct rank *r)
+{
+    MUST(r, hud_barrier(r->team) == HUD_OK);
+    MUST(r, gather(r) == HUD_PASS && r->team->state.now == TEAM_READY);
+    ranks_meet(r);
+    if (r->rank != 0)
+        hud_longwait_abandon(r->team, HUD_ERR_UNLIKE);
+    ranks_meet(r);
+    MUST(r, gather(r) == HUD_PASS && r->team->state.now == TEAM_ENDING);
+    ranks_meet(r);
+    MUST(r, hud_barrier(r->team) == HUD_PASS && r->team->state.now == TEAM_BROKEN);
+}
+
+static void rank_outside_of_huddle_learns_of_the_end(void **state)
+{
+    static const char *const settings[] = { "HUDDLE_ALLGATHER=mpi", "HUDDLE_TUNING=off",
+                                            "HUDDLE_LOG=quiet", NULL };
+
+    (void)state;
+    ranks_run(&(struct ranks){
+        .ranks = 2, .blocking = true, .settings = settings, .body = learn_of_the_end });
+}
+
 /* ---- the name of the wait ---- */
 
 /* Reads the note of rank 1 about its wait.  Waits until there is a note. */
@@ -208,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_are_followed_in_their_order),
         cmocka_unit_test(calls_are_followed_while_a_rank_makes_them),
+        cmocka_unit_test(rank_outside_of_huddle_learns_of_the_end),
         cmocka_unit_test(wait_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

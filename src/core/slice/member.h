@@ -23,6 +23,7 @@
  *   member.gave_up      its owner    long waiters            1 + status with which the owner left
  *                                                            the team's calls for good; 0: it has
  *                                                            not
+ *   member.ends         any          its owner               nonzero: a member has given up
  *   member.left         its owner    long waiters            nonzero: the owner has freed the team,
  *                                                            and its process may end
  *   member.said         any          any (exchange)          nonzero in rank 0's slice: the line
@@ -60,7 +61,7 @@ enum {
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
     mem_counter shape[MEMBER_SLOTS][MEMBER_SHAPES];
-    _Alignas(HUD_LINE) mem_counter gave_up, left, said, agreements, unslotted;
+    _Alignas(HUD_LINE) mem_counter gave_up, ends, left, said, agreements, unslotted;
     mem_counter before[MEMBER_BEFORE];
     struct mem_reach reach;
     struct lines_member lines;

@@ -259,21 +259,28 @@ static bool is_ended(struct hud_team *team, const struct mem_wait *wait,
            team->context->host.fault_tolerant;
 }
 
+/* Returns the status with which a member has given up the team, or 0 if none has. */
+static int given_up(const struct hud_team *team)
+{
+    uint64_t gave_up = 0;
+
+    for (int r = 0; r < team->id.size && gave_up == 0; r++)
+        gave_up = mem_count_observe(&team_member(team, r)->gave_up);
+    return gave_up == 0 ? 0 : gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
+}
+
 /* Returns the status with which this call must end, or 0 if the call may still end well. */
 static int find_end(struct hud_team *team, const struct mem_wait *wait, const char *outside,
                     const struct wait_note *mine)
 {
     if (is_interrupted(team, wait, mine))
         return HUD_ERR_FAILED;
-    for (int r = 0; r < team->id.size; r++) {
-        uint64_t gave_up = mem_count_observe(&team_member(team, r)->gave_up);
-        if (gave_up != 0)
-            return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
-    }
+    int status = given_up(team);
+    if (status != 0)
+        return status;
     bool sized = wait->observed >= OBSERVED_FOR_SIZES && is_sized(mine);
-    int status = !outside && team->plan.entry
-                     ? compare_calls(team, mine, sized)
-                     : 0; /* a roll call finds by itself where they differ */
+    status = !outside && team->plan.entry ? compare_calls(team, mine, sized)
+                                          : 0; /* a roll call finds by itself where they differ */
     return status == 0 && is_ended(team, wait, mine) ? HUD_ERR_FAILED : status;
 }
 
@@ -329,6 +336,8 @@ int hud_longwait_abandon(struct hud_team *team, int status)
 {
     /* first: the others leave while this one waits */
     mem_count_put(&team_member(team, team->id.rank)->gave_up, 1 + (uint64_t)status);
+    for (int r = 0; r < team->id.size; r++)
+        mem_count_put(&team_member(team, r)->ends, 1);
     if (team->shm.mem_team.peers)
         hud_mem_close(&team->shm.mem, hud_deaths_has_ended, team);
     /* after a failure, and of a single-call team, no call is the next one of all members */
@@ -342,4 +351,10 @@ int hud_longwait_abandon_early(struct hud_team *team, int status)
 {
     member_count_unslotted(team->shm.mine); /* first: other members read it once they know */
     return hud_longwait_abandon(team, status);
+}
+
+void hud_longwait_join(struct hud_team *team)
+{
+    if (mem_count_observe(&team->shm.mine->ends) != 0)
+        hud_longwait_abandon(team, given_up(team));
 }

@@ -19,6 +19,8 @@
  * Fixed     A call that all members leave to the host, whatever they have learned, falls back
  *           without a comparison, and is counted.  A team that does not learn leaves no other calls
  *           to the host, and publishes no places.
+ * Joins     A member that has not given up learns in its next wait in huddle, or at its next call
+ *           that it leaves to the host, that another member has given up.  It then gives up, too.
  * Left      A member that has freed the team counts as one that has given up.
  *
  * Proof that no member waits for ever
