@@ -175,13 +175,15 @@ static int run_request(struct fiber_task *task, struct hud_team *team, enum coll
     return run_on(task, team, kind, call, shape, at);
 }
 
-/* Ends a call of zero bytes, before anything is set up or touched: some MPIs return early on
- * count 0, and a rank may describe nothing as five empty elements.  If a member has no huddle, all
- * ranks fall back. */
-static int end_empty(struct hud_team *team, enum coll_kind kind)
+/* Ends a call of zero bytes, before anything is set up: some MPIs return early on count 0, and a
+ * rank may describe nothing as five empty elements.  Finishes requests first, so all members count
+ * their calls in the same order.  If a member has no huddle, all ranks fall back. */
+static int end_empty(struct hud_team *team, enum coll_kind kind, bool is_request)
 {
     bool present = hud_team_is_present(team);
 
+    if (!is_request)
+        hud_team_flush(team);
     if (team_counts(team))
         member_count_unslotted(team->shm.mine);
     mem_count(&context_stats(team->context)->coll[kind].empty, 1, team->context->host.threads != 0);
@@ -291,7 +293,7 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
                             task);
     size_t bytes = args_bytes(flags, team, a);
     if (!(flags & COLL_UNSIZED) && bytes == 0)
-        return end_empty(team, kind);
+        return end_empty(team, kind, task != NULL);
     if ((flags & COLL_VIEWS) && (flags & COLL_UNSIZED))
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
@@ -335,7 +337,7 @@ int hud_request_decline(struct hud_team *team, const struct hud_args *args)
     size_t bytes = args_bytes(flags, team, args);
 
     if (!(flags & COLL_UNSIZED) && bytes == 0)
-        return end_empty(team, (enum coll_kind)args->collective);
+        return end_empty(team, (enum coll_kind)args->collective, true);
     return fall_back(team, (enum coll_kind)args->collective, bytes, REASON_NONBLOCKING);
 }
 

@@ -34,8 +34,7 @@
  *   By rule 2 a member enters the host in a call that another member makes there.
  * Limits    The places of the latest MEMBER_BEFORE - 1 calls to the host are known.  A member that
  *           is further behind, and may have missed calls in huddle as well, assumes that the next
- *           call was one of these.  If not, another member may be left alone in the host.  The same
- *           may happen if calls of zero bytes were made while requests were pending.
+ *           call was one of these.  If not, another member may be left alone in the host.
  */
 #ifndef HUD_REALIGN_H
 #define HUD_REALIGN_H
