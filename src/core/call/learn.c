@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times on which the ranks agree, as maxima.  The complement gives the minimum. */
-struct agreed {
-    struct learn_times last;
-    uint64_t first_not[LEARNER_BATCH]; /* complements of the entries */
-};
-
 bool hud_learn_create(struct hud_team *team)
 {
     if (team->context->config.number[SET_WISDOM] == WISDOM_OFF || team->plan.single_call.is)
@@ -123,7 +117,7 @@ void hud_learn_start(struct hud_team *team)
     if (!l)
         return;
     l->clock_ns = clock_ns;
-    l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct agreed));
+    l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct learn_times));
     l->compare = &plan->entry[plan->compare];
     bool agrees = l->agree->slot >= 0 && hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK;
     if (!agrees && team->id.rank == 0)
@@ -197,26 +191,18 @@ static void keep_comparison(struct learn_cell *cell, uint64_t *ns)
 static int agree(struct hud_team *team, struct learn_cell *cell)
 {
     struct learn *l = team->hooks.learn;
-    struct agreed mine = { .last = cell->times }, all;
+    struct learn_times all;
     uint64_t ns[LEARNER_BATCH];
-    unsigned late = 0;
+    int status = hud_learn_agree(team, l->agree, &cell->times, &all, sizeof all);
 
-    for (int i = 0; i < LEARNER_BATCH; i++)
-        mine.first_not[i] = ~mine.last.begin_ns[i];
-    int status = hud_learn_agree(team, l->agree, &mine, &all, sizeof mine);
     if (status != HUD_OK)
         return status;
-    for (int i = 0; i < LEARNER_BATCH; i++) {
-        uint64_t begin_ns = all.last.begin_ns[i], end_ns = all.last.end_ns[i];
-        ns[i] = end_ns > begin_ns ? end_ns - begin_ns : 0;
-        late |= (unsigned)(begin_ns - ~all.first_not[i] > ns[i]) << i;
-    }
-    if (may_be_truncated(team, cell->at)) /* all ranks enter before the comparison ends */
-        late = 0;
+    for (int i = 0; i < LEARNER_BATCH; i++)
+        ns[i] = all.end_ns[i] > all.begin_ns[i] ? all.end_ns[i] - all.begin_ns[i] : 0;
     if (!hud_learner_decided(&cell->learner))
         keep_comparison(cell, &ns[LEARNER_OPEN]);
     const struct decision what = describe(team, cell);
-    if (hud_decision_take(team->context, &what, &cell->learner, ns, late))
+    if (hud_decision_take(team->context, &what, &cell->learner, ns))
         cell->source = LEARN_DECIDED;
     memset(&cell->times, 0, sizeof cell->times);
     return HUD_OK;

@@ -10,12 +10,11 @@
  * Opening   A cell begins at its first call.  The order of its first trial comes from the decided
  *           cells of neighbouring sizes (learn_predict.c).
  * Sample    From the time at which the last rank enters the call to that at which the last rank
- *           leaves it.  So a rank that comes late lengthens no sample.  It may shorten one: the
- *           sample is late then (core/plan/learner.h).  Each rank notes both times, by the clock
- *           that all processes of a machine share.
+ *           leaves it.  So a rank that comes late lengthens no sample.  Work that the others have
+ *           done before is not in the sample, since the program does not wait for that work.  Each
+ *           rank notes both times, by the clock that all processes of a machine share.
  * Agreement Before a call, and before that call's own work: one small allreduce of huddle's own
- *           (maximum) gives all ranks the times of the last rank, and the first rank's entry, whose
- *           complement is a maximum.
+ *           (maximum) gives all ranks the times of the last rank.
  *
  * Proof that all ranks choose alike
  *   1. All members of a communicator make the same blocking calls, of the same sizes, in the same
