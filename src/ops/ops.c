@@ -12,6 +12,8 @@
  *   land lor lxor  0 or 1; every value but 0 is true
  *   maxloc minloc  the better value with its index; of equal values the lower index, and of equal
  *                  indices the left; a NaN never is better
+ * So the order of the sources decides about floating-point numbers, also in max and maxloc: about
+ * NaNs, and zeros of either sign.
  * Nothing else matters: not the path, the number of sources at once, their addresses, nor whether
  * the result overwrites a source.  All bits are the same, except the sign and payload of a NaN that
  * sum or prod makes, and the unused bytes of a long double.
@@ -81,6 +83,12 @@ const struct hud_ops_path *hud_ops_path_at(int i)
     return NULL;
 }
 
+static bool is_floating(enum hud_type type)
+{
+    return (type >= HUD_FLOAT && type <= HUD_LONG_DOUBLE_COMPLEX) ||
+           (type >= HUD_FLOAT_INT && type <= HUD_LONG_DOUBLE_INT) || type >= HUD_FLOAT_FLOAT;
+}
+
 int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op *op)
 {
     if ((unsigned)operation >= HUD_OPERATIONS || (unsigned)type >= HUD_TYPES)
@@ -88,11 +96,10 @@ int hud_op_find(enum hud_operation operation, enum hud_type type, struct hud_op 
     hud_combine *combine = hud_ops_path_at(0)->kernels[operation][type];
     if (!combine)
         return HUD_PASS;
-    bool depends = operation <= HUD_PROD && type >= HUD_FLOAT && type <= HUD_LONG_DOUBLE_COMPLEX;
     if (op)
         *op = (struct hud_op){ .element_bytes = element_bytes[type],
                                .commutative = 1,
-                               .exact = !depends,
+                               .exact = !is_floating(type),
                                .combine = combine,
                                .name = names[operation] };
     return HUD_OK;

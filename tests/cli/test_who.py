@@ -309,6 +309,7 @@ class Words(unittest.TestCase):
         for collective, expected in (
             ("set-up", "set-up, after call 7"),
             ("check of calls", "check of calls, after call 7"),
+            ("error recovery", "error recovery, after call 7"),
         ):
             self.assertEqual(expected, text.call_text({**call, "collective": collective}))
 

@@ -74,8 +74,7 @@ void cell_agree(struct cell *c)
 {
     if (!hud_learner_decided(&c->l))
         c->ns[LEARNER_OPEN] = c->open_ns;
-    hud_learner_agreed(&c->l, c->ns, c->late);
-    c->late = 0;
+    hud_learner_agreed(&c->l, c->ns);
     c->agreements++;
     for (int i = 0; i < LEARNER_BATCH; i++)
         if (c->sampled_by[i] > 0)
@@ -106,9 +105,6 @@ int cell_make(struct cell *c)
     c->changes += c->choice != hud_learner_choice(&c->l);
     c->choice = hud_learner_choice(&c->l);
     ns *= c->noise_percent != 0 && cell_draw(&c->random, 100) < c->noise_percent ? 10 : 1;
-    bool late = c->late_percent != 0 && cell_draw(&c->random, 100) < c->late_percent &&
-                c->late_ns[step.candidate] != 0;
-    ns = late ? c->late_ns[step.candidate] : ns;
     c->total_ns += ns;
     c->calls++;
     c->made[step.candidate]++;
@@ -117,7 +113,6 @@ int cell_make(struct cell *c)
         assert_int_equal(c->sampled_by[step.sample], 0);
         c->sampled_by[step.sample] = step.candidate + 1;
         c->ns[step.sample] = ns;
-        c->late |= (unsigned)late << step.sample;
         c->sampled[step.candidate]++;
     }
     return step.candidate;

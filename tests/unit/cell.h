@@ -17,12 +17,9 @@ struct cell {
     unsigned noise_percent; /* share of calls that take 10 times as long */
     unsigned flip;          /* calls between two states of the machine */
     uint64_t open_ns;       /* what a call costs more in an open cell */
-    unsigned late_percent; /* share of calls in which a rank comes late, and a sample is late ... */
-    uint64_t late_ns[LEARNER_CANDIDATES]; /* ... and takes this time; 0: is not late */
     uint32_t random;
 
     uint64_t ns[LEARNER_BATCH];
-    unsigned late;                                 /* samples of the batch that are late */
     uint64_t calls, agreements, total_ns, best_ns; /* best: of the best candidate in each call */
     uint64_t made[LEARNER_CANDIDATES], sampled[LEARNER_CANDIDATES], changes;
     int until_asked, sampled_by[LEARNER_BATCH], choice;

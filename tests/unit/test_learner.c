@@ -420,6 +420,32 @@ static void regret_of_100000_calls_is_bounded(void **state)
     }
 }
 
+/* Simulates a rank that comes late in most calls.  Candidate 1 is slow, but has done most of its
+ * work when the late rank comes. */
+static uint64_t mostly_late(const struct cell *c, int candidate)
+{
+    static const uint64_t late[] = { 38 * US, 1 * US, 70 * US };
+    uint32_t random = (uint32_t)(c->calls + 1) * 2654435761U + (uint32_t)c->flip;
+
+    return cell_draw(&random, 100) < 80 ? late[candidate] : c->base[candidate];
+}
+
+static void candidate_that_is_fast_in_most_calls_wins(void **state)
+{
+    static const uint64_t base[] = { 40 * US, 60 * US, 80 * US };
+
+    (void)state;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        struct cell c;
+        cell_begin(&c, 3, 0, -1, base, NULL);
+        c.cost = mostly_late;
+        c.unaccounted = true;
+        c.flip = seed;
+        cell_decide(&c);
+        assert_int_equal(hud_learner_choice(&c.l), 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +469,7 @@ int main(void)
         cmocka_unit_test(spoiled_choice_is_replaced_within_200_calls),
         cmocka_unit_test(noise_rarely_hides_the_best_candidate),
         cmocka_unit_test(ties_change_nothing),
+        cmocka_unit_test(candidate_that_is_fast_in_most_calls_wins),
         cmocka_unit_test(regret_of_100000_calls_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -374,7 +374,7 @@ static void ranks_agree_at_every_call(void **state)
                 given[i] = i < l[r].batch ? ns[i] : cell_draw(&random, 1000);
             if (!hud_learner_decided(&l[r]))
                 given[LEARNER_OPEN] = 100;
-            hud_learner_agreed(&l[r], given, 0);
+            hud_learner_agreed(&l[r], given);
         }
     }
     assert_int_equal(hud_learner_choice(&l[0]), c.calls / c.flip % 2 == 0);
@@ -398,7 +398,7 @@ static void impossible_times_are_harmless(void **state)
             for (int i = 0; i < LEARNER_BATCH; i++)
                 ns[i] = cell_draw(&random, 3) == 0 ? UINT64_MAX : cell_draw(&random, 3);
             if (step.agree)
-                hud_learner_agreed(&l, ns, 0);
+                hud_learner_agreed(&l, ns);
             assert_in_range(hud_learner_choice(&l), 0, candidates - 1);
         }
     }

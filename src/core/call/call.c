@@ -145,7 +145,7 @@ static ALWAYS_INLINE int run_on(struct fiber_task *task, struct hud_team *team, 
         if (team->hooks.span && !task)
             status = hud_span_call(team, kind, call, shape, at);
         else
-            status = hud_fallback_realign(team, kind, call, at, task != NULL);
+            status = hud_fallback_realign(team, kind, call, at);
         return status == HUD_PASS ? pass(team, kind, call, at) : status;
     }
     context_count_call(team->context, kind, call->bytes, REASON_NONE);
@@ -175,13 +175,15 @@ static int run_request(struct fiber_task *task, struct hud_team *team, enum coll
     return run_on(task, team, kind, call, shape, at);
 }
 
-/* Ends a call of zero bytes, before anything is set up or touched: some MPIs return early on
- * count 0, and a rank may describe nothing as five empty elements.  If a member has no huddle, all
- * ranks fall back. */
-static int end_empty(struct hud_team *team, enum coll_kind kind)
+/* Ends a call of zero bytes, before anything is set up: some MPIs return early on count 0, and a
+ * rank may describe nothing as five empty elements.  Finishes requests first, so all members count
+ * their calls in the same order.  If a member has no huddle, all ranks fall back. */
+static int end_empty(struct hud_team *team, enum coll_kind kind, bool is_request)
 {
     bool present = hud_team_is_present(team);
 
+    if (!is_request)
+        hud_team_flush(team);
     if (team_counts(team))
         member_count_unslotted(team->shm.mine);
     mem_count(&context_stats(team->context)->coll[kind].empty, 1, team->context->host.threads != 0);
@@ -207,7 +209,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
         };
         bool ready = team->state.now == TEAM_READY;
         status = ready ? hud_fallback_check(team, &what, false)
-                       : hud_fallback_realign(team, kind, &call, at, task != NULL);
+                       : hud_fallback_realign(team, kind, &call, at);
         if (status == HUD_PASS && !ready)
             fallback_publish(team, kind, received);
         return status == HUD_OK ? HUD_PASS : status;
@@ -219,7 +221,7 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
     }
     bool serves = choose(team, kind, &call, at, task != NULL, &status);
     if (status == HUD_OK && !serves)
-        status = hud_fallback_realign(team, kind, &call, at, task != NULL);
+        status = hud_fallback_realign(team, kind, &call, at);
     if (status == HUD_PASS)
         fallback_publish(team, kind, received);
     if (status != HUD_OK)
@@ -291,7 +293,7 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
                             task);
     size_t bytes = args_bytes(flags, team, a);
     if (!(flags & COLL_UNSIZED) && bytes == 0)
-        return end_empty(team, kind);
+        return end_empty(team, kind, task != NULL);
     if ((flags & COLL_VIEWS) && (flags & COLL_UNSIZED))
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
@@ -335,7 +337,7 @@ int hud_request_decline(struct hud_team *team, const struct hud_args *args)
     size_t bytes = args_bytes(flags, team, args);
 
     if (!(flags & COLL_UNSIZED) && bytes == 0)
-        return end_empty(team, (enum coll_kind)args->collective);
+        return end_empty(team, (enum coll_kind)args->collective, true);
     return fall_back(team, (enum coll_kind)args->collective, bytes, REASON_NONBLOCKING);
 }
 

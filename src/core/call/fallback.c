@@ -8,7 +8,6 @@
 #include "core/span/span_learn.h"
 #include "core/watch/check.h"
 #include "core/watch/longwait.h"
-#include "core/watch/realign.h"
 #include "mem/kept_errno.h"
 
 static _Thread_local int reason;
@@ -97,12 +96,13 @@ int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, 
 }
 
 int hud_fallback_realign(struct hud_team *team, enum coll_kind kind, const struct coll *call,
-                         int at, bool is_request)
+                         int at)
 {
+    if (team->state.now == TEAM_READY && !team->hooks.check) /* a roll call finds out by itself */
+        hud_longwait_join(team);
     if (team->state.now != TEAM_ENDING || fallback_is_fixed(team, call, at))
         return HUD_PASS;
-    bool is_own = !is_request && team->plan.choice[at] == &team->plan.shared->entry[PLAN_MPI];
-    int status = hud_realign(team, is_own);
+    int status = hud_realign(team);
     if (status != HUD_PASS)
         context_count_call(team->context, kind, call->bytes, REASON_BROKEN);
     return status;

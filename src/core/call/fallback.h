@@ -5,6 +5,7 @@
 #define HUD_FALLBACK_H
 
 #include "core/call/learn.h"
+#include "core/watch/realign.h"
 
 /* Records, per thread, why the last call fell back. */
 void hud_fallback_record(enum reason why);
@@ -16,10 +17,7 @@ HUD_API int *hud_reason_here(void);
  * makes another call. */
 static inline void fallback_publish(struct hud_team *team, enum coll_kind kind, size_t bytes)
 {
-    if (team_counts(team))
-        member_count(team->shm.mine, MEMBER_FELL_BACK,
-                     mem_count_read(&team->shm.mine->calls[MEMBER_FELL_BACK]) + 1,
-                     member_shape((int)kind, -1, bytes));
+    hud_realign_publish(team, member_shape((int)kind, -1, bytes));
 }
 
 /* Reports a reduction in fixed order that the MPI carries out in its own order, in a line by the
@@ -57,6 +55,6 @@ int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, 
 /* Decides about a call of the plan's cell `at` that is not handled.  Returns HUD_PASS, or an error
  * if the team has been given up and a member is ahead (core/watch/realign.h). */
 int hud_fallback_realign(struct hud_team *team, enum coll_kind kind, const struct coll *call,
-                         int at, bool is_request);
+                         int at);
 
 #endif

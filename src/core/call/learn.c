@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times on which the ranks agree, as maxima.  The complement gives the minimum. */
-struct agreed {
-    struct learn_times last;
-    uint64_t first_not[LEARNER_BATCH]; /* complements of the entries */
-};
-
 bool hud_learn_create(struct hud_team *team)
 {
     if (team->context->config.number[SET_WISDOM] == WISDOM_OFF || team->plan.single_call.is)
@@ -123,12 +117,9 @@ void hud_learn_start(struct hud_team *team)
     if (!l)
         return;
     l->clock_ns = clock_ns;
-    l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct agreed));
-    l->compare = plan->compare != PLAN_NOTHING
-                     ? &plan->entry[plan->compare]
-                     : plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, PLAN_COMPARED);
-    bool agrees = l->agree->slot >= 0 && l->compare->slot >= 0 &&
-                  hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK;
+    l->agree = plan_find(plan, COLL_ALLREDUCE + PLAN_ANY_ORDER, sizeof(struct learn_times));
+    l->compare = &plan->entry[plan->compare];
+    bool agrees = l->agree->slot >= 0 && hud_op_find(HUD_MAX, HUD_UINT64, &l->max) == HUD_OK;
     if (!agrees && team->id.rank == 0)
         hud_log(
             &team->context->config, LOG_INFO,
@@ -186,29 +177,32 @@ static bool may_be_truncated(const struct hud_team *team, int at)
            plan_cell_at(team->plan.shared, at)->count > 1;
 }
 
+/* Keeps the shortest comparison of sizes.  ns: an agreed comparison, or 0.  The learner gets none
+ * (learn.h, Cost). */
+static void keep_comparison(struct learn_cell *cell, uint64_t *ns)
+{
+    if (*ns != 0 && (cell->compare_ns == 0 || *ns < cell->compare_ns))
+        cell->compare_ns = *ns;
+    *ns = 0;
+}
+
 /* Gives all ranks the times of the last rank, and the learner the samples.  Returns HUD_OK, or the
  * status of a call that failed. */
 static int agree(struct hud_team *team, struct learn_cell *cell)
 {
     struct learn *l = team->hooks.learn;
-    struct agreed mine = { .last = cell->times }, all;
+    struct learn_times all;
     uint64_t ns[LEARNER_BATCH];
-    unsigned late = 0;
+    int status = hud_learn_agree(team, l->agree, &cell->times, &all, sizeof all);
 
-    for (int i = 0; i < LEARNER_BATCH; i++)
-        mine.first_not[i] = ~mine.last.begin_ns[i];
-    int status = hud_learn_agree(team, l->agree, &mine, &all, sizeof mine);
     if (status != HUD_OK)
         return status;
-    for (int i = 0; i < LEARNER_BATCH; i++) {
-        uint64_t begin_ns = all.last.begin_ns[i], end_ns = all.last.end_ns[i];
-        ns[i] = end_ns > begin_ns ? end_ns - begin_ns : 0;
-        late |= (unsigned)(begin_ns - ~all.first_not[i] > ns[i]) << i;
-    }
-    if (may_be_truncated(team, cell->at)) /* all ranks enter before the comparison ends */
-        late = 0;
+    for (int i = 0; i < LEARNER_BATCH; i++)
+        ns[i] = all.end_ns[i] > all.begin_ns[i] ? all.end_ns[i] - all.begin_ns[i] : 0;
+    if (!hud_learner_decided(&cell->learner))
+        keep_comparison(cell, &ns[LEARNER_OPEN]);
     const struct decision what = describe(team, cell);
-    if (hud_decision_take(team->context, &what, &cell->learner, ns, late))
+    if (hud_decision_take(team->context, &what, &cell->learner, ns))
         cell->source = LEARN_DECIDED;
     memset(&cell->times, 0, sizeof cell->times);
     return HUD_OK;
@@ -284,22 +278,31 @@ bool hud_learn_may_handle(const struct hud_team *team, int at)
     return l && (l->cell_of[at] != LEARN_FIXED || may_be_truncated(team, at));
 }
 
-/* Begins a sample.  compare_ns: duration of the comparison of sizes.  A call that the MPI serves
- * always needs a comparison, so its sample includes the comparison.  A program without huddle makes
- * no comparison, so the cell keeps the shortest duration. */
+/* The time at which this rank has begun, and ended, the comparison of sizes before a call. */
+struct comparison {
+    uint64_t begin_ns, end_ns;
+};
+
+/* Begins a sample.  A call that the MPI serves always needs a comparison, so its sample includes
+ * the comparison.  A program without huddle makes no comparison, so the ranks agree on its
+ * duration, too. */
 static void begin_sample(struct learn *l, struct learn_cell *cell, int sample, bool is_mpi,
-                         uint64_t compare_ns)
+                         const struct comparison *compared)
 {
-    l->end_ns = &cell->times.end_ns[sample];
+    struct learn_times *times = &cell->times;
+
+    l->end_ns = &times->end_ns[sample];
     *l->end_ns = l->clock_ns();
-    cell->times.begin_ns[sample] = *l->end_ns - (is_mpi ? compare_ns : 0);
-    if (is_mpi && (cell->compare_ns == 0 || compare_ns < cell->compare_ns))
-        cell->compare_ns = compare_ns;
+    times->begin_ns[sample] = *l->end_ns - (is_mpi ? compared->end_ns - compared->begin_ns : 0);
+    if (is_mpi && !hud_learner_decided(&cell->learner)) {
+        times->begin_ns[LEARNER_OPEN] = compared->begin_ns;
+        times->end_ns[LEARNER_OPEN] = compared->end_ns;
+    }
 }
 
-/* Makes the learner's next step.  compare_ns: as for begin_sample(). */
-static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t compare_ns,
-                     const struct plan_entry **entry)
+/* Makes the learner's next step.  compared: all zero if the ranks compare no sizes. */
+static int take_step(struct hud_team *team, struct learn_cell *cell,
+                     const struct comparison *compared, const struct plan_entry **entry)
 {
     struct learn *l = team->hooks.learn;
     struct learner_step step = hud_learner_next(&cell->learner);
@@ -320,7 +323,7 @@ static int take_step(struct hud_team *team, struct learn_cell *cell, uint64_t co
     if (rests)
         hud_learn_count_as(team, cell->source);
     if (step.sample >= 0)
-        begin_sample(l, cell, step.sample, (*entry)->slot < 0, compare_ns);
+        begin_sample(l, cell, step.sample, (*entry)->slot < 0, compared);
     return HUD_OK;
 }
 
@@ -357,7 +360,7 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
     int kind = at / PLAN_CLASSES % COLL_KINDS;
     bool compares = may_be_truncated(team, at);
     bool equal = true;
-    uint64_t begin_ns = compares ? l->clock_ns() : 0;
+    struct comparison compared = { .begin_ns = compares ? l->clock_ns() : 0 };
 
     l->calls++;
     if (l->end_ns) {
@@ -378,5 +381,6 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
         hud_learn_count_slow(team, l->source, false, *entry);
         return HUD_OK;
     }
-    return take_step(team, cell, compares ? l->clock_ns() - begin_ns : 0, entry);
+    compared.end_ns = compares ? l->clock_ns() : 0;
+    return take_step(team, cell, &compared, entry);
 }

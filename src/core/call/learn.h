@@ -10,12 +10,11 @@
  * Opening   A cell begins at its first call.  The order of its first trial comes from the decided
  *           cells of neighbouring sizes (learn_predict.c).
  * Sample    From the time at which the last rank enters the call to that at which the last rank
- *           leaves it.  So a rank that comes late lengthens no sample.  It may shorten one: the
- *           sample is late then (core/plan/learner.h).  Each rank notes both times, by the clock
- *           that all processes of a machine share.
+ *           leaves it.  So a rank that comes late lengthens no sample.  Work that the others have
+ *           done before is not in the sample, since the program does not wait for that work.  Each
+ *           rank notes both times, by the clock that all processes of a machine share.
  * Agreement Before a call, and before that call's own work: one small allreduce of huddle's own
- *           (maximum) gives all ranks the times of the last rank, and the first rank's entry, whose
- *           complement is a maximum.
+ *           (maximum) gives all ranks the times of the last rank.
  *
  * Proof that all ranks choose alike
  *   1. All members of a communicator make the same blocking calls, of the same sizes, in the same
@@ -41,8 +40,8 @@
  *   4. The MPI's own broadcast comes only after a comparison of equal sizes.  So no rank is in the
  *      MPI while another rank is in huddle.
  *   5. Otherwise a rank is on the fast path.  Two ranks that have different entries there, or of
- *      which one compares, wait in different slots: comparisons have their own, if memory allows
- *      it, and entries of a slot of broadcasts differ only in parameters that the root alone reads.
+ *      which one compares, wait in different slots: comparisons have their own, and entries of a
+ *      slot of broadcasts differ only in parameters that the root alone reads.
  *      The ranks' counts then differ, which a long wait finds (core/watch/mismatch_detect.h), and
  *      the call fails.
  *   6. A rank on the fast path may have returned from the call by then.  The ranks with an error
@@ -92,7 +91,8 @@ struct learn_cell {
     struct learner learner;
     int at;                   /* axis * PLAN_CLASSES + class */
     enum learn_source source; /* source of its present choice */
-    uint64_t compare_ns;      /* this rank's shortest comparison of sizes in samples of the MPI */
+    uint64_t compare_ns;      /* shortest comparison of sizes in samples of the MPI's own, from the
+                                 last rank's begin to the last rank's end */
     struct learn_times {
         uint64_t begin_ns[LEARNER_BATCH], end_ns[LEARNER_BATCH];
     } times;

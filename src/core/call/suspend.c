@@ -83,6 +83,7 @@ void hud_suspend_init(struct hud_context *c, bool threads)
 
 void hud_team_flush(hud_team *team)
 {
+    KEEP_ERRNO();
     if (team && team->state.pending)
         hud_call_queues_wait(&team->context->queues, &team->queue.calls, NULL);
 }

@@ -90,11 +90,11 @@ void hud_decision_keep_open(struct hud_context *c, const struct decision *cell,
 }
 
 bool hud_decision_take(struct hud_context *c, const struct decision *cell, struct learner *l,
-                       const uint64_t ns[LEARNER_BATCH], unsigned late)
+                       const uint64_t ns[LEARNER_BATCH])
 {
     int decisions = hud_learner_decisions(l), choice = hud_learner_choice(l);
 
-    hud_learner_agreed(l, ns, late);
+    hud_learner_agreed(l, ns);
     bool decided = decisions != hud_learner_decisions(l);
     if (decided) {
         struct rule rule = rule_of(cell, l);

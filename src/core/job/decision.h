@@ -32,6 +32,6 @@ void hud_decision_keep_open(struct hud_context *context, const struct decision *
 /* Gives the learner agreed times, as hud_learner_agreed.  Returns whether the learner has just
  * decided, or has changed its choice. */
 bool hud_decision_take(struct hud_context *context, const struct decision *cell,
-                       struct learner *learner, const uint64_t ns[LEARNER_BATCH], unsigned late);
+                       struct learner *learner, const uint64_t ns[LEARNER_BATCH]);
 
 #endif

@@ -10,7 +10,6 @@ enum {
     TURN = 2,              /* calls */
     COMPARE_SWEEPS = 4,
     COMPARABLE_SWEEPS = 2,
-    ALWAYS_LATE = 3,   /* turns */
     KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
     KEPT_PERCENT_MPI = 97
 };
@@ -60,11 +59,8 @@ static void start(struct learner *l, enum learner_phase phase, unsigned left, ui
     l->saved_ns = 0;
     l->sweep = l->calls = 0;
     for (int c = 0; c < LEARNER_CANDIDATES; c++) {
-        if (!is_left(l, c))
-            continue;
-        forget_samples(l, c);
-        if (c != l->present)
-            set_in_time(l, c, false);
+        if (is_left(l, c))
+            forget_samples(l, c);
     }
     order_sweep(l);
     if (l->turns == 1)
@@ -131,25 +127,19 @@ static void improve(struct learner *l)
 
     for (int c = 0; c < LEARNER_CANDIDATES; c++) {
         uint64_t percent = c == l->mpi ? KEPT_PERCENT_MPI : KEPT_PERCENT;
-        bool was_late = l->present != present && is_in_time(l, c) && !is_in_time(l, l->present);
-        if (!is_left(l, c) || l->count[c] == 0 || !may_beat(l, c, l->present) ||
-            measured(l, c) * 100 > present_ns * percent || (measured(l, c) >= best && !was_late))
+        if (!is_left(l, c) || l->count[c] == 0 || measured(l, c) * 100 > present_ns * percent ||
+            measured(l, c) >= best)
             continue;
         best = measured(l, c);
         l->present = (int8_t)c;
     }
 }
 
-static void take(struct learner *l, int candidate, uint64_t ns, bool late)
+static void take(struct learner *l, int candidate, uint64_t ns)
 {
     uint64_t *low = l->low_ns[candidate];
 
     l->lost_ns += loss(l, candidate, ns);
-    if (late && is_in_time(l, candidate))
-        return;
-    if (!late && !is_in_time(l, candidate))
-        forget_samples(l, candidate);
-    set_in_time(l, candidate, !late || l->count[candidate] + 1 >= ALWAYS_LATE);
     low[1] = ns < low[0] ? low[0] : min_ns(low[1], ns);
     low[0] = min_ns(low[0], ns);
     l->count[candidate]++;
@@ -164,7 +154,7 @@ static void warm_mpi(struct learner *l, uint64_t ns)
 }
 
 /* Takes the samples of a turn of the first sweep, or of a whole sweep. */
-static void take_batch(struct learner *l, const uint64_t ns[], unsigned late)
+static void take_batch(struct learner *l, const uint64_t ns[])
 {
     int turns = l->batch / TURN;
     const uint8_t *order = &l->order[l->turn - turns];
@@ -175,11 +165,9 @@ static void take_batch(struct learner *l, const uint64_t ns[], unsigned late)
         return;
     }
     for (int i = 0; i < turns; i++)
-        take(l, order[i], quartile_of(&ns[TURN * i], TURN, late >> TURN * i),
-             all_late(late >> TURN * i, TURN));
+        take(l, order[i], lower_quartile(&ns[TURN * i], TURN));
     improve(l);
-    if (l->sweep == 0 && may_beat(l, l->present, order[0]) &&
-        measured(l, order[0]) > measured(l, l->present) * LEARNER_HOPELESS)
+    if (l->sweep == 0 && measured(l, order[0]) > measured(l, l->present) * LEARNER_HOPELESS)
         drop(l, order[0]);
     if (l->turn == l->turns)
         end_sweep(l);
@@ -323,16 +311,11 @@ struct learner_step hud_learner_next(struct learner *l)
     return step;
 }
 
-/* Takes the samples of a batch of the present choice.  Ignores late samples of a decided cell whose
- * record is in time. */
-static void take_present(struct learner *l, const uint64_t ns[], unsigned late)
+/* Takes the samples of a batch of the present choice. */
+static void take_present(struct learner *l, const uint64_t ns[])
 {
-    uint64_t quartile = quartile_of(ns, l->batch, late);
-    bool in_time = !all_late(late, l->batch);
+    uint64_t quartile = lower_quartile(ns, l->batch);
 
-    if (l->phase == LEARNER_DECIDED && !in_time && is_in_time(l, l->present))
-        return;
-    set_in_time(l, l->present, in_time);
     if (has_record(l)) {
         watch(l, quartile);
         return;
@@ -342,15 +325,15 @@ static void take_present(struct learner *l, const uint64_t ns[], unsigned late)
     start_all(l, quartile);
 }
 
-void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH], unsigned late)
+void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH])
 {
     l->samples += l->batch;
     if (l->phase != LEARNER_DECIDED && ns[LEARNER_OPEN] != 0)
         l->open_ns = min_ns(ns[LEARNER_OPEN], l->open_ns != 0 ? l->open_ns : LONGEST_NS / 100);
     if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES)
-        take_batch(l, ns, late);
+        take_batch(l, ns);
     else
-        take_present(l, ns, late);
+        take_present(l, ns);
     l->batch = 0;
 }
 

@@ -20,12 +20,6 @@
  *           first turn of the MPI's own collective is no sample, and its second turn follows at
  *           once.  Its time is recorded if it is from at least 2 sweeps, as the winner's is.
  *           Without a budget it is never dropped, so that both are from 7 sweeps.
- * Late      A sample is late if the ranks have entered the call at times further apart than the
- *           sample is long.  The early ranks may have done most of the work by then, so the sample
- *           says only that the call takes at least that long.  Late samples count only for a
- *           candidate that has no others, and do not show that it is faster than a candidate that
- *           has others.  After three turns with late samples only, the learner assumes that a
- *           rank is always late, and the candidate's samples count as others do.
  * Sweep     A turn of each candidate that has not been dropped.  In the first sweep the likeliest
  *           candidates come first, and each turn is followed by an agreement.  A candidate that
  *           takes more than LEARNER_HOPELESS times as long as the present choice is dropped at
@@ -137,8 +131,6 @@ struct learner {
     uint8_t turns, turn, sweep, batch;     /* turn: the next one; batch: samples not agreed yet */
     uint8_t calls;                         /* calls made of the warm-up, or of the turn */
     uint8_t decisions;                     /* decisions by measurement, modulo 256 */
-    uint8_t in_time;                       /* a bit for each candidate with a sample that is not
-                                              late, in the trial or since */
     int8_t present, first, mpi, runner_up; /* candidates, or -1 */
     int8_t changed;   /* 1, -1: the last batch of a decided cell was slower, faster */
     bool rests;       /* see Open */
@@ -171,8 +163,8 @@ void hud_learner_resume(struct learner *l, int64_t balance_ns);
  * the cell rests. */
 struct learner_step hud_learner_next(struct learner *l);
 /* Takes the durations of the samples of the batch, and of an open cell ns[LEARNER_OPEN], or 0 if it
- * was not measured again.  late: a bit for each late sample.  All ranks pass the same. */
-void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH], unsigned late);
+ * was not measured again.  All ranks pass the same. */
+void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH]);
 
 static inline bool hud_learner_decided(const struct learner *l)
 {

@@ -20,11 +20,10 @@ static inline void drop(struct learner *l, int candidate)
 /* Drops candidates that take more than percent of the best time. */
 static inline void drop_slower(struct learner *l, uint64_t percent)
 {
-    unsigned in_time = l->left & l->in_time, compared = in_time != 0 ? in_time : l->left;
     uint64_t best = UINT64_MAX;
 
     for (int c = 0; c < LEARNER_CANDIDATES; c++)
-        best = compared >> c & 1 ? min_ns(best, measured(l, c)) : best;
+        best = is_left(l, c) ? min_ns(best, measured(l, c)) : best;
     for (int c = 0; c < LEARNER_CANDIDATES; c++)
         if (measured(l, c) * 100 > best * percent)
             drop(l, c);

@@ -31,42 +31,6 @@ static inline uint64_t lower_quartile(const uint64_t ns[], int count)
     return min_ns(sorted[count / 4], LONGEST_NS);
 }
 
-/* Returns the lower quartile of the samples of a batch that are in time, or of all if all are
- * late. */
-static inline uint64_t quartile_of(const uint64_t ns[], int count, unsigned late)
-{
-    uint64_t in_time[LEARNER_BATCH];
-    int found = 0;
-
-    for (int i = 0; i < count; i++)
-        if (!(late >> i & 1))
-            in_time[found++] = ns[i];
-    return found > 0 ? lower_quartile(in_time, found) : lower_quartile(ns, count);
-}
-
-/* Returns whether the first samples of a batch are all late. */
-static inline bool all_late(unsigned late, int count)
-{
-    return (~late & ((1U << count) - 1)) == 0;
-}
-
-static inline bool is_in_time(const struct learner *l, int candidate)
-{
-    return (l->in_time >> candidate & 1) != 0;
-}
-
-static inline void set_in_time(struct learner *l, int candidate, bool in_time)
-{
-    l->in_time = (uint8_t)((l->in_time & ~(1U << candidate)) | (unsigned)in_time << candidate);
-}
-
-/* Returns whether the time of a candidate may show that the other candidate is slower.  Late
- * samples may be too short, so they show nothing about a candidate with samples in time. */
-static inline bool may_beat(const struct learner *l, int candidate, int other)
-{
-    return is_in_time(l, candidate) || !is_in_time(l, other);
-}
-
 /* Returns whether the present choice is the last winner, with its recorded time. */
 static inline bool has_record(const struct learner *l)
 {

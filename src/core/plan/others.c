@@ -21,8 +21,10 @@
  *            so most candidates need only lines.  One is dropped if a first choice would have to
  *            share its window, or lose more than a quarter of it, or if it keeps more than
  *            PLAN_OWN_WINDOW of data among its lines.
- * None       for cells that a setting or a tuning file decides, and for calls of which no rank
- *            knows all sizes (alltoallv, gatherv).
+ * None       for cells that a setting or a tuning file decides, for calls of which no rank knows
+ *            all sizes (alltoallv, gatherv), and for broadcasts if comparisons of sizes have no
+ *            slot of their own.  In the slot of the program's allreduces a comparison could meet a
+ *            later allreduce of a root that has returned from the broadcast.
  */
 #include "core/plan/plan_builder.h"
 
@@ -140,9 +142,10 @@ static int collect(struct plan_builder *k)
 static bool is_open(const struct plan_builder *k, int axis, const struct plan_cell *cell)
 {
     int kind = axis % COLL_KINDS;
-    bool sized = !(coll_has(kind, COLL_VIEWS) && coll_has(kind, COLL_UNSIZED));
+    bool sized = !(coll_has(kind, COLL_VIEWS) && coll_has(kind, COLL_UNSIZED)),
+         compared = !coll_has(kind, COLL_ONE_BUFFER) || k->plan->compare != PLAN_NOTHING;
 
-    return cell->rule && cell->rules == k->prior && sized;
+    return cell->rule && cell->rules == k->prior && sized && compared;
 }
 
 /* Returns whether the order of the ranks decides the bits of an axis's results. */

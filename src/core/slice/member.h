@@ -17,9 +17,13 @@
  *   member.unslotted    its owner    members that have       calls of the program that no slot
  *                                    given up                counts: they failed before, or were
  *                                                            empty
+ *   member.before[c%16] its owner    members that have       calls in huddle before call c of those
+ *                                    given up                that fell back; written before call c
+ *                                                            is counted
  *   member.gave_up      its owner    long waiters            1 + status with which the owner left
  *                                                            the team's calls for good; 0: it has
  *                                                            not
+ *   member.ends         any          its owner               nonzero: a member has given up
  *   member.left         its owner    long waiters            nonzero: the owner has freed the team,
  *                                                            and its process may end
  *   member.said         any          any (exchange)          nonzero in rank 0's slice: the line
@@ -46,6 +50,7 @@
 enum {
     MEMBER_SLOTS = 41 /* slots of a plan, and calls that fell back */,
     MEMBER_FELL_BACK = MEMBER_SLOTS - 1,
+    MEMBER_BEFORE = 16,   /* latest calls that fell back whose place is kept: realign.c */
     MEMBER_SHAPES = 4,    /* latest calls of a slot whose shapes are kept: mismatch_detect.c */
     MEMBER_ROOT_BIT = 40, /* a shape has bytes below, from there on the root and 1, or 0 */
     MEMBER_KIND_BIT = 56, /* lowest bit of the collective */
@@ -56,7 +61,8 @@ enum {
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
     mem_counter shape[MEMBER_SLOTS][MEMBER_SHAPES];
-    _Alignas(HUD_LINE) mem_counter gave_up, left, said, agreements, unslotted;
+    _Alignas(HUD_LINE) mem_counter gave_up, ends, left, said, agreements, unslotted;
+    mem_counter before[MEMBER_BEFORE];
     struct mem_reach reach;
     struct lines_member lines;
 };

@@ -39,7 +39,7 @@ static int agree(struct hud_team *team, struct span_cell *cell)
         return status;
     const struct decision what = describe(team, cell);
     cell->learned =
-        hud_decision_take(team->context, &what, &cell->learner, cell->ns, 0) || cell->learned;
+        hud_decision_take(team->context, &what, &cell->learner, cell->ns) || cell->learned;
     memset(cell->ns, 0, sizeof cell->ns);
     return HUD_OK;
 }

@@ -6,8 +6,7 @@
  * Cell      As of a team on one node (core/call/learn.h): a collective, what its reduction asks of
  *           the order, and a class of sizes.  The size of the first call decides the candidates.
  * Sample    Clocks of nodes differ.  So a sample begins when a rank leaves a barrier of huddle's
- *           own, and is this rank's own time.  The barrier makes late ranks wait, so no sample is
- *           late (learner.h).
+ *           own, and is this rank's own time.
  * Agreement Before a call: a small allreduce of huddle's own gives all ranks the longest times.
  * Proof     All ranks choose alike, for the reasons in core/call/learn.h.
  *

@@ -105,12 +105,12 @@ static void describe_call(const struct hud_team *team, const struct alg *alg,
     put(note->algorithm, sizeof note->algorithm, shape ? "agreement" : alg->name);
 }
 
-/* Describes a wait.  inside: the wait is of a call, or of the set-up of a span, and not of the
- * roll call before. */
-static void describe(const struct hud_team *team, const struct mem_wait *wait, bool inside,
+/* Describes a wait.  outside: what the wait is of, if not of a call or of the set-up of a span, or
+ * NULL. */
+static void describe(const struct hud_team *team, const struct mem_wait *wait, const char *outside,
                      struct wait_note *note)
 {
-    const struct alg *alg = inside && team->plan.entry ? running(team) : NULL;
+    const struct alg *alg = !outside && team->plan.entry ? running(team) : NULL;
     union wait_words other;
 
     note->team = team->id.number;
@@ -125,7 +125,7 @@ static void describe(const struct hud_team *team, const struct mem_wait *wait, b
     if (alg)
         describe_call(team, alg, note);
     else
-        put(note->collective, sizeof note->collective, inside ? "set-up" : "check of calls");
+        put(note->collective, sizeof note->collective, outside ? outside : "set-up");
     put(note->file, sizeof note->file, wait->file);
     put(note->label, sizeof note->label, hud_edge_label(wait->file, wait->line));
     hud_longwait_name(team, note->communicator, sizeof note->communicator);
@@ -259,25 +259,33 @@ static bool is_ended(struct hud_team *team, const struct mem_wait *wait,
            team->context->host.fault_tolerant;
 }
 
+/* Returns the status with which a member has given up the team, or 0 if none has. */
+static int given_up(const struct hud_team *team)
+{
+    uint64_t gave_up = 0;
+
+    for (int r = 0; r < team->id.size && gave_up == 0; r++)
+        gave_up = mem_count_observe(&team_member(team, r)->gave_up);
+    return gave_up == 0 ? 0 : gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
+}
+
 /* Returns the status with which this call must end, or 0 if the call may still end well. */
-static int find_end(struct hud_team *team, const struct mem_wait *wait, bool inside,
+static int find_end(struct hud_team *team, const struct mem_wait *wait, const char *outside,
                     const struct wait_note *mine)
 {
     if (is_interrupted(team, wait, mine))
         return HUD_ERR_FAILED;
-    for (int r = 0; r < team->id.size; r++) {
-        uint64_t gave_up = mem_count_observe(&team_member(team, r)->gave_up);
-        if (gave_up != 0)
-            return gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
-    }
+    int status = given_up(team);
+    if (status != 0)
+        return status;
     bool sized = wait->observed >= OBSERVED_FOR_SIZES && is_sized(mine);
-    int status = inside && team->plan.entry ? compare_calls(team, mine, sized)
-                                            : 0; /* a roll call finds by itself where they differ */
+    status = !outside && team->plan.entry ? compare_calls(team, mine, sized)
+                                          : 0; /* a roll call finds by itself where they differ */
     return status == 0 && is_ended(team, wait, mine) ? HUD_ERR_FAILED : status;
 }
 
 /* Publishes a wait, or withdraws a wait that is over.  Returns whether the wait goes on. */
-static bool announce(struct hud_team *team, struct mem_wait *wait, bool over, bool inside,
+static bool announce(struct hud_team *team, struct mem_wait *wait, bool over, const char *outside,
                      struct wait_note *mine)
 {
     if (over) {
@@ -285,19 +293,19 @@ static bool announce(struct hud_team *team, struct mem_wait *wait, bool over, bo
         return false;
     }
     *mine = (struct wait_note){ .team = 0 };
-    describe(team, wait, inside, mine);
+    describe(team, wait, outside, mine);
     publish(wait, deaths_head(team, team->id.rank), mine);
     return !mem_wait_is_over(wait);
 }
 
-/* Observes a wait.  inside: of a call; otherwise of the roll call before. */
-static void observe(struct hud_team *team, struct mem_wait *wait, bool over, bool inside)
+/* Observes a wait.  outside: as for describe(). */
+static void observe(struct hud_team *team, struct mem_wait *wait, bool over, const char *outside)
 {
     struct wait_note mine;
 
-    if (!announce(team, wait, over, inside, &mine))
+    if (!announce(team, wait, over, outside, &mine))
         return; /* nothing to report */
-    int status = find_end(team, wait, inside, &mine);
+    int status = find_end(team, wait, outside, &mine);
     if (status == 0 || mem_wait_is_over(wait)) /* what ends later calls does not end this one */
         return;
     withdraw(wait);
@@ -306,19 +314,19 @@ static void observe(struct hud_team *team, struct mem_wait *wait, bool over, boo
 
 void hud_longwait_roll(struct mem_wait *wait, bool over, void *arg)
 {
-    observe(arg, wait, over, false);
+    observe(arg, wait, over, "check of calls");
 }
 
 void hud_longwait_watch(struct mem_wait *wait, bool over, void *arg)
 {
-    observe(arg, wait, over, true);
+    observe(arg, wait, over, NULL);
 }
 
 int hud_longwait_look(struct hud_team *team, struct mem_wait *wait, bool over)
 {
     struct wait_note mine;
 
-    return announce(team, wait, over, false, &mine) &&
+    return announce(team, wait, over, "error recovery", &mine) &&
                    (is_interrupted(team, wait, &mine) || is_ended(team, wait, &mine))
                ? HUD_ERR_FAILED
                : HUD_OK;
@@ -328,6 +336,8 @@ int hud_longwait_abandon(struct hud_team *team, int status)
 {
     /* first: the others leave while this one waits */
     mem_count_put(&team_member(team, team->id.rank)->gave_up, 1 + (uint64_t)status);
+    for (int r = 0; r < team->id.size; r++)
+        mem_count_put(&team_member(team, r)->ends, 1);
     if (team->shm.mem_team.peers)
         hud_mem_close(&team->shm.mem, hud_deaths_has_ended, team);
     /* after a failure, and of a single-call team, no call is the next one of all members */
@@ -341,4 +351,10 @@ int hud_longwait_abandon_early(struct hud_team *team, int status)
 {
     member_count_unslotted(team->shm.mine); /* first: other members read it once they know */
     return hud_longwait_abandon(team, status);
+}
+
+void hud_longwait_join(struct hud_team *team)
+{
+    if (mem_count_observe(&team->shm.mine->ends) != 0)
+        hud_longwait_abandon(team, given_up(team));
 }

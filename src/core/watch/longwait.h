@@ -39,6 +39,9 @@ int hud_longwait_look(struct hud_team *team, struct mem_wait *wait, bool over);
 int hud_longwait_abandon(struct hud_team *team, int status);
 /* Does the same before a call has begun, which counts the call. */
 int hud_longwait_abandon_early(struct hud_team *team, int status);
+/* Does the same between two calls, if another member has given up the team.  For a member that only
+ * makes calls of the host, and so does not wait in huddle. */
+void hud_longwait_join(struct hud_team *team);
 
 /* Writes the user's name of the communicator, for messages. */
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes);

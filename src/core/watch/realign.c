@@ -9,28 +9,68 @@ enum realign_rule { RULE_NONE, RULE_FAILS, RULE_FOLLOWS, RULE_ENDS };
 
 struct realign {
     struct hud_team *team;
-    bool is_own;
     enum realign_rule rule; /* rule found to apply */
 };
 
-/* The program's calls of a member.  Signed, since the words are not read at once. */
-struct made {
-    int64_t in_huddle, by_host;
-};
-
-/* Reads a member's counts.  Includes only calls that have begun: agreements are counted before the
- * slot counts them, and are read after the slot.  Returns false if the member has left a call to
- * the host meanwhile. */
-static bool read_made(const struct member_state *member, struct made *made)
+/* Returns how many of the program's calls a member has made in huddle.  Includes only calls that
+ * have begun: agreements are counted before the slot counts them, and are read after the slot. */
+static uint64_t count_in_huddle(const struct hud_team *team, const struct member_state *member)
 {
-    uint64_t by_host = mem_count_observe(&member->calls[MEMBER_FELL_BACK]), sum = 0;
+    uint64_t sum = 0;
 
-    for (int s = 0; s < MEMBER_FELL_BACK; s++)
+    for (int s = 0; s < team->plan.shared->slots; s++)
         sum += mem_count_observe(&member->calls[s]);
     sum += mem_count_observe(&member->unslotted);
-    made->in_huddle = (int64_t)(sum - mem_count_observe(&member->agreements));
-    made->by_host = (int64_t)by_host;
-    return mem_count_observe(&member->calls[MEMBER_FELL_BACK]) == by_host;
+    return sum - mem_count_observe(&member->agreements);
+}
+
+static uint64_t count_by_host(const struct member_state *member)
+{
+    return mem_count_observe(&member->calls[MEMBER_FELL_BACK]);
+}
+
+void hud_realign_publish(struct hud_team *team, uint64_t shape)
+{
+    struct member_state *mine = team->shm.mine;
+
+    if (!team_counts(team))
+        return;
+    uint64_t call = count_by_host(mine) + 1;
+    if (team->hooks.learn) /* otherwise all calls to the host are fixed */
+        mem_count_put(&mine->before[call % MEMBER_BEFORE], count_in_huddle(team, mine));
+    member_count(mine, MEMBER_FELL_BACK, call, shape);
+}
+
+/* Returns how many calls in huddle a member has made before a call to the host: number `call`, or
+ * the oldest call that is kept.  by_host: number of the member's calls to the host.  Clears *known
+ * if the answer has been overwritten meanwhile. */
+static uint64_t read_before(const struct member_state *member, uint64_t call, uint64_t by_host,
+                            bool *known)
+{
+    uint64_t kept = MEMBER_BEFORE - 1; /* the next place may be written already */
+
+    if (by_host >= kept && call <= by_host - kept)
+        call = by_host - kept + 1;
+    uint64_t before = mem_count_observe(&member->before[call % MEMBER_BEFORE]);
+    *known = *known && count_by_host(member) < call + kept;
+    return before;
+}
+
+/* Returns the rule by which another member has made the next call, or RULE_NONE if the other member
+ * is not ahead.  Clears *known if its counts have changed meanwhile. */
+static enum realign_rule find_made(const struct hud_team *team, const struct member_state *theirs,
+                                   bool *known)
+{
+    const struct member_state *mine = team->shm.mine;
+    uint64_t in_huddle = count_in_huddle(team, mine), by_host = count_by_host(mine),
+             their_by_host = count_by_host(theirs);
+
+    if (team->hooks.learn && their_by_host > by_host)
+        return read_before(theirs, by_host + 1, their_by_host, known) <= in_huddle ? RULE_FOLLOWS
+                                                                                   : RULE_FAILS;
+    bool ahead = (int64_t)(count_in_huddle(team, theirs) - in_huddle) > 0;
+    *known = *known && count_by_host(theirs) == their_by_host;
+    return ahead ? RULE_FAILS : RULE_NONE;
 }
 
 /* Returns the rule that applies to the next call.  Reads first whether a member has given up or
@@ -38,22 +78,19 @@ static bool read_made(const struct member_state *member, struct made *made)
 static enum realign_rule find_rule(const struct realign *next)
 {
     struct hud_team *team = next->team;
-    struct made mine, theirs;
-    bool all = true, in_huddle = false, by_host = false;
+    bool all = true, fails = false, follows = false;
 
-    read_made(team->shm.mine, &mine);
     for (int r = 0; r < team->id.size; r++) {
         const struct member_state *member = team_member(team, r);
         bool gave_up =
                  mem_count_observe(&member->gave_up) != 0 || mem_count_observe(&member->left) != 0,
-             known = read_made(member, &theirs),
-             ahead = known && theirs.in_huddle + theirs.by_host > mine.in_huddle + mine.by_host;
+             known = true;
+        enum realign_rule made = find_made(team, member, &known);
         all = all && known && gave_up;
-        in_huddle = in_huddle || (ahead && theirs.in_huddle > mine.in_huddle);
-        by_host = by_host || (ahead && theirs.by_host > mine.by_host &&
-                              (next->is_own || theirs.in_huddle <= mine.in_huddle));
+        fails = fails || (known && made == RULE_FAILS);
+        follows = follows || (known && made == RULE_FOLLOWS);
     }
-    return by_host ? RULE_FOLLOWS : in_huddle ? RULE_FAILS : all ? RULE_ENDS : RULE_NONE;
+    return follows ? RULE_FOLLOWS : fails ? RULE_FAILS : all ? RULE_ENDS : RULE_NONE;
 }
 
 /* Observes the wait, and leaves it once a rule applies. */
@@ -85,9 +122,9 @@ static void await_all(void *arg)
         hud_mem_wait(&mem, &team_member(team, r)->gave_up.value, 1, __FILE__, __LINE__);
 }
 
-int hud_realign(struct hud_team *team, bool is_own)
+int hud_realign(struct hud_team *team)
 {
-    struct realign next = { .team = team, .is_own = is_own };
+    struct realign next = { .team = team };
     int status = HUD_PASS;
 
     for (next.rule = find_rule(&next); next.rule == RULE_NONE && status <= HUD_PASS;) {

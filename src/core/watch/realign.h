@@ -7,7 +7,9 @@
  * would wait there in calls that the others have made in huddle.
  *
  * Counts    A member publishes how many of the program's calls it has made in huddle, or failed,
- *           and how many it has left to the host (core/slice/member.h).
+ *           and how many it has left to the host.  For each of the latest calls that it has left to
+ *           the host, it publishes how many calls in huddle came before, the *place* of the call
+ *           (core/slice/member.h).  So the order of its calls is known.
  * Rules     Before its next call, a member that has given up compares these counts.
  *           1. Another member has made this call in huddle: it fails.
  *           2. Another member has left this call to the host: it falls back.
@@ -15,9 +17,12 @@
  *              later calls.
  *           4. Otherwise the member waits.
  * Fixed     A call that all members leave to the host, whatever they have learned, falls back
- *           without a comparison, and is counted.
- *
+ *           without a comparison, and is counted.  A team that does not learn leaves no other calls
+ *           to the host, and publishes no places.
+ * Joins     A member that has not given up learns in its next wait in huddle, or at its next call
+ *           that it leaves to the host, that another member has given up.  It then gives up, too.
  * Left      A member that has freed the team counts as one that has given up.
+ *
  * Proof that no member waits for ever
  *   A member waits only for members that have not given up, and have not begun the call.  All ranks
  *   make the same number of calls, so such a member begins the call, or waits in huddle before.
@@ -27,20 +32,20 @@
  *   call n.  So no member makes another call in huddle.  Each one that is behind fails its calls up
  *   to n - 1 by rule 1, and falls back in call n by rule 2 or 3.
  *   By rule 2 a member enters the host in a call that another member makes there.
- * Limits    The counts do not tell in which order a member that is several calls ahead has made its
- *           calls.  A member that is behind assumes that those in huddle came first, except for
- *           calls that it has learned to leave to the host.  So a trial of the host's own
- *           collective among these calls may leave a member alone in the host.  The same may happen
- *           if calls of zero bytes were made while requests were pending.
+ * Limits    The places of the latest MEMBER_BEFORE - 1 calls to the host are known.  A member that
+ *           is further behind, and may have missed calls in huddle as well, assumes that the next
+ *           call was one of these.  If not, another member may be left alone in the host.
  */
 #ifndef HUD_REALIGN_H
 #define HUD_REALIGN_H
 
 #include "core/team/team.h"
 
-/* Decides about the next call of an ENDING team, and may wait.  is_own: this member has learned to
- * leave such calls to the host.  Returns HUD_PASS if the call falls back, HUD_ERR_UNLIKE if the
- * call fails, or HUD_ERR_FAILED (hud_longwait_look). */
-int hud_realign(struct hud_team *team, bool is_own);
+/* Publishes a call that this member leaves to the host.  shape: member_shape(). */
+void hud_realign_publish(struct hud_team *team, uint64_t shape);
+
+/* Decides about the next call of an ENDING team, and may wait.  Returns HUD_PASS if the call falls
+ * back, HUD_ERR_UNLIKE if the call fails, or HUD_ERR_FAILED (hud_longwait_look). */
+int hud_realign(struct hud_team *team);
 
 #endif
