@@ -12,8 +12,8 @@
 bool hud_place_oversubscribed(struct hud_context *context, const union hello *hello, int rank,
                               int ranks);
 
-/* Returns whether the ranks on this rank's kernel outnumber their processors, in this team or an
- * earlier one.  Containers may make several nodes of one kernel. */
+/* Returns whether the ranks on this rank's kernel outnumber their processors, in this team or in
+ * earlier teams.  Several nodes may share a kernel (containers). */
 bool hud_place_shares_processors(struct hud_context *context, const union hello *hello, int rank,
                                  int ranks);
 
