@@ -24,7 +24,7 @@ def whys(
 ) -> Iterator[tuple[int, str, str, str, str]]:
     """
     Yields (bytes, what serves, tree, segment, because) of each size.  src/core/span/span_choose.c
-    decides alike.
+    decides alike, if each rank has a processor.
     """
     alone = not options.ranks or options.ranks[1] <= options.nodes
     ring = "rings" in about.spans and not about.rooted  # a rooted one passes pieces down a chain
@@ -64,8 +64,8 @@ def main(options: Options, layout: Layout, about: Collective) -> int:
         return 0
     print(
         f"{about.name}, {ranks} ranks on {options.nodes} nodes, HUDDLE_NODES=auto (with on,"
-        " huddle serves all calls)\nOther settings, such as HUDDLE_LAB_NODES_TREE and"
-        " HUDDLE_BCAST, are ignored."
+        " or if ranks share processors, huddle serves all calls)\nOther settings, such as"
+        " HUDDLE_LAB_NODES_TREE and HUDDLE_BCAST, are ignored."
     )
     table(
         ["bytes", "algorithm", "tree of nodes", "segment", "because"],

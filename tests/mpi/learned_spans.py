@@ -4,6 +4,7 @@
 from dataclasses import replace
 
 from cases import ALL, BOTH, CASES, NODES, RAGGED_NODES, SPANS, WISDOM, Case, as_node
+from wrappers import every
 
 SHORT_FRAGMENTS = {"HUDDLE_LAB_NODES_FRAGMENT": "256"}  # a broadcast of 256 messages loses
 # A line of each communicator.  Which rank finds the error first, and as what, depends on timing and
@@ -42,6 +43,18 @@ LEARNED_SPANS = [
         ["{bin}/learned"],
         launch=as_node(1, 1, 1, 1),
         env={"HUDDLE_NODES": "auto"},
+    ),
+    # An MPI that polls would take a hundred times as long, for the whole run.
+    learning(
+        "automatic on one processor",
+        BOTH,
+        ["{bin}/learned", "--reductions"],
+        launch=as_node(1, 1, 1, 1),
+        env={"HUDDLE_NODES": "auto"},
+        each=every("taskset", "-c", "0"),
+        handled=True,
+        tried=True,
+        collectives=("reduce", "allreduce", "reduce_scatter"),
     ),
     learning("spans", ALL, ["{bin}/spans", "30000"], again=True),
     # Ranks cut a broadcast off whose class is open, or served by huddle or by the MPI.

@@ -114,6 +114,10 @@ void spanned_begin(struct rank *r)
     spanned_me = r;
     now_ns = 1000;
     r->context->host_id = (uint64_t)node_of[r->rank] + 1;
+    r->context->boot_id = spanned_cost.shared ? 1 : r->context->host_id;
+    r->context->host.local_ranks = 0; /* unknown, as the ranks are on other nodes now */
+    if (spanned_cost.shared)
+        ranks_share_processor();
     r->context->host.ends_own_calls = 1;
     r->context->network = (struct cost_network){ 5000, 10, 2000, 2000 };
     MUST(r, spanned_call("scan", 8) == HUD_PASS); /* sets the span up */
@@ -167,8 +171,10 @@ const char *spanned_learned(const char *name, size_t bytes)
 /* Stores what an earlier program could have learned. */
 void spanned_know(struct rank *r, int at, int row, uint64_t ns)
 {
-    struct plan_facts facts = { .ranks = SPANNED_RANKS, .nodes = 2, .within = "machine" };
+    struct plan_facts facts = { .ranks = SPANNED_RANKS, .within = "machine" };
 
+    for (int i = 0; i < SPANNED_RANKS; i++)
+        facts.nodes = node_of[i] < facts.nodes ? facts.nodes : node_of[i] + 1;
     for (int over = 0; over < 2; over++) {
         facts.oversubscribed = over != 0;
         struct rule rule = hud_wisdom_rule(&facts, at);

@@ -21,6 +21,7 @@ extern const struct hud_op spanned_exact, spanned_inexact;
 extern struct spanned_cost {
     const char *fast; /* the beginning of the name of the fast choice */
     bool unlike;      /* rank 1 finds it fast, other ranks find it slow */
+    bool shared;      /* nodes share a kernel, and ranks a processor */
 } spanned_cost;
 
 extern _Thread_local struct rank *spanned_me;

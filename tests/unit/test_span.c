@@ -60,7 +60,8 @@ static int call(struct rank *me, int team, const char *name, size_t bytes, int n
 
 static void settle(struct rank *me)
 {
-    me->context->host_id = (uint64_t)node_of[me->rank] + 1;
+    me->context->host_id = me->context->boot_id = (uint64_t)node_of[me->rank] + 1;
+    me->context->host.local_ranks = 0; /* unknown, as the ranks are on other nodes now */
 }
 
 static const char *const moved[] = { "reduce",    "reduce_scatter", "alltoall", "alltoallv",
@@ -242,6 +243,19 @@ static void call_on_two_nodes(struct rank *me)
     MUST(me, call(me, 0, "bcast", 8, 2) == HUD_OK);
 }
 
+/* Calls from nodes that share a kernel, and its only processor. */
+static void call_on_one_processor(struct rank *me)
+{
+    settle(me);
+    me->context->boot_id = 1;
+    ranks_share_processor();
+    MUST(me, call(me, 0, "barrier", 0, 0) == HUD_OK);
+    MUST(me, call(me, 0, "allreduce", 8, 1) == HUD_OK);
+    MUST(me, call(me, 0, "bcast", 8, 2) == HUD_OK);
+    MUST(me, call(me, 0, "allreduce", 64 << 10, 3) == HUD_OK);
+    MUST(me, call(me, 0, "reduce", 1 << 20, 4) == HUD_OK);
+}
+
 static void calls_without_gain_fall_back(void **state)
 {
     static const int alone[RANKS] = { 0, 1, 2, 3 }, in_two[RANKS] = { 0, 1, 1, 0 };
@@ -255,6 +269,7 @@ static void calls_without_gain_fall_back(void **state)
     run(alone, call_over_a_slow_network, automatic, automatic);
     run(alone, sum_in_order, ordered, ordered);
     run(in_two, call_on_two_nodes, automatic, automatic);
+    run(alone, call_on_one_processor, automatic, automatic);
     unlink(path);
 }
 

@@ -225,6 +225,40 @@ static void known_choices_may_leave_any_sum_to_the_host(void **state)
     spanned_run(spanned_in_two, reduce_as_known, spanned_learns);
 }
 
+/* Makes all reductions by algorithms of huddle, although each node has one rank. */
+static void reduce_on_one_processor(struct rank *r)
+{
+    spanned_begin(r);
+    for (int i = 0; i < CALLS; i++) {
+        MUST(r, spanned_call_with(0, "allreduce", SPANNED_SMALL, &spanned_inexact) == HUD_OK);
+        MUST(r, spanned_call("reduce", SPANNED_SMALL) == HUD_OK);
+        MUST(r, spanned_call("allreduce", MIDDLE) == HUD_OK);
+    }
+    MUST(r, mem_count_read(&context_stats(r->context)->tried) > 0);
+}
+
+/* Leaves reductions to the host, from the first call to the last. */
+static void leave_reductions(struct rank *r)
+{
+    spanned_begin(r);
+    for (int i = 0; i < CALLS / 4; i++) {
+        MUST(r, spanned_call_with(0, "allreduce", SPANNED_SMALL, &spanned_inexact) == HUD_PASS);
+        MUST(r, spanned_call("reduce", SPANNED_SMALL) == HUD_PASS);
+        MUST(r, spanned_call("allreduce", MIDDLE) == HUD_PASS);
+    }
+}
+
+static void shared_processors_decide_who_reduces(void **state)
+{
+    (void)state;
+    spanned_cost.fast = "rings";
+    spanned_run(spanned_alone, leave_reductions, automatic);
+    spanned_cost.shared = true;
+    spanned_run(spanned_alone, reduce_on_one_processor, automatic);
+    spanned_run(spanned_alone, reduce_as_known, automatic);
+    spanned_cost.shared = false;
+}
+
 /* ---- what is known ---- */
 
 /* Learns on the first span, and then begins a second one. Only rank 0 still has the decisions, and
@@ -312,6 +346,7 @@ int main(void)
         cmocka_unit_test(program_with_few_calls_tries_nothing),
         cmocka_unit_test(trials_change_no_bits),
         cmocka_unit_test(known_choices_may_leave_any_sum_to_the_host),
+        cmocka_unit_test(shared_processors_decide_who_reduces),
         cmocka_unit_test(second_span_begins_with_what_rank_0_knows),
         cmocka_unit_test(equal_knowledge_is_not_sent),
         cmocka_unit_test(failure_in_a_trial_ends_the_calls),

@@ -56,6 +56,7 @@ struct hud_context {
     struct wisdom wisdom;       /* under the lock */
     struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
     int seen_ranks;
+    bool shares_processors;      /* the ranks of this kernel have outnumbered their processors */
     bool reported[REASON_COUNT]; /* a line about this reason has been printed */
     bool reported_order;         /* likewise, about a violation of HUDDLE_REDUCE_ORDER=fixed */
     bool reported_pages;         /* likewise, about ranks without huge pages */

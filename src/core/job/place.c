@@ -152,6 +152,31 @@ bool hud_place_recall(const struct places *places, const union hello *hello, int
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+static void unite(struct topo_cpus *all, const struct topo_cpus *cpus)
+{
+    for (int w = 0; w < TOPO_CPUS / 64; w++)
+        all->word[w] |= cpus->word[w];
+}
+
+bool hud_place_shares_processors(struct hud_context *c, const union hello *hello, int rank,
+                                 int ranks)
+{
+    uint64_t boot = hello[rank].is.boot_id;
+    struct topo_cpus all = { { 0 } };
+    int here = 0;
+
+    for (int r = 0; r < ranks; r++)
+        if (boot != 0 && hello[r].is.boot_id == boot) {
+            unite(&all, &hello[r].is.cpus);
+            here++;
+        }
+    pthread_mutex_lock(&c->lock);
+    c->shares_processors = c->shares_processors || here > hud_topo_cpus_count(&all);
+    bool shares = c->shares_processors;
+    pthread_mutex_unlock(&c->lock);
+    return shares;
+}
+
 bool hud_place_oversubscribed(struct hud_context *c, const union hello *hello, int rank, int size)
 {
     int quota = INT_MAX;
@@ -162,14 +187,12 @@ bool hud_place_oversubscribed(struct hud_context *c, const union hello *hello, i
 
     for (int r = 0; r < size; r++) {
         const struct topo_cpus *cpus = &hello[r].is.cpus;
-        for (int w = 0; w < TOPO_CPUS / 64; w++)
-            all.word[w] |= cpus->word[w];
+        unite(&all, cpus);
         same = same && memcmp(cpus, own, sizeof *own) == 0;
         quota = hello[r].is.quota < quota ? hello[r].is.quota : quota;
     }
     pthread_mutex_lock(&c->lock);
-    for (int w = 0; w < TOPO_CPUS / 64; w++)
-        c->seen_cpus.word[w] |= all.word[w];
+    unite(&c->seen_cpus, &all);
     c->seen_ranks = size > c->seen_ranks ? size : c->seen_ranks;
     bool seen_all = c->seen_ranks >= local;
     int seen = hud_topo_cpus_count(&c->seen_cpus);

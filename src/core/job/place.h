@@ -12,6 +12,11 @@
 bool hud_place_oversubscribed(struct hud_context *context, const union hello *hello, int rank,
                               int ranks);
 
+/* Returns whether the ranks on this rank's kernel outnumber their processors, in this team or in
+ * earlier teams.  Several nodes may share a kernel (containers). */
+bool hud_place_shares_processors(struct hud_context *context, const union hello *hello, int rank,
+                                 int ranks);
+
 /* Writes the placement of all ranks as rank 0, which this rank is, knows it. */
 void hud_place_write(struct hud_context *context, const union hello *hello, int ranks,
                      struct place_table *table);

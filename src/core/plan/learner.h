@@ -17,9 +17,11 @@
  *           handover of windows and for cold lines.  The shorter call is the sample, since a call
  *           may also be interrupted.
  * MPI       An MPI sets up connections, and communicators of its own, in its first calls.  So the
- *           first turn of the MPI's own collective is no sample, and its second turn follows at
- *           once.  Its time is recorded if it is from at least 2 sweeps, as the winner's is.
- *           Without a budget it is never dropped, so that both are from 7 sweeps.
+ *           first turn of the MPI's own collective is no sample, and its second turn is the next.
+ *           The time that the first turn loses counts, since the program has lost it: an MPI that
+ *           polls on a shared processor is as slow in all turns.  The time of the MPI's own
+ *           collective is recorded if it is from at least 2 sweeps, as the winner's is.  Without a
+ *           budget it is never dropped, so that both are from 7 sweeps.
  * Sweep     A turn of each candidate that has not been dropped.  In the first sweep the likeliest
  *           candidates come first, and each turn is followed by an agreement.  A candidate that
  *           takes more than LEARNER_HOPELESS times as long as the present choice is dropped at

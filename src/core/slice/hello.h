@@ -55,7 +55,7 @@ struct reply {
     struct reply_known known;    /* what rank 0 knows */
     struct cost_network network; /* a span's network, as this rank knows it */
     uint32_t span_known;         /* hash of what this rank knows about such spans (span_learn.h) */
-    uint32_t oversubscribed;     /* nonzero if the rank's node is oversubscribed, in a span */
+    uint32_t oversubscribed;     /* nonzero if the rank's node or kernel is, in a span */
 };
 
 #endif

@@ -227,16 +227,20 @@ static void take_up(struct parts *p, const struct reply *reply)
     node->shm.policy.spans_nodes = true;
     hud_policy_take(node);
     node->state.now = TEAM_READY;
+    for (int r = 0; r < span->map.ranks; r++)
+        span->oversubscribed = span->oversubscribed || reply[r].oversubscribed != 0;
     span->whole->hooks.span = span;
     hud_span_learn_start(span, reply);
 }
 
-/* Returns whether this rank's node has more ranks than processors. */
-static bool is_oversubscribed(const struct parts *p)
+/* Returns whether this rank's node has more ranks than processors, or all nodes of its kernel. */
+static bool is_oversubscribed(const struct hud_team *whole, const union hello *hello,
+                              const struct parts *p)
 {
     const struct team_id *id = &p->span->node.id;
 
-    return hud_place_oversubscribed(p->span->node.context, p->hello, id->rank, id->size);
+    return hud_place_oversubscribed(whole->context, p->hello, id->rank, id->size) ||
+           hud_place_shares_processors(whole->context, hello, whole->id.rank, whole->id.size);
 }
 
 /* Reaches a verdict, alike on all ranks. */
@@ -271,7 +275,7 @@ enum reason hud_span_setup(struct hud_team *team, struct fiber_task *task, const
         mine.reason = REASON_EXCHANGE;
     mine.offset = p.offset;
     mine.span_known = p.allocated ? hud_span_learn_hash(p.span) : 0;
-    mine.oversubscribed = mine.span_known != 0 && is_oversubscribed(&p);
+    mine.oversubscribed = p.allocated && is_oversubscribed(team, hello, &p);
     pthread_mutex_lock(&c->lock);
     mine.network = c->network;
     pthread_mutex_unlock(&c->lock);

@@ -11,6 +11,10 @@
  * is clearly faster by the model, and a large allreduce, reduce_scatter or allgather where the
  * transfer of its bytes takes most of its time.  HUDDLE_REDUCE_ORDER=fixed: no reduce or
  * allreduce falls back.
+ *
+ * Nothing falls back if ranks share processors.  The model knows only the network, but an MPI that
+ * polls keeps the processors from the ranks for which it waits.  The first call decides about a
+ * reduction for the whole run, since the MPI's own reduction is not tried (span_candidates.c).
  */
 #include "alg/rings/ring_steps.h"
 #include "core/span/span.h"
@@ -119,6 +123,8 @@ bool hud_span_gains(struct span *span, enum coll_kind kind, const struct coll *c
 
     if (span->whole->context->config.number[SET_NODES] == NODES_ON ||
         (call->reduction && hud_span_is_fixed(span)))
+        return true;
+    if (span->oversubscribed)
         return true;
     if (rings && kind == COLL_REDUCE && !chain_gains(span, call->bytes))
         return false;

@@ -93,9 +93,7 @@ void hud_span_learn_start(struct span *span, const struct reply *reply)
     if (!l)
         return;
     span_set_distance(l);
-    l->facts.oversubscribed = false;
-    for (int r = 0; r < span->map.ranks; r++) {
-        l->facts.oversubscribed = l->facts.oversubscribed || reply[r].oversubscribed != 0;
+    l->facts.oversubscribed = span->oversubscribed;
+    for (int r = 0; r < span->map.ranks; r++)
         l->shares = l->shares || reply[r].span_known != reply[0].span_known;
-    }
 }

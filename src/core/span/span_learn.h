@@ -39,9 +39,10 @@
  *           knows about such spans, and if the hashes differ, rank 0 broadcasts before the first
  *           call.
  * Bits      Trials never change a result (core/plan/others.c).  The MPI's own reduction serves only
- *           if it is known before the first call.  If the order of the ranks decides the bits of a
- *           reduction, its choice never changes within a run: the known choice, or else the first
- *           algorithm that accepts the call.
+ *           if it is known before the first call, or if the model leaves the call to the MPI
+ *           (span_choose.c), and then in all calls.  If the order of the ranks decides the bits of
+ *           a reduction, its choice never changes within a run: the known choice, or else the
+ *           first algorithm that accepts the call.
  * Cost      A decided call looks up its choice.  One call in LEARNER_EVERY is a sample.
  * Full      A cell for which there is no room is not measured.  Its known choice is fixed.
  */
