@@ -199,7 +199,7 @@ static void first_calls(struct rank *r)
     MUST(r, comparisons(r) == 1 && r->team->hooks.learn->cells == 1);
 }
 
-/* Makes the first call of a team that knows that the MPI's own is the fastest for another size. */
+/* Makes the first call of a team.  The MPI's own is known to be the fastest for another size. */
 static void first_call_next_to_the_mpi(struct rank *r)
 {
     rank_check(r, hud_barrier(r->team) == HUD_OK, "barrier", 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_reuse.c - memory of a team that has ended is zero again, whatever calls the team has made. */
+/* test_reuse.c - the memory of a team that has ended is zero again, whatever calls it has made. */
 #include "calls.h"
 #include "core/team/team.h"
 

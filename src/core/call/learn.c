@@ -337,7 +337,7 @@ static bool is_early(const struct hud_team *team, int at)
     return l->calls <= LEARN_EARLY && !(is_bcast && l->start->mpi_first);
 }
 
-/* Counts a call that is no sample.  cell: NULL if its choice is the known or the first one. */
+/* Counts a call without a sample.  cell: NULL if the choice is the known or the first one. */
 static void count_unmeasured(struct hud_team *team, int at, const struct learn_cell *cell,
                              const struct plan_entry *entry)
 {

@@ -138,12 +138,12 @@ struct learn {
 /* Allocates a team's memory for measurements, if the setting asks for measurements.  Returns false
  * if out of memory. */
 bool hud_learn_create(struct hud_team *team);
-/* Announces in this rank's hello what it knows, and keeps that until the team is set up. */
+/* Announces this rank's knowledge in its hello, and keeps a copy until the team is set up. */
 void hud_learn_announce(struct hud_team *team, union hello *mine);
-/* Decides on rank 0 from where the ranks take what it knows.  If the hellos differ, writes lines
- * about such teams into its arena, before the second round.  places: where the ranks are.  Writes
- * all lines if rank 0 has just read the file, and they have room.  Returns false if there is no
- * room.  The team is then refused, since a team without known choices could sum in another order
+/* Decides on rank 0 from where the ranks take its knowledge.  If the hellos differ, writes lines
+ * about such teams into rank 0's arena, before the second round.  places: where the ranks are.
+ * Writes all lines if rank 0 has just read the file, and they have room.  Returns false if there is
+ * no room.  The team is then refused, since a team without known choices could sum in another order
  * than other teams. */
 bool hud_learn_share(struct hud_team *team, const union hello *hello,
                      const struct place_table *places, struct reply_known *known);

@@ -56,7 +56,7 @@ void hud_learn_announce(struct hud_team *team, union hello *mine)
     if (!l)
         return;
     pthread_mutex_lock(&c->lock);
-    free(l->line); /* of an early round */
+    free(l->line); /* the copy of an early round */
     l->lines = hud_wisdom_copy(&c->wisdom, team->id.size, NULL);
     l->line = malloc(((size_t)l->lines + 1) * sizeof *l->line);
     if (l->line) {

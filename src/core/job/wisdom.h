@@ -55,7 +55,7 @@ struct wisdom {
     bool asked;       /* the file has been read, by this rank or another one */
     bool reader;      /* by this rank */
     bool told;        /* this rank has printed what is wrong with the file */
-    uint64_t digest;  /* of the lines about teams of digest_ranks ranks */
+    uint64_t digest;  /* hash of the lines about teams of digest_ranks ranks */
     int digest_ranks; /* 0: to be computed */
 };
 
@@ -77,7 +77,7 @@ void hud_wisdom_store_open(struct wisdom *wisdom, const struct config *config,
                            const struct rule *rule, int64_t balance_ns);
 /* Puts lines of the file before the others. */
 void hud_wisdom_add_file(struct wisdom *wisdom, const struct wisdom_line *line, int lines);
-/* Returns a number other than 0 that tells what is known about teams of `ranks` ranks on a node. */
+/* Returns a digest of the lines about teams of `ranks` ranks on a node.  Never 0. */
 uint64_t hud_wisdom_digest(struct wisdom *wisdom, int ranks);
 /* Copies the lines about teams of `ranks` ranks on a node to `to`.  Returns their number.  to may
  * be NULL. */

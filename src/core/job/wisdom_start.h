@@ -24,7 +24,7 @@ struct wisdom_start {
     struct wisdom_table table; /* what is known */
 };
 
-/* Returns the start of a plan for what has this digest, for one more team, or NULL. */
+/* Returns the start of a plan for a digest, for another team, or NULL. */
 struct wisdom_start *hud_wisdom_start_find(struct hud_context *context, const struct plan *plan,
                                            uint64_t digest);
 /* Returns memory for a start, or NULL. */

@@ -217,7 +217,7 @@ static bool keeps_places(const struct plan *plan, const struct plan_slot *before
 static bool lay_out(const struct plan_builder *k, const struct plan_slot *before, int firsts)
 {
     return hud_plan_lay_out(k->config, k->plan) < 0 && keeps_places(k->plan, before, firsts) &&
-           hud_plan_builder_check(k->plan) < 0;
+           hud_plan_builder_all_take(k->plan, k->max_bytes);
 }
 
 /* Adds a candidate to a cell.  Returns false if the plan has no room for its slot, or the cell for
@@ -230,7 +230,7 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     struct candidate *c = &k->candidate[candidate];
     int slots = plan->slots, entries = plan->entries;
 
-    int entry = hud_plan_builder_entry(plan, c);
+    int entry = c->entry != 0 ? c->entry : hud_plan_builder_entry(plan, c);
     if (entry < 0 || has(cell, entry))
         return false;
     size_t total = plan->total_bytes;
@@ -242,6 +242,8 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     if (fits && hud_candidate_takes(c, bytes, &plan->slot[plan->entry[entry].slot].place,
                                     plan->facts.ranks)) {
         cell->candidate[cell->count++] = (uint8_t)entry;
+        c->entry = (uint8_t)entry;
+        k->max_bytes[entry] = bytes > k->max_bytes[entry] ? bytes : k->max_bytes[entry];
         return true;
     }
     c->fails = !fits;
@@ -338,6 +340,7 @@ void hud_others_add(struct plan_builder *k)
     size_t max_bytes = k->plan->max_bytes;
     int values = collect(k);
 
+    hud_plan_builder_list_bytes(k->plan, k->max_bytes);
     k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
     add_comparison(k);
     exclude(k);
