@@ -169,13 +169,17 @@ static void exclude(struct plan_builder *k)
     }
 }
 
-/* Returns whether a candidate may serve a cell, memory aside. */
-static bool suits(const struct plan_builder *k, int axis, int class, const struct candidate *c)
+/* Lists the candidates that may serve an axis, memory aside. */
+static void list_axis(struct plan_builder *k, int axis)
 {
-    size_t bytes = hud_plan_builder_bytes(k->plan, class);
+    int kind = axis % COLL_KINDS;
 
-    return !c->fails && c->row >= 0 && bytes >= c->min_bytes && bytes <= c->max_bytes &&
-           hud_plan_builder_serves(k, c, axis);
+    k->firsts = 0;
+    for (int at = k->kind_at[kind]; at < k->kind_at[kind + 1]; at++) {
+        const struct candidate *c = &k->candidate[k->of_kind[at]];
+        if (!c->fails && c->row >= 0 && hud_plan_builder_serves(k, c, axis))
+            k->first[k->firsts++] = k->of_kind[at];
+    }
 }
 
 /* Returns whether a candidate combines the ranks of a reduction as a cell's first choice does. */
@@ -231,6 +235,8 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     int slots = plan->slots, entries = plan->entries;
 
     int entry = c->entry != 0 ? c->entry : hud_plan_builder_entry(plan, c);
+    if (entry >= 0 && plan->entries == entries)
+        c->entry = (uint8_t)entry;
     if (entry < 0 || has(cell, entry))
         return false;
     size_t total = plan->total_bytes;
@@ -292,12 +298,12 @@ static void fill(struct plan_builder *k, const struct others *o, int from, int t
 {
     struct plan_cell *cell = &k->plan->cell[o->axis][o->class];
     size_t bytes = hud_plan_builder_bytes(k->plan, o->class);
-    int kind = o->axis % COLL_KINDS;
 
-    for (int at = k->kind_at[kind]; at < k->kind_at[kind + 1] && cell->count < o->max; at++) {
-        int i = k->of_kind[at];
+    for (int n = 0; n < k->firsts && cell->count < o->max; n++) {
+        int i = k->first[n];
         const struct candidate *c = &k->candidate[i];
-        if (i >= from && i < to && (row < 0 || c->row == row) && suits(k, o->axis, o->class, c) &&
+        if (i >= from && i < to && (row < 0 || c->row == row) && !c->fails &&
+            bytes >= c->min_bytes && bytes <= c->max_bytes &&
             (!o->same_bits || same_bits(k, cell, c)))
             try_candidate(k, cell, bytes, i);
     }
@@ -344,9 +350,11 @@ void hud_others_add(struct plan_builder *k)
     k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
     add_comparison(k);
     exclude(k);
-    for (int axis = 0; axis < PLAN_AXES; axis++)
+    for (int axis = 0; axis < PLAN_AXES; axis++) {
+        list_axis(k, axis);
         for (int class = 0; class < PLAN_CLASSES; class ++)
             if (is_open(k, axis, &k->plan->cell[axis][class]))
                 add_to(k, (struct others){ .values = values, .axis = axis, .class = class });
+    }
     k->plan->max_bytes = max_bytes;
 }

@@ -33,7 +33,7 @@ struct plan_builder {
     int count;
     int of_kind[PLAN_RULES];       /* candidates, sorted by collective; otherwise in order */
     int kind_at[COLL_KINDS + 1];   /* index in of_kind of each collective's first candidate */
-    int first[PLAN_RULES], firsts; /* candidates that may be first choices of the current axis */
+    int first[PLAN_RULES], firsts; /* candidates that may serve the current axis */
     int16_t winner[PLAN_AXES][PLAN_CLASSES]; /* candidate of each cell; -1: none */
     size_t max_bytes[PLAN_ENTRIES];          /* others.c: as of hud_plan_builder_list_bytes */
     bool lean;                               /* only reductions have windows */
