@@ -87,7 +87,7 @@ void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes)
         }
 }
 
-/* An entry that takes the largest size of its cells takes all of their sizes (alg.accepts). */
+/* Tests only the largest size of each entry: an entry that takes it takes all smaller ones. */
 bool hud_plan_builder_all_take(const struct plan *plan, const size_t *max_bytes)
 {
     bool take = true;
