@@ -106,18 +106,19 @@ static void body(struct sim *sim, int rank, void *arg)
 {
     struct leases *l = arg;
     struct mem *held = NULL;
+    bool alike = true;
 
     for (int i = 0; i < ROUNDS; i++) {
         struct round *r = &l->round[i];
         if (r->index[rank] < 0)
             continue;
         struct mem *m = hud_sim_team_mem(r->team, r->index[rank]);
-        while (held && !hud_sim_team_is_left(held, mem_size(held)))
+        while (held && !hud_sim_team_is_left(held, mem_size(held), LEASE_BYTES, &alike))
             ;
         hud_sim_lease(m);
         hud_sim_gather(m);
         use(l, r, m, sim, l->user[rank]);
-        hud_sim_team_leave(m);
+        hud_sim_team_leave(m, LEASE_BYTES);
         held = m;
     }
 }

@@ -105,12 +105,12 @@ static void slice_placed_on_a_node_has_new_pages(void **state)
     hud_arena_aim(&arena, 0);
     assert_int_equal(hud_arena_reserve(&arena, bytes, 1, &why), a);
     assert_int_equal(arena.committed_bytes, committed);
+    for (size_t i = 0; i < bytes; i++) /* the kernel knows the node of a page that was read */
+        assert_int_equal(((char *)arena.head + a)[i], 0);
     bool known = hud_arena_pages(&arena, a, bytes, nodes) == 0;
     if (arena.node == 0 && known)
         assert_int_equal(mem_count_read(&arena.head->stats.pages_home),
                          placed + PAGES); /* counted again, because they are new */
-    for (size_t i = 0; i < bytes; i++)
-        assert_int_equal(((char *)arena.head + a)[i], 0);
     for (int i = 0; known && i < PAGES; i++)
         assert_true(nodes[i] >= 0);
     hud_arena_release(&arena, a);
@@ -126,12 +126,41 @@ static void slice_is_free_after_all_members_have_left(void **state)
     struct mem m = alone(&slice);
 
     (void)state;
-    hud_arena_leave(&arena, a, 3);
+    hud_arena_leave(&arena, a, whole / 2, 3);
     for (int left = 0; left < 3; left++) {
         assert_true(hud_arena_free_bytes(&arena) < whole);
-        hud_shm_team_leave(&m);
+        hud_shm_team_leave(&m, whole / 2);
     }
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
+}
+
+/* Leaves a slice of two members.  Returns the byte `at` after both have left: used_bytes are zeroed
+ * if the other member has used as many. */
+static int left_byte(size_t at, size_t used_bytes, size_t used_by_other)
+{
+    size_t a = hud_arena_reserve(&arena, 65536, 1, &why);
+    char *slice = (char *)arena.head + a;
+    struct mem m = alone(&slice);
+
+    slice[at] = 7;
+    hud_arena_leave(&arena, a, used_bytes, 2);
+    hud_shm_team_leave(&m, used_bytes);
+    hud_shm_team_leave(&m, used_by_other);
+    hud_arena_free_bytes(&arena);
+    int left = slice[at];
+    slice[at] = 0;
+    return left;
+}
+
+static void used_bytes_are_zeroed(void **state)
+{
+    (void)state;
+    assert_int_equal(left_byte(1000, 1001, 1001), 0);
+    assert_int_equal(left_byte(60000, 1001, 1001), 7);
+    assert_int_equal(left_byte(60000, 1001, 60001), 0);
+    assert_int_equal(left_byte(60000, 1001, 1001 + HUD_LINE), 0);
+    assert_int_equal(left_byte(65535, 65536, 65536), 0);
+    assert_int_equal(left_byte(65535, 1 << 30, 1 << 30), 0);
 }
 
 static void ten_thousand_cycles_do_not_grow(void **state)
@@ -146,8 +175,8 @@ static void ten_thousand_cycles_do_not_grow(void **state)
         char *slice = (char *)arena.head + a;
         struct mem m = alone(&slice);
         assert_true(a != 0);
-        hud_arena_leave(&arena, a, 1);
-        hud_shm_team_leave(&m);
+        hud_arena_leave(&arena, a, sizeof(struct slice_head), 1);
+        hud_shm_team_leave(&m, sizeof(struct slice_head));
     }
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
     assert_true(arena.committed_bytes <= MB / 2);
@@ -229,6 +258,7 @@ int main(void)
         cmocka_unit_test(huge_pages_keep_the_alignment),
         cmocka_unit_test(full_arena_rejects_a_slice),
         cmocka_unit_test(slice_is_free_after_all_members_have_left),
+        cmocka_unit_test(used_bytes_are_zeroed),
         cmocka_unit_test(ten_thousand_cycles_do_not_grow),
         cmocka_unit_test(home_of_a_flag_is_its_arena),
         cmocka_unit_test(file_with_a_stolen_descriptor_is_not_changed),

@@ -414,7 +414,7 @@ static void fail_after(struct rank *r)
     mem_flag *flag = &((struct slice_head *)(void *)r->team->shm.slices[0])->left;
     struct watched w = { r->team, { .m = &r->team->shm.mem, .flag = &flag->value, .file = "" } };
     rank_check(r, hud_guard_call(watch_once, &w) == 0, "a completed wait", 0);
-    w.wait.min = 100;
+    w.wait.min = (uint64_t)1 << 62;
     rank_check(r, hud_guard_call(watch_once, &w) == HUD_ERR_MEMORY, "a wait that never ends", 0);
 }
 

@@ -10,9 +10,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -98,147 +96,6 @@ static void all_ranks_keep_the_same_algorithm(void **state)
     made_up.slow[1] = "whole";
     made_up.far_ns = 1000000000;
     ranks_run_threads(RANKS, settings, two_sizes);
-}
-
-/* Learns on the first team, and then begins a second team of the same ranks. Only rank 0 still has
- * the decisions. */
-static void two_teams(struct rank *r)
-{
-    int at = plan_at(COLL_ALLREDUCE, LARGE);
-
-    call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
-    const struct plan_entry *open = &r->team->plan.shared->entry[PLAN_OPEN];
-    for (int n = 0; n < 100 * CALLS && r->team->plan.choice[at] == open; n++)
-        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false); /* trials wait on a busy machine */
-    const struct plan_entry *learned = r->team->plan.choice[at];
-    rank_check(r, learned != open, "decision", LARGE);
-    if (r->rank != 0)
-        hud_wisdom_free(&r->context->wisdom);
-    r->team = r->teams[1].team;
-    rank_handled(r, hud_barrier(r->team));
-    const struct plan_entry *known = hud_learn_present(r->team, at);
-    rank_check(r,
-               known->row == learned->row &&
-                   memcmp(known->param, learned->param, sizeof known->param) == 0,
-               "choice of the first team", LARGE);
-    struct stats *stats = context_stats(r->context);
-    uint64_t handled = mem_count_read(&stats->coll[COLL_ALLREDUCE].became[REASON_NONE]),
-             before = mem_count_read(&stats->learned), tried = mem_count_read(&stats->tried);
-    rank_check(r, tried > 0 && before + tried < handled, "calls of the first team", handled);
-    rank_check(r, mem_count_read(&stats->known) == 0, "nothing known before", 0);
-    for (int n = 0; n < CALLS; n++)
-        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
-    uint64_t served = mem_count_read(&stats->known);
-    rank_check(r, served > 0 && served <= CALLS, "calls by a known choice", served);
-    ranks_free_team(&r->teams[1]);
-    uint64_t all = mem_count_read(&stats->known) - served, rest = mem_count_read(&stats->learned);
-    rank_check(r, all < 2 * LEARNER_EVERY, "calls after the last sample", all);
-    /* trials may follow a change of the machine */
-    all = served + all + rest - before + mem_count_read(&stats->tried) - tried;
-    rank_check(r, all == CALLS, "sum of all counts", all);
-}
-
-static void second_team_begins_with_the_choices_of_the_first(void **state)
-{
-    static const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_TUNING=off", NULL };
-
-    (void)state;
-    ranks_run(&(struct ranks){
-        .ranks = RANKS, .teams = 2, .blocking = true, .settings = settings, .body = two_teams });
-}
-
-/* ---- a file ---- */
-
-static const char known_lines[] = "allreduce bytes=16385-32K -> tree | ns=10000\n"
-                                  "allreduce ranks=77 bytes=16385-32K -> whole | ns=10000\n"
-                                  "bcast -> mpi\n";
-static char file[64], file_setting[128];
-
-/* Writes the file, and runs ranks with it. */
-static void run_with_file(const char *const *settings, void (*body)(struct rank *r))
-{
-    FILE *f = fopen(file, "we");
-
-    assert_non_null(f);
-    assert_true(fputs(known_lines, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-    ranks_run(&(struct ranks){ .ranks = RANKS,
-                               .teams = 2,
-                               .blocking = true,
-                               .name = "all",
-                               .settings = settings,
-                               .body = body });
-    assert_int_equal(unlink(file), 0);
-}
-
-/* Makes the first call of a team.  All ranks then know what is in the file, which rank 0 has
- * read. */
-static void begin_with_file(struct rank *r)
-{
-    struct hud_context *c = r->context;
-    int at = plan_at(COLL_ALLREDUCE, LARGE);
-    const char *why;
-
-    rank_handled(r, hud_barrier(r->team));
-    MUST(r, strcmp(hud_shm_algs[hud_learn_present(r->team, at)->row]->name, "tree") == 0);
-    MUST(r, c->wisdom.asked && c->wisdom.reader == (r->rank == 0));
-    MUST(r, c->wisdom.lines == 3 && c->wisdom.from_file == 3);
-    ranks_meet(r); /* all have left the area with the lines */
-    pthread_mutex_lock(&c->lock);
-    size_t offset = hud_arena_reserve(&c->arena, 1, 1, &why); /* collects what is left */
-    hud_arena_release(&c->arena, offset);
-    size_t page = c->arena.page_bytes, slice = (r->team->shm.bytes + page - 1) / page * page;
-    MUST(r, mem_count_read(&c->arena.head->stats.leased_bytes) == slice);
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void file_is_read_once(struct rank *r)
-{
-    int at = plan_at(COLL_ALLREDUCE, LARGE);
-
-    begin_with_file(r);
-    r->team = r->teams[1].team; /* its rank 0 does not read again */
-    unlink(file);
-    rank_handled(r, hud_barrier(r->team));
-    MUST(r, strcmp(hud_shm_algs[hud_learn_present(r->team, at)->row]->name, "tree") == 0);
-    MUST(r, r->context->wisdom.lines == 3);
-    ranks_meet(r);
-    FILE *f = r->rank == 0 ? fopen(file, "we") : NULL; /* the caller removes it */
-    if (f)
-        fclose(f);
-}
-
-static void rank_0_reads_the_file_for_all(void **state)
-{
-    const char *const settings[] = { file_setting, "HUDDLE_TUNING=off", NULL };
-
-    (void)state;
-    snprintf(file, sizeof file, "/tmp/test_learn.%d.rules", (int)getpid());
-    snprintf(file_setting, sizeof file_setting, "HUDDLE_WISDOM=%s", file);
-    run_with_file(settings, file_is_read_once);
-}
-
-/* Makes calls of which one size is known and the other is not. */
-static void only_known(struct rank *r)
-{
-    const struct plan *plan;
-
-    rank_handled(r, hud_barrier(r->team));
-    plan = r->team->plan.shared;
-    for (int n = 0; n < CALLS; n++) {
-        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
-        call_make(r, COLL_ALLREDUCE, &sum, LARGER, false);
-        MUST(r, r->team->plan.entry == plan_find(plan, COLL_ALLREDUCE, LARGER));
-    }
-    MUST(r, !r->team->hooks.learn || r->team->hooks.learn->cells == 0);
-}
-
-static void nothing_is_measured_with_read(void **state)
-{
-    const char *const settings[] = { "HUDDLE_WISDOM=read", "HUDDLE_TUNING=off", NULL };
-
-    (void)state;
-    ranks_run_threads(RANKS, settings, only_known);
 }
 
 /* Decides two cells, and opens the cell between them. */
@@ -356,7 +213,9 @@ static void known_orders(struct rank *r)
     known.known[other].name = hud_wisdom_name(-1, NULL);
     known.known[same].name = hud_wisdom_name(e->row, e->param);
     known.known[other].ns = known.known[same].ns = 1;
-    r->team->hooks.learn->known = &known;
+    struct wisdom_start *start = r->team->hooks.learn->start;
+    start->table = known;
+    hud_learn_fill(r->team, start);
     hud_learn_start(r->team);
     for (int n = 0; n < CALLS; n++) {
         rank_check(r, !call_make(r, COLL_ALLREDUCE, native, LARGE, false), "the MPI's own", LARGE);
@@ -459,9 +318,6 @@ int main(void)
         cmocka_unit_test(program_with_few_calls_tries_nothing),
         cmocka_unit_test(faster_algorithm_is_kept),
         cmocka_unit_test(all_ranks_keep_the_same_algorithm),
-        cmocka_unit_test(second_team_begins_with_the_choices_of_the_first),
-        cmocka_unit_test(rank_0_reads_the_file_for_all),
-        cmocka_unit_test(nothing_is_measured_with_read),
         cmocka_unit_test(trial_is_predicted_from_neighbouring_sizes),
         cmocka_unit_test(requests_use_the_choices_of_blocking_calls),
         cmocka_unit_test(known_choice_of_another_order_serves_all_calls),

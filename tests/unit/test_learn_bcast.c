@@ -73,7 +73,8 @@ static void begin(struct rank *r, const char *slow_0, const char *slow_1)
     slow[1] = slow_1;
     rank_check(r, hud_barrier(r->team) == HUD_OK, "barrier", 0);
     rank_check(r, r->team->hooks.learn != NULL, "state", 0);
-    rank_check(r, broadcast(r, LARGE, LARGE) == HUD_OK, "first choice", LARGE);
+    for (int n = 0; n < LEARN_EARLY; n++) /* the last one opens the cell */
+        rank_check(r, broadcast(r, LARGE, LARGE) == HUD_OK, "first choice", LARGE);
     r->team->hooks.learn->clock_ns = made_up_ns;
 }
 
@@ -183,6 +184,43 @@ static void sample_includes_nested_calls(void **state)
 {
     (void)state;
     run(nested);
+}
+
+/* ---- the first calls of a team ---- */
+
+static uint64_t comparisons(const struct rank *r)
+{
+    return mem_count_read(&r->team->shm.mine->agreements);
+}
+
+/* Makes the first calls of a team, and the one after them. */
+static void first_calls(struct rank *r)
+{
+    for (int n = 0; n < LEARN_EARLY; n++)
+        rank_check(r, broadcast(r, LARGE, LARGE) == HUD_OK, "first choice", LARGE);
+    MUST(r, comparisons(r) == 0 && r->team->hooks.learn->cells == 0);
+    rank_check(r, broadcast(r, SMALL, SMALL) == HUD_OK, "a comparison", SMALL);
+    MUST(r, comparisons(r) == 1 && r->team->hooks.learn->cells == 1);
+}
+
+/* Makes the first call of a team.  The MPI's own is known to be the fastest for another size. */
+static void first_call_next_to_the_mpi(struct rank *r)
+{
+    rank_check(r, hud_barrier(r->team) == HUD_OK, "barrier", 0);
+    struct wisdom_start *start = r->team->hooks.learn->start;
+    start->table.known[plan_at(COLL_BCAST, LARGE)].name = hud_wisdom_name(-1, NULL);
+    hud_learn_fill(r->team, start);
+    hud_learn_start(r->team);
+    MUST(r, comparisons(r) == 0);
+    rank_check(r, broadcast(r, SMALL, SMALL) == HUD_OK, "a comparison", SMALL);
+    MUST(r, comparisons(r) == 1 && r->team->hooks.learn->cells == 1);
+}
+
+static void first_calls_compare_only_where_the_mpi_may_serve(void **state)
+{
+    (void)state;
+    run(first_calls);
+    run(first_call_next_to_the_mpi);
 }
 
 /* ---- truncations ---- */
@@ -344,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fastest_broadcast_is_kept),
         cmocka_unit_test(sample_includes_nested_calls),
+        cmocka_unit_test(first_calls_compare_only_where_the_mpi_may_serve),
         cmocka_unit_test(truncation_is_found_in_any_state),
         cmocka_unit_test(slots_of_broadcasts_are_their_own),
     };

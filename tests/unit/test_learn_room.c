@@ -60,7 +60,9 @@ static void full_pool(struct rank *r)
     const struct plan_entry *e = learn_candidate(r->team, at, 1);
     known.known[at].name = hud_wisdom_name(e->row, e->param);
     known.known[at].ns = 1000;
-    r->team->hooks.learn->known = &known;
+    struct wisdom_start *start = r->team->hooks.learn->start;
+    start->table = known;
+    hud_learn_fill(r->team, start);
     hud_learn_start(r->team);
     fill_pool(r);
     MUST(r, r->team->hooks.learn->cells == LEARN_CELLS);

@@ -87,6 +87,31 @@ static void last_decision_of_a_cell_is_known(void **state)
     assert_int_equal(wisdom.owns, 4);
 }
 
+/* Checks that a digest stands for the lines about teams of so many ranks, which are copied. */
+static void digest_is_of_what_is_known_about_such_teams(void **state)
+{
+    struct wisdom_line line[2];
+    uint64_t nothing = hud_wisdom_digest(&wisdom, 2);
+
+    (void)state;
+    assert_int_not_equal(nothing, 0);
+    store("bcast bytes=8193-16K " TWO " -> levels | ns=1000");
+    uint64_t first = hud_wisdom_digest(&wisdom, 2);
+    assert_int_not_equal(first, nothing);
+    assert_int_equal(hud_wisdom_digest(&wisdom, 3), nothing);
+    store("bcast bytes=8193-16K ranks=3 -> levels | ns=1000");
+    store("bcast bytes=8193-16K nodes=2 ranks=2 -> mpi | ns=1000");
+    assert_int_equal(hud_wisdom_digest(&wisdom, 2), first);
+    assert_int_not_equal(hud_wisdom_digest(&wisdom, 3), nothing);
+    assert_int_equal(hud_wisdom_copy(&wisdom, 2, NULL), 1);
+    assert_int_equal(hud_wisdom_copy(&wisdom, 2, line), 1);
+    assert_int_equal(line->name, name_of("levels", COLL_BCAST));
+    store("bcast bytes=8193-16K " TWO " -> levels | ns=1001");
+    assert_int_not_equal(hud_wisdom_digest(&wisdom, 2), first);
+    store("bcast bytes=8193-16K " TWO " -> levels | ns=1000");
+    assert_int_equal(hud_wisdom_digest(&wisdom, 2), first);
+}
+
 /* Stores decisions with the winner in another state of the machine.  A line of the file, or of an
  * earlier decision, is the winner in another state, too. */
 static void two_states_of_a_cell_are_known(void **state)
@@ -281,6 +306,7 @@ int main(void)
         TEST(lines_of_a_file_may_cover_many_cells),
         TEST(rules_that_are_no_lines),
         TEST(lines_of_a_shape_are_selected),
+        TEST(digest_is_of_what_is_known_about_such_teams),
         TEST(lines_that_are_not_valid_are_ignored),
         TEST(decisions_of_other_ranks_are_not_written),
         TEST(names_differ_by_algorithm_and_parameters),

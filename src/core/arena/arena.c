@@ -21,11 +21,13 @@
 
 enum state { FREE, LEASED, LEFT };
 
-/* Extents cover the arena in order, without gaps; two neighbours are never both free. */
+/* Extents cover the arena in order, without gaps; two neighbours are never both free.  All bytes of
+ * free extents are zeros. */
 struct extent {
     size_t offset, bytes;
     enum state state;
-    int ranks; /* LEFT: members that must have left */
+    int ranks;         /* LEFT: members that must have left */
+    size_t used_bytes; /* LEFT: from the start, as the owner knows; beyond are zeros */
     struct extent *next;
 };
 
@@ -166,9 +168,11 @@ void hud_arena_destroy(struct arena *a)
     *a = (struct arena){ .file.fd = -1 };
 }
 
-static void set_free(struct arena *a, struct extent *e)
+/* Frees an extent, of which at most the first bytes are not zeros. */
+static void set_free(struct arena *a, struct extent *e, size_t used_bytes)
 {
     mem_count(&a->head->stats.leased_bytes, 0 - (uint64_t)e->bytes, true);
+    memset((char *)a->head + e->offset, 0, used_bytes < e->bytes ? used_bytes : e->bytes);
     e->state = FREE;
 }
 
@@ -186,8 +190,9 @@ static void collect(struct arena *a)
                          .slices = &slice,
                          .home_mask = ~(hud_arena_alignment(a->bytes) - 1),
                          .policy = &no_wait };
-        if (hud_shm_team_is_left(&m, e->ranks))
-            set_free(a, e);
+        bool alike = false;
+        if (hud_shm_team_is_left(&m, e->ranks, e->used_bytes, &alike))
+            set_free(a, e, alike ? e->used_bytes : e->bytes);
     }
     for (struct extent *e = a->extents; e; e = e->next)
         while (e->state == FREE && e->next && e->next->state == FREE) {
@@ -317,16 +322,6 @@ void hud_arena_warm(struct arena *a, size_t bytes, int committers)
         (void)hud_file_join((char *)a->head + from, (to - from) / FILE_HUGE * FILE_HUGE);
 }
 
-/* Clears a slice, which is zero when leased. */
-static void clear(struct arena *a, size_t offset, size_t bytes)
-{
-    if (offset < a->used_bytes)
-        memset((char *)a->head + offset, 0,
-               offset + bytes < a->used_bytes ? bytes : a->used_bytes - offset);
-    if (offset + bytes > a->used_bytes)
-        a->used_bytes = offset + bytes;
-}
-
 static void enter_ledger(struct stats *ledger, size_t bytes)
 {
     uint64_t peak = mem_count_read(&ledger->leased_peak_bytes);
@@ -352,7 +347,6 @@ size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const ch
     if (grow(a, e->offset, e->offset + bytes, committers) != 0 || split(e, bytes) != 0)
         return 0;
     e->state = LEASED;
-    clear(a, e->offset, bytes);
     enter_ledger(&a->head->stats, bytes);
     return e->offset;
 }
@@ -371,15 +365,16 @@ void hud_arena_release(struct arena *a, size_t offset)
     struct extent *e = at(a, offset);
 
     if (e)
-        set_free(a, e);
+        set_free(a, e, e->bytes);
 }
 
-void hud_arena_leave(struct arena *a, size_t offset, int ranks)
+void hud_arena_leave(struct arena *a, size_t offset, size_t used_bytes, int ranks)
 {
     struct extent *e = at(a, offset);
 
     if (e) {
         e->state = LEFT;
         e->ranks = ranks;
+        e->used_bytes = used_bytes;
     }
 }

@@ -67,7 +67,6 @@ struct arena {
     size_t bytes, page_bytes; /* page_bytes: of ordinary pages */
     enum arena_pages pages;
     size_t committed_bytes; /* bytes from the start; pages beyond were never touched */
-    size_t used_bytes;      /* bytes from the start; beyond are zeros */
     struct descriptor file; /* the memfd; checked before each use */
     int node;               /* OS number of the rank's NUMA node; -1: none, pages are on the
                                node of their first touch */
@@ -103,14 +102,15 @@ void hud_arena_warm(struct arena *a, size_t bytes, int committers);
 void hud_arena_aim(struct arena *a, int node);
 
 /*
- * Reserves, commits and zeroes a slice.  committers: number of ranks of this node that commit the
+ * Reserves and commits a slice of zeros.  committers: number of ranks of this node that commit the
  * same size at the same time.  Returns its offset, or 0: no room or no memory; *why says which.
  */
 size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why);
 /* Frees at once the slice of a team that was never set up. */
 void hud_arena_release(struct arena *a, size_t offset);
-/* Leaves the slice of a team: the slice is free when all `ranks` members have left. */
-void hud_arena_leave(struct arena *a, size_t offset, int ranks);
+/* Leaves the slice of a team, of which the first used_bytes were used, with the head: the slice is
+ * free when all `ranks` members have left.  Zeroes only these bytes if all have used as many. */
+void hud_arena_leave(struct arena *a, size_t offset, size_t used_bytes, int ranks);
 
 /* Stores the NUMA node of each page of a slice in nodes[], negative if unknown.  Returns 0, or
  * -1 if the kernel does not report it. */

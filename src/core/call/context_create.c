@@ -8,6 +8,7 @@
 #include "base/setuid.h"
 #include "core/call/core_request.h"
 #include "core/call/layout_version.h"
+#include "core/call/learn.h"
 #include "core/call/suspend.h"
 #include "core/config/log.h"
 #include "core/job/presence.h"
@@ -234,6 +235,7 @@ void hud_context_destroy(hud_context *c)
     free(c->places.table);
     hud_planner_free(c->planner);
     hud_context_free_plans(c);
+    hud_learn_free_idle(c);
     hud_rules_free(&c->rules);
     hud_wisdom_free(&c->wisdom);
     emergency_free(&kept_hellos, c->spare);

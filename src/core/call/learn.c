@@ -9,102 +9,68 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { IDLE_LEARNS = 4 };
+
+/* Takes the memory of a team that has ended, or allocates some.  A program may create and free
+ * communicators in turn, and the C library would return such large blocks to the system. */
+static struct learn *obtain(struct hud_context *c)
+{
+    pthread_mutex_lock(&c->lock);
+    struct learn *l = c->idle_learns;
+    if (l)
+        c->idle_learns = l->next;
+    pthread_mutex_unlock(&c->lock);
+    return l ? l : malloc(sizeof *l);
+}
+
+/* Keeps the memory of a team for later ones, or frees it. */
+static void give_back(struct hud_context *c, struct learn *l)
+{
+    int idle = 0;
+
+    pthread_mutex_lock(&c->lock);
+    for (const struct learn *other = c->idle_learns; other; other = other->next)
+        idle++;
+    bool keeps = idle < IDLE_LEARNS;
+    l->next = c->idle_learns;
+    if (keeps)
+        c->idle_learns = l;
+    pthread_mutex_unlock(&c->lock);
+    if (!keeps)
+        free(l);
+}
+
+void hud_learn_free_idle(struct hud_context *c)
+{
+    while (c->idle_learns) {
+        struct learn *l = c->idle_learns;
+        c->idle_learns = l->next;
+        free(l);
+    }
+}
+
 bool hud_learn_create(struct hud_team *team)
 {
     if (team->context->config.number[SET_WISDOM] == WISDOM_OFF || team->plan.single_call.is)
         return true;
-    if (!team->hooks.learn) /* else there was an early round */
-        team->hooks.learn = malloc(sizeof *team->hooks.learn);
-    if (!team->hooks.learn)
-        return false;
+    if (!team->hooks.learn) { /* else there was an early round */
+        team->hooks.learn = obtain(team->context);
+        if (!team->hooks.learn)
+            return false;
+        team->hooks.learn->spare = hud_wisdom_start_reserve(team->context);
+        team->hooks.learn->start = NULL;
+        team->hooks.learn->line = NULL;
+    }
     team->hooks.learn->end_ns = NULL;
     team->hooks.learn->nested = 0;
     team->hooks.learn->resumed = LEARN_STAYS;
     team->hooks.learn->seed = 1;
-    team->hooks.learn->known = NULL;
     team->hooks.learn->cells = 0;
     team->hooks.learn->fast_calls = team->hooks.learn->uncounted = 0;
     team->hooks.learn->checked_calls = 0;
     team->hooks.learn->calls = 0;
     team->hooks.learn->source = LEARN_FIRST;
-    return true;
-}
-
-/* Returns which of the candidates to try is the MPI's own collective, or -1. */
-static int mpi_of(const struct plan_cell *cell)
-{
-    int i = cell->tried - 1;
-
-    while (i >= 0 && cell->candidate[i] != PLAN_MPI)
-        i--;
-    return i;
-}
-
-/* Returns how many candidates of a cell this team can try.  The MPI's own is the first or the last
- * one. */
-static int candidates(const struct hud_team *team, const struct plan_cell *cell)
-{
-    int mpi = mpi_of(cell);
-
-    return mpi < 0 || team->context->host.ends_own_calls ? cell->tried : mpi == 0 ? 1 : mpi;
-}
-
-/* Returns which of a cell's candidates has a name, or -1.  Includes candidates that are not
- * tried. */
-static int find_candidate(const struct hud_team *team, int at, uint32_t name)
-{
-    for (int i = 0; name != 0 && i < plan_cell_at(team->plan.shared, at)->count; i++) {
-        const struct plan_entry *e = learn_candidate(team, at, i);
-        if (hud_wisdom_name(e->row, e->param) == name)
-            return i;
-    }
-    return -1;
-}
-
-/* Returns which of a cell's candidates is known to be the fastest, or -1. */
-static int known_candidate(const struct hud_team *team, int at)
-{
-    const struct wisdom_table *known = team->hooks.learn->known;
-
-    return known ? find_candidate(team, at, known->known[at].name) : -1;
-}
-
-/* Returns the known winner of a cell in another state of the machine, among the first `count`
- * candidates. */
-static struct learner_winner known_before(const struct hud_team *team, int at, int count)
-{
-    const struct wisdom_known *known = &team->hooks.learn->known->known[at];
-    int candidate = find_candidate(team, at, known->before_name);
-
-    return (struct learner_winner){ known->before_ns,
-                                    (int8_t)(candidate < count ? candidate : -1) };
-}
-
-/* Returns whether a team measures, and does not only use what is known. */
-static bool measures(const struct hud_team *team)
-{
-    return team->context->config.number[SET_WISDOM] != WISDOM_READ;
-}
-
-/* Chooses for the cells that have several candidates, or a known choice.  Returns how many there
- * are. */
-static int open_cells(const struct hud_team *team, struct learn *l)
-{
-    const struct plan *plan = team->plan.shared;
-    int open = 0;
-
-    hud_plan_first_choices(plan, l->choice);
-    for (int at = 0; at < PLAN_CELLS; at++) {
-        int known = known_candidate(team, at), count = candidates(team, plan_cell_at(plan, at));
-        bool tries = count > 1 && measures(team);
-        l->cell_of[at] = tries && known < count ? 0 : LEARN_FIXED;
-        if (l->cell_of[at] != LEARN_FIXED)
-            l->choice[at] = &plan->entry[PLAN_OPEN];
-        else if (known >= 0)
-            l->choice[at] = learn_candidate(team, at, known);
-        open += known >= 0 || tries;
-    }
-    return open;
+    return team->hooks.learn->spare != NULL;
 }
 
 void hud_learn_start(struct hud_team *team)
@@ -126,10 +92,12 @@ void hud_learn_start(struct hud_team *team)
             "HUDDLE_WISDOM has no effect on a team of %d ranks, because its small allreduces fall "
             "back",
             team->id.size);
-    if (agrees && open_cells(team, l) > 0)
-        team->plan.choice = l->choice;
-    else
+    if (!agrees || l->start->open == 0) {
         hud_learn_free(team);
+        return;
+    }
+    memcpy(l->cell_of, l->start->cell_of, sizeof l->cell_of);
+    team->plan.choice = l->start->choice;
 }
 
 /* Returns a cell in the terms of a decision. */
@@ -161,20 +129,21 @@ static void keep_open_cells(struct hud_team *team)
 
 void hud_learn_free(struct hud_team *team)
 {
-    if (team->hooks.learn && team->state.now == TEAM_READY) {
+    struct learn *l = team->hooks.learn;
+
+    if (l && team->state.now == TEAM_READY) {
         hud_learn_count_fast(team, team->state.fast_calls);
-        hud_learn_count_as(team, team->hooks.learn->source);
+        hud_learn_count_as(team, l->source);
         keep_open_cells(team);
     }
-    free(team->hooks.learn);
+    if (l && l->start)
+        hud_wisdom_start_leave(team->context, l->start);
+    if (l) {
+        hud_wisdom_start_return(team->context, l->spare);
+        free(l->line);
+        give_back(team->context, l);
+    }
     team->hooks.learn = NULL;
-}
-
-/* Returns whether the ranks compare their sizes before calls of a cell that is measured. */
-static bool may_be_truncated(const struct hud_team *team, int at)
-{
-    return coll_has(at / PLAN_CLASSES % COLL_KINDS, COLL_ONE_BUFFER) &&
-           plan_cell_at(team->plan.shared, at)->count > 1;
 }
 
 /* Keeps the shortest comparison of sizes.  ns: an agreed comparison, or 0.  The learner gets none
@@ -208,13 +177,24 @@ static int agree(struct hud_team *team, struct learn_cell *cell)
     return HUD_OK;
 }
 
+/* Returns the team's own table of choices, which differs from the start once a cell is open. */
+static const struct plan_entry **own_choices(struct hud_team *team)
+{
+    struct learn *l = team->hooks.learn;
+
+    if (team->plan.choice != l->choice)
+        memcpy(l->choice, l->start->choice, sizeof l->choice);
+    team->plan.choice = l->choice;
+    return l->choice;
+}
+
 /* Fixes the choice of a cell for the life of the team: to the known choice, else to the first. */
 static void fix_choice(struct hud_team *team, int at)
 {
     struct learn *l = team->hooks.learn;
-    int known = known_candidate(team, at);
+    int known = hud_learn_known(team, at);
 
-    l->choice[at] = learn_candidate(team, at, known >= 0 ? known : 0);
+    own_choices(team)[at] = learn_candidate(team, at, known >= 0 ? known : 0);
     l->cell_of[at] = LEARN_FIXED;
 }
 
@@ -222,23 +202,21 @@ static void fix_choice(struct hud_team *team, int at)
 static void begin_cell(struct hud_team *team, int at)
 {
     struct learn *l = team->hooks.learn;
-    const struct plan_cell *plan = plan_cell_at(team->plan.shared, at);
     struct learn_cell *cell = &l->cell[l->cells++];
-    int count = candidates(team, plan), mpi = mpi_of(plan), known = known_candidate(team, at);
+    int mpi, count = hud_learn_tried(team, at, &mpi), known = hud_learn_known(team, at);
     uint16_t percent[LEARNER_CANDIDATES];
 
     memset(cell, 0, sizeof *cell);
     cell->at = at;
-    mpi = mpi < count ? mpi : -1;
     hud_learn_predict(team, at, count, percent);
-    bool open = known >= 0 && l->known->known[at].open;
+    bool open = known >= 0 && l->start->table.known[at].open;
     if (open) {
         hud_learner_begin(&cell->learner, count, known, mpi, percent);
-        hud_learner_resume(&cell->learner, l->known->known[at].balance_ns);
+        hud_learner_resume(&cell->learner, l->start->table.known[at].balance_ns);
     } else if (known >= 0)
         hud_learner_known(&cell->learner, count, mpi,
-                          (struct learner_winner){ l->known->known[at].ns, (int8_t)known },
-                          known_before(team, at, count));
+                          (struct learner_winner){ l->start->table.known[at].ns, (int8_t)known },
+                          hud_learn_known_before(team, at, count));
     else
         hud_learner_begin(&cell->learner, count, 0, mpi, percent);
     cell->source = known >= 0 && !open ? LEARN_KNOWN : LEARN_FIRST;
@@ -275,7 +253,7 @@ bool hud_learn_may_handle(const struct hud_team *team, int at)
 {
     const struct learn *l = team->hooks.learn;
 
-    return l && (l->cell_of[at] != LEARN_FIXED || may_be_truncated(team, at));
+    return l && (l->cell_of[at] != LEARN_FIXED || learn_may_truncate(team->plan.shared, at));
 }
 
 /* The time at which this rank has begun, and ended, the comparison of sizes before a call. */
@@ -314,9 +292,9 @@ static int take_step(struct hud_team *team, struct learn_cell *cell,
         step = hud_learner_next(&cell->learner);
     }
     bool rests = hud_learner_rests(&cell->learner);
-    l->choice[cell->at] = rests
-                              ? learn_candidate(team, cell->at, hud_learner_choice(&cell->learner))
-                              : &team->plan.shared->entry[PLAN_OPEN];
+    own_choices(team)[cell->at] =
+        rests ? learn_candidate(team, cell->at, hud_learner_choice(&cell->learner))
+              : &team->plan.shared->entry[PLAN_OPEN];
     *entry = learn_candidate(team, cell->at, step.candidate);
     hud_learn_count_slow(team, cell->source, step.candidate != hud_learner_choice(&cell->learner),
                          *entry);
@@ -330,9 +308,9 @@ static int take_step(struct hud_team *team, struct learn_cell *cell,
 const struct plan_entry *hud_learn_present(const struct hud_team *team, int at)
 {
     const struct learn *l = team->hooks.learn;
-    int number = l->cell_of[at], known = number == 0 ? known_candidate(team, at) : -1;
+    int number = l->cell_of[at], known = number == 0 ? hud_learn_known(team, at) : -1;
 
-    return number == LEARN_FIXED ? l->choice[at]
+    return number == LEARN_FIXED ? team->plan.choice[at]
            : number != 0
                ? learn_candidate(team, at, hud_learner_choice(&l->cell[number - 1].learner))
                : learn_candidate(team, at, known >= 0 ? known : 0);
@@ -353,21 +331,45 @@ static const struct plan_entry *nest(const struct hud_team *team, int at)
     return hud_learn_by_huddle(team, at);
 }
 
+/* Returns whether this is one of the first calls of a team, which open no cell. */
+static bool is_early(const struct hud_team *team, int at)
+{
+    const struct learn *l = team->hooks.learn;
+    bool is_bcast = coll_has(at / PLAN_CLASSES % COLL_KINDS, COLL_ONE_BUFFER);
+
+    return l->calls <= LEARN_EARLY && !(is_bcast && l->start->mpi_first);
+}
+
+/* Counts a call without a sample.  cell: NULL if the choice is the known or the first one. */
+static void count_unmeasured(struct hud_team *team, int at, const struct learn_cell *cell,
+                             const struct plan_entry *entry)
+{
+    bool first = entry == learn_candidate(team, at, 0);
+
+    hud_learn_count_as(team, cell ? cell->source : first ? LEARN_FIRST : LEARN_KNOWN);
+    hud_learn_count_slow(team, team->hooks.learn->source, false, entry);
+}
+
 int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool due,
                     const struct plan_entry **entry)
 {
     struct learn *l = team->hooks.learn;
     int kind = at / PLAN_CLASSES % COLL_KINDS;
-    bool compares = may_be_truncated(team, at);
+    bool compares = learn_may_truncate(team->plan.shared, at);
     bool equal = true;
-    struct comparison compared = { .begin_ns = compares ? l->clock_ns() : 0 };
 
     l->calls++;
     if (l->end_ns) {
         *entry = nest(team, at);
         return HUD_OK;
     }
+    if (is_early(team, at)) {
+        *entry = hud_learn_present(team, at);
+        count_unmeasured(team, at, NULL, *entry);
+        return HUD_OK;
+    }
     l->shape = member_shape(kind, coll_has(kind, COLL_ROOTED) ? call->root : -1, call->bytes);
+    struct comparison compared = { .begin_ns = compares ? l->clock_ns() : 0 };
     int status = compares ? hud_learn_compare(team, at, call->bytes, &equal, entry) : HUD_OK;
     if (status != HUD_OK || !equal)
         return status;
@@ -375,10 +377,8 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
         open_cell(team, at);
     struct learn_cell *cell = cell_at(l, at);
     if (!cell || (!due && hud_learner_rests(&cell->learner))) {
-        *entry = l->choice[at];
-        bool first = *entry == learn_candidate(team, at, 0);
-        hud_learn_count_as(team, cell ? cell->source : first ? LEARN_FIRST : LEARN_KNOWN);
-        hud_learn_count_slow(team, l->source, false, *entry);
+        *entry = team->plan.choice[at];
+        count_unmeasured(team, at, cell, *entry);
         return HUD_OK;
     }
     compared.end_ns = compares ? l->clock_ns() : 0;

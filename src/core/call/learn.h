@@ -7,8 +7,10 @@
  *           (core/plan/plan.h).
  * Calls     Which candidate makes a call is decided by core/plan/learner.h, from the number of the
  *           call in its cell and from times that the ranks have agreed on.
- * Opening   A cell begins at its first call.  The order of its first trial comes from the decided
- *           cells of neighbouring sizes (learn_predict.c).
+ * Opening   The first LEARN_EARLY calls of a team open no cell, and use the known or first choices:
+ *           many communicators make only a few calls, which should cost no more than without
+ *           learning.  Later a cell begins at its first call.  The order of its first trial comes
+ *           from the decided cells of neighbouring sizes (learn_predict.c).
  * Sample    From the time at which the last rank enters the call to that at which the last rank
  *           leaves it.  So a rank that comes late lengthens no sample.  Work that the others have
  *           done before is not in the sample, since the program does not wait for that work.  Each
@@ -46,6 +48,10 @@
  *      the call fails.
  *   6. A rank on the fast path may have returned from the call by then.  The ranks with an error
  *      fail their next calls until they are in the call of that rank (core/watch/realign.h).
+ *   7. The first LEARN_EARLY calls of a team compare nothing.  All ranks count the calls of a team
+ *      alike, whatever their sizes, so they all do.  Their choices are huddle's for all sizes, or
+ *      else broadcasts are compared from the first call on.  So a truncation ends as without
+ *      learning: in the receivers, or after a long wait, as in point 5.
  *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
  *   The time that is recorded for the MPI's own is without it, as in a program without huddle.
  *   Of other collectives sizes are not compared: a program that passes different sizes to them may
@@ -74,12 +80,14 @@
 #ifndef HUD_LEARN_H
 #define HUD_LEARN_H
 
+#include "core/job/wisdom_start.h"
 #include "core/plan/learner.h"
 #include "core/slice/hello.h"
 #include "core/team/team.h"
 
 enum {
     LEARN_CELLS = 128, /* cells of a team; further ones keep their first or known choice */
+    LEARN_EARLY = 8,   /* calls of a team that open no cell */
     LEARN_FIXED = 255, /* the number of a cell whose choice is fixed */
     LEARN_STAYS = -1
 };
@@ -99,11 +107,16 @@ struct learn_cell {
 };
 
 struct learn {
-    const struct plan_entry *choice[PLAN_CELLS]; /* the choice of each cell; PLAN_OPEN: asks */
+    struct learn *next;                          /* another idle one */
+    const struct plan_entry *choice[PLAN_CELLS]; /* the team's choices, once they differ from the
+                                                    start's; PLAN_OPEN: asks */
     uint8_t cell_of[PLAN_CELLS];                 /* its number plus one; 0: none yet; LEARN_FIXED:
                                                     nothing is tried, or a candidate is known that
                                                     must not be tried */
-    const struct wisdom_table *known; /* &table, the same on all ranks; NULL: nothing is known */
+    struct wisdom_start *start; /* shared with equal teams; what is known is in it */
+    struct wisdom_start *spare; /* memory for a start that is not made yet */
+    struct wisdom_line *line; /* what this rank knew in the first round of the set-up; NULL later */
+    int lines;
     const struct plan_entry *agree, *compare; /* serve allreduces of times, and of a word */
     uint64_t calls; /* blocking calls of the team so far, the same number on all ranks */
     uint64_t shape; /* shape of the running call, for long waits */
@@ -117,7 +130,6 @@ struct learn {
     int nested;                 /* calls within this sample that have not ended */
     int resumed;   /* hud_team.state.fast_calls after the call on the slow path, or LEARN_STAYS */
     uint32_t seed; /* number from which the distance between samples follows */
-    struct wisdom_table table;
     int checked_calls; /* calls left until the next sample of a decided cell, with HUDDLE_CHECK */
     int cells;
     struct learn_cell cell[LEARN_CELLS]; /* not set before it is used */
@@ -126,20 +138,35 @@ struct learn {
 /* Allocates a team's memory for measurements, if the setting asks for measurements.  Returns false
  * if out of memory. */
 bool hud_learn_create(struct hud_team *team);
-/* Writes lines about such teams into the arena of rank 0, before the second round.  places: where
- * the ranks are.  Writes all lines if rank 0 has just read the file, and they have room.  Returns
- * false if there is no room.  The team is then refused, since a team without known choices could
- * sum in another order than other teams. */
-bool hud_learn_share(struct hud_team *team, const struct place_table *places,
-                     struct reply_known *known);
+/* Announces this rank's knowledge in its hello, and keeps a copy until the team is set up. */
+void hud_learn_announce(struct hud_team *team, union hello *mine);
+/* Decides on rank 0 from where the ranks take its knowledge.  If the hellos differ, writes lines
+ * about such teams into rank 0's arena, before the second round.  places: where the ranks are.
+ * Writes all lines if rank 0 has just read the file, and they have room.  Returns false if there is
+ * no room.  The team is then refused, since a team without known choices could sum in another order
+ * than other teams. */
+bool hud_learn_share(struct hud_team *team, const union hello *hello,
+                     const struct place_table *places, struct reply_known *known);
 /* Takes that back, if the team is not set up. */
 void hud_learn_unshare(struct hud_team *team, struct reply_known known);
 /* Takes up what rank 0 knows, once the team has its plan.  arena: rank 0's. */
 void hud_learn_take(struct hud_team *team, char *arena, struct reply_known known);
+/* Returns how many candidates of a cell this team can try.  *mpi: which of them is the MPI's own,
+ * the first or the last one, or -1. */
+int hud_learn_tried(const struct hud_team *team, int at, int *mpi);
+/* Returns which of a cell's candidates is known to be the fastest, or -1. */
+int hud_learn_known(const struct hud_team *team, int at);
+/* Returns the known winner of a cell in another state of the machine, among the first `count`
+ * candidates. */
+struct learner_winner hud_learn_known_before(const struct hud_team *team, int at, int count);
+/* Fills a start from what its table knows: chooses for all cells. */
+void hud_learn_fill(const struct hud_team *team, struct wisdom_start *start);
 /* Starts, once the team has its plan, and knows whether its calls are checked.  Sets the team's
  * table of choices.  Frees the memory where there is nothing to learn. */
 void hud_learn_start(struct hud_team *team);
 void hud_learn_free(struct hud_team *team);
+/* Frees what a context keeps for later teams. */
+void hud_learn_free_idle(struct hud_context *context);
 
 /* Counts a team's calls on the fast path since its last slow call.  fast_calls: the team's, before
  * this call. */
@@ -216,6 +243,13 @@ int hud_learn_compare(struct hud_team *team, int at, size_t bytes, bool *equal,
 
 /* Predicts the times of a cell's candidates, in percent of the first one's, or 0 if unknown. */
 void hud_learn_predict(const struct hud_team *team, int at, int candidates, uint16_t percent[]);
+
+/* Returns whether the ranks compare their sizes before calls of a cell that is measured. */
+static inline bool learn_may_truncate(const struct plan *plan, int at)
+{
+    return coll_has(at / PLAN_CLASSES % COLL_KINDS, COLL_ONE_BUFFER) &&
+           plan_cell_at(plan, at)->count > 1;
+}
 
 /* Returns the entry of a candidate of cell `at`. */
 static inline const struct plan_entry *learn_candidate(const struct hud_team *team, int at,

@@ -133,7 +133,7 @@ static enum reason prepare(struct setup *s)
         return REASON_NONE;
     struct place_table *places = place_of(s->base[0] + s->offset);
     hud_place_write(c, s->hello, team->id.size, places);
-    return hud_learn_share(team, places, &s->known) ? REASON_NONE : REASON_LEASE;
+    return hud_learn_share(team, s->hello, places, &s->known) ? REASON_NONE : REASON_LEASE;
 }
 
 /* Takes the plan for these ranks in their places, in memory allocated before the rounds. */
@@ -190,6 +190,7 @@ static enum reason run_rounds(struct setup *s)
     union hello own;
 
     hud_hello_make(team, &own);
+    hud_learn_announce(team, &own);
     if (s->no_memory && own.is.reason == REASON_NONE)
         own.is.reason = REASON_PRIVATE;
     if (!hud_round_gather(team, s->task, &own, sizeof own, s->hello))

@@ -50,6 +50,7 @@ void hud_team_end(struct hud_team *team)
 
     KEEP_ERRNO();
     hud_check_free(team);
+    hud_learn_free(team); /* it needs the plan */
     if (team_counts(team) || team->state.now == TEAM_BROKEN)
         hud_team_leave(team);
     hud_span_end(team);
@@ -60,7 +61,6 @@ void hud_team_end(struct hud_team *team)
     free(team->peers.process);
     free(team->peers.carried[0]);
     free(team->peers.carried[1]);
-    hud_learn_free(team);
     if (team->hooks.exchange.released)
         team->hooks.exchange.released(team->hooks.exchange.arg);
     fiber_pool_lock(&queues->pool);

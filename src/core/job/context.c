@@ -8,6 +8,7 @@
 #include "core/arena/direct.h"
 #include "core/config/log.h"
 #include "core/job/presence.h"
+#include "core/job/wisdom_start.h"
 #include "lazy_libs/lazy_libs.h"
 
 #include <stdlib.h>
@@ -145,12 +146,16 @@ void hud_context_drop(struct hud_context *c, const struct plan *plan)
         }
     }
     struct plan *gone = idle > IDLE_PLANS ? unlink_plan(oldest) : NULL;
+    if (gone)
+        hud_wisdom_start_forget(c, gone);
     pthread_mutex_unlock(&c->lock);
     free(gone);
 }
 
 void hud_context_free_plans(struct hud_context *c)
 {
+    hud_wisdom_start_forget(c, NULL);
+    free(c->spare_start);
     while (c->plans)
         free(unlink_plan(&c->plans));
 }

@@ -16,8 +16,10 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+struct learn;
 struct place_table;
 struct watch;
+struct wisdom_start;
 
 /* The maximum number of ranks for whose hellos a context keeps memory. */
 enum { SPARE_RANKS = 4096 };
@@ -52,9 +54,12 @@ struct hud_context {
     struct places {
         struct place_table *table; /* the table of hud_place_keep; NULL: none */
         int ranks;
-    } places;                   /* places of the largest team so far */
-    struct wisdom wisdom;       /* under the lock */
-    struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
+    } places;                         /* places of the largest team so far */
+    struct wisdom wisdom;             /* under the lock */
+    struct wisdom_start *starts;      /* under the lock; the last made first */
+    struct wisdom_start *spare_start; /* under the lock; memory for another one, or NULL */
+    struct learn *idle_learns;        /* under the lock; memory of teams that have ended */
+    struct topo_cpus seen_cpus;       /* processors that all ranks seen so far may use */
     int seen_ranks;
     bool shares_processors;      /* the ranks of this kernel have outnumbered their processors */
     bool reported[REASON_COUNT]; /* a line about this reason has been printed */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wisdom.c - see wisdom.h. */
 #include "core/job/wisdom.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,7 @@ static bool has_room(struct wisdom *w, int more)
 {
     struct wisdom_line *line = grow(w->line, sizeof *line, w->lines, more, &w->room);
 
+    w->digest_ranks = 0; /* the caller changes the lines */
     w->line = line ? line : w->line;
     return line != NULL;
 }
@@ -207,6 +209,47 @@ void hud_wisdom_add_file(struct wisdom *w, const struct wisdom_line *line, int l
     memcpy(w->line, line, (size_t)lines * sizeof *line);
     w->lines += lines;
     w->from_file += lines;
+}
+
+static bool concerns(const struct wisdom_line *line, int ranks)
+{
+    return line->nodes == 0 && ranks >= line->min_ranks && ranks <= line->max_ranks;
+}
+
+static uint64_t hash_line(uint64_t h, const struct wisdom_line *line)
+{
+    h = hash_number(h, (uint64_t)line->name << 32 | line->ns);
+    h = hash_number(h, (uint64_t)line->balance_ns);
+    h = hash_number(h, (uint64_t)(uint8_t)line->oversubscribed << 24 |
+                           (uint64_t)(uint8_t)line->divided << 16 | (uint64_t)line->kind << 8 |
+                           line->axes);
+    h = hash_number(h, (uint64_t)line->first_class << 16 | (uint64_t)line->last_class << 8 |
+                           line->open);
+    return hash_text(h, line->within);
+}
+
+uint64_t hud_wisdom_digest(struct wisdom *w, int ranks)
+{
+    uint64_t h = HASH_START;
+
+    for (int i = 0; i < w->lines && w->digest_ranks != ranks; i++)
+        h = concerns(&w->line[i], ranks) ? hash_line(h, &w->line[i]) : h;
+    w->digest = w->digest_ranks != ranks ? h | 1 : w->digest;
+    w->digest_ranks = ranks;
+    return w->digest;
+}
+
+int hud_wisdom_copy(const struct wisdom *w, int ranks, struct wisdom_line *to)
+{
+    int count = 0;
+
+    for (int i = 0; i < w->lines; i++)
+        if (concerns(&w->line[i], ranks)) {
+            if (to)
+                to[count] = w->line[i];
+            count++;
+        }
+    return count;
 }
 
 static bool is_about(const struct wisdom_line *line, const struct plan_facts *facts)

@@ -10,11 +10,13 @@
  *           verifies the last winner, and then compares both (core/plan/learner.h).
  * Shape     the number of ranks, and where they are, or their number of nodes.  Whether ranks can
  *           reach each other's memory is no part: a team ignores a candidate that it does not have.
- * Sharing   The ranks of a new team know different things.  Its rank 0 writes the lines about such
- *           teams into an area of its arena, before the second round of the set-up, and all ranks
- *           read these.  So they begin alike, and a duplicate of a communicator measures nothing
- *           again.  If rank 0 has just read the file, it passes on all its lines.  The other
- *           ranks keep them, and need not read the file.
+ * Sharing   All ranks of a new team begin with what its rank 0 knows, so a duplicate of a
+ *           communicator measures nothing again.  In the first round of the set-up each rank gives
+ *           a digest of what it knows about teams of so many ranks.  If all are equal, each rank
+ *           uses its own lines.  Otherwise rank 0 writes the lines about such teams into an area of
+ *           its arena, before the second round, and all ranks read these.  If rank 0 has just read
+ *           the file, it passes on all its lines.  The other ranks keep them, and need not read the
+ *           file.
  */
 #ifndef HUD_WISDOM_H
 #define HUD_WISDOM_H
@@ -49,10 +51,12 @@ struct wisdom {
     int from_file;    /* the first lines, which are of the file */
     struct rule *own; /* decisions of teams with this rank as rank 0, to be written to the file */
     int owns, own_room;
-    char *path;  /* absolute, of the file that the setting names by a relative path; or NULL */
-    bool asked;  /* the file has been read, by this rank or another one */
-    bool reader; /* this rank has read the file */
-    bool told;   /* this rank has printed the file's error */
+    char *path;       /* absolute, of the file that the setting names by a relative path; or NULL */
+    bool asked;       /* the file has been read, by this rank or another one */
+    bool reader;      /* this rank has read the file */
+    bool told;        /* this rank has printed the file's error */
+    uint64_t digest;  /* hash of the lines about teams of digest_ranks ranks */
+    int digest_ranks; /* 0: to be computed */
 };
 
 /* Makes the line of a rule.  Returns false if the rule has a condition that no line has, covers no
@@ -73,6 +77,11 @@ void hud_wisdom_store_open(struct wisdom *wisdom, const struct config *config,
                            const struct rule *rule, int64_t balance_ns);
 /* Puts lines of the file before the others. */
 void hud_wisdom_add_file(struct wisdom *wisdom, const struct wisdom_line *line, int lines);
+/* Returns a digest of the lines about teams of `ranks` ranks on a node.  Never 0. */
+uint64_t hud_wisdom_digest(struct wisdom *wisdom, int ranks);
+/* Copies the lines about teams of `ranks` ranks on a node to `to`.  Returns their number.  to may
+ * be NULL. */
+int hud_wisdom_copy(const struct wisdom *wisdom, int ranks, struct wisdom_line *to);
 /* Copies the lines about such teams to `to`, or all lines if facts is NULL.  Returns their number.
  * to may be NULL. */
 int hud_wisdom_select(const struct wisdom *wisdom, const struct plan_facts *facts,

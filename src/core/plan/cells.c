@@ -73,31 +73,37 @@ static bool takes(const struct plan *plan, const struct plan_entry *e, size_t by
            hud_candidate_takes(&c, bytes, &plan->slot[e->slot].place, plan->facts.ranks);
 }
 
-/* Returns whether each entry takes the largest size of its cells, and so all of their sizes
- * (alg.accepts). */
-static bool all_take(const struct plan *plan)
+void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes)
 {
-    size_t max_bytes[PLAN_ENTRIES] = { 0 };
-    bool used[PLAN_ENTRIES] = { false }, take = true;
-
+    memset(max_bytes, 0, PLAN_ENTRIES * sizeof *max_bytes);
     for (int axis = 0; axis < PLAN_AXES; axis++)
         for (int class = 0; class < PLAN_CLASSES; class ++) {
             const struct plan_cell *cell = &plan->cell[axis][class];
             size_t bytes = hud_plan_builder_bytes(plan, class);
             for (int i = 0; i < cell->count; i++) {
-                int e = cell->candidate[i];
-                max_bytes[e] = bytes > max_bytes[e] ? bytes : max_bytes[e];
-                used[e] = true;
+                size_t *max = &max_bytes[cell->candidate[i]];
+                *max = bytes > *max ? bytes : *max;
             }
         }
+}
+
+/* Returns whether all entries take their largest messages.  An entry that takes a size also takes
+ * smaller ones. */
+bool hud_plan_builder_all_take(const struct plan *plan, const size_t *max_bytes)
+{
+    bool take = true;
+
     for (int e = PLAN_FIRST_ENTRY; e < plan->entries && take; e++)
-        take = !used[e] || takes(plan, &plan->entry[e], max_bytes[e]);
+        take = max_bytes[e] == 0 || takes(plan, &plan->entry[e], max_bytes[e]);
     return take;
 }
 
 int hud_plan_builder_check(const struct plan *plan)
 {
-    if (all_take(plan))
+    size_t max_bytes[PLAN_ENTRIES];
+
+    hud_plan_builder_list_bytes(plan, max_bytes);
+    if (hud_plan_builder_all_take(plan, max_bytes))
         return -1;
     for (int axis = 0; axis < PLAN_AXES; axis++)
         for (int class = 0; class < PLAN_CLASSES; class ++) {

@@ -130,6 +130,7 @@ int hud_plan_lay_out(const struct config *config, struct plan *plan)
 
     plan->roll_offset = at;
     at += checked ? sizeof(struct roll_slot) : 0;
+    plan->slots_offset = at;
     for (bool again = true; again;) {
         bool much = order(plan, l.widest_bytes - 1, &l) > plan->max_bytes / 2;
         without = place(plan, &l, at);

@@ -172,13 +172,17 @@ static void exclude(struct plan_builder *k)
     }
 }
 
-/* Returns whether a candidate may serve a cell, memory aside. */
-static bool suits(const struct plan_builder *k, int axis, int class, const struct candidate *c)
+/* Lists the candidates that may serve an axis, memory aside. */
+static void list_axis(struct plan_builder *k, int axis)
 {
-    size_t bytes = hud_plan_builder_bytes(k->plan, class);
+    int kind = axis % COLL_KINDS;
 
-    return !c->fails && c->row >= 0 && bytes >= c->min_bytes && bytes <= c->max_bytes &&
-           hud_plan_builder_serves(k, c, axis);
+    k->firsts = 0;
+    for (int at = k->kind_at[kind]; at < k->kind_at[kind + 1]; at++) {
+        const struct candidate *c = &k->candidate[k->of_kind[at]];
+        if (!c->fails && c->row >= 0 && hud_plan_builder_serves(k, c, axis))
+            k->first[k->firsts++] = k->of_kind[at];
+    }
 }
 
 /* Returns whether a candidate combines the ranks of a reduction as a cell's first choice does. */
@@ -220,7 +224,7 @@ static bool keeps_places(const struct plan *plan, const struct plan_slot *before
 static bool lay_out(const struct plan_builder *k, const struct plan_slot *before, int firsts)
 {
     return hud_plan_lay_out(k->config, k->plan) < 0 && keeps_places(k->plan, before, firsts) &&
-           hud_plan_builder_check(k->plan) < 0;
+           hud_plan_builder_all_take(k->plan, k->max_bytes);
 }
 
 /* Adds a candidate to a cell.  Returns false if the plan has no room for its slot, or the cell for
@@ -233,7 +237,9 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     struct candidate *c = &k->candidate[candidate];
     int slots = plan->slots, entries = plan->entries;
 
-    int entry = hud_plan_builder_entry(plan, c);
+    int entry = c->entry != 0 ? c->entry : hud_plan_builder_entry(plan, c);
+    if (entry >= 0 && plan->entries == entries)
+        c->entry = (uint8_t)entry;
     if (entry < 0 || has(cell, entry))
         return false;
     size_t total = plan->total_bytes;
@@ -245,6 +251,8 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     if (fits && hud_candidate_takes(c, bytes, &plan->slot[plan->entry[entry].slot].place,
                                     plan->facts.ranks)) {
         cell->candidate[cell->count++] = (uint8_t)entry;
+        c->entry = (uint8_t)entry;
+        k->max_bytes[entry] = bytes > k->max_bytes[entry] ? bytes : k->max_bytes[entry];
         return true;
     }
     c->fails = !fits;
@@ -293,12 +301,12 @@ static void fill(struct plan_builder *k, const struct others *o, int from, int t
 {
     struct plan_cell *cell = &k->plan->cell[o->axis][o->class];
     size_t bytes = hud_plan_builder_bytes(k->plan, o->class);
-    int kind = o->axis % COLL_KINDS;
 
-    for (int at = k->kind_at[kind]; at < k->kind_at[kind + 1] && cell->count < o->max; at++) {
-        int i = k->of_kind[at];
+    for (int n = 0; n < k->firsts && cell->count < o->max; n++) {
+        int i = k->first[n];
         const struct candidate *c = &k->candidate[i];
-        if (i >= from && i < to && (row < 0 || c->row == row) && suits(k, o->axis, o->class, c) &&
+        if (i >= from && i < to && (row < 0 || c->row == row) && !c->fails &&
+            bytes >= c->min_bytes && bytes <= c->max_bytes &&
             (!o->same_bits || same_bits(k, cell, c)))
             try_candidate(k, cell, bytes, i);
     }
@@ -341,12 +349,15 @@ void hud_others_add(struct plan_builder *k)
     size_t max_bytes = k->plan->max_bytes;
     int values = collect(k);
 
+    hud_plan_builder_list_bytes(k->plan, k->max_bytes);
     k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
     add_comparison(k);
     exclude(k);
-    for (int axis = 0; axis < PLAN_AXES; axis++)
+    for (int axis = 0; axis < PLAN_AXES; axis++) {
+        list_axis(k, axis);
         for (int class = 0; class < PLAN_CLASSES; class ++)
             if (is_open(k, axis, &k->plan->cell[axis][class]))
                 add_to(k, (struct others){ .values = values, .axis = axis, .class = class });
+    }
     k->plan->max_bytes = max_bytes;
 }

@@ -163,6 +163,7 @@ struct plan {
     const struct plan_entry *choice[PLAN_CELLS]; /* the first choices; valid once the plan has its
                                                     final address */
     size_t roll_offset;                          /* offset of the roll_slot in a slice */
+    size_t slots_offset;                         /* offset of the first slot */
     int slots;
     struct plan_slot slot[PLAN_SLOTS];
     size_t total_bytes; /* size of a slice; 0 if no algorithm has a place in it */

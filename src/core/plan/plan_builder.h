@@ -18,9 +18,10 @@ struct candidate {
     int kind, row; /* row -1: falls back to the MPI */
     size_t min_bytes, max_bytes;
     long param[ALG_PARAMS];
-    bool barred; /* the candidate's slot does not fit */
-    bool other;  /* the candidate is only tried against first choices */
-    bool fails;  /* must not be tried: its slot does not fit next to the slots of the first
+    bool barred;   /* the candidate's slot does not fit */
+    bool other;    /* the candidate is only tried against first choices */
+    uint8_t entry; /* others.c: the entry that the plan keeps for it; 0: not known */
+    bool fails;    /* must not be tried: its slot does not fit next to the slots of the first
                     choices, or keeps too much memory */
 };
 
@@ -32,8 +33,9 @@ struct plan_builder {
     int count;
     int of_kind[PLAN_RULES];       /* candidates, sorted by collective; otherwise in order */
     int kind_at[COLL_KINDS + 1];   /* index in of_kind of each collective's first candidate */
-    int first[PLAN_RULES], firsts; /* candidates that may be first choices of the current axis */
+    int first[PLAN_RULES], firsts; /* candidates that may serve the current axis */
     int16_t winner[PLAN_AXES][PLAN_CLASSES]; /* candidate of each cell; -1: none */
+    size_t max_bytes[PLAN_ENTRIES];          /* others.c: as of hud_plan_builder_list_bytes */
     bool lean;                               /* only reductions have windows */
     bool cramped;                            /* a slot did not fit, or was too small */
 };
@@ -117,6 +119,11 @@ size_t hud_plan_builder_bytes(const struct plan *plan, int class);
 void hud_plan_builder_choose(struct plan_builder *k);
 /* Returns -1, or a slot that is too small, as laid out, for the largest message of a cell. */
 int hud_plan_builder_check(const struct plan *plan);
+/* Stores the largest message that each entry must accept in max_bytes[PLAN_ENTRIES]; 0: no cell has
+ * the entry. */
+void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes);
+/* Returns whether each entry accepts such messages, as laid out. */
+bool hud_plan_builder_all_take(const struct plan *plan, const size_t *max_bytes);
 
 /* Returns the number of collectives that have sizes which no candidate covers.  reductions: counts
  * only reductions. */

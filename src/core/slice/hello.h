@@ -31,6 +31,7 @@ union hello {
         int32_t node;              /* NUMA node of the arena, or where this rank runs now */
         uint32_t pages;            /* enum arena_pages of the arena */
         uint64_t settings;         /* digest of those that must agree */
+        uint64_t known;            /* hud_wisdom_digest; 0: this rank cannot use its own lines */
         char values[HELLO_VALUES]; /* "NAME=VALUE" lines of settings that differ from the default,
                                       as many as fit, for messages */
         struct peer_card card;
@@ -42,8 +43,10 @@ union hello {
 /* What rank 0 of a team knows of such teams (core/job/wisdom.h), in its arena. */
 struct reply_known {
     uint64_t offset;
-    uint32_t lines; /* 0: nothing */
-    uint32_t whole; /* nonzero: all lines of the file */
+    uint32_t lines;  /* 0: nothing */
+    uint16_t whole;  /* nonzero: all lines of the file */
+    uint16_t alike;  /* nonzero: all ranks know the same, so each uses its own lines */
+    uint64_t digest; /* hud_wisdom_digest of what rank 0 knows */
 };
 
 /* Second round. */

@@ -8,14 +8,15 @@
 
 /* The first line of every slice. */
 struct slice_head {
-    mem_flag left; /* members that have freed the team */
+    mem_flag left; /* members that have freed the team, and what they have used */
 };
 
-/* Publishes that this rank will touch no slice of the team again.  Never waits. */
-void HUD_BACKEND(team_leave)(struct mem *m);
+/* Publishes that this rank will touch no slice of the team again, and how many bytes from the start
+ * of a slice its calls have used.  Never waits. */
+void HUD_BACKEND(team_leave)(struct mem *m, size_t used_bytes);
 
-/* Returns whether all `ranks` members of the slice's team have left. m reaches at least this
- * rank's slice, as slot mem_rank(m). */
-bool HUD_BACKEND(team_is_left)(struct mem *m, int ranks);
+/* Returns whether all `ranks` members of the slice's team have left.  m reaches at least this
+ * rank's slice, as slot mem_rank(m).  *alike: all have used as many bytes as this rank. */
+bool HUD_BACKEND(team_is_left)(struct mem *m, int ranks, size_t used_bytes, bool *alike);
 
 #endif

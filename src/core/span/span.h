@@ -38,7 +38,7 @@ struct span {
     size_t buffer_bytes;         /* bytes of a broadcast's ring */
     struct cost_network network; /* the same on all ranks */
     bool assumed;                /* it is hud_cost_network_usual */
-    bool oversubscribed;         /* on some node or kernel ranks outnumber their processors */
+    bool oversubscribed;         /* ranks outnumber their processors on some node or kernel */
     struct span_route {
         size_t bytes; /* bytes of the last broadcast; 0: there was none */
         enum shape_kind tree;
