@@ -212,7 +212,7 @@ class Machines(unittest.TestCase):
                 *([] if may_be_0 else [0, 1e-9, 1e-300]),
             ):
                 with self.subTest(".".join(names), value=value):
-                    spoken = simulate(machine=machines.all_said(changed(good, names, value)))
+                    spoken = simulate(machine=machines.all_checked(changed(good, names, value)))
                     self.assertEqual(
                         (2, "", 1),
                         (spoken.returncode, spoken.stdout, spoken.stderr.count("\n")),
