@@ -130,8 +130,8 @@ def show(options: Options, layout: Layout) -> int:
         of = f" of {', '.join(options.names)}" if options.names else ""
         of += f" with {options.mpi}" if options.mpi else ""
         print(
-            f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures; with"
-            " HUDDLE_WISDOM=on programs do."
+            f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures, and so"
+            " do programs, unless HUDDLE_WISDOM=off."
         )
         for one in unused:
             learned.show_unused(one)

@@ -108,14 +108,11 @@ class Here(unittest.TestCase):
     def test_candidates_of_trials_are_printed(self):
         for name, last in (("allgather", "mpi"), ("allreduce", r"(?!mpi$)[^,]+")):
             words = (name, "--bytes", "64K", "--ranks", "4")
-            text = explain(*words, HUDDLE_WISDOM="on", HUDDLE_TUNING="off").stdout
+            text = explain(*words, HUDDLE_TUNING="off").stdout
             self.assertRegex(
                 text, rf"(?m)^  or       tried against it \(HUDDLE_WISDOM\): [a-z]+.*, {last}$"
             )
-        for settings in (
-            {"HUDDLE_WISDOM": "off"},
-            {"HUDDLE_WISDOM": "on", "HUDDLE_ALLREDUCE": "tree"},
-        ):
+        for settings in ({"HUDDLE_WISDOM": "off"}, {"HUDDLE_ALLREDUCE": "tree"}):
             with self.subTest(settings=settings):
                 text = explain(*words, HUDDLE_TUNING="off", **settings).stdout
                 self.assertNotIn("tried against", text)

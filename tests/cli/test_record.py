@@ -464,7 +464,7 @@ class Profile(Recorded):
         command = [*MPIS[0][1], str(RANKS), self.build(MPIS[0][0]), "end"]
         page = os.path.join(self.folder, "page.html")
         words = ("profile", "--json", self.file, "--html", page)
-        home = {"XDG_CACHE_HOME": self.folder}
+        home = {"XDG_CACHE_HOME": self.folder, "HUDDLE_WISDOM": "off"}  # calls are huddle's
         answer = huddle(*words, "--", *command, **home)
         self.assertIn(" were learned on this machine; huddle tune --mpi", answer.stderr)
         learned = self.learn(self.stats()["mpi"])

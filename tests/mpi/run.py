@@ -233,7 +233,7 @@ def judge_statistics(case, job, text):
             and why not in case.also_passed
             and why not in case.leaves
             and not (
-                case.env.get("HUDDLE_WISDOM") == "on"
+                case.env.get("HUDDLE_WISDOM") != "off"
                 and why in ("native collective faster", "trial of the native collective")
                 and not (case.passed and re.search(case.passed, why))
                 and (  # no trial may change the result of a reduction
