@@ -177,8 +177,8 @@ static void describe(struct setting_row *row)
 
     row->shown.mca = lower(row->shown.name);
     row->shown.lab = strncmp(row->shown.name, SET_LAB, strlen(SET_LAB)) == 0;
-    row->is_switch = row->words == words_switch || row->words == words_on ||
-                     row->words == words_check || row->words == words_wisdom;
+    row->is_switch = row->words && row->words[1] && strcmp(row->words[0], "off") == 0 &&
+                     strcmp(row->words[1], "on") == 0;
     if (row->kind == WORD)
         row->shown.accepted = list(row->words, " or ", "");
     else if (row->kind == WORD_OR_FILE)

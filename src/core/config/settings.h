@@ -17,7 +17,7 @@ struct setting_row {
     enum setting_kind kind;
     bool agree;
     const char *const *words;
-    bool is_switch;                          /* 0 and 1 are words too */
+    bool is_switch;                          /* 0 and 1 are accepted for off and on */
     const char *(*check)(const char *value); /* TEXT: NULL if fine, else what is accepted */
     long min, max;
     int alg, param; /* -1: not an algorithm's */
