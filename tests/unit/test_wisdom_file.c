@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_wisdom_file.c - the file of wisdom: its place, what is read and written, and files that
  * are left alone. */
+#include "core/job/wisdom_context.h"
 #include "wisdom_files.h"
 
 #include <errno.h>

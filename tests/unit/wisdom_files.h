@@ -4,6 +4,7 @@
 #ifndef HUD_TESTS_WISDOM_FILES_H
 #define HUD_TESTS_WISDOM_FILES_H
 
+#include "core/job/context.h"
 #include "core/job/wisdom_file.h"
 
 #define WISDOM_FILES_MPI "Open MPI 4.1.4"

@@ -12,7 +12,7 @@
 #include "core/call/suspend.h"
 #include "core/config/log.h"
 #include "core/job/presence.h"
-#include "core/job/wisdom_file.h"
+#include "core/job/wisdom_context.h"
 #include "core/slice/hello.h"
 #include "core/watch/check.h"
 #include "core/watch/watch.h"

@@ -3,7 +3,7 @@
  * will know from this team (core/job/wisdom.h). */
 #include "core/call/learn.h"
 #include "core/config/log.h"
-#include "core/job/wisdom_file.h"
+#include "core/job/wisdom_context.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wisdom_context.c - reads the file of wisdom for a context, and writes what its teams have
- * learned. */
+/* wisdom_context.c - see wisdom_context.h. */
 #define _GNU_SOURCE
+#include "core/job/wisdom_context.h"
 #include "core/config/log.h"
+#include "core/job/context.h"
 #include "core/job/wisdom_file.h"
 
 #include <stdio.h>

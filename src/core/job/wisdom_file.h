@@ -35,9 +35,14 @@
 #ifndef HUD_WISDOM_FILE_H
 #define HUD_WISDOM_FILE_H
 
-#include "core/job/context.h"
+#include "core/config/config.h"
 #include "core/job/wisdom_lock.h"
 #include "core/plan/machine.h"
+#include "core/plan/rules.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 enum { WISDOM_MAX = 256 << 10 };
 
@@ -72,13 +77,5 @@ bool hud_wisdom_write(const struct wisdom_place *place, const struct rule *rule,
  */
 ssize_t hud_wisdom_merge(const char *machine, const char *old, size_t old_bytes,
                          const struct rules *kept, const struct rule *rule, int rules, char *to);
-
-/* Keeps the absolute path of a file that the setting names: a program may change its folder. */
-void hud_wisdom_keep_path(struct hud_context *context);
-/* Adds the lines of the file to the context's wisdom, if no rank has read the file.  Returns
- * whether this call has read the file. */
-bool hud_wisdom_load(struct hud_context *context);
-/* Writes the decisions of this rank's teams. */
-void hud_wisdom_save(struct hud_context *context);
 
 #endif

@@ -3,7 +3,7 @@
  * (span_learn.h). */
 #include "base/clock.h"
 #include "base/hash.h"
-#include "core/job/wisdom_file.h"
+#include "core/job/wisdom_context.h"
 #include "core/span/span_learn.h"
 
 #include <stdlib.h>
