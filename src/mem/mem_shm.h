@@ -69,7 +69,7 @@ struct mem {
     size_t bytes;   /* size of this call or of the previous call, in which other ranks may still
                        be, whichever is larger; 0 in a team of several nodes */
     unsigned cell;  /* number of the slot, by which ways of treating lines are learned (lines.c) */
-    bool truncated; /* a mem_out or mem_pull of this call exceeded its view */
+    bool truncated; /* a copy into a view of this call exceeded the view */
 };
 
 void hud_mem_stream(void *dst, const void *src,
