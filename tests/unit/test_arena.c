@@ -134,18 +134,19 @@ static void slice_is_free_after_all_members_have_left(void **state)
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
 
-/* Leaves a slice of two members.  Returns the byte `at` after both have left: used_bytes are zeroed
- * if the other member has used as many. */
-static int left_byte(size_t at, size_t used_bytes, size_t used_by_other)
+/* Leaves a slice of three members.  Returns the byte `at` after all have left: only used_bytes are
+ * zeroed if the other members have used as many. */
+static int left_byte(size_t at, size_t used_bytes, size_t used_by_second, size_t used_by_third)
 {
     size_t a = hud_arena_reserve(&arena, 65536, 1, &why);
     char *slice = (char *)arena.head + a;
     struct mem m = alone(&slice);
 
     slice[at] = 7;
-    hud_arena_leave(&arena, a, used_bytes, 2);
+    hud_arena_leave(&arena, a, used_bytes, 3);
     hud_shm_team_leave(&m, used_bytes);
-    hud_shm_team_leave(&m, used_by_other);
+    hud_shm_team_leave(&m, used_by_second);
+    hud_shm_team_leave(&m, used_by_third);
     hud_arena_free_bytes(&arena);
     int left = slice[at];
     slice[at] = 0;
@@ -155,12 +156,23 @@ static int left_byte(size_t at, size_t used_bytes, size_t used_by_other)
 static void used_bytes_are_zeroed(void **state)
 {
     (void)state;
-    assert_int_equal(left_byte(1000, 1001, 1001), 0);
-    assert_int_equal(left_byte(60000, 1001, 1001), 7);
-    assert_int_equal(left_byte(60000, 1001, 60001), 0);
-    assert_int_equal(left_byte(60000, 1001, 1001 + HUD_LINE), 0);
-    assert_int_equal(left_byte(65535, 65536, 65536), 0);
-    assert_int_equal(left_byte(65535, 1 << 30, 1 << 30), 0);
+    assert_int_equal(left_byte(1000, 1001, 1001, 1001), 0);
+    assert_int_equal(left_byte(60000, 1001, 1001, 1001), 7);
+    assert_int_equal(left_byte(60000, 1001, 60001, 1001), 0);
+    assert_int_equal(left_byte(60000, 1001, 1001, 1001 + HUD_LINE), 0);
+    assert_int_equal(left_byte(65535, 65536, 65536, 65536), 0);
+    assert_int_equal(left_byte(65535, 1 << 30, 1 << 30, 1 << 30), 0);
+}
+
+/* Verifies that members who have used more and less than the owner do not cancel out. */
+static void unequal_use_is_noticed(void **state)
+{
+    (void)state;
+    for (size_t lines = 2; lines < 300; lines++)
+        for (size_t more = 1; more < lines; more += more)
+            assert_int_equal(left_byte(65535, lines * HUD_LINE, (lines + more) * HUD_LINE,
+                                       (lines - more) * HUD_LINE),
+                             0);
 }
 
 static void ten_thousand_cycles_do_not_grow(void **state)
@@ -259,6 +271,7 @@ int main(void)
         cmocka_unit_test(full_arena_rejects_a_slice),
         cmocka_unit_test(slice_is_free_after_all_members_have_left),
         cmocka_unit_test(used_bytes_are_zeroed),
+        cmocka_unit_test(unequal_use_is_noticed),
         cmocka_unit_test(ten_thousand_cycles_do_not_grow),
         cmocka_unit_test(home_of_a_flag_is_its_arena),
         cmocka_unit_test(file_with_a_stolen_descriptor_is_not_changed),

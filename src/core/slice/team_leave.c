@@ -7,38 +7,54 @@
  * Cost      p line transfers per member, off every critical path
  *
  * Line             written by      read by          value means
- *   slice[r].left    every member    r, now and then   low MEMBER_BITS bits: so many members will
- *                                                      not touch slice r again; the bits above:
- *                                                      the sum of the lines of a slice that they
- *                                                      have used, modulo 2^40
+ *   slice[r].left    every member    r, now and then   the low MEMBER_BITS bits count the members
+ *                                                      that will not touch slice r again; the bits
+ *                                                      above: the sum of hashes of the numbers of
+ *                                                      lines that they have used, modulo 2^40
  *
  * Edges     R1 -> A1   a member's last access to a slice  happens before  its owner zeroes and
  *                      leases it again
  *
- * Sum       In a correct program all members have made the same calls, and so have used as many
- *           lines.  In another one a member may have written to lines of which the owner has made
- *           no call.  Then the sum differs from what the owner expects.
+ * Sum       In a correct program all p members have made the same calls, and so have used the same
+ *           number of lines.  In another one a member may have written to lines of which the owner
+ *           has made no call.  Then the sum differs from what the owner expects, but for a
+ *           probability below p / 2^40: let n < p members have used v lines, and the owner another
+ *           number.  Whatever the other hashes are, at most n of the 2^40 hashes of v give the
+ *           expected sum.  A sum of the numbers themselves is no proof: more and fewer lines
+ *           cancel out.
+ *           With fewer than 2^MEMBER_BITS members the count has no carry into the sum, and the sum
+ *           is shifted, so it has none into the count.
  */
 #include "core/slice/team_leave.h"
 
 enum { MEMBER_BITS = 24 };
 
+/* Returns a member's addend to a slice's flag.  The hash mixes all bits (splitmix64).  FNV-1a of
+ * small numbers is nearly linear, so more and fewer lines would cancel out again. */
+static uint64_t one_member(size_t used_bytes)
+{
+    uint64_t h = mem_lines(used_bytes) / HUD_LINE + 0x9e3779b97f4a7c15u;
+
+    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
+    return ((h ^ (h >> 31)) << MEMBER_BITS) + 1;
+}
+
 void HUD_BACKEND(team_leave)(struct mem *m, size_t used_bytes)
 {
-    uint64_t lines = mem_lines(used_bytes) / HUD_LINE;
+    uint64_t add = one_member(used_bytes);
 
     for (int i = 0; i < mem_size(m); i++) {
         struct slice_head *slice = mem_slot(m, (mem_rank(m) + i) % mem_size(m));
-        mem_add(m, &slice->left, (lines << MEMBER_BITS) + 1); /* R1 */
+        mem_add(m, &slice->left, add); /* R1 */
     }
 }
 
 bool HUD_BACKEND(team_is_left)(struct mem *m, int ranks, size_t used_bytes, bool *alike)
 {
     struct slice_head *mine = mem_slot(m, mem_rank(m));
-    uint64_t left = mem_peek(m, &mine->left), /* A1 */
-        lines = mem_lines(used_bytes) / HUD_LINE, all = (uint64_t)ranks;
+    uint64_t left = mem_peek(m, &mine->left), all = (uint64_t)ranks; /* A1 */
 
-    *alike = left == all * ((lines << MEMBER_BITS) + 1);
+    *alike = left == all * one_member(used_bytes);
     return (left & ((UINT64_C(1) << MEMBER_BITS) - 1)) == all;
 }

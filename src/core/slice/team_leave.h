@@ -16,7 +16,8 @@ struct slice_head {
 void HUD_BACKEND(team_leave)(struct mem *m, size_t used_bytes);
 
 /* Returns whether all `ranks` members of the slice's team have left.  m reaches at least this
- * rank's slice, as slot mem_rank(m).  *alike: all have used as many bytes as this rank. */
+ * rank's slice, as slot mem_rank(m).  *alike: all have used the same number of lines as this
+ * rank (team_leave.c, Sum). */
 bool HUD_BACKEND(team_is_left)(struct mem *m, int ranks, size_t used_bytes, bool *alike);
 
 #endif
