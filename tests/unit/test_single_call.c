@@ -262,6 +262,27 @@ static void slice_holds_one_algorithm_only(void **state)
             }
 }
 
+/* Verifies that also a slot for calls without bytes must be large enough. */
+static void slot_without_room_is_found(void **state)
+{
+    const size_t sizes[] = { 0, 8 };
+
+    (void)state;
+    plans_reset(NULL);
+    for (int axis = 0; axis < COLL_KINDS; axis++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            struct plan_facts facts = { .ranks = 4,
+                                        .within = "machine",
+                                        .single_call = { true, axis, sizes[i] } };
+            static struct plan plan;
+            hud_plan_make(plans.planner, &facts, hud_plan_lease_bytes(&plans.config), true, &plan);
+            assert_int_equal(plan.slots, 1);
+            assert_int_equal(hud_plan_builder_check(&plan), -1);
+            plan.slot[0].place.slot_bytes = 0;
+            assert_int_equal(hud_plan_builder_check(&plan), 0);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +293,7 @@ int main(void)
         cmocka_unit_test(teams_not_freed_end_with_the_context),
         cmocka_unit_test(a_broadcast_may_be_truncated),
         cmocka_unit_test(slice_holds_one_algorithm_only),
+        cmocka_unit_test(slot_without_room_is_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

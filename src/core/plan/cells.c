@@ -88,13 +88,13 @@ void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes)
 }
 
 /* Returns whether all entries take their largest messages.  An entry that takes a size also takes
- * smaller ones. */
+ * smaller ones, so each can be asked for 0 bytes. */
 bool hud_plan_builder_all_take(const struct plan *plan, const size_t *max_bytes)
 {
     bool take = true;
 
     for (int e = PLAN_FIRST_ENTRY; e < plan->entries && take; e++)
-        take = max_bytes[e] == 0 || takes(plan, &plan->entry[e], max_bytes[e]);
+        take = takes(plan, &plan->entry[e], max_bytes[e]);
     return take;
 }
 

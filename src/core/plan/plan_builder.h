@@ -119,8 +119,8 @@ size_t hud_plan_builder_bytes(const struct plan *plan, int class);
 void hud_plan_builder_choose(struct plan_builder *k);
 /* Returns -1, or a slot that is too small, as laid out, for the largest message of a cell. */
 int hud_plan_builder_check(const struct plan *plan);
-/* Stores the largest message that each entry must accept in max_bytes[PLAN_ENTRIES]; 0: no cell has
- * the entry. */
+/* Stores the largest message that each entry must accept in max_bytes[PLAN_ENTRIES]; 0, if no cell
+ * has the entry. */
 void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes);
 /* Returns whether each entry accepts such messages, as laid out. */
 bool hud_plan_builder_all_take(const struct plan *plan, const size_t *max_bytes);
