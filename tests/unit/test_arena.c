@@ -158,6 +158,7 @@ static void used_bytes_are_zeroed(void **state)
     (void)state;
     assert_int_equal(left_byte(1000, 1001, 1001, 1001), 0);
     assert_int_equal(left_byte(60000, 1001, 1001, 1001), 7);
+    assert_int_equal(left_byte(1010, 1001, 1011, 1001), 0); /* rest of the last line */
     assert_int_equal(left_byte(60000, 1001, 60001, 1001), 0);
     assert_int_equal(left_byte(60000, 1001, 1001, 1001 + HUD_LINE), 0);
     assert_int_equal(left_byte(65535, 65536, 65536, 65536), 0);

@@ -375,6 +375,6 @@ void hud_arena_leave(struct arena *a, size_t offset, size_t used_bytes, int rank
     if (e) {
         e->state = LEFT;
         e->ranks = ranks;
-        e->used_bytes = used_bytes;
+        e->used_bytes = mem_lines(used_bytes); /* members are compared by their lines */
     }
 }
