@@ -133,7 +133,7 @@ static void begin_with_file(struct rank *r)
     ranks_meet(r); /* all have left the area with the lines */
     pthread_mutex_lock(&c->lock);
     size_t offset = hud_arena_reserve(&c->arena, 1, 1, &why); /* collects what is left */
-    hud_arena_release(&c->arena, offset);
+    hud_arena_release(&c->arena, offset, 0);
     size_t page = c->arena.page_bytes, slice = (r->team->shm.bytes + page - 1) / page * page;
     MUST(r, mem_count_read(&c->arena.head->stats.leased_bytes) == slice);
     pthread_mutex_unlock(&c->lock);

@@ -360,12 +360,12 @@ static struct extent *at(struct arena *a, size_t offset)
     return e;
 }
 
-void hud_arena_release(struct arena *a, size_t offset)
+void hud_arena_release(struct arena *a, size_t offset, size_t used_bytes)
 {
     struct extent *e = at(a, offset);
 
     if (e)
-        set_free(a, e, e->bytes);
+        set_free(a, e, used_bytes);
 }
 
 void hud_arena_leave(struct arena *a, size_t offset, size_t used_bytes, int ranks)

@@ -106,8 +106,9 @@ void hud_arena_aim(struct arena *a, int node);
  * same size at the same time.  Returns its offset, or 0: no room or no memory; *why says which.
  */
 size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why);
-/* Frees at once the slice of a team that was never set up. */
-void hud_arena_release(struct arena *a, size_t offset);
+/* Frees at once the slice of a team that was never set up, of which at most the first used_bytes
+ * are not zeros.  Touches no others: they may have no pages yet. */
+void hud_arena_release(struct arena *a, size_t offset, size_t used_bytes);
 /* Leaves the slice of a team, of which the first used_bytes were used, with the head: the slice is
  * free when all `ranks` members have left.  Zeroes only these bytes if all have used as many. */
 void hud_arena_leave(struct arena *a, size_t offset, size_t used_bytes, int ranks);

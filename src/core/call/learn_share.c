@@ -98,7 +98,7 @@ void hud_learn_unshare(struct hud_team *team, struct reply_known known)
 
     pthread_mutex_lock(&c->lock);
     if (known.lines != 0)
-        hud_arena_release(&c->arena, (size_t)known.offset);
+        hud_arena_release(&c->arena, (size_t)known.offset, area_bytes((int)known.lines));
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -381,7 +381,7 @@ static void set_up(struct hud_team *team, struct fiber_task *task)
         bool unused = s.offset != 0 && (reason != REASON_EXCHANGE || s.garbled);
         pthread_mutex_lock(&c->lock);
         if (unused)
-            hud_arena_release(&c->arena, s.offset);
+            hud_arena_release(&c->arena, s.offset, PLACE_OFFSET + place_bytes(team->id.size));
         pthread_mutex_unlock(&c->lock);
         if (unused)
             hud_learn_unshare(team, s.known);

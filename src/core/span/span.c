@@ -291,7 +291,7 @@ enum reason hud_span_setup(struct hud_team *team, struct fiber_task *task, const
         /* (where the exchange failed here alone, others use the slice: it stays leased) */
         pthread_mutex_lock(&c->lock);
         if (p.offset != 0 && heard)
-            hud_arena_release(&c->arena, p.offset);
+            hud_arena_release(&c->arena, p.offset, 0); /* the slice is still zeros */
         pthread_mutex_unlock(&c->lock);
         free_span(p.span);
     }
