@@ -13,16 +13,33 @@ static uint64_t hash_algorithms(uint64_t h, const struct alg *const *algs)
     return h;
 }
 
-/* Hashes whatever must be the same for two ranks to understand each other's slices: sizes stand
- * for their structures. */
+/* Hashes whatever must be the same for two ranks to understand each other's slices.  Sizes and
+ * places of fields stand for their structures. */
 uint64_t hud_layout_version(void)
 {
-    uint64_t h = hash_number(hash_text(HASH_START, hud_version()), hud_rules_builtin_digest());
+    static const size_t numbers[] = { sizeof(void *),
+                                      sizeof(mem_flag),
+                                      SLICE_HEAD_MEANING,
+                                      sizeof(struct slice_head),
+                                      sizeof(struct member_state),
+                                      offsetof(struct member_state, shape),
+                                      offsetof(struct member_state, gave_up),
+                                      offsetof(struct member_state, before),
+                                      offsetof(struct member_state, reach),
+                                      offsetof(struct member_state, lines),
+                                      sizeof(struct place_table),
+                                      sizeof((union hello *)0)->is,
+                                      offsetof(union hello, is.offer_bytes),
+                                      offsetof(union hello, is.settings),
+                                      offsetof(union hello, is.known),
+                                      offsetof(union hello, is.card),
+                                      offsetof(union hello, is.cpus),
+                                      sizeof(struct reply),
+                                      sizeof(struct wisdom_line) };
+    uint64_t h = hash_number(hud_arena_layout(), hud_rules_builtin_digest());
 
-    h = hash_number(hash_number(h, sizeof(void *)), sizeof(struct arena_head));
-    h = hash_number(hash_number(h, sizeof(mem_flag)), sizeof(struct place_table));
-    h = hash_number(h, sizeof(struct reply));
-    h = hash_number(h, sizeof(struct wisdom_line));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        h = hash_number(h, numbers[i]);
     h = hash_algorithms(hash_algorithms(h, hud_shm_algs), hud_shm_nodes_algs);
     for (int family = 0; family < SPAN_FAMILIES; family++) {
         const struct alg_place place = hud_span_place_of(family, NODES_BUFFER_BYTES);

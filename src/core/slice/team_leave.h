@@ -6,6 +6,10 @@
 
 #include "mem/mem.h"
 
+/* Changes with the meaning of slice_head.left, so that builds in which it differs do not share a
+ * team. */
+enum { SLICE_HEAD_MEANING = 2 };
+
 /* The first line of every slice. */
 struct slice_head {
     mem_flag left; /* members that have freed the team, and what they have used */
