@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_wisdom.c - what a context knows about its machine: lines, by shape and cell. */
-#include "core/job/wisdom.h"
+#include "core/job/wisdom_start.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -292,6 +292,35 @@ static void names_differ_by_algorithm_and_parameters(void **state)
     assert_int_not_equal(hud_wisdom_name(-1, none), 0);
 }
 
+/* Adds the start of a plan, which a team uses. */
+static struct wisdom_start *add_start(struct hud_context *context, const struct plan *plan)
+{
+    struct wisdom_start *start = calloc(1, sizeof *start);
+
+    assert_non_null(start);
+    start->plan = plan;
+    hud_wisdom_start_add(context, start);
+    return start;
+}
+
+static void starts_end_with_their_plans(void **state)
+{
+    static struct hud_context context = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    static const struct plan plan[2];
+    struct wisdom_start *first = add_start(&context, &plan[0]),
+                        *second = add_start(&context, &plan[1]);
+
+    (void)state;
+    hud_wisdom_start_forget(&context, &plan[0]);
+    assert_ptr_equal(second->next, first); /* a team uses it */
+    hud_wisdom_start_leave(&context, first);
+    hud_wisdom_start_forget(&context, &plan[0]);
+    assert_ptr_equal(context.starts, second);
+    assert_null(second->next);
+    hud_wisdom_start_forget(&context, NULL); /* the end of a context, with a team never freed */
+    assert_null(context.starts);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -310,6 +339,7 @@ int main(void)
         TEST(lines_that_are_not_valid_are_ignored),
         TEST(decisions_of_other_ranks_are_not_written),
         TEST(names_differ_by_algorithm_and_parameters),
+        TEST(starts_end_with_their_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

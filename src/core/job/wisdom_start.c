@@ -56,7 +56,7 @@ void hud_wisdom_start_forget(struct hud_context *c, const struct plan *plan)
 {
     for (struct wisdom_start **at = &c->starts; *at;) {
         struct wisdom_start *start = *at;
-        if (start->teams != 0 || (plan && start->plan != plan)) {
+        if (plan && (start->plan != plan || start->teams != 0)) {
             at = &start->next;
             continue;
         }

@@ -4,7 +4,10 @@
  * lines (wisdom.h).  Equal teams share one, so a duplicate of a communicator finds it made.
  *
  * Life      In a list of the context, under the context's lock.  A start is kept as long as its
- *           plan is, until another one of the same plan is made while no team uses it.
+ *           plan is, until another one of the same plan is made while no team uses it.  No start
+ *           outlives its plan: a team leaves its start (hud_learn_free) before it drops the plan
+ *           (hud_team_leave), so no team uses a start of a plan that no team has.  When the context
+ *           ends, all starts are freed with all plans, also those of teams that were never freed.
  */
 #ifndef HUD_WISDOM_START_H
 #define HUD_WISDOM_START_H
@@ -35,7 +38,7 @@ void hud_wisdom_start_return(struct hud_context *context, struct wisdom_start *s
 void hud_wisdom_start_add(struct hud_context *context, struct wisdom_start *start);
 /* Ends the use of a start by a team. */
 void hud_wisdom_start_leave(struct hud_context *context, struct wisdom_start *start);
-/* Frees the starts of a plan that no team uses, or of all plans if plan is NULL.  The lock is
+/* Frees the starts of a plan that no team uses, or all starts if plan is NULL.  The lock is
  * held. */
 void hud_wisdom_start_forget(struct hud_context *context, const struct plan *plan);
 
