@@ -273,6 +273,17 @@ static void lines_that_are_not_valid_are_ignored(void **state)
     }
 }
 
+static void lines_of_another_rank_get_an_end(void **state)
+{
+    struct wisdom_line line;
+
+    (void)state;
+    assert_true(hud_wisdom_line(&config, read_rules("barrier " TWO " -> mpi | ns=10"), &line));
+    memset(line.within, 'l', TOPO_NAME);
+    hud_wisdom_add_file(&wisdom, &line, 1);
+    assert_int_equal(strnlen(wisdom.line[0].within, TOPO_NAME), TOPO_NAME - 1);
+}
+
 static void decisions_of_other_ranks_are_not_written(void **state)
 {
     (void)state;
@@ -337,6 +348,7 @@ int main(void)
         TEST(lines_of_a_shape_are_selected),
         TEST(digest_is_of_what_is_known_about_such_teams),
         TEST(lines_that_are_not_valid_are_ignored),
+        TEST(lines_of_another_rank_get_an_end),
         TEST(decisions_of_other_ranks_are_not_written),
         TEST(names_differ_by_algorithm_and_parameters),
         TEST(starts_end_with_their_plans),

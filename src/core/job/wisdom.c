@@ -207,6 +207,8 @@ void hud_wisdom_add_file(struct wisdom *w, const struct wisdom_line *line, int l
         return;
     memmove(w->line + lines, w->line, (size_t)w->lines * sizeof *line);
     memcpy(w->line, line, (size_t)lines * sizeof *line);
+    for (int i = 0; i < lines; i++) /* lines from another rank may lack the end */
+        w->line[i].within[TOPO_NAME - 1] = '\0';
     w->lines += lines;
     w->from_file += lines;
 }
