@@ -13,7 +13,8 @@ bool hud_place_oversubscribed(struct hud_context *context, const union hello *he
                               int ranks);
 
 /* Returns whether the ranks on this rank's kernel outnumber their processors, in this team or in
- * earlier teams.  Several nodes may share a kernel (containers). */
+ * earlier teams.  Several nodes may share a kernel (containers).  Ignores quotas: each is of the
+ * ranks of one node, for which hud_place_oversubscribed compares them. */
 bool hud_place_shares_processors(struct hud_context *context, const union hello *hello, int rank,
                                  int ranks);
 

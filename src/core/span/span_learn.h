@@ -43,6 +43,9 @@
  *           (span_choose.c), and then in all calls.  If the order of the ranks decides the bits of
  *           a reduction, its choice never changes within a run: the known choice, or else the
  *           first algorithm that accepts the call.
+ *           An exception are two equal communicators, if one that was set up between them shows
+ *           that ranks share processors (hud_place_shares_processors).  Then the first one may
+ *           leave a reduction to the MPI, and the second one does not.
  * Cost      A decided call looks up its choice.  One call in LEARNER_EVERY is a sample.
  * Full      A cell for which there is no room is not measured.  Its known choice is fixed.
  */
