@@ -110,7 +110,8 @@ size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const ch
  * are not zeros.  Touches no others: they may have no pages yet. */
 void hud_arena_release(struct arena *a, size_t offset, size_t used_bytes);
 /* Leaves the slice of a team, of which the first used_bytes were used, with the head: the slice is
- * free when all `ranks` members have left.  Zeroes only these bytes if all have used as many. */
+ * free when all `ranks` members have left.  Zeroes only these bytes if all members have used the
+ * same number of lines, and otherwise the whole slice. */
 void hud_arena_leave(struct arena *a, size_t offset, size_t used_bytes, int ranks);
 
 /* Stores the NUMA node of each page of a slice in nodes[], negative if unknown.  Returns 0, or

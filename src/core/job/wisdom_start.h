@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wisdom_start.h - the choices with which teams of a plan begin, if their rank 0 knows certain
+ * wisdom_start.h - the initial choices of teams that share a plan and whose rank 0 knows the same
  * lines (wisdom.h).  Equal teams share one, so a duplicate of a communicator finds it made.
  *
  * Life      In a list of the context, under the context's lock.  A start is kept as long as its

@@ -105,8 +105,8 @@ static void describe_call(const struct hud_team *team, const struct alg *alg,
     put(note->algorithm, sizeof note->algorithm, shape ? "agreement" : alg->name);
 }
 
-/* Describes a wait.  outside: what the wait is of, if not of a call or of the set-up of a span, or
- * NULL. */
+/* Describes a wait.  outside: the purpose of a wait outside of calls and of the set-up of a span,
+ * or NULL. */
 static void describe(const struct hud_team *team, const struct mem_wait *wait, const char *outside,
                      struct wait_note *note)
 {
