@@ -237,8 +237,8 @@ struct hud_view {
 HUD_API int hud_barrier(hud_team *team);
 
 /* Copies the root's bytes to every member's view.  Returns HUD_OK, HUD_PASS, HUD_ERR_TRUNCATE or
- * HUD_ERR_ARGUMENT.  With zero bytes, only waits for the team's requests: returns HUD_OK, or
- * HUD_PASS if a member runs without huddle. */
+ * HUD_ERR_ARGUMENT.  With zero bytes, returns at once: HUD_OK, or HUD_PASS if a member
+ * runs without huddle. */
 HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
 
 /*
@@ -246,7 +246,7 @@ HUD_API int hud_bcast(hud_team *team, const struct hud_view *view, int root);
  * commutative, huddle may combine the ranks in another order, the same for all members, unless
  * HUDDLE_REDUCE_ORDER=fixed.  in->base == out->base means in place.  in->bytes is the same on every
  * member and a multiple of op->element_bytes.  Return HUD_OK, HUD_PASS (also for elements of more
- * than HUD_ELEMENT_MAX bytes) or HUD_ERR_ARGUMENT.  With zero bytes, return as hud_bcast.
+ * than HUD_ELEMENT_MAX bytes) or HUD_ERR_ARGUMENT.  With zero bytes, return at once, as hud_bcast.
  */
 #define HUD_ELEMENT_MAX 4096
 HUD_API int hud_allreduce(hud_team *team, const struct hud_view *in, const struct hud_view *out,
@@ -263,7 +263,7 @@ HUD_API int hud_reduce_scatter(hud_team *team, const struct hud_view *in,
 /*
  * Sends block i of `in` to member i, where it becomes the block of the sender.  in->bytes equals
  * out->bytes, the bytes of `size` equal blocks.  in->base == out->base means in place.  Returns
- * HUD_OK, HUD_PASS or HUD_ERR_ARGUMENT; with zero bytes, as hud_bcast.  A member whose in->bytes
+ * HUD_OK, HUD_PASS or HUD_ERR_ARGUMENT; with zero bytes, at once.  A member whose in->bytes
  * and out->bytes differ reports the difference in a line; then the call fails with HUD_ERR_TRUNCATE
  * on every member, and later calls on the team return HUD_PASS.
  */

@@ -175,17 +175,14 @@ static int run_request(struct fiber_task *task, struct hud_team *team, enum coll
     return run_on(task, team, kind, call, shape, at);
 }
 
-/* Ends a call of zero bytes, before anything is set up: some MPIs return early on count 0, and a
- * rank may describe nothing as five empty elements.  Finishes requests first, so all members count
- * their calls in the same order.  If a member has no huddle, all ranks fall back. */
-static int end_empty(struct hud_team *team, enum coll_kind kind, bool is_request)
+/* Ends a call of zero bytes, before anything is set up.  Some MPIs return early on count 0, and a
+ * rank may describe nothing as five empty elements.  So huddle may not hear of the call on another
+ * rank: members do not count the call, and it waits for nothing.  If a member has no huddle, all
+ * ranks fall back. */
+static int end_empty(struct hud_team *team, enum coll_kind kind)
 {
     bool present = hud_team_is_present(team);
 
-    if (!is_request)
-        hud_team_flush(team);
-    if (team_counts(team))
-        member_count_unslotted(team->shm.mine);
     mem_count(&context_stats(team->context)->coll[kind].empty, 1, team->context->host.threads != 0);
     return present ? HUD_OK : HUD_PASS;
 }
@@ -293,7 +290,7 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
                             task);
     size_t bytes = args_bytes(flags, team, a);
     if (!(flags & COLL_UNSIZED) && bytes == 0)
-        return end_empty(team, kind, task != NULL);
+        return end_empty(team, kind);
     if ((flags & COLL_VIEWS) && (flags & COLL_UNSIZED))
         count_views(team, kind, a);
     describe(&call, flags, team, a, bytes);
@@ -337,7 +334,7 @@ int hud_request_decline(struct hud_team *team, const struct hud_args *args)
     size_t bytes = args_bytes(flags, team, args);
 
     if (!(flags & COLL_UNSIZED) && bytes == 0)
-        return end_empty(team, (enum coll_kind)args->collective, true);
+        return end_empty(team, (enum coll_kind)args->collective);
     return fall_back(team, (enum coll_kind)args->collective, bytes, REASON_NONBLOCKING);
 }
 

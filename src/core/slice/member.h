@@ -15,8 +15,7 @@
  *   member.agreements   its owner    members that have       huddle's own allreduces, which the
  *                                    given up                slots count, too; counted here first
  *   member.unslotted    its owner    members that have       calls of the program that no slot
- *                                    given up                counts: they failed before, or were
- *                                                            empty
+ *                                    given up                counts, because they failed before
  *   member.before[c%16] its owner    members that have       calls in huddle before call c of those
  *                                    given up                that fell back; written before call c
  *                                                            is counted
