@@ -7,6 +7,8 @@
  */
 #include "calls.h"
 #include "core/call/learn.h"
+#include "core/watch/longwait.h"
+#include "core/watch/realign.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -377,6 +379,62 @@ static void slots_of_broadcasts_are_their_own(void **state)
     assert_true(pairs > 10);
 }
 
+/* ---- teams that have been given up ---- */
+
+/* Counts a comparison. */
+static void pass_comparison(struct rank *r)
+{
+    mem_count_step(&r->team->shm.mine->agreements);
+    mem_count_step(&r->team->shm.mine->calls[r->team->hooks.learn->compare->slot]);
+}
+
+/* Lets rank 1 miss the result of a comparison.  The others have it, leave the call to the host, and
+ * fail in the next call.  Their calls are only counted here. */
+static void follow_past_a_comparison(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    if (r->rank != 1) {
+        pass_comparison(r);
+        hud_realign_publish(r->team, 0);
+        hud_longwait_abandon_early(r->team, HUD_ERR_UNLIKE);
+    } else {
+        MUST(r, broadcast(r, LARGE, LARGE) == HUD_PASS && r->team->state.now == TEAM_ENDING);
+        MUST(r, hud_barrier(r->team) == HUD_ERR_UNLIKE);
+    }
+    MUST(r, comparisons(r) == 2);
+    MUST(r, hud_barrier(r->team) == HUD_PASS && r->team->state.now == TEAM_BROKEN);
+}
+
+/* Lets rank 1 miss that result, too.  The others are in the call, which they make in huddle. */
+static void fail_past_a_comparison(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    if (r->rank != 1) {
+        pass_comparison(r);
+        hud_longwait_abandon_early(r->team, HUD_ERR_TRUNCATE);
+    } else {
+        MUST(r, broadcast(r, LARGE, LARGE) == HUD_ERR_TRUNCATE);
+    }
+    MUST(r, hud_barrier(r->team) == HUD_PASS && r->team->state.now == TEAM_BROKEN);
+}
+
+/* Lets rank 0 fail in the call before a comparison, which then ends on no rank. */
+static void end_before_a_comparison(struct rank *r)
+{
+    begin(r, "queue", "inline");
+    if (r->rank == 0)
+        hud_longwait_abandon(r->team, HUD_ERR_UNLIKE);
+    MUST(r, broadcast(r, LARGE, LARGE) == HUD_PASS && r->team->state.now == TEAM_BROKEN);
+}
+
+static void failed_comparison_ends_as_the_others_calls(void **state)
+{
+    (void)state;
+    run(follow_past_a_comparison);
+    run(fail_past_a_comparison);
+    run(end_before_a_comparison);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +442,7 @@ int main(void)
         cmocka_unit_test(sample_includes_nested_calls),
         cmocka_unit_test(first_calls_compare_only_where_the_mpi_may_serve),
         cmocka_unit_test(truncation_is_found_in_any_state),
+        cmocka_unit_test(failed_comparison_ends_as_the_others_calls),
         cmocka_unit_test(slots_of_broadcasts_are_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

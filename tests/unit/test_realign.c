@@ -240,6 +240,33 @@ static void wait_has_a_name(void **state)
         .ranks = 2, .blocking = true, .settings = plain, .body = wait_for_rank_0 });
 }
 
+/* ---- a call that another member has left to the host ---- */
+
+/* Lets rank 1 fail a call that rank 0 leaves to the host.  Rank 1 must not enter the host. */
+static void fail_alone(struct rank *r)
+{
+    struct hud_team *team = r->team;
+
+    MUST(r, hud_barrier(team) == HUD_OK);
+    MUST(r, team->hooks.learn);
+    if (r->rank == 0)
+        hud_realign_publish(team, 0);
+    else
+        MUST(r, hud_team_fail(team) == HUD_ERR_MEMORY);
+    ranks_meet(r);
+    for (int i = 0; i < MEMBER_BEFORE && r->rank != 0; i++)
+        MUST(r, hud_realign(team) == HUD_ERR_UNLIKE && team->state.now == TEAM_ENDING);
+}
+
+static void calls_fail_after_one_in_the_host_was_missed(void **state)
+{
+    static const char *const settings[] = { "HUDDLE_WISDOM=on", "HUDDLE_LOG=quiet", NULL };
+
+    (void)state;
+    ranks_run(
+        &(struct ranks){ .ranks = 2, .blocking = true, .settings = settings, .body = fail_alone });
+}
+
 /* ---- calls of zero bytes ---- */
 
 static const struct hud_view nothing;
@@ -290,6 +317,7 @@ int main(void)
         cmocka_unit_test(calls_are_followed_while_a_rank_makes_them),
         cmocka_unit_test(rank_outside_of_huddle_learns_of_the_end),
         cmocka_unit_test(wait_has_a_name),
+        cmocka_unit_test(calls_fail_after_one_in_the_host_was_missed),
         cmocka_unit_test(calls_of_zero_bytes_are_not_counted),
         cmocka_unit_test(calls_of_zero_bytes_do_not_wait),
     };

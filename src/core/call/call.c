@@ -83,17 +83,17 @@ enter_slow_path(struct hud_team *team, enum coll_kind kind, const struct coll *c
     if (learns && fallback_elements_fit(call)) {
         hud_learn_count_fast(team, fast_calls + 1);
         int left = learn_left(team, fast_calls);
-        *status = hud_learn_enter(team, at, call, left < 0, &entry);
-        entry = *status == HUD_OK && entry->slot >= 0 ? entry : NULL;
+        int agreed = hud_learn_enter(team, at, call, left < 0, &entry);
+        entry = agreed == HUD_OK && entry->slot >= 0 ? entry : NULL;
         learn_go_on(team, left >= 0 ? left : hud_learn_distance(team), !entry);
+        if (agreed != HUD_OK)
+            *status = hud_fallback_disagree(team, kind, call->bytes, agreed);
     }
     if (*status != HUD_OK)
         context_count_call(team->context, kind, call->bytes,
                            unlike ? REASON_UNLIKE : REASON_BROKEN);
     if (unlike)
         hud_fallback_record(REASON_UNLIKE);
-    if (*status != HUD_OK && !unlike && !given_up)
-        hud_fallback_fail_pending(team, *status);
     return entry;
 }
 
@@ -217,10 +217,11 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
             return status;
     }
     bool serves = choose(team, kind, &call, at, task != NULL, &status);
-    if (status == HUD_OK && !serves)
+    if (status == HUD_OK && !serves) {
         status = hud_fallback_realign(team, kind, &call, at);
-    if (status == HUD_PASS)
-        fallback_publish(team, kind, received);
+        if (status == HUD_PASS)
+            fallback_publish(team, kind, received);
+    }
     if (status != HUD_OK)
         return status;
     hud_mismatch_report_sizes(team, (int)kind, sent, received);

@@ -75,11 +75,28 @@ void hud_fallback_precede(struct hud_team *team, struct fiber_task *task)
     team->state.pending = team->state.now <= TEAM_EARLY;
 }
 
-int hud_fallback_fail_pending(struct hud_team *team, int status)
+/* Fails a call that has not begun. */
+static int fail_pending(struct hud_team *team, int status)
 {
     if (team->hooks.check)
         hud_check_exit(team);
     return hud_longwait_abandon_early(team, status);
+}
+
+int hud_fallback_disagree(struct hud_team *team, enum coll_kind kind, size_t bytes, int status)
+{
+    if (status == HUD_ERR_FAILED || !hud_longwait_is_given_up(team))
+        return fail_pending(team, status);
+    if (team->hooks.check)
+        hud_check_exit(team);
+    hud_longwait_abandon(team, status);
+    int decided = hud_realign(team);
+    if (decided != HUD_PASS)
+        return decided == HUD_ERR_FAILED ? decided : status;
+    hud_fallback_record(REASON_BROKEN);
+    fallback_publish(team, kind, bytes);
+    hud_fallback_report_order(team, kind, REASON_BROKEN);
+    return HUD_PASS;
 }
 
 int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, bool is_fixed)
@@ -89,7 +106,7 @@ int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, 
     if (status == HUD_OK || status == HUD_PASS)
         return status;
     if (!is_fixed)
-        return hud_fallback_fail_pending(team, status);
+        return fail_pending(team, status);
     hud_check_exit(team);
     hud_longwait_abandon(team, status);
     return status == HUD_ERR_FAILED ? status : HUD_OK;

@@ -44,8 +44,11 @@ static inline bool fallback_is_fixed(const struct hud_team *team, const struct c
  * set-up.  task: of a request, or NULL. */
 void hud_fallback_precede(struct hud_team *team, struct fiber_task *task);
 
-/* Fails a call that has not begun. */
-int hud_fallback_fail_pending(struct hud_team *team, int status);
+/* Ends a call before which the members could not agree (learn.h).  If another member had given up,
+ * others may be past the agreement, and in the call: the call ends as theirs.  Otherwise a member
+ * makes another call, so none is past the agreement: the call fails.  Returns the status, or
+ * HUD_PASS if the call falls back. */
+int hud_fallback_disagree(struct hud_team *team, enum coll_kind kind, size_t bytes, int status);
 
 /* Checks a call, with HUDDLE_CHECK.  is_fixed: all members leave the call to the host.  Returns
  * HUD_OK, HUD_PASS if the members differ, or the status with which the call fails.  A call that is

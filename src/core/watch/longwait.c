@@ -269,6 +269,11 @@ static int given_up(const struct hud_team *team)
     return gave_up == 0 ? 0 : gave_up <= HUD_ERR_FAILED + 1 ? (int)gave_up - 1 : HUD_ERR_FAILED;
 }
 
+bool hud_longwait_is_given_up(const struct hud_team *team)
+{
+    return given_up(team) != 0;
+}
+
 /* Returns the status with which this call must end, or 0 if the call may still end well. */
 static int find_end(struct hud_team *team, const struct mem_wait *wait, const char *outside,
                     const struct wait_note *mine)

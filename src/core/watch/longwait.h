@@ -43,6 +43,9 @@ int hud_longwait_abandon_early(struct hud_team *team, int status);
  * makes calls of the host, and so does not wait in huddle. */
 void hud_longwait_join(struct hud_team *team);
 
+/* Returns whether a member has given up the team. */
+bool hud_longwait_is_given_up(const struct hud_team *team);
+
 /* Writes the user's name of the communicator, for messages. */
 void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes);
 

@@ -65,8 +65,10 @@ static enum realign_rule find_made(const struct hud_team *team, const struct mem
     uint64_t in_huddle = count_in_huddle(team, mine), by_host = count_by_host(mine),
              their_by_host = count_by_host(theirs);
 
+    /* A place below in_huddle: this member has failed a call that the other one has left to the
+     * host, and the host would take this member's next call for that one. */
     if (team->hooks.learn && their_by_host > by_host)
-        return read_before(theirs, by_host + 1, their_by_host, known) <= in_huddle ? RULE_FOLLOWS
+        return read_before(theirs, by_host + 1, their_by_host, known) == in_huddle ? RULE_FOLLOWS
                                                                                    : RULE_FAILS;
     bool ahead = (int64_t)(count_in_huddle(team, theirs) - in_huddle) > 0;
     *known = *known && count_by_host(theirs) == their_by_host;

@@ -16,6 +16,10 @@
  *           3. All members have given up, and none has made this call: it falls back, and so do all
  *              later calls.
  *           4. Otherwise the member waits.
+ * Agreement Members may agree on times or sizes before a call, in an allreduce of huddle's own
+ *           (core/call/learn.h).  A member that learns there that the team has been given up does
+ *           not know whether others are past the allreduce, and have left the call to the host.  So
+ *           the rules decide about this same call.
  * Fixed     A call that all members leave to the host, whatever they have learned, falls back
  *           without a comparison, and is counted.  A team that does not learn leaves no other calls
  *           to the host, and publishes no places.
@@ -35,6 +39,9 @@
  * Limits    The places of the latest MEMBER_BEFORE - 1 calls to the host are known.  A member that
  *           is further behind, and may have missed calls in huddle as well, assumes that the next
  *           call was one of these.  If not, another member may be left alone in the host.
+ *           A member may fail a call, for example out of memory, while another one is in the host
+ *           for the same call.  From then on the host would pair different calls.  So that member
+ *           fails all later calls, and the other one may wait in the host for ever.
  */
 #ifndef HUD_REALIGN_H
 #define HUD_REALIGN_H
