@@ -181,16 +181,26 @@ static int gather(struct rank *r)
                     &(struct hud_args){ .collective = COLL_ALLGATHER, .in = &in, .out = &out });
 }
 
+/* Announces an allgather of an operation that huddle does not handle. */
+static int announce(struct rank *r)
+{
+    const struct hud_announced call = { .name = "allgather", .root = -1, .bytes = sizeof(int) };
+
+    return hud_team_enter(r->team, &call) == HUD_OK ? HUD_PASS : HUD_ERR_UNLIKE;
+}
+
+static int (*leave)(struct rank *r); /* makes a call of the host */
+
 /* Lets rank 0, which is not in huddle, learn that rank 1 has given up. */
 static void learn_of_the_end(struct rank *r)
 {
     MUST(r, hud_barrier(r->team) == HUD_OK);
-    MUST(r, gather(r) == HUD_PASS && r->team->state.now == TEAM_READY);
+    MUST(r, leave(r) == HUD_PASS && r->team->state.now == TEAM_READY);
     ranks_meet(r);
     if (r->rank != 0)
         hud_longwait_abandon(r->team, HUD_ERR_UNLIKE);
     ranks_meet(r);
-    MUST(r, gather(r) == HUD_PASS && r->team->state.now == TEAM_ENDING);
+    MUST(r, leave(r) == HUD_PASS && r->team->state.now == TEAM_ENDING);
     ranks_meet(r);
     MUST(r, hud_barrier(r->team) == HUD_PASS && r->team->state.now == TEAM_BROKEN);
 }
@@ -199,10 +209,14 @@ static void rank_outside_of_huddle_learns_of_the_end(void **state)
 {
     static const char *const settings[] = { "HUDDLE_ALLGATHER=mpi", "HUDDLE_TUNING=off",
                                             "HUDDLE_LOG=quiet", NULL };
+    int (*const calls[])(struct rank *) = { gather, announce };
 
     (void)state;
-    ranks_run(&(struct ranks){
-        .ranks = 2, .blocking = true, .settings = settings, .body = learn_of_the_end });
+    for (int i = 0; i < 2; i++) {
+        leave = calls[i];
+        ranks_run(&(struct ranks){
+            .ranks = 2, .blocking = true, .settings = settings, .body = learn_of_the_end });
+    }
 }
 
 /* ---- the name of the wait ---- */

@@ -115,8 +115,7 @@ int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, 
 int hud_fallback_realign(struct hud_team *team, enum coll_kind kind, const struct coll *call,
                          int at)
 {
-    if (team->state.now == TEAM_READY && !team->hooks.check) /* a roll call finds out by itself */
-        hud_longwait_join(team);
+    hud_longwait_join(team);
     if (team->state.now != TEAM_ENDING || fallback_is_fixed(team, call, at))
         return HUD_PASS;
     int status = hud_realign(team);

@@ -360,6 +360,7 @@ int hud_longwait_abandon_early(struct hud_team *team, int status)
 
 void hud_longwait_join(struct hud_team *team)
 {
-    if (mem_count_observe(&team->shm.mine->ends) != 0)
+    if (team->state.now == TEAM_READY && !team->hooks.check &&
+        mem_count_observe(&team->shm.mine->ends) != 0)
         hud_longwait_abandon(team, given_up(team));
 }

@@ -40,7 +40,8 @@ int hud_longwait_abandon(struct hud_team *team, int status);
 /* Does the same before a call has begun, which counts the call. */
 int hud_longwait_abandon_early(struct hud_team *team, int status);
 /* Does the same between two calls, if another member has given up the team.  For a member that only
- * makes calls of the host, and so does not wait in huddle. */
+ * makes calls of the host, and so does not wait in huddle.  Does nothing with HUDDLE_CHECK, as roll
+ * calls wait. */
 void hud_longwait_join(struct hud_team *team);
 
 /* Returns whether a member has given up the team. */

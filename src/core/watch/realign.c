@@ -39,6 +39,7 @@ void hud_realign_publish(struct hud_team *team, uint64_t shape)
     if (team->hooks.learn) /* otherwise all calls to the host are fixed */
         mem_count_put(&mine->before[call % MEMBER_BEFORE], count_in_huddle(team, mine));
     member_count(mine, MEMBER_FELL_BACK, call, shape);
+    hud_longwait_join(team); /* last: other members read the count once they know */
 }
 
 /* Returns how many calls in huddle a member has made before a call to the host: number `call`, or

@@ -25,6 +25,7 @@
  *           to the host, and publishes no places.
  * Joins     A member that has not given up learns in its next wait in huddle, or at its next call
  *           that it leaves to the host, that another member has given up.  It then gives up, too.
+ *           With HUDDLE_CHECK it learns in its next roll call, which precedes calls to the host.
  * Left      A member that has freed the team counts as one that has given up.
  *
  * Proof that no member waits for ever
@@ -48,7 +49,7 @@
 
 #include "core/team/team.h"
 
-/* Publishes a call that this member leaves to the host.  shape: member_shape(). */
+/* Publishes a call that this member leaves to the host, and then joins.  shape: member_shape(). */
 void hud_realign_publish(struct hud_team *team, uint64_t shape);
 
 /* Decides about the next call of an ENDING team, and may wait.  Returns HUD_PASS if the call falls
