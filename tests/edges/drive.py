@@ -122,7 +122,7 @@ def configurations(lab):
             collective,
             ranks,
             options,
-            (("HUDDLE_CHECK", "1"),),
+            (("HUDDLE_CHECK", "on"),),
             r"core/watch/rollcall|host$",
         )
         yield Configuration(

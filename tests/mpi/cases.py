@@ -135,7 +135,7 @@ def fits_in(size):
 
 
 WISDOM, NO_TRIALS = {"HUDDLE_WISDOM": "on"}, {"HUDDLE_WISDOM": "off"}
-CHECK = {"HUDDLE_CHECK": "1", "HUDDLE_CHECK_TIMEOUT": "1"}
+CHECK = {"HUDDLE_CHECK": "on", "HUDDLE_CHECK_TIMEOUT": "1"}
 DIFFERENCES = {**CHECK, "HUDDLE_CHECK_TIMEOUT": "60"}
 
 
@@ -459,7 +459,7 @@ CASES = [
          passed="ranks without huddle here", says=["rank 1 has another value of HUDDLE_CHECK or"]),
     Case("check", "by a parameter", OPEN, 4, ["{bin}/unlike", "first"], launch={"openmpi": ["--mca", "coll_huddle_check", "1"]}, fails=None,
          says=["check: call 1 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
-    Case("check", "on one rank", NOT_MPICH_4, 3, ["{bin}/unlike", "others"], each=on_ranks("-eq 1", "env", "HUDDLE_CHECK=1"),
+    Case("check", "on one rank", NOT_MPICH_4, 3, ["{bin}/unlike", "others"], each=on_ranks("-eq 1", "env", "HUDDLE_CHECK=on"),
          passed="ranks without huddle here", says=["rank 1 has another value of HUDDLE_CHECK or"]),
 
     # Bindings of ranks.

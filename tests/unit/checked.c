@@ -3,7 +3,7 @@
 #include "checked.h"
 #include "captured.h"
 
-const char *const checked_settings[] = { "HUDDLE_CHECK=1", "HUDDLE_CHECK_TIMEOUT=1", NULL };
+const char *const checked_settings[] = { "HUDDLE_CHECK=on", "HUDDLE_CHECK_TIMEOUT=1", NULL };
 
 const char *checked_stderr(struct ranks all)
 {

@@ -118,9 +118,9 @@ static void reduce_first(struct rank *r)
 
 static void rank_with_a_bad_setting_reports_it_once(void **state)
 {
-    static const char *const bogus[] = { "HUDDLE_CHECK=1", "HUDDLE_CHECK_TIMEOUT=1",
+    static const char *const bogus[] = { "HUDDLE_CHECK=on", "HUDDLE_CHECK_TIMEOUT=1",
                                          "HUDDLE_BCAST=bogus", NULL },
-                             *const off[] = { "HUDDLE_CHECK=1", "HUDDLE=off", NULL };
+                             *const off[] = { "HUDDLE_CHECK=on", "HUDDLE=off", NULL };
 
     (void)state;
     struct ranks all = { .of_rank = { [1] = bogus }, .body = reduce_first };

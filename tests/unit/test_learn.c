@@ -302,7 +302,7 @@ static void results_are_right_during_trials(void **state)
     const char *const plain[] = { "HUDDLE_WISDOM=on", NULL },
                       *const fixed[] = { "HUDDLE_WISDOM=on", "HUDDLE_REDUCE_ORDER=fixed", NULL },
                       *const without[] = { "HUDDLE_WISDOM=on", "HUDDLE_CMA=off", NULL },
-                      *const checked[] = { "HUDDLE_WISDOM=on", "HUDDLE_CHECK=1", NULL };
+                      *const checked[] = { "HUDDLE_WISDOM=on", "HUDDLE_CHECK=on", NULL };
 
     (void)state;
     ranks_run_threads(2, plain, all_collectives);

@@ -18,7 +18,7 @@
 enum { MANY = 100 };
 
 static const char *const off[] = { "HUDDLE_NONBLOCKING=off", "HUDDLE_LOG=quiet", NULL };
-static const char *const check[] = { "HUDDLE_CHECK=1", "HUDDLE_LOG=quiet", NULL };
+static const char *const check[] = { "HUDDLE_CHECK=on", "HUDDLE_LOG=quiet", NULL };
 
 static void begin_and_end(struct rank *me)
 {

@@ -296,7 +296,7 @@ static void random_sequences_are_right_in_processes(void **state)
 
 static void random_sequences_are_right_with_huddle_check(void **state)
 {
-    static const char *const settings[] = { "HUDDLE_CHECK=1", "HUDDLE_LOG=quiet", NULL };
+    static const char *const settings[] = { "HUDDLE_CHECK=on", "HUDDLE_LOG=quiet", NULL };
 
     (void)state;
     random_sequences(settings, false, 6, 100);

@@ -55,7 +55,7 @@ static void freed_memory_is_zero(void **state)
 {
     static const char *const on[] = { "HUDDLE_WISDOM=on", NULL },
                              *const off[] = { "HUDDLE_WISDOM=off", NULL },
-                             *const checked[] = { "HUDDLE_CHECK=1", NULL },
+                             *const checked[] = { "HUDDLE_CHECK=on", NULL },
                              *const *const settings[] = { on, off, checked };
 
     (void)state;

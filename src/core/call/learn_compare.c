@@ -58,7 +58,7 @@ static int choose_for_largest(struct hud_team *team, int at, const struct compar
         hud_log(&team->context->config, LOG_ERROR,
                 "ranks of %s (%d ranks) make different calls: one rank has made %llu calls more "
                 "than another; the call fails, and later calls fall back to %s "
-                "(HUDDLE_CHECK=1 reports more)",
+                "(HUDDLE_CHECK=on reports more)",
                 name, team->id.size, (unsigned long long)(all->calls - ~all->calls_not),
                 team->context->owner);
     return HUD_ERR_UNLIKE;

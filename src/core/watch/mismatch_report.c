@@ -79,7 +79,7 @@ void hud_mismatch_report(struct hud_team *team, int rank, const struct mismatch_
     describe(team, &calls->other, other);
     hud_log(&team->context->config, LOG_ERROR,
             "ranks of %s (%d ranks) make different calls: rank %d calls %s, rank %d calls %s%s; "
-            "the call fails, and later calls fall back to %s (HUDDLE_CHECK=1 reports more)",
+            "the call fails, and later calls fall back to %s (HUDDLE_CHECK=on reports more)",
             name, team->id.size, team->id.rank, own, rank, other, distinguish(calls, own, other),
             team->context->owner);
 }
