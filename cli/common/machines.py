@@ -57,9 +57,10 @@ def path_of(layout: Layout, name: str) -> str | None:
     known = files(layout)
     if name not in known:
         missing = "no such file" if name.endswith(".toml") else "not known"
+        others = "" if known else "; the package huddle-lab has names of machines"
         raise CliError(
             f"--machine {validators.shown(name)}: {missing} (accepted:"
-            f" {', '.join((THIS, *known))}, or a file NAME.toml)",
+            f" {', '.join((THIS, *known))}, or a file NAME.toml{others})",
             2,
         )
     return known[name]

@@ -5,11 +5,15 @@ Tests huddle explain on described machines, and its table of all choices.
 
 import os
 import tempfile
+import types
 import unittest
 
 import described
 from described import CORES, explain, facts
 from harness import some
+
+from cli.common import machines
+from cli.common.layout import CliError
 
 
 class OnMachines(unittest.TestCase):
@@ -32,6 +36,14 @@ class Described(OnMachines):
         answer = explain("--machine", "list")
         self.assertEqual((0, ""), (answer.returncode, answer.stderr))
         self.assertRegex(answer.stdout, r"(?m)^ *this +the machine that this runs on")
+
+    def test_without_descriptions_an_unknown_name_is_answered_with_their_package(self):
+        for folder, named in ((self.folder, False), (os.path.join(self.folder, "none"), True)):
+            layout = types.SimpleNamespace(machines=folder)
+            with self.subTest(folder=folder), self.assertRaises(CliError) as refused:
+                machines.path_of(layout, "abacus")
+            self.assertIn("--machine abacus: not known (accepted: this, ", str(refused.exception))
+            self.assertEqual(named, "the package huddle-lab has" in str(refused.exception))
 
     def test_machines_are_explained_up_to_twice_their_processors(self):
         for name in some(CORES):
