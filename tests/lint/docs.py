@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Files, commands of `huddle`, their options and settings in the documents must exist, and
+Files, commands of `huddle`, their options and settings that the documents name must exist, and
 docs/settings.md must match the library.
 """
 
@@ -9,9 +9,9 @@ import os
 import re
 import subprocess
 
+import links
 import tree
 
-LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 NAMED_FILE = re.compile(
     r"`((?:src|lab|include|cli|bench|docs|tests|examples|\.ci|cmake)/[\w./+-]*\w)`"
 )
@@ -20,18 +20,8 @@ VARIABLE = re.compile(r"\bHUDDLE(?:_[A-Z_]*[A-Z])?\b(?!\w|\*|_)")
 PAGE = "docs/settings.md"
 
 
-LAB = re.compile(r"(^|/)lab/")
-
-
 def has_lab(root):
     return os.path.exists(os.path.join(root, "lab"))
-
-
-def exists(root, path):
-    """Returns whether the tree has a file.  Files of a missing laboratory count as present."""
-    return os.path.exists(path) or (
-        not has_lab(root) and LAB.search(os.path.relpath(path, root)) is not None
-    )
 
 
 def huddle(build, *words):
@@ -89,16 +79,10 @@ def check(root, build):
         if not path.endswith(".md"):
             continue
         text = tree.read(root, path)
-        there = os.path.join(root, os.path.dirname(path))
-        complaints += [
-            f"{path}: no file {link}"
-            for link in LINK.findall(text)
-            if not exists(root, os.path.join(there, link))
-        ]
         complaints += [
             f"{path}: no file {name}"
             for name in NAMED_FILE.findall(text)
-            if not exists(root, os.path.join(root, name))
+            if not links.is_there(root, name)
         ]
         complaints += [
             f"{path}: {line}"

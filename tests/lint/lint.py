@@ -13,6 +13,7 @@ import form
 import heads
 import imports
 import includes
+import links
 import rooms
 import subjects
 import tokens
@@ -30,6 +31,7 @@ LINTS = {
     "tokens": tokens.check,
     "form": form.check,
     "heads": heads.check,
+    "links": links.check,
     "tools": tools.check,
     "docs": docs.check,
     "words": words.check,

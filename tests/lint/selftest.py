@@ -13,6 +13,7 @@ import form
 import heads
 import imports
 import includes
+import links
 import lint
 import rooms
 import subjects
@@ -175,6 +176,9 @@ BAD = (
         "/*\n * Source  a\n * Shape b\n * Cost c\n * Safety d\n */\nALG_DEFINE(bcast, a)",
         "a.c: the head has no Deadlock",
     ),
+    (links, "docs/a.md", "[b](b.md)\n", "docs/a.md: no file b.md"),
+    (links, "docs/a.md", "[b](../lab/b.md)\n", "docs/a.md: ../lab/b.md: a product's page"),
+    (links, "README.md", "![b](lab/b.png)\n## The laboratory\n", "README.md: lab/b.png: a pro"),
     (words, "README.md", "It lies\nbeside the file.\n", "'beside' in a document"),
     (words, "README.md", "Calls that are left\nto the MPI.\n", "falls back"),
     (words, "docs/a.md", "It " + "is " * 30 + "long.\n", "a sentence of 32 words"),
@@ -258,6 +262,8 @@ GOOD = (
         "src/alg/bcast/a.c",
         "/*\n" + "".join(f" * {word}\n" for word in heads.CLAIMS) + " */\nALG_DEFINE(bcast, a)",
     ),
+    (links, "README.md", "# A\n\n## The laboratory\n\n[b](lab/b.md)\n"),
+    (links, "docs/a.md", "[a](a.md) `lab/b.csv`\n"),
     (words, "src/core/a.c", "int beside, own; /* next to it */ const char *s = \"its own\";\n"),
     (words, "docs/a.md", "One. Two `a: b`. " * 5 + "\n\n* " + "item " * 15 + "\n* " + "item " * 16),
     (words, "docs/a.md", "| " + "a table " * 30 + "|\n"),
