@@ -7,7 +7,6 @@ may move; then it behaves like several machines, and a ratio across them means n
 
 from __future__ import annotations
 
-import math
 import random
 import statistics
 from collections import defaultdict, namedtuple
@@ -158,10 +157,6 @@ def rows_of(
     return rows, sum(class_of(s) is None for s in samples)
 
 
-def geometric_mean(values: list[float]) -> float:
-    return math.exp(statistics.fmean(map(math.log, values)))
-
-
 def panels(rows: list[Row]) -> list[tuple[tuple[int, str, str], list[Row]]]:
     """Returns [((ranks, bind, line), rows)] in order."""
     found = defaultdict(list)
@@ -180,7 +175,7 @@ def summaries(rows: list[Row]) -> list[Any]:
         for name, ratio in row.ratios.items():
             found[row.ranks, row.bind, row.collective, row.line, name].append(ratio.value)
     return [
-        (*key, geometric_mean(values), len(values))
+        (*key, statistics.geometric_mean(values), len(values))
         for key, values in found.items()
         if len(values) > 1
     ]

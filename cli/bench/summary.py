@@ -20,7 +20,7 @@ from ..common.layout import CliError
 from ..common.sizes import written
 from ..common.text import count_text, gain_text
 from ..common.transfers import ANY, CLASSES, class_of, usable
-from .stats import BARE, geometric_mean
+from .stats import BARE
 
 SMALL, LARGE = 4 << 10, 16 << 10  # bytes up to which, and from which, ratios have a mean
 CLEARLY = 1.05  # a ratio above it is no noise
@@ -98,7 +98,7 @@ def cases_of(samples: list[dict[str, Any]]) -> list[Case]:
 
 
 def mean_of(cases: list[Case]) -> float | None:
-    return geometric_mean([case.ratio for case in cases]) if cases else None
+    return statistics.geometric_mean([case.ratio for case in cases]) if cases else None
 
 
 def line_of(collective: str, line: str, cases: list[Case]) -> Line:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING, Any
 
 from ..common.text import bytes_text, gain_interval_text, gain_text
 from ..common.transfers import ANY
-from .stats import BARE, BARRIERS, geometric_mean, panels, summaries
+from .stats import BARE, BARRIERS, panels, summaries
 
 if TYPE_CHECKING:
     from .stats import Cell, Ratio, Row
@@ -223,9 +224,10 @@ def bare_lines(rows: list[Row]) -> list[Any]:
             ]
             large = [ratio for row, ratio in ratios if row.bytes >= LARGE]
             if large:
+                mean = gain_text(statistics.geometric_mean(large))
                 gains.append(
-                    f"{gain_text(geometric_mean(large))} from {bytes_text(LARGE)} up (geometric"
-                    f" mean; slowest: {gain_text(max(large))})"
+                    f"{mean} from {bytes_text(LARGE)} up (geometric mean; slowest:"
+                    f" {gain_text(max(large))})"
                 )
             if gains:
                 lines.append(

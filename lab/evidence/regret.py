@@ -24,6 +24,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from statistics import geometric_mean as mean
 
 import ranges
 import series
@@ -146,10 +147,6 @@ class Place:
             words = algorithm.split()
             algorithm = " ".join(w for w in words if w.partition("=")[0] not in KERNEL)
         return self.times[algorithm] / self.fastest if algorithm in self.times else None
-
-
-def mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def group_of(row, divided):

@@ -12,8 +12,8 @@ others already poll.
 from __future__ import annotations
 
 import json
-import math
 import os
+import statistics
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -262,7 +262,7 @@ def show(
     ]
     table(["bytes", "algorithm", "simulated", "measured", "deviation"], rows, right=(0, 2, 3, 4))
     if ratios:
-        mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+        mean = statistics.geometric_mean(ratios.values())
         print(
             f"  simulated / measured: geometric mean {mean:.2f}, {min(ratios.values()):.2f} to"
             f" {max(ratios.values()):.2f}"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 from collections import namedtuple
 
@@ -37,17 +36,17 @@ def agreement(
     both = {key: (us, simulated[key]) for key, us in measured.items() if key in simulated}
     if not both:
         return None
-    logs = {key: math.log(there / us) for key, (us, there) in both.items()}
+    ratios = {key: there / us for key, (us, there) in both.items()}
     sizes: dict[int, list[tuple[float, float]]] = {}
     for (_, size), pair in both.items():
         sizes.setdefault(size, []).append(pair)
     taus = [tau for tau in map(kendall, sizes.values()) if tau is not None]
-    low, high = min(logs, key=logs.__getitem__), max(logs, key=logs.__getitem__)
+    low, high = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
     return Agreement(
         len(both),
-        math.exp(statistics.mean(logs.values())),
-        math.exp(statistics.mean(map(abs, logs.values()))),
+        statistics.geometric_mean(ratios.values()),
+        statistics.geometric_mean(max(ratio, 1 / ratio) for ratio in ratios.values()),
         statistics.mean(taus) if taus else None,
-        (math.exp(logs[low]), *low),
-        (math.exp(logs[high]), *high),
+        (ratios[low], *low),
+        (ratios[high], *high),
     )
