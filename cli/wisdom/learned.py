@@ -7,7 +7,7 @@ and range of sizes with the same choice.
 from __future__ import annotations
 
 import datetime
-import math
+import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -24,7 +24,6 @@ LEGEND = (
     "choice that huddle makes where it has measured nothing; -: not measured, or the same choice.",
     "A row of several sizes has the times of the smallest and largest one, and geometric means.",
 )
-SHAPE = {"oversubscribed": "oversubscribed", "divided": "divided"}
 
 
 def shape_text(line: Line) -> str:
@@ -35,7 +34,7 @@ def shape_text(line: Line) -> str:
     words = [line.conditions.get("ranks", "any")]
     if "nodes" in line.conditions:
         words.append(f"on {line.conditions['nodes']} nodes")
-    words += [text for name, text in SHAPE.items() if line.conditions.get(name) == "yes"]
+    words += [name for name in ("oversubscribed", "divided") if line.conditions.get(name) == "yes"]
     return " ".join(words)
 
 
@@ -117,7 +116,7 @@ def time_text(group: list[Line]) -> str:
 
 def mean(ratios: list[float]) -> float | None:
     """Returns the geometric mean, or None of nothing."""
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+    return statistics.geometric_mean(ratios) if ratios else None
 
 
 def of_mpi(line: Line) -> float | None:
@@ -140,7 +139,8 @@ def of_first(line: Line) -> float | None:
     return first[1] / ns if ns and first and first[1] else None
 
 
-def gain_text(ratios: Iterable[float | None]) -> str:
+def factors_text(ratios: Iterable[float | None]) -> str:
+    """Formats the geometric mean of factors, or '-' if none is known."""
     found = mean([ratio for ratio in ratios if ratio])
     return f"{found:.2f}" if found else "-"
 
@@ -169,8 +169,8 @@ def row(
         bytes_text(group),
         choice(group[0]),
         time_text(group),
-        gain_text(map(of_mpi, group)),
-        gain_text(map(of_first, group)),
+        factors_text(map(of_mpi, group)),
+        factors_text(map(of_first, group)),
         age_text(group, today or datetime.date.today()),
     ]
 
