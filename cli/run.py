@@ -6,13 +6,12 @@ there, without Python.  huddle run --stats: prints what the ranks have recorded.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from .common import exit_report, mpis, records, statistics_json
 from .common.command_line import Argument, Command, Option
 from .common.layout import Layout
-from .common.text import count_text, heading, plain
+from .common.text import count_text, heading, plain, warn
 from .common.totals import Totals
 from .common.types import Options
 
@@ -28,11 +27,6 @@ PARAMETERS = (
 )
 
 
-def print_lines(*lines: str) -> None:
-    for line in lines:
-        print("huddle:", line, file=sys.stderr)
-
-
 def passed_text(row: Row) -> str:
     """Returns why calls were not handled, the most frequent reason first."""
     words = [f"{calls} {why}" for why, calls in row.passed.most_common()]
@@ -41,14 +35,14 @@ def passed_text(row: Row) -> str:
 
 
 def show_memory(other: dict[str, int]) -> None:
-    print_lines(
+    warn(
         f"memory         {count_text(other['leases'], 'lease')}, at most"
         f" {other['leased_peak_bytes'] >> 10} of {other['arena_bytes'] >> 10} KiB at a time;"
         f" pages: {other['pages_home']} on their rank's NUMA node,"
         f" {other['pages_elsewhere']} on other nodes"
     )
     if other["messages"]:
-        print_lines(
+        warn(
             f"nodes          {count_text(other['messages'], 'message')},"
             f" {other['message_bytes']} bytes sent to other nodes"
         )
@@ -59,7 +53,7 @@ def show_learned(totals: Totals) -> None:
     learned = totals.core.learned()
     if not any(count for source, count in learned.items() if source not in ("first", "native")):
         return
-    print_lines(
+    warn(
         f"learned        decided {count_text(learned['decided'], 'case')},"
         f" {learned['changed']} of them against the first choice; calls:"
         f" {learned['known']} by choices known before, {learned['learned']} by choices of this run,"
@@ -71,8 +65,8 @@ def show_learned(totals: Totals) -> None:
 def show(totals: Totals) -> None:
     """Prints the seconds of all ranks: waiting for late ranks, moving data, and unknown."""
     ranks = totals.ranks
-    print_lines(f"{ranks[0].mpi}; all figures are sums over {count_text(len(ranks), 'rank')}")
-    print_lines(
+    warn(f"{ranks[0].mpi}; all figures are sums over {count_text(len(ranks), 'rank')}")
+    warn(
         f"{'':21} {'calls':>12} {'handled':>12} {'bytes':>16} {'seconds':>12} {'waiting':>12}"
         f" {'moving':>12}  not handled"
     )
@@ -81,14 +75,12 @@ def show(totals: Totals) -> None:
         waiting, moving = (
             ("?", "?") if unknown else (f"{row.waiting:.6f}", f"{row.seconds - row.waiting:.6f}")
         )
-        print_lines(
+        warn(
             f"{name:21} {row.calls:12} {row.handled:12} {row.bytes:16} {row.seconds:12.6f}"
             f" {waiting:>12} {moving:>12}  {passed_text(row)}"
         )
     if totals.timed < totals.calls:
-        print_lines(
-            f"times are estimated: the clock was read in {totals.timed} of {totals.calls} calls"
-        )
+        warn(f"times are estimated: the clock was read in {totals.timed} of {totals.calls} calls")
     if totals.core.ranks:
         show_memory(totals.core.other())
     show_learned(totals)
@@ -104,7 +96,7 @@ def report(options: Options, command: list[str], layout: Layout) -> int:
             show(totals)
     elif options.to:
         statistics_json.write_nothing(options.to, options.status)
-    print_lines(*exit_report.lines(ranks, command, options.report))
+    warn(*exit_report.lines(ranks, command, options.report))
     return 0
 
 

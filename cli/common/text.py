@@ -42,6 +42,11 @@ def gain_interval_text(value: float, low: float | None, high: float | None) -> s
     return f"{gain_text(value)} ({gain_text(high)} to {gain_text(low)})"
 
 
+def warn(*lines: str) -> None:
+    for line in lines:
+        print(f"huddle: {line}", file=sys.stderr)
+
+
 def ranges_text(numbers: list[int]) -> str:
     """Formats numbers as ranges: [0, 1, 2, 5] -> "0-2,5"."""
     runs: list[list[int]] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter, namedtuple
@@ -21,7 +20,7 @@ from ..common.command_line import Command, Option
 from ..common.layout import CliError, Layout
 from ..common.options import whole
 from ..common.progress import Progress
-from ..common.text import gain_text, heading, table
+from ..common.text import gain_text, heading, table, warn
 from ..common.totals import Totals
 from ..common.types import Options
 from . import ratios
@@ -212,8 +211,7 @@ def main(options: Options, command: list[str], layout: Layout) -> int:
     output_files.check("--json", options.json)
     without, with_it = measure(layout, command, options.runs)
     show(without, with_it)
-    for line in dict.fromkeys(line for run in with_it for line in run.lines):
-        print(f"huddle: {line}", file=sys.stderr)
+    warn(*dict.fromkeys(line for run in with_it for line in run.lines))
     if options.json:
         text = json.dumps(facts_of(command, without, with_it), indent=2) + "\n"
         output_files.write(options.json, text)

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..common import peers, wisdom
 from ..common.layout import CliError, Layout
 from ..common.rules import Line
-from ..common.text import parameter_text, us_text
+from ..common.text import parameter_text, us_text, warn
 
 USED = ("on", "read")  # values of HUDDLE_WISDOM with which the user's files are used
 
@@ -29,11 +28,6 @@ class Known(NamedTuple):
     unused: str = ""
 
 
-def warn(lines: list[str]) -> None:
-    for line in lines:
-        print(f"huddle: {line}", file=sys.stderr)
-
-
 def first_found(layout: Layout, files: list[wisdom.Wisdom]) -> wisdom.Wisdom:
     """Returns the file of the MPI that huddle tune finds first, or else the first file."""
     if len(files) == 1:
@@ -48,7 +42,7 @@ def of_folder(layout: Layout, mpi: str | None, used: bool) -> Known | None:
     """Chooses a file of the user's folder that is of this machine."""
     files, refused = wisdom.known(layout, mpi)
     if used:
-        warn(refused)
+        warn(*refused)
     files = [one for one in files if wisdom.is_of_here(layout, one.path)]
     if not files and mpi is not None:
         raise CliError(f"--mpi {mpi}: what is known of it is of another machine", 2)
@@ -66,9 +60,10 @@ def of_setting(layout: Layout, path: str, mpi: str | None) -> Known | None:
     try:
         found = wisdom.read(layout, path)
     except CliError as error:
-        warn([str(error)])
+        warn(str(error))
         return None
-    warn([found.wrong] if found.wrong else [])
+    if found.wrong:
+        warn(found.wrong)
     if mpi is not None and found.mpi and not wisdom.is_of(found, mpi):
         raise CliError(f"--mpi {mpi}: HUDDLE_WISDOM={path} is of {found.mpi}", 2)
     return Known(found, where(layout, found))

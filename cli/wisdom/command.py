@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from ..common import collectives as known_collectives
 from ..common import output_files, peers, wisdom, wisdom_merge
 from ..common.command_line import Argument, Command, Option
 from ..common.layout import CliError, Layout
-from ..common.text import count_text
+from ..common.text import count_text, warn
 from ..common.types import Options
 from . import learned
 
@@ -71,15 +70,10 @@ def names_of(options: Options, layout: Layout) -> list[str]:
     return [known_collectives.find(layout, name, "wisdom").name for name in options.names] or names
 
 
-def warn(lines: list[str]) -> None:
-    for line in lines:
-        print(f"huddle: {line}", file=sys.stderr)
-
-
 def of_here(options: Options, layout: Layout) -> list[wisdom.Wisdom]:
     """Returns the files to work on.  Prints a line for each file with which something is wrong."""
     found, refused = wisdom.known(layout, options.mpi)
-    warn(refused)
+    warn(*refused)
     return found
 
 
@@ -177,7 +171,7 @@ def given(options: Options, layout: Layout) -> list[wisdom.Wisdom]:
             2,
         )
     found = [wisdom.read(layout, os.path.abspath(name), own=False) for name in options.names]
-    warn([one.wrong for one in found if one.wrong])
+    warn(*(one.wrong for one in found if one.wrong))
     for name, one in zip(options.names, found):
         if not one.cells:
             raise CliError(f"{name}: it has no rules (accepted: a wisdom or tuning file)", 2)
