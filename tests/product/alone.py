@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Builds all of the product in a copy of the tree that has no lab/, and runs its quick tests.
+Builds all of the product in a copy of the tree that has no lab/, and runs some of its tests.
 
 usage: alone.py SOURCE SCRATCH [--full]
 
 These are lints, unit tests, the race checker, examples, one program under each of Debian's MPIs,
-and the tests of the CLI but those that take long.  With --full they are all tests of the CLI and
-the quick ones of all rooms.
+and the tests of the CLI, without those that take long, measure, or record programs under MPIs.
+With --full they are all tests of the CLI, and all tests of the other rooms that have the label
+quick or sim; so those of the rooms bench, edges, faults, fuzz and packaging are not among them.
 """
 
 import json
