@@ -29,59 +29,66 @@ struct hud_context {
     char host_name[128];
     const char *owner; /* name of the MPI to which calls fall back, for messages */
     struct config config;
-    struct rules rules;          /* the tuning file's */
-    struct cost_network network; /* under the lock; from the tuning file, else measured; alpha_ns 0
-                                    until it is known */
-    struct planner *planner;     /* under the lock; NULL: out of memory, so no team is set up */
-    struct plan *plans;   /* under the lock; the plans that teams use, and some dropped ones that
-                           later teams may need; the last used first */
-    pid_t pid;            /* a forked child has another one and must not print or free */
-    pthread_mutex_t lock; /* guards the fields below; never held during a round of a set-up or a
-                             wait */
+    struct rules rules; /* rules of the tuning file */
+    pid_t pid;          /* a forked child has another one and must not print or free */
+
+    pthread_mutex_t lock; /* never held during a round of a set-up or a wait */
+    /* Fields under `lock`: */
+    struct cost_network network; /* numbers of the tuning file, else measured ones; alpha_ns 0
+                                    until they are known */
+    struct planner *planner;     /* NULL: out of memory, so no team is set up */
+    struct plan *plans;          /* the plans that teams use, and some dropped ones that later teams
+                                    may need; the last used first */
     struct arena arena;
     const char *arena_why; /* why there is no arena; NULL: there is one, or none was needed */
-    struct peers peers;
-    void *spare; /* hellos of spare_ranks, at most SPARE_RANKS, with which a rank that is out of
-                    memory can still refuse */
-    int spare_ranks;
-    atomic_flag spare_used;
-    uint64_t version;          /* the version in this rank's hellos */
-    uint64_t host_id, boot_id; /* host name and boot, hashed; 0: not known */
-    int quota;                 /* processors that the cgroup allowed when the context was created */
     struct topo *topo; /* loaded by the job's rank 0 at once, by others when they are the rank 0 of
                           a team whose members' places are not known from a former team */
     bool topo_loaded;
     struct places {
         struct place_table *table; /* the table of hud_place_keep; NULL: none */
         int ranks;
-    } places;                         /* places of the largest team so far */
-    struct wisdom wisdom;             /* under the lock */
-    struct wisdom_start *starts;      /* under the lock; the last made first */
-    struct wisdom_start *spare_start; /* under the lock; memory for another one, or NULL */
-    struct learn *idle_learns;        /* under the lock; memory of teams that have ended */
+    } places; /* places of the largest team so far */
+    struct wisdom wisdom;
+    struct wisdom_start *starts;      /* the last made first */
+    struct wisdom_start *spare_start; /* memory for another start, or NULL */
+    struct learn *idle_learns;        /* memory of teams that have ended */
     struct topo_cpus seen_cpus;       /* processors that all ranks seen so far may use */
     int seen_ranks;
     bool shares_processors;      /* the ranks of this kernel have outnumbered their processors */
     bool reported[REASON_COUNT]; /* a line about this reason has been printed */
-    bool reported_order;         /* likewise, about a violation of HUDDLE_REDUCE_ORDER=fixed */
-    bool reported_pages;         /* likewise, about ranks without huge pages */
-    _Atomic(void *) stats;       /* struct stats *: in the arena; until there is one, early */
-    struct stats early;          /* counts of other threads while the arena is created; added when
-                                statistics are printed */
-    struct watch *watch;         /* the watch over its teams' calls, with HUDDLE_CHECK */
-    _Atomic uint64_t no_yield_until_ns; /* end of a time in which set-ups do not yield,
-                                           since other processes take time slices */
-    bool timed;                         /* statistics are requested: measure times */
-    bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle; so ranks of other nodes
-                     are assumed to use it */
-    bool announced_checks;     /* this rank and all present ones are announced with HUDDLE_CHECK */
-    struct call_queues queues; /* requests in flight */
-    bool reported_forced[COLL_KINDS]; /* printed: the algorithm of a setting serves no call */
+    bool reported_order;  /* a line about a violation of HUDDLE_REDUCE_ORDER=fixed was printed */
+    bool reported_pages;  /* a line about ranks without huge pages was printed */
     bool reported_rich;   /* printed: the tuning file has more choices than a plan holds */
     bool reported_memory; /* printed: memory is short; or the first team had enough */
+    bool reported_forced[COLL_KINDS]; /* printed: the algorithm of a setting serves no call */
+
+    /* Fields with a lock or a flag of their own: */
+    struct peers peers;
+    struct watch *watch;       /* the watch over its teams' calls, with HUDDLE_CHECK */
+    struct call_queues queues; /* requests in flight */
     struct request_pool {
         struct hud_request *all, *spare; /* requests of the host; free requests */
     } pool;                              /* under the lock of queues.pool */
+    atomic_flag spare_used;              /* set while a set-up uses `spare` */
+    void *spare; /* hellos of spare_ranks, at most SPARE_RANKS, with which a rank that is out of
+                    memory can still refuse */
+    int spare_ranks;
+
+    /* Atomic fields: */
+    _Atomic(void *) stats; /* struct stats *: in the arena; until there is one, early */
+    struct stats early;    /* counts of other threads while the arena is created; added when
+                              statistics are printed */
+    _Atomic uint64_t no_yield_until_ns; /* end of a time in which set-ups do not yield,
+                                           since other processes take time slices */
+
+    /* Fields that are set before the first team: */
+    uint64_t version;          /* the version in this rank's hellos */
+    uint64_t host_id, boot_id; /* host name and boot, hashed; 0: not known */
+    int quota;                 /* processors that the cgroup allowed when the context was created */
+    bool timed;                /* statistics are requested: measure times */
+    bool vouched; /* HUDDLE_NODES=on, and all ranks of this node use huddle; so ranks of other nodes
+                     are assumed to use it */
+    bool announced_checks; /* this rank and all present ones are announced with HUDDLE_CHECK */
 };
 
 /* Returns whether a rank of the job uses huddle on this node, or nobody can know.  The answer
