@@ -46,10 +46,10 @@ struct peers {
     unsigned earlies; /* number so far; a new one replaces the oldest */
     bool lost;        /* see hud_peers_lost */
     bool proc_failed; /* /proc failed once: not offered again */
-    bool maps;        /* offers its memory to others' mappings, and keeps those that it makes... */
-    bool keeps;       /* ... of theirs; both set before the card is asked for */
+    bool maps;        /* HUDDLE_XPMEM lets other ranks map this rank's memory; set before `card` */
+    bool keeps;       /* this rank keeps its mappings of other ranks' memory; set before `card` */
     bool card_known;
-    struct peer_card card; /* card of this rank's arena, once it was asked for */
+    struct peer_card card; /* card of this rank's arena, once card_known is set */
     struct arena_head *own;
     struct peers *next_here; /* next of the process's contexts that have a card */
 };

@@ -231,12 +231,10 @@ static int fail_unequal(struct hud_team *team, enum coll_kind kind, size_t sent,
 
 /* ---- the collectives ---- */
 
-/*
- * The fields that run() looks at, and those that the collective's algorithms read: small calls are
- * short.
- */
 static const struct hud_view nothing;
 
+/* Fills only the fields that run() and the collective's algorithms read, to keep small calls
+ * short. */
 static ALWAYS_INLINE void describe(struct coll *call, unsigned flags, const struct hud_team *team,
                                    const struct hud_args *a, size_t bytes)
 {
@@ -339,7 +337,6 @@ int hud_request_decline(struct hud_team *team, const struct hud_args *args)
     return fall_back(team, (enum coll_kind)args->collective, bytes, REASON_NONBLOCKING);
 }
 
-/* Returns false with HUDDLE_CHECK: a call that differs from the others' is passed. */
 bool hud_request_settled(const struct hud_team *team, const struct hud_args *args)
 {
     unsigned flags = hud_collectives[args->collective].flags;

@@ -45,7 +45,8 @@ int hud_request_carry_out(struct hud_team *team, const struct hud_args *args,
  * nonblocking set-up.  Returns HUD_PASS (call.c). */
 int hud_request_decline(struct hud_team *team, const struct hud_args *args);
 
-/* Returns whether huddle will carry out a request for certain.  All members get the same answer
+/* Returns whether huddle will certainly carry out a request.  All members get the same answer.
+ * Returns false with HUDDLE_CHECK, since a call falls back if the members' calls differ
  * (call.c). */
 bool hud_request_settled(const struct hud_team *team, const struct hud_args *args);
 

@@ -40,8 +40,8 @@ static inline bool fallback_is_fixed(const struct hud_team *team, const struct c
            (hud_learn_by_huddle(team, at)->slot < 0 && !hud_learn_may_handle(team, at));
 }
 
-/* Finishes whatever precedes a call: of a blocking call the requests started before; the
- * set-up.  task: of a request, or NULL. */
+/* Completes the earlier requests if the call is blocking, and then sets the team up if necessary.
+ * task: the task of a nonblocking call, or NULL. */
 void hud_fallback_precede(struct hud_team *team, struct fiber_task *task);
 
 /* Ends a call before which the members could not agree (learn.h).  If another member had given up,
@@ -50,9 +50,9 @@ void hud_fallback_precede(struct hud_team *team, struct fiber_task *task);
  * HUD_PASS if the call falls back. */
 int hud_fallback_disagree(struct hud_team *team, enum coll_kind kind, size_t bytes, int status);
 
-/* Checks a call, with HUDDLE_CHECK.  is_fixed: all members leave the call to the host.  Returns
- * HUD_OK, HUD_PASS if the members differ, or the status with which the call fails.  A call that is
- * left to the host does not fail if the members' calls in huddle end. */
+/* Checks a call, with HUDDLE_CHECK.  is_fixed: the call falls back on all members.  Returns
+ * HUD_OK, HUD_PASS if the members differ, or the status with which the call fails.  A call that
+ * falls back does not fail if the members' calls in huddle end. */
 int hud_fallback_check(struct hud_team *team, const struct hud_announced *call, bool is_fixed);
 
 /* Decides about a call of the plan's cell `at` that is not handled.  Returns HUD_PASS, or an error

@@ -147,9 +147,9 @@ void hud_learn_announce(struct hud_team *team, union hello *mine);
  * than other teams. */
 bool hud_learn_share(struct hud_team *team, const union hello *hello,
                      const struct place_table *places, struct reply_known *known);
-/* Takes that back, if the team is not set up. */
+/* Frees the lines that hud_learn_share wrote, if the team is not set up. */
 void hud_learn_unshare(struct hud_team *team, struct reply_known known);
-/* Takes up what rank 0 knows, once the team has its plan.  arena: rank 0's. */
+/* Reads rank 0's knowledge, once the team has its plan.  arena: rank 0's arena. */
 void hud_learn_take(struct hud_team *team, char *arena, struct reply_known known);
 /* Returns how many candidates of a cell this team can try.  *mpi: which of them is the MPI's own,
  * the first or the last one, or -1. */
@@ -161,8 +161,9 @@ int hud_learn_known(const struct hud_team *team, int at);
 struct learner_winner hud_learn_known_before(const struct hud_team *team, int at, int count);
 /* Fills a start from what its table knows: chooses for all cells. */
 void hud_learn_fill(const struct hud_team *team, struct wisdom_start *start);
-/* Starts, once the team has its plan, and knows whether its calls are checked.  Sets the team's
- * table of choices.  Frees the memory where there is nothing to learn. */
+/* Starts measuring a team's calls, once the team has its plan and its check.  Sets the team's table
+ * of choices.  Frees the memory for measurements if every cell is decided, or if ranks cannot agree
+ * because small allreduces fall back. */
 void hud_learn_start(struct hud_team *team);
 void hud_learn_free(struct hud_team *team);
 /* Frees what a context keeps for later teams. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * setup.c - a team's lease, in two allgathers of the host's own.
+ * setup.c - sets a team up, in two allgathers of the host (rounds).
  *
- *   round 1   every rank says who it is, where its arena is and how much it offers (hello.c); all
- *             reach the same verdict
- *   between   each rank maps the arenas it has not mapped yet, then reserves, commits and zeroes
- *             the smallest offer of its own arena; rank 0 writes into its slice where the ranks
- *             are, as it sees the machine, and into its arena what it knows of such teams
- *   round 2   (status, offset): one refusal refuses for all
+ *   round 1   Each rank sends its hello (hello.c).  All ranks reach the same verdict.
+ *   between   Each rank maps the arenas that it has not mapped yet.  Each rank then reserves,
+ *             commits and zeroes a slice of its own arena, as large as the smallest offer.  Rank 0
+ *             writes the ranks' places into its slice, and its known choices for such teams into
+ *             its arena.
+ *   round 2   Each rank sends its status and the offset of its slice.  If one rank refuses, all do.
  *
- * A refusal holds for the team's life: the ranks agree at every later call.  No lock is held across
+ * A refused team stays refused, so the ranks agree at every later call.  No lock is held across
  * a round.  A team that begins later (HUDDLE_FIRST) has a first round at its first collective too.
  */
 #include "core/call/setup.h"
@@ -377,7 +377,7 @@ static void set_up(struct hud_team *team, struct fiber_task *task)
         team->state.now = TEAM_EARLY;
         team->state.reason = reason;
     } else {
-        /* a member that the exchange did not fail for uses the slice: then it stays leased */
+        /* If the exchange failed here only, other members use the slice: keep it reserved. */
         bool unused = s.offset != 0 && (reason != REASON_EXCHANGE || s.garbled);
         pthread_mutex_lock(&c->lock);
         if (unused)

@@ -29,9 +29,10 @@ void hud_place_read(const struct place_table *table, int ranks, struct place_tab
 /* Returns the bytes of memory for a table that can be kept. */
 size_t hud_place_kept_bytes(int ranks);
 
-/* Keeps a table made by hud_place_read, of hud_place_kept_bytes(ranks) bytes, unless the kept
- * table is of a larger team, or rank 0 did not know the places. *table is then the former
- * table, or NULL.  Called under the context's lock, as is hud_place_recall. */
+/* Keeps *table, which hud_place_read has filled and which has hud_place_kept_bytes(ranks) bytes, in
+ * place of the former table.  Sets *table to the former table, or to NULL if there was none.  Does
+ * nothing if the former table is of a larger team, or if rank 0 did not know the places.  The
+ * caller holds the context's lock. */
 void hud_place_keep(struct places *places, struct place_table **table, const union hello *hello,
                     int ranks);
 
@@ -39,8 +40,9 @@ void hud_place_keep(struct places *places, struct place_table **table, const uni
  * or none if the machine is NULL. */
 void hud_place_see(const struct topo *machine, const char *off, const union hello *hello, int ranks,
                    struct place_table *table);
-/* Fills a table likewise from the kept table.  Returns false, and writes nothing, if the kept
- * table lacks the processors of a rank, or memory has run out. */
+/* Fills all of a table but `oversubscribed` from the kept table.  Returns false, and writes
+ * nothing, if the kept table lacks the processors of a rank, or memory has run out.  The caller
+ * holds the context's lock. */
 bool hud_place_recall(const struct places *places, const union hello *hello, int ranks,
                       struct place_table *table);
 

@@ -20,7 +20,7 @@ HUD_API int hud_statistics_here(uint64_t *values, int max);
 void hud_stats_of(struct hud_context *context);
 
 /* Prints the sums over this context and all mapped arenas to the destination of HUDDLE_STATS.
- * Local.  Reports a file that cannot be written in a line. */
+ * Communicates with no other rank.  Prints a line if the file cannot be written. */
 void hud_stats_print(struct hud_context *context);
 
 #endif

@@ -34,8 +34,7 @@
  *   member.lines.out    its owner    those whose lines it    see mem/lines.h
  *                                    reads
  *   head.note[i]        its owner    long waiters,           struct wait_note: a wait of one of the
- *                                                            owner's threads
- *                                    huddle who
+ *                                    huddle who              owner's threads
  *   head.obituary       any          any (exchange)          nonzero: the line about the end of the
  *                                                            owner's process has been printed
  */

@@ -2,9 +2,9 @@
 /*
  * span.h - a team whose ranks are on several nodes (HUDDLE_NODES).
  *
- * For the rest of the core such a team is refused (REASON_NODES): what does not come here is the
- * host's.  It has a span, with a team of this rank's node, whose slices hold what
- * src/alg/nodes needs, and the way to send messages (net.h).
+ * The rest of the core refuses such a team (REASON_NODES), so calls that the span does not handle
+ * fall back to the MPI.  The span has a team of this node's ranks, whose slices hold the state of
+ * src/alg/nodes, and sends messages to other nodes (net.h).
  */
 #ifndef HUD_SPAN_H
 #define HUD_SPAN_H

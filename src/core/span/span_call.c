@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* span_call.c - a call on a span: whether it takes it, how, and what is counted. */
+/* span_call.c - a collective of a span's team: decides whether the span handles the call, chooses
+ * the algorithm, and counts the call. */
 #include "base/clock.h"
 #include "core/config/log.h"
 #include "core/span/span_learn.h"

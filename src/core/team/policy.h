@@ -5,8 +5,8 @@
 
 #include "core/team/hello.h"
 
-/* Fills the team's policy, except for the observer of long waits (watch/longwait.h).  Local. 
- * hello: the hellos of all ranks, from the first round. */
+/* Fills the team's policy, except for the observer of long waits (watch/longwait.h).  Communicates
+ * with no other rank.  hello: the hellos of all ranks, from the first round. */
 void hud_policy_make(struct hud_team *team, const union hello *hello);
 
 /* Makes the handle of a team whose members' slices are known. */

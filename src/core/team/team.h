@@ -121,14 +121,15 @@ static inline bool team_counts(const struct hud_team *team)
     return team->state.now == TEAM_READY || team->state.now == TEAM_ENDING;
 }
 
-/* Returns whether all members use huddle on this node, or it cannot be known.  Local; looked up
- * once; the same on every rank. */
+/* Returns whether all members use huddle on this node, or nobody can know.  Returns the same on
+ * every rank, without communication.  Keeps the answer for later calls. */
 bool hud_team_is_present(struct hud_team *team);
 
 /* Tells the others that this member leaves the team: from now on its process may end. */
 void hud_team_mark_left(struct hud_team *team);
 
-/* Releases the resources of a READY team; its slice is left, not freed.  Local. */
+/* Releases the resources of a READY team, without communication.  The slice is freed when all
+ * members have left it (arena.h). */
 void hud_team_leave(struct hud_team *team);
 
 #endif

@@ -17,14 +17,15 @@ struct coll;
 extern "C" {
 #endif
 
-/* Runs the algorithm.  Returns 0, or the status that hud_guard_leave was called with. */
+/* Runs the algorithm.  Returns 0, or the status of hud_guard_leave. */
 int hud_guard_run(void (*run)(struct mem *m, const struct coll *call), struct mem *m,
                   const struct coll *call);
 
-/* Runs any other function that waits, likewise. */
+/* Runs any other function that waits.  Returns 0, or the status of hud_guard_leave. */
 int hud_guard_call(void (*call)(void *arg), void *arg);
 
-/* Only from within one of the above, on the same thread.  status: not 0. */
+/* Ends this thread's call of hud_guard_run or hud_guard_call, which then returns `status`.  status:
+ * not 0. */
 __attribute__((noreturn)) void hud_guard_leave(int status);
 
 #ifdef __cplusplus

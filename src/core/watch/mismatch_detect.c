@@ -63,9 +63,11 @@ int hud_mismatch_find_call(const struct member_state *mine, const struct member_
 }
 
 /*
- * Shapes are written before their call is counted.  So a member whose count is c may have written
- * that of c + 1, which lies where that of c + 1 - MEMBER_SHAPES was.  Here it has counted at most
- * one call more than `call`, after the shape was read, and MEMBER_SHAPES is more than two.
+ * A member writes the shape of a call before it counts the call.  So a member whose count is c may
+ * have written the shape of call c + 1 already, over the shape of call c + 1 - MEMBER_SHAPES.
+ * hud_mismatch_in_shape reads the count after the shape.  If the count is at most `call` + 1, the
+ * member has written at most the shape of `call` + 2.  MEMBER_SHAPES is more than two, so the
+ * shape of `call` was still intact when it was read.
  */
 _Static_assert(MEMBER_SHAPES > 2, "the shape of a call outlives the next one");
 
