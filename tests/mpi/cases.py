@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
-from asked import ask_of_late
+from who_answers import ask_of_late
 from wrappers import attacked, built, every, in_cgroup, namespaces, no_pool, nothing, odd, on_ranks, one_by_one, one_namespace, twice_in_containers, with_pool, works
 
 OPEN, MPICH = ("ompi4", "ompi5"), ("mpich4", "mpich5", "intel")
@@ -157,8 +157,8 @@ def fixed(name, mpis, ranks, env=None, **more):
 
 
 def unlike(word, difference, mpis=ALL, call="139 of MPI_COMM_WORLD", **more):
-    """Makes a case in which one of four ranks makes a different call.  tests/mpi/unlike.c has 138 matching calls before it."""
-    return Case("check", word, mpis, 4, ["{bin}/unlike", word], env=DIFFERENCES, fails=None, says=[rf"check: call {call} \(4 ranks\): " + difference], **more)
+    """Makes a case in which one of four ranks makes a different call.  tests/mpi/mismatched_calls.c has 138 matching calls before it."""
+    return Case("check", word, mpis, 4, ["{bin}/mismatched_calls", word], env=DIFFERENCES, fails=None, says=[rf"check: call {call} \(4 ranks\): " + difference], **more)
 
 
 KILLED = r"rank \d of .* \(\d ranks\), process \d+ on \S+, has ended; rank \d has waited in \w+ for [0-9.]+ s"
@@ -262,22 +262,22 @@ CASES = [
     Case("nonblocking", "locks of windows", ALL, 2, ["{bin}/locks"], env={"HUDDLE_NONBLOCKING": "auto"}),
     Case("nonblocking", "handled where waits advance them", ("ompi4", "ompi5", "mpich5"), 3, ["{bin}/waits"], env={"HUDDLE_NONBLOCKING": "auto"}, handled=True,
          leaves=LEFT, collectives=("allgather",), again=True),
-    *[Case("nonblocking", f"{ranks} ranks, {what}", mpis, ranks, ["{bin}/apart", word], seconds=60, handled=True, collectives=("allreduce",))
+    *[Case("nonblocking", f"{ranks} ranks, {what}", mpis, ranks, ["{bin}/staggered_calls", word], seconds=60, handled=True, collectives=("allreduce",))
       for what, word, ranks, mpis in (("a rank that is no neighbour", "neighbours", 3, ("ompi4", "ompi5", "mpich4", "mpich5")),
                                       ("disconnected", "disconnect", 2, ("mpich4", "mpich5", "intel")),
                                       ("freed when over", "free", 2, ("mpich5",)), ("copied meanwhile", "copies", 3, ALL), ("a copy waited for first", "ahead", 3, ALL),
                                       ("a rank that is no neighbour, no set-up", "behind", 3, ("ompi4", "ompi5", "mpich4", "mpich5")), ("parts of a grid", "sub", 2, ALL), ("windows", "windows", 2, ALL))],
-    Case("nonblocking", "3 ranks, one of the MPI's waited for first", ALL, 3, ["{bin}/apart", "ahead"], env={"HUDDLE_BCAST": "mpi"}, seconds=60, handled=True,
+    Case("nonblocking", "3 ranks, one of the MPI's waited for first", ALL, 3, ["{bin}/staggered_calls", "ahead"], env={"HUDDLE_BCAST": "mpi"}, seconds=60, handled=True,
          collectives=("allreduce",)),
     # Only under Open MPI 4 a loop of mpi_request_get_status by mpi_f08 does not end.
     Case("nonblocking", "from Fortran 2008", ("mpich4", "mpich5"), 3, ["{bin}/f08"], each=built("f08"), prints=["passed"], seconds=60, handled=True, collectives=("allreduce",)),
     *[Case("nonblocking", f"{ranks} ranks, calls that return at once{with_threads}", mpis, ranks, ["{bin}/returns", *with_threads.replace(", ", "--").split()], seconds=60, handled=True, leaves=LEFT, collectives=("bcast",), again=again)
       for ranks, mpis, with_threads, again in ((2, ALL, "", False), (3, BOTH, "", True), (2, BOTH, ", threads", False))],
-    Case("nonblocking", "cancelled, and freed in flight", ALL, 2, ["{bin}/refused", "--beyond"], seconds=30, handled=True, collectives=("allreduce",)),
-    Case("nonblocking", "cancelled, and freed in flight, without huddle", ALL, 2, ["{bin}/refused"], env={"HUDDLE": "off"}, seconds=30, again=True),
-    Case("nonblocking", "waits in other orders, memory for few", BOTH, 3, ["{bin}/apart", "crossed"], env={"HUDDLE_MEMORY": "24K"}, seconds=120, passed="no lease",
+    Case("nonblocking", "cancelled, and freed in flight", ALL, 2, ["{bin}/cancel_and_free", "--beyond"], seconds=30, handled=True, collectives=("allreduce",)),
+    Case("nonblocking", "cancelled, and freed in flight, without huddle", ALL, 2, ["{bin}/cancel_and_free"], env={"HUDDLE": "off"}, seconds=30, again=True),
+    Case("nonblocking", "waits in other orders, memory for few", BOTH, 3, ["{bin}/staggered_calls", "crossed"], env={"HUDDLE_MEMORY": "24K"}, seconds=120, passed="no lease",
          says=["HUDDLE_MEMORY=24K is too little"], collectives=("allreduce",)),
-    Case("nonblocking", "waits in other orders", BOTH, 3, ["{bin}/apart", "crossed"], seconds=120, handled=True, leaves=LEFT, collectives=("allreduce",)),
+    Case("nonblocking", "waits in other orders", BOTH, 3, ["{bin}/staggered_calls", "crossed"], seconds=120, handled=True, leaves=LEFT, collectives=("allreduce",)),
     Case("nonblocking", "switched off", BOTH, 3, ["{bin}/nonblocking", "--brief"], env={"HUDDLE_NONBLOCKING": "off"}, seconds=200),
     Case("nonblocking", "switched off on one rank", BOTH, 3, ["{bin}/waits"], each=on_ranks("-eq 1", "env", "HUDDLE_NONBLOCKING=off"), passed="ranks without huddle here",
          says=["rank 1 has another value of HUDDLE_CHECK or HUDDLE_NONBLOCKING"], collectives=("allgather",)),
@@ -372,7 +372,7 @@ CASES = [
          during=until_it_says(r"(?s)(recovered: 3 survivors.*){3}"), prints=[f"rank {r} recovered: 3 survivors" for r in (0, 2, 3)]),
 
     # huddle who, called from outside while a rank is late.  Without learning, since a comparison of sizes before a broadcast waits for all ranks.
-    Case("who", "a rank that sleeps, and one that is stopped", BOTH, 4, ["{bin}/late"], env={**NO_TRIALS, "HUDDLE_ALLREDUCE": "slices", "HUDDLE_BARRIER": "groups"},
+    Case("who", "a rank that sleeps, and one that is stopped", BOTH, 4, ["{bin}/delaying_ranks"], env={**NO_TRIALS, "HUDDLE_ALLREDUCE": "slices", "HUDDLE_BARRIER": "groups"},
          during=ask_of_late, handled=True, collectives=("barrier", "bcast", "allreduce"), prints=["late: passed"]),
 
     # Communicators that are created and freed repeatedly, and the maximum number of them (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
@@ -430,36 +430,36 @@ CASES = [
     unlike("started", r"ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); rank 3 calls MPI_Scan\(4 bytes, MPI_SUM\); these", ALL),
     unlike("first", r"ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast\(root 0, 4 bytes\); these", BOTH, call="1 of MPI_COMM_WORLD"),
     unlike("freed", r"rank 0 calls MPI_Comm_free or MPI_Finalize; ranks 1-3 call MPI_Barrier; these", call="2 of its own"),
-    Case("check", "the job is ended", ALL, 4, ["{bin}/unlike", "kind"], env={**DIFFERENCES, "HUDDLE_CHECK": "abort"}, fails=True,
+    Case("check", "the job is ended", ALL, 4, ["{bin}/mismatched_calls", "kind"], env={**DIFFERENCES, "HUDDLE_CHECK": "abort"}, fails=True,
          says=[r"check: call 139 of MPI_COMM_WORLD .*; rank 3 calls MPI_Bcast.*; aborting \(HUDDLE_CHECK=abort\)$"]),
-    Case("check", "a rank that does not come", ALL, 4, ["{bin}/unlike", "silent"], env=CHECK, handled=True, says_each=True,
+    Case("check", "a rank that does not come", ALL, 4, ["{bin}/mismatched_calls", "silent"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks 0-2 call MPI_Allreduce\(4 bytes, MPI_SUM\); "
                r"missing: rank 3 \(came back from call 138, MPI_Bcast\(root 0, 4 bytes\), \d\.\d s ago\)$"]),
-    Case("check", "a rank that does not come back", BOTH, 4, ["{bin}/unlike", "slow"], env=CHECK, handled=True, says_each=True, again=True,
+    Case("check", "a rank that does not come back", BOTH, 4, ["{bin}/mismatched_calls", "slow"], env=CHECK, handled=True, says_each=True, again=True,
          says=[r"check: \d s of waiting in call 139 of MPI_COMM_WORLD \(4 ranks\): ranks? .* MPI_Allreduce\(4 bytes, a user-defined operation\)$"]),
-    Case("check", "a rank that does not begin", BOTH, 4, ["{bin}/unlike", "late"], env=CHECK, handled=True, says_each=True,
+    Case("check", "a rank that does not begin", BOTH, 4, ["{bin}/mismatched_calls", "late"], env=CHECK, handled=True, says_each=True,
          says=[r"check: \d s of waiting in the first call of MPI_COMM_WORLD \(4 ranks\): rank [0-2] is there, others are not$"]),
-    Case("check", "all agree", ALL, 4, ["{bin}/unlike", "others"], env=CHECK, handled=True, again=True),
+    Case("check", "all agree", ALL, 4, ["{bin}/mismatched_calls", "others"], env=CHECK, handled=True, again=True),
     Case("check", "all agree, differential", ALL, 3, env={**CHECK, **NO_TRIALS}, handled=True),
     Case("check", "all agree, threads", BOTH, 2, ["{bin}/threads"], env=CHECK, handled=True, again=True),
     Case("check", "all agree, intercommunicators", BOTH, 4, ["{bin}/inter"], env=CHECK, handled=True),
-    Case("check", "all fall back", BOTH, 4, ["{bin}/unlike", "kind"], env={**DIFFERENCES, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None, again=True,
+    Case("check", "all fall back", BOTH, 4, ["{bin}/mismatched_calls", "kind"], env={**DIFFERENCES, "HUDDLE_BARRIER": "mpi", "HUDDLE_BCAST": "mpi"}, fails=None, again=True,
          says=["check: call 139 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
     # Values that differ between ranks must not decide whether a first call, which huddle does not handle, sets up the team.
-    *[Case("check", f"{setting} on one rank", NOT_MPICH_4, 3, ["{bin}/unlike", "others"], env=CHECK, each=on_ranks("-eq 1", "env", setting), passed=why, says=[line],
+    *[Case("check", f"{setting} on one rank", NOT_MPICH_4, 3, ["{bin}/mismatched_calls", "others"], env=CHECK, each=on_ranks("-eq 1", "env", setting), passed=why, says=[line],
            again=setting != "HUDDLE=off")
       for setting, why, line in (
           ("HUDDLE_BCAST=bogus", "bad setting", "HUDDLE_BCAST=bogus.*accepted.*own collectives"),
           ("HUDDLE_TUNING=/nonexistent", "bad setting", "/nonexistent.*own collectives"),
           ("HUDDLE_BCAST=mpi", "settings differ", "HUDDLE_BCAST=.*accepted.*own collectives"),
           ("HUDDLE=off", "ranks without huddle here", "rank 1 runs without huddle"))],
-    Case("check", "switched off by a parameter on one rank", OPEN, 3, ["{bin}/unlike", "others"], env=CHECK,
+    Case("check", "switched off by a parameter on one rank", OPEN, 3, ["{bin}/mismatched_calls", "others"], env=CHECK,
          each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_on=off"), passed="switched off", again=True),
-    Case("check", "by a parameter, on one rank", OPEN, 3, ["{bin}/unlike", "others"], again=True, each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_check=1"),
+    Case("check", "by a parameter, on one rank", OPEN, 3, ["{bin}/mismatched_calls", "others"], again=True, each=on_ranks("-eq 1", "env", "OMPI_MCA_coll_huddle_check=1"),
          passed="ranks without huddle here", says=["rank 1 has another value of HUDDLE_CHECK or"]),
-    Case("check", "by a parameter", OPEN, 4, ["{bin}/unlike", "first"], launch={"openmpi": ["--mca", "coll_huddle_check", "1"]}, fails=None,
+    Case("check", "by a parameter", OPEN, 4, ["{bin}/mismatched_calls", "first"], launch={"openmpi": ["--mca", "coll_huddle_check", "1"]}, fails=None,
          says=["check: call 1 of .*: ranks 0-2 call MPI_Barrier; rank 3 calls MPI_Bcast"]),
-    Case("check", "on one rank", NOT_MPICH_4, 3, ["{bin}/unlike", "others"], each=on_ranks("-eq 1", "env", "HUDDLE_CHECK=on"),
+    Case("check", "on one rank", NOT_MPICH_4, 3, ["{bin}/mismatched_calls", "others"], each=on_ranks("-eq 1", "env", "HUDDLE_CHECK=on"),
          passed="ranks without huddle here", says=["rank 1 has another value of HUDDLE_CHECK or"]),
 
     # Bindings of ranks.

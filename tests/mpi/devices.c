@@ -13,8 +13,8 @@
  * --late: the library is loaded after the first collectives. --off: HUDDLE_DEVICES=off is set, and
  * all buffers are host memory.
  */
+#include "completions.h"
 #include "pieces.h"
-#include "ways.h"
 
 #include "device.h"
 

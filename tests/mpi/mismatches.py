@@ -171,7 +171,7 @@ MISMATCHES = [
         through(
             f"reduce_scatter by {name}, other blocks of {each} integers",
             4,
-            ["{bin}/unlike_blocks", str(each)],
+            ["{bin}/mismatched_blocks", str(each)],
             env={"HUDDLE_REDUCE_SCATTER": name},
             may_say=[DIFFERENT],
             again=name == "exchange",

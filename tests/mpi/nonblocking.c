@@ -10,8 +10,8 @@
  * are late; objects that a program may free after a call has started; attributes of types;
  * communicators whose first calls are nonblocking; waits that need progress on other requests.
  */
+#include "completions.h"
 #include "pieces.h"
-#include "ways.h"
 
 #include "options.h"
 

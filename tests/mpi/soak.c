@@ -13,8 +13,8 @@
  * A failure prints the number and the seed of its call, and so does a call that has not ended after
  * PATIENCE seconds. The same seed then repeats the sequence up to this call.
  */
+#include "completions.h"
 #include "pieces.h"
-#include "ways.h"
 
 #include "options.h"
 

@@ -10,8 +10,8 @@
  * receiver's buffer, the bytes that fit must arrive, and the communicator must stay usable. In
  * collectives with blocks, the blocks that fit must be right.
  */
+#include "completions.h"
 #include "forms.h"
-#include "ways.h"
 
 static int handled, expected;
 static bool counting; /* whether this program's handler is set */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Checks the answers of `huddle who` about a running job, as case `during`.  The program late.c has a
-rank that sleeps, then a rank that is stopped.
+Checks the answers of `huddle who` about a running job, as case `during`.  The program
+delaying_ranks.c has a rank that sleeps, then a rank that is stopped.
 """
 
 import os

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unlike_blocks.c - an erroneous program: the ranks pass as many elements in all to
+ * mismatched_blocks.c - an erroneous program: the ranks pass as many elements in all to
  * MPI_Reduce_scatter, but rank 1 splits them into other blocks. No rank may wait forever without a
  * message.
  */

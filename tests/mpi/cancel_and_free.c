@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * refused.c - calls MPI_Cancel and MPI_Request_free for a nonblocking collective in flight. MPI
- * forbids both, and each MPI returns something else.
+ * cancel_and_free.c - calls MPI_Cancel and MPI_Request_free for a nonblocking collective in flight.
+ * MPI forbids both calls, and MPIs return different errors.
  *
- *   refused [--beyond]    --beyond: with huddle, which returns other codes in the MPICH family
+ *   cancel_and_free [--beyond]    --beyond: with huddle, which returns other codes in the MPICH
+ *                                 family
  *
  * The last rank enters the collective only after a message of rank 0, so the collective is in
  * flight.
@@ -93,5 +94,5 @@ int main(int argc, char **argv)
     for (int turn = 0; turn < 6; turn++)
         one(comm, find(argc > 1 ? with_huddle : own));
     MPI_Comm_free(&comm);
-    return finish("refused");
+    return finish("cancel_and_free");
 }

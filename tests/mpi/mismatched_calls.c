@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unlike.c - programs whose ranks make different calls, for the reports of HUDDLE_CHECK.
+ * mismatched_calls.c - programs whose ranks make different calls, for the reports of HUDDLE_CHECK.
  *
- *     unlike root | kind | bytes | operation | counts | reduced | names | blocks | gathered |
- *     scanned | started | ends | freed | first    erroneous
- *     unlike others | silent | slow | late        correct, but ranks keep the others waiting
+ *     mismatched_calls root | kind | bytes | operation | counts | reduced | names | blocks |
+ *     gathered | scanned | started | ends | freed | first    erroneous
+ *     mismatched_calls others | silent | slow | late         correct, but ranks keep the others
+ *                                                            waiting
  *
  * Before the error all ranks agree. After the error an MPI may hang or fail. So the program exits
  * without MPI_Finalize after the error was made and there was time to report it.
@@ -94,7 +95,7 @@ static void others(void)
         MPI_Comm_free(&comm);
     }
     section("others");
-    exit(finish("unlike"));
+    exit(finish("mismatched_calls"));
 }
 
 static void be_silent(void)
@@ -127,7 +128,7 @@ static void silent(bool within)
     MPI_Allreduce(&number, gathered, 1, MPI_INT, within ? op : MPI_SUM, MPI_COMM_WORLD);
     MPI_Op_free(&op);
     section("silent");
-    exit(finish("unlike"));
+    exit(finish("mismatched_calls"));
 }
 
 static void freed(void)
@@ -184,7 +185,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "first") != 0)
         agree();
     if (strcmp(what, "late") == 0)
-        exit(finish("unlike"));
+        exit(finish("mismatched_calls"));
     if (strcmp(what, "silent") == 0 || strcmp(what, "slow") == 0)
         silent(strcmp(what, "slow") == 0);
     alarm(ALARM_S);

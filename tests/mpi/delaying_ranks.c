@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * late.c - ranks that make the others wait until the test has examined the job.
+ * delaying_ranks.c - ranks that make the others wait until the test has examined the job.
  *
- *     late
+ *     delaying_ranks
  *
  * Each rank prints its process id. Before an allreduce of 1 MB rank 1 sleeps until it gets SIGUSR1.
  * Before a broadcast rank 2 stops itself until it gets SIGCONT. Every result is verified.
@@ -65,5 +65,5 @@ int main(int argc, char **argv)
         kill(getpid(), SIGSTOP);
     tell(ROUNDS);
     rounds();
-    return finish("late");
+    return finish("delaying_ranks");
 }

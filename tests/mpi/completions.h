@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ways.h - the functions that can complete a request. */
-#ifndef HUD_TESTS_WAYS_H
-#define HUD_TESTS_WAYS_H
+/* completions.h - the functions that can complete a request. */
+#ifndef HUD_TESTS_COMPLETIONS_H
+#define HUD_TESTS_COMPLETIONS_H
 
 #include "check.h"
 

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apart.c - nonblocking collectives in flight, followed by calls that ranks make at different
- * times.
+ * staggered_calls.c - nonblocking collectives in flight, followed by calls that ranks make at
+ * different times.
  *
- *   apart neighbours   a neighborhood collective completes without a rank that has no neighbors and
- *                      has not yet entered the collective before
- *   apart disconnect   a communicator is disconnected before its request is waited for
- *   apart free         a request is freed after its collective has completed
- *   apart sub          MPI_Cart_sub is called while the set-up of its parent has advanced
- *                      further on one rank than on the other
- *   apart windows      the same for windows, also by the functions for large counts
- *   apart crossed      each rank waits first for a different request of those in flight, each of
- *                      which is the first on its communicator
- *   apart behind       like neighbours, on a communicator that is not set up; the rank without
- *                      neighbors has entered the first of two collectives before
- *   apart copies       a communicator is duplicated while its set-up has completed on some ranks
- *                      only, with a request in flight that needs the set-up
- *   apart ahead        one rank waits first for a duplicate of this or of another communicator, or
- *                      for a broadcast there, which the others start after the request before it
+ *   staggered_calls TEST, with one of these tests:
+ *
+ *   neighbours  a neighborhood collective completes without a rank that has no neighbors and
+ *               has not yet entered the collective before
+ *   disconnect  a communicator is disconnected before its request is waited for
+ *   free        a request is freed after its collective has completed
+ *   sub         MPI_Cart_sub is called while the set-up of its parent has advanced
+ *               further on one rank than on the other
+ *   windows     the same for windows, also by the functions for large counts
+ *   crossed     each rank waits first for a different request of those in flight, each of
+ *               which is the first on its communicator
+ *   behind      like neighbours, on a communicator that is not set up; the rank without
+ *               neighbors has entered the first of two collectives before
+ *   copies      a communicator is duplicated while its set-up has completed on some ranks
+ *               only, with a request in flight that needs the set-up
+ *   ahead       one rank waits first for a duplicate of this or of another communicator, or
+ *               for a broadcast there, which the others start after the request before it
  */
 #include "check.h"
 
@@ -369,7 +371,7 @@ int main(int argc, char **argv)
         else if (strcmp(what, "ahead") == 0)
             ahead(turn % 3, turn >= 3);
         else
-            check(false, "apart: unknown test '%s'", what);
+            check(false, "staggered_calls: unknown test '%s'", what);
     }
-    return finish("apart");
+    return finish("staggered_calls");
 }
