@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures the time that a request costs beyond a blocking call, on a team without MPI.
 
-    python3 bench/ways.py [--build build] [--ranks 2,4] [--launches 5] [--csv FILE]
+    python3 bench/request_overhead.py [--build build] [--ranks 2,4] [--launches 5] [--csv FILE]
 
 bench-team makes the calls in three ways: blocking, nonblocking (started, and waited for at once),
 and persistent (prepared once, then started and waited for).  Launches take turns.  Figures are
@@ -58,7 +58,7 @@ def main():
         for what, of in sorted(found.items())
         if len(of) == len(WAYS)
     ]
-    about = "python3 bench/ways.py: bound ranks, single calls, slowest rank, ns"
+    about = "python3 bench/request_overhead.py: bound ranks, single calls, slowest rank, ns"
     write_table(options.csv, about, ["ranks", "class", "collective", "bytes", *WAYS], table)
 
 
