@@ -17,7 +17,7 @@ from .layout import CliError, Layout
 from .rules import Line
 from .sizes import number
 from .text import count_text
-from .wisdom_lock import locked
+from .wisdom_replace import locked
 
 NAME = re.compile(r"wisdom-(.+)-([0-9a-f]{16})\.rules")
 LARGEST = 256 << 10  # bytes of a file; if it grows beyond, its oldest lines go

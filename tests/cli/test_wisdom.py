@@ -10,7 +10,7 @@ from unittest import mock
 
 from wisdom_files import LINE, MORE, MPI, NAME, OWN, QUEUE, SUMS, Folder, line
 
-from cli.common import wisdom, wisdom_lock, wisdom_merge
+from cli.common import wisdom, wisdom_merge, wisdom_replace
 from cli.common.layout import CliError
 from cli.wisdom import learned
 
@@ -371,19 +371,19 @@ class Locks(unittest.TestCase):
     def test_writers_wait_for_each_other(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, NAME)
-            with mock.patch.object(wisdom_lock, "WAIT_S", 0.05):
-                with wisdom_lock.locked(path) as replace:
+            with mock.patch.object(wisdom_replace, "WAIT_S", 0.05):
+                with wisdom_replace.locked(path) as replace:
                     with self.assertRaisesRegex(CliError, "is being written; try again"):
-                        with wisdom_lock.locked(path):
+                        with wisdom_replace.locked(path):
                             self.fail("two write")
                     replace("one\n")
-                with wisdom_lock.locked(path):
+                with wisdom_replace.locked(path):
                     pass  # writes nothing
                 with open(f"{path}.new", "w", encoding="utf-8"):
                     os.utime(f"{path}.new", (0, 0))
                 with open(f"{path}.new.host.1", "w", encoding="utf-8"):
                     pass  # another file of the killed process
-                with wisdom_lock.locked(path) as replace:
+                with wisdom_replace.locked(path) as replace:
                     replace("two\n")
             self.assertEqual([NAME], os.listdir(folder))
             with open(path, encoding="utf-8") as file:
@@ -392,7 +392,7 @@ class Locks(unittest.TestCase):
     def test_a_lock_that_was_taken_away_is_not_removed(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, NAME)
-            with wisdom_lock.locked(path):
+            with wisdom_replace.locked(path):
                 os.unlink(f"{path}.new")
                 with open(f"{path}.new", "w", encoding="utf-8"):
                     pass
@@ -404,7 +404,7 @@ class Locks(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write("old\n")
             with self.assertRaisesRegex(CliError, "is being written; try again"):
-                with wisdom_lock.locked(path) as replace:
+                with wisdom_replace.locked(path) as replace:
                     os.unlink(f"{path}.new")
                     with open(f"{path}.new", "w", encoding="utf-8"):
                         pass
@@ -422,11 +422,11 @@ class Locks(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, NAME)
-            left = wisdom_lock.data_path(path)
+            left = wisdom_replace.data_path(path)
             for name in (path, left):  # (left by a process that was killed)
                 with open(name, "w", encoding="utf-8"):
                     os.chmod(name, 0o600)
-            with mock.patch.object(os, "replace", note), wisdom_lock.locked(path) as replace:
+            with mock.patch.object(os, "replace", note), wisdom_replace.locked(path) as replace:
                 replace("one\n")
             self.assertEqual([0], sizes)
             self.assertEqual([NAME], os.listdir(folder))
@@ -439,7 +439,7 @@ class Locks(unittest.TestCase):
             path = os.path.join(folder, NAME)
             os.mkdir(path)
             with self.assertRaisesRegex(CliError, "cannot be written"):
-                with wisdom_lock.locked(path) as replace:
+                with wisdom_replace.locked(path) as replace:
                     replace("one\n")
             self.assertEqual([NAME], os.listdir(folder))
 

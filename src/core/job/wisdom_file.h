@@ -22,7 +22,7 @@
  *           kept as they are: another version of huddle may share the home.  Above WISDOM_MAX bytes
  *           the oldest lines go, first those without a date.  Comments, and lines that are not text
  *           or longer than RULE_LINE, are not kept.
- * Lock      Writers lock the file, write a file next to it and rename it (wisdom_lock.h).
+ * Lock      Writers lock the file, write a file next to it and rename it (wisdom_replace.h).
  * Failures  A file is read and replaced only if it is a regular file (no link) of this user or
  *           root, of at most WISDOM_MAX bytes.  After any failure the old file is untouched.  There
  *           is no fsync: it would take some 10 ms of MPI_Finalize, and what a crash of the machine
@@ -36,7 +36,7 @@
 #define HUD_WISDOM_FILE_H
 
 #include "core/config/config.h"
-#include "core/job/wisdom_lock.h"
+#include "core/job/wisdom_replace.h"
 #include "core/plan/machine.h"
 #include "core/plan/rules.h"
 
