@@ -4,7 +4,8 @@
  *
  * nonblocking.c  the wrappers
  * request.c      a request of huddle as a generalized request of the MPI
- * grequest_callbacks.c  the callbacks of a generalized request: its status
+ * grequest_query_cancel.c
+ *                the callbacks of a generalized request: query and cancel
  * pool.c         unused requests, and the objects that used requests keep
  * order.c        wrappers of blocking calls that have a place in the MPI's order of nonblocking
  *                calls, and of functions that free objects which a request still uses
@@ -107,7 +108,7 @@ bool hud_requests_in_flight(void);
 /* Polls the request of a user's handle.  Returns false if the request is not huddle's. */
 bool hud_request_poll(MPI_Request handle);
 
-/* ---- grequest_callbacks.c: callbacks of a generalized request ---- */
+/* ---- grequest_query_cancel.c: callbacks of a generalized request ---- */
 int hud_request_query(void *state, MPI_Status *status);
 int hud_request_cancel(void *state, int complete); /* fails, because a collective cannot be
                                                       cancelled */

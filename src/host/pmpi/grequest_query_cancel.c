@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * grequest_callbacks.c - the status that the MPI gets for a complete generalized request.
+ * grequest_query_cancel.c - the status that the MPI gets for a complete generalized request.
  *
  * A generalized request has no communicator, so the communicator's error handler is called here.
  * The error is in the status.  MPI_Wait returns the error only if MPI_COMM_WORLD's errors return,
