@@ -95,8 +95,8 @@ static json_t *waits_of(const struct arena_head *head)
     for (int i = 0; i < NOTE_COUNT; i++)
         for (int tries = 0; tries < TRIES; tries++)
             if (mem_note_read(&head->note[i], words.word)) {
-                if (makes_sense(&words.is))
-                    json_array_append_new(waits, wait_of(&words.is));
+                if (makes_sense(&words.note))
+                    json_array_append_new(waits, wait_of(&words.note));
                 break;
             }
     return waits;
@@ -107,9 +107,9 @@ static json_t *handled_of(const struct arena_head *head)
     json_t *handled = json_object();
 
     for (int k = 0; k < COLL_KINDS; k++)
-        json_object_set_new(
-            handled, coll_name(k),
-            json_integer((json_int_t)mem_count_observe(&head->stats.coll[k].became[REASON_NONE])));
+        json_object_set_new(handled, coll_name(k),
+                            json_integer((json_int_t)mem_count_observe(
+                                &head->stats.coll[k].reason_calls[REASON_NONE])));
     return handled;
 }
 

@@ -14,12 +14,12 @@ enum { MAX_RANKS = 5 };
 static void fill(union hello *hello, int rank)
 {
     memset(hello, 0, sizeof *hello);
-    hello->is.version = 7;
-    hello->is.host_id = 5;
-    hello->is.boot_id = 9;
-    hello->is.offer_bytes = 4096;
-    hello->is.world_rank = rank;
-    snprintf(hello->is.values, sizeof hello->is.values,
+    hello->fields.version = 7;
+    hello->fields.host_id = 5;
+    hello->fields.boot_id = 9;
+    hello->fields.offer_bytes = 4096;
+    hello->fields.world_rank = rank;
+    snprintf(hello->fields.values, sizeof hello->fields.values,
              "HUDDLE_LEASE=64K\nHUDDLE_TUNING=a (12345678)\n");
 }
 
@@ -49,7 +49,7 @@ static void check(const union hello *hello, int ranks)
     MUST((int)reason >= 0 && reason < REASON_COUNT && hud_reason_text[reason]);
     MUST(who >= 0 && who < ranks);
     for (int r = 0; reason == REASON_NONE && r < ranks; r++)
-        MUST(bytes != 0 && bytes <= hello[r].is.offer_bytes);
+        MUST(bytes != 0 && bytes <= hello[r].fields.offer_bytes);
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < count; i++) {
             hud_hello_value(&hello[r], &settings[i], text);

@@ -55,11 +55,11 @@ static void slices_do_not_overlap_and_are_zero(void **state)
     for (size_t i = 0; i < 100000; i++)
         assert_int_equal(((char *)arena.head + a)[i], 0);
     memset((char *)arena.head + a, 7, 100000);
-    hud_arena_release(&arena, a, 100000);
+    hud_arena_cancel(&arena, a, 100000);
     assert_int_equal(hud_arena_reserve(&arena, 90000, 1, &why), a);
     assert_int_equal(((char *)arena.head + a)[50000], 0);
-    hud_arena_release(&arena, a, 0);
-    hud_arena_release(&arena, b, 0);
+    hud_arena_cancel(&arena, a, 0);
+    hud_arena_cancel(&arena, b, 0);
     assert_int_equal(mem_count_read(&arena.head->stats.leased_bytes), 0);
 }
 
@@ -71,7 +71,7 @@ static void release_zeroes_used_bytes_only(void **state)
 
     (void)state;
     slice[1000] = slice[60000] = 7;
-    hud_arena_release(&arena, a, 1001);
+    hud_arena_cancel(&arena, a, 1001);
     assert_int_equal(slice[1000], 0);
     assert_int_equal(slice[60000], 7);
     slice[60000] = 0;
@@ -99,7 +99,7 @@ static void full_arena_rejects_a_slice(void **state)
     assert_int_equal(hud_arena_reserve(&arena, 1, 1, &why), 0);
     assert_string_equal(why, "the arena is full");
     assert_int_equal(hud_arena_free_bytes(&arena), 0);
-    hud_arena_release(&arena, a, 0);
+    hud_arena_cancel(&arena, a, 0);
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
 
@@ -113,7 +113,7 @@ static void slice_placed_on_a_node_has_new_pages(void **state)
 
     (void)state;
     memset((char *)arena.head + a, 7, bytes);
-    hud_arena_release(&arena, a, bytes);
+    hud_arena_cancel(&arena, a, bytes);
     size_t committed = arena.committed_bytes;
     uint64_t placed = mem_count_read(&arena.head->stats.pages_home);
     hud_arena_aim(&arena, 0);
@@ -127,7 +127,7 @@ static void slice_placed_on_a_node_has_new_pages(void **state)
                          placed + PAGES); /* counted again, because they are new */
     for (int i = 0; known && i < PAGES; i++)
         assert_true(nodes[i] >= 0);
-    hud_arena_release(&arena, a, 0);
+    hud_arena_cancel(&arena, a, 0);
     assert_int_equal(hud_arena_free_bytes(&arena), whole);
 }
 
@@ -216,7 +216,7 @@ static void home_of_a_flag_is_its_arena(void **state)
 
     (void)state;
     assert_ptr_equal((void *)(flag & ~(hud_arena_alignment(arena.bytes) - 1)), arena.head);
-    hud_arena_release(&arena, a, 0);
+    hud_arena_cancel(&arena, a, 0);
 }
 
 /* Simulates a program that closes huddle's descriptor and opens a file with the same number. The

@@ -98,10 +98,10 @@ static void use_all(void)
     for (size_t i = 0; i < bytes; i += 4096)
         assert_int_equal(((char *)there + a)[i], 7);
     munmap(there, arena.bytes);
-    hud_arena_release(&arena, a, bytes);
+    hud_arena_cancel(&arena, a, bytes);
     assert_int_equal(hud_arena_reserve(&arena, bytes, 1, &why), a);
     assert_int_equal(mine[bytes - 1], 0);
-    hud_arena_release(&arena, a, bytes);
+    hud_arena_cancel(&arena, a, bytes);
 }
 
 static void arena_gets_its_pages_from_the_pool(void **state)

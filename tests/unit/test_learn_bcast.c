@@ -135,7 +135,7 @@ static uint64_t recorded_mpi_ns(const struct rank *r)
 
 static uint64_t fell_back(const struct rank *r, enum reason why)
 {
-    return mem_count_read(&context_stats(r->team->context)->coll[COLL_BCAST].became[why]);
+    return mem_count_read(&context_stats(r->team->context)->coll[COLL_BCAST].reason_calls[why]);
 }
 
 static void levels(struct rank *r)

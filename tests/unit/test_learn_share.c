@@ -40,7 +40,7 @@ static void two_teams(struct rank *r)
                    memcmp(known->param, learned->param, sizeof known->param) == 0,
                "choice of the first team", LARGE);
     struct stats *stats = context_stats(r->context);
-    uint64_t handled = mem_count_read(&stats->coll[COLL_ALLREDUCE].became[REASON_NONE]),
+    uint64_t handled = mem_count_read(&stats->coll[COLL_ALLREDUCE].reason_calls[REASON_NONE]),
              before = mem_count_read(&stats->learned), tried = mem_count_read(&stats->tried);
     rank_check(r, tried > 0 && before + tried < handled, "calls of the first team", handled);
     rank_check(r, mem_count_read(&stats->known) == 0, "nothing known before", 0);
@@ -128,12 +128,12 @@ static void begin_with_file(struct rank *r)
 
     rank_handled(r, hud_barrier(r->team));
     MUST(r, strcmp(hud_shm_algs[hud_learn_present(r->team, at)->row]->name, "tree") == 0);
-    MUST(r, c->wisdom.asked && c->wisdom.reader == (r->rank == 0));
+    MUST(r, c->wisdom.file_read && c->wisdom.reader == (r->rank == 0));
     MUST(r, c->wisdom.lines == 3 && c->wisdom.from_file == 3);
     ranks_meet(r); /* all have left the area with the lines */
     pthread_mutex_lock(&c->lock);
     size_t offset = hud_arena_reserve(&c->arena, 1, 1, &why); /* collects what is left */
-    hud_arena_release(&c->arena, offset, 0);
+    hud_arena_cancel(&c->arena, offset, 0);
     size_t page = c->arena.page_bytes, slice = (r->team->shm.bytes + page - 1) / page * page;
     MUST(r, mem_count_read(&c->arena.head->stats.leased_bytes) == slice);
     pthread_mutex_unlock(&c->lock);

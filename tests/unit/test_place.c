@@ -28,7 +28,7 @@ union hellos {
 
 struct table {
     union {
-        struct place_table is;
+        struct place_table fields;
         char bytes[TABLE_BYTES];
     };
 };
@@ -68,8 +68,8 @@ static void keep(const struct topo *t, const char *off, const union hello *hello
     struct place_table *copy = calloc(1, hud_place_kept_bytes(ranks));
 
     assert_non_null(copy);
-    see(t, off, hello, ranks, &seen.is);
-    hud_place_read(&seen.is, ranks, copy);
+    see(t, off, hello, ranks, &seen.fields);
+    hud_place_read(&seen.fields, ranks, copy);
     hud_place_keep(&places, &copy, hello, ranks);
     free(copy);
 }
@@ -88,12 +88,12 @@ static void table_is_recalled_for_a_part_of_the_ranks(void **state)
 
         assert_non_null(t);
         for (int r = 0; r < RANKS; r++)
-            team.of[r].is.cpus = any_cpus(t);
+            team.of[r].fields.cpus = any_cpus(t);
         keep(t, without, team.of, RANKS);
         for (int r = 0; r < ranks; r++)
-            part.of[r].is.cpus = team.of[rand() % RANKS].is.cpus;
-        see(t, without, part.of, ranks, &seen.is);
-        assert_true(hud_place_recall(&places, part.of, ranks, &recalled.is));
+            part.of[r].fields.cpus = team.of[rand() % RANKS].fields.cpus;
+        see(t, without, part.of, ranks, &seen.fields);
+        assert_true(hud_place_recall(&places, part.of, ranks, &recalled.fields));
         assert_memory_equal(&recalled, &seen, sizeof seen);
         hud_topo_free(t);
         forget(state);
@@ -110,14 +110,14 @@ static void table_is_not_recalled_for_unknown_processors(void **state)
 
     (void)state;
     assert_non_null(t);
-    assert_false(hud_place_recall(&places, team.of, 1, &table.is));
-    team.of[0].is.cpus = cpus_of(63, 63);
-    team.of[1].is.cpus = cpus_of(0, 3);
+    assert_false(hud_place_recall(&places, team.of, 1, &table.fields));
+    team.of[0].fields.cpus = cpus_of(63, 63);
+    team.of[1].fields.cpus = cpus_of(0, 3);
     keep(t, "", team.of, 2);
-    assert_true(hud_place_recall(&places, team.of, 2, &table.is));
-    team.of[1].is.cpus = cpus_of(127, 127);
-    assert_false(hud_place_recall(&places, team.of, 2, &table.is));
-    assert_true(hud_place_recall(&places, team.of, 1, &table.is));
+    assert_true(hud_place_recall(&places, team.of, 2, &table.fields));
+    team.of[1].fields.cpus = cpus_of(127, 127);
+    assert_false(hud_place_recall(&places, team.of, 2, &table.fields));
+    assert_true(hud_place_recall(&places, team.of, 1, &table.fields));
     hud_topo_free(t);
 }
 
@@ -132,18 +132,18 @@ static void table_of_the_largest_team_is_kept(void **state)
     assert_non_null(t);
     assert_non_null(unseen);
     for (int r = 0; r < 3; r++)
-        team.of[r].is.cpus = cpus_of(r, r);
+        team.of[r].fields.cpus = cpus_of(r, r);
     for (int r = 0; r < RANKS; r++)
-        other.of[r].is.cpus = cpus_of(32 + r, 32 + r);
+        other.of[r].fields.cpus = cpus_of(32 + r, 32 + r);
     keep(t, "", team.of, 2);
     keep(t, "", other.of, 1); /* smaller */
-    assert_true(hud_place_recall(&places, team.of, 2, &table.is));
+    assert_true(hud_place_recall(&places, team.of, 2, &table.fields));
     keep(t, "", other.of, 2);
-    assert_true(hud_place_recall(&places, other.of, 2, &table.is));
+    assert_true(hud_place_recall(&places, other.of, 2, &table.fields));
     keep(t, "", team.of, 3);
-    assert_true(hud_place_recall(&places, team.of, 3, &table.is));
+    assert_true(hud_place_recall(&places, team.of, 3, &table.fields));
     hud_place_keep(&places, &unseen, other.of, RANKS); /* rank 0 has no machine */
-    assert_false(hud_place_recall(&places, other.of, 1, &table.is));
+    assert_false(hud_place_recall(&places, other.of, 1, &table.fields));
     free(unseen);
     hud_topo_free(t);
 }

@@ -229,8 +229,8 @@ static void read_wait(const struct hud_team *team, struct wait_note *note)
 
     for (bool found = false; !found; sched_yield())
         for (int i = 0; i < NOTE_COUNT && !found; i++) {
-            found = mem_note_read(&head->note[i], words.word) && words.is.team == team->id.number;
-            *note = words.is;
+            found = mem_note_read(&head->note[i], words.word) && words.note.team == team->id.number;
+            *note = words.note;
         }
 }
 

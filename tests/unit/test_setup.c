@@ -24,12 +24,12 @@ static int reset(void **state)
     (void)state;
     memset(hellos, 0, sizeof hellos);
     for (int r = 0; r < RANKS; r++) {
-        hellos[r].is.version = 7;
-        hellos[r].is.host_id = 5;
-        hellos[r].is.boot_id = 9;
-        hellos[r].is.offer_bytes = 4096u * (unsigned)(r + 2);
-        hellos[r].is.card.bytes = 1 << 20;
-        hellos[r].is.card.pid = 1;
+        hellos[r].fields.version = 7;
+        hellos[r].fields.host_id = 5;
+        hellos[r].fields.boot_id = 9;
+        hellos[r].fields.offer_bytes = 4096u * (unsigned)(r + 2);
+        hellos[r].fields.card.bytes = 1 << 20;
+        hellos[r].fields.card.pid = 1;
     }
     return 0;
 }
@@ -39,24 +39,24 @@ static void minimum_offer_is_used(void **state)
     (void)state;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_NONE);
     assert_int_equal(bytes, 8192);
-    hellos[1].is.offer_bytes = 0;
+    hellos[1].fields.offer_bytes = 0;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_LEASE);
 }
 
 static void verdict_has_the_rank_that_refused(void **state)
 {
     (void)state;
-    hellos[2].is.settings = 1;
+    hellos[2].fields.settings = 1;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_DIFFER);
     assert_int_equal(who, 2);
-    hellos[1].is.reason = REASON_ARENA;
+    hellos[1].fields.reason = REASON_ARENA;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
     assert_int_equal(who, 1);
-    hellos[0].is.boot_id = hellos[2].is.boot_id = 0; /* unknown host */
+    hellos[0].fields.boot_id = hellos[2].fields.boot_id = 0; /* unknown host */
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
-    hellos[2].is.boot_id = 8;
+    hellos[2].fields.boot_id = 8;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_NODES);
-    hellos[1].is.version = 8;
+    hellos[1].fields.version = 8;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_VERSION);
 }
 
@@ -64,10 +64,10 @@ static void verdict_has_the_rank_that_refused(void **state)
 static void unknown_reason_is_invalid(void **state)
 {
     (void)state;
-    hellos[1].is.reason = REASON_COUNT;
+    hellos[1].fields.reason = REASON_COUNT;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
     assert_int_equal(who, 1);
-    hellos[1].is.reason = UINT32_MAX;
+    hellos[1].fields.reason = UINT32_MAX;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
 }
 
@@ -77,14 +77,14 @@ static void values_do_not_extend_beyond_the_hello(void **state)
 {
     int count;
     const struct setting *settings = hud_settings(&count);
-    char *values = hellos[0].is.values, text[SET_TEXT];
+    char *values = hellos[0].fields.values, text[SET_TEXT];
 
     (void)state;
     assert_string_equal(settings[SET_LEASE].name, "HUDDLE_LEASE");
     memset(values, 'x', HELLO_VALUES);
     memcpy(values, "HUDDLE_BCAST=queue\n", 19);
-    memset(&hellos[0].is.card, '\n', sizeof hellos[0].is.card);
-    memcpy(&hellos[0].is.card, "HUDDLE_LEASE=64K", 16);
+    memset(&hellos[0].fields.card, '\n', sizeof hellos[0].fields.card);
+    memcpy(&hellos[0].fields.card, "HUDDLE_LEASE=64K", 16);
     values[HELLO_VALUES - 1] = '\0';
     hud_hello_value(&hellos[0], &settings[SET_LEASE],
                     text); /* bytes after the values are ignored */
@@ -101,12 +101,12 @@ static void early_ranks_get_one_verdict(void **state)
 {
     (void)state;
     for (int r = 0; r < RANKS; r++)
-        hellos[r].is.reason = REASON_EARLY;
+        hellos[r].fields.reason = REASON_EARLY;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EARLY);
-    hellos[1].is.settings = 1;
-    hellos[1].is.reason = REASON_NONE; /* is created at an earlier call */
+    hellos[1].fields.settings = 1;
+    hellos[1].fields.reason = REASON_NONE; /* is created at an earlier call */
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_DIFFER);
-    hellos[2].is.reason = REASON_OFF;
+    hellos[2].fields.reason = REASON_OFF;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_OFF);
 }
 
@@ -119,25 +119,25 @@ static void invalid_hello_is_rejected(void **state)
     for (int i = 0; i < CASES; i++) {
         reset(NULL);
         union hello *h = &hellos[1];
-        h->is.card.bytes = i == 0   ? 0
-                           : i == 1 ? 4097
-                           : i == 2 ? HELLO_ARENA_MAX + 4096
-                           : i == 3 ? 4096
-                                    : 1 << 20;
-        h->is.offer_bytes = i == 4 ? (1 << 20) + 1 : 8192;
-        h->is.reason = i == 5 ? REASON_COUNT : i == 6 ? UINT32_MAX : REASON_NONE;
-        h->is.node = i == 7 ? -2 : 0;
-        memset(h->is.card.socket, i == 8 ? 'x' : 0, HANDOVER_NAME);
-        memset(h->is.values, i == 9 ? 'x' : 0, HELLO_VALUES);
+        h->fields.card.bytes = i == 0   ? 0
+                               : i == 1 ? 4097
+                               : i == 2 ? HELLO_ARENA_MAX + 4096
+                               : i == 3 ? 4096
+                                        : 1 << 20;
+        h->fields.offer_bytes = i == 4 ? (1 << 20) + 1 : 8192;
+        h->fields.reason = i == 5 ? REASON_COUNT : i == 6 ? UINT32_MAX : REASON_NONE;
+        h->fields.node = i == 7 ? -2 : 0;
+        memset(h->fields.card.socket, i == 8 ? 'x' : 0, HANDOVER_NAME);
+        memset(h->fields.values, i == 9 ? 'x' : 0, HELLO_VALUES);
         assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
         assert_int_equal(who, 1);
     }
     reset(NULL);
-    hellos[2].is.card.pid = 0;
+    hellos[2].fields.card.pid = 0;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_EXCHANGE);
-    memset(&hellos[2].is.card, 0,
-           sizeof hellos[2].is.card); /* a rank that does not take part has no card */
-    hellos[2].is.reason = REASON_ARENA;
+    memset(&hellos[2].fields.card, 0,
+           sizeof hellos[2].fields.card); /* a rank that does not take part has no card */
+    hellos[2].fields.reason = REASON_ARENA;
     assert_int_equal(hud_hello_verdict(hellos, RANKS, &bytes, &who), REASON_ARENA);
 }
 

@@ -35,8 +35,8 @@ static void let_the_host_win(struct rank *r)
             MUST(r, spanned_call(kinds[i], SPANNED_SMALL) == HUD_PASS);
     }
     struct stats_coll *s = &context_stats(r->context)->coll[COLL_BCAST];
-    MUST(r, mem_count_read(&s->became[REASON_FASTER]) > 4);
-    MUST(r, mem_count_read(&s->became[REASON_TRIED]) > 0);
+    MUST(r, mem_count_read(&s->reason_calls[REASON_FASTER]) > 4);
+    MUST(r, mem_count_read(&s->reason_calls[REASON_TRIED]) > 0);
     MUST(r, spanned_call("bcast", SPANNED_LARGE) == HUD_OK); /* another cell */
 }
 
@@ -184,7 +184,8 @@ static void reduce_with_trials(struct rank *r)
     }
     MUST(r, mem_count_read(&context_stats(r->context)->tried) > 0);
     for (int kind = 0; kind < COLL_KINDS; kind++)
-        MUST(r, mem_count_read(&context_stats(r->context)->coll[kind].became[REASON_TRIED]) == 0);
+        MUST(r, mem_count_read(&context_stats(r->context)->coll[kind].reason_calls[REASON_TRIED]) ==
+                    0);
 }
 
 /* Reduces in fixed order, although rank 0 knows that the host's own sum is faster. */

@@ -150,7 +150,7 @@ int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char *
     return -1;
 }
 
-void hud_arena_drop(struct arena_head *head, size_t bytes)
+void hud_arena_unmap(struct arena_head *head, size_t bytes)
 {
     if (mem_drop(&head->holders))
         munmap(head, bytes);
@@ -163,7 +163,7 @@ void hud_arena_destroy(struct arena *a)
         free(e);
     }
     if (a->head)
-        hud_arena_drop(a->head, a->bytes);
+        hud_arena_unmap(a->head, a->bytes);
     descriptor_close(&a->file);
     *a = (struct arena){ .file.fd = -1 };
 }
@@ -360,7 +360,7 @@ static struct extent *at(struct arena *a, size_t offset)
     return e;
 }
 
-void hud_arena_release(struct arena *a, size_t offset, size_t used_bytes)
+void hud_arena_cancel(struct arena *a, size_t offset, size_t used_bytes)
 {
     struct extent *e = at(a, offset);
 

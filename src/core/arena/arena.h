@@ -89,7 +89,7 @@ int hud_arena_create(struct arena *a, size_t bytes, int huge_ranks, const char *
 void hud_arena_destroy(struct arena *a);
 
 /* Drops one hold on a mapping of the owner's process. */
-void hud_arena_drop(struct arena_head *head, size_t bytes);
+void hud_arena_unmap(struct arena_head *head, size_t bytes);
 
 size_t hud_arena_free_bytes(struct arena *a); /* the largest slice that could be reserved; collects
                                                  what all members have left */
@@ -108,7 +108,7 @@ void hud_arena_aim(struct arena *a, int node);
 size_t hud_arena_reserve(struct arena *a, size_t bytes, int committers, const char **why);
 /* Frees at once the slice of a team that was never set up, of which at most the first used_bytes
  * are not zeros.  Touches no others: they may have no pages yet. */
-void hud_arena_release(struct arena *a, size_t offset, size_t used_bytes);
+void hud_arena_cancel(struct arena *a, size_t offset, size_t used_bytes);
 /* Leaves the slice of a team, of which the first used_bytes were used, with the head: the slice is
  * free when all `ranks` members have left.  Zeroes only these bytes if all members have used the
  * same number of lines, and otherwise the whole slice. */

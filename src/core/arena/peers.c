@@ -72,7 +72,7 @@ void hud_peers_destroy(struct peers *p)
     for (struct peer *peer = p->first, *next; peer; peer = next) {
         next = peer->next;
         if (peer->head && peer->borrowed)
-            hud_arena_drop(peer->head, peer->bytes);
+            hud_arena_unmap(peer->head, peer->bytes);
         else if (peer->head)
             munmap(peer->head, peer->bytes);
         if (peer->mapped)
@@ -195,7 +195,7 @@ void hud_peers_record(struct peers *p, const unsigned char *nonce, struct arena_
     }
     pthread_mutex_unlock(&p->lock);
     if (head && borrowed)
-        hud_arena_drop(head, bytes);
+        hud_arena_unmap(head, bytes);
     else if (head)
         munmap(head, bytes);
 }

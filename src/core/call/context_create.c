@@ -33,7 +33,7 @@ union whole_context {
     struct {
         struct hud_context context; /* first, so that the union has the same address */
         struct watch watch;
-    } is;
+    } parts;
     _Alignas(HUD_LINE) char line;
 };
 EMERGENCY_POOL(kept_context, union whole_context, 1);
@@ -163,10 +163,10 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
     if (!whole && (whole = emergency_take(&kept_context)) == NULL)
         return HUD_ERR_MEMORY;
     memset(whole, 0, sizeof *whole);
-    struct hud_context *c = &whole->is.context;
+    struct hud_context *c = &whole->parts.context;
     local_release(&c->spare_used);
     c->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    c->watch = &whole->is.watch;
+    c->watch = &whole->parts.watch;
     hud_watch_init(c->watch);
     hud_suspend_init(c, host && host->threads);
     hud_peers_init(&c->peers);

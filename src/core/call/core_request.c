@@ -185,7 +185,7 @@ void hud_requests_destroy(struct hud_context *c)
     }
     while (c->pool.all) {
         struct hud_team *team = c->pool.all->team;
-        if (team->plan.single_call.is && !team->queue.freed)
+        if (team->plan.single_call.enabled && !team->queue.freed)
             hud_team_free(team);
         hud_request_free(c->pool.all);
     }

@@ -51,7 +51,7 @@ void hud_learn_free_idle(struct hud_context *c)
 
 bool hud_learn_create(struct hud_team *team)
 {
-    if (team->context->config.number[SET_WISDOM] == WISDOM_OFF || team->plan.single_call.is)
+    if (team->context->config.number[SET_WISDOM] == WISDOM_OFF || team->plan.single_call.enabled)
         return true;
     if (!team->hooks.learn) { /* else there was an early round */
         team->hooks.learn = obtain(team->context);

@@ -61,7 +61,7 @@ void hud_learn_announce(struct hud_team *team, union hello *mine)
     l->line = malloc(((size_t)l->lines + 1) * sizeof *l->line);
     if (l->line) {
         hud_wisdom_copy(&c->wisdom, team->id.size, l->line);
-        mine->is.known = hud_wisdom_digest(&c->wisdom, team->id.size);
+        mine->fields.known = hud_wisdom_digest(&c->wisdom, team->id.size);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -69,10 +69,10 @@ void hud_learn_announce(struct hud_team *team, union hello *mine)
 /* Returns whether all ranks have announced the same. */
 static bool is_alike(const struct hud_team *team, const union hello *hello)
 {
-    bool alike = hello[0].is.known != 0;
+    bool alike = hello[0].fields.known != 0;
 
     for (int r = 1; r < team->id.size; r++)
-        alike = alike && hello[r].is.known == hello[0].is.known;
+        alike = alike && hello[r].fields.known == hello[0].fields.known;
     return alike;
 }
 
@@ -83,7 +83,7 @@ bool hud_learn_share(struct hud_team *team, const union hello *hello,
         return true;
     bool has_read = hud_wisdom_load(team->context);
     if (!has_read && is_alike(team, hello)) {
-        *known = (struct reply_known){ .alike = true, .digest = hello[0].is.known };
+        *known = (struct reply_known){ .alike = true, .digest = hello[0].fields.known };
         return true;
     }
     if (write_lines(team, places, has_read, known))
@@ -98,7 +98,7 @@ void hud_learn_unshare(struct hud_team *team, struct reply_known known)
 
     pthread_mutex_lock(&c->lock);
     if (known.lines != 0)
-        hud_arena_release(&c->arena, (size_t)known.offset, area_bytes((int)known.lines));
+        hud_arena_cancel(&c->arena, (size_t)known.offset, area_bytes((int)known.lines));
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -106,9 +106,9 @@ void hud_learn_unshare(struct hud_team *team, struct reply_known known)
 static void keep(struct hud_context *c, const struct wisdom_line *line, int lines)
 {
     pthread_mutex_lock(&c->lock);
-    if (!c->wisdom.asked)
+    if (!c->wisdom.file_read)
         hud_wisdom_add_file(&c->wisdom, line, lines);
-    c->wisdom.asked = true;
+    c->wisdom.file_read = true;
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -83,11 +83,11 @@ static size_t plan_bytes(struct setup *s, bool *reaches)
     struct planner *planner = team->context->planner;
     size_t offer = s->bytes;
 
-    if (!team->plan.single_call.is)
+    if (!team->plan.single_call.enabled)
         return hud_plan_bytes(planner, team->id.size, offer, true, reaches);
     for (int r = 0; r < team->id.size; r++)
-        if (s->hello[r].is.single_call_bytes > team->plan.single_call.bytes)
-            team->plan.single_call.bytes = (size_t)s->hello[r].is.single_call_bytes;
+        if (s->hello[r].fields.single_call_bytes > team->plan.single_call.bytes)
+            team->plan.single_call.bytes = (size_t)s->hello[r].fields.single_call_bytes;
     size_t needed = hud_plan_single_call_bytes(planner, team->id.size, &team->plan.single_call,
                                                &s->bytes, reaches);
     return needed <= offer ? needed : 0;
@@ -102,7 +102,7 @@ static enum reason prepare(struct setup *s)
     bool reaches;
 
     for (int r = 0; r < team->id.size; r++)
-        s->card[r] = s->hello[r].is.card;
+        s->card[r] = s->hello[r].fields.card;
     int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->id.size, team->id.rank,
                                 hud_round_pause, &(struct pause){ c, s->task }, s->base);
     if (missing != 0) {
@@ -122,7 +122,7 @@ static enum reason prepare(struct setup *s)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
     if (c->config.number[SET_PLACEMENT] == SWITCH_OFF)
-        hud_arena_aim(&c->arena, s->hello[0].is.node);
+        hud_arena_aim(&c->arena, s->hello[0].fields.node);
     s->offset = hud_arena_reserve(&c->arena, team->shm.bytes, team->id.size, &why);
     pthread_mutex_unlock(&c->lock);
     if (s->offset == 0) {
@@ -149,7 +149,7 @@ static void take_plan(struct setup *s)
 
     hud_plan_locate(s->place, &facts);
     team->plan.shared = hud_context_plan(c, &facts, s->bytes, &s->plan);
-    if (team->id.rank == 0 && !team->plan.single_call.is)
+    if (team->id.rank == 0 && !team->plan.single_call.enabled)
         hud_plan_warnings_print(c, team->plan.shared);
     pthread_mutex_lock(&c->lock);
     hud_place_keep(&c->places, &s->place, s->hello, team->id.size);
@@ -191,8 +191,8 @@ static enum reason run_rounds(struct setup *s)
 
     hud_hello_make(team, &own);
     hud_learn_announce(team, &own);
-    if (s->no_memory && own.is.reason == REASON_NONE)
-        own.is.reason = REASON_PRIVATE;
+    if (s->no_memory && own.fields.reason == REASON_NONE)
+        own.fields.reason = REASON_PRIVATE;
     if (!hud_round_gather(team, s->task, &own, sizeof own, s->hello))
         return REASON_EXCHANGE;
     enum reason reason = hud_hello_verdict(s->hello, team->id.size, &s->bytes, &s->who);
@@ -227,14 +227,13 @@ static enum reason run_rounds(struct setup *s)
 }
 
 /* Returns whether world rank 0 has printed the same line when it read its settings. */
-static bool rank_0_said_it(const struct setup *s)
+static bool rank_0_has_reported(const struct setup *s)
 {
-    bool is_reported = false;
-
     for (int r = 0; r < s->team->id.size; r++)
-        is_reported = is_reported || (s->hello[r].is.world_rank == 0 &&
-                                      s->hello[r].is.complaint == s->hello[s->who].is.complaint);
-    return is_reported;
+        if (s->hello[r].fields.world_rank == 0 &&
+            s->hello[r].fields.complaint == s->hello[s->who].fields.complaint)
+            return true;
+    return false;
 }
 
 /* Explains a refusal.  A user's concern is reported in a line by a single rank; the rest is for
@@ -247,14 +246,14 @@ static void explain(const struct setup *s, enum reason reason)
     int me = c->host.world_size > 0 ? c->host.world_rank : team->id.rank;
     char line[3 * SET_TEXT] = "";
 
-    if (reason == REASON_SETTING && ours && !rank_0_said_it(s))
+    if (reason == REASON_SETTING && ours && !rank_0_has_reported(s))
         snprintf(line, sizeof line, "rank %d: %s", me, c->config.error);
     else if (reason == REASON_DIFFER && first)
         hud_hello_describe_difference(s->hello, s->who, c->host.world_size > 0, line, sizeof line);
     else if (reason == REASON_ARENA && ours)
         snprintf(line, sizeof line, "rank %d has no shared memory (HUDDLE_MEMORY=%s): %s", me,
                  c->config.text[SET_MEMORY], c->arena_why);
-    else if (reason == REASON_LEASE && first && !team->plan.single_call.is &&
+    else if (reason == REASON_LEASE && first && !team->plan.single_call.enabled &&
              hud_plan_warnings_memory(c, SET_MEMORY))
         snprintf(
             line, sizeof line,
@@ -381,7 +380,7 @@ static void set_up(struct hud_team *team, struct fiber_task *task)
         bool unused = s.offset != 0 && (reason != REASON_EXCHANGE || s.garbled);
         pthread_mutex_lock(&c->lock);
         if (unused)
-            hud_arena_release(&c->arena, s.offset, PLACE_OFFSET + place_bytes(team->id.size));
+            hud_arena_cancel(&c->arena, s.offset, PLACE_OFFSET + place_bytes(team->id.size));
         pthread_mutex_unlock(&c->lock);
         if (unused)
             hud_learn_unshare(team, s.known);

@@ -35,7 +35,7 @@ int hud_team_create_for(hud_context *context, const struct hud_exchange *exchang
     unsigned flags = hud_collectives[args->collective].flags;
     const struct hud_op *op = flags & COLL_REDUCES ? args->op : NULL;
     enum coll_kind kind = (enum coll_kind)args->collective;
-    team->plan.single_call = (struct plan_single_call){ .is = true,
+    team->plan.single_call = (struct plan_single_call){ .enabled = true,
                                                         .axis = plan_axis(kind, op),
                                                         .bytes = args_bytes(flags, team, args) };
     team->plan.too_large = op && op->element_bytes > HUD_ELEMENT_MAX;
@@ -65,7 +65,7 @@ int hud_team_set_up(hud_team *team)
     team->state.calls = team->context->config.number[SET_FIRST];
     if (team->state.pending)
         hud_fallback_precede(team, NULL);
-    if (!team->plan.single_call.is)
+    if (!team->plan.single_call.enabled)
         return team->state.now == TEAM_READY ? HUD_OK : HUD_PASS;
     enum reason why = missing(team);
     if (why == REASON_NONE)

@@ -104,16 +104,16 @@ static inline struct stats *context_stats(struct hud_context *context)
     return local_get(&context->stats);
 }
 
-/* Counts a call in the statistics.  became: why it is not handled. */
+/* Counts a call in the statistics.  reason: why it is not handled. */
 static inline void context_count_call(struct hud_context *context, enum coll_kind kind,
-                                      size_t bytes, enum reason became)
+                                      size_t bytes, enum reason reason)
 {
     struct stats_coll *s = &context_stats(context)->coll[kind];
     bool threads = context->host.threads != 0;
 
     mem_count(&s->calls, 1, threads);
     mem_count(&s->bytes, bytes, threads);
-    mem_count(&s->became[became], 1, threads);
+    mem_count(&s->reason_calls[reason], 1, threads);
 }
 
 /* Returns whether HUDDLE_HUGE_PAGES asks for huge pages, and nothing forbids them. */

@@ -46,7 +46,7 @@ void hud_place_see(const struct topo *machine, const char *off, const union hell
     struct shape_place place = { .unit = NULL };
 
     for (int r = 0; cpus && r < ranks; r++)
-        cpus[r] = hello[r].is.cpus;
+        cpus[r] = hello[r].fields.cpus;
     if (machine && cpus && unit && hud_topo_place(machine, cpus, ranks, off, &place) == 0) {
         int levels = place.levels < PLACE_LEVELS ? place.levels : PLACE_LEVELS;
         hud_topo_kept(machine, off, table->name);
@@ -96,7 +96,7 @@ void hud_place_keep(struct places *places, struct place_table **table, const uni
     if (!(*table)->seen || ranks < places->ranks)
         return;
     for (int r = 0; r < ranks; r++)
-        hashes_of(*table, ranks)[r] = hash_cpus(&hello[r].is.cpus);
+        hashes_of(*table, ranks)[r] = hash_cpus(&hello[r].fields.cpus);
     *places = (struct places){ .table = *table, .ranks = ranks };
     *table = before;
 }
@@ -109,7 +109,7 @@ static bool find_all(const struct places *places, const union hello *hello, int 
     int next = 0;
 
     for (int r = 0; r < ranks; r++) {
-        uint64_t wanted = hash_cpus(&hello[r].is.cpus);
+        uint64_t wanted = hash_cpus(&hello[r].fields.cpus);
         int left = places->ranks;
         for (; left > 0 && hash[next] != wanted; left--)
             next = next + 1 < places->ranks ? next + 1 : 0;
@@ -161,13 +161,13 @@ static void unite(struct topo_cpus *all, const struct topo_cpus *cpus)
 bool hud_place_shares_processors(struct hud_context *c, const union hello *hello, int rank,
                                  int ranks)
 {
-    uint64_t boot = hello[rank].is.boot_id;
+    uint64_t boot = hello[rank].fields.boot_id;
     struct topo_cpus all = { { 0 } };
     int here = 0;
 
     for (int r = 0; r < ranks; r++)
-        if (boot != 0 && hello[r].is.boot_id == boot) {
-            unite(&all, &hello[r].is.cpus);
+        if (boot != 0 && hello[r].fields.boot_id == boot) {
+            unite(&all, &hello[r].fields.cpus);
             here++;
         }
     pthread_mutex_lock(&c->lock);
@@ -181,15 +181,15 @@ bool hud_place_oversubscribed(struct hud_context *c, const union hello *hello, i
 {
     int quota = INT_MAX;
     int local = c->host.local_ranks > size ? c->host.local_ranks : size;
-    const struct topo_cpus *own = &hello[rank].is.cpus;
+    const struct topo_cpus *own = &hello[rank].fields.cpus;
     struct topo_cpus all = { { 0 } };
     bool same = true;
 
     for (int r = 0; r < size; r++) {
-        const struct topo_cpus *cpus = &hello[r].is.cpus;
+        const struct topo_cpus *cpus = &hello[r].fields.cpus;
         unite(&all, cpus);
         same = same && memcmp(cpus, own, sizeof *own) == 0;
-        quota = hello[r].is.quota < quota ? hello[r].is.quota : quota;
+        quota = hello[r].fields.quota < quota ? hello[r].fields.quota : quota;
     }
     pthread_mutex_lock(&c->lock);
     unite(&c->seen_cpus, &all);

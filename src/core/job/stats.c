@@ -11,7 +11,7 @@
 struct sums {
     int ranks;
     uint64_t calls[COLL_KINDS], bytes[COLL_KINDS], ns[COLL_KINDS], empty[COLL_KINDS],
-        became[COLL_KINDS][REASON_COUNT];
+        reason_calls[COLL_KINDS][REASON_COUNT];
     uint64_t arena, leased, peak, leases, refused, home, elsewhere, messages, message_bytes;
     uint64_t decided, changed, known, learned, tried;
 };
@@ -25,7 +25,7 @@ static void add(struct sums *sums, struct stats *s)
         sums->bytes[k] += mem_count_read(&s->coll[k].bytes);
         sums->ns[k] += mem_count_read(&s->coll[k].ns);
         for (int r = 0; r < REASON_COUNT; r++)
-            sums->became[k][r] += mem_count_read(&s->coll[k].became[r]);
+            sums->reason_calls[k][r] += mem_count_read(&s->coll[k].reason_calls[r]);
     }
     sums->arena += mem_count_read(&s->arena_bytes);
     sums->leased += mem_count_read(&s->leased_bytes);
@@ -107,11 +107,11 @@ static void print_line(const struct sums *s, int k)
 
     fprintf(stderr, "huddle: %-14s %12llu %12llu %16llu %12.6f  ", coll_name(k),
             (unsigned long long)(s->calls[k] + s->empty[k]),
-            (unsigned long long)s->became[k][REASON_NONE], (unsigned long long)s->bytes[k],
+            (unsigned long long)s->reason_calls[k][REASON_NONE], (unsigned long long)s->bytes[k],
             (double)s->ns[k] * 1e-9);
     for (int r = 1; r < REASON_COUNT; r++)
-        if (s->became[k][r] != 0) {
-            fprintf(stderr, "%s%llu %s", between, (unsigned long long)s->became[k][r],
+        if (s->reason_calls[k][r] != 0) {
+            fprintf(stderr, "%s%llu %s", between, (unsigned long long)s->reason_calls[k][r],
                     hud_reason_text[r]);
             between = ", ";
         }
@@ -159,9 +159,9 @@ static void choices(const struct sums *s, struct number number[SOURCES])
     uint64_t handled = 0, faster = 0, tried = 0, others = s->known + s->learned + s->tried;
 
     for (int k = 0; k < COLL_KINDS; k++) {
-        handled += s->became[k][REASON_NONE];
-        faster += s->became[k][REASON_FASTER];
-        tried += s->became[k][REASON_TRIED];
+        handled += s->reason_calls[k][REASON_NONE];
+        faster += s->reason_calls[k][REASON_FASTER];
+        tried += s->reason_calls[k][REASON_TRIED];
     }
     const struct number all[SOURCES] = { { "known", s->known },
                                          { "learned", s->learned },
@@ -229,13 +229,13 @@ static void put_collective(FILE *to, const struct sums *s, int k)
     const char *before = "\n";
 
     fprintf(to, "    \"%s\": {\n      \"calls\": %llu,\n      \"handled\": %llu,\n", coll_name(k),
-            (unsigned long long)s->calls[k], (unsigned long long)s->became[k][REASON_NONE]);
+            (unsigned long long)s->calls[k], (unsigned long long)s->reason_calls[k][REASON_NONE]);
     fprintf(to, "      \"passed\": {");
     for (int r = 1; r < REASON_COUNT; r++) {
-        if (s->became[k][r] == 0)
+        if (s->reason_calls[k][r] == 0)
             continue;
         fprintf(to, "%s        \"%s\": %llu", before, hud_reason_text[r],
-                (unsigned long long)s->became[k][r]);
+                (unsigned long long)s->reason_calls[k][r]);
         before = ",\n";
     }
     fprintf(to, "%s},\n      \"empty\": %llu,\n      \"bytes\": %llu,\n      ",

@@ -51,12 +51,12 @@ struct wisdom {
     int from_file;    /* the first lines, which are of the file */
     struct rule *own; /* decisions of teams with this rank as rank 0, to be written to the file */
     int owns, own_room;
-    char *path;       /* absolute, of the file that the setting names by a relative path; or NULL */
-    bool asked;       /* the file has been read, by this rank or another one */
-    bool reader;      /* this rank has read the file */
-    bool told;        /* this rank has printed the file's error */
-    uint64_t digest;  /* hash of the lines about teams of digest_ranks ranks */
-    int digest_ranks; /* 0: to be computed */
+    char *path;     /* absolute, of the file that the setting names by a relative path; or NULL */
+    bool file_read; /* the file has been read, by this rank or another one */
+    bool reader;    /* this rank has read the file */
+    bool error_printed; /* this rank has printed the file's error */
+    uint64_t digest;    /* hash of the lines about teams of digest_ranks ranks */
+    int digest_ranks;   /* 0: to be computed */
 };
 
 /* Makes the line of a rule.  Returns false if the rule has a condition that no line has, covers no

@@ -60,15 +60,15 @@ static const char *setting(const struct hud_context *c)
 bool hud_wisdom_load(struct hud_context *c)
 {
     pthread_mutex_lock(&c->lock);
-    bool reads = !c->wisdom.asked && c->config.number[SET_WISDOM] != WISDOM_OFF;
-    c->wisdom.asked = c->wisdom.asked || reads;
+    bool reads = !c->wisdom.file_read && c->config.number[SET_WISDOM] != WISDOM_OFF;
+    c->wisdom.file_read = c->wisdom.file_read || reads;
     c->wisdom.reader = c->wisdom.reader || reads;
     pthread_mutex_unlock(&c->lock);
     struct file *f = reads ? malloc(sizeof *f) : NULL;
     if (f && hud_wisdom_place(setting(c), c->host_name, &f->place)) {
         hud_wisdom_read(&f->place, &f->rules, f->why);
         report(c, f->why);
-        c->wisdom.told = f->why[0] != '\0';
+        c->wisdom.error_printed = f->why[0] != '\0';
         add(c, &f->rules);
         hud_rules_free(&f->rules);
     }
@@ -85,6 +85,6 @@ void hud_wisdom_save(struct hud_context *c)
         !hud_wisdom_place(setting(c), c->host_name, &place))
         return;
     if (!hud_wisdom_write(&place, c->wisdom.own, c->wisdom.owns, c->wisdom.reader, why) &&
-        !c->wisdom.told)
+        !c->wisdom.error_printed)
         report(c, why);
 }

@@ -13,8 +13,8 @@ void hud_plan_params(const struct config *config, const struct rule *rule, int r
                                                                     : config->param[row][p];
 }
 
-bool hud_candidate_takes(const struct candidate *c, size_t bytes, const struct alg_place *place,
-                         int ranks)
+bool hud_candidate_accepts(const struct candidate *c, size_t bytes, const struct alg_place *place,
+                           int ranks)
 {
     const struct coll call = { .bytes = bytes, .param = c->param, .place = place };
 
@@ -26,15 +26,15 @@ bool hud_candidate_limit(struct candidate *c, const struct alg_place *place, int
 {
     size_t good = c->min_bytes, bad = c->max_bytes;
 
-    if (!hud_candidate_takes(c, good, place, ranks))
+    if (!hud_candidate_accepts(c, good, place, ranks))
         return false;
-    if (hud_candidate_takes(c, bad, place, ranks))
+    if (hud_candidate_accepts(c, bad, place, ranks))
         return true;
     for (size_t next = 2 * good + 1; next > good && next < bad; next = 2 * good + 1)
-        *(hud_candidate_takes(c, next, place, ranks) ? &good : &bad) = next;
+        *(hud_candidate_accepts(c, next, place, ranks) ? &good : &bad) = next;
     while (bad - good > 1) {
         size_t middle = good + (bad - good) / 2;
-        if (hud_candidate_takes(c, middle, place, ranks))
+        if (hud_candidate_accepts(c, middle, place, ranks))
             good = middle;
         else
             bad = middle;
@@ -48,7 +48,7 @@ static bool asks(const struct plan_builder *k, int kind)
 {
     const struct plan_single_call *only = &k->plan->facts.single_call;
 
-    return !only->is || kind == only->axis % COLL_KINDS;
+    return !only->enabled || kind == only->axis % COLL_KINDS;
 }
 
 /* Limits a candidate of a single-call team to the size of the call.  Returns false if the candidate
@@ -58,7 +58,7 @@ static bool narrow(const struct plan_builder *k, struct candidate *c)
 {
     const struct plan_single_call *only = &k->plan->facts.single_call;
 
-    if (!only->is)
+    if (!only->enabled)
         return true;
     if (only->bytes < c->min_bytes || only->bytes > c->max_bytes)
         return false;

@@ -9,7 +9,8 @@ size_t hud_plan_builder_bytes(const struct plan *plan, int class)
 {
     const struct plan_single_call *only = &plan->facts.single_call;
 
-    return only->is && class == plan_class(only->bytes) ? only->bytes : plan_class_bytes(class);
+    return only->enabled && class == plan_class(only->bytes) ? only->bytes
+                                                             : plan_class_bytes(class);
 }
 
 static void list_firsts(struct plan_builder *k, int axis)
@@ -70,7 +71,7 @@ static bool takes(const struct plan *plan, const struct plan_entry *e, size_t by
 
     memcpy(c.param, e->param, sizeof c.param);
     return e->slot < 0 ||
-           hud_candidate_takes(&c, bytes, &plan->slot[e->slot].place, plan->facts.ranks);
+           hud_candidate_accepts(&c, bytes, &plan->slot[e->slot].place, plan->facts.ranks);
 }
 
 void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes)
@@ -89,7 +90,7 @@ void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes)
 
 /* Returns whether all entries take their largest messages.  An entry that takes a size also takes
  * smaller ones, so each can be asked for 0 bytes. */
-bool hud_plan_builder_all_take(const struct plan *plan, const size_t *max_bytes)
+bool hud_plan_builder_all_accept(const struct plan *plan, const size_t *max_bytes)
 {
     bool take = true;
 
@@ -103,7 +104,7 @@ int hud_plan_builder_check(const struct plan *plan)
     size_t max_bytes[PLAN_ENTRIES];
 
     hud_plan_builder_list_bytes(plan, max_bytes);
-    if (hud_plan_builder_all_take(plan, max_bytes))
+    if (hud_plan_builder_all_accept(plan, max_bytes))
         return -1;
     for (int axis = 0; axis < PLAN_AXES; axis++)
         for (int class = 0; class < PLAN_CLASSES; class ++) {

@@ -70,7 +70,8 @@ size_t hud_rule_min_bytes(const struct rule *rule, const struct plan_facts *fact
 
 bool hud_plan_single_call_equal(const struct plan_single_call *a, const struct plan_single_call *b)
 {
-    return a->is == b->is && (!a->is || (a->axis == b->axis && a->bytes == b->bytes));
+    return a->enabled == b->enabled &&
+           (!a->enabled || (a->axis == b->axis && a->bytes == b->bytes));
 }
 
 bool hud_plan_facts_equal(const struct plan_facts *a, const struct plan_facts *b)

@@ -224,7 +224,7 @@ static bool keeps_places(const struct plan *plan, const struct plan_slot *before
 static bool lay_out(const struct plan_builder *k, const struct plan_slot *before, int firsts)
 {
     return hud_plan_lay_out(k->config, k->plan) < 0 && keeps_places(k->plan, before, firsts) &&
-           hud_plan_builder_all_take(k->plan, k->max_bytes);
+           hud_plan_builder_all_accept(k->plan, k->max_bytes);
 }
 
 /* Adds a candidate to a cell.  Returns false if the plan has no room for its slot, or the cell for
@@ -248,8 +248,8 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
         memcpy(before, plan->slot, sizeof before);
         fits = lay_out(k, before, slots);
     }
-    if (fits && hud_candidate_takes(c, bytes, &plan->slot[plan->entry[entry].slot].place,
-                                    plan->facts.ranks)) {
+    if (fits && hud_candidate_accepts(c, bytes, &plan->slot[plan->entry[entry].slot].place,
+                                      plan->facts.ranks)) {
         cell->candidate[cell->count++] = (uint8_t)entry;
         c->entry = (uint8_t)entry;
         k->max_bytes[entry] = bytes > k->max_bytes[entry] ? bytes : k->max_bytes[entry];

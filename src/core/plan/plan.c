@@ -117,6 +117,6 @@ void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size
     struct plan_builder *k = &planner->builder;
 
     hud_plan_make_firsts(planner, facts, max_bytes, windows, plan);
-    if (hud_others_wanted(k->config, windows) && !facts->single_call.is && !k->lean)
+    if (hud_others_wanted(k->config, windows) && !facts->single_call.enabled && !k->lean)
         hud_others_add(k);
 }

@@ -84,7 +84,7 @@ _Static_assert((int)MEMBER_FELL_BACK == (int)PLAN_SLOTS, "a member counts the ca
 /* The call of a single-call team, which makes the same call again and again.  Its plan has one
  * algorithm. */
 struct plan_single_call {
-    bool is; /* the team is a single-call team */
+    bool enabled; /* the team is a single-call team */
     int axis;
     size_t bytes;
 };

@@ -95,8 +95,8 @@ void hud_plan_builder_leave_tuning(struct plan_builder *k);
 /* Adds a candidate, if a team with all the memory of its plan can use it. */
 void hud_candidate_add(struct plan_builder *k, struct candidate c);
 /* Returns whether the candidate's algorithm accepts messages of a size in a place. */
-bool hud_candidate_takes(const struct candidate *c, size_t bytes, const struct alg_place *place,
-                         int ranks);
+bool hud_candidate_accepts(const struct candidate *c, size_t bytes, const struct alg_place *place,
+                           int ranks);
 /* Reduces max_bytes to the largest message that the candidate accepts in a place.  Returns false if
  * the candidate does not even accept min_bytes. */
 bool hud_candidate_limit(struct candidate *c, const struct alg_place *place, int ranks);
@@ -123,7 +123,7 @@ int hud_plan_builder_check(const struct plan *plan);
  * has the entry. */
 void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes);
 /* Returns whether each entry accepts such messages, as laid out. */
-bool hud_plan_builder_all_take(const struct plan *plan, const size_t *max_bytes);
+bool hud_plan_builder_all_accept(const struct plan *plan, const size_t *max_bytes);
 
 /* Returns the number of collectives that have sizes which no candidate covers.  reductions: counts
  * only reductions. */

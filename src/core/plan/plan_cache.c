@@ -18,7 +18,7 @@ enum { WORD_BITS = 64 };
 static void list_rules(struct plan_cache *a, const struct rules *rules,
                        const struct plan_facts *facts)
 {
-    int kind = facts->single_call.is ? facts->single_call.axis % COLL_KINDS : -1;
+    int kind = facts->single_call.enabled ? facts->single_call.axis % COLL_KINDS : -1;
 
     for (int i = 0; rules && i < rules->count; i++) {
         const struct rule *r = &rules->rule[i];

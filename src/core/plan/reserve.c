@@ -115,7 +115,7 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_s
         hud_plan_make_firsts(p, &facts, max_bytes, windows, &p->plan);
         all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;
         all.direct = all.direct || uses_direct(&p->plan);
-        if (only->is)
+        if (only->enabled)
             all.choices = add_choice(all.choices, plan_find(&p->plan, only->axis, only->bytes));
     }
     return all;
@@ -152,14 +152,14 @@ static const struct reserved *find(struct planner *planner, int ranks,
 
     for (int i = 0; i < RESERVED_KEPT && !found; i++) {
         const struct reserved *r = &planner->kept[i];
-        if (r->ranks == ranks && (only->is || r->max_bytes == max_bytes) && r->windows == windows &&
-            hud_plan_single_call_equal(&r->single_call, only))
+        if (r->ranks == ranks && (only->enabled || r->max_bytes == max_bytes) &&
+            r->windows == windows && hud_plan_single_call_equal(&r->single_call, only))
             found = r;
     }
     if (!found) {
         struct reserved *r = &planner->kept[planner->next++ % RESERVED_KEPT];
-        *r = only->is ? reserve_least(planner, ranks, only)
-                      : reserve(planner, ranks, only, max_bytes, windows);
+        *r = only->enabled ? reserve_least(planner, ranks, only)
+                           : reserve(planner, ranks, only, max_bytes, windows);
         found = r;
     }
     return found;
@@ -168,7 +168,7 @@ static const struct reserved *find(struct planner *planner, int ranks,
 size_t hud_plan_bytes(struct planner *planner, int ranks, size_t max_bytes, bool windows,
                       bool *direct)
 {
-    const struct plan_single_call any = { .is = false };
+    const struct plan_single_call any = { .enabled = false };
     const struct reserved *found = find(planner, ranks, &any, max_bytes, windows);
     bool others = found->bytes != 0 && hud_others_wanted(planner->config, windows);
 

@@ -57,7 +57,7 @@ static void put_conditions(struct out *o, const struct rule *r)
 {
     const struct {
         const char *name;
-        int is;
+        int value;
     } conditions[] = { { "oversubscribed", r->oversubscribed },
                        { "direct", r->direct },
                        { "quick", r->quick },
@@ -70,8 +70,8 @@ static void put_conditions(struct out *o, const struct rule *r)
         put(o, " nodes=%d", r->nodes);
     put_range(o, "bytes", r->min_bytes, r->max_bytes, SIZE_MAX);
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
-        if (conditions[i].is >= 0)
-            put(o, " %s=%s", conditions[i].name, conditions[i].is ? "yes" : "no");
+        if (conditions[i].value >= 0)
+            put(o, " %s=%s", conditions[i].name, conditions[i].value ? "yes" : "no");
     if (r->within[0] != '\0')
         put(o, " within=%s", r->within);
     if (r->than >= 0)

@@ -18,7 +18,8 @@ bool hud_plan_builder_serves(const struct plan_builder *k, const struct candidat
     bool fixed = k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED,
          ordered = plan_axis_in_order(axis) || fixed;
 
-    if (c->barred || (k->plan->facts.single_call.is && axis != k->plan->facts.single_call.axis) ||
+    if (c->barred ||
+        (k->plan->facts.single_call.enabled && axis != k->plan->facts.single_call.axis) ||
         (c->rule && c->rule->reduction >= 0 && c->rule->reduction != axis / COLL_KINDS) ||
         c->kind != axis % COLL_KINDS || (axis >= COLL_KINDS && !coll_has(c->kind, COLL_REDUCES)))
         return false;

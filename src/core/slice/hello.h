@@ -36,7 +36,7 @@ union hello {
                                       as many as fit, for messages */
         struct peer_card card;
         struct topo_cpus cpus;
-    } is;
+    } fields;
     unsigned char bytes[HELLO_BYTES];
 };
 

@@ -25,7 +25,7 @@
  *   member.ends         any          its owner               nonzero: a member has given up
  *   member.left         its owner    long waiters            nonzero: the owner has freed the team,
  *                                                            and its process may end
- *   member.said         any          any (exchange)          nonzero in rank 0's slice: the line
+ *   member.reported     any          any (exchange)          nonzero in rank 0's slice: the line
  *                                                            about calls that differ has been
  *                                                            printed
  *   member.reach.*      its owner    direct copiers          see mem_shm.h
@@ -59,7 +59,7 @@ enum {
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
     mem_counter shape[MEMBER_SLOTS][MEMBER_SHAPES];
-    _Alignas(HUD_LINE) mem_counter gave_up, ends, left, said, agreements, unslotted;
+    _Alignas(HUD_LINE) mem_counter gave_up, ends, left, reported, agreements, unslotted;
     mem_counter before[MEMBER_BEFORE];
     struct mem_reach reach;
     struct lines_member lines;
@@ -118,7 +118,7 @@ struct wait_note {
 };
 
 union wait_words {
-    struct wait_note is;
+    struct wait_note note;
     uint64_t word[MEM_NOTE_WORDS];
 };
 _Static_assert(sizeof(struct wait_note) <= sizeof(uint64_t[MEM_NOTE_WORDS]), "a note holds a wait");

@@ -10,7 +10,7 @@
 struct stats_coll {
     mem_counter calls, bytes, ns; /* ns only while statistics are on */
     mem_counter empty; /* calls of zero bytes, which return at once; not counted in `calls` */
-    mem_counter became[REASON_COUNT]; /* [REASON_NONE]: handled */
+    mem_counter reason_calls[REASON_COUNT]; /* [REASON_NONE]: handled */
 };
 
 /* Only counters. */
@@ -25,7 +25,7 @@ struct stats {
                                      decided against the first choice */
     mem_counter known, learned, tried; /* HUDDLE_WISDOM: calls handled by a known choice, by a
                                           decision of this run, and in trials.  Trials that fell
-                                          back are in became[REASON_TRIED] */
+                                          back are in reason_calls[REASON_TRIED] */
 };
 
 #endif

@@ -38,7 +38,7 @@ bool hud_span_wanted(const struct hud_team *team)
     const struct hud_context *c = team->context;
 
     return c->config.number[SET_NODES] != NODES_OFF && team->hooks.exchange.messages &&
-           !team->plan.single_call.is && !hud_checks(c);
+           !team->plan.single_call.enabled && !hud_checks(c);
 }
 
 /* ---- the exchange of the node's team: that of the whole ---- */
@@ -151,7 +151,7 @@ static enum reason reserve(struct parts *p)
 
     pthread_mutex_lock(&c->lock);
     if (c->config.number[SET_PLACEMENT] == SWITCH_OFF)
-        hud_arena_aim(&c->arena, p->hello[0].is.node);
+        hud_arena_aim(&c->arena, p->hello[0].fields.node);
     p->offset = hud_arena_reserve(&c->arena, node->shm.bytes, node->id.size, &why);
     pthread_mutex_unlock(&c->lock);
     if (p->offset == 0)
@@ -167,7 +167,7 @@ static enum reason prepare(struct hud_team *whole, const union hello *hello, str
     for (int r = 0; r < whole->id.size; r++)
         if (map->node_of[r] == map->node) {
             p->hello[map->local_of[r]] = hello[r];
-            p->card[map->local_of[r]] = hello[r].is.card;
+            p->card[map->local_of[r]] = hello[r].fields.card;
         }
     int missing =
         hud_peers_map(&c->peers, &c->arena, p->card, p->span->node.id.size, p->span->node.id.rank,
@@ -291,7 +291,7 @@ enum reason hud_span_setup(struct hud_team *team, struct fiber_task *task, const
         /* (where the exchange failed here alone, others use the slice: it stays leased) */
         pthread_mutex_lock(&c->lock);
         if (p.offset != 0 && heard)
-            hud_arena_release(&c->arena, p.offset, 0); /* the slice is still zeros */
+            hud_arena_cancel(&c->arena, p.offset, 0); /* the slice is still zeros */
         pthread_mutex_unlock(&c->lock);
         free_span(p.span);
     }

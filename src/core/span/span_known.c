@@ -34,9 +34,9 @@ const struct span_known *hud_span_find_known(const struct span_learn *l, int at)
     const struct span_known *known = l->table[l->facts.oversubscribed].known;
     int i = 0;
 
-    while (i < SPAN_KNOWN && known[i].is.name != 0 && known[i].at != (uint32_t)at)
+    while (i < SPAN_KNOWN && known[i].choice.name != 0 && known[i].at != (uint32_t)at)
         i++;
-    return i < SPAN_KNOWN && known[i].is.name != 0 ? &known[i] : NULL;
+    return i < SPAN_KNOWN && known[i].choice.name != 0 ? &known[i] : NULL;
 }
 
 /* Looks up what this rank knows.  Returns false if out of memory. */
@@ -80,8 +80,8 @@ uint32_t hud_span_learn_hash(const struct span *span)
         for (int i = 0; i < SPAN_KNOWN; i++) {
             const struct span_known *known = &l->table[over].known[i];
             h = hash_number(hash_number(h, known->at),
-                            (uint64_t)known->is.name << 32 | known->is.ns);
-            h = hash_number(h, (uint64_t)known->is.before_name << 32 | known->is.before_ns);
+                            (uint64_t)known->choice.name << 32 | known->choice.ns);
+            h = hash_number(h, (uint64_t)known->choice.before_name << 32 | known->choice.before_ns);
         }
     return l ? (uint32_t)(h >> 32) | 1 : 0;
 }

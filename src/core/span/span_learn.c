@@ -139,9 +139,9 @@ static struct learner_winner known_before(const struct span_cell *cell,
 {
     int i = cell->count - 1;
 
-    while (i >= 0 && hud_span_choice_number(&cell->choice[i]) != known->is.before_name)
+    while (i >= 0 && hud_span_choice_number(&cell->choice[i]) != known->choice.before_name)
         i--;
-    return (struct learner_winner){ known->is.before_ns, (int8_t)i };
+    return (struct learner_winner){ known->choice.before_ns, (int8_t)i };
 }
 
 /* Begins to measure a cell with several candidates.  known: of the choice at index is_known, or
@@ -156,7 +156,7 @@ static void begin_cell(struct span *span, struct span_cell *cell, enum coll_kind
     cell->compares = coll_has((int)kind, COLL_ONE_BUFFER);
     if (is_known >= 0)
         hud_learner_known(&cell->learner, cell->count, cell->mpi,
-                          (struct learner_winner){ known->is.ns, (int8_t)is_known },
+                          (struct learner_winner){ known->choice.ns, (int8_t)is_known },
                           known_before(cell, known));
     else
         hud_learner_begin(&cell->learner, cell->count, cell->first, cell->mpi, NULL);
@@ -170,8 +170,8 @@ static void open_cell(struct span *span, enum coll_kind kind, const struct coll 
     struct span_cell cell = { .at = at };
     int is_known;
 
-    cell.count = hud_span_candidates(span, at, kind, call, known ? known->is.name : 0, cell.choice,
-                                     &cell.mpi, &is_known);
+    cell.count = hud_span_candidates(span, at, kind, call, known ? known->choice.name : 0,
+                                     cell.choice, &cell.mpi, &is_known);
     if (is_measured(span, kind, call, &cell, is_known >= 0)) {
         begin_cell(span, &cell, kind, call, known, is_known);
         l->cell[l->cells++] = cell;

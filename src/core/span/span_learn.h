@@ -79,7 +79,7 @@ struct span_cell {
 struct span_table {
     struct span_known {
         uint32_t at;
-        struct wisdom_known is; /* its name is 0 at the end of the table */
+        struct wisdom_known choice; /* its name is 0 at the end of the table */
     } known[SPAN_KNOWN];
 };
 

@@ -11,7 +11,7 @@
 
 static bool on_one_node(const union hello *a, const union hello *b)
 {
-    return a->is.host_id == b->is.host_id && a->is.boot_id == b->is.boot_id;
+    return a->fields.host_id == b->fields.host_id && a->fields.boot_id == b->fields.boot_id;
 }
 
 /* Counts the nodes and their ranks. */

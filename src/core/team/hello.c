@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-_Static_assert(sizeof(((union hello *)0)->is) <= HELLO_BYTES, "a hello has a fixed size");
+_Static_assert(sizeof(((union hello *)0)->fields) <= HELLO_BYTES, "a hello has a fixed size");
 
 /* Lists settings that must agree and were set, a line each. */
 static void list_values(const struct config *config, char values[HELLO_VALUES])
@@ -41,7 +41,7 @@ static void add_tuning(const struct rules *rules, char values[HELLO_VALUES])
 void hud_hello_value(const union hello *hello, const struct setting *setting, char text[SET_TEXT])
 {
     size_t name = strlen(setting->name);
-    const char *at = hello->is.values, *end = at + strnlen(at, HELLO_VALUES);
+    const char *at = hello->fields.values, *end = at + strnlen(at, HELLO_VALUES);
 
     while (at < end) { /* the last line may have been cut: it need not end with a newline */
         const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -60,38 +60,39 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     struct hud_context *c = team->context;
 
     memset(hello, 0, sizeof *hello);
-    hello->is.version = c->version;
-    hello->is.world_rank = c->host.world_rank;
-    hello->is.host_id = c->host_id;
-    hello->is.boot_id = c->boot_id;
-    hello->is.quota = c->quota;
-    hello->is.single_call_axis = team->plan.single_call.is ? team->plan.single_call.axis : -1;
-    hello->is.single_call_bytes = team->plan.single_call.bytes;
-    hud_topo_allowed(&hello->is.cpus);
-    hello->is.settings = hash_number(c->config.agree, c->rules.digest);
-    list_values(&c->config, hello->is.values);
-    add_tuning(&c->rules, hello->is.values);
+    hello->fields.version = c->version;
+    hello->fields.world_rank = c->host.world_rank;
+    hello->fields.host_id = c->host_id;
+    hello->fields.boot_id = c->boot_id;
+    hello->fields.quota = c->quota;
+    hello->fields.single_call_axis =
+        team->plan.single_call.enabled ? team->plan.single_call.axis : -1;
+    hello->fields.single_call_bytes = team->plan.single_call.bytes;
+    hud_topo_allowed(&hello->fields.cpus);
+    hello->fields.settings = hash_number(c->config.agree, c->rules.digest);
+    list_values(&c->config, hello->fields.values);
+    add_tuning(&c->rules, hello->fields.values);
     if (c->config.error[0] != '\0') {
-        hello->is.reason = REASON_SETTING;
-        hello->is.complaint = (uint32_t)hash_text(HASH_START, c->config.error) | 1;
+        hello->fields.reason = REASON_SETTING;
+        hello->fields.complaint = (uint32_t)hash_text(HASH_START, c->config.error) | 1;
     } else if (c->config.number[SET_ON] == SWITCH_OFF) {
-        hello->is.reason = REASON_OFF;
+        hello->fields.reason = REASON_OFF;
     } else if (team->state.calls < c->config.number[SET_FIRST]) {
-        hello->is.reason = REASON_EARLY;
+        hello->fields.reason = REASON_EARLY;
     } else if (!c->planner || !hud_rules_builtin()) {
-        hello->is.reason = REASON_PRIVATE;
+        hello->fields.reason = REASON_PRIVATE;
     } else if (hud_context_arena(c, team->id.size) != 0) {
-        hello->is.reason = REASON_ARENA;
+        hello->fields.reason = REASON_ARENA;
     } else if (hud_peers_lost(&c->peers)) {
-        hello->is.reason = REASON_REACH;
+        hello->fields.reason = REASON_REACH;
     } else {
-        hello->is.pages = c->arena.pages;
-        hello->is.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
-        hud_peers_card(&c->peers, &c->arena, &hello->is.card);
+        hello->fields.pages = c->arena.pages;
+        hello->fields.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
+        hud_peers_card(&c->peers, &c->arena, &hello->fields.card);
         pthread_mutex_lock(&c->lock);
         size_t bytes = hud_arena_free_bytes(&c->arena);
-        hello->is.offer_bytes =
-            team->plan.single_call.is
+        hello->fields.offer_bytes =
+            team->plan.single_call.enabled
                 ? hud_plan_single_call_offer(c->arena.bytes, bytes)
                 : hud_plan_offer(c->planner, team->id.size, c->arena.bytes, bytes);
         pthread_mutex_unlock(&c->lock);
@@ -104,7 +105,7 @@ void hud_hello_explain_pages(struct hud_team *team, const union hello *all)
     int without = 0, first = 0;
 
     for (int r = team->id.size - 1; r >= 0; r--)
-        if (all[r].is.pages == PAGES_ORDINARY) {
+        if (all[r].fields.pages == PAGES_ORDINARY) {
             without++;
             first = r;
         }
@@ -123,18 +124,18 @@ void hud_hello_explain_pages(struct hud_team *team, const union hello *all)
  * end.  Other statements of the rank are checked later. */
 static bool can_be(const union hello *h)
 {
-    const struct peer_card *card = &h->is.card;
+    const struct peer_card *card = &h->fields.card;
 
     return card->bytes >= 2 * HELLO_PAGE && card->bytes % HELLO_PAGE == 0 &&
-           card->bytes <= HELLO_ARENA_MAX && h->is.offer_bytes <= card->bytes &&
-           memchr(card->socket, '\0', HANDOVER_NAME) && card->pid > 0 && h->is.node >= -1;
+           card->bytes <= HELLO_ARENA_MAX && h->fields.offer_bytes <= card->bytes &&
+           memchr(card->socket, '\0', HANDOVER_NAME) && card->pid > 0 && h->fields.node >= -1;
 }
 
 /* Returns whether the rank's words can be read and, if the rank takes part, believed. */
 static bool makes_sense(const union hello *h)
 {
-    return h->is.reason < REASON_COUNT && memchr(h->is.values, '\0', HELLO_VALUES) &&
-           (h->is.reason != REASON_NONE || can_be(h));
+    return h->fields.reason < REASON_COUNT && memchr(h->fields.values, '\0', HELLO_VALUES) &&
+           (h->fields.reason != REASON_NONE || can_be(h));
 }
 
 /* Compares the words of ranks, once nodes are told apart. */
@@ -148,18 +149,18 @@ static enum reason verdict_of_words(const union hello *all, int ranks, size_t *b
     }
     for (int r = 0; r < ranks; r++) {
         *who = r;
-        if (all[r].is.reason != REASON_NONE && all[r].is.reason != REASON_EARLY)
-            return (enum reason)all[r].is.reason;
+        if (all[r].fields.reason != REASON_NONE && all[r].fields.reason != REASON_EARLY)
+            return (enum reason)all[r].fields.reason;
     }
     for (int r = 0; r < ranks; r++) {
         *who = r;
-        if (all[r].is.settings != all[0].is.settings)
+        if (all[r].fields.settings != all[0].fields.settings)
             return REASON_DIFFER;
-        if (all[r].is.single_call_axis != all[0].is.single_call_axis)
+        if (all[r].fields.single_call_axis != all[0].fields.single_call_axis)
             return REASON_UNLIKE;
-        *bytes = all[r].is.offer_bytes < *bytes ? (size_t)all[r].is.offer_bytes : *bytes;
+        *bytes = all[r].fields.offer_bytes < *bytes ? (size_t)all[r].fields.offer_bytes : *bytes;
     }
-    if (all[0].is.reason == REASON_EARLY) /* all are early: their settings are the same */
+    if (all[0].fields.reason == REASON_EARLY) /* all are early: their settings are the same */
         return REASON_EARLY;
     return *bytes != 0 ? REASON_NONE : REASON_LEASE;
 }
@@ -170,12 +171,12 @@ enum reason hud_hello_verdict(const union hello *all, int ranks, size_t *bytes, 
 
     for (int r = 0; r < ranks; r++) {
         *who = r;
-        if (all[r].is.version != all[0].is.version)
+        if (all[r].fields.version != all[0].fields.version)
             return REASON_VERSION;
-        if (all[r].is.host_id != all[0].is.host_id ||
-            (all[r].is.boot_id != 0 && boot != 0 && all[r].is.boot_id != boot))
+        if (all[r].fields.host_id != all[0].fields.host_id ||
+            (all[r].fields.boot_id != 0 && boot != 0 && all[r].fields.boot_id != boot))
             return REASON_NODES;
-        boot = boot != 0 ? boot : all[r].is.boot_id;
+        boot = boot != 0 ? boot : all[r].fields.boot_id;
     }
     return verdict_of_words(all, ranks, bytes, who);
 }
@@ -184,7 +185,7 @@ enum reason hud_hello_verdict_nodes(const union hello *all, int ranks, size_t *b
 {
     for (int r = 0; r < ranks; r++) {
         *who = r;
-        if (all[r].is.version != all[0].is.version)
+        if (all[r].fields.version != all[0].fields.version)
             return REASON_VERSION;
     }
     return verdict_of_words(all, ranks, bytes, who);
@@ -204,7 +205,7 @@ enum reason hud_reply_verdict(const struct reply *all, const union hello *hello,
                               size_t bytes, int *who)
 {
     for (int r = 0; r < ranks; r++) {
-        uint64_t arena = hello[r].is.card.bytes, offset = all[r].offset;
+        uint64_t arena = hello[r].fields.card.bytes, offset = all[r].offset;
         *who = r;
         if (all[r].reason >= REASON_COUNT)
             return REASON_EXCHANGE;
@@ -221,7 +222,7 @@ enum reason hud_reply_verdict(const struct reply *all, const union hello *hello,
  * team. */
 static int named(const union hello *all, int rank, bool in_job)
 {
-    return in_job && all[rank].is.world_rank >= 0 ? all[rank].is.world_rank : rank;
+    return in_job && all[rank].fields.world_rank >= 0 ? all[rank].fields.world_rank : rank;
 }
 
 void hud_hello_describe_difference(const union hello *all, int other, bool in_job, char *line,

@@ -74,8 +74,8 @@ struct hud_team {
             int pid;          /* number in this process's PID namespace; 0: not known here */
             uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
             bool ended;
-        } * process; /* [size] of the members */
-        int asked;   /* the member at which the next check of processes begins */
+        } * process;      /* [size] of the members */
+        int next_checked; /* the member at which the next check of processes begins */
         void
             *carried[2]; /* arrays of an exchange that failed: messages of it may still read them */
     } peers;

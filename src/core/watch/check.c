@@ -63,7 +63,7 @@ static void read_members(struct check *check, bool differ)
 {
     for (int r = 0; r < check->team->id.size; r++) {
         struct check_member *m = &check->member[r];
-        m->there = hud_shm_roll_peek(&check->watch_mem, check->call, r, &m->said);
+        m->there = hud_shm_roll_peek(&check->watch_mem, check->call, r, &m->record);
         m->back =
             !differ && m->there && hud_shm_roll_left_ns(&check->watch_mem, check->call + 1, r) != 0;
     }
@@ -75,7 +75,7 @@ static bool speaks(const struct check *check)
     int r = 0;
 
     while (r < check->team->id.rank && (!check->member[r].there || check->member[r].back ||
-                                        strcmp(check->member[r].said.name, CHECK_GONE) == 0))
+                                        strcmp(check->member[r].record.name, CHECK_GONE) == 0))
         r++;
     return r == check->team->id.rank;
 }
@@ -89,8 +89,8 @@ void hud_check_report_missing(struct check *check)
     if (check->stage != CHECK_SET_UP)
         read_members(check, false);
     for (int r = 0; check->stage == CHECK_COMING && r < check->team->id.size; r++)
-        if (check->member[r].there && check->member[r].said.entered_ns < since)
-            since = check->member[r].said.entered_ns;
+        if (check->member[r].there && check->member[r].record.entered_ns < since)
+            since = check->member[r].record.entered_ns;
     if (now - since < check->due_ns)
         return;
     check->due_ns *= 2;
@@ -145,13 +145,13 @@ static int roll_call(struct hud_team *team, const struct roll_record *mine)
     status = hud_guard_call(await_all, &all);
     lock(team);
     begin(check, CHECK_INSIDE);
-    if (status == 0 && !all.same && !check->said) {
+    if (status == 0 && !all.same && !check->reported) {
         read_members(check, true);
         if (speaks(check)) {
             hud_rollcall_report_difference(check);
             aborts = team->context->config.check_aborts;
         }
-        check->said = true;
+        check->reported = true;
     }
     unlock(team);
     if (aborts)

@@ -30,12 +30,12 @@ struct check {
     /* State of the thread that makes the call: */
     struct mem mem; /* the team's, for the lines of the roll call */
     struct mem_policy
-        policy;   /* policy of mem: waits in the roll call are outside of the algorithm's guard */
-    int depth;    /* number of nested calls: an MPI's collective may use another one of the same
+        policy;    /* policy of mem: waits in the roll call are outside of the algorithm's guard */
+    int depth;     /* number of nested calls: an MPI's collective may use another one of the same
                      communicator */
-    bool entered; /* the outermost call is checked, and has not returned */
-    bool alike;   /* all members make the same outermost call, as far as is known */
-    bool said;    /* a difference was printed: one line per team is enough */
+    bool entered;  /* the outermost call is checked, and has not returned */
+    bool alike;    /* all members make the same outermost call, as far as is known */
+    bool reported; /* a difference was printed: one line per team is enough */
     /* Under the lock of the context's watch: */
     struct check *prev, *next; /* neighbours in the watch's list */
     const struct hud_team *team;
@@ -46,10 +46,10 @@ struct check {
     struct mem watch_mem; /* mem for the watch's thread */
     char name[CHECK_NAME];
     struct check_member {
-        struct roll_record said; /* record of the current call, at the last check */
-        bool there;              /* has entered the current call */
-        bool back;               /* has returned from it */
-        int pid;                 /* 0: not known here */
+        struct roll_record record; /* record of the current call, at the last check */
+        bool there;                /* has entered the current call */
+        bool back;                 /* has returned from it */
+        int pid;                   /* 0: not known here */
     } member[];
 };
 

@@ -55,8 +55,8 @@ bool hud_deaths_find(struct hud_team *team, const struct mem_wait *wait,
     bool died = false;
 
     for (int i = 0; i < asked; i++)
-        ask(&team->peers.process[(team->peers.asked + i) % team->id.size]);
-    team->peers.asked = (team->peers.asked + asked) % team->id.size;
+        ask(&team->peers.process[(team->peers.next_checked + i) % team->id.size]);
+    team->peers.next_checked = (team->peers.next_checked + asked) % team->id.size;
     for (int r = 0; r < team->id.size; r++) {
         if (!team->peers.process[r].ended || mem_count_observe(&team_member(team, r)->left) != 0)
             continue;

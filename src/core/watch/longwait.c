@@ -31,7 +31,7 @@ void hud_longwait_name(const struct hud_team *team, char *name, size_t bytes)
 
 bool hud_longwait_claim_report(struct hud_team *team)
 {
-    return mem_count_claim(&team_member(team, 0)->said);
+    return mem_count_claim(&team_member(team, 0)->reported);
 }
 
 void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, uint64_t offset)
@@ -75,7 +75,7 @@ static bool read_note(const struct hud_team *team, int rank, union wait_words *w
     const struct arena_head *head = deaths_head(team, rank);
 
     for (int i = 0; i < NOTE_COUNT; i++)
-        if (mem_note_read(&head->note[i], words->word) && words->is.team == team->id.number)
+        if (mem_note_read(&head->note[i], words->word) && words->note.team == team->id.number)
             return true;
     return false;
 }
@@ -148,7 +148,7 @@ static void publish(struct mem_wait *wait, struct arena_head *head, const struct
         wait->state = mem_note_claim(head->note, NOTE_COUNT);
     if (!wait->state)
         return;
-    words.is = *note;
+    words.note = *note;
     mem_note_write(wait->state, words.word);
 }
 
@@ -226,9 +226,10 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine, bo
         struct mismatch_pair calls = { .own = hud_mismatch_of_note(mine) };
         if (r == team->id.rank)
             continue;
-        bool waits = read_note(team, r, &theirs) && waits_in(&theirs.is, mine->call);
-        if (waits && (!same_call(mine, &theirs.is) || (sized && mine->bytes != theirs.is.bytes)))
-            calls.other = hud_mismatch_of_note(&theirs.is);
+        bool waits = read_note(team, r, &theirs) && waits_in(&theirs.note, mine->call);
+        if (waits &&
+            (!same_call(mine, &theirs.note) || (sized && mine->bytes != theirs.note.bytes)))
+            calls.other = hud_mismatch_of_note(&theirs.note);
         else if (!differs(team, r, !waits, sized, &calls))
             continue;
         hud_mismatch_report(team, r, &calls);
@@ -347,7 +348,7 @@ int hud_longwait_abandon(struct hud_team *team, int status)
         hud_mem_close(&team->shm.mem, hud_deaths_has_ended, team);
     /* after a failure, and of a single-call team, no call is the next one of all members */
     team->state.now =
-        status == HUD_ERR_FAILED || team->plan.single_call.is ? TEAM_BROKEN : TEAM_ENDING;
+        status == HUD_ERR_FAILED || team->plan.single_call.enabled ? TEAM_BROKEN : TEAM_ENDING;
     team->state.reason = REASON_BROKEN;
     return status;
 }

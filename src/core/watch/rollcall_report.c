@@ -70,7 +70,7 @@ static bool is_like(const struct check *check, int rank, int other)
     const struct check_member *a = &check->member[rank], *b = &check->member[other];
 
     return a->there && a->back == b->back &&
-           memcmp(&a->said, &b->said, offsetof(struct roll_record, entered_ns)) == 0;
+           memcmp(&a->record, &b->record, offsetof(struct roll_record, entered_ns)) == 0;
 }
 
 /* Adds "ranks 0-2, 5 call " for the ranks with the same call as `first`, or "... are back from
@@ -117,7 +117,7 @@ static void add_calls(struct line *line, const struct check *check)
         }
         add(line, calls == 1 ? "" : "; ");
         add_ranks(line, check, r);
-        add_call(line, check->team, &check->member[r].said);
+        add_call(line, check->team, &check->member[r].record);
     }
 }
 
