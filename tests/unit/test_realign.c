@@ -31,6 +31,7 @@ static unsigned draw(uint32_t *random, unsigned below)
  * some begin with an allreduce of huddle's own. */
 static void count_call(struct hud_team *team, bool by_host, unsigned how)
 {
+    static const struct coll call;
     struct member_state *mine = team->shm.mine;
     int slot = (int)(how % 3);
 
@@ -43,6 +44,7 @@ static void count_call(struct hud_team *team, bool by_host, unsigned how)
         mem_count_step(&mine->calls[3]);
     }
     mem_count_step(&mine->calls[slot]);
+    team->plan.call = &call;
 }
 
 /* Makes the next call of a rank that is behind.  Returns whether the rank follows rank 0. */

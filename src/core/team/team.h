@@ -46,7 +46,7 @@ struct hud_team {
         const struct plan *shared;              /* the context's; equal teams share one */
         const struct plan_entry *const *choice; /* choice of each cell: learned, or the plan's */
         const struct plan_entry *entry;         /* entry of the call that is running, or ran last */
-        const struct coll *call;                /* the same */
+        const struct coll *call; /* the same, or NULL after a call that fell back (realign.c) */
         size_t cache_bytes; /* a rank's share of the largest cache that ranks share, 0: not known */
         struct plan_single_call single_call; /* the call of a single-call team */
         bool too_large;                      /* elements of this call exceed HUD_ELEMENT_MAX */
@@ -60,6 +60,7 @@ struct hud_team {
         struct mem_policy policy;
         struct mem_team mem_team;
         struct lines_cell lines[LINES_CELLS];
+        uint64_t in_slots; /* calls that this member has made in slots, before plan.call was NULL */
     } shm;
     struct team_places {
         struct shape_groups groups;

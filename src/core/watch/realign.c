@@ -12,21 +12,43 @@ struct realign {
     enum realign_rule rule; /* rule found to apply */
 };
 
-/* Returns how many of the program's calls a member has made in huddle.  Includes only calls that
- * have begun: agreements are counted before the slot counts them, and are read after the slot. */
-static uint64_t count_in_huddle(const struct hud_team *team, const struct member_state *member)
+static uint64_t count_in_slots(const struct hud_team *team, const struct member_state *member)
 {
     uint64_t sum = 0;
 
     for (int s = 0; s < team->plan.shared->slots; s++)
         sum += mem_count_observe(&member->calls[s]);
-    sum += mem_count_observe(&member->unslotted);
-    return sum - mem_count_observe(&member->agreements);
+    return sum;
+}
+
+/* Adds to the calls in slots those that no slot counts, without huddle's own allreduces.  Includes
+ * only calls that have begun: agreements are counted before the slot counts them, and are read
+ * after the slot. */
+static uint64_t add_outside(uint64_t in_slots, const struct member_state *member)
+{
+    in_slots += mem_count_observe(&member->unslotted);
+    return in_slots - mem_count_observe(&member->agreements);
+}
+
+/* Returns how many of the program's calls a member has made in huddle. */
+static uint64_t count_in_huddle(const struct hud_team *team, const struct member_state *member)
+{
+    return add_outside(count_in_slots(team, member), member);
 }
 
 static uint64_t count_by_host(const struct member_state *member)
 {
     return mem_count_observe(&member->calls[MEMBER_FELL_BACK]);
+}
+
+/* Returns how many calls this member has made in huddle.  A program may leave most calls to the
+ * host, so this function reads the slots only after another call in huddle. */
+static uint64_t count_own(struct hud_team *team)
+{
+    if (team->plan.call)
+        team->shm.in_slots = count_in_slots(team, team->shm.mine);
+    team->plan.call = NULL;
+    return add_outside(team->shm.in_slots, team->shm.mine);
 }
 
 void hud_realign_publish(struct hud_team *team, uint64_t shape)
@@ -37,7 +59,7 @@ void hud_realign_publish(struct hud_team *team, uint64_t shape)
         return;
     uint64_t call = count_by_host(mine) + 1;
     if (team->hooks.learn) /* otherwise all calls to the host are fixed */
-        mem_count_put(&mine->before[call % MEMBER_BEFORE], count_in_huddle(team, mine));
+        mem_count_put(&mine->before[call % MEMBER_BEFORE], count_own(team));
     member_count(mine, MEMBER_FELL_BACK, call, shape);
     hud_longwait_join(team); /* last: other members read the count once they know */
 }
