@@ -154,8 +154,10 @@ int hud_realign(struct hud_team *team)
 
     for (next.rule = find_rule(&next); next.rule == RULE_NONE && status <= HUD_PASS;) {
         status = hud_guard_call(await_all, &next);
-        if (status == HUD_OK)
+        if (status == HUD_OK) {
+            mem_pause(); /* all have given up, but a count has changed while it was read */
             next.rule = find_rule(&next);
+        }
     }
     if (status > HUD_PASS || next.rule == RULE_FAILS)
         member_count_unslotted(team->shm.mine);
