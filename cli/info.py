@@ -103,8 +103,8 @@ def show_machine(machine: dict[str, Any]) -> None:
 
 def show_pages(members: list[dict[str, Any]]) -> None:
     """
-    Prints where each member's slice lies.  Pages are counted per node, so that one line suffices
-    for long slices.
+    Prints the node of each member's slice.  Counts pages per node, so that a line suffices for long
+    slices.
     """
     rows = []
     for member in members:
@@ -151,7 +151,7 @@ def show_huge_pages(members: list[dict[str, Any]], system: dict[str, int]) -> No
 
 
 def show_choices(choices: dict[str, list[dict[str, Any]]]) -> None:
-    """Prints the algorithm of each size, and the rule that chose it."""
+    """Prints the algorithm of each size, and the rule behind the choice."""
     rows = []
     for collective, pieces in choices.items():
         for piece in pieces:

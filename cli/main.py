@@ -84,7 +84,7 @@ def check_command(arguments: list[str]) -> None:
 
 
 def discard_output() -> None:
-    """Redirects output that cannot be written, so that Python's exit does not fail on it."""
+    """Redirects unwritable output, so that Python's exit does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -41,7 +41,8 @@ def option_of(line: str) -> Option:
 
 def parameters(printed: str) -> list[click.Parameter]:
     """
-    Parses the output of `huddle run --help` into its options, and adds the command that it runs.
+    Parses the options in the output of `huddle run --help`, and adds the argument for the command
+    to be run.
     """
     lines = printed.partition("\nOptions:\n")[2].splitlines()
     shown = [option_of(line) for line in lines if "--help" not in line]

@@ -23,8 +23,9 @@ PATIENCE = 20  # maximum time of a figure, as a multiple of its time, as in benc
 
 class Campaign:
     """
-    samples: one per figure and launch; notes: lines for the user.
-    handled: (variant, ranks) -> {(collective, size)} that huddle handles, where these are not all.
+    Measures the figures of all variants. samples: a sample per figure and launch. notes: lines for
+    the user. handled: (variant, ranks) -> {(collective, size)} that huddle handles, where huddle
+    does not handle all.
     """
 
     def __init__(self, options: Options, layout: Layout, variants: list[Variant]) -> None:
@@ -110,7 +111,7 @@ class Campaign:
         )
 
     def check(self, variant: Variant, ranks: int) -> None:
-        """Checks that huddle handles the calls that are to be measured."""
+        """Checks that huddle handles the calls to be measured."""
         counts = self.counts(variant, ranks)
         if any(row["passed"] for row in counts.values()):
             self.keep_handled(variant, ranks, counts)
@@ -135,7 +136,8 @@ class Campaign:
 
     def wanted(self, variant: Variant, ranks: int) -> tuple[list[str], list[int]]:
         """
-        Returns the (collectives, sizes) to launch: those of which huddle handles at least one call.
+        Returns the (collectives, sizes) to launch, without collectives and sizes of which huddle
+        handles no call.
         """
         names, sizes = self.collectives(variant), self.options.bytes
         pairs = self.handled.get((variant.name, ranks))

@@ -152,7 +152,7 @@ def draw_panel(axis: Any, below: Any, rows: Any, title: Any, shown: Any) -> None
 
 def panels_of(rows: Any) -> Any:
     """
-    Returns [(title, rows)] with one collective in each, so that no line joins two collectives.
+    Returns [(title, rows)] with a panel for each collective, so that no line joins two collectives.
     """
     return [
         (setting_text(ranks, bind, line, some).replace("; ", "\n"), some)

@@ -96,7 +96,7 @@ def variants_of(options: Options) -> list[Variant]:
 
 
 class Comparison:
-    """As Campaign: samples, notes and so on."""
+    """Measures several candidates in turn on a single team.  Its fields are those of Campaign."""
 
     def __init__(self, options: Options, layout: Layout) -> None:
         self.options, self.layout = options, layout
@@ -236,7 +236,7 @@ class Comparison:
 
 
 def check(options: Options) -> None:
-    """Raises CliError if --compare is combined with an option that it does not support."""
+    """Raises CliError if --compare is combined with an option that --compare does not support."""
     for name, value in (
         ("--root", options.root),
         ("--root-shift", options.root_shift),

@@ -106,7 +106,7 @@ def parts_of(options: Options, layout: Layout, variants: list[Variant]) -> list[
 
 
 class Rounds:
-    """As Campaign: samples, notes and so on, of all parts."""
+    """Measures rounds of all parts.  Its fields are those of Campaign, for all parts."""
 
     def __init__(self, options: Options, parts: list[Any]) -> None:
         self.options, self.parts = options, parts
@@ -141,7 +141,7 @@ class Rounds:
         return self.seconds.get((part.text(), variant.name), part.guess_s())
 
     def plan_text(self) -> str:
-        """Returns a text that says what will be measured, and how long the measurement takes."""
+        """Returns a text about the measurements to come and the time that they take."""
         variants = self.parts[0].variants
         names = [[v.name for v in variants if v.kind == kind] for kind in ("huddle", "peer")]
         minutes = self.left_s(self.turns()) / 60

@@ -128,7 +128,8 @@ def grouped(cases: list[Case], key: Callable[..., Any]) -> dict[Any, list[Case]]
 
 def lines_of(cases: list[Case]) -> list[Line]:
     """
-    Returns the lines of a setting's cases: one for each collective and class, then one for all.
+    Returns the lines of a setting's cases: a line for each collective and class, then a line for
+    all.
     """
     lines = [
         line_of(collective, line, some)

@@ -66,7 +66,9 @@ def best_of(row: Row) -> str | None:
 
 
 def ratio_to_bare(row: Row, name: str) -> float | None:
-    """Returns a variant's time divided by that of the bare form, or None if it is not known."""
+    """
+    Returns a variant's time divided by the bare form's time, or None if either time is unknown.
+    """
     return (
         row.cells[name].median_ns / row.cells[BARE].median_ns
         if BARE in row.cells and name in row.cells
@@ -76,8 +78,9 @@ def ratio_to_bare(row: Row, name: str) -> float | None:
 
 def side_by_side(rows: list[Row]) -> tuple[list[str], list[list[str]], tuple[int, ...]]:
     """
-    Returns one line per size and one column per variant, with * at the fastest.  Adds, for a single
-    variant of huddle, its gain over the fastest other one, which is named where there are several.
+    Returns a line per size and a column per variant, with * at the fastest.  Adds the gain of
+    huddle over the fastest other variant if huddle has a single variant.  Names this other variant
+    if there are several.
     """
     variants = variants_of(rows)
     ours = [name for name in variants if any(name in row.ratios for row in rows)]

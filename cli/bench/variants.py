@@ -76,8 +76,7 @@ def named_by(options: Options) -> list[Any]:
 
 def peer_of(name: str, found: dict[str, Mpi]) -> Variant | str:
     """
-    Returns a variant, or a text that says that the MPI was not found.  Raises CliError if no such
-    name exists.
+    Returns a variant, or a text if the MPI was not found.  Raises CliError for an unknown name.
     """
     base, dash, flavour = name.partition("-")
     known = found[base].kind if base in found else base if base in peers.NAMES else None

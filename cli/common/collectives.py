@@ -52,7 +52,7 @@ def known(layout: Layout) -> list[Collective]:
 
 
 def find(layout: Layout, name: str, command: str) -> Collective:
-    """Returns the collective with the name, or the collective that serves the named one."""
+    """Returns the collective with the name, or the collective that serves the named collective."""
     rows = known(layout)
     for row in rows:
         if name in (row.name, row.also):

@@ -30,7 +30,7 @@ HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 @dataclass
 class Asked:
-    """What a command gets with its options.  command: the words after the first --."""
+    """Context of a command next to its options. command: the words after the first --."""
 
     layout: Layout
     command: list[str] = field(default_factory=list)
@@ -117,7 +117,10 @@ class Argument(click.Argument):
 
 
 class Option(click.Option):
-    """synonym_of: the name of the option whose value it gives in another form."""
+    """
+    An option of a command. synonym_of: the name of the option whose value this option gives in
+    another form.
+    """
 
     def __init__(
         self, *names: str, choices: Iterable[str] = (), synonym_of: str = "", **more: Any
@@ -134,7 +137,10 @@ Main = Callable[[Options, list[str], Layout], int]
 
 
 class Command(click.Command):
-    """laid_out: the epilog's lines stay.  takes_command: words after -- are the user's."""
+    """
+    A command of huddle. laid_out: the epilog's lines stay. takes_command: words after -- are the
+    user's.
+    """
 
     def __init__(
         self,

@@ -37,8 +37,8 @@ def contents(path: str) -> bytes:
 
 def cores() -> int:
     """
-    Returns the number of cores among the processors that this process may use.  Hardware threads of
-    one core count once.
+    Returns the number of cores among the processors that this process may use.  Counts the hardware
+    threads of a core once.
     """
     seen: set[object] = set()
     for cpu in os.sched_getaffinity(0):
@@ -52,8 +52,8 @@ def cores() -> int:
 
 def binding(asked: str, ranks: int) -> str:
     """
-    Returns how ranks are placed. core: one core per rank; shared: the ranks outnumber the cores, so
-    they are not bound; none: not bound, as requested or because there is one processor.
+    Returns how ranks are placed.  core: a core for each rank.  shared: not bound, because the ranks
+    outnumber the cores.  none: not bound, as requested or because there is a single processor.
     """
     if asked == "core" and ranks <= cores():
         return "core"

@@ -36,8 +36,8 @@ def settings_of(pairs: list[str], layout: Layout) -> dict[str, str]:
 
 def unlearned() -> dict[str, str]:
     """
-    Returns the settings of launches that are measured: their figures must not depend on what
-    programs have learned on this machine, unless the user asks for that by the environment.
+    Returns the settings of launches that are measured.  Figures must not depend on choices learned
+    by earlier programs on this machine, unless the user's environment asks for such choices.
     """
     return {} if WISDOM in os.environ else {WISDOM: "off"}
 

@@ -73,9 +73,9 @@ class Layout:
         self, name: str, question: dict[str, Any], names: dict[str, str] | None = None
     ) -> dict[str, Any]:
         """
-        Sends a JSON object to a program of huddle and returns the object that it prints.  The
-        program reports a bad question itself, with status 1.  `names` maps keys of the question
-        to the user's words, with which complaints begin.
+        Sends a JSON object to a program of huddle and returns the program's JSON object.  The
+        program itself reports a bad question, with status 1.  `names` maps keys of the question to
+        the user's words, with which complaints begin.
         """
         try:
             answer = subprocess.run(
@@ -108,8 +108,8 @@ class Layout:
     def ask(self, *words: str, stdin: str | None = None, **environment: Any) -> Any:
         """
         Returns the JSON of `query`, with these variables set, or unset if they are None.  Passes on
-        the messages (a bad setting) that `query` prints on standard error.  stdin: the text of its
-        standard input, or None for that of this process.
+        the messages (a bad setting) of `query` on standard error.  stdin: the text of its standard
+        input, or None for the standard input of this process.
         """
         answer, said = self.hear(*words, stdin=stdin, **environment)
         sys.stderr.write(said)

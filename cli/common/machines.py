@@ -89,8 +89,8 @@ def kind_of(value: Any) -> str:
 
 def checked(value: Any, name: str) -> float | str:
     """
-    Returns a value that JSON can carry: a line of text or a number.  Numbers outside JSON, such as
-    nan, become text.  The simulator rejects that text and names the accepted values.
+    Returns a value for JSON: a line of text or a number.  Numbers outside JSON, such as nan, become
+    text.  The simulator rejects such text and names the accepted values.
     """
     if isinstance(value, str) and value.isprintable():
         return value
@@ -102,7 +102,7 @@ def checked(value: Any, name: str) -> float | str:
 
 
 def all_checked(table: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Checks that all values are tables, or values that the simulator accepts."""
+    """Checks that all values are tables, or values accepted by the simulator."""
     return {
         name: (
             all_checked(value, (*names, name))
@@ -170,7 +170,7 @@ def speed(machine: dict[str, Any], name: str, *keys: str) -> str:
 def words(machine: dict[str, Any], name: str) -> list[str]:
     """
     Returns the library's arguments for a described machine: its topology, and the speeds of copies
-    that affect choices.  name: the machine as the user names it.
+    that affect choices.  name: the user's name of the machine.
     """
     keys = (("kernel_call_ns",), ("kernel_gbps",), ("cached_gbps", "own"))
     return [machine["topology"], ",".join(speed(machine, name, *key) for key in keys)]

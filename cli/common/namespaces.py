@@ -32,7 +32,7 @@ from . import jobs, peers
 
 NET, SWITCH, BRIDGE, LINK = "10.77.0", "switch", "br0", "eth0"
 NEEDED = ("unshare", "nsenter", "mount", "ip", "tc")
-FRAME_BYTES = 8192  # a link's, so that headers are few; also the bytes that an idle link saves up
+FRAME_BYTES = 8192  # size of a frame, to have few headers; an idle link saves up as much
 QUEUE = "16mb"
 # Keeps a node's namespaces until the pipe ends.
 SPACE = """hostname $0 && mount --make-rprivate / && { mount -t sysfs s /sys 2>/dev/null || :; } &&
@@ -102,7 +102,7 @@ class Space:
 
 
 class Nodes:
-    """So many nodes, as long as the context lasts."""
+    """A number of nodes that exist as long as the context lasts."""
 
     def __init__(self, count: Any, rate: Any = "none", layout_tools: Any = "") -> None:
         self.count, self.rate, self.tools = count, rate, layout_tools

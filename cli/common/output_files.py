@@ -67,7 +67,7 @@ def check_folder(option: str, path: str | None) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Creates a folder next to the file that it belongs to."""
+    """Creates a folder next to the file to which the folder belongs."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -93,9 +93,7 @@ def mark_of(command: str) -> str:
 
 
 def check_own(path: str, command: str, force: bool, other: str) -> None:
-    """
-    Raises CliError if a file cannot be written, or exists, but is not one that the command wrote.
-    """
+    """Raises CliError if a file cannot be written, or exists and was not written by the command."""
     why = why_not(path, replaced=True)
     if why:
         raise unwritable(path, why, other)
@@ -115,7 +113,7 @@ def usual_mode() -> int:
 
 
 def replace(path: str, content: bytes) -> None:
-    """Replaces a regular file, or creates it, by renaming a temporary one."""
+    """Replaces or creates a regular file by renaming a temporary file."""
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".huddle-")
     try:
         with open(handle, "wb") as file:

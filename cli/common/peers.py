@@ -39,8 +39,8 @@ def abi(kind: str) -> str:
 
 def placement(kind: str, bind: bool) -> tuple[list[str], dict[Any, Any]]:
     """
-    Returns (the launcher's words, environment) for one rank per core, or for unbound ranks that may
-    outnumber the cores.
+    Returns (the launcher's words, environment) to bind each rank to a core, or for unbound ranks,
+    which may outnumber the cores.
     """
     if kind == "intel":
         return [], {"I_MPI_PIN": "1" if bind else "0"}
@@ -57,7 +57,7 @@ def launch(
     mpi: Mpi, ranks: int, bind: bool, extra: Sequence[str] = ()
 ) -> tuple[list[str], dict[Any, Any]]:
     """
-    Returns (the command that starts `ranks` ranks of the program appended to it, its environment).
+    Returns (command, environment).  The command starts `ranks` ranks of the program appended to it.
     """
     words, env = placement(mpi.kind, bind)
     return [mpi.launcher, *words, *extra, "-n", str(ranks)], {**mpi.env, **env}
@@ -94,8 +94,8 @@ def folders(prefix: str) -> list[Any]:
 
 def other_name(libs: list[Any]) -> Any:
     """
-    Creates a folder with the MPICH ABI's library under the name that huddle's programs ask for.
-    Returns None if the library has that name or is missing.
+    Creates a folder with the MPICH ABI's library under the name in huddle's programs.  Returns None
+    if the library has this name or is missing.
     """
     there = [path for lib in libs if os.path.exists(path := os.path.join(lib, "libmpi.so.12"))]
     if not there or any(os.path.exists(os.path.join(lib, MPICH_ABI_NAME)) for lib in libs):

@@ -51,8 +51,8 @@ class Witness:
 
 def end(job: Any, is_signalled: bool) -> None:
     """
-    Lets the launcher end its ranks.  A job that has got the signal itself, as from Ctrl-C, gets no
-    second one for a while: Open MPI's launcher then leaves files in /dev/shm.
+    Lets the launcher end its ranks.  A job that has itself received the signal, as from Ctrl-C,
+    gets no second signal for a while, because Open MPI's launcher then leaves files in /dev/shm.
     """
     if is_signalled and ended(job, OWN_END_S):
         return

@@ -67,7 +67,7 @@ def word_text(name: str, value: str) -> str:
 
 
 def line_text(line: Line) -> str:
-    """Formats the line so that `parse` reads an equal one."""
+    """Formats the line so that `parse` reads an equal line."""
     words = [line.name, *(word_text(*pair) for pair in line.conditions.items())]
     if line.is_rule:
         words += ["->", line.algorithm, *(word_text(*pair) for pair in line.params.items())]

@@ -16,7 +16,7 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(KeyboardInterrupt):
-    """Its argument is the signal."""
+    """A signal has arrived that ends the process.  The argument is the signal."""
 
 
 def raise_once(number: int, _frame: Any) -> None:
@@ -47,9 +47,9 @@ def name_of(interrupt: Any) -> str:
 
 def start(command: list[str], **options: Any) -> tuple[subprocess.Popen[Any], Callable[[], None]]:
     """
-    Starts a process, and holds signals back from then on: one that interrupts Popen would leave a
-    process that nobody knows.  Returns the process, and a function that lets the signals through.
-    Call it inside the `try` that ends the process.
+    Starts a process, and holds signals back from then on.  A signal during Popen would leave a
+    process behind.  Returns the process, and a function for letting the signals through.  Call
+    start() inside the `try` that ends the process.
     """
     held: list[int] = []
     before: dict[int, Any] = {}

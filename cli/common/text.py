@@ -66,8 +66,8 @@ def parameter_text(name: str, value: int | str) -> str:
 
 def parameters_text(serves: dict[str, Any] | None) -> str:
     """
-    Formats the parameters of a choice.  Leaves out those of 0: the algorithm derives such a value,
-    or does without it.
+    Formats the parameters of a choice.  Leaves out parameters of 0, because the algorithm derives
+    such values or does not need them.
     """
     pairs = serves["parameters"].items() if serves else ()
     return ", ".join(parameter_text(*pair) for pair in pairs if pair[1] != 0)

@@ -99,8 +99,8 @@ class Core:
 
     def learned(self) -> dict[str, int]:
         """
-        Returns what HUDDLE_WISDOM has done: the decided cells, those that changed the choice, and
-        the calls by the source of their choice, as in HUDDLE_STATS=json:FILE.
+        Returns the effects of HUDDLE_WISDOM: the decided cells, the cells with a changed choice,
+        and the calls by the source of their choice, as in HUDDLE_STATS=json:FILE.
         """
         other = self.other()
         rows = [self.of(number)[1] for number in range(len(self.names))]
@@ -183,8 +183,8 @@ class Totals:
 
     def by_collective(self) -> dict[str, Row]:
         """
-        Returns the rows in the order of their time.  Calls that huddle's core has not counted have
-        bypassed it, since the program or a tool called PMPI functions.
+        Returns the rows in the order of their time.  Calls missing from the counts of huddle's core
+        have bypassed huddle, because the program or a tool called PMPI functions.
         """
         rows = self.rows(lambda rank, cell: cell.name)
         for kind, _ in enumerate(self.core.names):

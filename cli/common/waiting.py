@@ -24,7 +24,9 @@ NEIGHBORS = "neighbor_"
 
 @dataclass
 class Split:
-    """Of the calls that all their ranks have stamped."""
+    """
+    Time of the calls that all their ranks have stamped, and the part of the time spent waiting.
+    """
 
     calls: int = 0
     waiting_ns: float = 0
@@ -38,7 +40,7 @@ class Split:
 
 @dataclass
 class Lateness:
-    """Of one rank of the world, over its matched calls that synchronise."""
+    """Calls and times of a rank of the world, over its matched calls that synchronise."""
 
     calls: int = 0
     last: int = 0  # it was the last to come
@@ -128,8 +130,8 @@ def several_jobs(ranks: list[Rank]) -> bool:
 
 def split(ranks: list[Rank], awaits: dict[str, str]) -> Waits:
     """
-    Waits of the ranks of a job (records.read).  Those of several jobs are not compared: a
-    communicator of one is not told from that of another.  awaits: as of collectives.awaits.
+    Splits the waits of the ranks of a job (records.read).  Does not compare the waits of several
+    jobs, because a communicator's number does not tell its job.  awaits: as of collectives.awaits.
     """
     waits = Waits()
     if several_jobs(ranks):

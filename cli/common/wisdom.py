@@ -225,8 +225,8 @@ def finished(text: str) -> str:
 
 def is_kept(words: str) -> bool:
     """
-    Returns whether a line that is not used is kept: whether it is text, and no longer than
-    the library reads.
+    Returns whether an unused line is kept: the line must be text, and no longer than the library
+    reads.
     """
     plain = words.replace("\t", " ").rstrip("\r")
     is_text = plain.isprintable() and "\ufffd" not in plain
@@ -235,9 +235,9 @@ def is_kept(words: str) -> bool:
 
 def read(layout: Layout, path: str, own: bool = True) -> Wisdom:
     """
-    Reads a wisdom file.  Raises CliError if the file cannot be read.  Sets aside the lines that the
-    library does not use.  own: as in content_of(); a file that a user has made need not end with
-    the end of a line.
+    Reads a wisdom file.  Raises CliError if the file cannot be read.  Sets aside the lines unused
+    by the library.  own: as in content_of(); a file made by a user need not end with the end of a
+    line.
     """
     text = content_of(path, own)
     if own:
@@ -330,8 +330,8 @@ def update(
     layout: Layout, path: str, change: Callable[[Wisdom | None], Wisdom | None]
 ) -> Wisdom | None:
     """
-    Replaces a file by what change() makes of it, and returns that.  Lines that are not used
-    stay.  None: there is no such file, or none is left.
+    Replaces a file by the result of change(), and returns the result.  Unused lines stay.  change()
+    gets None if there is no such file.  Removes the file, and returns None, if no line is left.
     """
     with locked(path) as replace:
         old = read(layout, path) if os.path.lexists(path) else None
@@ -345,7 +345,7 @@ def update(
 
 
 def remove(path: str) -> None:
-    """Removes a file, which need not be one that can be read."""
+    """Removes a file, even an unreadable file."""
     with locked(path):
         try:
             os.unlink(path)

@@ -35,9 +35,9 @@ class Merged(NamedTuple):
 
 def merge(old: list[Line], new: list[Line], wins: Callable[[Line, Line], bool] = better) -> Merged:
     """
-    Merges new lines into old ones.  wins(new, old): whether the new decision about a cell replaces
-    the old one, which then stays as the winner in another state of the machine if it is another
-    choice and the new lines have no such winner.
+    Merges new lines into old lines.  wins(new, old): whether the new decision about a cell replaces
+    the old decision.  The old decision then stays as the winner in another state of the machine, if
+    its choice differs and the new lines have no such winner.
     """
     cells = wisdom.by_cell(old)
     added, replaced, kept, equal = [], [], [], []

@@ -25,8 +25,8 @@ HOST_BYTES = 64  # length of a host's name in the names of files
 
 def remove_data(new: str) -> None:
     """
-    Removes what other processes have written to replace a file.  new: the lock, which this process
-    has, so that they may not replace the file any more.
+    Removes the data of other processes that were replacing a file.  new: the lock, which this
+    process has, so the others may not replace the file any more.
     """
     for name in glob.glob(f"{glob.escape(new)}.*"):
         if re.search(r"\.[A-Za-z0-9._-]+\.[0-9]+$", name[len(new) :]):
@@ -76,16 +76,16 @@ def write_data(data: str, path: str, text: str) -> None:
 @contextlib.contextmanager
 def locked(path: str) -> Iterator[Callable[[str], None]]:
     """
-    Keeps jobs that end, and other commands, from writing the file meanwhile.  Gives a function that
-    replaces the file by a text.
+    Keeps other commands, and jobs that end, from writing the file meanwhile.  Gives a function to
+    replace the file by a text.
     """
     output_files.make_folder(os.path.dirname(path))
     handle = create_lock(path)
 
     def is_ours() -> bool:
         """
-        Returns whether the lock is still the one that this process created.  Another process may
-        have mistaken it for the lock of a killed process.
+        Returns whether this process created the present lock.  Another process may have mistaken
+        the first lock for the lock of a killed process.
         """
         with contextlib.suppress(OSError):
             return os.path.samestat(os.fstat(handle), os.lstat(f"{path}.new"))

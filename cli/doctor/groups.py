@@ -33,7 +33,7 @@ def folders(machine: Machine, controller: str) -> Iterator[str]:
 
 
 def cached(machine: Machine, folder: str) -> int:
-    """Returns the bytes of cached files that a group frees before it runs out of memory."""
+    """Returns the bytes of cached files that a group frees before its memory runs out."""
     stat = dict(line.split() for line in (machine.read(f"{folder}/memory.stat") or "").splitlines())
     return int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
 

@@ -35,9 +35,9 @@ class Row:
 
     def follows(self, other: Row) -> bool:
         """
-        Returns whether the row continues another one: it has the same words and the same sizes.  If
-        both rest on the same rules, sizes that only grow or only shrink with the number of ranks
-        are enough.
+        Returns whether the row continues another row, with the same words and the same sizes.  If
+        both rows rest on the same rules, sizes may also only grow or only shrink with the number of
+        ranks.
         """
         ends = [
             (*mine, others[1])
@@ -67,8 +67,8 @@ class Band:
 
     def takes(self, other: Band) -> bool:
         """
-        Extends the band by the other one, which follows, if both can be shown as one.  Returns
-        whether they can.
+        Extends the band by the other band, which follows, if a single band can show both.  Returns
+        whether the bands were joined.
         """
         good = (
             self.max_ranks + 1 == other.min_ranks

@@ -144,7 +144,9 @@ class Asked:
         )
 
     def first(self, machine: str) -> dict[str, Any]:
-        """Returns the first answer.  The only word of it that is not checked yet is a topology."""
+        """
+        Returns the first answer.  The topology is the only argument that is still unchecked then.
+        """
         try:
             return self.answer(0)
         except CliError as error:
@@ -256,7 +258,10 @@ def show_sizes(asked: Asked, sizes: list[int]) -> None:
 
 
 def asks_for_all(options: Options) -> bool:
-    """Returns whether the user asks for all choices of a collective, not for those of one team."""
+    """
+    Returns whether the user asks for all choices of a collective, instead of the choices of a
+    single team.
+    """
     if options.ranks is None:
         return options.bytes is None
     return options.ranks[0] != options.ranks[1]
@@ -278,7 +283,7 @@ def show(asked: Asked, sizes: Sizes) -> None:
 
 
 def known_lines(asked: Asked, answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns what is known of the call, and whether it serves such calls."""
+    """Returns the known choices for the call, and for each whether it serves such calls."""
     if not asked.known:
         return []
     about = {"mpi": asked.known.file.mpi, "where": asked.known.where}
@@ -293,8 +298,9 @@ def known_lines(asked: Asked, answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 def with_evidence(asked: Asked, answer: dict[str, Any]) -> dict[str, Any]:
     """
-    Adds the series of evidence, and what is known of the call.  If a known choice serves calls that
-    commute, it is in "serves" and "why", and the library's first choice in "first".
+    Adds the series of evidence, and the known choices for the call.  If a known choice serves calls
+    with a commutative operation, the choice is in "serves" and "why", and the library's first
+    choice is in "first".
     """
     pieces = [*answer.get("pieces", ()), *(answer.get("ordered") or ())]
     serving = [asked.piece(answer, kind) for kind in asked.kinds if kind != served.ORDERED]
@@ -308,8 +314,8 @@ def with_evidence(asked: Asked, answer: dict[str, Any]) -> dict[str, Any]:
 
 def as_json(options: Options, asked: Asked, sizes: Sizes) -> Any:
     """
-    Returns the answer for one size.  Returns a list of answers for several sizes, and for a range a
-    list with one answer for each piece.
+    Returns the answer for a single size.  Returns a list of answers for several sizes, and for a
+    range a list with an answer for each piece.
     """
     first = asked.answer(sizes.low)
     if options.bytes is None or sizes.form == ONE:

@@ -34,7 +34,7 @@ def read(layout: Layout, number: str) -> dict[str, Any]:
 
 
 def order(item: tuple[str, dict[str, Any]]) -> int:
-    """Returns the key that sorts E7 before E12.  item: an item of what of_pieces() returns."""
+    """Returns the key that sorts E7 before E12. item: an item of the result of of_pieces()."""
     return int(item[0][1:])
 
 
@@ -44,7 +44,7 @@ def numbers_of(why: dict[str, Any]) -> list[str]:
 
 
 def of_pieces(layout: Layout, pieces: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Returns {number: what read() returns} of all numbers that pieces of a choice name."""
+    """Returns {number: result of read()} for all numbers in the pieces of a choice."""
     numbers = {number for piece in pieces for number in numbers_of(piece["why"])}
     return dict(sorted(((n, read(layout, n)) for n in numbers), key=order))
 
@@ -82,7 +82,7 @@ def long_text(why: dict[str, Any], series: dict[str, dict[str, Any]]) -> str:
 
 
 def legend(series: dict[str, dict[str, Any]]) -> list[str]:
-    """Returns lines that name the machine of each series that was measured."""
+    """Returns lines with the machine of each measured series."""
     machines: dict[str, Any] = {}
     for number, about in series.items():
         if about["kind"] == "measured":
@@ -109,5 +109,5 @@ def why_texts(
 
 
 def file_of(why: dict[str, Any]) -> str | None:
-    """Returns the tuning file of a choice, or None if it is not from one."""
+    """Returns the tuning file of a choice, or None if the choice is not from a tuning file."""
     return why["file"] if why["by"] == "tuning file" else None

@@ -18,8 +18,9 @@ USED = ("on", "read")  # values of HUDDLE_WISDOM with which the user's files are
 
 class Known(NamedTuple):
     """
-    file: what a program under its MPI would read.  where: 'here', or on which other machine it was
-    learned.  others: further MPIs of which something is known here.  unused: why it is not used.
+    Known choices. file: the file read by a program under its MPI. where: 'here', or on which other
+    machine the choices were learned. others: further MPIs with choices known here. unused: why the
+    file is not used.
     """
 
     file: wisdom.Wisdom
@@ -71,8 +72,8 @@ def of_setting(layout: Layout, path: str, mpi: str | None) -> Known | None:
 
 def read(layout: Layout, mpi: str | None) -> Known | None:
     """
-    Returns what is known here, under an MPI or else under the first that was found.  Prints a line
-    for each file with which something is wrong.
+    Returns the known choices here, under the given MPI, or else under the first MPI found.  Prints
+    a line for each file with an error.
     """
     setting = wisdom.setting(layout)
     if setting in USED or setting == wisdom.OFF:

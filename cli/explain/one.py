@@ -31,13 +31,16 @@ class Group:
 
     @property
     def text(self) -> str:
-        """Returns '' for the calls that need no name: those of any kind, or any that commute."""
+        """
+        Returns '' for calls without a name: calls of any kind, or all calls with a commutative
+        operation.
+        """
         is_usual = self.kinds[0] == "" or {served.EXACT, served.INEXACT} <= {*self.kinds}
         return "" if is_usual else " and ".join(KINDS[kind] for kind in self.kinds)
 
 
 def groups(asked: Asked, answer: dict[str, Any]) -> list[Group]:
-    """Returns what serves the team's calls, with the kinds that are served alike in one group."""
+    """Returns the algorithms for the team's calls, with kinds of the same algorithm in a group."""
     found: list[Group] = []
     for kind in asked.kinds:
         pieces = asked.pieces(answer, kind)
@@ -70,7 +73,7 @@ def because_text(asked: Asked, piece: dict[str, Any]) -> str:
 
 
 def show_choice(asked: Asked, piece: dict[str, Any], kinds: str) -> None:
-    """Prints what serves a call, and what would serve it if nothing were known."""
+    """Prints the algorithm that serves a call, and the first choice without known choices."""
     serves = piece["serves"]
     words = [kinds, serves["doc"] if serves else ""]
     more = "".join(f": {text}" for text in words if text)
@@ -93,7 +96,7 @@ def show_choices(asked: Asked, answer: dict[str, Any]) -> None:
 
 
 def show_unused(asked: Asked, answer: dict[str, Any]) -> None:
-    """Prints what is known of the call and does not serve it."""
+    """Prints the known choices for the call that are not used."""
     if not asked.known:
         return
     for kind in asked.kinds:

@@ -19,7 +19,10 @@ LIMIT_S = 20
 
 
 def output_of(words: list[str], given: str = "") -> list[str]:
-    """Returns the lines that a compiler's tool prints, none if it is missing or takes too long."""
+    """
+    Returns the lines that a compiler's tool prints.  Returns no lines if the tool is missing or
+    takes too long.
+    """
     tool = shutil.which(words[0])
     if not tool:
         return []

@@ -120,7 +120,9 @@ class Measured:
 
 @dataclass
 class Saving:
-    """Of a collective, summed over ranks.  seconds: of the calls that are covered."""
+    """
+    Time saved in a collective, summed over ranks. seconds: time of the calls that are covered.
+    """
 
     handled: int = 0
     covered: int = 0
@@ -142,7 +144,7 @@ class Saving:
 
 
 class Job:
-    """Where the ranks of a job, and of its communicators, are."""
+    """Hosts of the ranks of a job and of its communicators."""
 
     def __init__(self, ranks: list[Rank], cores: int) -> None:
         self.cores, self.crew = cores, Counter(rank.host for rank in ranks)

@@ -152,7 +152,7 @@ def output_of(options: Options, layout: Layout, mpis: list[peers.Mpi]) -> str | 
 
 
 def rescue(found: wisdom.Wisdom, error: CliError) -> None:
-    """Prints why what was found could not be written, and keeps it in a file of its own."""
+    """Prints why the new choices could not be written, and keeps them in a separate file."""
     handle, path = tempfile.mkstemp(prefix="huddle-tune-", suffix=".rules")
     with open(handle, "w", encoding="utf-8") as file:
         file.write(wisdom.text(found))
@@ -174,7 +174,7 @@ def keep(layout: Layout, found: wisdom.Wisdom, output: str | None) -> str:
 
 
 class Tuning:
-    """What a run works on."""
+    """A run of `huddle tune`: the MPIs, the numbers of ranks and the cells."""
 
     def __init__(self, options: Options, layout: Layout) -> None:
         self.layout, self.mpis = layout, hosts(options, layout)
@@ -208,8 +208,8 @@ class Tuning:
 
     def measure(self, drivers: list[Driver], begin: float) -> None:
         """
-        Gives each number of ranks with each MPI its share of the time.  Time that one does not need
-        is shared by the next ones.
+        Gives each number of ranks with each MPI its share of the time.  The next numbers share any
+        unused time.
         """
         end, left = begin + 60 * self.minutes, self.parts
         with Progress(len(drivers) * len(self.cells)) as progress:
@@ -221,8 +221,8 @@ class Tuning:
 
     def finish(self, driver: Driver, busy: str | None) -> bool:
         """
-        Keeps and prints what was found.  Returns whether anything was found, and is where it
-        belongs.
+        Keeps and prints the new choices.  Returns whether there are any, and the file has been
+        written.
         """
         lines = driver.known()
         names = [row.name for row in collectives.known(self.layout)]

@@ -64,8 +64,8 @@ def asked_sizes(asked: list[int] | None) -> list[int]:
 
 def tunable(layout: Layout, names: list[str]) -> list[Collective]:
     """
-    Returns the named collectives, or without names all that can be tuned: their choice must depend
-    only on sizes that all ranks know.
+    Returns the named collectives, or all tunable collectives if there are no names.  The choice of
+    a tunable collective depends only on sizes that all ranks know.
     """
     known = {c.name: c for c in known_collectives.known(layout) if c.sized or not c.moves}
     for name in names:
@@ -92,7 +92,7 @@ def cells_of(ranks: int, collective: Collective, sizes: list[int]) -> list[Cell]
 
 
 def cell_of(line: Line) -> Cell | None:
-    """Returns the cell that a line of a wisdom file is about, or None if it is not tried here."""
+    """Returns the cell of a line of a wisdom file, or None if the cell is not tried here."""
     about, size = line.conditions, sizes_of_line(line)
     if "nodes" in about or not about.get("ranks", "").isdecimal():
         return None

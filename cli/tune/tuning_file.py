@@ -33,7 +33,10 @@ def place(layout: Layout, options: Options) -> str:
 
 
 def check_place(path: str, force: bool) -> None:
-    """Checks before the measurements that the file can be written, and that tune wrote it."""
+    """
+    Checks before the measurements whether the file can be written, and whether tune wrote the
+    former file.
+    """
     output_files.check_own(path, TUNE, force, OTHER)
 
 

@@ -87,8 +87,8 @@ class Memory:
 
 def seen_by(pid: int) -> set[tuple[int, int, int]]:
     """
-    Returns the arenas that a rank has mapped: its own, and those of all ranks that shared a team
-    with it.
+    Returns the arenas mapped by a rank: its own arena, and the arenas of all ranks that shared a
+    team with the rank.
     """
     return {file for file, path in processes.mapped_files(pid) if path == ARENA}
 
@@ -128,7 +128,7 @@ def explain_none(table: dict[int, Process], memory: Memory, pid: int, family: li
 
 
 def others_text(table: dict[int, Process], memory: Memory) -> str:
-    """Lists ranks that could have been meant: ' Ranks that use huddle here: 4711 (app), ...'."""
+    """Lists possible other ranks: ' Ranks that use huddle here: 4711 (app), ...'."""
     ranks = [f"{one} ({plain(table[one].name)})" for one in sorted(memory.open)]
     more = [f"{len(ranks) - SHOWN} more"] if len(ranks) > SHOWN else []
     return f" Ranks that use huddle here: {', '.join(ranks[:SHOWN] + more)}" if ranks else ""
@@ -171,7 +171,7 @@ def closed(table: dict[int, Process], memory: Memory, family: list[int]) -> list
 def ask(
     layout: Layout, table: dict[int, Process], memory: Memory, job: set[int]
 ) -> list[dict[str, Any]]:
-    """Returns one answer per arena: its owner's, not a child's that inherited the descriptor."""
+    """Returns the answer of each arena's owner, not of a child that inherited the descriptor."""
     files = {(pid, fd): file for pid in job for fd, file in memory.open[pid].items()}
     request = {"arenas": [{"pid": pid, "fd": fd} for pid, fd in files]}
     best: dict[Any, Any] = {}
@@ -227,9 +227,7 @@ class Job:
         return [(rank, wait) for rank in self.ranks for wait in rank["waits"]]
 
     def calls(self) -> list[dict[str, Any]]:
-        """
-        Returns, for each call of a communicator, the members that wait in it and those that do not.
-        """
+        """Returns the members waiting in each call of a communicator, and the other members."""
         blocks: dict[Any, Any] = {}
         for rank, wait in self.waits():
             key = tuple(wait[name] for name in ("team", "call", "collective", "algorithm", "root"))

@@ -159,8 +159,8 @@ def export(options: Options, layout: Layout) -> int:
 
 def given(options: Options, layout: Layout) -> list[wisdom.Wisdom]:
     """
-    Reads the files that the user named, which may belong to others.  Raises CliError for a file
-    without rules.  Prints a line for each file with lines that are of no version of huddle.
+    Reads the files named by the user, which may belong to others.  Raises CliError for a file
+    without rules.  Prints a line for each file with lines of no version of huddle.
     """
     if not options.names:
         raise CliError(f"wisdom {options.action}: FILE is missing", 2)

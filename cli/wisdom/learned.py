@@ -39,7 +39,7 @@ def shape_text(line: Line) -> str:
 
 
 def name_text(line: Line) -> str:
-    """Returns the collective, with the order of its reduction if it has one."""
+    """Returns the collective, with the order of its reduction if the order matters."""
     order = line.conditions.get("reduction")
     return f"{line.name}, {order}" if order else line.name
 
