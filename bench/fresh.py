@@ -14,8 +14,8 @@ UNLEARNED = {"HUDDLE_WISDOM": os.environ.get("HUDDLE_WISDOM", "off")}
 @contextlib.contextmanager
 def environment(**settings):
     """
-    Gives the environment of one launch, with an empty cache folder: figures must not depend on what
-    earlier programs or launches have learned (HUDDLE_WISDOM).
+    Gives the environment of a launch, with an empty cache folder: figures must not depend on
+    choices learned by earlier programs or launches (HUDDLE_WISDOM).
     """
     with tempfile.TemporaryDirectory(prefix="bench-cache-") as cache:
         yield {**os.environ, **AS_ROOT, "XDG_CACHE_HOME": cache, **settings}

@@ -21,7 +21,7 @@ FIELDS = ("Source", "Shape", "Cost", "Accepts")
 
 
 def asked(program, *words):
-    """Returns the JSON that a program prints, or None if it fails."""
+    """Returns the JSON output of a program, or None if the program fails."""
     answer = subprocess.run([program, *words], capture_output=True, text=True, check=False)
     return json.loads(answer.stdout) if answer.returncode == 0 else None
 

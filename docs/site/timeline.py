@@ -24,7 +24,7 @@ def legend():
 
 
 def joined(spans):
-    """Joins neighbouring spans of one rank and one kind."""
+    """Joins neighbouring spans of the same rank and the same kind."""
     last, found = {}, []
     for span in sorted(spans, key=lambda span: (span["rank"], span["begin_ns"])):
         before = last.get(span["rank"])

@@ -66,9 +66,9 @@ def network_of(text: str) -> Network:
 
 def hops_of(machine: dict[str, Any]) -> Iterable[Any]:
     """
-    Returns a described machine's line transfers as figures measure them: two processes poll one
-    word and store to it in turn.  Such a store also revokes the reader's copy, which some machines
-    do concurrently.
+    Returns a described machine's line transfers as figures measure them: two processes poll a word
+    and store to it in turn.  Such a store also revokes the reader's copy, which some machines do
+    concurrently.
     """
     lines = machine["lines"]
     return lines.get("hop_ns", lines["transfer_ns"]).values()

@@ -17,8 +17,8 @@ REPETITIONS = 5
 
 def warmup(slot_bytes: int, size: int) -> int:
     """
-    Returns how many calls it takes until all shared memory that calls of a rank use has been used
-    before.  slot_bytes: the memory that they use in turn.
+    Returns how many calls are needed to use all shared memory of later calls once.  slot_bytes: the
+    memory that the calls use in turn.
     """
     buffers, lines = slot_bytes // max(size, BUFFER), slot_bytes // max(size, LINE)
     return 1 + max(min(MAX_BUFFERS, buffers), min(2 * RING, lines))

@@ -27,9 +27,9 @@ MEASURED = (
 def entry_ns(skew_ns: float, ranks: int) -> float:
     """
     Returns the median time until the last of `ranks` ranks has entered, if they enter at random
-    within skew_ns.  Subtracting it from a call's time is exact if all ranks wait for the last one.
-    A broadcast or a reduction may end without the last rank.  Then the subtrahend is too large by
-    less than half.
+    within skew_ns.  Subtracting this time from a call's time is exact if all ranks wait for the
+    last rank.  A broadcast or a reduction may end without the last rank.  Then the subtrahend is
+    too large by less than half.
     """
     return skew_ns * 0.5 ** (1 / ranks)
 

@@ -75,8 +75,8 @@ class Library:
 
 def canonical(collective, algorithm):
     """
-    Returns the algorithm with the parameters that are not defaults, in order, or None if it is no
-    candidate.
+    Returns the algorithm with its parameters that are not defaults, in order, or None if the
+    algorithm is no candidate.
     """
     name, *words = algorithm.split()
     defaults = Library.algorithms().get((collective, name))

@@ -48,7 +48,7 @@ struct sim_timed {
 
 struct sim_clock {
     const struct sim_machine *machine;
-    struct sim_timing timing; /* the request's */
+    struct sim_timing timing; /* timing of the request */
     struct sim_timed *rank;   /* [ranks] */
     struct sim_part *part;    /* [parts] */
     int parts;

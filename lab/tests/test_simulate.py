@@ -177,8 +177,8 @@ class Machines(unittest.TestCase):
 
     def test_every_number_has_bounds(self):
         """
-        Checks both bounds and a value that is not a number.  The error is one line with the key,
-        the value and the accepted values, before anything is simulated.
+        Checks both bounds and a value that is not a number.  The error is a line with the key, the
+        value and the accepted values, before anything is simulated.
         """
         good = machine("xeon-e5620")  # a description with the optional keys
         good["lines"] = {
@@ -347,7 +347,7 @@ class Calls(unittest.TestCase):
         self.assertEqual([("numa", 4), ("team", 1)], groups("group,socket"))
 
     def test_shared_memory_on_one_node_is_far_from_the_others(self):
-        """Checks that it costs more if a line's home is farther away than its holder."""
+        """Checks that access costs more if a line's home is farther away than its holder."""
 
         def ns(placement):
             return answer(
@@ -404,8 +404,8 @@ class Calls(unittest.TestCase):
 
     def test_readers_of_one_process_share_its_bandwidth(self):
         """
-        Checks that readers that pull most of a broadcast at once share a limit, and that a limit
-        which is never reached has no effect.
+        Checks that readers share a limit if they pull most of a broadcast at once, and a high limit
+        has no effect.
         """
         plain = machine("xeon-e5620")
         limited = changed(plain, ("copy", "kernel_process_gbps"), plain["copy"]["kernel_gbps"] / 8)

@@ -60,7 +60,7 @@ def joined(
 ) -> tuple[list[dict[str, Any]], dict[str, tuple[float, float]]]:
     """
     Returns the joint numbers of all runs, and {name: (low, high)} of the numbers that did not
-    agree.  Leaves out a number that only one of several runs has.  Keeps what a run assumed if
+    agree.  Leaves out a number found by a single run of several.  Keeps the assumption of a run if
     fewer than two runs measured the number.
     """
     numbers, unsteady = [], {}
@@ -90,7 +90,7 @@ def joined(
 
 def missing(runs: list[list[dict[str, str]]], there: list[dict[str, Any]]) -> list[dict[str, str]]:
     """
-    Returns the numbers and words that are not in `there`, each with a reason.  runs: what each run
+    Returns the numbers and words missing from `there`, each with a reason.  runs: what each run
     could not measure.
     """
     names = {name_of(one) for one in there}

@@ -72,8 +72,8 @@ def measure_once(layout: Layout) -> dict[str, Any]:
 
 def measure(layout: Layout, progress: Progress) -> tuple[dict[str, Any], str | None]:
     """
-    Measures the machine until all numbers agree, or until stability.enough() ends it.  Returns the
-    measurement, and what did not agree or is not reliable in words, or None.
+    Measures the machine until all numbers agree, or until stability.enough() ends the runs.
+    Returns the measurement, and a text about the unreliable numbers, or None.
     """
     begin = time.monotonic()
     runs: list[Any] = []
@@ -146,7 +146,8 @@ def text_of(measured: dict[str, Any], topology: str, today: str, doubt: str | No
 
 def files_of(measured: dict[str, Any], path: str, today: str, doubt: str | None) -> dict[str, str]:
     """
-    Returns {path: content}.  The description is last, because it names the XML file next to it.
+    Returns {path: content}.  The description is last, because the description names the XML file
+    next to it.
     """
     if not measured["xml"]:
         return {path: text_of(measured, measured["topology"], today, doubt)}
@@ -155,7 +156,9 @@ def files_of(measured: dict[str, Any], path: str, today: str, doubt: str | None)
 
 
 def check_read(layout: Layout, files: dict[str, str]) -> None:
-    """Refuses a description that a simulation would refuse; a clock that stood still gives 0 ns."""
+    """
+    Refuses a description if a simulation would refuse it.  A clock without progress gives 0 ns.
+    """
     if machines.tomllib is None:
         return
     with tempfile.TemporaryDirectory() as folder:

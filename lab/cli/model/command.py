@@ -247,8 +247,8 @@ def show(p: Prediction) -> None:
 
 def check_queue(options: Options, layout: Layout) -> None:
     """
-    Checks that bcast/queue accepts b, f, s and q, and that they fit together.  Options that are not
-    given get the defaults of QUEUE.
+    Checks that bcast/queue accepts b, f, s and q, and their combination.  Missing options get the
+    defaults of QUEUE.
     """
     for name, usual in QUEUE.items():
         given = getattr(options, name)

@@ -79,8 +79,9 @@ def joined_parts(runs: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]
 
 class Fit:
     """
-    parts: results of bench-fit; model: the model of them; measured: (bytes, f) -> ns; overhead_ns:
-    time of a call that does nothing; doubts: texts, which figures are not reliable.
+    A fit of the model to measurements. parts: results of bench-fit. model: the fitted model.
+    measured: (bytes, f) -> ns. overhead_ns: time of a call that does nothing. doubts: texts about
+    unreliable figures.
     """
 
     def __init__(self, layout: Layout, options: Options, sizes: list[int]) -> None:

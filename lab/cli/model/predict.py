@@ -46,8 +46,8 @@ def tree_text(tree: str, degree: int) -> str:
 
 class Prediction:
     """
-    limits: one per size; compared: other times.  For a broadcast also rows, one per size, and tree
-    and model: the best of TREES.
+    A prediction of a call's times. limits: a limit per size. compared: other times.  A broadcast
+    also has rows, a row per size, and tree and model, the best of TREES.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Prediction:
         return self.ask("queue", model=self.model, points=points)["ns"]
 
     def messages_ns(self, sizes: list[int]) -> list[tuple[float, str]]:
-        """Returns (ns, a text that names it) of the best broadcast by messages, for each size."""
+        """Returns (ns, name) of the best broadcast by messages, for each size."""
 
         def point(tree: str, size: int, segment: int = 0) -> dict[str, Any]:
             return {
@@ -171,10 +171,10 @@ class Prediction:
         Formats the parameters of bcast/queue for the longest message as settings.  By default
         s = b / f (lab/cost/queue.h).
 
-        The s of the rows holds one message, which finds the queue empty.  Back-to-back calls find
-        the queue as the previous calls left it: at the start of a set of buffers, once in s / q
-        buffers, the root waits until all ranks have acknowledged the set.  (Paper 01: that loss is
-        s times smaller than at s = 1.)  A queue of one buffer is drained by each call.
+        The s of the rows holds a single message, which finds the queue empty.  The queue of
+        back-to-back calls still holds earlier messages: at the start of a set of buffers, once in
+        s / q buffers, the root waits until all ranks have acknowledged the set.  (Paper 01: the
+        loss is s times smaller than at s = 1.)  Each call drains a queue of a single buffer.
         """
         row, (tree, degree), o = self.rows[-1], self.best, self.options
         of_degree = f" degree={degree}" if tree in DEGREES else ""

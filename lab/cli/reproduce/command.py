@@ -67,7 +67,7 @@ NEEDS = (
 
 
 class Lab:
-    """What a paper is computed with."""
+    """The means to compute a paper: the model, the simulator and the machines."""
 
     def __init__(self, layout: Layout, brief: bool, measure: bool = False) -> None:
         self.layout, self.brief, self.measure = layout, brief, measure

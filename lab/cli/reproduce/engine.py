@@ -88,7 +88,7 @@ def changed(table: Table, path: list[str], value: Any) -> dict[str, Any]:
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """Yields the names that an expression uses, including those in its functions."""
+    """Yields the names in an expression and in its functions."""
     yield from code.co_names
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):

@@ -59,9 +59,9 @@ def value(v: Value) -> int | str:
 
 def groupings(lab: Lab, machine: dict[str, Any], ranks: int) -> list[str]:
     """
-    Lists of levels to leave out, each of which gives different groups; '' is first.  A unit may
-    have several names (an L3 that is a NUMA node); then leaving out one of them changes nothing.
-    The simulator is asked for the groups.
+    Lists sets of levels to leave out, each of which gives different groups; '' is first.  A unit
+    may have several names (an L3 that is a NUMA node); then leaving out a single name changes
+    nothing.  The simulator is asked for the groups.
     """
     found: dict[Any, Any] = {}
     for count in range(len(LEVELS) + 1):

@@ -62,9 +62,9 @@ def ends(machine: dict[str, Any]) -> list[dict[str, Any]]:
 def ranged(rows: Any, others: list[Any]) -> Iterator[Row]:
     """
     Yields the rows with their ranges.  `others` has a list of the same rows for each end.  Numbers
-    have a lowest and a highest value, and texts all that differ.  A row without a value at some end
-    has no range.  A verdict that depends on an unmeasured number proves nothing about the paper, so
-    a row whose verdict differs at some end does not agree.
+    have a lowest and a highest value, and texts all different values.  A row without a value at
+    some end has no range.  A verdict proves nothing about the paper if it depends on an unmeasured
+    number, so a row whose verdict differs at some end does not agree.
     """
     others = [list(at_end) for at_end in others]
     for i, row in enumerate(rows):

@@ -36,8 +36,8 @@ NUMBER_BYTES = 8  # size of the numbers that reductions add
 
 def prepare(options: Options, simulation: Simulation) -> None:
     """
-    Refuses calls that cannot be measured.  Then sets the skew of the simulated calls to that of the
-    measured ones.
+    Refuses calls that cannot be measured.  Then sets the skew of the simulated calls to the skew of
+    the measured calls.
     """
     if options.machine != machines.THIS:
         raise CliError(
@@ -151,8 +151,8 @@ def reliable(
 
 class Measured:
     """
-    ns: (name, size) -> ns of a call, where a figure counts; lines: ns of all line transfers
-    measured with them; notes: which figures are not reliable.
+    Measured times of the simulated calls. ns: (name, size) -> ns of a call, where a figure counts.
+    lines: ns of all line transfers measured with the calls. notes: texts about unreliable figures.
     """
 
     def __init__(self, simulation: Any, calls: dict[Any, Any]) -> None:

@@ -142,8 +142,8 @@ class Simulation:
 
     def alternate_forced(self) -> dict[str, str]:
         """
-        Returns the other algorithm's setting, since one plan has both unless they are of one
-        collective.
+        Returns the other algorithm's setting.  A plan has both algorithms unless they are of the
+        same collective.
         """
         other = self.alternate and self.alternate.about.name != self.collective
         return self.alternate.forced() if other else {}

@@ -77,8 +77,8 @@ def simulated(
 ) -> dict[tuple[str, int], float]:
     """
     Returns {(algorithm, bytes): us} of the calls that the algorithm handles.  Recorded calls were
-    started at a common time.  Each rank enters within one reading of the clock, and the readings
-    before and after the call take one more together.
+    started at a common time.  Each rank enters within the duration of a reading of the clock, and
+    the readings before and after the call take the same duration together.
     """
     names = sorted({name for name, _ in keys})
     sizes = sorted({size for _, size in keys})

@@ -139,8 +139,8 @@ class Odd(unittest.TestCase):
 
     def ask(self, *words, processors=None, **environment):
         """
-        Returns (status, standard error without lines of progress).  `processors` are those that the
-        command may use.
+        Returns (status, standard error without lines of progress).  `processors` are the processors
+        of the command.
         """
         clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
         done = subprocess.run(

@@ -147,7 +147,7 @@ class Command(unittest.TestCase):
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
     def test_every_requested_figure_is_measured_or_explained(self):
-        """Checks that each figure is of a requested call, or that a line has the reason."""
+        """Checks for each requested call for a figure, or a line with the reason."""
         with tempfile.TemporaryDirectory() as home:
             os.makedirs(os.path.join(home, "huddle"))
             shutil.copy(
