@@ -97,7 +97,7 @@ struct hud_host fork_team_host(const struct fork_rank *self);
 void fork_team_meet(const struct fork_rank *self);
 
 /* Marks the rank as failed, and prints the rank's first message to standard error.  The body
- * continues, so that the other ranks do not wait for this one. */
+ * continues, because the other ranks would otherwise wait forever. */
 __attribute__((format(printf, 2, 3))) void fork_team_fail(struct fork_rank *self,
                                                           const char *format, ...);
 

@@ -91,8 +91,8 @@ struct lines_cell {
     const char *first;        /* destination of the first copy in with the present way */
     unsigned since;           /* number of copies in since then */
     int reader;               /* a rank that has read the lines */
-    struct lines_kind writes; /* those whose times count */
-    struct lines_kind reads;  /* the same of reads of others' lines */
+    struct lines_kind writes; /* copies in whose times count */
+    struct lines_kind reads;  /* reads of other ranks' lines whose times count */
     bool doubt;               /* the last sample has been discarded */
     bool round;               /* a later copy has written to the same destination again */
     unsigned char next;       /* the way of the last trial */

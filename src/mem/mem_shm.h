@@ -21,11 +21,12 @@ struct mem_policy {
      * collective by a non-local exit.  NULL: the rank waits here. */
     void (*suspend)(struct mem_wait *wait, void *arg);
     void *suspend_arg;
-    size_t stream_bytes;   /* messages from here on are copied out with non-temporal stores; 0:
+    size_t stream_bytes; /* messages from here on are copied out with non-temporal stores; 0:
                               none */
-    size_t move_bytes;     /* the same for moves, which do not read from a ring in the caches */
-    unsigned ways;         /* allowed ways of treating lines (lines.c), a bit each */
-    bool learns;           /* more than one way is allowed and there is a clock: times are
+    size_t move_bytes;   /* limit like stream_bytes for moves, which do not read from a ring in the
+                              caches */
+    unsigned ways;       /* allowed ways of treating lines (lines.c), a bit each */
+    bool learns;         /* more than one way is allowed and there is a clock: times are
                               measured */
     size_t prefetch_bytes; /* maximum that a processor prefetches without delaying its rank */
     size_t message_bytes;  /* prefetching pays from messages of this size on */

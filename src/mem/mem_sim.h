@@ -13,7 +13,7 @@ int hud_sim_rank(const struct mem *m);
 int hud_sim_size(const struct mem *m);
 void *hud_sim_slot(struct mem *m,
                    int rank); /* an address for these functions only: a plain access faults */
-void *hud_sim_window(struct mem *m, int rank); /* the same for the window */
+void *hud_sim_window(struct mem *m, int rank); /* an address like that of hud_sim_slot */
 void hud_sim_post(struct mem *m, mem_flag *f, uint64_t v);
 void hud_sim_post_cell(struct mem *m, mem_cell *c, uint64_t v);
 uint64_t hud_sim_await_cell(struct mem *m, mem_cell *c, uint64_t min);

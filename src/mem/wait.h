@@ -15,7 +15,7 @@ struct mem_wait {
     int line;
     int64_t begin_ns, now_ns; /* CLOCK_MONOTONIC */
     unsigned observed;        /* calls of the observer so far, including this one */
-    void *state;              /* the observer's; NULL at first */
+    void *state;              /* state of the observer; NULL at first */
     int64_t due_ns;           /* time of the next call of the observer */
     unsigned turns;           /* number of turns so far */
 };

@@ -124,7 +124,8 @@ enum shape_kind {
     SHAPE_KNOMIAL,  /* k-nomial: binomial for k = 2 */
     SHAPE_GROUPED,  /* a tree of groups: in each group, the root, or the member that leads to the
                        root, or else the leader tells the other members */
-    SHAPE_NESTED,   /* the same, but each group is a balanced k-ary tree below that member */
+    SHAPE_NESTED,   /* a tree of groups: each group is a balanced k-ary tree below the member that
+                       tells the others in SHAPE_GROUPED */
     /* Two levels.  Each lowest group is a balanced k-ary tree below its leader (or below the root,
      * if it is in the group); a wide group is a tree in two steps.  The heads of the groups are a
      * balanced k-ary tree. */

@@ -339,7 +339,7 @@ int hud_shape_parent(const struct shape_tree *t, int rank)
 {
     if (rank == t->root)
         return -1;
-    if (t->ranks == 2) /* the same for all kinds, but faster */
+    if (t->ranks == 2) /* a shortcut with the result of every kind */
         return t->root;
     return to_rank(t, kinds[t->kind].parent(t, to_number(t, rank)));
 }

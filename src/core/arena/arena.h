@@ -32,7 +32,7 @@ struct arena_mark {
     char magic[8];               /* ARENA_MAGIC */
     uint64_t layout;             /* hud_arena_layout() of the owner */
     char version[ARENA_VERSION]; /* hud_version() of the owner, ends with a zero byte */
-    int32_t pid;                 /* the owner's, in its own PID namespace */
+    int32_t pid;                 /* number of the owner in its own PID namespace */
     int32_t world_rank;          /* its host's number; -1: not known yet */
 };
 

@@ -19,7 +19,8 @@ struct mem_mapped *hud_direct_maps(const struct peer_card *peer, bool keeps);
 /* Returns whether single copy would probably work in a team of processes of this user: a guess
  * of a single process, before there is a team. */
 bool hud_direct_likely(void);
-bool hud_direct_may_map(void); /* the same of mappings */
+/* Returns whether mappings of other processes' memory would probably work in such a team. */
+bool hud_direct_may_map(void);
 
 /* Returns whether single copy pays (cost/kernel.h).  Tried once in a process, in some .1 ms;
  * false if a try is impossible. */

@@ -27,7 +27,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* MPICH's, Intel's: the number of a descriptor.  A job inside another one may find both. */
+/* Variables of MPICH and of Intel MPI with the number of a descriptor.  A job inside another job
+ * may find both. */
 static const char *const socket_names[] = { "HYDI_CONTROL_FD", "HYDRA_BSTRAP_UPSTREAM_FD" };
 
 /* Bytes of the inode: job (so that jobs which share a socket by nesting do not meet), check,

@@ -70,7 +70,7 @@ struct rule {
     int line;           /* line number in the file */
     int nodes;          /* number of nodes of the teams; 0: teams on one node */
     int oversubscribed; /* 0: no; 1: yes; -1: no condition */
-    int direct, quick, divided; /* likewise */
+    int direct, quick, divided; /* 0: no; 1: yes; -1: no condition */
     int reduction; /* axis / COLL_KINDS of the only axis that the rule serves; -1: all axes */
     char evidence[RULE_EVIDENCE]; /* "E7 E12" or "prior"; empty if the rule has no such note */
     long min_ranks, max_ranks;

@@ -19,7 +19,7 @@ enum span_family { SPAN_NODES, SPAN_RINGS, SPAN_AGGREGATED, SPAN_PAIRWISE, SPAN_
  * the fragment of a broadcast, and the number of rings. */
 enum { SPAN_MODEL = -2, SPAN_MPI = -1, SPAN_AUTO = -1, SPAN_PARAMS = 3 };
 struct span_choice {
-    int tag;                 /* an algorithm's (enum net_tag); SPAN_MPI: the MPI's own collective;
+    int tag; /* tag of an algorithm (enum net_tag); SPAN_MPI: the MPI's own collective;
                                 SPAN_MODEL: the first algorithm that accepts the call */
     long param[SPAN_PARAMS]; /* SPAN_AUTO: determined by the settings and the network */
 };

@@ -37,16 +37,17 @@ struct hud_team {
                                the thread that makes the calls */
         int fast_calls;     /* calls left until one takes the slow path, where calls are checked and
                            measured: 0 lets the next one take it; TEAM_SLOW_CALL in such a call */
-        bool timed;         /* the context's */
+        bool timed;         /* copy of the context's `timed` */
         bool declined;      /* hud_team_decline was called */
         enum { PRESENCE_UNKNOWN, PRESENCE_ALL, PRESENCE_SOME } presence;
         long calls; /* number so far, while it is new or early */
     } state;
     struct team_plan {
-        const struct plan *shared;              /* the context's; equal teams share one */
+        const struct plan *shared;              /* plan of the context; equal teams share a plan */
         const struct plan_entry *const *choice; /* choice of each cell: learned, or the plan's */
         const struct plan_entry *entry;         /* entry of the call that is running, or ran last */
-        const struct coll *call; /* the same, or NULL after a call that fell back (realign.c) */
+        const struct coll *call; /* call that is running, or ran last; NULL after a call that fell
+                                    back (realign.c) */
         size_t cache_bytes; /* a rank's share of the largest cache that ranks share, 0: not known */
         struct plan_single_call single_call; /* the call of a single-call team */
         bool too_large;                      /* elements of this call exceed HUD_ELEMENT_MAX */

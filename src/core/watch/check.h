@@ -28,7 +28,7 @@ enum { CHECK_NAME = 128 };
 
 struct check {
     /* State of the thread that makes the call: */
-    struct mem mem; /* the team's, for the lines of the roll call */
+    struct mem mem; /* handle of the team, for the lines of the roll call */
     struct mem_policy
         policy;    /* policy of mem: waits in the roll call are outside of the algorithm's guard */
     int depth;     /* number of nested calls: an MPI's collective may use another one of the same

@@ -34,7 +34,7 @@ enum request_state { WITH_HUDDLE, WITH_MPI, ENDED };
 
 struct request {
     ompi_coll_base_nbc_request_t super;
-    void *growth[GROWTH]; /* the same as in a module */
+    void *growth[GROWTH]; /* written by the constructor of super's class, as in hud_module */
     hud_module *module;
     struct request *next; /* next one of the pool or of a list */
     /* Cleared when the request is given back, up to `call`: */

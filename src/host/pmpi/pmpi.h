@@ -280,8 +280,8 @@ const char *hud_op_name(MPI_Op op);
 void hud_op_start(void);
 
 /* ---- local.c ---- */
-int hud_local_open(MPI_Op operation, MPI_Datatype handle,
-                   struct local_op *local); /* the same as hud_op_open */
+/* Opens an operation as hud_op_open does. */
+int hud_local_open(MPI_Op operation, MPI_Datatype handle, struct local_op *local);
 void hud_local_close(const struct local_op *local);
 
 static inline void hud_op_close(const struct local_op *local)

@@ -38,7 +38,7 @@ int hud_lines_json(const char *name, const char *text, size_t bytes, char **json
 
 /* Facts about a machine other than this one; each is nonzero or 0. */
 struct hud_described {
-    int direct, quick; /* the same as in "facts" of hud_explain_json */
+    int direct, quick; /* values as in "facts" of hud_explain_json */
 };
 
 /* A question: which algorithm would run on a hypothetical team? */
