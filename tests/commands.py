@@ -6,7 +6,9 @@ import subprocess
 
 
 def run(*words, check=True, timeout=120, **environment):
-    """Returns what the command printed, errors included.  check: asserts that it succeeds."""
+    """
+    Returns the output of the command, errors included.  check: asserts that the command succeeds.
+    """
     answer = subprocess.run(
         words,
         stdout=subprocess.PIPE,

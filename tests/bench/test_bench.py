@@ -422,7 +422,7 @@ class Command(unittest.TestCase):
                 self.assertEqual([(None, "any")], [(row["line_ns"], row["line"]) for row in rows])
 
     def test_ranks_that_outnumber_cores_have_a_line_transfer(self):
-        """Checks that the transfer is between any two processors that the ranks may use."""
+        """Checks that the transfer is between any two processors of the ranks."""
         if (processors := len(os.sched_getaffinity(0))) < 2:
             self.skipTest("one processor")
         words = ("barrier", "--ranks", str(2 * processors), "--launches", "1", "--shots", "4")

@@ -306,7 +306,7 @@ class Shown(unittest.TestCase):
 
     @unittest.skipIf(pictures.missing(), "no matplotlib")
     def test_picture(self):
-        """Checks that a factor is written only with intervals, and that the title has the word."""
+        """Checks that a factor is written only with intervals, and the title has the word."""
         from matplotlib import pyplot
 
         more = [{**sample, "launch": launch} for sample in self.samples for launch in range(5)]

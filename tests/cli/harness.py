@@ -38,7 +38,8 @@ def without_progress(answer):
 def run_huddle(build, words, timeout, home=None, **environment):
     """
     Runs a command of the build without the HUDDLE settings of the environment.  `home` is the
-    folder of users' configuration files, and of what was learned; without it there are none.
+    folder of users' configuration files and of learned choices.  Without `home` there are no such
+    files.
     """
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
     with tempfile.TemporaryDirectory() as empty:

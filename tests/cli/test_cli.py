@@ -310,8 +310,8 @@ class Run(unittest.TestCase):
 class Launcher(unittest.TestCase):
     def test_only_a_cli_in_the_build_tree_finds_its_packages(self):
         """
-        Checks the environment that ./quickstart makes, with a fake CLI whose status shows whether
-        it finds a package there.
+        Checks the environment made by ./quickstart, with a fake CLI whose status shows whether a
+        package is found there.
         """
         version = "{}.{}".format(*sys.version_info)
         with tempfile.TemporaryDirectory() as tree:
@@ -409,8 +409,8 @@ class Info(unittest.TestCase):
 
     def test_huge_pages(self):
         """
-        Checks that a system without huge pages has ordinary pages, and that the kind of each rank's
-        pages and of the system's is shown.
+        Checks that a system without huge pages has ordinary pages, and both the kind of each rank's
+        pages and the system's kind are shown.
         """
         answer = huddle(
             "info", "--json", "--ranks", "2", HUDDLE_HUGE_PAGES="on", HUDDLE_MEMORY="4M"

@@ -81,7 +81,7 @@ class Command(Folder):
         return answer.stdout
 
     def candidate(self):
-        """Returns a choice that may serve the calls of explain(), as a line of a file has it."""
+        """Returns a choice that may serve the calls of explain(), in the form of a file's line."""
         answer = json.loads(self.explain("--json"))
         if answer["facts"]["divided"] or answer["facts"]["oversubscribed"]:
             self.skipTest("two ranks share a processor here, or no unit")

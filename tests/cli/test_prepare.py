@@ -10,7 +10,7 @@ from paths import SOURCE
 
 
 def prepare(folder, script):
-    """Runs a script of functions of prepare.sh.  Returns its status and what it has printed."""
+    """Runs a script of functions of prepare.sh.  Returns its status and its output."""
     path = os.path.join(folder, "said")
     with open(path, "w", encoding="utf-8") as output:
         status = subprocess.run(

@@ -191,8 +191,8 @@ class Stats(Recorded):
 
     def test_an_interrupt_reaches_the_command_once(self):
         """
-        Checks that an interrupt of `huddle run` alone reaches the command at once, and that an
-        interrupt of the whole group reaches the command once.
+        Checks that the command gets an interrupt of `huddle run` alone at once, and an interrupt of
+        the whole group once.
         """
         counts = (
             "trap 'n=$((n+1))' INT; trap 'echo $n; exit' TERM; n=0; echo ready;"
@@ -328,7 +328,7 @@ class Stats(Recorded):
 
 class Require(Recorded):
     def ends(self, command, reason, *words, **more):
-        """Checks that the job of the command fails with one line."""
+        """Checks that the job of the command fails with a single line."""
         answer = huddle("run", *words, "--", *command, "end", **more)
         self.assertNotEqual(0, answer.returncode)
         lines = [line for line in answer.stderr.splitlines() if line.startswith("huddle: ")]

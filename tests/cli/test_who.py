@@ -118,8 +118,8 @@ def waits(rank, pid):
 
 def stop(job, pids, rank):
     """
-    Stops a rank.  The others then wait for it, unless it was stopped before its first call, as
-    happens on a busy machine: then it goes on for a while.
+    Stops a rank.  The others then wait for the rank.  A rank stopped before its first call, as
+    happens on a busy machine, continues for a while.
     """
     others = [waits(one, pid) for one, pid in enumerate(pids) if one != rank]
     for seconds in (5, 5, 10, 20, SECONDS):

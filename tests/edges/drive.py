@@ -261,10 +261,10 @@ def in_call(answer, call):
 
 def late_root(job):
     """
-    Returns a kill of a late root.  The receivers of a broadcast give up since one of them dies; the
-    root comes later, and must not write into their buffers.  Of eight calls rank 3 is the root in
-    two, with an entry for each other rank, and has one entry in each other call: the 13th is that
-    of call 8, whose root is rank 0.
+    Returns a kill of a late root.  The receivers of a broadcast give up because a receiver dies.
+    The root comes later, and must not write into their buffers.  Rank 3 is the root in two of eight
+    calls, with an entry for each other rank, and has one entry in each other call.  The 13th entry
+    belongs to call 8, whose root is rank 0.
     """
     nth, call = 13, 8
     configuration = next(c for c in configurations(False) if c.name == "bcast/cma_read/4")
@@ -293,8 +293,8 @@ def waits_there(answer):
 
 def in_handover(job, kill):
     """
-    Kills a rank just before the post by which it leaves the window.  So the others leave that call,
-    and wait for the rank in the next handover.
+    Kills a rank just before the post by which the rank leaves the window.  So the others leave that
+    call, and wait for the rank in the next handover.
     """
     for _ in range(TRIES):
         answer = run(job, kill.configuration, kill)

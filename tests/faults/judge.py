@@ -32,9 +32,9 @@ def members(size, team_size):
 
 def may_be_unseen(program, nonblocking):
     """
-    Returns the collectives that a rank may miss if no rank handles any.  A rank of Open MPI that
-    cannot find the MPI's functions cannot distinguish the program's nonblocking calls from the
-    MPI's.
+    Returns the collectives that a rank may miss if no rank handles any.  A rank of Open MPI without
+    access to the MPI's functions cannot distinguish the program's nonblocking calls from the MPI's
+    calls.
     """
     return NONBLOCKING if nonblocking and program.startswith("ompi") else ()
 

@@ -100,8 +100,8 @@ class Run:
 
     def wrong(self):
         """
-        Returns the complaints about the program's results.  A team without MPI counts calls that
-        huddle does not handle as wrong, since it knows its own results.
+        Returns the complaints about the program's results.  A team without MPI knows its own
+        results, so calls that huddle does not handle count as wrong.
         """
         if self.program not in TEAMS:
             return (

@@ -137,7 +137,7 @@ class Sources:
             names -= own[path] | own.get(stem(path) + ".h", set())
 
     def calls(self, path):
-        """Yields (function, file that exports it) of each call to another file."""
+        """Yields (function, exporting file) of each call to another file."""
         for name in sorted(self.uses[path]):
             home = self.home.get(name)
             if home and stem(home) != stem(path):

@@ -37,7 +37,7 @@ def tool_of(build, tool, version):
 
 
 def pinned(root):
-    """Yields each version of .pre-commit-config.yaml that is not that of .ci/prepare.sh."""
+    """Yields each version of .pre-commit-config.yaml that differs from .ci/prepare.sh."""
     for tool, version in re.findall(
         r"\b([\w-]+)==([\d.]+)", tree.read(root, ".pre-commit-config.yaml")
     ):

@@ -184,9 +184,7 @@ class WithoutMpi(Built):
                 self.assertEqual("", self.alike(program))
 
     def test_old_c_libraries_have_every_symbol(self):
-        """
-        Checks that symbols are in glibc 2.17, and have not moved from one library to another since.
-        """
+        """Checks that symbols are in glibc 2.17, and have not moved to another library since."""
         for library in (LOADER, RECORDER):
             answer = run("objdump", "-T", library)
             self.assertEqual(0, answer.returncode, answer.stderr)

@@ -20,7 +20,7 @@ from wrappers import attacked, built, every, in_cgroup, namespaces, no_pool, not
 OPEN, MPICH = ("ompi4", "ompi5"), ("mpich4", "mpich5", "intel")
 ALL = OPEN + MPICH
 BOTH = ("ompi4", "mpich4", "mpich5")  # one MPI of each front end and ABI, where the MPI does not matter
-NOT_MPICH_4 = ("ompi4", "mpich5")  # the same, where MPICH 4.0 itself fails
+NOT_MPICH_4 = ("ompi4", "mpich5")  # both MPIs, but without MPICH 4.0, which itself fails
 
 DIFFERENTIAL = ("{bin}/differential", "--brief", "--beyond")
 
@@ -140,7 +140,7 @@ DIFFERENCES = {**CHECK, "HUDDLE_CHECK_TIMEOUT": "60"}
 
 
 def handled(program):
-    """Requires that all calls of the program's collectives are handled, except those that it reports to fall back to the MPI."""
+    """Requires that all calls of the program are handled, except calls reported to fall back."""
     return dict(handled=True, collectives=COLLECTIVES[program], leaves=LEFT)
 
 
@@ -157,7 +157,7 @@ def fixed(name, mpis, ranks, env=None, **more):
 
 
 def unlike(word, difference, mpis=ALL, call="139 of MPI_COMM_WORLD", **more):
-    """Makes a case in which one of four ranks makes a different call.  tests/mpi/mismatched_calls.c has 138 matching calls before it."""
+    """Makes a case in which a rank's call differs, after 138 matching calls (mismatched_calls.c)."""
     return Case("check", word, mpis, 4, ["{bin}/mismatched_calls", word], env=DIFFERENCES, fails=None, says=[rf"check: call {call} \(4 ranks\): " + difference], **more)
 
 

@@ -33,8 +33,8 @@ ZE = (
 
 def on_devices(name, mpis, ranks, library, words=(), env=None):
     """
-    Makes cases in which all calls are handled.  In the last of them the copies of rank 1 fail on
-    purpose: its calls return an error, and one line reports it.
+    Makes cases in which all calls are handled.  In the last case the copies of rank 1 fail on
+    purpose: its calls return an error, and a line reports the error.
     """
     path, line = library
     off = "--off" in words

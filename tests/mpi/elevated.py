@@ -67,7 +67,7 @@ PROGRAMS = {
 
 def install(build, folder):
     """
-    Installs libraries that every user can read, and an /etc that preloads the loader in every
+    Installs libraries readable by every user, and an /etc that preloads the loader in every
     process.
     """
     lib = os.path.dirname(glob.glob(os.path.join(build, "lib*", "libhuddle.so"))[0])
@@ -89,8 +89,8 @@ def install(build, folder):
 
 def run(folder, command):
     """
-    Runs the command as nobody, with the loader.  Returns its output, the files that it looked for,
-    and whether the statistics were written.
+    Runs the command as nobody, with the loader.  Returns its output, the opened files, and whether
+    the statistics were written.
     """
     statistics, trace = os.path.join(folder, "out", "stats.json"), os.path.join(folder, "trace")
     for path in (statistics, trace):

@@ -62,8 +62,9 @@ UNREACHED = r"the ranks cannot reach each other's memory \(HUDDLE_CMA=\w+, HUDDL
 
 def refused(collective, name):
     """
-    Yields cases of algorithms that need single copy, on a rank that is not allowed to use it: from
-    the start, for writing only, or after a while; or where another setting forbids it.
+    Yields cases of algorithms that need single copy, on a rank without permission for single copy:
+    from the start, for writing only, or after a while; or where another setting forbids single
+    copy.
     """
     env = {setting_of(collective): name, **NO_CMA}
 
@@ -238,8 +239,8 @@ def in_turn(algorithms):
 
 def preferred(choice):
     """
-    Returns settings for a tuning file that selects each collective's algorithm wherever it serves.
-    Elsewhere the usual algorithm is used.
+    Returns settings for a tuning file that selects each collective's algorithm for all accepted
+    calls.  The usual algorithm serves the other calls.
     """
 
     def prepare(folder):
@@ -265,9 +266,9 @@ def smaller(program):
 
 def forced(algorithms, single_copy):
     """
-    Yields cases that force each algorithm alone, with one algorithm of each other collective of its
-    program; in full tests with each parameter at its limits.  Calls that it does not accept fall
-    back to the MPI, and so do calls that need single copy if the kernel does not allow it.
+    Yields cases that force each algorithm alone, with a single algorithm of each other collective
+    of its program; in full tests with each parameter at its limits.  Unaccepted calls fall back to
+    the MPI, as do calls with single copy if the kernel forbids single copy.
     """
 
     def case(program, name, env, **more):

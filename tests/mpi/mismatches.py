@@ -99,8 +99,8 @@ def learned(ranks, root, sent, **more):
 
 def cut_short(call, algorithm, sent, others, mpis=("mpich4", "ompi4"), **more):
     """
-    Makes a case in which one algorithm serves the counts of all ranks.  No rank writes beyond its
-    count, and the ranks that receive more than they have space for report it.
+    Makes a case in which the same algorithm serves the counts of all ranks.  No rank writes beyond
+    its count, and the ranks with too little space for the message report the error.
     """
     reduces = call in ("reduce", "allreduce")
     cut = [reduces or (r == 1) == (sent < others) for r in range(4)]

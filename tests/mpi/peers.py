@@ -60,8 +60,8 @@ def installed(folder, mpi):
 
 def launcher(folder, mpi, ranks, bind=False, extra=()):
     """
-    Returns (the command that starts `ranks` ranks of the command after it, its environment).
-    `bind` uses one core per rank.
+    Returns (command, environment).  The command starts `ranks` ranks of the words appended to it.
+    `bind` uses a core for each rank.
     """
     command, env = launch(found(folder, mpi), ranks, bind, extra)
     return command, {**(AS_ROOT if abi(mpi) == "openmpi" else {}), **env}

@@ -52,7 +52,8 @@ def labels_fit(text):
 
 def expect(job, pids, asked, head, late, how):
     """
-    Raises Unexpected unless an answer names the call, the ranks that wait in it, and the late rank.
+    Raises Unexpected unless an answer names the call, the ranks waiting in the call, and the late
+    rank.
     """
     waits = [
         rf"  rank {rank} \(process {pid}\) has waited [0-9.]+ s at [A-Z]+\w* \(alg/\S+:\d+\) for a "

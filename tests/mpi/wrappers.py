@@ -140,9 +140,7 @@ def starts(times, seconds=100):
 
 
 def one_by_one(*wrapper):
-    """
-    Starts the ranks one after the other, so that other users have time to see the first ranks.
-    """
+    """Starts the ranks in turn, so that other users have time to see the first ranks."""
     return lambda words: [*wrapper, "sh", "-c", f'sleep 0.{RANK}; exec "$@"', "one-by-one"]
 
 
@@ -310,8 +308,8 @@ def grow_pool(pages):
 
 def shrink_pool(pages):
     """
-    Shrinks the pool by this many pages.  A job that has just ended may still hold some, so it
-    retries for a while.
+    Shrinks the pool by this many pages.  Retries for a while, because a job that has just ended may
+    still hold some pages.
     """
     wanted, until = max(0, in_pool("nr") - pages), time.monotonic() + 10
     while True:

@@ -85,7 +85,7 @@ class Recipes(unittest.TestCase):
 
     def check_lists(self, lists, left_out):
         """
-        Checks that each file is in one package, or left out.  `lists` is package -> (patterns,
+        Checks that each file is in a single package, or left out.  `lists` is package -> (patterns,
         exceptions).
         """
         files = installed()

@@ -103,7 +103,7 @@ class Wheel(unittest.TestCase):
         wrapper = os.path.join(SOURCE, "tests", "aarch64", "mpicc.sh")
         source = os.path.join(SOURCE, "tests", "mpi", "reductions.c")
         words = [wrapper, mpi, "-std=gnu11", "-O1", "-pthread", source, "-o", program]
-        libraries = os.path.join(TOOLS, "lib", "x86_64-linux-gnu")  # the assembler's
+        libraries = os.path.join(TOOLS, "lib", "x86_64-linux-gnu")  # libraries of the assembler
         run(*words, HUD_AARCH64=PACKAGES, LD_LIBRARY_PATH=libraries)
         return program
 

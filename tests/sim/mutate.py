@@ -38,7 +38,7 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALGORITHMS = ROOT / "src" / "alg"
-LAB = ROOT / "lab" / "alg"  # the laboratory's, which the checker has with --lab
+LAB = ROOT / "lab" / "alg"  # algorithms that the checker has with --lab
 sys.path.insert(0, str(ROOT / "cmake"))
 from edges import Site, files, full_name, read
 
@@ -63,9 +63,9 @@ WORDS = {FOUND: "found", CLEAN: "SURVIVES", NOT_REACHED: "-"}
 
 def programs_of(path, lab=False):
     """
-    Returns the checker's names of the programs that run this file: the algorithms that it defines;
-    for a header, the algorithms of the units that include it, or of the whole family if there are
-    none; for a protocol of the core, its own name.
+    Returns the checker's names of the programs that run this file.  An algorithm's file has the
+    names of its algorithms, a header the names of the algorithms whose units include the header, or
+    else of the whole family, and a protocol of the core its own name.
     """
     if not is_algorithm(path):
         return [f"core/{path.stem}"]
@@ -81,7 +81,7 @@ def is_algorithm(path):
 
 
 def users_of(path, units):
-    """Returns the units that are a file or include it."""
+    """Returns the unit of a file and the units that include the file."""
     return [unit for unit in sorted(units) if path in {unit, *headers_of(unit)}]
 
 
@@ -100,8 +100,8 @@ def headers_of(path):
 
 def unneeded(text, header=""):
     """
-    Returns {(label, algorithm)} that the head of a file names with a reason, of its own labels, or
-    of those of a header that it includes.
+    Returns {(label, algorithm)} that the head of a file names with a reason, from its own labels
+    and the labels of an included header.
     """
     head = re.sub(r"\n \*? *", " ", text.partition("*/\n#")[0])
     return {

@@ -122,7 +122,7 @@ static void data_have_the_name_of_host_and_process(void **state)
         leave_data(data, &writer);
         snprintf(name, sizeof name, "%s.%s.%d", files.new_path, hosts[i][1], (int)writer);
         assert_true(files_exists(name));
-        snprintf(other, sizeof other, "%s.mine", files.new_path); /* a person's */
+        snprintf(other, sizeof other, "%s.mine", files.new_path); /* file of a person */
         files_put(other, "", 0);
         files_make_old(files.new_path);
         files.host = "another";
