@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 A comment above a function, a method or the type of a function, and the docstring of a function of
-Python, begins with a verb in the third person ("Returns", "Waits").  A comment above a function of
-C has few words that stand for another one.  No comment begins with a genitive ("of a core"): it
-names the thing first.  A comment behind code, or above a constant of Python, begins with no
-preposition or conjunction at all ("for messages", "until all are polling").
+Python, begins with a verb in the third person ("Returns", "Waits"), and has few words that stand
+for another one.  No comment begins with a genitive ("of a core", "the team's"): it names the thing
+first.  A comment behind code, or above a constant of Python, begins with no preposition or
+conjunction at all ("for messages", "until all are polling").  Nor does the docstring of a class,
+which does not begin with the name of a field either ("rows: ...").
 """
 
 import ast
@@ -28,19 +29,28 @@ NO_VERBS = frozenset(
 )
 STANDING_FOR = re.compile(r"\b(?:it|that|those|what|one)\b", re.IGNORECASE)
 MAX_STANDING_FOR = 1  # number of these words in a comment
+OWNER_OR_SAME = (  # "the team's; 0 at first", "the same of reads"
+    r"(?:(?:the|an?) )?[\w-]+(?:'s|s') *(?:$|\*/|[,;:(]|in\b|if\b)"
+    r"|(?:the same|likewise) *(?:$|\*/|[,;:(]|of\b|as\b|for\b|but\b|when\b)"
+)
 GENITIVE = re.compile(
-    r"(?P<code>.*?)/\* (?:of|from|between|within|into|out of|whose|for (?:who|what))\b",
+    r"(?P<code>.*?)/\* (?:(?:of|from|between|within|into|out of|whose|for (?:who|what))\b"
+    rf"|{OWNER_OR_SAME})",
     re.IGNORECASE,
 )
 FRAGMENT = re.compile(
     r"(?:of|from|between|within|in|into|out|on|at(?! (?:most|least))|by|to|for|with|without|per"
     r"|about|along|behind|next to|like|as|so|that|which|who|whose|if|unless|because|since|while"
-    r"|until|before|after|when|where|during|and|or)\b",
+    rf"|until|before|after|when|where|during|and|or)\b|{OWNER_OR_SAME}",
     re.IGNORECASE,
+)
+CLASS_FRAGMENT = re.compile(
+    rf"{FRAGMENT.pattern}|(?:what|so many|its|their)\b|[a-z]\w*:", re.IGNORECASE
 )
 BEHIND = re.compile(r"\s*(?![\s*]|/\*).*?/\* ?(?P<words>.*)")
 DECLARATION_LINES = 8
 FUNCTION = re.compile(
+    r"(?:__attribute__\(\([^()]*(?:\([^()]*\))?\)\)\s*)?"
     r"(?!extern const\b|ALG_DEFINE\b|(?:return|else|if|for|while|do|switch|case)\b)"
     r"[\w\s*]+?(?:\b\w+|\(\s*\*\s*(?:const\s)?\w+(?:\[\w*\])?\s*\))\s*"
     r"\([^=]*\)\s*(?:\w+(?:\([^)]*\))?\s*)*[{;]"
@@ -83,17 +93,22 @@ def begins_with_a_verb(comment):
     return found is not None and found[0] not in NO_VERBS
 
 
+def check_function(place, comment):
+    """Returns the complaints about the comment above a function, or the docstring in a function."""
+    complaints = []
+    if not begins_with_a_verb(comment):
+        complaints.append(f"{place}: begin with a verb in the third person: {comment[:60]}")
+    standing = STANDING_FOR.findall(comment)
+    if len(standing) > MAX_STANDING_FOR:
+        complaints.append(f"{place}: name the thing, not {', '.join(standing)}")
+    return complaints
+
+
 def check_text(path, text):
     """Returns the complaints about one file."""
     complaints = []
     for line, comment in above_functions(text):
-        if not begins_with_a_verb(comment):
-            complaints.append(
-                f"{path}:{line}: begin with a verb in the third person: {comment[:60]}"
-            )
-        standing = STANDING_FOR.findall(comment)
-        if len(standing) > MAX_STANDING_FOR:
-            complaints.append(f"{path}:{line}: name the thing, not {', '.join(standing)}")
+        complaints += check_function(f"{path}:{line}", comment)
     for number, line in enumerate(text.split("\n"), 1):
         found = GENITIVE.match(line)
         if found:
@@ -151,16 +166,15 @@ def check_above_python(path, text):
 
 def check_python(path, text):
     """Returns the complaints about the comments and docstrings of one file."""
-    functions = [
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    ]
-    return [
-        f"{path}:{function.lineno}: begin with a verb in the third person: {words[:60]}"
-        for function in functions
-        if (words := ast.get_docstring(function)) and not begins_with_a_verb(words)
-    ] + [*fragments(path, behind_python(text)), *check_above_python(path, text)]
+    complaints = [*fragments(path, behind_python(text)), *check_above_python(path, text)]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            words = ast.get_docstring(node)
+            if words and isinstance(node, ast.ClassDef) and CLASS_FRAGMENT.match(words):
+                complaints.append(f"{path}:{node.lineno}: begin with the thing: {words[:60]}")
+            elif words and not isinstance(node, ast.ClassDef):
+                complaints += check_function(f"{path}:{node.lineno}", words)
+    return complaints
 
 
 def check(root):
