@@ -296,7 +296,7 @@ struct hud_args {
  *             in->base == out->base, the part is already there.  Errors as for hud_alltoall.
  * gather      like allgather, to the root alone; scatter: the root's `in` has a block per `out`
  * ..v         with blocks of any sizes: the buffer with all blocks is an array of views
- * scan        like hud_allreduce, of members 0 to r on member r; exscan: of members 0 to r - 1 */
+ * scan        like hud_allreduce, of members 0 to r on member r (exscan: only up to r - 1) */
 HUD_API int hud_call(hud_team *team, const struct hud_args *args);
 
 /* ---- checking (HUDDLE_CHECK) ----------------------------------------------------------------- */

@@ -260,7 +260,7 @@ static inline void gather_scatter_enter_half(struct gather_scatter *x)
         x->first++;
 }
 
-/* Begins a call.  receivers: of a sender in an operation.  to: as in the slot.  Fills the struct in
+/* Begins a call.  receivers: their number for a sender.  to: as in the slot.  Fills the struct in
  * place, because a copy on the stack, by words of another width, would wait for the stores. */
 static inline void gather_scatter_begin(struct gather_scatter *x, struct mem *m,
                                         const struct coll *c, int receivers, int to)

@@ -127,7 +127,7 @@ static ALWAYS_INLINE const struct plan_entry *choose(struct hud_team *team, enum
 }
 
 /* Runs a call that every rank of the team makes alike, of the plan's cell `at`.  shape: the same on
- * all ranks, published for ranks in long waits.  task: of the request, or NULL. */
+ * all ranks, published for ranks in long waits.  task: task of the request, or NULL. */
 static ALWAYS_INLINE int run_on(struct fiber_task *task, struct hud_team *team, enum coll_kind kind,
                                 struct coll *call, uint64_t shape, int at)
 {

@@ -169,8 +169,8 @@ void hud_learn_free(struct hud_team *team);
 /* Frees what a context keeps for later teams. */
 void hud_learn_free_idle(struct hud_context *context);
 
-/* Counts a team's calls on the fast path since its last slow call.  fast_calls: the team's, before
- * this call. */
+/* Counts a team's calls on the fast path since its last slow call.  fast_calls: state.fast_calls of
+ * the team before this call. */
 void hud_learn_count_fast(struct hud_team *team, int fast_calls);
 /* Counts the calls of the fast path as calls of such a choice. */
 void hud_learn_count_as(struct hud_team *team, enum learn_source source);
@@ -193,8 +193,8 @@ const struct plan_entry *hud_learn_by_huddle(const struct hud_team *team, int at
 /* Returns whether a team measures calls of cell `at`, or compares their sizes: then it may handle
  * them although its present choice does not.  The team may have no learner. */
 bool hud_learn_may_handle(const struct hud_team *team, int at);
-/* Returns how many calls are left until the next sample of a decided cell; negative: this call is
- * one.  fast_calls: the team's, in this call. */
+/* Returns how many calls are left until the next sample of a decided cell, negative if this call is
+ * a sample.  fast_calls: state.fast_calls of the team in this call. */
 static inline int learn_left(struct hud_team *team, int fast_calls)
 {
     return team->hooks.check ? --team->hooks.learn->checked_calls : fast_calls;

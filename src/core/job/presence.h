@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 /* Announces this process.  To be called before MPI_Init is entered; the first call counts.
- * manner: of the settings (hud_config_manner).  Ranks of different manners do not set up a team
+ * manner: hud_config_manner of the settings.  Ranks of different manners do not set up a team
  * at the same calls: they are announced differently, and are absent to each other. */
 HUD_API void hud_presence_announce(unsigned manner);
 
@@ -48,8 +48,8 @@ bool hud_presence_of(int world_rank);
 bool hud_presence_unlike(int world_rank);
 
 /* Marks a rank whose presence is published in the host's own way, for a host which must ask a
- * server for each rank.  Uses a name as above, if the job has a secret.  number: of the job, on
- * this host.  May be called again.  A marked rank is present; the host knows of others.  Not
+ * server for each rank.  Uses a name as above, if the job has a secret.  number: number of the
+ * job on this host.  May be called again.  A marked rank is present; the host knows of others.  Not
  * thread-safe. */
 HUD_API void hud_presence_mark(int world_rank, unsigned manner, uint64_t number);
 HUD_API bool hud_presence_marked(int world_rank);

@@ -147,7 +147,8 @@ struct learner_step {
 };
 
 /* Starts a cell of which nothing is known.  mpi: the MPI's own collective, or -1.
- * predicted_percent: of the present choice's time, for each candidate, 0 if unknown; or NULL. */
+ * predicted_percent: each candidate's time in percent of the present choice's time, 0 if unknown;
+ * or NULL. */
 void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
                        const uint16_t predicted_percent[]);
 /* Starts a cell that an earlier run has decided.  last: its winner.  before: its winner in another

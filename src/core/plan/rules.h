@@ -59,7 +59,7 @@
 
 #include <limits.h>
 
-/* Sizes in bytes, with the final zero: of a list of series, of a date, of a line. */
+/* Maximum bytes, with the final zero, of a list of series, of a date and of a line. */
 enum { RULE_EVIDENCE = 32, RULE_DATE = 11, RULE_LINE = 1024 };
 
 struct rule {

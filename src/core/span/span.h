@@ -72,8 +72,9 @@ enum reason hud_span_setup(struct hud_team *team, struct fiber_task *task, const
 bool hud_span_measure(struct hud_team *team, struct fiber_task *task, const struct reply *own,
                       struct reply *reply);
 bool hud_span_known(const struct reply *reply, int ranks, struct cost_network *network);
-/* Minimum times of rounds, in ns: of a message there and back; of `count` of them, each sent back
- * as it arrives; of as many with `bytes` more each; of starting one. */
+/* Minimum times of rounds, in ns.  one: a message there and back.  short: `count` messages, each
+ * sent back as it arrives.  long: `count` messages with `bytes` more each.  send: the start of a
+ * message. */
 struct span_times {
     double one_ns, short_ns, long_ns, send_ns;
     int count;

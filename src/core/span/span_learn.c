@@ -144,8 +144,8 @@ static struct learner_winner known_before(const struct span_cell *cell,
     return (struct learner_winner){ known->choice.before_ns, (int8_t)i };
 }
 
-/* Begins to measure a cell with several candidates.  known: of the choice at index is_known, or
- * NULL. */
+/* Begins to measure a cell with several candidates.  known: the known choice, at index is_known,
+ * or NULL. */
 static void begin_cell(struct span *span, struct span_cell *cell, enum coll_kind kind,
                        const struct coll *call, const struct span_known *known, int is_known)
 {

@@ -98,7 +98,7 @@ struct hud_team {
         const uint64_t *precedes;     /* shape of the call before which an allreduce of huddle's own
                                          is running, for long waits; NULL: none is running */
         struct span
-            *span; /* span/span.h: of a team that is refused as it spans nodes; NULL: none */
+            *span; /* the span (span/span.h), if the team is refused as it spans nodes; else NULL */
         void (*kernel)(const struct hud_op *op, void *dst, const void *const *src, int sources,
                        size_t elements); /* a function that is known to be huddle's own */
     } hooks;

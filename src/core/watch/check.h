@@ -63,7 +63,7 @@ static inline bool hud_checks(const struct hud_context *c)
 /* Creates a check before the team's set-up, since nothing may fail later.  Returns NULL if out
  * of memory. */
 struct check *hud_check_create(struct hud_team *team);
-/* Starts the check of a team that has been set up.  cards: of its members. */
+/* Starts the check of a team that has been set up.  cards: cards of its members. */
 void hud_check_start(struct hud_team *team, const struct peer_card *cards);
 /* Ends the check, if there is one.  In a team after its set-up, publishes a call (CHECK_GONE)
  * for the others to miss. */

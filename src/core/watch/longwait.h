@@ -20,8 +20,8 @@
 
 #include "core/team/team.h"
 
-/* Begins to watch a team that has been set up, and has its policy.  cards: of its members; offset:
- * of rank 0's slice in its arena. */
+/* Begins to watch a team that has been set up, and has its policy.  cards: cards of its
+ * members.  offset: place of rank 0's slice in its arena. */
 void hud_longwait_begin(struct hud_team *team, const struct peer_card *cards, uint64_t offset);
 
 /* Observes a wait of the team, for mem_policy.watch.  Both functions may leave through the

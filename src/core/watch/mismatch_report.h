@@ -27,8 +27,8 @@ struct mismatch_call hud_mismatch_of_shape(int slot, uint64_t shape);
 /* Reports the calls of this rank and of another rank. */
 void hud_mismatch_report(struct hud_team *team, int rank, const struct mismatch_pair *calls);
 
-/* Reports sizes of this rank that do not fit: of the bytes sent to a rank, and received of a
- * rank. */
+/* Reports sizes of this rank that do not match: the bytes sent to a rank differ from the bytes
+ * received from a rank. */
 void hud_mismatch_report_sizes(struct hud_team *team, int kind, size_t sent, size_t received);
 
 #endif
