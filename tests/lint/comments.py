@@ -47,6 +47,7 @@ FRAGMENT = re.compile(
 CLASS_FRAGMENT = re.compile(
     rf"{FRAGMENT.pattern}|(?:what|so many|its|their)\b|[a-z]\w*:", re.IGNORECASE
 )
+PARAMETER = re.compile(r"[.;] +(?P<words>[a-z_*]+: (?:of\b|(?:the )?[\w ]+(?:'s|s')(?:[.,;]|$)))")
 BEHIND = re.compile(r"\s*(?![\s*]|/\*).*?/\* ?(?P<words>.*)")
 DECLARATION_LINES = 8
 FUNCTION = re.compile(
@@ -98,6 +99,9 @@ def check_function(place, comment):
     complaints = []
     if not begins_with_a_verb(comment):
         complaints.append(f"{place}: begin with a verb in the third person: {comment[:60]}")
+    complaints += [
+        f"{place}: name the thing: {found['words']}" for found in PARAMETER.finditer(comment)
+    ]
     standing = STANDING_FOR.findall(comment)
     if len(standing) > MAX_STANDING_FOR:
         complaints.append(f"{place}: name the thing, not {', '.join(standing)}")

@@ -126,6 +126,12 @@ BAD = (
         ":2: begin with the thing: the same",
     ),
     (comments, "bench/a.py", "X = 1  # the library's\n", ":1: begin behind code with a noun"),
+    (
+        comments,
+        "other/a.h",
+        "/* Returns n.  a: of a team. */\nint f(int a);\n",
+        ":1: name the thing: a: of",
+    ),
     (comments, "cli/a.py", 'class A:\n    """Of calls."""\n', ":1: begin with the thing"),
     (comments, "cli/a.py", 'class A:\n    """rows: texts."""\n', ":1: begin with the thing"),
     (
