@@ -30,7 +30,7 @@ static const enum hud_operation operations[OPERATIONS] = {
  */
 static const struct {
     const ompi_predefined_datatype_t *type;
-    enum hud_type type;
+    enum hud_type element;
 } types[] = {
     { &ompi_mpi_int8_t, HUD_INT8 },
     { &ompi_mpi_int16_t, HUD_INT16 },
@@ -93,7 +93,7 @@ void hud_reduction_prepare(void)
         const ompi_datatype_t *type = &types[t].type->dt;
         for (int o = OMPI_OP_MAX; o < OPERATIONS; o++) {
             struct hud_op found;
-            if (hud_op_find(operations[o], types[t].type, &found) == HUD_OK &&
+            if (hud_op_find(operations[o], types[t].element, &found) == HUD_OK &&
                 found.element_bytes == type->super.size)
                 kernels[o][type->id] = found;
         }
