@@ -21,9 +21,9 @@ static uint64_t count_in_slots(const struct hud_team *team, const struct member_
     return sum;
 }
 
-/* Adds to the calls in slots those that no slot counts, without huddle's own allreduces.  Includes
- * only calls that have begun: agreements are counted before the slot counts them, and are read
- * after the slot. */
+/* Adds the calls without a slot to the calls in slots, and subtracts huddle's own allreduces.  The
+ * result counts only calls that have begun: an agreement is counted before its slot counts the
+ * call, and this function reads the agreements after the slots. */
 static uint64_t add_outside(uint64_t in_slots, const struct member_state *member)
 {
     in_slots += mem_count_observe(&member->unslotted);
