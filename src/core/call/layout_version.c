@@ -28,12 +28,12 @@ uint64_t hud_layout_version(void)
                                       offsetof(struct member_state, reach),
                                       offsetof(struct member_state, lines),
                                       sizeof(struct place_table),
-                                      sizeof((union hello *)0)->is,
-                                      offsetof(union hello, is.offer_bytes),
-                                      offsetof(union hello, is.settings),
-                                      offsetof(union hello, is.known),
-                                      offsetof(union hello, is.card),
-                                      offsetof(union hello, is.cpus),
+                                      sizeof((union hello *)0)->fields,
+                                      offsetof(union hello, fields.offer_bytes),
+                                      offsetof(union hello, fields.settings),
+                                      offsetof(union hello, fields.known),
+                                      offsetof(union hello, fields.card),
+                                      offsetof(union hello, fields.cpus),
                                       sizeof(struct reply),
                                       sizeof(struct wisdom_line) };
     uint64_t h = hash_number(hud_arena_layout(), hud_rules_builtin_digest());
