@@ -49,7 +49,7 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 static const int counts[] = { 2, 3, 4, 5, 8, 16 };
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
-static char *places[SOURCES + 1]; /* the last is the result's */
+static char *places[SOURCES + 1]; /* buffers of the sources, then of the result */
 
 static double now(void)
 {

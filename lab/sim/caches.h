@@ -68,7 +68,7 @@ struct caches_place {
  * these counts. */
 struct caches_given_up {
     double shared_bytes; /* bytes from private caches to shared caches */
-    double *node_bytes;  /* [nodes] from shared caches to memory */
+    double *node_bytes;  /* [nodes] bytes from shared caches to memory */
 };
 
 struct sim_caches;

@@ -13,7 +13,7 @@ struct sim_trace;
 
 struct sim_timing {
     const struct sim_machine *machine;
-    const int *core;    /* [ranks] of that machine: where each is bound, no two of a node alike */
+    const int *core;    /* [ranks] core of each rank; no two ranks of a node share a core */
     int nodes;          /* machines of that kind; 0: 1 */
     const int *node_of; /* [ranks] where there are several */
     bool together; /* all shared memory lies on rank 0's node; else each rank's arena on its own */

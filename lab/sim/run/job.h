@@ -33,7 +33,7 @@ struct job {
     int parts;
     int rounds;        /* including warm-up */
     double *start;     /* [rounds] when all ranks may enter */
-    struct span *span; /* [rounds * ranks] of the measured calls */
+    struct span *span; /* [rounds * ranks] spans of the measured calls */
 };
 
 /* Reports whether the window is handed over between the calls. */

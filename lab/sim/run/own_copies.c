@@ -15,7 +15,7 @@ struct own_copies {
     size_t bytes;
     int repetitions;
     int *made;                 /* [cores] copies so far; -1 if it makes none */
-    double *begin_ns, *end_ns; /* [cores] of the measured copies */
+    double *begin_ns, *end_ns; /* [cores] times of the measured copies */
 };
 
 static void copy(struct own_copies *a, int core, double now_ns)

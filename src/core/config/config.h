@@ -43,7 +43,7 @@ enum {
 #define ALG_PRODUCT_ONLY
 #define ALG(coll, name) +1
 enum {
-    SET_PRODUCT_ALGS = 0 /* the product's algorithms; the others are the laboratory's */
+    SET_PRODUCT_ALGS = 0 /* algorithms of the product; all others are in the laboratory */
 #include "alg/alg.def"
 };
 #undef ALG

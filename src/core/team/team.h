@@ -44,7 +44,7 @@ struct hud_team {
     } state;
     struct team_plan {
         const struct plan *shared;              /* plan of the context; equal teams share a plan */
-        const struct plan_entry *const *choice; /* choice of each cell: learned, or the plan's */
+        const struct plan_entry *const *choice; /* choice of each cell: learned, or from the plan */
         const struct plan_entry *entry;         /* entry of the call that is running, or ran last */
         const struct coll *call; /* call that is running, or ran last; NULL after a call that fell
                                     back (realign.c) */
@@ -71,12 +71,12 @@ struct hud_team {
     } places;
     struct team_peers {
         struct mem_peer *direct;    /* [size] */
-        struct mem_mapped **mapped; /* [size] the peers'; see hud_peers_direct */
+        struct mem_mapped **mapped; /* [size] memory of the peers; see hud_peers_direct */
         struct team_process {
             int pid;          /* number in this process's PID namespace; 0: not known here */
             uint64_t started; /* hud_process_started, as this process reads it; 0: not read yet */
             bool ended;
-        } * process;      /* [size] of the members */
+        } * process;      /* [size] processes of the members */
         int next_checked; /* the member at which the next check of processes begins */
         void
             *carried[2]; /* arrays of an exchange that failed: messages of it may still read them */

@@ -41,7 +41,7 @@ struct request {
     hud_request *request;             /* the core's request, or NULL */
     ompi_request_t *inner;            /* Open MPI's own; NULL: not started, or persistent */
     request_start_inner *start_inner; /* starts `inner` */
-    hud_team *team;                   /* only of a persistent request; NULL: the module's */
+    hud_team *team;                   /* team of a persistent request; NULL: team of the module */
     bool early;                       /* may end before requests that were launched earlier */
     int broken;                       /* why no call of the team is handled any more */
     enum request_state state;
