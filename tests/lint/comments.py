@@ -34,7 +34,8 @@ OWNER_OR_SAME = (  # "the team's; 0 at first", "the same of reads"
     r"|(?:the same|likewise) *(?:$|\*/|[,;:(]|of\b|as\b|for\b|but\b|when\b)"
 )
 GENITIVE = re.compile(
-    r"(?P<code>.*?)/\* (?:(?:of|from|between|within|into|out of|whose|for (?:who|what))\b"
+    r"(?P<code>.*?)/\* (?:\[[^]]*\] )?"
+    r"(?:(?:of|from|between|within|into|out of|whose|for (?:who|what))\b"
     rf"|{OWNER_OR_SAME})",
     re.IGNORECASE,
 )

@@ -119,6 +119,7 @@ BAD = (
         "struct a {\n    int x; /* the team's; 0 at first */\n};\n",
         ":2: begin with the thing: the team's",
     ),
+    (comments, "other/a.h", "int *x; /* [ranks] of a job */\n", ":1: begin with the thing"),
     (
         comments,
         "other/a.h",
