@@ -18,8 +18,8 @@
  * Sum       In a correct program all p members have made the same calls, and so have used the same
  *           number of lines.  In another one a member may have written to lines of which the owner
  *           has made no call.  Then the sum differs from what the owner expects, but for a
- *           probability below p / 2^40: let n < p members have used v lines, and the owner another
- *           number.  Whatever the other hashes are, at most n of the 2^40 hashes of v give the
+ *           probability below p / 2^39: let n < p members have used v lines, and the owner another
+ *           number.  Whatever the other hashes are, at most n of the 2^39 hashes of v give the
  *           expected sum.  A sum of the numbers themselves is no proof: more and fewer lines
  *           cancel out.
  *           With fewer than 2^MEMBER_BITS members the count has no carry into the sum, and the sum
@@ -37,7 +37,8 @@ static uint64_t one_member(size_t used_bytes)
 
     h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
     h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
-    return ((h ^ (h >> 31)) << MEMBER_BITS) + 1;
+    h ^= h >> 31;
+    return (h >> (MEMBER_BITS + 1) << MEMBER_BITS) + 1; /* a flag grows by less than 2^63 */
 }
 
 void HUD_BACKEND(team_leave)(struct mem *m, size_t used_bytes)
