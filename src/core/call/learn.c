@@ -344,9 +344,10 @@ static bool is_early(const struct hud_team *team, int at)
 static void count_unmeasured(struct hud_team *team, int at, const struct learn_cell *cell,
                              const struct plan_entry *entry)
 {
-    bool first = entry == learn_candidate(team, at, 0);
+    const struct wisdom_start *start = team->hooks.learn->start;
+    bool known = start->known[at] >= 0 && !start->table.known[at].open;
 
-    hud_learn_count_as(team, cell ? cell->source : first ? LEARN_FIRST : LEARN_KNOWN);
+    hud_learn_count_as(team, cell ? cell->source : known ? LEARN_KNOWN : LEARN_FIRST);
     hud_learn_count_slow(team, team->hooks.learn->source, false, entry);
 }
 
