@@ -2,8 +2,8 @@
 /*
  * test_back.c - verifies that giving lines back does not pay on a machine as copies.h models it,
  * here the made-up machine (made_up.h): it costs the last reader at least the time that it saves
- * the owner. Therefore giving back takes no simulated time and changes no cache (memory.c). If this
- * test fails, simulated ranks would have to choose.
+ * the owner. Therefore giving back takes no simulated time and changes no cache (hud_sim_end_read
+ * in check/access.c). If this test fails, simulated ranks would have to choose.
  */
 #include "lab/sim/copies.h"
 #include "made_up.h"

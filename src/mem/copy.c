@@ -96,10 +96,9 @@ size_t hud_mem_in_long(struct mem *m, void *dst, const struct hud_view *from, si
 }
 
 enum {
-    LINE = 64,
-    AT_ONCE = 1024
-}; /* bytes: the shortest cache line; an amount that stays in
-                                       any L1 cache */
+    LINE = 64,     /* bytes of the shortest cache line */
+    AT_ONCE = 1024 /* bytes that stay in any L1 cache */
+};
 
 void hud_lines_give_back(void *shared, size_t bytes)
 {

@@ -18,8 +18,9 @@
  *           KB that its readers' copies out took, which the readers publish.  Now and then the rank
  *           tries another way.  A trial counts only copies into lines that were written in that way
  *           before, so it starts once the ring of the algorithm has come round.  Reductions count
- *           only where there are no copies, and packing only where there is neither.  Only copies
- *           of about the same size are compared, separately for writes and for reads.
+ *           only where there are no copies, and packing only where there is neither.  A reduction
+ *           reads and writes in the same time, so each of its times also has the other's trial.
+ *           Only copies of about the same size are compared, separately for writes and for reads.
  * Cost      Two readings of the clock, with all stores completed, for SAMPLE of SAMPLE + PAUSE
  *           copies.
  *           After the first trial of each way, the next trials wait until the time lost by trials
