@@ -42,7 +42,8 @@
  *           call was one of these.  If not, another member may be left alone in the host.
  *           A member may fail a call, for example out of memory, while another one is in the host
  *           for the same call.  From then on the host would pair different calls.  So that member
- *           fails all later calls, and the other one may wait in the host for ever.
+ *           fails all later calls that its settings do not leave to the host, and the other one may
+ *           wait in the host for ever.
  */
 #ifndef HUD_REALIGN_H
 #define HUD_REALIGN_H
