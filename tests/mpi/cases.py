@@ -373,7 +373,7 @@ CASES = [
 
     # huddle who, called from outside while a rank is late.  Without learning, since a comparison of sizes before a broadcast waits for all ranks.
     Case("who", "a rank that sleeps, and one that is stopped", BOTH, 4, ["{bin}/delaying_ranks"], env={**NO_TRIALS, "HUDDLE_ALLREDUCE": "slices", "HUDDLE_BARRIER": "groups"},
-         during=ask_of_late, handled=True, collectives=("barrier", "bcast", "allreduce"), prints=["late: passed"]),
+         during=ask_of_late, handled=True, collectives=("barrier", "bcast", "allreduce"), prints=["delaying_ranks: passed"]),
 
     # Communicators that are created and freed repeatedly, and the maximum number of them (MPICH stops at 2046; Intel's own barrier aborts beyond about 1000).
     *[Case("communicators", f"{n:,} cycles", ALL, 2, ["{bin}/dups", "--cycles", str(n)], bind=True, handled=True, again=n > 1000) for n in (1000, 10000)],
