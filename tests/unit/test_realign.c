@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_realign.c - ranks of a team that has been given up follow a rank that is calls ahead: a call
- * fails, or is left to the host, as that rank has made it (core/watch/realign.h).
+ * fails if that rank has made it in huddle, and falls back if that rank has made it in the host
+ * (core/watch/realign.h).
  *
  * Rank 0 is ahead.  Its calls are only counted, in an order that the test knows.
  */
@@ -141,8 +142,12 @@ static void follow_at_once(struct rank *r)
     uint32_t random = 1;
 
     MUST(r, hud_barrier(team) == HUD_OK);
-    if (r->rank != 0)
+    if (r->rank != 0) {
         hud_longwait_abandon(team, HUD_ERR_UNLIKE);
+        /* rank 0 must not learn of it, since a rank that has given up makes no calls in huddle */
+        mem_count_put(&team_member(team, 0)->ends, 0);
+    }
+    ranks_meet(r);
     for (int i = 0; i < LONG; i++) {
         bool by_host = draw(&random, 2) == 0;
         if (r->rank == 0) {
