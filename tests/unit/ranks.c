@@ -130,19 +130,6 @@ bool rank_handled(struct rank *r, int status)
     return status == HUD_OK;
 }
 
-void ranks_share_processor(void)
-{
-    cpu_set_t may, one;
-    size_t cpu = 0;
-
-    sched_getaffinity(0, sizeof may, &may);
-    while (!CPU_ISSET(cpu, &may))
-        cpu++;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-}
-
 void ranks_meet(const struct rank *r)
 {
     fork_team_meet(r->self);

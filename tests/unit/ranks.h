@@ -67,9 +67,6 @@ void rank_check(const struct rank *r, bool fine, const char *what, size_t bytes)
 /* Records the status of a call. Returns true if huddle handled the call and gave a result. */
 bool rank_handled(struct rank *r, int status);
 
-/* Binds the calling rank to its first processor, as all ranks that call this function. */
-void ranks_share_processor(void);
-
 /* Waits until all ranks have called this function. */
 void ranks_meet(const struct rank *r);
 

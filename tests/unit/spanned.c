@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spanned.c - see spanned.h. */
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "spanned.h"
 #include "core/job/decision.h"
+#include "one_processor.h"
 #include "post.h"
 
 #include <string.h>
@@ -117,7 +119,7 @@ void spanned_begin(struct rank *r)
     r->context->boot_id = spanned_cost.shared ? 1 : r->context->host_id;
     r->context->host.local_ranks = 0; /* unknown, as the ranks are on other nodes now */
     if (spanned_cost.shared)
-        ranks_share_processor();
+        use_first_processor();
     r->context->host.ends_own_calls = 1;
     r->context->network = (struct cost_network){ 5000, 10, 2000, 2000 };
     MUST(r, spanned_call("scan", 8) == HUD_PASS); /* sets the span up */

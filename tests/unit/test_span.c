@@ -3,8 +3,10 @@
  * test_span.c - teams that span nodes, without an MPI. Ranks are threads, whose contexts have
  * different hosts, and messages go through a list (post.h).
  */
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "calls.h"
 #include "core/span/span.h"
+#include "one_processor.h"
 #include "post.h"
 
 #include <setjmp.h>
@@ -248,7 +250,7 @@ static void call_on_one_processor(struct rank *me)
 {
     settle(me);
     me->context->boot_id = 1;
-    ranks_share_processor();
+    use_first_processor();
     MUST(me, call(me, 0, "barrier", 0, 0) == HUD_OK);
     MUST(me, call(me, 0, "allreduce", 8, 1) == HUD_OK);
     MUST(me, call(me, 0, "bcast", 8, 2) == HUD_OK);

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* sched_setaffinity */
 #include "core/team/team.h"
 #include "fork_team/fork_team.h"
+#include "one_processor.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -96,16 +97,8 @@ static void *lead_teams(void *arg)
 /* Leads teams, binds each rank to its first allowed processor, and leads teams again. */
 static void *lead_teams_and_bind(void *arg)
 {
-    cpu_set_t may, one;
-    size_t cpu = 0;
-
     lead_teams_from(arg, 0);
-    sched_getaffinity(0, sizeof may, &may);
-    while (!CPU_ISSET(cpu, &may))
-        cpu++;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    use_first_processor();
     lead_teams_from(arg, 1);
     return NULL;
 }
