@@ -6,6 +6,7 @@
  * A rank that peeks repeatedly while nothing is posted runs only when no other rank can.  So no
  * strategy spins for ever.
  */
+#include "base/hash.h"
 #include "check/grow.h"
 #include "check/time.h"
 
@@ -22,11 +23,7 @@ const char *const hud_sim_strategies[SIM_STRATEGIES + 1] = { "random", "burst", 
 /* Returns the next number of the generator splitmix64. */
 static uint64_t draw(struct sim *s)
 {
-    uint64_t x = s->random += 0x9e3779b97f4a7c15u;
-
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+    return hash_mix(s->random += HASH_STEP);
 }
 
 uint64_t hud_sim_random(struct sim *s, uint64_t max)

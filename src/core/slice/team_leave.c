@@ -26,18 +26,16 @@
  *           is shifted, so it has none into the count.
  */
 #include "core/slice/team_leave.h"
+#include "base/hash.h"
 
 enum { MEMBER_BITS = 24 };
 
-/* Returns a member's addend to a slice's flag.  The hash mixes all bits (splitmix64).  FNV-1a of
- * small numbers is nearly linear, so more and fewer lines would cancel out again. */
+/* Returns a member's addend to a slice's flag.  The hash mixes all bits: with a linear one more and
+ * fewer lines would cancel out again. */
 static uint64_t one_member(size_t used_bytes)
 {
-    uint64_t h = mem_lines(used_bytes) / HUD_LINE + 0x9e3779b97f4a7c15u;
+    uint64_t h = hash_mix(mem_lines(used_bytes) / HUD_LINE + HASH_STEP);
 
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
-    h ^= h >> 31;
     return (h >> (MEMBER_BITS + 1) << MEMBER_BITS) + 1; /* a flag grows by less than 2^63 */
 }
 
