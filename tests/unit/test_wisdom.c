@@ -87,7 +87,7 @@ static void last_decision_of_a_cell_is_known(void **state)
     assert_int_equal(wisdom.owns, 4);
 }
 
-/* Checks that a digest stands for the lines about teams of so many ranks, which are copied. */
+/* Checks that a digest changes with the copied lines. */
 static void digest_is_of_what_is_known_about_such_teams(void **state)
 {
     struct wisdom_line line[2];

@@ -12,7 +12,7 @@
  *           reach each other's memory is no part: a team ignores a candidate that it does not have.
  * Sharing   All ranks of a new team begin with what its rank 0 knows, so a duplicate of a
  *           communicator measures nothing again.  In the first round of the set-up each rank gives
- *           a digest of what it knows about teams of so many ranks.  If all are equal, each rank
+ *           a digest of what it knows about teams of this size.  If all are equal, each rank
  *           uses its own lines.  Otherwise rank 0 writes the lines about such teams into an area of
  *           its arena, before the second round, and all ranks read these.  If rank 0 has just read
  *           the file, it passes on all its lines.  The other ranks keep them, and need not read the
