@@ -21,6 +21,8 @@
  *           only where there are no copies, and packing only where there is neither.  A reduction
  *           reads and writes in the same time, so each of its times also has the other's trial.
  *           Only copies of about the same size are compared, separately for writes and for reads.
+ *           Where an algorithm writes to another rank's lines, the owner's way applies and nothing
+ *           is measured, because the readers' times belong to the owner.
  * Cost      Two readings of the clock, with all stores completed, for SAMPLE of SAMPLE + PAUSE
  *           copies.
  *           After the first trial of each way, the next trials wait until the time lost by trials
@@ -251,6 +253,10 @@ struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, 
     struct lines_cell *c = &m->team->cell[use.cell];
     bool anew = false;
 
+    if (!is_own(m, shared)) {
+        use.way = hud_lines_way(m, shared);
+        return use;
+    }
     if (c->ins == 0)
         follow(m, use.cell, c);
     use.counted = m->policy->learns && counts(&c->writes, work, bytes, &anew);

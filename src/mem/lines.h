@@ -116,7 +116,8 @@ struct lines_use hud_lines_begin_read(const struct mem *m, const void *shared, s
 /* Ends a read of `bytes` bytes. */
 void hud_lines_end_read(const struct mem *m, const struct lines_use *use, size_t bytes);
 
-/* Begins a write of `bytes` bytes of this rank's own lines. */
+/* Begins a write of `bytes` bytes of shared memory.  Only writes of this rank's own lines count.  A
+ * write of another rank's lines treats them as their owner wishes. */
 struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, size_t bytes,
                                        enum lines_work work);
 /* Ends a write of `bytes` bytes. */

@@ -20,6 +20,11 @@ static inline struct lines_member *lines_of(const struct mem *m, int rank)
     return (struct lines_member *)(void *)(m->slices[rank] + m->team->lines);
 }
 
+static inline bool is_own(const struct mem *m, const void *shared)
+{
+    return (uintptr_t)shared - (uintptr_t)m->slices[m->rank] < m->team->slice_bytes;
+}
+
 static inline uint32_t ticks_a_kb(uint64_t ticks, size_t bytes)
 {
     uint64_t rate = ticks * LINES_PARTS * 1024 / bytes + 1;

@@ -80,6 +80,28 @@ static void other_work_does_not_act_for_copies_in(void **state)
     }
 }
 
+/* Writes to lines of rank 0 at rank 1 between the copies. These writes take the way of rank 0, and
+ * rank 1 learns nothing from them. */
+static void writes_to_lines_of_another_rank_do_not_count(void **state)
+{
+    (void)state;
+    for (int place = 0; place < PLACES; place++) {
+        begin_one(ALL_WAYS, place, 4);
+        const struct lines_member *mine = (const struct lines_member *)(const void *)slices[1];
+        unsigned first = atomic_load(&mine->way[run->cell]);
+        for (int n = 0; n < 10000; n++) {
+            copies(1);
+            const struct lines_cell before = rank[1].cell[run->cell];
+            struct lines_use write =
+                hud_lines_begin_write(&rank[1].m, slices[0] + DATA, COPY, LINES_COPY);
+            assert_int_equal(write.way, published());
+            hud_lines_end_write(&rank[1].m, &write, COPY);
+            assert_memory_equal(&rank[1].cell[run->cell], &before, sizeof before);
+        }
+        assert_int_equal(atomic_load(&mine->way[run->cell]), first);
+    }
+}
+
 /* Makes a copy of 1 MB in and out, at a third of the speed of copies of 4 KB. */
 static void copy_large(void)
 {
@@ -129,6 +151,7 @@ int main(void)
         cmocka_unit_test(reductions_do_not_count_as_copies_out),
         cmocka_unit_test(copies_out_of_own_lines_do_not_count),
         cmocka_unit_test(other_work_does_not_act_for_copies_in),
+        cmocka_unit_test(writes_to_lines_of_another_rank_do_not_count),
         cmocka_unit_test(sizes_are_not_mixed),
     };
 
