@@ -145,7 +145,7 @@ void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void
     bool streams = m->policy->stream_bytes != 0 && to->bytes >= m->policy->stream_bytes;
     const struct lines_use use = hud_lines_begin_read(m, src, bytes,
                                                       to->unpack ? LINES_PACKING
-                                                      : streams  ? LINES_OTHER
+                                                      : streams  ? LINES_STREAMED
                                                                  : LINES_COPY);
     bool back = last && (use.way & LINES_BACK) != 0;
     void *dst = (char *)to->base + offset_bytes;

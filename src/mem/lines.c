@@ -44,10 +44,26 @@ enum {
 
 /* ---- the choice ---- */
 
-/* Returns the mean time per KB in which readers copy out this rank's lines, and 0 if unknown.  A
- * call with a root may have only one reader among many ranks, so the search begins with the reader
- * found last. */
-static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way)
+/* Returns the time per KB that a reader has published for `way`.  Returns 0 if the reader does not
+ * know the times of all these ways. */
+static uint32_t time_of(const struct mem *m, int reader, unsigned cell, unsigned way, unsigned ways)
+{
+    uint32_t time = 0;
+
+    for (unsigned w = 0; w < LINES_WAYS; w++) {
+        uint32_t out =
+            atomic_load_explicit(&lines_of(m, reader)->out[cell][w], memory_order_relaxed);
+        if (ways >> w & 1 && out == 0)
+            return 0;
+        time = w == way ? out : time;
+    }
+    return reader == m->rank ? 0 : time;
+}
+
+/* Returns the mean time per KB in which readers copy out this rank's lines, of the readers that
+ * know the times of all these ways.  Returns 0 if there are none.  A call with a root may have only
+ * one reader among many ranks, so the search begins with the reader found last. */
+static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way, unsigned ways)
 {
     int *reader = &m->team->cell[cell].reader, first = *reader;
     uint64_t sum = 0;
@@ -55,9 +71,7 @@ static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way)
 
     for (int k = 0; k < m->size && (count == 0 || k < READERS); k++) {
         int r = (first + k) % m->size;
-        uint32_t out = r == m->rank ? 0
-                                    : atomic_load_explicit(&lines_of(m, r)->out[cell][way],
-                                                           memory_order_relaxed);
+        uint32_t out = time_of(m, r, cell, way, ways);
         if (out != 0 && count++ == 0)
             *reader = r;
         sum += out;
@@ -65,9 +79,26 @@ static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way)
     return count != 0 ? (uint32_t)(sum / count) : 0;
 }
 
+/* Updates the readers' times after a measurement of `way`.  The ways are compared by the times of
+ * the same readers, if some readers know all ways that this rank has measured. */
+static void update_out(const struct mem *m, unsigned cell, struct lines_known *known, unsigned way)
+{
+    unsigned ways = 0;
+
+    for (unsigned w = 0; w < LINES_WAYS; w++)
+        ways |= known->in[w] != 0 ? 1u << w : 0;
+    if (known_out(m, cell, way, ways) == 0)
+        ways = 1u << way;
+    for (unsigned w = 0; w < LINES_WAYS; w++) {
+        uint32_t out = ways >> w & 1 ? known_out(m, cell, w, ways) : 0;
+        known->out[w] = out != 0 ? out : known->out[w];
+    }
+}
+
 /* Returns how much more the first way costs than the second, in ticks per KB, and stores the cost
  * of the second in `cost`.  If the readers' time is known for only the first or only the second,
- * this rank's own copies decide. */
+ * this rank's own copies decide.  They do not tell what BACK costs, because readers do its work.
+ * So BACK then counts as twice as dear. */
 static int64_t dearer(const struct lines_known *known, unsigned one, unsigned other, int64_t *cost)
 {
     bool both = known->out[one] != 0 && known->out[other] != 0;
@@ -75,19 +106,29 @@ static int64_t dearer(const struct lines_known *known, unsigned one, unsigned ot
             b = (int64_t)known->in[other] + (both ? known->out[other] : 0);
 
     *cost = b;
+    if (!both && ((one ^ other) & LINES_BACK))
+        return one & LINES_BACK ? b : -b;
     return a - b;
 }
 
-/* Returns the way with the lowest cost.  A change must save at least a twentieth. */
+/* Reports whether `way` is to replace the way `best`.  It must save at least a twentieth.  A team
+ * begins with BACK, which gets no such advantage: without BACK, readers have no extra work. */
+static bool is_better(const struct lines_known *known, unsigned way, unsigned best)
+{
+    int64_t cost, more = dearer(known, way, best, &cost);
+    bool gives_up = best & LINES_BACK && !(way & LINES_BACK);
+
+    return gives_up ? more < 0 : 20 * more < -cost;
+}
+
+/* Returns the way with the lowest cost. */
 static unsigned cheapest(const struct lines_known *known)
 {
     unsigned best = known->best;
 
-    for (unsigned way = 0; way < LINES_WAYS; way++) {
-        int64_t cost;
-        if (way != best && known->in[way] != 0 && 20 * dearer(known, way, best, &cost) < -cost)
+    for (unsigned way = 0; way < LINES_WAYS; way++)
+        if (way != best && known->in[way] != 0 && is_better(known, way, best))
             best = way;
-    }
     return best;
 }
 
@@ -127,7 +168,7 @@ static bool awaits_readers(const struct mem *m, unsigned cell, struct lines_cell
 {
     const struct lines_known *known = known_here(c);
 
-    return c->since < FAR_TURN + SAMPLE && known_out(m, cell, way) == 0 &&
+    return c->since < FAR_TURN + SAMPLE && known_out(m, cell, way, 1u << way) == 0 &&
            (way == known->best || known->out[known->best] != 0);
 }
 
@@ -136,10 +177,9 @@ static void conclude(const struct mem *m, unsigned cell, struct lines_cell *c, u
                      size_t bytes)
 {
     struct lines_known *known = known_here(c);
-    uint32_t out = known_out(m, cell, way);
     bool trial = way != known->best;
 
-    known->out[way] = out != 0 ? out : known->out[way];
+    update_out(m, cell, known, way);
     if (trial) {
         int64_t cost, more = dearer(known, way, known->best, &cost);
         more = more < DEAREST * cost ? more : DEAREST * cost;
@@ -237,10 +277,10 @@ static void move(const struct mem *m, unsigned cell, struct lines_cell *c)
     if (is_new) {
         *known = c->known[c->places.now ^ 1];
         known->number = number;
-        withdraw(m, cell);
         c->rest = c->ins;
         c->lost = 0;
     }
+    withdraw(m, cell);
     sample_from(c, is_new ? 0 : c->ins + PAUSE);
     m->team->way = known->best;
     go(m, cell, c, known->best);
@@ -254,7 +294,7 @@ struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, 
     bool anew = false;
 
     if (!is_own(m, shared)) {
-        use.way = hud_lines_way(m, shared);
+        use.way = hud_lines_way(m, shared) % LINES_WAYS;
         return use;
     }
     if (c->ins == 0)

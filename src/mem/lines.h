@@ -45,15 +45,16 @@ struct lines_sample {
 };
 
 /* The work of a long read or write.  Only times of the last kind that a cell has seen are counted,
- * because a reduction also takes time for its arithmetic, and packing may take any time.
- * LINES_OTHER never counts. */
-enum lines_work { LINES_OTHER, LINES_PACKING, LINES_REDUCTION, LINES_COPY };
+ * because a reduction also takes time for its arithmetic, and packing may take any time.  A
+ * streamed copy writes to a view with non-temporal stores.  Such copies replace other work as
+ * copies do, and are compared only with each other. */
+enum lines_work { LINES_NOTHING, LINES_PACKING, LINES_REDUCTION, LINES_COPY, LINES_STREAMED };
 
 /* The reads, or writes, that are compared with each other: of the same work and of about the same
  * size. */
 struct lines_kind {
     enum lines_work work;
-    unsigned size;   /* class of size */
+    unsigned size;   /* class of size, different for streamed copies */
     unsigned others; /* reads or writes of other classes, less those of this class */
 };
 
@@ -123,7 +124,8 @@ struct lines_use hud_lines_begin_write(const struct mem *m, const void *shared, 
 /* Ends a write of `bytes` bytes. */
 void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_t bytes);
 
-/* Returns the way of the rank that owns these bytes, and 0 if this rank or no rank is the owner. */
+/* Returns the way of the rank that owns these bytes, with or without LINES_ROUND.  Returns 0 if
+ * this rank or no rank is the owner. */
 unsigned hud_lines_way(const struct mem *m, const void *shared);
 
 /* Writes a byte in each line of 64 bytes, with the value that the byte already has. */

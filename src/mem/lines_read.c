@@ -25,7 +25,7 @@ static unsigned word_of(const struct mem *m, unsigned cell, int owner)
 
 unsigned hud_lines_way(const struct mem *m, const void *shared)
 {
-    return word_of(m, m->cell, owner_of(m, shared)) % LINES_WAYS;
+    return word_of(m, m->cell, owner_of(m, shared));
 }
 
 /* Forgets the times of reads, and withdraws them. */

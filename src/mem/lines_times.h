@@ -65,11 +65,11 @@ static inline uint32_t merge(uint32_t known, uint32_t seen)
     return old ? seen : (uint32_t)(((uint64_t)known + seen) / 2);
 }
 
-/* Returns the class of a size.  The time per KB depends on the size, so times of different classes
- * are not compared. */
-static inline unsigned size_class(size_t bytes)
+/* Returns the class of a size.  The time per KB depends on the size, and on the stores of the
+ * reader, so times of different classes are not compared. */
+static inline unsigned size_class(enum lines_work work, size_t bytes)
 {
-    return (unsigned)(63 - __builtin_clzll(bytes)) / 2;
+    return (unsigned)(63 - __builtin_clzll(bytes)) / 2 * 2 + (work == LINES_STREAMED);
 }
 
 /* Reports whether a time of this work and size counts.  Copies replace reductions at once.  A class
@@ -77,9 +77,10 @@ static inline unsigned size_class(size_t bytes)
  * because known times are of the former kind. */
 static inline bool counts(struct lines_kind *kind, enum lines_work work, size_t bytes, bool *anew)
 {
-    unsigned size = size_class(bytes);
+    unsigned size = size_class(work, bytes);
 
-    if (work == LINES_OTHER || work < kind->work)
+    work = work == LINES_STREAMED ? LINES_COPY : work;
+    if (work < kind->work)
         return false;
     *anew = work > kind->work || (size != kind->size && ++kind->others >= OTHERS);
     if (*anew)

@@ -25,11 +25,13 @@ static const void *read_at(const struct mem_span *span, size_t done, size_t byte
 struct manner {
     struct lines_use read, write;
     bool reads, writes; /* a read of other ranks' lines is timed; shared memory is written */
+    size_t read_bytes;  /* bytes read in the lines of all other ranks */
     bool back[MEM_SOURCES], any_back, past;
 };
 
 /* Decides how to treat each source, as its owner wishes.  A time of reading belongs to a single
- * way, and is taken only if all owners wish the same and nothing is packed. */
+ * way, and is taken only if all owners wish the same and nothing is packed.  It is the time for the
+ * bytes of all these owners, each of whom takes their time per KB for the time of its own. */
 static void decide(struct manner *how, const struct mem *m, const struct mem_span *to,
                    const struct mem_span *also, const struct mem_span *from, int count,
                    size_t bytes, bool packed, bool last)
@@ -40,6 +42,7 @@ static void decide(struct manner *how, const struct mem *m, const struct mem_spa
     unsigned first = 0;
 
     how->past = how->any_back = false;
+    how->read_bytes = 0;
     how->writes = written != NULL;
     if (how->writes)
         how->write = hud_lines_begin_write(m, written->shared, bytes, LINES_REDUCTION);
@@ -55,10 +58,11 @@ static void decide(struct manner *how, const struct mem *m, const struct mem_spa
         alike = alike && (!source || way == first);
         first = way;
         source = from[i].shared;
+        how->read_bytes += bytes;
     }
     how->reads = source && alike && !packed;
     if (how->reads)
-        how->read = hud_lines_begin_read(m, source, bytes, LINES_REDUCTION);
+        how->read = hud_lines_begin_read(m, source, how->read_bytes, LINES_REDUCTION);
 }
 
 static void finish(const struct manner *how, const struct mem *m, size_t bytes)
@@ -66,7 +70,7 @@ static void finish(const struct manner *how, const struct mem *m, size_t bytes)
     if (how->past)
         hud_mem_stream_end();
     if (how->reads)
-        hud_lines_end_read(m, &how->read, bytes);
+        hud_lines_end_read(m, &how->read, how->read_bytes);
     if (how->writes)
         hud_lines_end_write(m, &how->write, bytes);
 }

@@ -205,7 +205,26 @@ static void packed_copies_learn(void **state)
     }
 }
 
-/* Makes readers publish no times, so that the writer learns from its own copies. */
+/* The time of both sides decides, for copies of every kind, also with noise. */
+static void lines_are_given_back_only_if_both_sides_gain(void **state)
+{
+    (void)state;
+    for (int place = DEAR_BACK; place <= CHEAP_BACK; place++)
+        for (int kind = 0; kind < 3; kind++)
+            for (unsigned noise = 0; noise <= (place == A_BIT_DEAR_BACK ? 0 : 20); noise += 20) {
+                begin_one(ALL_WAYS, place, 4);
+                run->packed = kind == 1;
+                run->streamed = kind == 2;
+                run->noise = noise;
+                copies(LONG);
+                assert_int_equal(cheapest(), place == CHEAP_BACK ? LINES_BACK : 0);
+                expect(in_use() == cheapest(), "not the way that costs both sides least");
+                expect(others() < 10, "another way for long");
+            }
+}
+
+/* Makes readers publish no times, so that the writer learns from its own copies, and has no lines
+ * given back. */
 static void writer_learns_without_times_of_readers(void **state)
 {
     (void)state;
@@ -256,6 +275,7 @@ int main(void)
         cmocka_unit_test(cells_learn_independently),
         cmocka_unit_test(rank_that_never_writes_tries_no_way),
         cmocka_unit_test(packed_copies_learn),
+        cmocka_unit_test(lines_are_given_back_only_if_both_sides_gain),
         cmocka_unit_test(writer_learns_without_times_of_readers),
         cmocka_unit_test(writer_learns_without_reusing_the_first_line),
         cmocka_unit_test(lines_are_kept_without_a_clock),
