@@ -3,7 +3,8 @@
  * lines_machine.h - a simulated machine, for tests of how ranks treat cache lines
  * (src/mem/lines.c).
  *
- * Two ranks are in one process: rank 0 copies into its ring, rank 1 copies out. The clock is
+ * Two ranks, or as many as MACHINE_RANKS, are in one process: rank 0 copies into its ring, and the
+ * others copy out in turn, so that each fragment has a single reader. The clock is
  * simulated (hud_lines_ticks): the cost of a copy is in a table, by its place, its stores, how the
  * reader left the line, and how the line was written. So the best way and the cost of each trial
  * are known.
@@ -19,6 +20,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#ifndef MACHINE_RANKS
+#define MACHINE_RANKS 2
+#endif
 
 enum { COPY = LINES_MIN, MAX_RING = 300, DATA = 4096, SLICE = DATA + MAX_RING * COPY };
 
@@ -64,12 +69,13 @@ struct rank {
     struct mem m;
 };
 
-static struct rank rank[2];
-static char *slices[2] = { rank[0].slice, rank[1].slice };
+static struct rank rank[MACHINE_RANKS];
+static char *slices[MACHINE_RANKS];
 
 /* An algorithm: copies of one cell, and their statistics. */
 static struct run {
     const struct place *place;
+    const struct place *last_place; /* place of the last rank, if not NULL */
     int ring, lag;                 /* fragments of the ring; copies by which the reader is behind */
     unsigned cell;                 /* cell of the algorithm */
     unsigned noise, seldom, often; /* noise in percent; 1 ms more in `seldom` of `often` copies */
@@ -80,6 +86,7 @@ static struct run {
     bool far_turn; /* no copy goes to the line of the first copy of a way */
     uint64_t random, copies;
     unsigned char written[MAX_RING], left[MAX_RING]; /* bits of each fragment */
+    const struct place *left_at[MAX_RING];           /* place of its last reader */
     uint64_t all, wanted;        /* ticks of all copies; ticks with the way in use and no trials */
     uint64_t in_way[LINES_WAYS]; /* number of copies */
     uint64_t last_other;         /* the last copy after which the cheapest way was not in use */
@@ -98,9 +105,19 @@ static unsigned draw(unsigned below)
     return (unsigned)(run->random >> 33) % below;
 }
 
+static const struct place *place_of(int reader)
+{
+    return reader == MACHINE_RANKS - 1 && run->last_place ? run->last_place : run->place;
+}
+
+/* Returns the mean cost of a line, over all readers. */
 static uint32_t cost_of(unsigned way)
 {
-    return run->place->in[way] + (run->silent ? 0 : run->place->out[way]);
+    uint32_t sum = 0;
+
+    for (int r = 1; r < MACHINE_RANKS; r++)
+        sum += place_of(r)->in[way] + (run->silent ? 0 : place_of(r)->out[way]);
+    return sum / (MACHINE_RANKS - 1);
 }
 
 /* Returns the cheapest way.  Without readers' times, a way in which they give lines back is used
@@ -143,15 +160,18 @@ static uint64_t disturbed(uint64_t ticks)
 /* Starts both ranks, as a team with these ways. */
 static void begin_team(unsigned ways, bool learns)
 {
-    for (int r = 0; r < 2; r++) {
+    for (int r = 0; r < MACHINE_RANKS; r++) {
         memset(&rank[r], 0, sizeof rank[r]);
+        slices[r] = rank[r].slice;
         rank[r].policy = (struct mem_policy){ .ways = ways, .learns = learns };
         rank[r].team = (struct mem_team){ .cell = rank[r].cell, .slice_bytes = SLICE };
-        rank[r].m = (struct mem){
-            .rank = r, .size = 2, .slices = slices, .policy = &rank[r].policy, .team = &rank[r].team
-        };
+        rank[r].m = (struct mem){ .rank = r,
+                                  .size = MACHINE_RANKS,
+                                  .slices = slices,
+                                  .policy = &rank[r].policy,
+                                  .team = &rank[r].team };
     }
-    for (int r = 0; r < 2; r++)
+    for (int r = 0; r < MACHINE_RANKS; r++)
         hud_lines_start(&rank[r].m);
 }
 
@@ -208,16 +228,18 @@ static void copy_in(uint64_t n)
     char *to = fragment(n, &f);
     unsigned way = published();
 
-    step = disturbed(ticks_of(run->place->in[(way & LINES_PAST) | run->left[f]]));
+    const struct place *place = run->left_at[f] ? run->left_at[f] : run->place;
+    step = disturbed(ticks_of(place->in[(way & LINES_PAST) | run->left[f]]));
     hud_mem_in_long(&rank[0].m, to, &from, 0, COPY);
     run->written[f] = way & LINES_PAST;
     run->all += step;
     run->in_way[way]++;
 }
 
-/* Copies out at rank 1, which gives the lines back if rank 0 requests this. */
+/* Copies out at a reader, which gives the lines back if rank 0 requests this. */
 static void copy_out(uint64_t n)
 {
+    int reader = 1 + (int)(n % (MACHINE_RANKS - 1));
     static char bytes[COPY];
     const struct hud_view to = { .base = bytes,
                                  .bytes = COPY,
@@ -225,17 +247,19 @@ static void copy_out(uint64_t n)
     int f;
     const char *from = fragment(n, &f);
 
-    rank[1].policy.stream_bytes = run->streamed ? COPY : 0;
+    rank[reader].policy.stream_bytes = run->streamed ? COPY : 0;
     run->left[f] = (unsigned char)(published() & LINES_BACK);
-    step = disturbed(ticks_of(run->place->out[run->written[f] | run->left[f]]));
+    run->left_at[f] = place_of(reader);
+    step = disturbed(ticks_of(place_of(reader)->out[run->written[f] | run->left[f]]));
     if (!run->silent)
-        hud_mem_out_long(&rank[1].m, &to, from, 0, COPY, true);
+        hud_mem_out_long(&rank[reader].m, &to, from, 0, COPY, true);
     run->all += run->silent ? 0 : step;
 }
 
 static void copies(uint64_t count)
 {
-    rank[0].m.cell = rank[1].m.cell = run->cell;
+    for (int r = 0; r < MACHINE_RANKS; r++)
+        rank[r].m.cell = run->cell;
     for (uint64_t i = 0; i < count; i++) {
         if (run->far_turn && fragment(run->copies, &(int){ 0 }) == rank[0].cell[run->cell].first)
             run->copies++;
