@@ -71,7 +71,7 @@ struct lines_known {
  * read.  Two places are remembered, because a virtual machine may move a processor back and forth.
  */
 struct lines_places {
-    uint32_t hop[LINES_HOPS]; /* the last times, in ticks */
+    uint32_t hop[LINES_HOPS]; /* the last times, in ticks, plus 1 */
     unsigned hops;            /* number of times in hop[] */
     bool hurry;               /* measure a hop at each long write, until hop[] is full */
     unsigned writes;          /* number of long writes since the last time */
@@ -134,6 +134,10 @@ void hud_lines_give_back(void *shared, size_t bytes);
 /* Returns the processor's clock, after all stores have completed.  Returns 0 if the processor has
  * no clock (ticks.c). */
 uint64_t hud_lines_ticks(void);
+
+/* Returns by how many ticks two times of the same event may always differ: a short time, and a tick
+ * because the clock may be slow (ticks.c). */
+uint32_t hud_lines_noise(void);
 
 /* Stores to a word that other cores have read, and returns the duration of the store in ticks, or 0
  * if the processor has no clock (ticks.c). */

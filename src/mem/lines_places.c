@@ -23,13 +23,14 @@
 enum {
     PLACES_PAUSE = 32, /* long writes between two measurements */
     REST_MIN = 512,    /* long writes between two changes */
-    REST_MAX = 8192,
-    NOISE = 8 /* ticks by which times always may differ: clocks may be slow */
+    REST_MAX = 8192
 };
 
 static bool near(uint32_t a, uint32_t b)
 {
-    return a <= b + b / 2 + NOISE && b <= a + a / 2 + NOISE;
+    uint32_t noise = hud_lines_noise();
+
+    return a <= b + b / 2 + noise && b <= a + a / 2 + noise;
 }
 
 /* Returns the median of the times, which are sorted. */
@@ -81,7 +82,7 @@ bool hud_lines_places_watch(struct lines_places *p, _Atomic uint32_t *word)
     uint64_t hop = hud_lines_hop(word);
     p->since += p->writes;
     p->writes = 0;
-    p->hop[p->hops++] = hop < UINT32_MAX / 4 ? (uint32_t)hop : UINT32_MAX / 4;
+    p->hop[p->hops++] = 1 + (hop < UINT32_MAX / 4 ? (uint32_t)hop : UINT32_MAX / 4);
     if (p->hops < LINES_HOPS)
         return false;
     p->hops = 0;

@@ -53,12 +53,21 @@ static const struct place places[] = {
 };
 enum { NEAR, FAR, FAR_PAST, ONE_CORE, PLACES, DEAR_BACK = PLACES, A_BIT_DEAR_BACK, CHEAP_BACK };
 
-static uint64_t now, step; /* ticks; each reading of the clock advances it by a step */
+/* Times are in thirds of a nanosecond.  Each reading of the clock advances it by a step. */
+static uint64_t now, step, tick = 1; /* tick: the clock's resolution */
 
 uint64_t __wrap_hud_lines_ticks(void);
 uint64_t __wrap_hud_lines_ticks(void)
 {
-    return now += step;
+    now += step;
+    return now / tick;
+}
+
+/* Returns 3 ns and a tick. */
+uint32_t __wrap_hud_lines_noise(void);
+uint32_t __wrap_hud_lines_noise(void)
+{
+    return 1 + 9 / (uint32_t)tick;
 }
 
 struct rank {
@@ -95,8 +104,11 @@ static struct run {
 uint64_t __wrap_hud_lines_hop(_Atomic uint32_t *word);
 uint64_t __wrap_hud_lines_hop(_Atomic uint32_t *word)
 {
+    uint64_t begin = now;
+
     (void)word;
-    return run->mixed && run->copies / 400 % 2 ? 5 * run->place->hop : run->place->hop;
+    now += run->mixed && run->copies / 400 % 2 ? 5 * run->place->hop : run->place->hop;
+    return now / tick - begin / tick;
 }
 
 static unsigned draw(unsigned below)
