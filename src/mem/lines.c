@@ -26,7 +26,8 @@
  * Cost      Two readings of the clock, with all stores completed, for SAMPLE of SAMPLE + PAUSE
  *           copies.
  *           After the first trial of each way, the next trials wait until the time lost by trials
- *           is at most 1 / BUDGET of the time of all copies.
+ *           is at most 1 / BUDGET of the time of all copies.  No trial begins in calls in which
+ *           algorithms are compared (core/plan/learner.h).
  * Moves     The times belong to the distance of the ranks, which may change (lines_places.c).
  * Order     None.  A way that is seen late costs time, and nothing else.
  */
@@ -193,12 +194,31 @@ static void conclude(const struct mem *m, unsigned cell, struct lines_cell *c, u
         go(m, cell, c, known->best);
 }
 
-/* Starts a trial of another way if one is due. */
+/* Reports whether each allowed way has been tried. */
+static bool has_tried_all(const struct mem *m, const struct lines_known *known)
+{
+    for (unsigned way = 0; way < LINES_WAYS; way++)
+        if (m->policy->ways >> way & 1 && known->in[way] == 0)
+            return false;
+    return true;
+}
+
+bool hud_lines_settled(const struct mem *m, unsigned cell)
+{
+    struct lines_cell *c = &m->team->cell[cell];
+    const struct lines_known *known = known_here(c);
+    unsigned way = atomic_load_explicit(&lines_of(m, m->rank)->way[cell], memory_order_relaxed);
+
+    return c->ins == 0 || (way % LINES_WAYS == known->best && has_tried_all(m, known));
+}
+
+/* Starts a trial of another way if one is due.  The first trials follow each other at once. */
 static void consider(const struct mem *m, unsigned cell, struct lines_cell *c, unsigned way)
 {
     const struct lines_known *known = known_here(c);
+    bool waits = (c->ins < c->rest || c->lost > 0) && has_tried_all(m, known);
 
-    if (way != known->best || known->in[way] == 0 || c->ins < c->rest || c->lost > 0)
+    if (way != known->best || known->in[way] == 0 || waits || m->team->keeps_ways)
         return;
     c->next = (unsigned char)way_after(c->next, m->policy->ways);
     if (c->next == way)

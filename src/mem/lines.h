@@ -147,6 +147,10 @@ uint64_t hud_lines_hop(_Atomic uint32_t *word);
  * ranks have moved, and sets places->now (lines_places.c). */
 bool hud_lines_places_watch(struct lines_places *places, _Atomic uint32_t *word);
 
+/* Returns whether this rank has tried each allowed way for its lines of a cell, and now uses the
+ * best, or has written none of these lines. */
+bool hud_lines_settled(const struct mem *m, unsigned cell);
+
 /* Initializes the state of a team, on each rank, before the first call. */
 void hud_lines_start(const struct mem *m);
 

@@ -49,6 +49,7 @@ struct mem_team {
     size_t lines;            /* offset of struct lines_member in each member's slice */
     size_t slice_bytes;
     unsigned char way; /* way of treating lines with which a cell starts */
+    bool keeps_ways;   /* no other way is tried now: algorithms are being compared */
     int read;          /* rank whose slice the last long copy out has read */
     int ahead; /* state of mem_prefetch_next: awaits and prefetches in a row; if negative, the
                   number of awaits until it is tried again */

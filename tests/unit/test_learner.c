@@ -40,6 +40,31 @@ static void one_candidate_is_decided_at_once(void **state)
     assert_int_equal(hud_learner_runner_up(&c.l), -1);
 }
 
+/* A rank tries how to treat its lines: the warm-up doubles until the rank has settled, or for
+ * LEARNER_SETTLED calls. */
+static void warm_up_waits_until_ranks_settle(void **state)
+{
+    static const uint64_t base[] = { 500 * US, 400 * US };
+    static const struct {
+        uint64_t settled, warm_up;
+    } cases[] = { { 12, 12 }, { 13, 24 }, { 24, 24 }, { 40, 48 }, { 90, 96 }, { 1000, 96 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cell c;
+        cell_begin(&c, 2, 0, -1, base, NULL);
+        for (; !hud_learner_tries(&c.l); cell_make(&c)) {
+            c.ns[LEARNER_SETTLES] = c.calls < cases[i].settled;
+            assert_true(c.calls < 1000);
+        }
+        assert_int_equal(c.calls - 1, cases[i].warm_up);
+        assert_int_equal(c.made[0] + c.made[1], c.calls);
+        c.ns[LEARNER_SETTLES] = 0;
+        cell_decide(&c);
+        assert_int_equal(hud_learner_choice(&c.l), 1);
+    }
+}
+
 /* Drops candidates after 2 sweeps, after 4, or never, and hopeless candidates after one turn. */
 static void slow_candidates_are_dropped_by_halving(void **state)
 {
@@ -131,22 +156,31 @@ static void gain_must_be_5_percent_or_3_for_the_mpi(void **state)
     }
 }
 
-/* Expects samples at the second call of each turn, and an order of turns without period. */
-static void turns_are_pairs_without_period(void **state)
+/* Expects turns of 2, 4 and 8 calls with samples of the last two, in an order without period. */
+static void turns_grow_and_have_no_period(void **state)
 {
     static const uint64_t base[] = { 1000, 1010, 1020, 1010 };
     enum { TURNS = 7 * 4 };
     int order[TURNS];
+    uint64_t sampled[4] = { 4 }; /* 4 of the warm-up */
     struct cell c;
 
     (void)state;
     cell_begin(&c, 4, 0, -1, base, NULL);
     cell_make_many(&c, LEARNER_WARM_UP);
     for (int t = 0; t < TURNS; t++) {
-        order[t] = cell_make(&c);
-        uint64_t sampled = c.sampled[order[t]];
-        assert_int_equal(cell_make(&c), order[t]);
-        assert_int_equal(c.sampled[order[t]], sampled + 1);
+        int length = (const int[]){ 2, 2, 4, 4, 8, 8, 8 }[t / 4];
+        uint64_t before[4];
+        for (int call = 0; call < length; call++) {
+            if (call == length - 2)
+                memcpy(before, c.sampled, sizeof before);
+            int candidate = cell_make(&c);
+            assert_true(call == 0 || candidate == order[t]);
+            order[t] = candidate;
+        }
+        assert_int_equal(c.sampled[order[t]], before[order[t]] + 2);
+        sampled[order[t]] += 2;
+        assert_int_equal(c.sampled[order[t]], sampled[order[t]]);
     }
     cell_make(&c);
     assert_true(hud_learner_decided(&c.l));
@@ -203,8 +237,8 @@ static void turn_waits_until_its_expected_loss_fits(void **state)
     }
 }
 
-/* Counts the loss of an earlier turn once: 7 turns lose 28 ms.  The last turn begins at the call
- * with which (28 ms - 1 ms) / (3 % of 10 ms) = 90 calls have been made. */
+/* Counts the loss of an earlier turn once: 7 turns of 36 calls lose 72 ms.  The last turn begins at
+ * the call with which (72 ms - 1 ms) / (3 % of 10 ms) = 237 calls have been made. */
 static void trial_waits_for_each_loss_once(void **state)
 {
     static const uint64_t base[] = { 10 * MS, 12 * MS };
@@ -212,10 +246,10 @@ static void trial_waits_for_each_loss_once(void **state)
 
     (void)state;
     cell_begin(&c, 2, 0, -1, base, NULL);
-    for (; c.made[1] < 13; cell_make(&c))
+    for (; c.made[1] < 29; cell_make(&c))
         assert_true(c.calls < 10000);
-    assert_int_equal(c.calls, 90);
-    assert_in_range(cell_decide(&c), 2, 4);
+    assert_int_equal(c.calls, 237);
+    assert_in_range(cell_decide(&c), 8, 16);
 }
 
 static void budget_holds_at_every_call(void **state)
@@ -253,7 +287,7 @@ static void trial_without_a_budget_does_not_wait(void **state)
     cell_begin(&c, 2, 0, -1, base, NULL);
     c.l.unlimited = true;
     c.unaccounted = true;
-    assert_int_equal(cell_decide(&c), LEARNER_WARM_UP + 2 * 14 + 1);
+    assert_int_equal(cell_decide(&c), LEARNER_WARM_UP + 2 * 36 + 1);
     assert_int_equal(hud_learner_choice(&c.l), 0);
 }
 
@@ -293,7 +327,7 @@ static void small_messages_do_not_wait(void **state)
     (void)state;
     cell_begin(&c, 7, 6, -1, base, NULL);
     c.open_ns = 800;
-    assert_true(cell_decide(&c) <= LEARNER_WARM_UP + 7 * 14 + 1);
+    assert_true(cell_decide(&c) <= LEARNER_WARM_UP + 7 * 36 + 1);
     assert_int_equal(c.rested, 0);
     assert_int_equal(hud_learner_choice(&c.l), 0);
 }
@@ -382,7 +416,7 @@ static void ties_change_nothing(void **state)
     cell_begin(&c, 4, 0, 3, base, NULL);
     cell_make_many(&c, 100000);
     assert_int_equal(c.changes, 0);
-    assert_true(c.made[1] + c.made[2] + c.made[3] <= 3 * 14 + 2);
+    assert_true(c.made[1] + c.made[2] + c.made[3] <= 3 * 36 + 2);
     /* Noise may change the choice in a trial, and must not open a decided cell. */
     for (uint32_t seed = 1; seed <= 50; seed++) {
         cell_begin(&c, 4, 0, 3, base, NULL);
@@ -451,12 +485,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_calls_try_nothing),
         cmocka_unit_test(one_candidate_is_decided_at_once),
+        cmocka_unit_test(warm_up_waits_until_ranks_settle),
         cmocka_unit_test(slow_candidates_are_dropped_by_halving),
         cmocka_unit_test(trial_of_slow_candidates_is_short),
         cmocka_unit_test(single_short_sample_of_five_does_not_count),
         cmocka_unit_test(fastest_of_several_faster_candidates_is_chosen),
         cmocka_unit_test(gain_must_be_5_percent_or_3_for_the_mpi),
-        cmocka_unit_test(turns_are_pairs_without_period),
+        cmocka_unit_test(turns_grow_and_have_no_period),
         cmocka_unit_test(likeliest_candidates_come_first),
         cmocka_unit_test(turn_waits_until_its_expected_loss_fits),
         cmocka_unit_test(trial_waits_for_each_loss_once),

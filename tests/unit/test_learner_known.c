@@ -28,7 +28,7 @@ static void known_choice_is_verified(void **state)
                 cell_make(&c);
             assert_true(c.calls <= LEARNER_WARM_UP + 4 + 4 + 1);
             cell_decide(&c);
-            assert_true(c.calls <= LEARNER_WARM_UP + 4 + 16 + 2);
+            assert_true(c.calls <= LEARNER_WARM_UP + 4 + 24 + 2);
             assert_int_equal(hud_learner_choice(&c.l), now);
             assert_int_equal(hud_learner_before(&c.l).candidate, 1 - now);
             assert_int_equal(hud_learner_before(&c.l).ns, ns);

@@ -82,7 +82,7 @@ static void without_a_budget_the_mpi_gets_as_many_samples_as_the_winner(void **s
     c.unaccounted = true;
     cell_decide(&c);
     assert_int_equal(c.made[1], 2 * 2);
-    assert_int_equal(c.made[MPI], 2 + 2 * 7);
+    assert_int_equal(c.made[MPI], 2 + 36);
     assert_int_equal(hud_learner_mpi_ns(&c.l), 1000 * 1000);
 }
 

@@ -275,7 +275,7 @@ static void transient_needs_only_the_other_winner(void **state)
         assert_int_equal(hud_learner_choice(&c.l), 0);
         assert_int_equal(hud_learner_ns(&c.l, 0), cases[i].ns);
         assert_int_equal(c.made[2] == 0, cases[i].near);
-        assert_true(cases[i].near ? c.made[1] == 8 : c.made[1] > 8);
+        assert_true(cases[i].near ? c.made[1] == 12 : c.made[1] > 12);
         watch(&c, 1, 2 * cases[i].ns); /* a single batch, as before the first opening */
         assert_true(hud_learner_decided(&c.l));
     }

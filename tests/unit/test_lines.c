@@ -31,6 +31,41 @@ static void cheapest_way_is_found(void **state)
             }
 }
 
+/* Tries each way soon after the first copy, since algorithms can be compared only then. */
+static void ways_settle_soon(void **state)
+{
+    (void)state;
+    for (int place = 0; place < PLACES; place++)
+        for (int r = 0; r < RINGS; r++) {
+            begin_one(ALL_WAYS, place, rings[r]);
+            expect(hud_lines_settled(&rank[0].m, 0), "a rank that has written nothing is settled");
+            copies(1);
+            while (!hud_lines_settled(&rank[0].m, 0) && run->copies < LONG)
+                copies(1);
+            expect(run->copies <= 80 + 6 * (uint64_t)rings[r], "ways settle late");
+            expect(in_use() == cheapest(), "not the cheapest way");
+        }
+}
+
+/* Tries no way while algorithms are compared. */
+static void ways_stay_while_algorithms_are_compared(void **state)
+{
+    (void)state;
+    for (int settled = 0; settled < 2; settled++) {
+        begin_one(ALL_WAYS, FAR, 8);
+        copies(settled ? 4000 : 1);
+        unsigned way = published();
+        uint64_t in_way = run->in_way[way];
+        rank[0].team.keeps_ways = true;
+        copies(LONG);
+        expect(run->in_way[way] == in_way + LONG, "another way is tried");
+        expect(hud_lines_settled(&rank[0].m, 0) == settled, "settled without trials");
+        rank[0].team.keeps_ways = false;
+        copies(4000);
+        expect(run->in_way[way] < in_way + LONG + 4000, "no way is tried later");
+    }
+}
+
 /* Varies the time of every copy by up to a fifth. Ways that cost less than a sixth more may be
  * used. */
 static void noise_does_not_prevent_learning(void **state)
@@ -129,8 +164,16 @@ static void slow_clock_shows_a_move(void **state)
     (void)state;
     tick = 3 * 40;
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
-        for (int r = 0; r < 4; r++)
-            expect_to_follow(moves[i], rings[r]);
+        for (int r = 0; r < 4; r++) {
+            begin_one(ALL_WAYS, moves[i][0], rings[r]);
+            now += 17; /* another phase of the clock */
+            copies(40000);
+            const struct lines_places *p = &rank[0].cell[0].places;
+            unsigned char before = p->now;
+            run->place = &places[moves[i][1]];
+            copies(400);
+            expect(p->now != before, "move is noticed late");
+        }
     tick = 1;
 }
 
@@ -285,6 +328,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cheapest_way_is_found),
+        cmocka_unit_test(ways_settle_soon),
+        cmocka_unit_test(ways_stay_while_algorithms_are_compared),
         cmocka_unit_test(noise_does_not_prevent_learning),
         cmocka_unit_test(trials_lose_little),
         cmocka_unit_test(interruptions_have_little_effect),

@@ -278,6 +278,15 @@ static void begin_sample(struct learn *l, struct learn_cell *cell, int sample, b
     }
 }
 
+/* Notes for the agreement whether this rank tries how to treat its lines of an entry's slot. */
+static void note_settling(struct hud_team *team, struct learn_cell *cell,
+                          const struct plan_entry *entry)
+{
+    if (!hud_learner_decided(&cell->learner) && !hud_learner_tries(&cell->learner) &&
+        entry->slot >= 0 && !hud_lines_settled(&team->shm.mem, (unsigned)entry->slot))
+        cell->times.end_ns[LEARNER_SETTLES] = 1;
+}
+
 /* Makes the learner's next step.  compared: all zero if the ranks compare no sizes. */
 static int take_step(struct hud_team *team, struct learn_cell *cell,
                      const struct comparison *compared, const struct plan_entry **entry)
@@ -300,8 +309,11 @@ static int take_step(struct hud_team *team, struct learn_cell *cell,
                          *entry);
     if (rests)
         hud_learn_count_as(team, cell->source);
-    if (step.sample >= 0)
+    team->shm.mem_team.keeps_ways = hud_learner_tries(&cell->learner);
+    if (step.sample >= 0) {
+        note_settling(team, cell, *entry);
         begin_sample(l, cell, step.sample, (*entry)->slot < 0, compared);
+    }
     return HUD_OK;
 }
 

@@ -222,6 +222,7 @@ static inline void learn_exit(struct hud_team *team)
 {
     struct learn *l = team->hooks.learn;
 
+    team->shm.mem_team.keeps_ways = false;
     if (l && l->nested > 0) {
         l->nested--;
     } else if (l && l->resumed != LEARN_STAYS) {

@@ -7,7 +7,6 @@
 enum {
     WARM_UP_SAMPLES = 4,
     VERIFIED_SAMPLES = 16, /* at most, if their times are now longer and now shorter */
-    TURN = 2,              /* calls */
     COMPARE_SWEEPS = 4,
     COMPARABLE_SWEEPS = 2,
     KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
@@ -18,7 +17,8 @@ static const uint64_t LONG_NS = 20000;
 
 /* Each team has a cell for each class of sizes, so cells must stay small. */
 _Static_assert(sizeof(struct learner) <= 256, "size of a cell");
-_Static_assert(LEARNER_CANDIDATES *TURN <= LEARNER_OPEN && LEARNER_CANDIDATES <= 8, "a sweep");
+_Static_assert(LEARNER_CANDIDATES *TURN_SAMPLES <= LEARNER_SETTLES && LEARNER_CANDIDATES <= 8,
+               "a sweep");
 
 /* ---- trials ---- */
 
@@ -156,7 +156,7 @@ static void warm_mpi(struct learner *l, uint64_t ns)
 /* Takes the samples of a turn of the first sweep, or of a whole sweep. */
 static void take_batch(struct learner *l, const uint64_t ns[])
 {
-    int turns = l->batch / TURN;
+    int turns = l->batch / TURN_SAMPLES;
     const uint8_t *order = &l->order[l->turn - turns];
 
     l->charged_ns = 0;
@@ -165,7 +165,7 @@ static void take_batch(struct learner *l, const uint64_t ns[])
         return;
     }
     for (int i = 0; i < turns; i++)
-        take(l, order[i], lower_quartile(&ns[TURN * i], TURN));
+        take(l, order[i], lower_quartile(&ns[TURN_SAMPLES * i], TURN_SAMPLES));
     improve(l);
     if (l->sweep == 0 && measured(l, order[0]) > measured(l, l->present) * LEARNER_HOPELESS)
         drop(l, order[0]);
@@ -217,6 +217,7 @@ void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
                            .candidates = (uint8_t)candidates,
                            .present = (int8_t)present,
                            .mpi = (int8_t)mpi,
+                           .warm_left = LEARNER_WARM_UP - WARM_UP_SAMPLES,
                            .mpi_is_warm = mpi == present,
                            .winner = { { 0, -1 }, { 0, -1 } },
                            .runner_up = -1 };
@@ -282,11 +283,15 @@ static struct learner_step next_of_trial(struct learner *l)
         return step;
     }
     step.candidate = candidate;
-    step.sample = l->batch++;
     if (l->calls == 0)
         l->charged_ns += loss(l, candidate, expected(l, candidate));
-    l->turn += l->calls;
-    l->calls = !l->calls;
+    l->calls++;
+    if (l->calls > turn_calls(l) - TURN_SAMPLES)
+        step.sample = l->batch++;
+    if (l->calls == turn_calls(l)) {
+        l->turn++;
+        l->calls = 0;
+    }
     return step;
 }
 
@@ -303,8 +308,10 @@ struct learner_step hud_learner_next(struct learner *l)
         l->taken_ns += l->winner[0].ns * (l->phase == LEARNER_DECIDED ? LEARNER_EVERY : 1);
     if (l->phase == LEARNER_VERIFIES)
         l->lost_ns += l->open_ns;
-    if (l->phase != LEARNER_DECIDED && l->calls < LEARNER_WARM_UP - WARM_UP_SAMPLES) {
-        l->calls++;
+    if (l->phase != LEARNER_DECIDED && l->warm_up < UINT16_MAX)
+        l->warm_up++;
+    if (l->phase != LEARNER_DECIDED && l->warm_left > 0) {
+        l->warm_left--;
         return step;
     }
     step.sample = l->batch++;
@@ -315,13 +322,19 @@ struct learner_step hud_learner_next(struct learner *l)
 static void take_present(struct learner *l, const uint64_t ns[])
 {
     uint64_t quartile = lower_quartile(ns, l->batch);
+    bool warms = l->phase != LEARNER_DECIDED && ns[LEARNER_SETTLES] != 0 &&
+                 2 * l->warm_up <= LEARNER_SETTLED;
 
+    if (warms) {
+        l->warm_left = (uint16_t)(l->warm_up - WARM_UP_SAMPLES);
+        return;
+    }
     if (has_record(l)) {
         watch(l, quartile);
         return;
     }
-    l->taken_ns += quartile * LEARNER_WARM_UP;
-    l->lost_ns += l->open_ns * LEARNER_WARM_UP;
+    l->taken_ns += quartile * l->warm_up;
+    l->lost_ns += l->open_ns * l->warm_up;
     start_all(l, quartile);
 }
 

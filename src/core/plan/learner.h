@@ -8,14 +8,18 @@
  * Agreement All ranks of a team ask at the same calls, and are given the same times
  *           (hud_learner_agreed).  The learner is a pure function of those times.  So all ranks
  *           choose the same candidate for each call.
- * Warm-up   The present choice makes the first LEARNER_WARM_UP calls.  The last 4 are samples.
+ * Warm-up   The present choice makes the first LEARNER_WARM_UP calls.  The last 4 are samples.  While
+ *           a rank tries how to treat the cache lines of its shared memory (mem/lines.c), these
+ *           calls take longer than later ones, so the warm-up goes on.  Each time it takes twice as
+ *           many calls in all, up to LEARNER_SETTLED.
  * Known     A cell that an earlier run has decided begins with the last winners of that run.  The
  *           last one is the present choice, and its time the record.  The machine may be in another
  *           state than then, so the choice is verified: after the warm-up the cell is decided, or
  *           opened again as by the watch, with batches of 4 samples of calls in a row.
- * Turn      Two calls of a candidate in a row.  The first call pays for the change: for the
- *           handover of windows and for cold lines.  The shorter call is the sample, since a call
- *           may also be interrupted.
+ * Turn      2 calls of a candidate in a row, 4 from the third sweep on, and 8 from the fifth.  The
+ *           first calls pay for the change: for the handover of windows, and for lines that other
+ *           candidates have evicted from the caches.  The last two calls are timed.  The shorter of
+ *           them is the sample, since a call may also be interrupted.
  * MPI       An MPI sets up connections, and communicators of its own, in its first calls.  So the
  *           first turn of the MPI's own collective is no sample, and its second turn is the next.
  *           The time that the first turn loses counts, since the program has lost it: an MPI that
@@ -33,8 +37,8 @@
  *           the second shortest counts, which is their lower quartile.  Noise only lengthens calls.
  * Present   At each agreement of a trial a candidate becomes the present choice if it takes at
  *           least 5 % less time (the MPI's own collective: 3 % less).
- * Budget    A turn of a slower candidate loses twice the difference to the present choice.  What
- *           the change of the algorithm itself costs is not counted.  The turn waits until its
+ * Budget    Each call of a slower candidate loses its difference to the present choice.  What the
+ *           change of the algorithm itself costs is not counted.  The turn waits until its
  *           expected loss fits:
  *
  *               lost <= 3 % of the time taken + 1 ms + saved
@@ -73,7 +77,7 @@
  *      cell in its two calls and the warm-up, while the costs of the candidates are constant.  A
  *      machine that changes within a sweep adds one turn of each candidate.
  *   3. With constant costs a cell that a trial has decided takes at most 1 / 0.95 of the best
- *      candidate's time.  A trial of n candidates takes at most 14 * n calls, and waits.  A known
+ *      candidate's time.  A trial of n candidates takes at most 36 * n calls, and waits.  A known
  *      choice stays as long as it takes less than 1.5 times its recorded time.  The MPI's own
  *      collective takes 2 calls more.
  *   4. With constant costs, no predictions and no costs of open cells, the slowest of 6 candidates
@@ -96,10 +100,13 @@
 enum {
     LEARNER_CANDIDATES = 7, /* at most */
     LEARNER_BATCH = 16,     /* samples between two agreements, at most */
+    LEARNER_SETTLES = 14,   /* the element of an open cell's batch that is no sample: not 0 if a
+                               rank tries how to treat its lines */
     LEARNER_OPEN = 15,      /* the element of an open cell's batch that is no sample: how much
                                longer its calls take than those of a decided cell */
     LEARNER_BATCH_OF_LONG = 2,
     LEARNER_WARM_UP = 12, /* calls */
+    LEARNER_SETTLED = 96, /* calls of the longest warm-up */
     LEARNER_EVERY = 61,   /* the caller asks for one call of so many on average, once decided */
     LEARNER_HOPELESS = 16
 };
@@ -127,11 +134,12 @@ struct learner {
     uint32_t wait;                          /* calls of the present choice before the next turn */
     uint32_t samples, seed;                 /* seed: for the order of the turns of sweeps */
     uint16_t predicted_percent[LEARNER_CANDIDATES];
+    uint16_t warm_up, warm_left; /* calls of the warm-up so far, and calls until its next samples */
     uint8_t count[LEARNER_CANDIDATES];     /* samples of a candidate in a trial */
     uint8_t order[LEARNER_CANDIDATES];     /* candidates in the order of the sweep's turns */
     uint8_t phase, candidates, left;       /* left: a bit for each candidate in the trial */
     uint8_t turns, turn, sweep, batch;     /* turn: the next one; batch: samples not agreed yet */
-    uint8_t calls;                         /* calls made of the warm-up, or of the turn */
+    uint8_t calls;                         /* calls made of the turn */
     uint8_t decisions;                     /* decisions by measurement, modulo 256 */
     int8_t present, first, mpi, runner_up; /* candidates, or -1 */
     int8_t changed;   /* 1, -1: the last batch of a decided cell was slower, faster */
@@ -165,8 +173,8 @@ void hud_learner_resume(struct learner *l, int64_t balance_ns);
 /* Returns the step for a call.  The caller asks at each call, or at one call in LEARNER_EVERY if
  * the cell rests. */
 struct learner_step hud_learner_next(struct learner *l);
-/* Takes the durations of the samples of the batch, and of an open cell ns[LEARNER_OPEN], or 0 if it
- * was not measured again.  All ranks pass the same. */
+/* Takes the durations of the samples of the batch.  Of an open cell also takes ns[LEARNER_SETTLES],
+ * and ns[LEARNER_OPEN], or 0 if it was not measured again.  All ranks pass the same. */
 void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH]);
 
 static inline bool hud_learner_decided(const struct learner *l)

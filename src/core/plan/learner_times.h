@@ -6,7 +6,11 @@
 
 #include "core/plan/learner.h"
 
-enum { BUDGET_PERCENT = 3, UNKNOWN_PERCENT = 150 };
+enum {
+    BUDGET_PERCENT = 3,
+    UNKNOWN_PERCENT = 150,
+    TURN_SAMPLES = 2 /* the last calls of a turn */
+};
 
 #define ALLOWANCE_NS UINT64_C(1000000)
 #define LONGEST_NS (UINT64_C(1) << 44) /* keeps sums and products in 64 bits */
@@ -64,10 +68,18 @@ static inline bool near(uint64_t a, uint64_t b)
     return a * 4 <= b * 5 && b * 4 <= a * 5;
 }
 
+/* Returns the number of calls of a turn in this sweep: 2, 4, then 8. */
+static inline int turn_calls(const struct learner *l)
+{
+    return 2 << (l->sweep < 4 ? l->sweep / 2 : 2);
+}
+
 /* Returns the time lost in a turn of a candidate whose calls take `ns` each. */
 static inline uint64_t loss(const struct learner *l, int candidate, uint64_t ns)
 {
-    return candidate != l->present ? 2 * (ns - min_ns(ns, measured(l, l->present))) : 0;
+    uint64_t calls = (uint64_t)turn_calls(l);
+
+    return candidate != l->present ? calls * (ns - min_ns(ns, measured(l, l->present))) : 0;
 }
 
 static inline uint16_t percent_of(uint64_t ns, uint64_t of_ns)
@@ -93,7 +105,8 @@ static inline bool is_dear(const struct learner *l)
 /* Returns how many calls the present choice must make before a turn of the candidate. */
 static inline uint32_t calls_to_wait(const struct learner *l, int candidate)
 {
-    uint64_t turn = loss(l, candidate, expected(l, candidate)) + 2 * l->open_ns,
+    uint64_t turn =
+                 loss(l, candidate, expected(l, candidate)) + (uint64_t)turn_calls(l) * l->open_ns,
              spent = l->lost_ns + l->charged_ns + turn,
              may = l->taken_ns / 100 * BUDGET_PERCENT + ALLOWANCE_NS + l->saved_ns,
              per_call = measured(l, l->present) * BUDGET_PERCENT + saved_per_call(l) * 100;
