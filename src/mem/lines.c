@@ -31,107 +31,18 @@
  * Moves     The times belong to the distance of the ranks, which may change (lines_places.c).
  * Order     None.  A way that is seen late costs time, and nothing else.
  */
-#include "mem/lines_times.h"
+#include "mem/lines_costs.h"
 
 enum {
     BUDGET = 32,    /* trials may lose 1 / BUDGET of the time of all copies */
     SPACE = 16,     /* the next trial begins after SPACE times as many copies as the last trial
                        took */
     FAR_TURN = 512, /* copies after which a ring counts as having come round */
-    DEAREST = 16,   /* limit of the loss of a trial, as a multiple of the cost of the best way; a
+    DEAREST = 16    /* limit of the loss of a trial, as a multiple of the cost of the best way; a
                        larger loss was an interruption, and later trials need not wait for it */
-    READERS = 4     /* maximum number of readers whose times are read */
 };
 
 /* ---- the choice ---- */
-
-/* Returns the time per KB that a reader has published for `way`.  Returns 0 if the reader does not
- * know the times of all these ways. */
-static uint32_t time_of(const struct mem *m, int reader, unsigned cell, unsigned way, unsigned ways)
-{
-    uint32_t time = 0;
-
-    for (unsigned w = 0; w < LINES_WAYS; w++) {
-        uint32_t out =
-            atomic_load_explicit(&lines_of(m, reader)->out[cell][w], memory_order_relaxed);
-        if (ways >> w & 1 && out == 0)
-            return 0;
-        time = w == way ? out : time;
-    }
-    return reader == m->rank ? 0 : time;
-}
-
-/* Returns the mean time per KB in which readers copy out this rank's lines, of the readers that
- * know the times of all these ways.  Returns 0 if there are none.  A call with a root may have only
- * one reader among many ranks, so the search begins with the reader found last. */
-static uint32_t known_out(const struct mem *m, unsigned cell, unsigned way, unsigned ways)
-{
-    int *reader = &m->team->cell[cell].reader, first = *reader;
-    uint64_t sum = 0;
-    uint32_t count = 0;
-
-    for (int k = 0; k < m->size && (count == 0 || k < READERS); k++) {
-        int r = (first + k) % m->size;
-        uint32_t out = time_of(m, r, cell, way, ways);
-        if (out != 0 && count++ == 0)
-            *reader = r;
-        sum += out;
-    }
-    return count != 0 ? (uint32_t)(sum / count) : 0;
-}
-
-/* Updates the readers' times after a measurement of `way`.  The ways are compared by the times of
- * the same readers, if some readers know all ways that this rank has measured. */
-static void update_out(const struct mem *m, unsigned cell, struct lines_known *known, unsigned way)
-{
-    unsigned ways = 0;
-
-    for (unsigned w = 0; w < LINES_WAYS; w++)
-        ways |= known->in[w] != 0 ? 1u << w : 0;
-    if (known_out(m, cell, way, ways) == 0)
-        ways = 1u << way;
-    for (unsigned w = 0; w < LINES_WAYS; w++) {
-        uint32_t out = ways >> w & 1 ? known_out(m, cell, w, ways) : 0;
-        known->out[w] = out != 0 ? out : known->out[w];
-    }
-}
-
-/* Returns how much more the first way costs than the second, in ticks per KB, and stores the cost
- * of the second in `cost`.  If the readers' time is known for only the first or only the second,
- * this rank's own copies decide.  They do not tell what BACK costs, because readers do its work.
- * So BACK then counts as twice as dear. */
-static int64_t dearer(const struct lines_known *known, unsigned one, unsigned other, int64_t *cost)
-{
-    bool both = known->out[one] != 0 && known->out[other] != 0;
-    int64_t a = (int64_t)known->in[one] + (both ? known->out[one] : 0),
-            b = (int64_t)known->in[other] + (both ? known->out[other] : 0);
-
-    *cost = b;
-    if (!both && ((one ^ other) & LINES_BACK))
-        return one & LINES_BACK ? b : -b;
-    return a - b;
-}
-
-/* Reports whether `way` is to replace the way `best`.  It must save at least a twentieth.  A team
- * begins with BACK, which gets no such advantage: without BACK, readers have no extra work. */
-static bool is_better(const struct lines_known *known, unsigned way, unsigned best)
-{
-    int64_t cost, more = dearer(known, way, best, &cost);
-    bool gives_up = best & LINES_BACK && !(way & LINES_BACK);
-
-    return gives_up ? more < 0 : 20 * more < -cost;
-}
-
-/* Returns the way with the lowest cost. */
-static unsigned cheapest(const struct lines_known *known)
-{
-    unsigned best = known->best;
-
-    for (unsigned way = 0; way < LINES_WAYS; way++)
-        if (way != best && known->in[way] != 0 && is_better(known, way, best))
-            best = way;
-    return best;
-}
 
 /* Publishes the way that this rank's readers use from now on. */
 static void publish(const struct mem *m, unsigned cell, unsigned word)
@@ -151,6 +62,14 @@ static void go(const struct mem *m, unsigned cell, struct lines_cell *c, unsigne
     c->first = NULL;
     c->since = 0;
     c->round = false;
+}
+
+/* Keeps the best way of a cell as the way with which other cells, and later teams, start. */
+static void found(const struct mem *m, unsigned char best)
+{
+    m->team->way = best;
+    if (m->policy->usual_way)
+        atomic_store_explicit(m->policy->usual_way, best ^ LINES_BACK, memory_order_relaxed);
 }
 
 /* Returns the next allowed way.  A team that measures times begins with BACK, and PAST follows:
@@ -189,7 +108,7 @@ static void conclude(const struct mem *m, unsigned cell, struct lines_cell *c, u
     }
     known->best = (unsigned char)cheapest(known);
     if (trial)
-        m->team->way = known->best;
+        found(m, known->best);
     if (way != known->best)
         go(m, cell, c, known->best);
 }
@@ -302,7 +221,7 @@ static void move(const struct mem *m, unsigned cell, struct lines_cell *c)
     }
     withdraw(m, cell);
     sample_from(c, is_new ? 0 : c->ins + PAUSE);
-    m->team->way = known->best;
+    found(m, known->best);
     go(m, cell, c, known->best);
 }
 
@@ -378,11 +297,16 @@ void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_
 
 /* ---- a team ---- */
 
-/* Returns the way with which a team begins.  BACK pays only between some cores, and only times can
- * tell, so a team without a clock begins with the first allowed way. */
+/* Returns the way with which a team begins: the best way of an earlier team of this rank, or BACK
+ * in the first team.  BACK pays only between some cores, and only times can tell, so a team without
+ * a clock begins with the first allowed way. */
 static unsigned first_way(const struct mem_policy *policy)
 {
-    unsigned way = policy->learns && policy->ways >> LINES_BACK & 1 ? LINES_BACK : 0;
+    unsigned usual = LINES_BACK;
+
+    if (policy->usual_way)
+        usual ^= atomic_load_explicit(policy->usual_way, memory_order_relaxed);
+    unsigned way = policy->learns && policy->ways >> usual & 1 ? usual : 0;
 
     while (!(policy->ways >> way & 1))
         way++;

@@ -26,7 +26,9 @@ struct mem_policy {
     size_t move_bytes;   /* limit like stream_bytes for moves, which do not read from a ring in the
                               caches */
     unsigned ways;       /* allowed ways of treating lines (lines.c), a bit each */
-    bool learns;         /* more than one way is allowed and there is a clock: times are
+    _Atomic unsigned char *usual_way; /* LINES_BACK ^ the best way that a team has found last; or
+                                         NULL */
+    bool learns;           /* more than one way is allowed and there is a clock: times are
                               measured */
     size_t prefetch_bytes; /* maximum that a processor prefetches without delaying its rank */
     size_t message_bytes;  /* prefetching pays from messages of this size on */

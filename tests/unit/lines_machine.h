@@ -78,6 +78,7 @@ struct rank {
     struct mem m;
 };
 
+static _Atomic unsigned char *usual_way; /* policy of the next teams, or NULL */
 static struct rank rank[MACHINE_RANKS];
 static char *slices[MACHINE_RANKS];
 
@@ -175,7 +176,8 @@ static void begin_team(unsigned ways, bool learns)
     for (int r = 0; r < MACHINE_RANKS; r++) {
         memset(&rank[r], 0, sizeof rank[r]);
         slices[r] = rank[r].slice;
-        rank[r].policy = (struct mem_policy){ .ways = ways, .learns = learns };
+        rank[r].policy =
+            (struct mem_policy){ .ways = ways, .learns = learns, .usual_way = usual_way };
         rank[r].team = (struct mem_team){ .cell = rank[r].cell, .slice_bytes = SLICE };
         rank[r].m = (struct mem){ .rank = r,
                                   .size = MACHINE_RANKS,

@@ -243,6 +243,24 @@ static void cells_learn_independently(void **state)
     }
 }
 
+/* Begins a second team after one has found the best way. */
+static void team_begins_with_the_best_way_of_an_earlier_one(void **state)
+{
+    _Atomic unsigned char usual = 0;
+
+    (void)state;
+    for (int place = 0; place < PLACES; place++) {
+        usual_way = &usual;
+        begin_one(ALL_WAYS, place, 4);
+        copies(10000);
+        begin_one(ALL_WAYS, place, 4);
+        expect(in_use() == cheapest() && published() == cheapest(), "begins with another way");
+        begin_one(1 << LINES_PAST, place, 4);
+        expect(in_use() == LINES_PAST, "begins with a disabled way");
+        usual_way = NULL;
+    }
+}
+
 static void rank_that_never_writes_tries_no_way(void **state)
 {
     const struct lines_member *other = (const struct lines_member *)(const void *)slices[1];
@@ -268,7 +286,7 @@ static void packed_copies_learn(void **state)
     }
 }
 
-/* The time of both sides decides, for copies of every kind, also with noise. */
+/* Compares the times of both sides, for copies of every kind, also with noise. */
 static void lines_are_given_back_only_if_both_sides_gain(void **state)
 {
     (void)state;
@@ -339,6 +357,7 @@ int main(void)
         cmocka_unit_test(forced_way_is_kept),
         cmocka_unit_test(disabled_ways_are_never_tried),
         cmocka_unit_test(cells_learn_independently),
+        cmocka_unit_test(team_begins_with_the_best_way_of_an_earlier_one),
         cmocka_unit_test(rank_that_never_writes_tries_no_way),
         cmocka_unit_test(packed_copies_learn),
         cmocka_unit_test(lines_are_given_back_only_if_both_sides_gain),

@@ -38,8 +38,8 @@ static void readers_in_two_places_decide_together(void **state)
         }
 }
 
-/* Makes the last rank know the time of one way only, as if it had read only while this way was in
- * use. It reads slowly. The ways are compared by the times of the other readers. */
+/* Makes the last rank, which reads slowly, know the time of one way only, as if that rank had read
+ * only while the way was in use.  The ways are compared by the times of the other readers. */
 static void only_readers_of_both_ways_are_compared(void **state)
 {
     enum { SLOW = 10000 * LINES_PARTS }; /* ticks per KB */
@@ -82,7 +82,7 @@ static uint32_t time_of_reduction(int sources)
     return atomic_load(&member(OWNER)->out[0][LINES_BACK]) / LINES_PARTS;
 }
 
-/* A reduction reads lines of several owners in its time, and each owner counts its own part. */
+/* Reduces from lines of several owners.  Each owner counts its own part of the time. */
 static void time_of_a_reduction_is_divided_among_owners(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void time_of_a_reduction_is_divided_among_owners(void **state)
         assert_int_equal(time_of_reduction(sources), 12000 / 4 / sources);
 }
 
-/* The time of a reduction counts only if the lines of all owners have been written in their way. */
+/* Counts the time of a reduction only if the lines of all owners have been written in their way. */
 static void reduction_waits_for_all_owners(void **state)
 {
     static const struct hud_op op = { .element_bytes = 1, .combine = take_last };

@@ -80,6 +80,7 @@ struct hud_context {
                               statistics are printed */
     _Atomic uint64_t no_yield_until_ns; /* end of a time in which set-ups do not yield,
                                            since other processes take time slices */
+    _Atomic unsigned char usual_way;    /* how teams begin to treat lines (mem/lines.c) */
 
     /* Fields that are set before the first team: */
     uint64_t version;          /* the version in this rank's hellos */

@@ -8,10 +8,10 @@
  * Agreement All ranks of a team ask at the same calls, and are given the same times
  *           (hud_learner_agreed).  The learner is a pure function of those times.  So all ranks
  *           choose the same candidate for each call.
- * Warm-up   The present choice makes the first LEARNER_WARM_UP calls.  The last 4 are samples.  While
- *           a rank tries how to treat the cache lines of its shared memory (mem/lines.c), these
- *           calls take longer than later ones, so the warm-up goes on.  Each time it takes twice as
- *           many calls in all, up to LEARNER_SETTLED.
+ * Warm-up   The present choice makes the first LEARNER_WARM_UP calls.  The last 4 are samples.
+ *           While a rank tries how to treat the cache lines of its shared memory (mem/lines.c),
+ *           these calls take longer than later ones, so the warm-up goes on.  Each time it takes
+ *           twice as many calls in all, up to LEARNER_SETTLED.
  * Known     A cell that an earlier run has decided begins with the last winners of that run.  The
  *           last one is the present choice, and its time the record.  The machine may be in another
  *           state than then, so the choice is verified: after the warm-up the cell is decided, or

@@ -72,6 +72,7 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
     team->queue.polls = team->shm.policy.polls;
     prefetch_policy(&c->config, &team->shm.policy);
     lines_policy(&c->config, &team->shm.policy);
+    team->shm.policy.usual_way = &c->usual_way;
 }
 
 void hud_policy_take(struct hud_team *team)
