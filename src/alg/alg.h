@@ -187,6 +187,15 @@ static inline bool alg_accepts(const struct alg *a, const struct coll *c, int ra
 }
 
 extern const struct alg *const HUD_BACKEND(algs)[]; /* alg.def, terminated by NULL */
+
+/* Tags of messages, one for each algorithm that sends messages (spans.def). */
+enum net_tag {
+#define SPAN_ALG(tag, ID, c, n) NET_##tag,
+#include "alg/spans.def"
+#undef SPAN_ALG
+    NET_TAGS
+};
+
 /* spans.def, in the order of enum net_tag, terminated by NULL. */
 extern const struct alg *const HUD_BACKEND(nodes_algs)[NET_TAGS + 1];
 

@@ -187,7 +187,7 @@ static void meet(struct sim *s, struct sim_end *a, struct sim_end *b)
 }
 
 static struct sim_end *start(struct mem *m, struct net *n, int id, int other, bool sends,
-                             enum net_tag tag, const void *at, size_t bytes)
+                             unsigned tag, const void *at, size_t bytes)
 {
     struct sim *s = m->s;
     int self = m->self->number;
@@ -213,8 +213,8 @@ static struct sim_end *start(struct mem *m, struct net *n, int id, int other, bo
     return e;
 }
 
-void hud_sim_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
-                  const void *from, size_t bytes)
+void hud_sim_send(struct mem *m, struct net *n, int id, int rank, unsigned tag, const void *from,
+                  size_t bytes)
 {
     hud_sim_event(m, "sends");
     struct sim_end *e = start(m, n, id, rank, true, tag, from, bytes);
@@ -231,7 +231,7 @@ void hud_sim_send(struct mem *m, struct net *n, int id, int rank, enum net_tag t
         meet(m->s, e, other);
 }
 
-void hud_sim_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,
+void hud_sim_receive(struct mem *m, struct net *n, int id, int rank, unsigned tag, void *to,
                      size_t bytes)
 {
     hud_sim_event(m, "receives");

@@ -11,7 +11,7 @@ struct sim_end {
     struct sim_end *met;  /* the other end */
     struct sim_rank *owner;
     int from, to; /* ranks of the job */
-    enum net_tag tag;
+    unsigned tag;
     bool sends, eager;
     struct sim_spot spot;
     size_t bytes;

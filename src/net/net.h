@@ -31,34 +31,6 @@
 
 #include "mem/mem.h"
 
-/* Algorithms that send messages, grouped by collective.  Each has a tag space of its own. */
-enum net_tag {
-    NET_BARRIER,
-    NET_BCAST,
-    NET_BCAST_SCATTER,
-    NET_REDUCE,
-    NET_REDUCE_RINGS,
-    NET_REDUCE_ORDERED,
-    NET_ALLREDUCE,
-    NET_ALLREDUCE_RINGS,
-    NET_REDUCE_SCATTER,
-    NET_REDUCE_SCATTER_RINGS,
-    NET_ALLGATHER,
-    NET_ALLGATHER_RINGS,
-    NET_ALLGATHERV,
-    NET_ALLGATHERV_RINGS,
-    NET_ALLTOALL,
-    NET_ALLTOALL_PAIRWISE,
-    NET_ALLTOALLV,
-    NET_GATHER,
-    NET_GATHER_PAIRWISE,
-    NET_GATHERV,
-    NET_SCATTER,
-    NET_SCATTER_PAIRWISE,
-    NET_SCATTERV,
-    NET_TAGS
-};
-
 /* Where the ranks of a span are.  The same on all ranks, except `node`. */
 struct net_map {
     int ranks, nodes;
@@ -112,9 +84,9 @@ NET_FN const struct net_map *net_map(const struct net *n);
 
 /* Starts this rank's message number `id`; numbers begin at 0.  `from` or `to` may be NULL if bytes
  * is 0. */
-NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
-                     const void *from, size_t bytes);
-NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,
+NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, unsigned tag, const void *from,
+                     size_t bytes);
+NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, unsigned tag, void *to,
                         size_t bytes);
 /* Returns when the message is complete. */
 NET_FN void net_sent(struct mem *m, struct net *n, int id);

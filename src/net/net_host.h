@@ -42,8 +42,8 @@ NET_FN const struct net_map *net_map(const struct net *n)
     return &n->map;
 }
 
-NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
-                     const void *from, size_t bytes)
+NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, unsigned tag, const void *from,
+                     size_t bytes)
 {
     (void)m, (void)tag;
     hud_net_start(n, id, true, rank, (void *)(uintptr_t)from, bytes);
@@ -51,7 +51,7 @@ NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, enum net_ta
     n->sent_bytes += bytes;
 }
 
-NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,
+NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, unsigned tag, void *to,
                         size_t bytes)
 {
     (void)m, (void)tag;

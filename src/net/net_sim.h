@@ -3,9 +3,9 @@
  * sees.  Included only by net.h.  As in mem_sim.h, every call first records its place in the
  * source. */
 
-void hud_sim_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
-                  const void *from, size_t bytes);
-void hud_sim_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,
+void hud_sim_send(struct mem *m, struct net *n, int id, int rank, unsigned tag, const void *from,
+                  size_t bytes);
+void hud_sim_receive(struct mem *m, struct net *n, int id, int rank, unsigned tag, void *to,
                      size_t bytes);
 void hud_sim_sent(struct mem *m, struct net *n, int id);
 void hud_sim_arrived(struct mem *m, struct net *n, int id);
@@ -17,13 +17,13 @@ NET_FN const struct net_map *net_map(const struct net *n)
     return hud_sim_map(n);
 }
 
-NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, enum net_tag tag,
-                     const void *from, size_t bytes)
+NET_FN void net_send(struct mem *m, struct net *n, int id, int rank, unsigned tag, const void *from,
+                     size_t bytes)
 {
     hud_sim_send(m, n, id, rank, tag, from, bytes);
 }
 
-NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, enum net_tag tag, void *to,
+NET_FN void net_receive(struct mem *m, struct net *n, int id, int rank, unsigned tag, void *to,
                         size_t bytes)
 {
     hud_sim_receive(m, n, id, rank, tag, to, bytes);

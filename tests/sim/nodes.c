@@ -101,10 +101,13 @@ static size_t max_bytes_of(const struct nodes *q, enum net_tag tag)
     size_t fragment = (size_t)q->fragment, set = (size_t)q->set, ranks = (size_t)q->options->ranks;
 
     switch (tag) {
+    case NET_BARRIER:
+    case NET_REDUCE:
+    case NET_ALLREDUCE:
+    case NET_REDUCE_SCATTER:
+        return 2 * fragment; /* short sums */
     case NET_BCAST:
         return MAX_FRAGMENTS * fragment;
-    case NET_BCAST_SCATTER:
-        return MAX_ROUNDS * NODES_RING * mem_lines(fragment);
     case NET_REDUCE_RINGS:
     case NET_REDUCE_ORDERED:
     case NET_ALLREDUCE_RINGS:
@@ -128,8 +131,8 @@ static size_t max_bytes_of(const struct nodes *q, enum net_tag tag)
     case NET_SCATTER_PAIRWISE:
     case NET_SCATTERV:
         return (size_t)q->pair_fragment * (ranks > 9 ? 2 : 6);
-    default:
-        return 2 * fragment; /* short sums */
+    default: /* a broadcast in rounds, of the laboratory */
+        return MAX_ROUNDS * NODES_RING * mem_lines(fragment);
     }
 }
 

@@ -166,6 +166,27 @@ static void no_row_chooses_a_baseline(void **state)
 #endif
 }
 
+#define ALG_PRODUCT_ONLY
+#define SPAN_ALG(tag, ID, c, n) +1
+enum {
+    PRODUCT_SPAN_ALGS = 0
+#include "alg/spans.def"
+};
+#undef SPAN_ALG
+#undef ALG_PRODUCT_ONLY
+
+static void no_algorithm_of_the_product_is_a_baseline(void **state)
+{
+    (void)state;
+    for (int a = 0; a < SET_PRODUCT_ALGS; a++)
+        if (hud_shm_algs[a]->baseline)
+            fail_msg("%s/%s is a baseline", hud_shm_algs[a]->coll, hud_shm_algs[a]->name);
+    for (int a = 0; a < PRODUCT_SPAN_ALGS; a++)
+        if (hud_shm_nodes_algs[a]->baseline)
+            fail_msg("nodes: %s/%s is a baseline", hud_shm_nodes_algs[a]->coll,
+                     hud_shm_nodes_algs[a]->name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +195,7 @@ int main(void)
         cmocka_unit_test(built_in_table_is_short_and_cites_evidence),
         cmocka_unit_test(gaps_and_unreachable_rules_are_detected),
         cmocka_unit_test(no_row_chooses_a_baseline),
+        cmocka_unit_test(no_algorithm_of_the_product_is_a_baseline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
