@@ -118,7 +118,7 @@ def laboratory(path, parts, included):
     if parts[0] != "lab" or "/" not in included:
         return None
     if parts[1] == "alg":
-        own = rf"alg/(\w+/)?\w+\.h|lab/alg/{parts[2]}/\w+\.h|shape/\w+\.h"
+        own = rf"alg/(\w+/)?\w+\.h|lab/alg/({parts[2]}/)?\w+\.h|shape/\w+\.h"
         return (
             None
             if re.fullmatch(own, included)

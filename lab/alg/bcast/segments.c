@@ -16,7 +16,7 @@
  *           copied; with more rounds, the two terms overlap
  * Accepts   any n, if the lease has a window.
  *
- * All ranks but the root read every segment in the same order (shape/circle.h).  Rounds count over
+ * All ranks but the root read every segment in the same order (circle.h).  Rounds count over
  * all roots.  Each rank remembers the root of the last round in each half, because the order
  * without that root tells which ranks were the last k readers.
  *
@@ -44,8 +44,8 @@
  *           other copy out comes before one of them, k places on, which has waited for it (A3).
  */
 #include "alg/fragment.h"
-#include "shape/circle.h"
-#include "shape/rounds.h"
+#include "lab/alg/bcast/circle.h"
+#include "lab/alg/rounds.h"
 
 enum param { LIMIT, SEGMENT };
 

@@ -32,7 +32,7 @@
  *           previous round are complete by then.
  */
 #include "alg/nodes/buffers.h"
-#include "shape/rounds.h"
+#include "lab/alg/rounds.h"
 
 enum {
     SCATTER_IN,

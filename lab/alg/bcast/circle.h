@@ -9,8 +9,8 @@
  * of the segment's own group on.  So the rank that is a given number of places before another is
  * the same for all segments.
  */
-#ifndef HUD_CIRCLE_H
-#define HUD_CIRCLE_H
+#ifndef HUD_LAB_ALG_CIRCLE_H
+#define HUD_LAB_ALG_CIRCLE_H
 
 #include "shape/shape.h"
 

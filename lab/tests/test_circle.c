@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "shape/circle.h"
-#include "shape/rounds.h"
+#include "lab/alg/bcast/circle.h"
+#include "lab/alg/rounds.h"
 #include "shape_checks.h"
 
 #include <stdlib.h>

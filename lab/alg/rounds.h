@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rounds.h - how a message is divided into rounds, and a round into segments on different ranks
- * (bcast/segments): pure arithmetic. */
-#ifndef HUD_ROUNDS_H
-#define HUD_ROUNDS_H
+ * (bcast/segments, between nodes bcast/scatter_allgather): pure arithmetic. */
+#ifndef HUD_LAB_ALG_ROUNDS_H
+#define HUD_LAB_ALG_ROUNDS_H
 
 #include <stddef.h>
 
