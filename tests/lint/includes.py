@@ -62,6 +62,14 @@ MPI_ALLOWED = (
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
+def room_of(path):
+    """Returns the room of a file: its folder below src, or at the top."""
+    parts = path.split("/")
+    if path.startswith("src/tools/query/"):
+        return "tools/query"
+    return parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
+
+
 def seen_from(room):
     seen, ahead = {room, "base"}, [room]
     while ahead:
@@ -110,6 +118,16 @@ def seen_by_algorithm(parts, included):
     )
 
 
+def may_use(path, home):
+    """Reports whether a file may use another file, a header or a source, by the rooms of both."""
+    room, target = room_of(path), room_of(home)
+    if target == "lab" and room != "lab":
+        return False
+    if room in PROGRAMS:
+        return target.split("/")[0] in {room, *PROGRAMS[room]} or (path, target) in EXCEPTIONS
+    return allowed(path, room, target, home.removeprefix("src/"))
+
+
 def laboratory(path, parts, included):
     """Returns a complaint about an include of the laboratory, or by it, or None."""
     room = included.split("/")[0]
@@ -139,10 +157,7 @@ def check(root):
     for path in tree.files(root):
         if not path.endswith(tree.C_CODE):
             continue
-        parts = path.split("/")
-        room = parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
-        if path.startswith("src/tools/query/"):
-            room = "tools/query"
+        parts, room = path.split("/"), room_of(path)
         for mark, included in INCLUDE.findall(tree.read(root, path)):
             target = included.split("/")[0]
             if mark == '"' and laboratory(path, parts, included):

@@ -2,8 +2,9 @@
 """
 The rooms of src/core are ordered (docs/architecture.md).  Each may include, and call, the rooms to
 its right and src/base.  A call is the name of a function that another file exports, so a callback
-counts too.  The largest cycle of files that call each other has a limit in every folder of src and
-lab.  Each function of src has a name of its own, also if no program links both.
+counts too.  Calls of all other rooms go where their includes may go (includes.py), also if a file
+declares a function itself.  The largest cycle of files that call each other has a limit in every
+folder of src and lab.  Each function of src has a name of its own, also if no program links both.
 
 The lint reads the sources, not the object files, so it needs no build.
 """
@@ -12,6 +13,7 @@ import collections
 import os
 import re
 
+import includes
 import tree
 
 LINE = ("call", "span", "watch", "team", "job", "plan", "arena", "config", "slice")
@@ -24,6 +26,10 @@ SOURCE = (".c", ".h", ".cpp", ".S")
 
 # Functions that the linker chooses from two files.
 CHOSEN = {"hud_topo_discover", "main"}
+
+# Functions of huddle.  Others have names of the C library's, which src/host/loader exports, too.
+OWN = re.compile(r"hud_|fork_team_")
+PUBLIC = "include/huddle/"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)", re.DOTALL)
@@ -180,6 +186,23 @@ def check_cycles(sources):
     return complaints
 
 
+def declared_publicly(root):
+    """Returns the names in the public headers, which every room may call."""
+    texts = [tree.read(root, path) for path in tree.files(root) if path.startswith(PUBLIC)]
+    return set(re.findall(r"\bhud_\w+(?=\s*\()", "\n".join(texts)))
+
+
+def check_calls(root, sources):
+    """Returns complaints about calls of rooms that the calling file may not include."""
+    public = declared_publicly(root)
+    return [
+        f"{path}: {includes.room_of(path)} may not call {name} of {home}"
+        for path in sources.text
+        for name, home in sources.calls(path)
+        if OWN.match(name) and name not in public and not includes.may_use(path, home)
+    ]
+
+
 def upward(kind, edges):
     """Returns complaints about upward edges."""
     return [
@@ -213,4 +236,4 @@ def check(root):
         for name, other, path in sources.twice
         if name not in CHOSEN and other.startswith("src/")
     ]
-    return complaints + check_cycles(sources)
+    return complaints + check_calls(root, sources) + check_cycles(sources)

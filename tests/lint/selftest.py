@@ -367,6 +367,27 @@ class Lints(unittest.TestCase):
         self.assertIn("job may not call hud_a", self.rooms_of(team_a="x", job_b="use(&hud_a)"))
         self.assertEqual("", self.rooms_of(team_a="x", job_b="x.hud_a /* hud_a(x) */"))
 
+    def test_calls_of_rooms_follow_their_includes(self):
+        for caller, home, found in (
+            ("src/mem/a.c", "src/core/job/b.c", "mem may not call hud_b of src/core/job/b.c"),
+            ("src/mem/a.c", "src/base/b.c", ""),
+            ("src/topo/a.c", "src/alg/bcast/b.c", "topo may not call hud_b"),
+            ("src/check/a.c", "lab/sim/b.c", "check may not call hud_b of lab/sim/b.c"),
+            ("lab/sim/a.c", "src/check/b.c", ""),
+            ("bench/a.c", "src/shape/b.c", "bench may not call hud_b"),
+            ("src/tools/a.c", "src/tools/query/b.c", ""),
+        ):
+            with self.subTest(caller=caller, home=home), tempfile.TemporaryDirectory() as root:
+                for path, text in (
+                    (caller, "int hud_b(int x);\nint hud_a(int x)\n{\n    return hud_b(x);\n}\n"),
+                    (home, "int hud_b(int x)\n{\n    return x;\n}\n"),
+                ):
+                    os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
+                    with open(os.path.join(root, path), "w") as file:
+                        file.write(text)
+                complaints = "\n".join(rooms.check(root))
+                self.assertTrue(found in complaints if found else not complaints, complaints)
+
     def test_cycles_through_assembler_and_in_the_laboratory_are_found(self):
         jump = "    .globl go, table\n    .type table, %object\ngo:\n    jmp hud_a\n"
         for one, other, text, found in (
