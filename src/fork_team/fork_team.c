@@ -28,7 +28,7 @@ struct fork_started {
     const struct fork_team *team;
     pid_t pid; /* 0: has ended */
     pthread_t thread;
-    int status;
+    int status; /* set by a thread */
 };
 
 /* ---- for the body of a rank ---- */
@@ -280,39 +280,51 @@ int fork_team_start(struct fork_team *team, int *from)
     return -1;
 }
 
-/* Notes the end of a process.  Returns its rank, or -1 if it is not a rank. */
-static int note_end(struct fork_team *team, pid_t pid, int status)
+/* Waits for the end of a process, by waitpid() with these options.  Returns its rank, or -1 if none
+ * has ended or no rank is left. */
+static int await_rank(struct fork_team *team, int *status, int options)
 {
-    for (int r = 0; r < team->ranks; r++)
-        if (team->started[r].pid == pid) {
-            team->started[r].pid = 0;
-            team->started[r].status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-            if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-                fprintf(stderr, "rank %d of %d: did not end within %d s\n", r, team->ranks,
-                        team->limit_s);
-            else if (WIFSIGNALED(status))
-                fprintf(stderr, "rank %d of %d: killed by signal %d\n", r, team->ranks,
-                        WTERMSIG(status));
-            return r;
-        }
+    pid_t pid;
+
+    while ((pid = waitpid(-1, status, options)) > 0)
+        for (int r = 0; r < team->ranks; r++)
+            if (team->started[r].pid == pid) {
+                team->started[r].pid = 0;
+                return r;
+            }
     return -1;
+}
+
+int fork_team_reap(struct fork_team *team, int *status)
+{
+    return await_rank(team, status, WNOHANG);
+}
+
+/* Returns the exit status of a rank whose process has ended, after printing which signal ended the
+ * process. */
+static int judge(const struct fork_team *team, int rank, int status)
+{
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    if (WTERMSIG(status) == SIGALRM)
+        fprintf(stderr, "rank %d of %d: did not end within %d s\n", rank, team->ranks,
+                team->limit_s);
+    else
+        fprintf(stderr, "rank %d of %d: killed by signal %d\n", rank, team->ranks,
+                WTERMSIG(status));
+    return 1;
 }
 
 /* Waits until all processes have ended, or until the first has failed.  Returns 0 or its status. */
 static int await_processes(struct fork_team *team)
 {
-    int status, ended = 0;
+    int failed = 0;
 
-    while (ended < team->ranks) {
-        pid_t pid = wait(&status);
-        if (pid < 0)
-            return 1;
-        int rank = note_end(team, pid, status);
-        if (rank >= 0 && team->started[rank].status != 0)
-            return team->started[rank].status;
-        ended += rank >= 0;
+    for (int ended = 0, status; failed == 0 && ended < team->ranks; ended++) {
+        int rank = await_rank(team, &status, 0);
+        failed = rank < 0 ? 1 : judge(team, rank, status);
     }
-    return 0;
+    return failed;
 }
 
 /* Waits until all threads have ended.  Returns 0 or the status of a failed thread. */

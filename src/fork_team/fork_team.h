@@ -20,8 +20,8 @@
  * so nothing remains when they are killed.
  *
  * The ranks of the checker (src/check) are fibers of one thread instead, because its scheduler
- * decides which rank runs next.  In tests/edges a rank dies on purpose, and the others must end
- * their set-up without it and stay, so that test has its own start and its own exchange.
+ * decides which rank runs next.  In tests/edges a rank dies on purpose, and the others stay: that
+ * test waits by fork_team_reap(), and its exchange leaves dead ranks out.
  */
 #ifndef HUD_FORK_TEAM_H
 #define HUD_FORK_TEAM_H
@@ -65,6 +65,10 @@ int fork_team_start(struct fork_team *team, int *from);
 /* Waits for the ranks of a started team and frees the team.  Returns 0, or the exit status of a
  * failed rank (1 if it has none) after printing which rank was killed or exceeded the limit. */
 int fork_team_end(struct fork_team *team);
+
+/* Stores the status of a process of a started team that has ended, as waitpid() does.  Returns the
+ * rank, or -1 if no further process has ended.  The other processes go on. */
+int fork_team_reap(struct fork_team *team, int *status);
 
 /* Kills the processes of a started team and frees the team. */
 void fork_team_kill(struct fork_team *team);

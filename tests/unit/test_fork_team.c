@@ -151,6 +151,32 @@ static void output_of_processes_can_be_read(void **state)
     assert_int_equal(fork_team_end(&team), 0);
 }
 
+static int die_while_others_stay(struct fork_rank *self, void *arg)
+{
+    (void)arg;
+    if (self->rank == 1)
+        raise(SIGKILL);
+    pause();
+    return 0;
+}
+
+static void process_that_died_is_found_while_the_others_stay(void **state)
+{
+    struct fork_team team = { .ranks = RANKS, .limit_s = LIMIT_S, .body = die_while_others_stay };
+    int status, rank;
+
+    (void)state;
+    assert_int_equal(fork_team_start(&team, NULL), 0);
+    while ((rank = fork_team_reap(&team, &status)) < 0)
+        usleep(1000);
+    assert_int_equal(rank, 1);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(fork_team_reap(&team, &status), -1);
+    assert_int_equal(kill(fork_team_pid(&team, 0), 0), 0);
+    fork_team_kill(&team);
+    assert_int_equal(waitpid(-1, &status, WNOHANG), -1); /* no process is left */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +186,7 @@ int main(void)
         cmocka_unit_test(hanging_process_is_killed),
         cmocka_unit_test(hanging_thread_ends_its_process),
         cmocka_unit_test(output_of_processes_can_be_read),
+        cmocka_unit_test(process_that_died_is_found_while_the_others_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
