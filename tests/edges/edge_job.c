@@ -24,7 +24,8 @@
 #define _GNU_SOURCE
 #include "job.h"
 
-#include <errno.h>
+#include "fork_team/fork_team.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,7 +44,6 @@ static struct options options = {
     .rounds = 2 * JOB_SIZES, .victim = -1, .second = -1, .late_rank = -1, .tolerant = true
 };
 static bool waits, aborts;
-static pid_t pids[JOB_RANKS];
 static int status_of[JOB_RANKS], alive;
 static char text[TEXT]; /* output of the ranks */
 static size_t used;
@@ -92,37 +92,25 @@ static void read_lines(int fd, int ms)
         line_ms = since_death_ms();
 }
 
-static void reap(void)
+static void reap(struct fork_team *team)
 {
     int status;
 
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        for (int r = 0; r < options.ranks; r++)
-            if (pids[r] == pid) {
-                status_of[r] = status;
-                atomic_store(&page->dead[r], 1);
-                alive--;
-            }
-}
-
-static void kill_all(void)
-{
-    for (int r = 0; r < options.ranks; r++)
-        if (!atomic_load(&page->dead[r]))
-            kill(pids[r], SIGKILL);
-    while (wait(NULL) > 0 || errno == EINTR)
-        ;
+    for (int rank; (rank = fork_team_reap(team, &status)) >= 0; alive--) {
+        status_of[rank] = status;
+        atomic_store(&page->dead[rank], 1);
+    }
 }
 
 /* Waits until all ranks have ended. Returns false if they took too long. With --wait, survivors are
  * watched for STAY_MS after the line about the death, and then the function returns true. */
-static bool attend(int fd)
+static bool attend(struct fork_team *team, int fd)
 {
     long long begin = now_ns(), said = 0;
 
     while (alive > 0) {
         read_lines(fd, 1);
-        reap();
+        reap(team);
         bool struck = atomic_load(&page->struck) != 0;
         if (struck ? since_death_ms() > BOUND_MS : (double)(now_ns() - begin) * 1e-6 > START_MS)
             return false;
@@ -193,24 +181,27 @@ static void print_result(const char *fault)
            line_ms, ok, failed, waited, plain);
 }
 
+/* Runs a rank.  All ranks write to one pipe. */
+static int run_rank(struct fork_rank *self, void *arg)
+{
+    const int *pipes = arg;
+
+    dup2(pipes[1], STDERR_FILENO);
+    return member_run(&options, page, self->rank);
+}
+
 static int run(void)
 {
     int pipes[2];
+    struct fork_team team = { .ranks = options.ranks, .body = run_rank, .arg = pipes };
 
-    if (pipe2(pipes, O_CLOEXEC) != 0)
+    if (pipe2(pipes, O_CLOEXEC) != 0 || fork_team_start(&team, NULL) != 0)
         return 2;
-    for (int r = 0; r < options.ranks; r++) {
-        pids[r] = fork();
-        if (pids[r] == 0) {
-            dup2(pipes[1], STDERR_FILENO);
-            _exit(member_run(&options, page, r));
-        }
-        alive++;
-    }
+    alive = options.ranks;
     close(pipes[1]);
-    bool ended = attend(pipes[0]);
+    bool ended = attend(&team, pipes[0]);
     const char *fault = find_fault(ended);
-    kill_all();
+    fork_team_kill(&team);
     print_result(fault);
     return !ended ? 3 : fault != NULL;
 }
