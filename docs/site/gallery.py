@@ -8,7 +8,7 @@ import tomllib
 HEAD = """# Gallery
 
 Every plot of the project, with its data. The plots of evidence are what rows of the built-in table
-rest on ([how they are made](lab/evidence/README.md)). Measured ones name their machine in the data.
+rest on ([how they are made](lab/docs/evidence.md)). Measured ones name their machine in the data.
 
 """
 

@@ -33,7 +33,7 @@ AIM, BARRIER_AIM, OVERSUBSCRIBED_AIM = 0.75, 0.8, 0.6  # aims for geometric mean
 AIMED = "barrier bcast reduce allreduce reduce_scatter alltoall".split()
 HEAD = f"""# Compared with other MPIs
 
-`lab/evidence/compared.py` writes this page from [the data](../evidence/README.md).
+`lab/evidence/compared.py` writes this page from [the data](evidence.md).
 
 A *case* is one collective with one message size. "1.50x faster" means that the fastest other MPI
 takes 1.50 times as long as huddle. "1.10x slower" means that huddle takes 1.10 times as long. A

@@ -8,7 +8,7 @@ NUMBER.csv.  A simulation gives the same figures everywhere; `huddle bench` meas
 this machine, which must be quiet.
 
   --plots        draws the existing data, as build/plots/NUMBER.svg; runs nothing
-  --heads        writes the head lines and README.md's table anew; runs nothing
+  --heads        writes the head lines and the table of lab/docs/evidence.md; runs nothing
   --commands     prints the commands; runs nothing
   --reduced      runs one size of the first two commands, quickly, to test that they work
   --folder DIR   writes there instead of next to this file
@@ -322,13 +322,14 @@ def index_text(all_series):
     lines = ["| Number | What it shows | Kind | Data made by |", "|---|---|---|---|"]
     for name, series in all_series.items():
         lines.append(
-            f"| [{name}]({name}.csv) | {series['title']} | {series['kind']} | `series.py {name}` |"
+            f"| [{name}](../evidence/{name}.csv) | {series['title']} | {series['kind']} |"
+            f" `series.py {name}` |"
         )
     return "\n".join(lines) + "\n"
 
 
 def write_index(all_series):
-    path = HERE / "README.md"
+    path = HERE.parent / "docs" / "evidence.md"
     text = path.read_text(encoding="utf-8")
     table = re.compile(r"^\| Number .*?\n(?!\|)", re.DOTALL | re.MULTILINE)
     path.write_text(
