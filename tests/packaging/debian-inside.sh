@@ -12,6 +12,7 @@ for package in libhuddle0 libhuddle-dev huddle huddle-mpich huddle-openmpi huddl
         || { cat log; exit 1; }
     [ $package != huddle ] || huddle doctor | grep -q 'front ends: none'
     [ $package = huddle-lab ] || [ -z "$(dpkg-query -L $package | of_the_laboratory)" ]
+    [ ! -e /usr/share/doc/huddle ] || python3 installed_links.py /usr/share/doc/huddle
 done
 huddle lab simulate barrier --machine epyc-7742 --ranks 4
 for tool in gcc mpirun; do # the packages alone bring neither

@@ -29,6 +29,7 @@ release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 mirror=$(debian_mirror)
 [ -n "$mirror" ] || fail "apt knows no Debian mirror" 77
 make_bare "$bare" "$release" "$mirror" || fail "no bare Debian $release from $mirror" $?
-cp "$here/debian-inside.sh" "$here/sums-inside.sh" "$here/laboratory.sh" "$here/../mpi/sums.c" \
-    "$here/../../examples/team.c" "$out"/packages/*.deb "$bare/srv/"
+cp "$here/debian-inside.sh" "$here/sums-inside.sh" "$here/laboratory.sh" \
+    "$here/installed_links.py" "$here/../mpi/sums.c" "$here/../../examples/team.c" \
+    "$out"/packages/*.deb "$bare/srv/"
 run_bare "$bare" debian-inside.sh

@@ -3,6 +3,6 @@
 # have.
 
 of_the_laboratory() { # prints those of the paths on standard input
-    local names='lab|huddle-lab|evidence|machines|model|simulate|bench-fit|bench-machine'
+    local names='lab|evidence|machines|model|simulate|bench-fit|bench-machine'
     grep -E "/($names)(/|\$)|[.]png\$" || true
 }

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import unittest
 
+import installed_links
 from commands import run
 from paths import BUILD, SOURCE
 
@@ -47,14 +48,23 @@ class Installed(unittest.TestCase):
         docs = self.path("share", "doc", "huddle")
         for name in ("README.md", "LICENSE", "CHANGELOG.md", "examples/team.c"):
             self.assertGreater(os.path.getsize(os.path.join(docs, name)), 0)
-        found = [name for _, _, names in os.walk(docs) for name in names]
-        self.assertEqual([], [name for name in found if name.endswith((".png", ".svg", ".csv"))])
-        for name in glob.glob(f"{docs}/**/*.md", recursive=True):
-            with open(name, encoding="utf-8") as file:
-                links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", file.read())
-            for link in links:
-                to = os.path.normpath(os.path.join(os.path.dirname(name), link))
-                self.assertTrue(os.path.exists(to), f"{name}: {link}")
+        lab = os.path.join(docs, "lab")
+        found = [os.path.join(folder, name) for folder, _, names in os.walk(docs) for name in names]
+        of_product = [path for path in found if not path.startswith(lab)]
+        self.assertEqual([], [p for p in of_product if p.endswith((".png", ".svg", ".csv"))])
+
+    def test_links_of_pages(self):
+        pages, complaints = installed_links.broken(self.prefix)
+        self.assertGreater(pages, 20)
+        self.assertEqual([], complaints)
+
+    def test_pages_of_the_product_do_without_the_laboratory(self):
+        with tempfile.TemporaryDirectory() as top:
+            docs = os.path.join(top, "huddle")
+            shutil.copytree(
+                self.path("share", "doc", "huddle"), docs, ignore=shutil.ignore_patterns("lab")
+            )
+            self.assertEqual([], installed_links.broken(docs)[1])
 
     def test_pages(self):
         found = {os.path.basename(p) for p in glob.glob(self.path("share", "man", "*", "*"))}
