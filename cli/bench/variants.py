@@ -11,7 +11,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..common import launching, peers, validators
+from ..common import bad_settings, launching, peers, validators
 from ..common.layout import CliError, Layout
 from ..common.types import Options
 from .stats import BARE
@@ -157,11 +157,12 @@ def choose(
     Returns the variants in the order of their turns, and the names of missing peers.  Reports each
     missing peer by say(line).
     """
+    settings = {**launching.unlearned(), **launching.settings_of(options.set, layout)}
+    bad_settings.refuse(layout, **settings)
     found = peers.find(layout, named_by(options), os.path.join(layout.prefix, "peers"))
     if options.summary:
         everything(options, found, layout)
     hosts = hosts_of(options, found)
-    settings = {**launching.unlearned(), **launching.settings_of(options.set, layout)}
     variants: list[Variant] = []
     missing: list[str] = []
     for name in (

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from . import validators
+from .layout import CliError, Layout
 
 SECRET = "HUDDLE_JOB"
 
@@ -16,6 +17,17 @@ def lines(answer: dict[str, Any]) -> list[str]:
     if not answer["error"]:
         return []
     return [f"{answer['error']}: huddle handles no calls", *answer["more_errors"]]
+
+
+def refuse(layout: Layout, **environment: Any) -> None:
+    """
+    Raises CliError for a bad setting, before a command starts jobs in which huddle would handle no
+    calls.  environment: further variables of the jobs.
+    """
+    found = lines(layout.ask("info", "settings", **environment))
+    if found:
+        more = f" ({len(found) - 1} more: huddle settings)" if len(found) > 1 else ""
+        raise CliError(found[0] + more, 2)
 
 
 def rejected(row: dict[str, Any]) -> str | None:

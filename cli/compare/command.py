@@ -15,7 +15,7 @@ from collections import Counter, namedtuple
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..common import exit_report, output_files, recorded, records
+from ..common import bad_settings, exit_report, output_files, recorded, records
 from ..common.command_line import Command, Option
 from ..common.layout import CliError, Layout
 from ..common.options import whole
@@ -209,6 +209,7 @@ def main(options: Options, command: list[str], layout: Layout) -> int:
     if not command:
         raise CliError("nothing to run: huddle compare [options] -- COMMAND...", 2)
     output_files.check("--json", options.json)
+    bad_settings.refuse(layout)
     without, with_it = measure(layout, command, options.runs)
     show(without, with_it)
     warn(*dict.fromkeys(line for run in with_it for line in run.lines))

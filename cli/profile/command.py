@@ -11,7 +11,7 @@ import json
 import sys
 import tempfile
 
-from ..common import exit_report, output_files, recorded, records, stop
+from ..common import bad_settings, exit_report, output_files, recorded, records, stop
 from ..common.command_line import Command, Option
 from ..common.layout import CliError, Layout
 from ..common.types import Options
@@ -81,6 +81,8 @@ def main(options: Options, command: list[str], layout: Layout) -> int:
     output_files.check("--html", options.html)
     if options.folder:
         return report(options, options.folder, command, layout, 0)
+    if not options.off:
+        bad_settings.refuse(layout)
     return run(options, command, layout)
 
 

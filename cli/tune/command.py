@@ -15,6 +15,7 @@ from typing import Any
 from ..bench import variants
 from ..bench.arguments import MPI_PLACES, list_of
 from ..common import (
+    bad_settings,
     collectives,
     jobs,
     launching,
@@ -32,7 +33,7 @@ from ..common.progress import Progress
 from ..common.text import count_text
 from ..common.types import Options
 from . import grid, network, report, tuning_file
-from .driver import Driver
+from .driver import SETTINGS, Driver
 
 MINUTES = 2  # time for each number of ranks, with each MPI
 # What --network, which measures no choices, goes with, as a message has it.
@@ -244,6 +245,8 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         raise CliError("tune: --site: not with --output (accepted: one of the two places)", 2)
     if options.network is not None:
         check_network(options)
+    bad_settings.refuse(layout, **SETTINGS)
+    if options.network is not None:
         return network.main(options, layout)
     tuning = Tuning(options, layout)
     tuning.announce()
