@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lines_counts.c - which reads and writes count when a rank learns the best way to copy to its
- * lines (src/mem/lines.c), with simulated costs. */
+/* test_copy_ways_samples.c - which reads and writes count when a rank learns the best way to copy
+ * to its lines (src/mem/lines.c), with simulated costs. */
 #include "lines_machine.h"
 
 /* Reads a fragment at rank 1 for a reduction, which takes ten times as long as a copy. */

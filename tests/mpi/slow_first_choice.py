@@ -2,7 +2,7 @@
 """
 Tests that a slow first choice does not last (HUDDLE_WISDOM), under each MPI.
 
-    slowed.py --build BUILD [--wheels FOLDER] [MPI...]
+    slow_first_choice.py --build BUILD [--wheels FOLDER] [MPI...]
 
 A rule in front of the built-in table gives a collective an algorithm with parameters that make it
 wait thousands of times in a call (HUDDLE_LAB_PRIOR).  In the first job it serves at most the first
@@ -38,7 +38,7 @@ SLOW = {
 
 def learn(setting, collective, more):
     """Runs the first job.  Raises AssertionError if it is wrong.  Returns its counts of choices."""
-    statistics, output = setting.job("slowed", (collective, str(CALLS)), "on", **more)
+    statistics, output = setting.job("slow_first_choice", (collective, str(CALLS)), "on", **more)
     row = statistics["collectives"][collective]
     assert "huddle:" not in output, output
     assert row["handled"] + passed(row) == row["calls"] >= CALLS * RANKS, row
@@ -61,7 +61,7 @@ def check(setting, collective, slow):
     assert soon, learned
     line = re.search(rf"^{collective}\b.* bytes=524289-1M .* -> .*", setting.text(), re.MULTILINE)
     assert line and f"-> {slow} |" not in line[0], setting.text()
-    second, output = setting.job("slowed", (collective, str(USES)), "on", **more)
+    second, output = setting.job("slow_first_choice", (collective, str(USES)), "on", **more)
     assert "huddle:" not in output, output
     assert second["learned"]["first"] <= RANKS * OTHERS, second["learned"]
     return f"{collective} {learned['first'] // RANKS} calls"
@@ -82,7 +82,7 @@ def main():
             continue
         told = []
         for collective, slow in SLOW.items():
-            with tempfile.TemporaryDirectory(prefix="slowed-") as folder:
+            with tempfile.TemporaryDirectory(prefix="slow-first-choice-") as folder:
                 try:
                     told.append(check(Setting(words.build, wheels, mpi, folder), collective, slow))
                 except AssertionError as error:

@@ -3,7 +3,7 @@
 Tests that no test reads or writes the user's cache folder, where programs with huddle keep what
 they have learned (HUDDLE_WISDOM).
 
-    homes.py --build BUILD [--wheels FOLDER]
+    cache_untouched.py --build BUILD [--wheels FOLDER]
 
 A part of each harness that starts such programs runs with a home folder of its own, which must stay
 empty, and without XDG_CACHE_HOME.  A program without a harness must write there, since otherwise
@@ -84,7 +84,7 @@ def main():
     os.environ.update(as_root)
     program = [*launch, os.path.join(build, "tests", "mpi", "openmpi", "remembered"), LEARNS]
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="homes-") as home:
+    with tempfile.TemporaryDirectory(prefix="cache-untouched-") as home:
         alone = [os.path.join(build, "bin", "huddle"), "run", "--", *program]
         for _ in range(ATTEMPTS):  # trials wait on a busy machine, and a run may decide nothing
             status, output, left = run(alone, home, HUDDLE_WISDOM="on")
@@ -94,7 +94,7 @@ def main():
             print(f"a program alone: status {status}, left {left}\n{output}")
             return 1
     for name, command, more in harnesses(build, wheels, program):
-        with tempfile.TemporaryDirectory(prefix="homes-") as home:
+        with tempfile.TemporaryDirectory(prefix="cache-untouched-") as home:
             status, output, left = run(command, home, **more)
         bad = status not in (0, 77) or left
         print(f"{name:16} {'FAILED' if bad else 'ok' if status == 0 else 'skipped'}", flush=True)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slowed.c - makes calls of one collective and one size, and checks each result (slowed.py).
+ * slow_first_choice.c - makes calls of one collective and one size, and checks each result
+ * (slow_first_choice.py).
  *
- *   slowed bcast|allreduce|alltoall CALLS
+ *   slow_first_choice bcast|allreduce|alltoall CALLS
  */
 #include "check.h"
 
@@ -62,5 +63,5 @@ int main(int argc, char **argv)
     free(mine);
     free(all);
     section("calls");
-    return finish("slowed");
+    return finish("slow_first_choice");
 }

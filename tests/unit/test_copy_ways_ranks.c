@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lines_ranks.c - how a rank of four learns the best way to copy to its lines
+/* test_copy_ways_ranks.c - how a rank of four learns the best way to copy to its lines
  * (src/mem/lines.c), with simulated costs. Each of the others reads lines of its own. */
 #define MACHINE_RANKS 4
 #include "lines_machine.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lines.c - how a rank learns the best way to copy to its lines (src/mem/lines.c), with
+/* test_copy_ways.c - how a rank learns the best way to copy to its lines (src/mem/lines.c), with
  * simulated costs. */
 #include "lines_machine.h"
 
