@@ -9,6 +9,7 @@ import click
 
 from .common import validators
 from .common.command_line import Group
+from .common.exit_status import BAD_USE
 from .common.layout import CliError
 
 # Help of each command.  Its module, in lab/cli, has its name, and COMMAND.
@@ -44,7 +45,7 @@ class Laboratory(Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:
-            raise CliError(f"lab: a command is missing (accepted: {', '.join(COMMANDS)})", 2)
+            raise CliError(f"lab: a command is missing (accepted: {', '.join(COMMANDS)})", BAD_USE)
         return super().parse_args(ctx, args)
 
     def resolve_command(
@@ -52,7 +53,9 @@ class Laboratory(Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
             hint = validators.hint(args[0], COMMANDS, f"accepted: {', '.join(COMMANDS)}")
-            raise CliError(f"{validators.shown(args[0])} is not a command of huddle lab; {hint}", 2)
+            raise CliError(
+                f"{validators.shown(args[0])} is not a command of huddle lab; {hint}", BAD_USE
+            )
         return super().resolve_command(ctx, args)
 
     def imported(self, ctx: click.Context, name: str) -> click.Command:

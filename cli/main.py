@@ -10,8 +10,9 @@ import sys
 import click
 
 from . import lab, run_options
-from .common import stop, validators
+from .common import exit_status, stop, validators
 from .common.command_line import Asked, Group, text_of
+from .common.exit_status import BAD_USE
 from .common.layout import CliError, Layout
 
 COMPLETE = "_HUDDLE_COMPLETE"  # set by what completes words in a shell
@@ -55,6 +56,7 @@ HUDDLE = Huddle(
     COMMANDS,
     "cli",
     help="Fast collectives of unmodified MPI programs inside a node.",
+    epilog=exit_status.HELP,
     params=[
         click.Option(
             ["--version"],
@@ -74,13 +76,13 @@ def check_command(arguments: list[str]) -> None:
     if word is None or word in COMMANDS:
         return
     if word in lab.COMMANDS:
-        raise CliError(f"{word} is a command of the laboratory: huddle lab {word}", 2)
+        raise CliError(f"{word} is a command of the laboratory: huddle lab {word}", BAD_USE)
     import shutil
 
     hint = validators.hint(word, COMMANDS, f"the commands are {', '.join(COMMANDS)}")
     if shutil.which(word):
         hint = f"did you mean huddle run -- {word} ...?"
-    raise CliError(f"{validators.shown(word)} is not a command of huddle; {hint}", 2)
+    raise CliError(f"{validators.shown(word)} is not a command of huddle; {hint}", BAD_USE)
 
 
 def discard_output() -> None:
@@ -111,10 +113,10 @@ def dispatch(arguments: list[str], layout: Layout) -> int:
     except click.exceptions.Exit as end:  # the end of --help and --version
         return 2 if not words else end.exit_code
     except click.UsageError as error:
-        raise CliError(text_of(error), 2) from error
+        raise CliError(text_of(error), BAD_USE) from error
     except validators.BadValue as error:  # a command itself reads the value
         command = " ".join(words[: 1 + (words[0] == "lab")])
-        raise CliError(f"{command}: {error}", 2) from error
+        raise CliError(f"{command}: {error}", BAD_USE) from error
 
 
 def main(arguments: list[str], layout: Layout) -> int:

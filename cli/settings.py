@@ -14,6 +14,7 @@ from typing import Any
 
 from .common import bad_settings, validators
 from .common.command_line import Argument, Command, Option
+from .common.exit_status import BAD_USE
 from .common.layout import CliError, Layout
 from .common.text import table
 from .common.types import Options
@@ -118,7 +119,7 @@ def chosen(rows: list[dict[str, str]], names: list[str]) -> list[dict[str, str]]
     if not found:
         known = [row["name"] for row in rows]
         hint = validators.hint(names[0].upper(), known, "huddle settings lists all")
-        raise CliError(f"no setting has {names[0]} in its name: {hint}", 2)
+        raise CliError(f"no setting has {names[0]} in its name: {hint}", BAD_USE)
     return found
 
 

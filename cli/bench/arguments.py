@@ -10,6 +10,7 @@ from typing import Any
 
 from ..common import output_files, validators
 from ..common.command_line import Argument, Option
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError
 from ..common.options import MAX_STARTED, real, sizes_of, span, whole
 from ..common.types import Options
@@ -289,7 +290,7 @@ def collectives_of(words: list[str], known: list[str]) -> tuple[list[str], str |
         raise CliError(
             f"bench: {', '.join(sorted(asked))}: blocking and nonblocking calls (accepted: one of"
             " both)",
-            2,
+            BAD_USE,
         )
     wanted = {word[1:] for word in starts} or asked
     unknown = wanted - set(known)
@@ -297,7 +298,7 @@ def collectives_of(words: list[str], known: list[str]) -> tuple[list[str], str |
         raise CliError(
             f"bench: no such collective: {', '.join(sorted(unknown))} (accepted:"
             f" {', '.join(known)})",
-            2,
+            BAD_USE,
         )
     names = [name for name in known if name in wanted or not wanted]
     return names, "nonblocking" if starts else None
@@ -306,20 +307,24 @@ def collectives_of(words: list[str], known: list[str]) -> tuple[list[str], str |
 def settle(options: Options, known: list[str]) -> Options:
     """Resolves synonyms and defaults.  known: the names of all collectives."""
     if options.skew and options.late:
-        raise CliError("--late: not with --skew (accepted: one of the two)", 2)
+        raise CliError("--late: not with --skew (accepted: one of the two)", BAD_USE)
     if options.summary:
         plan.settle(options, known)
     elif word := plan.own_word(options):
-        raise CliError(f"bench: {word}: only with --summary", 2)
+        raise CliError(f"bench: {word}: only with --summary", BAD_USE)
     options.collectives, way = collectives_of(options.collectives, known)
     if way and options.way == "blocking":
-        raise CliError("bench: --way blocking: not possible with names of nonblocking calls", 2)
+        raise CliError(
+            "bench: --way blocking: not possible with names of nonblocking calls", BAD_USE
+        )
     options.way = options.way or way or "blocking"
     options.ranks = options.ranks or [2]
     options.launches = options.launches or LAUNCHES
     options.figure_ms = options.figure_ms or FIGURE_MS
     if options.way != "blocking" and (options.compare or options.bare):
-        raise CliError(f"bench: --way {options.way}: not possible with --compare or --bare", 2)
+        raise CliError(
+            f"bench: --way {options.way}: not possible with --compare or --bare", BAD_USE
+        )
     if not options.summary:  # a summary has sizes of its own for each number of ranks
         options.bytes = options.bytes or sizes_of("8:2M:8")
     if options.zero_size and options.bytes and 0 not in options.bytes:
@@ -330,7 +335,8 @@ def settle(options: Options, known: list[str]) -> Options:
         options.ranks = span(options.npmin, max(options.ranks), 2)
     if not 0 <= options.root < min(options.ranks):
         raise CliError(
-            f"--root {options.root}: not possible (accepted: 0 to {min(options.ranks) - 1})", 2
+            f"--root {options.root}: not possible (accepted: 0 to {min(options.ranks) - 1})",
+            BAD_USE,
         )
     return options
 

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ..common import jobs
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.text import bytes_text
 from ..common.types import Options
@@ -55,7 +56,9 @@ def setting_of(collective: str, algorithm: dict[str, Any], pair: str) -> str:
     """
     name, equals, value = pair.partition("=")
     if not equals:
-        raise CliError(f"bench: --compare: {pair!r}: not understood (accepted: {CANDIDATE})", 2)
+        raise CliError(
+            f"bench: --compare: {pair!r}: not understood (accepted: {CANDIDATE})", BAD_USE
+        )
     if name.lower().startswith("huddle_"):
         return f"{name.upper()}={value}"
     known = {parameter["name"]: parameter for parameter in algorithm["parameters"]}
@@ -63,13 +66,13 @@ def setting_of(collective: str, algorithm: dict[str, Any], pair: str) -> str:
         raise CliError(
             f"bench: --compare: {pair!r}: not a value of {collective}/{algorithm['name']} {name}"
             f" (accepted: {values_of(known[name])})",
-            2,
+            BAD_USE,
         )
     if name not in known:
         raise CliError(
             f"bench: --compare: {collective}/{algorithm['name']} has no parameter {name}"
             f" (accepted: {', '.join(known) or 'none'})",
-            2,
+            BAD_USE,
         )
     return f"HUDDLE_LAB_{collective}_{algorithm['name']}_{name}".upper() + f"={value}"
 
@@ -84,7 +87,9 @@ def settings_of(layout: Layout, collective: str, text: str) -> str:
         name = words[0] if words else ""
         if name not in known:
             accepted = ", ".join(["own", *known])
-            raise CliError(f"bench: --compare: no {collective}/{name} (accepted: {accepted})", 2)
+            raise CliError(
+                f"bench: --compare: no {collective}/{name} (accepted: {accepted})", BAD_USE
+            )
         algorithm, lines = known[name], [f"HUDDLE_{collective.upper()}={name}"]
     return "\n".join(lines + [setting_of(collective, algorithm, pair) for pair in words[1:]])
 
@@ -250,6 +255,6 @@ def check(options: Options) -> None:
         ("--set", options.set),
     ):
         if value:
-            raise CliError(f"bench: --compare and {name} exclude each other", 2)
+            raise CliError(f"bench: --compare and {name} exclude each other", BAD_USE)
     if any(re.search(r"[\n,]", text) for text in options.compare) or len(options.compare) < 2:
-        raise CliError(f"bench: --compare: two candidates or more (accepted: {CANDIDATE})", 2)
+        raise CliError(f"bench: --compare: two candidates or more (accepted: {CANDIDATE})", BAD_USE)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError
 from ..common.types import Options
 
@@ -44,7 +45,7 @@ def settle(options: Options, known: list[str]) -> None:
     word = next((name for name in OTHERS if getattr(options, name)), None)
     if word or options.bind != "core":
         word = f"--{word.replace('_', '-')}" if word else f"--bind {options.bind}"
-        raise CliError(f"bench: --summary and {word} exclude each other", 2)
+        raise CliError(f"bench: --summary and {word} exclude each other", BAD_USE)
     plan = of(options)
     options.ranks = options.ranks or list(plan.ranks)
     options.launches = options.launches or plan.rounds

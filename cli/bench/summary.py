@@ -16,6 +16,7 @@ from collections import Counter, defaultdict, namedtuple
 from collections.abc import Callable
 from typing import Any
 
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError
 from ..common.sizes import written
 from ..common.text import count_text, gain_text
@@ -274,6 +275,6 @@ def read(path: str) -> list[dict[str, Any]]:
             row.update({f"{name}_ns": float(row[f"{name}_ns"]) for name in NS})
     except (OSError, ValueError, KeyError) as error:
         raise CliError(
-            f"--add {path}: not figures that huddle bench --csv wrote ({error})", 2
+            f"--add {path}: not figures that huddle bench --csv wrote ({error})", BAD_USE
         ) from error
     return rows

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..common import bad_settings, launching, peers, validators
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.types import Options
 from .stats import BARE
@@ -61,7 +62,7 @@ def named_by(options: Options) -> list[Any]:
     for word in filter(None, os.environ.get(peers.VARIABLE, "").split(":")):
         name, equals, place = word.partition("=")
         if not equals:
-            raise CliError(f"{peers.VARIABLE}: {word!r}: expected NAME=PLACE:NAME=PLACE", 2)
+            raise CliError(f"{peers.VARIABLE}: {word!r}: expected NAME=PLACE:NAME=PLACE", BAD_USE)
         pairs.append((name, place))
     for name, place in pairs:
         found.append(peers.under(name, place))
@@ -69,7 +70,7 @@ def named_by(options: Options) -> list[Any]:
             raise CliError(
                 f"--place {name}={place}: no mpirun or mpiexec there or in its bin that reports its"
                 " MPI",
-                2,
+                BAD_USE,
             )
     return found
 
@@ -84,7 +85,7 @@ def peer_of(name: str, found: dict[str, Mpi]) -> Variant | str:
         raise CliError(
             f"--against {validators.shown(name)}: no MPI that bench knows (accepted:"
             f" {', '.join(peers.NAMES)}, or with Open MPI ompi4-{', -'.join(FLAVOURS)})",
-            2,
+            BAD_USE,
         )
     if base not in found:
         return f"{name}: not found here (PATH, --place {base}=PLACE)"
@@ -106,7 +107,7 @@ def forced(options: Options, layout: Layout) -> list[tuple[str, dict[str, str], 
         raise CliError(
             f"--algorithm {options.algorithm}: no such algorithm (accepted:"
             f" {', '.join(f'{name} ({coll})' for coll, name in table)}, or all)",
-            2,
+            BAD_USE,
         )
     own_choice: list[tuple[str, dict[str, str], list[str] | None]] = (
         [("", {}, None)] if options.algorithm == "all" else []
@@ -123,7 +124,7 @@ def hosts_of(options: Options, found: dict[str, Mpi]) -> list[str]:
             raise CliError(
                 f"--mpi {name}: not found here (PATH, --place {name}=PLACE); found:"
                 f" {', '.join(found) or 'no MPI'}",
-                2,
+                BAD_USE,
             )
     if not names:
         raise CliError(
@@ -184,7 +185,7 @@ def choose(
         if not set(PLAIN) & set(options.collectives):
             named = ", ".join(options.collectives)
             raise CliError(
-                f"bench: --bare: no plain form of {named} (accepted: {', '.join(PLAIN)})", 2
+                f"bench: --bare: no plain form of {named} (accepted: {', '.join(PLAIN)})", BAD_USE
             )
         variants.append(Variant(BARE, BARE, None, {}, launching.unlearned(), PLAIN))
     return variants, missing

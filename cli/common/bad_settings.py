@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from . import validators
+from .exit_status import BAD_USE
 from .layout import CliError, Layout
 
 SECRET = "HUDDLE_JOB"
@@ -27,7 +28,7 @@ def refuse(layout: Layout, **environment: Any) -> None:
     found = lines(layout.ask("info", "settings", **environment))
     if found:
         more = f" ({len(found) - 1} more: huddle settings)" if len(found) > 1 else ""
-        raise CliError(found[0] + more, 2)
+        raise CliError(found[0] + more, BAD_USE)
 
 
 def rejected(row: dict[str, Any]) -> str | None:

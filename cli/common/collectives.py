@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import validators
+from .exit_status import BAD_USE
 from .layout import CliError, Layout
 
 HELP = "a collective as named in 'huddle settings': bcast, allreduce, ... (default: bcast)"
@@ -60,5 +61,5 @@ def find(layout: Layout, name: str, command: str) -> Collective:
     raise CliError(
         f"{command} {validators.shown(name)}: huddle has no such collective (accepted:"
         f" {', '.join(sorted(row.name for row in rows))})",
-        2,
+        BAD_USE,
     )

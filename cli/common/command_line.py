@@ -16,6 +16,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from . import validators
+from .exit_status import BAD_USE
 from .layout import CliError, Layout
 from .types import Options
 
@@ -50,7 +51,7 @@ class Value(ParamType):
         try:
             return self.parse(value)
         except validators.BadValue as error:
-            raise CliError(f"{name_of(param)} {error}", 2) from error
+            raise CliError(f"{name_of(param)} {error}", BAD_USE) from error
 
 
 class Choice(Value):
@@ -166,7 +167,7 @@ class Command(click.Command):
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
-            raise CliError(text_of(error, ctx), 2) from error
+            raise CliError(text_of(error, ctx), BAD_USE) from error
         if rest and not ctx.resilient_parsing:
             self.refuse(ctx, rest[0])
         return rest
@@ -179,9 +180,9 @@ class Command(click.Command):
         words = f"{path} {validators.shown(word)}".removeprefix("huddle ")
         if self.takes_command and shutil.which(word):
             raise CliError(
-                f"{words}: -- is missing before the command (accepted: -- {word} ...)", 2
+                f"{words}: -- is missing before the command (accepted: -- {word} ...)", BAD_USE
             )
-        raise CliError(f"unexpected argument {validators.shown(word)}; see {path} --help", 2)
+        raise CliError(f"unexpected argument {validators.shown(word)}; see {path} --help", BAD_USE)
 
     def options_of(self, ctx: click.Context) -> Options:
         found = dict(ctx.params)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 
+from .exit_status import BAD_USE, FAILED
 from .layout import CliError, Layout
 
 WISDOM = "HUDDLE_WISDOM"
@@ -24,7 +25,9 @@ def check_launcher(layout: Layout, *options: str) -> None:
     except OSError as error:
         raise CliError(f"cannot run {layout.launcher}: {error.strerror}") from error
     if answer.returncode != 0:
-        raise CliError(answer.stderr.strip().removeprefix("huddle: "), 2 if options else 1)
+        raise CliError(
+            answer.stderr.strip().removeprefix("huddle: "), BAD_USE if options else FAILED
+        )
 
 
 def settings_of(pairs: list[str], layout: Layout) -> dict[str, str]:

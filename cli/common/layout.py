@@ -12,6 +12,8 @@ import subprocess
 import sys
 from typing import Any
 
+from .exit_status import BAD_USE, FAILED
+
 TEXT: Any = {
     "encoding": "utf-8",
     "errors": "replace",
@@ -21,7 +23,7 @@ TEXT: Any = {
 class CliError(Exception):
     """One line for the user; main() prints it and exits with the status."""
 
-    def __init__(self, line: str, status: int = 1) -> None:
+    def __init__(self, line: str, status: int = FAILED) -> None:
         super().__init__(line)
         self.status = status
 
@@ -97,7 +99,8 @@ class Layout:
             )
             key, colon, rest = line.partition(":")
             raise CliError(
-                (names or {}).get(key, key) + colon + rest, 2 if answer.returncode == 2 else 1
+                (names or {}).get(key, key) + colon + rest,
+                BAD_USE if answer.returncode == BAD_USE else FAILED,
             )
         return json.loads(answer.stdout)
 
@@ -135,6 +138,6 @@ class Layout:
             raise CliError(
                 answer.stderr.strip().removeprefix("huddle: ")
                 or f"'query {' '.join(words)}' failed with status {answer.returncode}",
-                2 if answer.returncode == 2 else 1,
+                BAD_USE if answer.returncode == BAD_USE else FAILED,
             )
         return json.loads(answer.stdout), answer.stderr

@@ -13,6 +13,7 @@ import stat
 from typing import Any
 
 from . import validators
+from .exit_status import BAD_USE
 from .layout import CliError, Layout
 from .text import table
 
@@ -61,7 +62,7 @@ def path_of(layout: Layout, name: str) -> str | None:
         raise CliError(
             f"--machine {validators.shown(name)}: {missing} (accepted:"
             f" {', '.join((THIS, *known))}, or a file NAME.toml{others})",
-            2,
+            BAD_USE,
         )
     return known[name]
 
@@ -117,14 +118,16 @@ def parsed(path: str) -> dict[str, Any]:
     try:
         return all_checked(tomllib.loads(contents(path)))
     except OSError as error:
-        raise CliError(f"--machine {path}: {error.strerror}", 2) from error
+        raise CliError(f"--machine {path}: {error.strerror}", BAD_USE) from error
     except UnicodeDecodeError as error:
-        raise CliError(f"--machine {path}: byte {error.start} is not valid UTF-8", 2) from error
+        raise CliError(
+            f"--machine {path}: byte {error.start} is not valid UTF-8", BAD_USE
+        ) from error
     except (ValueError, OverflowError) as error:  # TOML's own complaints among them
-        raise CliError(f"--machine {path}: {error}", 2) from error
+        raise CliError(f"--machine {path}: {error}", BAD_USE) from error
     except RecursionError as error:
         raise CliError(
-            f"--machine {path}: nested too deeply (accepted: tables of numbers and texts)", 2
+            f"--machine {path}: nested too deeply (accepted: tables of numbers and texts)", BAD_USE
         ) from error
 
 
@@ -136,14 +139,17 @@ def read(path: str) -> dict[str, Any]:
     for key in ("name", "topology"):
         if not isinstance(machine.get(key), str):
             raise CliError(
-                f"--machine {path}: {key}: {machine.get(key, 'missing')} (accepted: a text)", 2
+                f"--machine {path}: {key}: {machine.get(key, 'missing')} (accepted: a text)",
+                BAD_USE,
             )
     if machine["topology"].endswith(".xml"):
         machine["topology"] = os.path.join(
             os.path.dirname(os.path.abspath(path)), machine["topology"]
         )
         if not os.path.isfile(machine["topology"]):
-            raise CliError(f"--machine {path}: topology: {machine['topology']}: no such file", 2)
+            raise CliError(
+                f"--machine {path}: topology: {machine['topology']}: no such file", BAD_USE
+            )
     return machine
 
 
@@ -162,7 +168,7 @@ def speed(machine: dict[str, Any], name: str, *keys: str) -> str:
         raise CliError(
             f"--machine {name}: {'.'.join(('copy', *keys))}:"
             f" {'missing' if value is None else value} (accepted: a number above 0)",
-            2,
+            BAD_USE,
         )
     return repr(value)
 

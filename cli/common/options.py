@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import validators
+from .exit_status import BAD_USE
 from .layout import CliError
 from .sizes import number, written
 
@@ -93,7 +94,7 @@ def within(option: str, value: int, low: int, high: int, show: Any = str) -> Non
     """Refuses a value outside low to high.  show: how to print it."""
     if not low <= value <= high:
         raise CliError(
-            f"{option} {show(value)}: not possible (accepted: {show(low)} to {show(high)})", 2
+            f"{option} {show(value)}: not possible (accepted: {show(low)} to {show(high)})", BAD_USE
         )
 
 

@@ -13,6 +13,7 @@ import os
 import stat
 import tempfile
 
+from .exit_status import BAD_USE
 from .layout import CliError
 
 HELP = "A file is written as a whole, at the end, or not at all; its directory must exist."
@@ -54,7 +55,7 @@ def check(option: str, path: str | None) -> None:
     """
     why = why_not(path) if path is not None else None
     if why:
-        raise CliError(f"{option} {path}: cannot be written: {why}", 2)
+        raise CliError(f"{option} {path}: cannot be written: {why}", BAD_USE)
 
 
 def check_folder(option: str, path: str | None) -> None:
@@ -62,7 +63,7 @@ def check_folder(option: str, path: str | None) -> None:
     if path is not None and not os.path.isdir(path):
         there = os.path.lexists(path)
         why = "it is not a directory" if there else "there is no such directory"
-        raise CliError(f"{option} {path}: cannot be written: {why}", 2)
+        raise CliError(f"{option} {path}: cannot be written: {why}", BAD_USE)
     check(option, path and os.path.join(path, "x"))
 
 
@@ -76,7 +77,7 @@ def make_folder(path: str) -> None:
 
 def unwritable(path: str, why: str, other: str) -> CliError:
     """Returns the error of a file that cannot be written.  other: how to name another place."""
-    return CliError(f"{path} cannot be written: {why} (another place: {other})")
+    return CliError(f"{path} cannot be written: {why} (another place: {other})", BAD_USE)
 
 
 def make_usual_folder(path: str, other: str) -> None:
@@ -102,7 +103,8 @@ def check_own(path: str, command: str, force: bool, other: str) -> None:
             if not file.readline().startswith(mark_of(command)):
                 raise CliError(
                     f"{path} was not written by '{command}'; it is not overwritten (accepted:"
-                    f" --force; another place: {other})"
+                    f" --force; another place: {other})",
+                    BAD_USE,
                 )
 
 

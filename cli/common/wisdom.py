@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import output_files, peers, rules
+from .exit_status import BAD_USE
 from .layout import CliError, Layout
 from .rules import Line
 from .sizes import number
@@ -280,7 +281,7 @@ def known(layout: Layout, mpi: str | None = None) -> tuple[list[Wisdom], list[st
     wanted = [one for one in found if is_of(one, mpi)]
     if not wanted:
         there = ", ".join(sorted({one.mpi for one in found})) or "none, nothing was learned yet"
-        raise CliError(f"--mpi {mpi}: no results for this MPI here (accepted: {there})", 2)
+        raise CliError(f"--mpi {mpi}: no results for this MPI here (accepted: {there})", BAD_USE)
     return wanted, refused
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common import bad_settings, exit_report, output_files, recorded, records
 from ..common.command_line import Command, Option
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.options import whole
 from ..common.progress import Progress
@@ -207,7 +208,7 @@ def facts_of(command: list[str], without: list[Run], with_it: list[Run]) -> dict
 
 def main(options: Options, command: list[str], layout: Layout) -> int:
     if not command:
-        raise CliError("nothing to run: huddle compare [options] -- COMMAND...", 2)
+        raise CliError("nothing to run: huddle compare [options] -- COMMAND...", BAD_USE)
     output_files.check("--json", options.json)
     bad_settings.refuse(layout)
     without, with_it = measure(layout, command, options.runs)

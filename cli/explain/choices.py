@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.options import MAPS, MAX_TEAM
 from ..common.sizes import written
@@ -240,7 +241,7 @@ def explain(
     """
     first, last = ranks or (2, last_ranks(asked.processors))
     if last > MAX_TEAM:
-        raise CliError(f"--ranks {first}:{last}: not possible (accepted: 1 to {MAX_TEAM})", 2)
+        raise CliError(f"--ranks {first}:{last}: not possible (accepted: 1 to {MAX_TEAM})", BAD_USE)
     answer = asked.layout.ask(
         "choices", asked.collective, str(first), str(last), asked.map, *asked.machine_words
     )

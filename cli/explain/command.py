@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..common import machines, validators
 from ..common.collectives import HELP, find
 from ..common.command_line import Argument, Command, Option
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.options import MAPS, MAX_TEAM, whole, within
 from ..common.sizes import written
@@ -107,7 +108,7 @@ def refuse(error: str | None) -> None:
     good.
     """
     if error:
-        raise CliError(f"{error}: huddle handles no calls", 2)
+        raise CliError(f"{error}: huddle handles no calls", BAD_USE)
 
 
 class Asked:
@@ -123,13 +124,13 @@ class Asked:
             raise CliError(
                 f"--bytes {options.bytes}: {self.unsized} (accepted: huddle explain"
                 f" {self.collective}, without it)",
-                2,
+                BAD_USE,
             )
         machine = machines.load(layout, options.machine)
         self.machine = machine["name"] if machine else "this machine"
         self.machine_words = machines.words(machine, options.machine) if machine else []
         if options.mpi is not None and not is_here:
-            raise CliError(f"--mpi {options.mpi}: not with --machine {options.machine}", 2)
+            raise CliError(f"--mpi {options.mpi}: not with --machine {options.machine}", BAD_USE)
         self.ranks = 1
         first = self.first(options.machine)
         refuse(first["error"])
@@ -156,7 +157,7 @@ class Asked:
             raise CliError(
                 f"--machine {machine}: topology: {topology} is not understood (accepted: such as"
                 " 'pack:2 core:8 pu:1', or the path of hwloc's XML)",
-                2,
+                BAD_USE,
             ) from error
 
     @functools.cached_property
@@ -269,7 +270,9 @@ def asks_for_all(options: Options) -> bool:
 
 def show_choices(options: Options, asked: Asked, sizes: Sizes) -> None:
     if sizes.form == LISTED:
-        raise CliError(f"--bytes {options.bytes}: of many teams (accepted: a size, or LOW:HIGH)", 2)
+        raise CliError(
+            f"--bytes {options.bytes}: of many teams (accepted: a size, or LOW:HIGH)", BAD_USE
+        )
     choices.explain(asked, options.ranks, (sizes.low, sizes.high), options.json)
 
 
@@ -332,7 +335,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
     if options.nodes is not None:
         found = find(layout, options.collective, "explain")
         if options.mpi is not None:
-            raise CliError(f"--mpi {options.mpi}: not with --nodes", 2)
+            raise CliError(f"--mpi {options.mpi}: not with --nodes", BAD_USE)
         refuse(layout.ask("info", "settings")["error"])
         return nodes.main(options, layout, found)
     asked, sizes = Asked(options, layout), sizes_of(options.bytes)

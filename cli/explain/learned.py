@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..common import peers, wisdom
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.rules import Line
 from ..common.text import parameter_text, us_text, warn
@@ -46,7 +47,7 @@ def of_folder(layout: Layout, mpi: str | None, used: bool) -> Known | None:
         warn(*refused)
     files = [one for one in files if wisdom.is_of_here(layout, one.path)]
     if not files and mpi is not None:
-        raise CliError(f"--mpi {mpi}: what is known of it is of another machine", 2)
+        raise CliError(f"--mpi {mpi}: what is known of it is of another machine", BAD_USE)
     if not files:
         return None
     found = first_found(layout, files)
@@ -66,7 +67,7 @@ def of_setting(layout: Layout, path: str, mpi: str | None) -> Known | None:
     if found.wrong:
         warn(found.wrong)
     if mpi is not None and found.mpi and not wisdom.is_of(found, mpi):
-        raise CliError(f"--mpi {mpi}: HUDDLE_WISDOM={path} is of {found.mpi}", 2)
+        raise CliError(f"--mpi {mpi}: HUDDLE_WISDOM={path} is of {found.mpi}", BAD_USE)
     return Known(found, where(layout, found))
 
 

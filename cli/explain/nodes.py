@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..common import network
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.text import bytes_text, table
 from ..common.types import Options
@@ -47,9 +48,9 @@ def whys(
 
 def refuse(options: Options, about: Collective) -> None:
     if options.bytes is not None and not about.moves:
-        raise CliError(f"--bytes {options.bytes}: {about.unsized} (accepted: without it)", 2)
+        raise CliError(f"--bytes {options.bytes}: {about.unsized} (accepted: without it)", BAD_USE)
     if options.ranks and options.ranks[1] < options.nodes:
-        raise CliError(f"--ranks {options.ranks[1]}: fewer than nodes ({options.nodes})", 2)
+        raise CliError(f"--ranks {options.ranks[1]}: fewer than nodes ({options.nodes})", BAD_USE)
 
 
 def main(options: Options, layout: Layout, about: Collective) -> int:

@@ -7,6 +7,7 @@ from collections import namedtuple
 from typing import Any
 
 from ..common import validators
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError
 from ..common.options import MAX, MAX_BYTES, bytes_within, span
 from ..common.sizes import number
@@ -22,7 +23,7 @@ Sizes = namedtuple("Sizes", "form low high listed")
 
 
 def refuse(text: str, why: str, accepted: str) -> CliError:
-    return CliError(f"--bytes {validators.shown(text)}: {why} (accepted: {accepted})", 2)
+    return CliError(f"--bytes {validators.shown(text)}: {why} (accepted: {accepted})", BAD_USE)
 
 
 def size(text: str) -> int:

@@ -13,6 +13,7 @@ import tempfile
 
 from ..common import bad_settings, exit_report, output_files, recorded, records, stop
 from ..common.command_line import Command, Option
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.types import Options
 from . import facts, page, tables
@@ -44,7 +45,7 @@ def report(options: Options, folder: str, command: list[str], layout: Layout, st
     try:
         ranks = records.read(folder)
     except OSError as error:
-        raise CliError(f"--from {folder}: {error.strerror}", 2) from error
+        raise CliError(f"--from {folder}: {error.strerror}", BAD_USE) from error
     if not ranks and status in NOT_STARTED:  # the launcher has said why
         return status
     if not ranks:
@@ -76,7 +77,7 @@ def run(options: Options, command: list[str], layout: Layout) -> int:
 
 def main(options: Options, command: list[str], layout: Layout) -> int:
     if bool(command) == bool(options.folder):
-        raise CliError("expected either a command after --, or --from FOLDER", 2)
+        raise CliError("expected either a command after --, or --from FOLDER", BAD_USE)
     output_files.check("--json", options.json)
     output_files.check("--html", options.html)
     if options.folder:

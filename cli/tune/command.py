@@ -27,6 +27,7 @@ from ..common import (
     wisdom_merge,
 )
 from ..common.command_line import Argument, Command, Option, name_of
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.options import real, sizes_of
 from ..common.progress import Progress
@@ -110,7 +111,7 @@ def check_network(options: Options) -> None:
         name, value = name_of(option), getattr(options, option.name or "", None)
         if value not in (None, False, []) and name not in accepted:
             raise CliError(
-                f"tune: {name}: not with --network (accepted: {', '.join(WITH_NETWORK)})", 2
+                f"tune: {name}: not with --network (accepted: {', '.join(WITH_NETWORK)})", BAD_USE
             )
 
 
@@ -127,7 +128,7 @@ def hosts(options: Options, layout: Layout) -> list[peers.Mpi]:
             raise CliError(
                 f"--mpi {mpi.name}: huddle has no front end for it (accepted:"
                 f" {', '.join(able) or 'one that huddle is built for'})",
-                2,
+                BAD_USE,
             )
         variants.program(layout, variants.Variant(mpi.name, "huddle", mpi, {}, {}, None))
     return chosen
@@ -145,7 +146,7 @@ def output_of(options: Options, layout: Layout, mpis: list[peers.Mpi]) -> str | 
         return None
     if len(mpis) > 1:
         raise CliError(
-            "tune: a tuning file has the choices for one MPI (accepted: one name of --mpi)", 2
+            "tune: a tuning file has the choices for one MPI (accepted: one name of --mpi)", BAD_USE
         )
     output = tuning_file.place(layout, options)
     tuning_file.check_place(output, options.force)
@@ -242,7 +243,7 @@ class Tuning:
 
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
     if options.site and options.output:
-        raise CliError("tune: --site: not with --output (accepted: one of the two places)", 2)
+        raise CliError("tune: --site: not with --output (accepted: one of the two places)", BAD_USE)
     if options.network is not None:
         check_network(options)
     bad_settings.refuse(layout, **SETTINGS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..common import collectives as known_collectives
 from ..common import validators
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.rules import Line
 from ..common.sizes import written
@@ -57,7 +58,7 @@ def asked_sizes(asked: list[int] | None) -> list[int]:
         raise CliError(
             f"--bytes {written(others[0])}: not a size that is tried (accepted: 8, 16, 32, 64, 112,"
             " 128, 256, ... to 16M, and ranges of them as 4K:1M)",
-            2,
+            BAD_USE,
         )
     return [size for size in SIZES if asked is None or size in asked]
 
@@ -73,7 +74,7 @@ def tunable(layout: Layout, names: list[str]) -> list[Collective]:
             raise CliError(
                 f"tune {validators.shown(name)}: not a collective that can be tuned"
                 f" (accepted: {', '.join(sorted(known))})",
-                2,
+                BAD_USE,
             )
     return [known[name] for name in dict.fromkeys(names or known)]
 

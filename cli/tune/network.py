@@ -16,6 +16,7 @@ import time
 from typing import Any
 
 from ..common import jobs, mpis, output_files, rules, validators
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.network import Network, text
 from ..common.types import Options
@@ -34,7 +35,8 @@ def words_of(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError as error:
         raise CliError(
-            f"--network {validators.shown(command)}: {error} (accepted: words as in a shell)", 2
+            f"--network {validators.shown(command)}: {error} (accepted: words as in a shell)",
+            BAD_USE,
         ) from error
 
 
@@ -45,7 +47,7 @@ def program(layout: Layout, command: str, words: list[Any]) -> Any:
         raise CliError(
             f"--network {validators.shown(command)}: its first word is not a launcher of an MPI"
             " (accepted: mpirun, mpiexec, ... and its words)",
-            2,
+            BAD_USE,
         )
     kind = "openmpi" if answer[1].startswith("openmpi") else "mpich"
     path = layout.program(f"nodes-{kind}")

@@ -10,6 +10,7 @@ import os
 import time
 
 from ..common import output_files, rules, wisdom
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.network import usual
 from ..common.types import Options
@@ -28,7 +29,7 @@ def place(layout: Layout, options: Options) -> str:
         output_files.make_usual_folder(path, OTHER)
         return path
     if not options.output:
-        raise CliError("tune: --output: the name of the file is missing", 2)
+        raise CliError("tune: --output: the name of the file is missing", BAD_USE)
     return os.path.abspath(options.output)
 
 

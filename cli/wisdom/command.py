@@ -15,6 +15,7 @@ from typing import Any
 from ..common import collectives as known_collectives
 from ..common import output_files, peers, wisdom, wisdom_merge
 from ..common.command_line import Argument, Command, Option
+from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
 from ..common.text import count_text, warn
 from ..common.types import Options
@@ -88,7 +89,7 @@ def one_of_here(options: Options, layout: Layout) -> wisdom.Wisdom:
     raise CliError(
         f"wisdom {options.action}: {len(found)} files are known{same} (accepted: --mpi with one of"
         f" {there})",
-        2,
+        BAD_USE,
     )
 
 
@@ -143,11 +144,13 @@ def show(options: Options, layout: Layout) -> int:
 
 def export(options: Options, layout: Layout) -> int:
     if len(options.names) > 1:
-        raise CliError(f"wisdom export {options.names[1]}: a word too many (accepted: one FILE)", 2)
+        raise CliError(
+            f"wisdom export {options.names[1]}: a word too many (accepted: one FILE)", BAD_USE
+        )
     output = options.names[0] if options.names else None
     output_files.check("wisdom export", output)
     if output and os.path.isfile(output) and not options.force:
-        raise CliError(f"wisdom export {output}: the file exists (accepted: --force)")
+        raise CliError(f"wisdom export {output}: the file exists (accepted: --force)", BAD_USE)
     found = one_of_here(options, layout)
     if output is None:
         print(wisdom.text(found), end="")
@@ -163,18 +166,21 @@ def given(options: Options, layout: Layout) -> list[wisdom.Wisdom]:
     without rules.  Prints a line for each file with lines of no version of huddle.
     """
     if not options.names:
-        raise CliError(f"wisdom {options.action}: FILE is missing", 2)
+        raise CliError(f"wisdom {options.action}: FILE is missing", BAD_USE)
     if options.action == IMPORT and len(options.names) > 1:
         raise CliError(
             f"wisdom import {options.names[1]}: a word too many (accepted: one FILE, or huddle"
             " wisdom merge)",
-            2,
+            BAD_USE,
         )
-    found = [wisdom.read(layout, os.path.abspath(name), own=False) for name in options.names]
-    warn(*(one.wrong for one in found if one.wrong))
+    try:
+        found = [wisdom.read(layout, os.path.abspath(name), own=False) for name in options.names]
+    except CliError as error:
+        raise CliError(str(error), BAD_USE) from error
+    warn(*(one.wrong for one in found if one.wrong and one.cells))
     for name, one in zip(options.names, found):
         if not one.cells:
-            raise CliError(f"{name}: it has no rules (accepted: a wisdom or tuning file)", 2)
+            raise CliError(f"{name}: it has no rules (accepted: a wisdom or tuning file)", BAD_USE)
     return found
 
 
@@ -186,7 +192,7 @@ def check_alike(here: wisdom.Wisdom, one: wisdom.Wisdom, force: bool) -> None:
         for other in (one, here)
     ]
     raise CliError(
-        f"{one.path}: learned with {words[0]}; here it is {words[1]} (accepted: --force)"
+        f"{one.path}: learned with {words[0]}; here it is {words[1]} (accepted: --force)", BAD_USE
     )
 
 
@@ -229,9 +235,9 @@ def full_name(layout: Layout, mpi: str, about: wisdom.Wisdom) -> str:
         if len(able) == 1:
             return able[0]
         if able:
-            raise CliError(f"--mpi {mpi}: several are known (accepted: {', '.join(able)})", 2)
+            raise CliError(f"--mpi {mpi}: several are known (accepted: {', '.join(able)})", BAD_USE)
     raise CliError(
-        f"--mpi {mpi}: its version is not known here (accepted: such as 'Open MPI 4.1.4')", 2
+        f"--mpi {mpi}: its version is not known here (accepted: such as 'Open MPI 4.1.4')", BAD_USE
     )
 
 
@@ -240,7 +246,7 @@ def mpi_of(options: Options, layout: Layout, one: wisdom.Wisdom) -> str:
     if options.mpi:
         return full_name(layout, options.mpi, one)
     if "mpi" not in one.machine:
-        raise CliError(f"{one.path}: it does not name its MPI (accepted: --mpi NAME)", 2)
+        raise CliError(f"{one.path}: it does not name its MPI (accepted: --mpi NAME)", BAD_USE)
     return one.machine["mpi"]
 
 
@@ -260,7 +266,7 @@ def forget_files(mpi: str | None) -> int:
     if mpi is not None and not wanted:
         there = ", ".join(sorted({wisdom.Wisdom(path, {}, []).mpi for path in found}))
         there = there or "none, nothing was learned yet"
-        raise CliError(f"--mpi {mpi}: no results for this MPI here (accepted: {there})", 2)
+        raise CliError(f"--mpi {mpi}: no results for this MPI here (accepted: {there})", BAD_USE)
     for path in wanted:
         wisdom.remove(path)
     print(f"Forgotten: {count_text(len(wanted), 'file')}")
@@ -269,7 +275,7 @@ def forget_files(mpi: str | None) -> int:
 
 def forget(options: Options, layout: Layout) -> int:
     if options.all == bool(options.names):
-        raise CliError("wisdom forget: names nothing (accepted: collectives, or --all)", 2)
+        raise CliError("wisdom forget: names nothing (accepted: collectives, or --all)", BAD_USE)
     if options.all:
         return forget_files(options.mpi)
     names = names_of(options, layout)
@@ -280,11 +286,13 @@ def forget(options: Options, layout: Layout) -> int:
 
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
     if options.all and options.action != FORGET:
-        raise CliError(f"wisdom {options.action}: --all: only with forget", 2)
+        raise CliError(f"wisdom {options.action}: --all: only with forget", BAD_USE)
     if options.force and options.action not in (EXPORT, IMPORT, MERGE):
-        raise CliError(f"wisdom {options.action}: --force: only with export, import, merge", 2)
+        raise CliError(
+            f"wisdom {options.action}: --force: only with export, import, merge", BAD_USE
+        )
     if options.json and options.action != SHOW:
-        raise CliError(f"wisdom {options.action}: --json: only with show", 2)
+        raise CliError(f"wisdom {options.action}: --json: only with show", BAD_USE)
     if options.action == SHOW:
         return show(options, layout)
     if options.action == EXPORT:

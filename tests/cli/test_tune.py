@@ -453,7 +453,7 @@ class Runs(unittest.TestCase):
             file.write("# mine\n")
         words = ("barrier", "--ranks", "2", "--minutes", "0.2", "--output", path)
         answer = self.tune(*words)
-        self.assertEqual((1, ""), (answer.returncode, answer.stdout))
+        self.assertEqual((2, ""), (answer.returncode, answer.stdout))
         self.assertRegex(answer.stderr, r"^huddle: [^\n]*not written by 'huddle tune'[^\n]*\n$")
         answer = self.tune(*words, "--force")
         self.assertEqual(0, answer.returncode, answer.stderr + answer.stdout)
