@@ -12,8 +12,7 @@ import stat
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import output_files, peers, rules
-from .exit_status import BAD_USE
+from . import rules
 from .layout import CliError, Layout
 from .rules import Line
 from .sizes import number
@@ -25,7 +24,6 @@ LARGEST = 256 << 10  # bytes of a file; if it grows beyond, its oldest lines go
 LONGEST = 1024  # bytes of a line that is read (RULE_LINE of src/core/plan/rules.h)
 HEAD = "# What huddle has learned on this machine; huddle wisdom prints it.\n"
 ALIKE = ("processors", "cpu", "numa")  # words of the line `machine` on which times depend most
-OFF = "off"  # the value of HUDDLE_WISDOM with which no file is used
 HOST = "mpi"  # the choice of the MPI's own collective
 
 
@@ -42,12 +40,26 @@ class Wisdom(NamedTuple):
     others: tuple[str, ...] = ()  # lines that are not used
     wrong: str = ""  # what is wrong with the first line that is of no version
     unused: int = 0  # number of lines that are no decisions
+    older: tuple[tuple[Line, str], ...] = ()  # those of another version of an algorithm, and why
+    named: bool = False  # HUDDLE_WISDOM names the file
+    here: bool = True  # programs on this machine look at the file
+    elsewhere: bool = False  # it was measured on another machine
+    not_used: str = ""  # the line with which programs refuse the file
+    not_written: str = ""  # the line with which programs add nothing to the file
 
     @property
     def mpi(self) -> str:
-        """Returns the MPI of the file, such as 'Open MPI 4.1.4', or "" if it is not known."""
+        """
+        Returns the MPI whose programs look at the file, such as 'Open MPI 4.1.4', or "" if it is
+        not known.  In the user's folder the name of the file decides.
+        """
         found = NAME.fullmatch(os.path.basename(self.path))
-        return self.machine.get("mpi") or (found[1] if found else "")
+        measured = self.machine.get("mpi", "")
+        return (
+            measured
+            if measured and (not found or alike_names(measured, found[1]))
+            else (found[1] if found else "")
+        )
 
     @property
     def last(self) -> list[Line]:
@@ -58,6 +70,12 @@ class Wisdom(NamedTuple):
     def before(self) -> list[Line]:
         """Returns the winners in another state of the machine."""
         return [line for lines in by_cell(self.cells).values() for line in lines[1:]]
+
+
+def alike_names(one: str, other: str) -> bool:
+    """Returns whether two names are of the same MPI: 'Open MPI 4.1.4', 'openmpi-4.1.4'."""
+    plain = [re.sub(r"[^a-z0-9.]", "", name.lower()) for name in (one, other)]
+    return bool(plain[0]) and plain[0] == plain[1]
 
 
 class Sizes(NamedTuple):
@@ -124,68 +142,6 @@ def choice_text(line: Line) -> str:
     return " ".join([line.algorithm, *(rules.word_text(*pair) for pair in line.params.items())])
 
 
-# ---- places ----
-
-
-def setting(layout: Layout) -> str:
-    """Returns the value of HUDDLE_WISDOM in force: "off", "on", "read" or a file."""
-    rows = layout.ask("info", "settings", HUDDLE_TUNING="off")["settings"]
-    return next(str(row["value"]) for row in rows if row["name"] == "HUDDLE_WISDOM")
-
-
-def folder() -> str:
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    base = base if os.path.isabs(base) else os.path.expanduser("~/.cache")
-    return os.path.join(base, "huddle")
-
-
-def paths() -> list[str]:
-    """Returns the paths of the wisdom files in the user's folder, sorted."""
-    place = folder()
-    names = os.listdir(place) if os.path.isdir(place) else []
-    return [os.path.join(place, name) for name in sorted(names) if NAME.fullmatch(name)]
-
-
-def is_named(path: str, mpi: str) -> bool:
-    """
-    Returns whether the name of a file in the user's folder is that of an MPI, in the forms of
-    is_of().  Does not read the file.
-    """
-    found = NAME.fullmatch(os.path.basename(path))
-    kind = re.fullmatch(r"(?:(o)mpi|mpich)(\d+)|intel", mpi)
-    wanted, its = (
-        re.sub(r"[^a-z0-9.]", "", name.lower()) for name in (mpi, found[1] if found else "")
-    )
-    if kind and kind[2]:
-        return its.startswith(f"{'openmpi' if kind[1] else 'mpich'}{kind[2]}.")
-    return its.startswith("intelmpi") if kind else bool(wanted) and its == wanted
-
-
-def is_of(found: Wisdom, name: str) -> bool:
-    """
-    Returns whether a name means the MPI of a file: 'Open MPI 4.1.4', 'openmpi-4.1.4', 'ompi4'.
-    """
-    in_name = NAME.fullmatch(os.path.basename(found.path))
-    return name in (found.mpi, in_name and in_name[1], peers.kind_of(found.mpi))
-
-
-def is_of_here(layout: Layout, path: str) -> bool:
-    """Returns whether a path of the user's folder is of a file of this kind of machine."""
-    names = [os.path.basename(one) for one in (path, place(layout, "any").path)]
-    keys = [found and found[2] for found in map(NAME.fullmatch, names)]
-    return keys[0] == keys[1]
-
-
-def place(layout: Layout, mpi: str) -> Wisdom:
-    """
-    Returns the file of an MPI on this machine, with its path and machine but without cells.  The
-    file need not exist.
-    """
-    found = layout.ask("wisdom", mpi)
-    line = rules.parse(found["machine"])
-    return Wisdom(found["file"], line.conditions if line else {}, [])
-
-
 # ---- reading ----
 
 
@@ -234,71 +190,46 @@ def is_kept(words: str) -> bool:
     return is_text and len(words.encode()) < LONGEST
 
 
-def read(layout: Layout, path: str, own: bool = True) -> Wisdom:
+def read(
+    layout: Layout, path: str, own: bool = True, named: bool = False, mpi: str | None = None
+) -> Wisdom:
     """
-    Reads a wisdom file.  Raises CliError if the file cannot be read.  Sets aside the lines unused
-    by the library.  own: as in content_of(); a file made by a user need not end with the end of a
-    line.
+    Reads a wisdom file.  Raises CliError if the file cannot be read.  The library says which lines
+    programs use.  own: as in content_of(); a file made by a user need not end with the end of a
+    line.  named: HUDDLE_WISDOM names the file.  mpi: the program's MPI; None: the file's MPI.
     """
     text = content_of(path, own)
-    if own:
-        text = finished(text)
-    answer = layout.ask("lines", path, stdin=text)
-    used = set(answer["lines"])
-    machine: dict[str, str] = {}
-    cells, others = [], []
-    unused = 0
-    for at, words in enumerate(text.split("\n"), 1):
-        line = rules.parse(words)
-        if line is None:
-            continue
-        if at in used:
-            cells.append(line)
-        elif line.name == rules.MACHINE:
-            machine = machine or line.conditions
-        else:
-            unused += 1
-            if line.name != rules.NETWORK and is_kept(words):
-                others.append(words)
-    wrong = f"{answer['error']}; such lines are not used" if answer["error"] else ""
-    return Wisdom(path, machine, cells, tuple(others), wrong, unused)
-
-
-def known(layout: Layout, mpi: str | None = None) -> tuple[list[Wisdom], list[str]]:
-    """
-    Returns the files of the user's folder, and what is wrong with these and with others, which
-    cannot be read.  Raises CliError if none is of the given MPI.  mpi: None for all MPIs.
-    """
-    found, refused = [], []
-    for path in paths():
-        try:
-            found.append(read(layout, path))
-        except CliError as error:
-            refused.append(str(error))
-    refused += [one.wrong for one in found if one.wrong]
-    if mpi is None:
-        return found, refused
-    wanted = [one for one in found if is_of(one, mpi)]
-    if not wanted:
-        there = ", ".join(sorted({one.mpi for one in found})) or "none, nothing was learned yet"
-        raise CliError(f"--mpi {mpi}: no results for this MPI here (accepted: {there})", BAD_USE)
-    return wanted, refused
+    lines = (finished(text) if own else text).split("\n")
+    parsed = [
+        (at, words, line) for at, words in enumerate(lines, 1) if (line := rules.parse(words))
+    ]
+    machine = next((line.conditions for *_, line in parsed if line.name == rules.MACHINE), {})
+    found = Wisdom(path, machine, [], named=named)
+    answer = layout.ask(
+        *("lines", path, found.mpi if mpi is None else mpi, "named" if named else "cache"),
+        stdin="\n".join(lines),
+    )
+    used, other = set(answer["lines"]), {row["line"]: row["why"] for row in answer["other"]}
+    rest = [
+        (at, words, line)
+        for at, words, line in parsed
+        if at not in used and line.name != rules.MACHINE
+    ]
+    return found._replace(
+        cells=[line for at, _, line in parsed if at in used],
+        others=tuple(
+            words for _, words, line in rest if line.name != rules.NETWORK and is_kept(words)
+        ),
+        wrong=f"{answer['error']}; such lines are not used" if answer["error"] else "",
+        unused=len(rest),
+        older=tuple((line, other[at]) for at, _, line in rest if at in other),
+        elsewhere=answer["elsewhere"],
+        not_used=answer["not_used"],
+        not_written=answer["not_written"],
+    )
 
 
 # ---- writing ----
-
-
-def check_place(path: str) -> None:
-    """
-    Raises CliError if a wisdom file cannot be read or replaced, before a command works for minutes
-    to make its lines.
-    """
-    place_of = os.path.dirname(path)
-    output_files.make_folder(place_of)
-    if os.path.lexists(path):
-        content_of(path, own=True)
-    if why := output_files.why_not(os.path.join(place_of, "x")):
-        raise CliError(f"{path} cannot be written: {why}")
 
 
 def age(line: Line) -> str:
@@ -328,14 +259,16 @@ def text(found: Wisdom, head: str = HEAD, others: tuple[str, ...] = ()) -> str:
 
 
 def update(
-    layout: Layout, path: str, change: Callable[[Wisdom | None], Wisdom | None]
+    layout: Layout, at: Wisdom, change: Callable[[Wisdom | None], Wisdom | None]
 ) -> Wisdom | None:
     """
     Replaces a file by the result of change(), and returns the result.  Unused lines stay.  change()
     gets None if there is no such file.  Removes the file, and returns None, if no line is left.
+    at: the file, for a program of this MPI.
     """
+    path = at.path
     with locked(path) as replace:
-        old = read(layout, path) if os.path.lexists(path) else None
+        old = read(layout, path, named=at.named, mpi=at.mpi) if os.path.lexists(path) else None
         found, others = change(old), old.others if old else ()
         if found and (found.cells or others):
             replace(text(found, others=others))
@@ -345,16 +278,7 @@ def update(
     return None
 
 
-def remove(path: str) -> None:
-    """Removes a file, even an unreadable file."""
-    with locked(path):
-        try:
-            os.unlink(path)
-        except OSError as error:
-            raise CliError(f"{path} cannot be removed: {error.strerror}") from error
-
-
-def forget(layout: Layout, path: str, names: list[str]) -> int:
+def forget(layout: Layout, found: Wisdom, names: list[str]) -> int:
     """Removes the cells of these collectives.  Returns how many there were."""
     gone: list[Line] = []
 
@@ -362,7 +286,7 @@ def forget(layout: Layout, path: str, names: list[str]) -> int:
         gone.extend(line for line in (old.cells if old else ()) if line.name in names)
         return old and old._replace(cells=[line for line in old.cells if line.name not in names])
 
-    update(layout, path, change)
+    update(layout, found, change)
     return len(by_cell(gone))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from . import wisdom
+from . import wisdom, wisdom_place
 from .layout import Layout
 from .rules import Line
 
@@ -66,13 +66,19 @@ def add(
     here: wisdom.Wisdom,
     cells: list[Line],
     wins: Callable[[Line, Line], bool] = better,
+    force: bool = False,
 ) -> Merged:
-    """Adds cells to a file.  here: what place() gives."""
+    """
+    Adds cells to a file.  Raises CliError if programs add nothing to the file, unless `force` is
+    set: the file then gets the machine and MPI of `here`, a result of place().
+    """
     done: list[Merged] = []
 
     def change(old: wisdom.Wisdom | None) -> wisdom.Wisdom:
+        if old and not force:
+            wisdom_place.check_written(old)
         done.append(merge(old.cells if old else [], cells, wins))
         return here._replace(cells=done[0].cells)
 
-    wisdom.update(layout, here.path, change)
+    wisdom.update(layout, here, change)
     return done[0]

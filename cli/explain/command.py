@@ -166,7 +166,8 @@ class Asked:
 
     def lines(self, answer: dict[str, Any], kind: str) -> list[Line]:
         """Returns what is known of the team's calls."""
-        return list(learned.of_team(self.known, answer, kind))
+        known = self.known.file.last if self.known else ()
+        return list(learned.of_team(known, answer, kind))
 
     def text(self, line: Line) -> str:
         """Formats what is known."""
@@ -233,7 +234,7 @@ def show_pieces(asked: Asked, answer: dict[str, Any], low: int, high: int | None
         files |= show_axis(asked, group.pieces, low, high)
     for file in sorted(filter(None, files)):
         print(f"  tuning file: {file}")
-    one.show_known(asked)
+    one.show_known(asked, below_table=True)
 
 
 def show_sizes(asked: Asked, sizes: list[int]) -> None:
@@ -255,7 +256,7 @@ def show_sizes(asked: Asked, sizes: list[int]) -> None:
         for (size, kinds, piece), because in zip(rows, whys)
     ]
     table(["bytes", "algorithm", "parameters", "because"], lines, right=(0,))
-    one.show_known(asked)
+    one.show_known(asked, below_table=True)
 
 
 def asks_for_all(options: Options) -> bool:
@@ -299,6 +300,14 @@ def known_lines(asked: Asked, answer: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def wisdom_facts(asked: Asked) -> dict[str, Any] | None:
+    """Returns the file of a program, and why the program does not use or write the file."""
+    if not asked.known:
+        return None
+    file, unused = asked.known.file, asked.known.unused
+    return {"file": file.path, "mpi": file.mpi, "not_used": unused, "not_written": file.not_written}
+
+
 def with_evidence(asked: Asked, answer: dict[str, Any]) -> dict[str, Any]:
     """
     Adds the series of evidence, and the known choices for the call.  If a known choice serves calls
@@ -312,7 +321,13 @@ def with_evidence(asked: Asked, answer: dict[str, Any]) -> dict[str, Any]:
         first = {"serves": answer["serves"], "why": answer["why"]}
         known = {"serves": serving[0]["serves"], "why": serving[0]["why"], "first": first}
     series = evidence.of_pieces(asked.layout, pieces)
-    return {**answer, **known, "evidence": series, "learned": known_lines(asked, answer)}
+    return {
+        **answer,
+        **known,
+        "evidence": series,
+        "wisdom": wisdom_facts(asked),
+        "learned": known_lines(asked, answer),
+    }
 
 
 def as_json(options: Options, asked: Asked, sizes: Sizes) -> Any:

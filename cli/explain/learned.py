@@ -5,28 +5,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..common import peers, wisdom
-from ..common.exit_status import BAD_USE
-from ..common.layout import CliError, Layout
+from ..common import peers, wisdom, wisdom_place
+from ..common.layout import Layout
 from ..common.rules import Line
 from ..common.text import parameter_text, us_text, warn
-
-USED = ("on", "read")  # values of HUDDLE_WISDOM with which the user's files are used
 
 
 class Known(NamedTuple):
     """
-    Known choices. file: the file read by a program under its MPI. where: 'here', or on which other
-    machine the choices were learned. others: further MPIs with choices known here. unused: why the
-    file is not used.
+    Known choices. file: the file that a program under its MPI looks at; its path is "" if nothing
+    is known.  where: 'here', or on which other machine the choices were learned.  others: further
+    MPIs with choices known here.  elsewhere: how many files of other machines there are.  unused:
+    why a program does not use the file.
     """
 
     file: wisdom.Wisdom
     where: str = "here"
     others: tuple[str, ...] = ()
+    elsewhere: int = 0
     unused: str = ""
 
 
@@ -40,63 +39,69 @@ def first_found(layout: Layout, files: list[wisdom.Wisdom]) -> wisdom.Wisdom:
     return min(files, key=lambda one: order.get(one.mpi, len(versions)))
 
 
-def of_folder(layout: Layout, mpi: str | None, used: bool) -> Known | None:
+def nothing(mpi: str | None) -> wisdom.Wisdom:
+    return wisdom.Wisdom("", {"mpi": mpi or ""}, [])
+
+
+def of_folder(layout: Layout, mpi: str | None, used: bool) -> Known:
     """Chooses a file of the user's folder that is of this machine."""
-    files, refused = wisdom.known(layout, mpi)
+    files, refused = wisdom_place.known(layout)
     if used:
         warn(*refused)
-    files = [one for one in files if wisdom.is_of_here(layout, one.path)]
-    if not files and mpi is not None:
-        raise CliError(f"--mpi {mpi}: what is known of it is of another machine", BAD_USE)
+    here = [one for one in files if one.here]
+    if mpi is not None:
+        wisdom_place.check_mpi(mpi, files)
+    able = [one for one in here if mpi is None or wisdom_place.is_of(one, mpi)]
+    found = first_found(layout, able) if able else nothing(mpi)
+    return Known(
+        found,
+        where(layout, found),
+        tuple(one.mpi for one in here if one is not found) if mpi is None or not able else (),
+        len(files) - len(here),
+        found.not_used if used else "HUDDLE_WISDOM=off",
+    )
+
+
+def of_setting(layout: Layout, path: str, mpi: str | None) -> Known:
+    """Reads the file of HUDDLE_WISDOM, which programs use on any machine and with any MPI."""
+    files, refused = wisdom_place.known(layout)
+    warn(*refused)
+    if mpi is not None:
+        wisdom_place.check_mpi(mpi, files)
     if not files:
-        return None
-    found = first_found(layout, files)
-    others = tuple(one.mpi for one in files if one is not found)
-    return Known(found, "here", others, "" if used else "HUDDLE_WISDOM=off")
-
-
-def of_setting(layout: Layout, path: str, mpi: str | None) -> Known | None:
-    """Reads the file that HUDDLE_WISDOM names."""
-    if not os.path.exists(path):
-        return None
-    try:
-        found = wisdom.read(layout, path)
-    except CliError as error:
-        warn(str(error))
-        return None
-    if found.wrong:
-        warn(found.wrong)
-    if mpi is not None and found.mpi and not wisdom.is_of(found, mpi):
-        raise CliError(f"--mpi {mpi}: HUDDLE_WISDOM={path} is of {found.mpi}", BAD_USE)
+        return Known(nothing(mpi)._replace(named=True))
+    (found,) = files
+    if mpi is not None and not wisdom_place.is_of(found, mpi):
+        found = wisdom.read(layout, path, named=True, mpi=mpi)
     return Known(found, where(layout, found))
 
 
-def read(layout: Layout, mpi: str | None) -> Known | None:
+def read(layout: Layout, mpi: str | None) -> Known:
     """
     Returns the known choices here, under the given MPI, or else under the first MPI found.  Prints
     a line for each file with an error.
     """
-    setting = wisdom.setting(layout)
-    if setting in USED or setting == wisdom.OFF:
-        return of_folder(layout, mpi, setting in USED)
+    setting = wisdom_place.setting(layout)
+    if setting in (wisdom_place.OFF, wisdom_place.READ, wisdom_place.ON):
+        return of_folder(layout, mpi, setting != wisdom_place.OFF)
     return of_setting(layout, setting, mpi)
 
 
 def where(layout: Layout, found: wisdom.Wisdom) -> str:
     """
     Returns in words on which machine a file was learned: 'here', or 'on another machine
-    (processors 2, here 8)'.  A file that a setting names may be of any machine.
+    (processors 2, here 8)'.
     """
     about = {name: value for name, value in found.machine.items() if name != "mpi"}
-    here = wisdom.place(layout, "any").machine
+    if not found.elsewhere:
+        return "here" if about or not found.path else "on a machine that the file does not name"
+    here = wisdom_place.place(layout, "any").machine
     differ = [
-        f"{name} {value}, here {here.get(name, 'unknown')}"
+        f"{name} {value}, here {here[name]}"
         for name, value in about.items()
-        if here.get(name) != value
+        if here.get(name, value) != value
     ]
-    if differ:
-        return f"on another machine ({'; '.join(differ)})"
-    return "here" if about else "on a machine that the file does not name"
+    return f"on another machine ({'; '.join(differ)})"
 
 
 def is_within(asked: str, level: str) -> bool:
@@ -118,9 +123,9 @@ def fits(line: Line, answer: dict[str, Any]) -> bool:
     )
 
 
-def of_team(known: Known | None, answer: dict[str, Any], reduction: str) -> Iterator[Line]:
+def of_team(lines: Iterable[Line], answer: dict[str, Any], reduction: str) -> Iterator[Line]:
     """Yields the lines about a team's calls.  reduction: the kind, or "" of other collectives."""
-    for line in known.file.last if known else ():
+    for line in lines:
         if fits(line, answer) and line.conditions.get("reduction", reduction) == reduction:
             yield line
 

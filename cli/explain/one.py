@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..common import wisdom_place
 from ..common.text import bytes_text, count_text, heading, parameters_text, single_copy_text, table
 from . import choices, evidence, learned, served
 from .sizes import cut
@@ -95,25 +96,50 @@ def show_choices(asked: Asked, answer: dict[str, Any]) -> None:
             print(f"  in order {choices.name_of(piece['serves'])}, {because}: {group.text}")
 
 
-def show_unused(asked: Asked, answer: dict[str, Any]) -> None:
-    """Prints the known choices for the call that are not used."""
+def unused_texts(asked: Asked, answer: dict[str, Any]) -> list[str]:
+    """Returns the known choices for the call that are not used, and why."""
     if not asked.known:
-        return
+        return []
+    texts = []
+    older = {id(line): why for line, why in asked.known.file.older}
     for kind in asked.kinds:
         used = asked.piece(answer, kind)["why"]
-        for line in asked.lines(answer, kind):
+        others = learned.of_team((line for line, _ in asked.known.file.older), answer, kind)
+        for line in (*asked.lines(answer, kind), *others):
             text = asked.text(line)
             if learned.is_about(line, answer["bytes"]) and text != used.get("text"):
-                why = asked.known.unused or "not a candidate for such calls here"
-                print(f"  known    {text}; not used: {why}")
+                why = asked.known.unused or older.get(id(line))
+                if why and why == asked.known.file.not_used:
+                    why = "programs refuse the file"
+                texts.append(f"{text}; not used: {why or 'not a candidate for such calls here'}")
+    return list(dict.fromkeys(texts))
 
 
-def show_known(asked: Asked) -> None:
-    """Prints which file the known choices are from, if there is any."""
-    if not asked.known:
+def show_known(asked: Asked, below_table: bool = False) -> None:
+    """
+    Prints the file of the known choices, and the remedy if a program refuses the file.
+    below_table: prints nothing without a file, unless the user has named an MPI.
+    """
+    if not asked.known or (below_table and not asked.known.file.path and not asked.known.file.mpi):
         return
-    also = f"; others have: {', '.join(asked.known.others)} (--mpi)" if asked.known.others else ""
-    print(f"  wisdom   {asked.known.file.mpi or asked.known.file.path}{also}")
+    known, file = asked.known, asked.known.file
+    also = f"; others have: {', '.join(known.others)} (--mpi)" if known.others else ""
+    refused = file.not_used or file.not_written
+    if not file.path:
+        mpi = f" with {file.mpi}" if file.mpi else ""
+        print(f"  wisdom   nothing is learned here{mpi} yet; huddle tune measures now{also}")
+        if known.elsewhere:
+            files = count_text(known.elsewhere, "file")
+            print(f"           not used: {files} of other machines (huddle wisdom)")
+        return
+    print(f"  wisdom   {file.mpi or file.path}{also}")
+    if refused:
+        does = "refuse this file" if file.not_used else "use this file, and add nothing to it"
+        print(f"           programs {does}: {refused}")
+        print(f"           {wisdom_place.remedy(file.path)}")
+    elif file.older:
+        cases = count_text(len(file.older), "case")
+        print(f"           {cases} of other versions of algorithms: programs learn these again")
 
 
 def show(asked: Asked, answer: dict[str, Any]) -> None:
@@ -121,7 +147,8 @@ def show(asked: Asked, answer: dict[str, Any]) -> None:
     facts = answer["facts"]
     print(f"{size}{answer['collective']}, {asked.words()}")
     show_choices(asked, answer)
-    show_unused(asked, answer)
+    for text in unused_texts(asked, answer):
+        print(f"  known    {text}")
     show_known(asked)
     for piece in answer["pieces"]:
         if piece["others"] and cut(piece, answer["bytes"], answer["bytes"]):

@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..common import peers, wisdom
+from ..common import peers, wisdom, wisdom_place
 from ..common.layout import CliError, Layout
 from ..common.totals import base, why_not
 
@@ -228,10 +228,13 @@ def how_to(mpi: str) -> str:
 
 def find(layout: Layout, mpi: str) -> wisdom.Wisdom:
     """Returns what is known here of an MPI.  Raises CliError if nothing is."""
-    path = wisdom.place(layout, mpi).path
-    if not os.path.exists(path):
+    here = wisdom_place.place(layout, mpi)
+    if not os.path.exists(here.path):
         raise CliError(f"no times of {mpi} were learned on this machine")
-    return wisdom.read(layout, path)
+    found = wisdom.read(layout, here.path, named=here.named, mpi=mpi)
+    if found.not_used:
+        raise CliError(found.not_used)
+    return found
 
 
 def dates_text(cells: list[Line]) -> str:
@@ -262,7 +265,7 @@ def collect(totals: Totals, layout: Layout, by_collective: dict[str, Any]) -> di
         return {"unknown": "huddle handled no calls"}
     try:
         found = find(layout, mpi)
-        is_used = wisdom.setting(layout) != wisdom.OFF
+        is_used = wisdom_place.setting(layout) != wisdom_place.OFF
         rows = [row for line in found.last if (row := row_of(line, is_used))]
         if not rows:
             raise CliError(f"{found.path} has no times of {mpi} alone")

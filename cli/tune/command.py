@@ -25,6 +25,7 @@ from ..common import (
     stop,
     wisdom,
     wisdom_merge,
+    wisdom_place,
 )
 from ..common.command_line import Argument, Command, Option, name_of
 from ..common.exit_status import BAD_USE
@@ -139,15 +140,18 @@ def output_of(options: Options, layout: Layout, mpis: list[peers.Mpi]) -> str | 
     Returns the path of the tuning file to write, or None if the results go into the user's wisdom.
     Raises CliError if they cannot be written there.
     """
-    if options.output is None and not options.site:
-        for mpi in mpis:
-            if name := peers.version_of(mpi):
-                wisdom.check_place(wisdom.place(layout, name).path)
-        return None
-    if len(mpis) > 1:
+    is_wisdom = options.output is None and not options.site
+    names = [name for mpi in mpis if is_wisdom and (name := peers.version_of(mpi))]
+    places = [wisdom_place.place(layout, name) for name in names]
+    if len(mpis) > 1 and (not is_wisdom or any(one.named for one in places)):
+        file = f"HUDDLE_WISDOM={places[0].path}" if is_wisdom else "a tuning file"
         raise CliError(
-            "tune: a tuning file has the choices for one MPI (accepted: one name of --mpi)", BAD_USE
+            f"tune: {file} has the choices for one MPI (accepted: one name of --mpi)", BAD_USE
         )
+    for one in places:
+        wisdom_place.check_place(layout, one)
+    if is_wisdom:
+        return None
     output = tuning_file.place(layout, options)
     tuning_file.check_place(output, options.force)
     return output
@@ -170,7 +174,7 @@ def keep(layout: Layout, found: wisdom.Wisdom, output: str | None) -> str:
         tuning_file.write(output, tuning_file.text(found))
         tuning_file.check_reads(layout, output)
         return output
-    here = wisdom.place(layout, found.mpi)
+    here = wisdom_place.place(layout, found.mpi)
     wisdom_merge.add(layout, here, found.cells, lambda *_: True)
     return here.path
 
@@ -237,7 +241,7 @@ class Tuning:
         except CliError as error:
             rescue(found, error)
             return False
-        report.print_use(where, self.output is not None, wisdom.setting(self.layout))
+        report.print_use(where, self.output is not None, wisdom_place.setting(self.layout))
         return True
 
 

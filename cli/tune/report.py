@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ..common import wisdom
+from ..common import wisdom_place
 from ..common.rules import Line
 from ..common.sizes import written
 from ..common.text import count_text, ranges_text, table
@@ -111,9 +111,11 @@ def print_use(place: str, output: bool, setting: str) -> None:
     print(f"\nWritten: {place}")
     if output:
         print(f"Use it: HUDDLE_TUNING={place}")
-    elif setting == wisdom.OFF:
+    elif setting == wisdom_place.OFF:
         print("Use it: HUDDLE_WISDOM=on (or read, which measures nothing more).")
-    else:
+    elif setting in (wisdom_place.ON, wisdom_place.READ):
         print("huddle uses it from now on.")
+    else:
+        print(f"Programs use it with HUDDLE_WISDOM={setting}.")
     if not output:
         print("huddle wisdom prints what was learned.")

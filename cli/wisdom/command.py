@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..common import collectives as known_collectives
-from ..common import output_files, peers, wisdom, wisdom_merge
+from ..common import output_files, peers, wisdom, wisdom_merge, wisdom_place
 from ..common.command_line import Argument, Command, Option
 from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
@@ -73,9 +73,15 @@ def names_of(options: Options, layout: Layout) -> list[str]:
 
 def of_here(options: Options, layout: Layout) -> list[wisdom.Wisdom]:
     """Returns the files to work on.  Prints a line for each file with which something is wrong."""
-    found, refused = wisdom.known(layout, options.mpi)
+    found, refused = wisdom_place.known(layout, options.mpi)
     warn(*refused)
     return found
+
+
+def nothing_text(options: Options, layout: Layout) -> str:
+    of = f" of {', '.join(options.names)}" if options.action == SHOW and options.names else ""
+    of += f" with {options.mpi}" if options.mpi else ""
+    return f"nothing was learned{of} yet, in {wisdom_place.where(layout)}"
 
 
 def one_of_here(options: Options, layout: Layout) -> wisdom.Wisdom:
@@ -84,7 +90,7 @@ def one_of_here(options: Options, layout: Layout) -> wisdom.Wisdom:
         return found[0]
     there = ", ".join(one.mpi for one in found)
     if not found:
-        raise CliError(f"wisdom {options.action}: nothing was learned yet, in {wisdom.folder()}")
+        raise CliError(f"wisdom {options.action}: {nothing_text(options, layout)}")
     same = " (they differ by the machine)" if len({one.mpi for one in found}) == 1 else ""
     raise CliError(
         f"wisdom {options.action}: {len(found)} files are known{same} (accepted: --mpi with one of"
@@ -93,13 +99,15 @@ def one_of_here(options: Options, layout: Layout) -> wisdom.Wisdom:
     )
 
 
-def as_json(found: list[wisdom.Wisdom], layout: Layout) -> str:
+def as_json(found: list[wisdom.Wisdom]) -> str:
     return json.dumps(
         [
             {
                 "file": one.path,
                 "mpi": one.mpi,
-                "here": wisdom.is_of_here(layout, one.path),
+                "here": one.here,
+                "not_used": one.not_used,
+                "not_written": one.not_written,
                 "machine": one.machine,
                 "cases": [line._asdict() for line in one.last],
                 "before": [line._asdict() for line in one.before],
@@ -117,26 +125,28 @@ def show(options: Options, layout: Layout) -> int:
         one._replace(cells=[line for line in one.cells if line.name in names]) for one in found
     ]
     if options.json:
-        print(as_json(found, layout))
+        print(as_json(found))
         return 0
     unused = [one for one in found if not one.cells]
     found = [one for one in found if one.cells]
     if not found:
-        of = f" of {', '.join(options.names)}" if options.names else ""
-        of += f" with {options.mpi}" if options.mpi else ""
+        text = nothing_text(options, layout)
         print(
-            f"Nothing was learned{of} yet, in {wisdom.folder()}.  huddle tune measures, and so"
-            " do programs, unless HUDDLE_WISDOM=off."
+            f"{text[0].upper()}{text[1:]}.  Programs learn, unless HUDDLE_WISDOM=off, and huddle"
+            " tune measures at once."
         )
         for one in unused:
             learned.show_unused(one)
         return 0
-    here = [one for one in found if wisdom.is_of_here(layout, one.path)]
+    here = [one for one in found if one.here]
     learned.show_all(here, names, bool(options.names))
-    others = [one for one in found if one not in here]
+    others = [one for one in found if not one.here]
     if others:
         print(end="\n" if here else "")
-        print("Learned on other machines; it is not used on this one:\n")
+        print(
+            "Learned on other machines; programs on this one do not use it.  huddle wisdom import"
+            " FILE --force takes it over.\n"
+        )
         learned.show_all(others, names, bool(options.names))
     learned.show_legend()
     return 0
@@ -196,12 +206,6 @@ def check_alike(here: wisdom.Wisdom, one: wisdom.Wisdom, force: bool) -> None:
     )
 
 
-def cell_text(line: Any) -> str:
-    return " ".join(
-        filter(None, (line.name, learned.bytes_text([line]), f"{learned.shape_text(line)} ranks"))
-    )
-
-
 def print_merged(path: str, mpi: str, unused: int, done: wisdom_merge.Merged) -> None:
     """Prints a summary of a file.  unused: its lines that are no decisions."""
     print(
@@ -212,7 +216,7 @@ def print_merged(path: str, mpi: str, unused: int, done: wisdom_merge.Merged) ->
     for words, lines in (("replaced", done.replaced), ("kept", done.kept)):
         for line in lines[:MAX_PRINTED]:
             choice, samples = wisdom.choice_text(line), wisdom.samples_text(line)
-            print(f"  {words}: {cell_text(line)}: {choice}, {samples}")
+            print(f"  {words}: {learned.cell_text(line)}: {choice}, {samples}")
         if len(lines) > MAX_PRINTED:
             print(f"  {words}: {len(lines) - MAX_PRINTED} more")
 
@@ -225,9 +229,9 @@ def full_name(layout: Layout, mpi: str, about: wisdom.Wisdom) -> str:
     if re.search(r" \d+\.\d", mpi) and peers.kind_of(mpi):
         return mpi
     installed = peers.find(layout, (), os.path.join(layout.prefix, "peers")).values()
-    files = [one for one in wisdom.known(layout)[0] if wisdom.is_of(one, mpi)]
+    files = [one for one in wisdom_place.known(layout)[0] if wisdom_place.is_of(one, mpi)]
     for names in (
-        [about.mpi] if wisdom.is_of(about, mpi) else [],
+        [about.mpi] if wisdom_place.is_of(about, mpi) else [],
         [peers.version_of(one) for one in installed if mpi in (one.name, one.kind)],
         sorted({one.mpi for one in files}),
     ):
@@ -253,23 +257,32 @@ def mpi_of(options: Options, layout: Layout, one: wisdom.Wisdom) -> str:
 def take(options: Options, layout: Layout, wins: Callable[..., bool]) -> int:
     """Adds the cells of files to what is known here."""
     for name, one in zip(options.names, given(options, layout)):
-        here = wisdom.place(layout, mpi_of(options, layout, one))
+        mpi = mpi_of(options, layout, one)
+        here = wisdom_place.place(layout, mpi)
         check_alike(here, one, options.force)
-        print_merged(name, here.mpi, one.unused, wisdom_merge.add(layout, here, one.cells, wins))
+        done = wisdom_merge.add(layout, here, one.cells, wins, options.force)
+        print_merged(name, mpi, one.unused, done)
     return 0
 
 
-def forget_files(mpi: str | None) -> int:
+def forget_files(layout: Layout, mpi: str | None) -> int:
     """Removes files, which need not be files that can be read.  mpi: None for all MPIs."""
-    found = wisdom.paths()
-    wanted = [path for path in found if mpi is None or wisdom.is_named(path, mpi)]
-    if mpi is not None and not wanted:
-        there = ", ".join(sorted({wisdom.Wisdom(path, {}, []).mpi for path in found}))
-        there = there or "none, nothing was learned yet"
-        raise CliError(f"--mpi {mpi}: no results for this MPI here (accepted: {there})", BAD_USE)
-    for path in wanted:
-        wisdom.remove(path)
-    print(f"Forgotten: {count_text(len(wanted), 'file')}")
+    found = wisdom_place.paths(layout)
+    if mpi is not None:
+        named = wisdom_place.place(layout, "any").named
+        wisdom_place.check_mpi(mpi, [wisdom.Wisdom(path, {}, []) for path in found])
+        found = [
+            path
+            for path in found
+            if (
+                wisdom_place.is_of(wisdom.read(layout, path, named=True), mpi)
+                if named
+                else wisdom_place.is_named(path, mpi)
+            )
+        ]
+    for path in found:
+        wisdom_place.remove(path)
+    print(f"Forgotten: {count_text(len(found), 'file')}")
     return 0
 
 
@@ -277,9 +290,9 @@ def forget(options: Options, layout: Layout) -> int:
     if options.all == bool(options.names):
         raise CliError("wisdom forget: names nothing (accepted: collectives, or --all)", BAD_USE)
     if options.all:
-        return forget_files(options.mpi)
+        return forget_files(layout, options.mpi)
     names = names_of(options, layout)
-    total = sum(wisdom.forget(layout, one.path, names) for one in of_here(options, layout))
+    total = sum(wisdom.forget(layout, one, names) for one in of_here(options, layout))
     print(f"Forgotten: {count_text(total, 'case')}")
     return 0
 
@@ -293,6 +306,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         )
     if options.json and options.action != SHOW:
         raise CliError(f"wisdom {options.action}: --json: only with show", BAD_USE)
+    wisdom_place.setting(layout)  # refuses a bad value before a file is changed
     if options.action == SHOW:
         return show(options, layout)
     if options.action == EXPORT:

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..common import wisdom
+from ..common import wisdom, wisdom_place
 from ..common.rules import Line
 from ..common.sizes import written
 from ..common.text import count_text, table, us_text
@@ -47,6 +47,11 @@ def name_text(line: Line) -> str:
 def shape_of(line: Line) -> tuple[Any, ...]:
     """Returns all conditions but the sizes, sorted."""
     return tuple(sorted((k, v) for k, v in line.conditions.items() if k != "bytes"))
+
+
+def cell_text(line: Line) -> str:
+    """Formats what a line is about: 'bcast 32769-64K 2 ranks'."""
+    return " ".join(filter(None, (line.name, bytes_text([line]), f"{shape_text(line)} ranks")))
 
 
 def low_of(line: Line) -> int:
@@ -234,10 +239,27 @@ def show_legend() -> None:
 
 
 def show_unused(found: wisdom.Wisdom) -> None:
-    """Prints how many lines of a file are not used, if there are any."""
+    """Prints the lines of a file that programs do not use, and why."""
+    if found.older:
+        line, why = found.older[0]
+        print(
+            f"  Not used: {count_text(len(found.older), 'case')}, such as {cell_text(line)}: {why}."
+        )
+    rest = len(found.others) - len(found.older)
+    if rest:
+        print(f"  Not used: {count_text(rest, 'line')} of another version of huddle.")
     if found.others:
-        lines = count_text(len(found.others), "line")
-        print(f"  Not used: {lines} of another version of huddle or of its algorithms.")
+        print("  Programs learn these cases again, and huddle tune does.")
+
+
+def show_refusal(found: wisdom.Wisdom) -> None:
+    """Prints why programs do not use a file, or add nothing to the file, and the remedy."""
+    if found.not_used:
+        print(f"  Programs refuse this file: {found.not_used}.")
+    elif found.not_written:
+        print(f"  Programs use this file, and add nothing to it: {found.not_written}.")
+    if found.not_used or found.not_written:
+        print(f"  {wisdom_place.remedy(found.path)}.")
 
 
 def show(found: wisdom.Wisdom, collectives: list[str], details: bool = False) -> None:
@@ -251,6 +273,10 @@ def show(found: wisdom.Wisdom, collectives: list[str], details: bool = False) ->
     table(HEADERS, lines, right=RIGHT)
     if is_long:
         print("  huddle wisdom show COLLECTIVE prints which algorithm serves which sizes.")
+    if found.here:
+        show_refusal(found)
+    else:
+        print(f"  FILE: {found.path}")
     show_unused(found)
 
 

@@ -5,7 +5,7 @@
  *
  *   query info TOPIC                            hud_info_json(TOPIC)
  *   query wisdom MPI                            hud_wisdom_json(MPI)
- *   query lines NAME                            hud_lines_json(NAME) of standard input
+ *   query lines NAME MPI cache|named            hud_lines_json(NAME, MPI) of standard input
  *   query explain COLL BYTES RANKS MAP [TOPOLOGY [COPIES]]   hud_explain_json of the question
  *   query choices COLL RANKS MAX MAP [TOPOLOGY [COPIES]]     hud_choices_json, to MAX ranks
  *                                               COPIES: of another machine, CALL_NS,KERNEL_GBPS,
@@ -155,7 +155,7 @@ static int query_wisdom(char **words)
     char *json;
 
     if (hud_wisdom_json(words[0], &json) != HUD_OK)
-        return refuse("no place for wisdom (no home folder is known): wisdom", words, 1);
+        return refuse("out of memory: wisdom", words, 1);
     puts(json);
     free(json);
     return 0;
@@ -166,9 +166,10 @@ static int query_lines(char **words)
 {
     enum { ROOM = 1 << 20 };
     char *json, *text = malloc(ROOM);
-    size_t bytes = text ? fread(text, 1, ROOM, stdin) : 0;
+    struct hud_lines q = { words[0], words[1], !strcmp(words[2], "named"), text, 0 };
 
-    if (hud_lines_json(words[0], text, bytes, &json) != HUD_OK) {
+    q.bytes = text ? fread(text, 1, ROOM, stdin) : 0;
+    if (hud_lines_json(&q, &json) != HUD_OK) {
         free(text);
         return refuse("out of memory: lines", words, 1);
     }
@@ -246,7 +247,7 @@ int main(int argc, char **argv)
         return query_info(argv + 2);
     if (argc == 3 && !strcmp(argv[1], "wisdom"))
         return query_wisdom(argv + 2);
-    if (argc == 3 && !strcmp(argv[1], "lines"))
+    if (argc == 5 && !strcmp(argv[1], "lines"))
         return query_lines(argv + 2);
     if (argc >= 6 && argc <= 8 && !strcmp(argv[1], "explain"))
         return query_explain(argv + 2);
@@ -261,7 +262,8 @@ int main(int argc, char **argv)
     if (ranks >= 1 && ranks <= FORK_TEAM_MAX)
         return query_team(ranks, bind);
     fprintf(stderr,
-            "huddle: query: usage: query version | info TOPIC | wisdom MPI | lines NAME | "
+            "huddle: query: usage: query version | info TOPIC | wisdom MPI | lines NAME MPI "
+            "cache|named | "
             "explain COLL BYTES RANKS MAP [TOPOLOGY [COPIES]] | "
             "choices COLL RANKS MAX MAP [TOPOLOGY [COPIES]] | "
             "team --ranks 1..%d [--bind core|none]\n",

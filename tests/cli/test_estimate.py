@@ -11,7 +11,9 @@ import types
 import unittest
 from unittest import mock
 
-from cli.common import rules, wisdom
+import wisdom_files
+
+from cli.common import rules, wisdom, wisdom_place
 from cli.common.records import Cell, Comm, Rank
 from cli.common.totals import UNKNOWN_TO_IT, Totals, why_not
 from cli.profile import estimate, page, tables
@@ -83,7 +85,7 @@ class Job:
         """Answers in place of the library."""
         if words[0] == "lines":
             right = [i for i, line in enumerate(stdin.split("\n"), 1) if "->" in line]
-            return {"lines": right, "error": ""}
+            return wisdom_files.answer(right)
         about = {"counts": COUNTS, "reasons": REASONS, "others": []}
         return COLLECTIVES if words[1] == "collectives" else about
 
@@ -266,7 +268,7 @@ class Collected(unittest.TestCase):
         self.file = os.path.join(scratch.name, "wisdom.rules")
         place = wisdom.Wisdom(self.file, {}, [])
         for name, answer in (("place", place), ("setting", "on")):
-            patch = mock.patch.object(wisdom, name, mock.Mock(return_value=answer))
+            patch = mock.patch.object(wisdom_place, name, mock.Mock(return_value=answer))
             patch.start()
             self.addCleanup(patch.stop)
 

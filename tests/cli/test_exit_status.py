@@ -9,7 +9,7 @@ import unittest
 from paths import BUILD, SOURCE
 from wisdom_files import OWN, QUEUE, Folder
 
-from cli.common.exit_status import BAD_USE, FAILED, MEANINGS
+from cli.common.exit_status import BAD_USE, DONE, FAILED, MEANINGS
 from cli.main import COMMANDS
 
 RUNS = ("--", "true")  # a command that none of these starts
@@ -82,6 +82,15 @@ class Statuses(Folder):
         nothing = {"PATH": "/nowhere", "MPI_PREFIXES": ""}
         words = (("tune", "barrier"), ("bench", "barrier"), ("doctor",))
         self.expect(FAILED, *words, **nothing)
+
+    def test_where_nothing_is_known(self):
+        self.expect(
+            DONE,
+            *(("wisdom",), ("wisdom", "show", "bcast"), ("wisdom", "--mpi", "mpich4")),
+            *(("wisdom", "forget", "bcast"), ("wisdom", "forget", "--all", "--mpi", "mpich4")),
+            ("explain", "bcast", "--bytes", "8", "--ranks", "2", "--mpi", "mpich4"),
+        )
+        self.expect(FAILED, ("wisdom", "export"), ("wisdom", "export", "--mpi", "mpich4"))
 
     def test_help_and_the_documents_have_the_table(self):
         text = " ".join(self.run_it("--help").stdout.split())

@@ -7,7 +7,7 @@ import re
 import unittest
 
 import described
-from wisdom_files import LINE, MACHINE, MPI, OWN, QUEUE, SUMS, Folder, file_of, line
+from wisdom_files import LINE, MACHINE, MPI, NAME, OWN, QUEUE, SUMS, Folder, file_of, line
 
 from cli.explain import learned, served
 
@@ -159,13 +159,65 @@ class Command(Folder):
         with open(there, "w", encoding="utf-8") as file:
             file.write(described.text("pu:2", 5))
         for words, expected in (
-            (("--mpi", "intel"), "--mpi intel: no results for this MPI here"),
+            (("--mpi", "lam"), "--mpi lam: not an MPI that huddle knows (accepted: ompi4, "),
             (("--mpi", "ompi4", "--machine", there), f"not with --machine {there}"),
             (("--mpi", "ompi4", "--nodes", "2"), "--mpi ompi4: not with --nodes"),
         ):
             answer = self.run_it("explain", "bcast", "--bytes", "8", *words, HUDDLE_WISDOM="on")
             self.assertEqual((2, ""), (answer.returncode, answer.stdout))
             self.assertRegex(answer.stderr, rf"^huddle: [^\n]*{re.escape(expected)}[^\n]*\n$")
+
+    def test_an_mpi_of_which_nothing_is_known_has_the_first_choice(self):
+        path, machine = self.place()
+        choice = self.candidate()
+        text = self.explain("--mpi", "mpich4")
+        nothing = "  wisdom   nothing is learned here with mpich4 yet; huddle tune measures now"
+        self.assertIn(f"  serves   {self.first}: ", text)
+        self.assertIn(f"{nothing}\n", text)
+        self.write(QUEUE.replace("queue budget=128K", choice), path=path, machine=machine)
+        self.write(OWN)  # a file of another machine
+        text = self.explain("--mpi", "mpich4")
+        self.assertIn(f"  serves   {self.first}: ", text)
+        self.assertIn(f"{nothing}; others have: {MPI} (--mpi)\n", text)
+        self.assertIn("           not used: 1 file of other machines (huddle wisdom)\n", text)
+        answer = json.loads(self.explain("--mpi", "mpich4", "--json"))
+        self.assertEqual([], answer["learned"])
+        self.assertEqual(self.first, answer["serves"]["algorithm"])
+
+    def test_explain_says_what_a_program_refuses_and_what_to_do(self):
+        path, machine = self.place()
+        known = QUEUE.replace("queue budget=128K", self.candidate())
+        remedy = f"huddle wisdom import {path} --force takes it over; rm {path} begins anew"
+        mpich = f"it was measured with MPICH 4.0.2, and this is {NAME[7:20]}"
+        for line_of, why in (
+            (machine.replace("processors=", "processors=9"), "it was measured on another machine"),
+            (machine.replace(MPI, "MPICH 4.0.2"), mpich),
+        ):
+            self.write(known, path=path, machine=line_of)
+            text = self.explain()
+            self.assertIn(f"  serves   {self.first}: ", text)
+            self.assertRegex(text, "(?m)^  known    .*; not used: programs refuse the file$")
+            self.assertIn(f"programs refuse this file: {path}: it is not used: {why}\n", text)
+            self.assertIn(f"           {remedy}\n", text)
+            answer = json.loads(self.explain("--json"))
+            self.assertEqual(self.first, answer["serves"]["algorithm"])
+            self.assertEqual(f"{path}: it is not used: {why}", answer["wisdom"]["not_used"])
+            shown = self.run_it("wisdom").stdout
+            self.assertIn(f"Programs refuse this file: {path}: it is not used: {why}.", shown)
+            self.assertIn(f"  {remedy}.\n", shown)
+        self.run_it("wisdom", "import", path, "--force")
+        self.assertNotIn("not used", self.explain())
+
+    def test_explain_says_what_is_of_another_version_of_an_algorithm(self):
+        path, machine = self.place()
+        known = QUEUE.replace("queue budget=128K", self.candidate()) + " version=9"
+        self.write(known, path=path, machine=machine)
+        text = self.explain()
+        self.assertIn(f"  serves   {self.first}: ", text)
+        why = "not used: measured with version 9 of [a-z_]+, and this huddle has version [0-9]+"
+        self.assertRegex(text, f"(?m)^  known    here on 2026-11-28 .*; {why}$")
+        again = "1 case of other versions of algorithms: programs learn these again"
+        self.assertIn(f"           {again}\n", text)
 
     def test_explain_names_the_machine_of_a_named_file(self):
         named = os.path.join(self.home, "named.rules")
@@ -192,6 +244,8 @@ class Command(Folder):
             self.assertEqual(
                 [machine == here], [one["where"] == "here" for one in found["learned"]]
             )
+            refused = f"programs use this file, and add nothing to it: {named}: it is not written"
+            self.assertEqual(" machine (" in answer.stdout, refused in answer.stdout)
 
     def test_explain_names_candidates_without_room(self):
         words = ("explain", "bcast", "--bytes", "1M", "--ranks", "4", "--json")

@@ -13,11 +13,12 @@ import unittest
 from unittest import mock
 
 import pytest
+import wisdom_files
 from harness import run_huddle
 from paths import BUILD
 
 from cli.bench import variants
-from cli.common import jobs, launching, peers, rules, wisdom
+from cli.common import jobs, launching, peers, rules, wisdom, wisdom_place
 from cli.common.command_line import Argument, Option, options_from
 from cli.common.layout import CliError
 from cli.common.validators import BadValue
@@ -94,8 +95,8 @@ class Learner:
 
     def ask(self, *words, stdin):
         """Answers as `query lines`, which understands all lines of the file."""
-        assert words == ("lines", self.file)
-        return {"lines": list(range(1, stdin.count("\n") + 1)), "error": ""}
+        assert words[:2] == ("lines", self.file)
+        return wisdom_files.answer(list(range(1, stdin.count("\n") + 1)))
 
     def command_of(self, _layout, variant, ranks, bind, words):
         assert variant.settings["HUDDLE_WISDOM"] == self.file
@@ -282,24 +283,37 @@ class Hosts(unittest.TestCase):
 
     def test_the_output_is_checked_before_the_measurement(self):
         options = types.SimpleNamespace(output=None, site=False, force=False)
+        layout = types.SimpleNamespace(ask=lambda *_, **__: wisdom_files.answer([], **judged))
+        judged = {}
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "huddle", "wisdom-openmpi-4.1.4-0123456789abcdef.rules")
-            with mock.patch.object(wisdom, "place", lambda *_: wisdom.Wisdom(path, {}, [])):
-                self.assertIsNone(command.output_of(options, None, [MPI]))
+            path = os.path.join(folder, "huddle", wisdom_files.NAME)
+            place = wisdom.Wisdom(path, {}, [])
+            with mock.patch.object(wisdom_place, "place", lambda *_: place):
+                self.assertIsNone(command.output_of(options, layout, [MPI]))
                 self.assertEqual([], os.listdir(os.path.dirname(path)))
                 os.symlink("nowhere", path)
                 with self.assertRaisesRegex(CliError, "it is a symbolic link"):
-                    command.output_of(options, None, [MPI])
+                    command.output_of(options, layout, [MPI])
                 os.unlink(path)
                 with open(path, "w", encoding="utf-8") as file:
                     file.write("#" * (wisdom.LARGEST + 1))
                 with self.assertRaisesRegex(CliError, "too large"):
-                    command.output_of(options, None, [MPI])
+                    command.output_of(options, layout, [MPI])
+                os.truncate(path, 0)
+                judged["not_written"] = "it is not written"
+                with self.assertRaisesRegex(CliError, "^it is not written .huddle wisdom import"):
+                    command.output_of(options, layout, [MPI])
                 if os.geteuid() == 0:
-                    os.truncate(path, 0)
                     os.chown(path, 12345, 12345)
                     with self.assertRaisesRegex(CliError, "belongs to another user"):
-                        command.output_of(options, None, [MPI])
+                        command.output_of(options, layout, [MPI])
+
+    def test_a_named_file_is_for_one_mpi(self):
+        options = types.SimpleNamespace(output=None, site=False, force=False)
+        place = wisdom.Wisdom("./a.rules", {}, [], named=True)
+        with mock.patch.object(wisdom_place, "place", lambda *_: place):
+            with self.assertRaisesRegex(CliError, "HUDDLE_WISDOM=./a.rules has the choices for"):
+                command.output_of(options, None, [MPI, MPI])
 
 
 class Written(unittest.TestCase):

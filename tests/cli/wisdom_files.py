@@ -23,6 +23,12 @@ OWN = "alltoall ranks=4 bytes=513-1K oversubscribed=yes -> mpi | ns=3000 samples
 SUMS = "allreduce reduction=exact ranks=2 bytes=0-8 -> inline | ns=210 samples=99 mpi_ns=640"
 
 
+def answer(lines, **more):
+    """Returns the answer of `query lines` about a file of which these lines are used."""
+    found = {"lines": lines, "other": [], "error": "", "elsewhere": False}
+    return {**found, "not_used": "", "not_written": "", **more}
+
+
 def line(text):
     return rules.parse(text)
 
@@ -50,11 +56,11 @@ class Folder(unittest.TestCase):
         words = words or ("wisdom",)
         return run_huddle(BUILD, words, timeout=60, home=self.home, **environment)
 
-    def place(self):
-        """Returns the file of this machine, and its line about it."""
+    def place(self, mpi=MPI):
+        """Returns the file of an MPI on this machine, and its line about the machine."""
         query = os.path.join(BUILD, "libexec", "huddle", "query")
         environment = {**os.environ, "XDG_CACHE_HOME": self.home}
-        words = [query, "wisdom", MPI]
+        words = [query, "wisdom", mpi]
         answer = subprocess.run(words, stdout=subprocess.PIPE, env=environment, check=True)
         found = json.loads(answer.stdout)
         return found["file"], found["machine"] + "\n"

@@ -153,26 +153,26 @@ static bool is_of_another_mpi(const struct wisdom_place *place, const struct rul
     return rules->mpi[0] != '\0' && strcmp(rules->mpi, place->mpi) != 0;
 }
 
-/* Returns whether the file was measured with another MPI or on another machine. */
-static bool is_foreign(const struct wisdom_place *place, const struct rules *rules)
+bool hud_wisdom_refuses(const struct wisdom_place *place, const struct rules *rules, bool writes,
+                        char why[WISDOM_WHY])
 {
-    return rules->elsewhere || is_of_another_mpi(place, rules);
-}
+    const char *what = writes ? "written" : "used";
+    bool other_mpi = is_of_another_mpi(place, rules);
 
-/* Explains why a foreign file is not used or not written. */
-static void explain_foreign(char why[WISDOM_WHY], const struct wisdom_place *place,
-                            const struct rules *rules, const char *what)
-{
-    if (is_of_another_mpi(place, rules))
+    why[0] = '\0';
+    if ((!rules->elsewhere && !other_mpi) || (place->named && !writes))
+        return false;
+    if (other_mpi)
         explain(why, place, "it is not %s: it was measured with %s, and this is %s", what,
                 rules->mpi, place->mpi);
     else
         explain(why, place, "it is not %s: it was measured on another machine", what);
+    return true;
 }
 
 void hud_wisdom_read(const struct wisdom_place *place, struct rules *rules, char why[WISDOM_WHY])
 {
-    char *text = malloc(WISDOM_MAX), wrong[SET_TEXT];
+    char *text = malloc(WISDOM_MAX), wrong[SET_TEXT], refusal[WISDOM_WHY];
     ssize_t bytes;
 
     *rules = (struct rules){ .rule = NULL };
@@ -184,8 +184,8 @@ void hud_wisdom_read(const struct wisdom_place *place, struct rules *rules, char
             snprintf(why, WISDOM_WHY, "%s; such lines are not used", wrong);
     }
     free(text);
-    if (!place->named && is_foreign(place, rules)) {
-        explain_foreign(why, place, rules, "used");
+    if (hud_wisdom_refuses(place, rules, false, refusal)) {
+        memcpy(why, refusal, sizeof refusal);
         hud_rules_free(rules);
     }
 }
@@ -248,14 +248,12 @@ static ssize_t merge(const struct wisdom_place *place, const struct rule *rule, 
         return -1;
     bool read = hud_rules_read_some(&made->kept, place->path, made->old, (size_t)old_bytes, wrong,
                                     sizeof wrong);
-    bool foreign = is_foreign(place, &made->kept);
-    if (read && !foreign)
+    bool refused = hud_wisdom_refuses(place, &made->kept, true, why);
+    if (read && !refused)
         bytes = hud_wisdom_merge(place->machine, made->old, (size_t)old_bytes, &made->kept, rule,
                                  rules, made->text);
-    if (foreign)
-        explain_foreign(why, place, &made->kept, "written");
     hud_rules_free(&made->kept);
-    if (!foreign && bytes < 0)
+    if (!refused && bytes < 0)
         explain(why, place, "it cannot be written: %s", strerror(ENOMEM));
     return bytes;
 }

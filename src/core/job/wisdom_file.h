@@ -62,6 +62,11 @@ bool hud_wisdom_place(const char *setting, const char *mpi, struct wisdom_place 
 enum { WISDOM_WHY = 2 * SET_TEXT };
 void hud_wisdom_read(const struct wisdom_place *place, struct rules *rules, char why[WISDOM_WHY]);
 
+/* Returns whether a program under the place's MPI on this machine does not use the rules of the
+ * file, or with `writes` adds no rules to the file.  *why: the reason, or "". */
+bool hud_wisdom_refuses(const struct wisdom_place *place, const struct rules *rules, bool writes,
+                        char why[WISDOM_WHY]);
+
 /*
  * Writes rules into the file, in place of those with the same conditions.  waits: for other
  * writers.  Returns true if the file has the rules now.  Otherwise *why has the reason, which is ""

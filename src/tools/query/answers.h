@@ -25,16 +25,27 @@
 int hud_info_json(const char *topic, char **json);
 
 /* Stores the JSON of the place of an MPI's wisdom on this machine (core/job/wisdom_file.h): "file"
- * is its path, which need not exist, "machine" its line `machine`.  mpi: "Open MPI 4.1.4".
- * Returns HUD_OK, HUD_ERR_ARGUMENT (NULL, or there is no place: no home folder is known) or
- * HUD_ERR_MEMORY. */
+ * is its path, which need not exist, or "" if no home folder is known; "named": HUDDLE_WISDOM names
+ * it; "machine" is its line `machine`.  mpi: "Open MPI 4.1.4".  Returns HUD_OK, HUD_ERR_ARGUMENT
+ * (NULL) or HUD_ERR_MEMORY. */
 int hud_wisdom_json(const char *mpi, char **json);
 
-/* Stores as JSON the numbers, from 1, of a text's lines that the library uses as rules of wisdom,
- * in "lines": without lines about another version of their algorithm (hud_rules_read_some).
- * "error" has the complaint about the first line of another form, or "".  name: the file's name,
- * for the complaint.  Returns HUD_OK, HUD_ERR_ARGUMENT (NULL) or HUD_ERR_MEMORY. */
-int hud_lines_json(const char *name, const char *text, size_t bytes, char **json);
+/* The text of a file of rules, and how a program finds the file. */
+struct hud_lines {
+    const char *name; /* path of the file */
+    const char *mpi;  /* MPI of the program, such as "Open MPI 4.1.4" */
+    int named;        /* nonzero: HUDDLE_WISDOM names the file */
+    const char *text;
+    size_t bytes;
+};
+
+/* Stores as JSON the use that programs on this machine make of a file of wisdom: "lines", the
+ * numbers, from 1, of decisions of this version; "other", [{"line", "why"}], decisions of another
+ * version of their algorithm; "error", the complaint about the first line of another form
+ * (hud_rules_read_some), or ""; "elsewhere", whether the file is of another machine; "not_used",
+ * why a program uses no line, or ""; "not_written", why a program adds no line, or "".  Returns
+ * HUD_OK, HUD_ERR_ARGUMENT (NULL) or HUD_ERR_MEMORY. */
+int hud_lines_json(const struct hud_lines *lines, char **json);
 
 /* Facts about a machine other than this one; each is nonzero or 0. */
 struct hud_described {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* info.c - settings, collectives, algorithms, counters and the machine, as JSON. */
 #include "base/reason.h"
-#include "core/job/wisdom_file.h"
 #include "core/plan/rules.h"
 #include "tools/query/answers.h"
 #include "tools/query/pieces.h"
@@ -158,38 +157,6 @@ static json_t *statistics_json(void)
         json_array_append_new(reasons, json_string(hud_reason_text[r]));
     return json_pack("{s:[s,s,s,s], s:o, s:o}", "counts", "calls", "bytes", "ns", "empty",
                      "reasons", reasons, "others", list);
-}
-
-int hud_wisdom_json(const char *mpi, char **json)
-{
-    struct wisdom_place place;
-
-    if (!mpi || !json || !hud_wisdom_place("on", mpi, &place))
-        return HUD_ERR_ARGUMENT;
-    *json = NULL;
-    return hud_json_give(json_pack("{s:s, s:s}", "file", place.path, "machine", place.machine),
-                         json);
-}
-
-int hud_lines_json(const char *name, const char *text, size_t bytes, char **json)
-{
-    char error[SET_TEXT];
-    struct rules rules;
-
-    if (!name || !text || !json)
-        return HUD_ERR_ARGUMENT;
-    *json = NULL;
-    bool read = hud_rules_read_some(&rules, name, text, bytes, error, sizeof error);
-    json_t *lines = json_array();
-    for (int i = 0; i < rules.count; i++)
-        if (rule_is_current(&rules.rule[i]))
-            json_array_append_new(lines, json_integer(rules.rule[i].line));
-    hud_rules_free(&rules);
-    json_t *found = json_pack("{s:o, s:s}", "lines", lines, "error", error);
-    if (read)
-        return hud_json_give(found, json);
-    json_decref(found);
-    return HUD_ERR_MEMORY;
 }
 
 int hud_info_json(const char *topic, char **json)
