@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .common import exit_report, mpis, records, statistics_json
+from .common import exit_report, mpis, records, statistics_json, wisdom_place
 from .common.command_line import Argument, Command, Option
 from .common.layout import Layout
 from .common.text import count_text, heading, plain, warn
@@ -48,8 +48,13 @@ def show_memory(other: dict[str, int]) -> None:
         )
 
 
-def show_learned(totals: Totals) -> None:
-    """Prints which sources the choices of the calls are from, if cells were tried or known."""
+def show_learned(totals: Totals, layout: Layout) -> None:
+    """
+    Prints which sources the choices of the calls are from, if cells were tried or known, and why
+    later programs will not know the choices.
+    """
+    if totals.core.ranks and (trouble := wisdom_place.unkept(layout)):
+        warn(f"learned        {'; '.join(trouble)}")
     learned = totals.core.learned()
     if not any(count for source, count in learned.items() if source not in ("first", "native")):
         return
@@ -62,7 +67,7 @@ def show_learned(totals: Totals) -> None:
     )
 
 
-def show(totals: Totals) -> None:
+def show(totals: Totals, layout: Layout) -> None:
     """Prints the seconds of all ranks: waiting for late ranks, moving data, and unknown."""
     ranks = totals.ranks
     warn(f"{ranks[0].mpi}; all figures are sums over {count_text(len(ranks), 'rank')}")
@@ -83,7 +88,7 @@ def show(totals: Totals) -> None:
         warn(f"times are estimated: the clock was read in {totals.timed} of {totals.calls} calls")
     if totals.core.ranks:
         show_memory(totals.core.other())
-    show_learned(totals)
+    show_learned(totals, layout)
 
 
 def report(options: Options, command: list[str], layout: Layout) -> int:
@@ -93,7 +98,7 @@ def report(options: Options, command: list[str], layout: Layout) -> int:
         if options.to:
             statistics_json.write(options.to, totals, options.status)
         else:
-            show(totals)
+            show(totals, layout)
     elif options.to:
         statistics_json.write_nothing(options.to, options.status)
     warn(*exit_report.lines(ranks, command, options.report))

@@ -149,6 +149,39 @@ def check_written(found: Wisdom) -> None:
         raise CliError(f"{found.not_written} ({remedy(found.path)})")
 
 
+def unkept(layout: Layout) -> tuple[str, str] | None:
+    """
+    Returns why programs cannot keep their findings, and the remedy, or None.  Also reports an
+    XDG_CACHE_HOME without effect.
+    """
+    try:
+        value = setting(layout)
+    except CliError:  # the job has reported it
+        return None
+    if value in (OFF, READ):
+        return None
+    try:
+        usual = place(layout, "any")
+    except CliError as error:
+        return str(error), "set HOME"
+    existing = os.path.dirname(os.path.abspath(usual.path))
+    while not usual.named and not os.path.lexists(existing):
+        existing = os.path.dirname(existing)
+    why = output_files.why_not(os.path.join(existing, f"{os.path.basename(usual.path)}.new"))
+    if os.path.lexists(existing) and not os.path.isdir(existing):
+        why = f"{existing} is not a directory"
+    elif why:
+        why = f"{existing} cannot be written: {why}"
+    if why:
+        text = f"programs cannot keep what they learn in {folder_of(usual)}: {why}"
+        return text, "HUDDLE_WISDOM=FILE or XDG_CACHE_HOME=FOLDER names another place"
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    if cache and not os.path.isabs(cache) and not usual.named:
+        text = f"kept in {folder_of(usual)}, as XDG_CACHE_HOME={cache} is not an absolute path"
+        return text, "set an absolute path, or unset it"
+    return None
+
+
 def remove(path: str) -> None:
     """Removes a file, even an unreadable file."""
     with locked(path):

@@ -7,7 +7,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from ..common import mpis
+from ..common import mpis, wisdom_place
 from ..common.layout import Layout
 from ..common.sizes import number
 from .finding import FAIL, OK, WARN, Finding
@@ -63,6 +63,26 @@ def settings(machine: Machine, layout: Layout) -> list[Finding]:
     return [Finding("settings", OK, ", ".join(changed) or "all are the defaults")]
 
 
+def wisdom(machine: Machine, layout: Layout) -> list[Finding]:
+    """Checks whether programs can keep their findings."""
+    if not machine.settings_serve:
+        return []
+    value = wisdom_place.setting(layout)
+    if value in (wisdom_place.OFF, wisdom_place.READ):
+        return [Finding("wisdom", OK, f"HUDDLE_WISDOM={value}: programs learn nothing")]
+    if trouble := wisdom_place.unkept(layout):
+        return [Finding("wisdom", WARN, *trouble)]
+    files, refused = wisdom_place.known(layout)
+    found = [Finding("wisdom", WARN, line) for line in refused]
+    found += [
+        Finding("wisdom", WARN, line, wisdom_place.remedy(one.path))
+        for one in files
+        if one.here and (line := one.not_used or one.not_written)
+    ]
+    text = f"programs keep what they learn in {wisdom_place.where(layout)}"
+    return found or [Finding("wisdom", OK, text)]
+
+
 def mpi(_machine: Machine | None, layout: Layout) -> list[Finding]:
     found = mpis.on_path(layout)
     built = ", ".join(sorted(layout.front_ends())) or "none"
@@ -102,4 +122,4 @@ def mpi(_machine: Machine | None, layout: Layout) -> list[Finding]:
 
 
 # The name of what each looks at, for where it cannot look.
-CHECKS = (("files", files), ("settings", settings), ("MPI", mpi))
+CHECKS = (("files", files), ("settings", settings), ("wisdom", wisdom), ("MPI", mpi))

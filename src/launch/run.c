@@ -171,6 +171,16 @@ static void place_stats(struct run *run)
                        run->stats_file ? run->stats_file : "");
 }
 
+/* Gives this process the job's HUDDLE_WISDOM, since the report says whether wisdom can be kept. */
+static void pass_wisdom(const struct run *run)
+{
+    static const char name[] = "HUDDLE_WISDOM=";
+
+    for (int i = 0; i < run->count; i++)
+        if (strncmp(run->variables[i], name, sizeof name - 1) == 0)
+            putenv(run->variables[i]);
+}
+
 int hud_launch_run(char **words)
 {
     enum { OWN = 6 };      /* statistics, loader, sanitizer, secret, record, tuning file */
@@ -205,6 +215,7 @@ int hud_launch_run(char **words)
     if (run.explain)
         return explain(&run, command);
     struct start start = { &run, command };
+    pass_wisdom(&run);
     return run.record && !asked
                ? hud_launch_watch(become_it, &start, run.record, run.stats_file, command)
                : become(&run, command);

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests where huddle wisdom reads and writes, and that a useless place is reported."""
 
+import contextlib
+import io
 import json
 import os
+import types
 import unittest
+from unittest import mock
 
 from wisdom_files import MACHINE, MPI, NAME, OWN, QUEUE, Folder
 
+from cli import run
 from cli.common import wisdom_place
 from cli.common.layout import CliError
 
@@ -75,11 +80,75 @@ class Named(Folder):
         self.assertRegex(text, r"^huddle: HUDDLE_WISDOM=sometimes is not valid [^\n]*\n$")
 
 
-class Nowhere(Folder):
+class Unkept(Folder):
+    """Tests with places in which programs cannot keep what they learn."""
+
+    def doctor(self, **environment):
+        answer = self.run_it("doctor", "--json", "--ranks", "2", **environment)
+        found = [row for row in json.loads(answer.stdout)["findings"] if row["name"] == "wisdom"]
+        self.assertEqual(1, len(found))
+        return found[0]
+
+    def test_doctor_names_the_folder(self):
+        found = self.doctor()
+        self.assertEqual(
+            ("ok", f"programs keep what they learn in {self.folder}"),
+            (found["state"], found["text"]),
+        )
+        for value in ("off", "read"):
+            self.assertEqual("ok", self.doctor(HUDDLE_WISDOM=value)["state"])
+
+    def test_doctor_names_a_useless_folder(self):
+        file = os.path.join(self.home, "file")
+        with open(file, "w", encoding="utf-8"):
+            pass
+        another = "names another place"
+        for environment, text, change in (
+            ({"XDG_CACHE_HOME": file}, f"{file}/huddle: {file} is not a directory", another),
+            ({"XDG_CACHE_HOME": "/proc/x"}, "/proc cannot be written: ", another),
+            ({"HUDDLE_WISDOM": "/proc/x"}, "/proc cannot be written: ", another),
+            (
+                {"XDG_CACHE_HOME": "cache", "HOME": self.home},
+                f"kept in {self.home}/.cache/huddle, as XDG_CACHE_HOME=cache is not an absolute",
+                "set an absolute path",
+            ),
+            ({"XDG_CACHE_HOME": "", "HOME": "here"}, "there is no place for wisdom", "set HOME"),
+        ):
+            with self.subTest(environment=environment):
+                found = self.doctor(**environment)
+                self.assertEqual("warn", found["state"])
+                self.assertIn(text, found["text"])
+                self.assertIn(change, found["change"])
+
+    def test_doctor_names_a_file_that_programs_refuse(self):
+        path, machine = self.place()
+        self.write(QUEUE, path=path, machine=machine.replace("processors=", "processors=9"))
+        found = self.doctor()
+        self.assertEqual("warn", found["state"])
+        self.assertIn(f"{path}: it is not used: it was measured on another", found["text"])
+        self.assertIn(f"rm {path} begins anew", found["change"])
+
     def test_no_place_is_one_line(self):
         answer = self.run_it("wisdom", XDG_CACHE_HOME="", HOME="here")
         self.assertEqual((1, ""), (answer.returncode, answer.stdout))
         self.assertRegex(answer.stderr, r"^huddle: there is no place for wisdom: [^\n]*\n$")
+
+
+class Statistics(unittest.TestCase):
+    def test_a_useless_place_is_a_line(self):
+        learned = dict.fromkeys(("decided", "changed", "known", "learned", "trials", "native"), 0)
+        for ranks, expected in (([], ""), ([0], "huddle: learned        it is full; free it\n")):
+            core = types.SimpleNamespace(ranks=ranks, learned=lambda: learned)
+            with (
+                mock.patch.object(wisdom_place, "unkept", lambda _: ("it is full", "free it")),
+                contextlib.redirect_stderr(io.StringIO()) as output,
+            ):
+                run.show_learned(types.SimpleNamespace(core=core), None)
+            self.assertEqual(expected, output.getvalue())
+
+    def test_a_bad_setting_is_left_to_the_job(self):
+        with mock.patch.object(wisdom_place, "setting", mock.Mock(side_effect=CliError("bad"))):
+            self.assertIsNone(wisdom_place.unkept(None))
 
 
 class Names(unittest.TestCase):
