@@ -137,8 +137,8 @@ def is_about(line: Line, size: int) -> bool:
 
 def text(mpi: str, line: Line, at: str = "here") -> str:
     """
-    Formats a line: 'here on 2026-11-29 from 9 samples of this case: queue, budget 1M, 32 us; before
-    115; MPICH's own 88'.  at: what where() gives.
+    Formats a line: 'here on 2026-11-29 from 9 samples of this case: queue, budget 1M, 32 us; first
+    choice 115; MPICH's own 88'.  at: what where() gives.
     """
     own = f"{re.sub(r' [0-9].*', '', mpi) or 'the MPI'}'s own"
     is_own = line.algorithm == wisdom.HOST
@@ -148,7 +148,7 @@ def text(mpi: str, line: Line, at: str = "here") -> str:
         words.append(f"{us_text(ns)} us")
     parts = [", ".join(words)]
     if before := wisdom.timed(line.notes.get("before", "")):
-        parts.append(f"before {us_text(before[1])}")
+        parts.append(f"first choice {us_text(before[1])}")
     if not is_own and (mpi_ns := wisdom.count(line, "mpi_ns")):
         parts.append(f"{own} {us_text(mpi_ns)}")
     when = f" on {line.notes['date']}" if "date" in line.notes else ""

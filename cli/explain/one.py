@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..common import wisdom_place
 from ..common.text import bytes_text, count_text, heading, parameters_text, single_copy_text, table
 from . import choices, evidence, learned, served
-from .sizes import cut
 
 if TYPE_CHECKING:
     from .command import Asked
@@ -142,6 +141,23 @@ def show_known(asked: Asked, below_table: bool = False) -> None:
         print(f"           {cases} of other versions of algorithms: programs learn these again")
 
 
+def tried_texts(asked: Asked, answer: dict[str, Any]) -> list[str]:
+    """
+    Lists the choices tried against the serving choice.  They include the first choice if a known
+    choice serves.
+    """
+    algorithms, texts = asked.algorithms, []
+    for group in groups(asked, answer):
+        piece = served.at(group.pieces, answer["bytes"])
+        if group.kinds == [served.ORDERED] or not piece["others"]:
+            continue
+        first = [algorithms.of_serves(piece["first"]["serves"])] if "first" in piece else []
+        tried = [*first, *map(algorithms.of_text, piece["others"])]
+        serves = algorithms.of_serves(piece["serves"])
+        texts.append(", ".join(algorithms.text(one) for one in tried if one != serves))
+    return list(dict.fromkeys(texts))
+
+
 def show(asked: Asked, answer: dict[str, Any]) -> None:
     size = "" if asked.unsized else f"{bytes_text(answer['bytes'])} "
     facts = answer["facts"]
@@ -150,11 +166,11 @@ def show(asked: Asked, answer: dict[str, Any]) -> None:
     for text in unused_texts(asked, answer):
         print(f"  known    {text}")
     show_known(asked)
-    for piece in answer["pieces"]:
-        if piece["others"] and cut(piece, answer["bytes"], answer["bytes"]):
-            print(f"  or       tried against it (HUDDLE_WISDOM): {', '.join(piece['others'])}")
+    for text in tried_texts(asked, answer):
+        print(f"  or       tried against it (HUDDLE_WISDOM): {text}")
     if answer["no_room"]:
-        named = ", ".join(answer["no_room"])
+        algorithms = asked.algorithms
+        named = ", ".join(algorithms.text(algorithms.of_text(name)) for name in answer["no_room"])
         print(f"  no room  in the communicator's memory (HUDDLE_LEASE), so not tried: {named}")
     levels = ", ".join(
         f"{level['groups']} by {level['level']}"

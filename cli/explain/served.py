@@ -11,12 +11,13 @@ from typing import Any
 
 from ..common import wisdom
 from ..common.rules import Line
-from ..common.sizes import number
+from ..common.sizes import number, written
 from . import learned
 from .learned import Known
 from .sizes import cut
 
 LEARNED = "learned"  # the reason "by" of a known choice
+OWN = "the MPI's own"
 EXACT, INEXACT, ORDERED = "exact", "inexact", "ordered"  # kinds of reductions
 
 Choice = tuple[str, frozenset[tuple[str, str]]]
@@ -50,6 +51,14 @@ class Algorithms:
         """Returns the choice that a text such as 'queue budget=131072' names."""
         name, *words = text.split()
         return self.choice(name, dict(word.split("=", 1) for word in words))
+
+    def text(self, choice: Choice) -> str:
+        """Formats a choice as a file has it: 'queue budget=128K'."""
+        name, pairs = choice
+        order = list(self.presets(name)) if name in self.rows else []
+        words = sorted(pairs, key=lambda pair: order.index(pair[0]) if pair[0] in order else 0)
+        texts = [f"{word}={written(int(v)) if v.isdecimal() else v}" for word, v in words]
+        return " ".join([OWN if name == wisdom.HOST else name, *texts])
 
     def serves(self, line: Line) -> dict[str, Any] | None:
         """Returns the choice of a line in the form of the library's answers."""

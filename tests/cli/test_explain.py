@@ -106,7 +106,7 @@ class Here(unittest.TestCase):
             self.assertIn(f"because  tuning file, line 2 of {path}", answer)
 
     def test_candidates_of_trials_are_printed(self):
-        for name, last in (("allgather", "mpi"), ("allreduce", r"(?!mpi$)[^,]+")):
+        for name, last in (("allgather", "the MPI's own"), ("allreduce", r"(?!the MPI)[^,]+")):
             words = (name, "--bytes", "64K", "--ranks", "4")
             text = explain(*words, HUDDLE_TUNING="off").stdout
             self.assertRegex(

@@ -15,7 +15,7 @@ from cli.explain import learned, served
 class Explained(unittest.TestCase):
     def test_a_line_is_printed_with_its_times(self):
         output = "here on 2026-11-28 from 214 samples of this case: queue, budget 128K, 5.8 us;"
-        output += " before 11.6;"
+        output += " first choice 11.6;"
         self.assertEqual(f"{output} Open MPI's own 8.7", learned.text(MPI, line(QUEUE)))
         output = "here on 2026-11-30 from 9 samples of this case: MPICH's own, 3 us"
         self.assertEqual(output, learned.text("MPICH 4.0.2", line(OWN)))
@@ -101,7 +101,7 @@ class Command(Folder):
         self.assertIn(f"  serves   {name}: ", text)
         output = f"  because  learned here on 2026-11-28 from 214 samples of this case: {name}, "
         self.assertIn(output, text)
-        self.assertIn(" 5.8 us; before 11.6; Open MPI's own 8.7\n", text)
+        self.assertIn(" 5.8 us; first choice 11.6; Open MPI's own 8.7\n", text)
         self.assertIn(f"  else     {self.first}, built-in table, line ", text)
         self.assertIn(f"  wisdom   {MPI}\n", text)
         self.assertNotRegex(text, r"(?m)^  with .*\b0\b(, |$)")
@@ -147,7 +147,7 @@ class Command(Folder):
         self.write(QUEUE.replace("queue budget=128K", "mpi"), path=other, machine=machine)
         text = self.explain("--mpi", "mpich4")
         self.assertIn("  serves   the MPI's own\n", text)
-        self.assertIn(": MPICH's own, 5.8 us; before 11.6\n", text)
+        self.assertIn(": MPICH's own, 5.8 us; first choice 11.6\n", text)
         self.assertIn("  wisdom   MPICH 4.0.2\n", text)
         self.assertIn(f"  serves   {choice.split()[0]}: ", self.explain("--mpi", MPI))
         names = {MPI, "MPICH 4.0.2"}
@@ -183,6 +183,21 @@ class Command(Folder):
         answer = json.loads(self.explain("--mpi", "mpich4", "--json"))
         self.assertEqual([], answer["learned"])
         self.assertEqual(self.first, answer["serves"]["algorithm"])
+
+    def test_choices_tried_against_a_known_one_include_the_first(self):
+        path, machine = self.place()
+        choice = self.candidate()
+        listed = r"(?m)^  or       tried against it \(HUDDLE_WISDOM\): (.*)$"
+        before = re.search(listed, self.explain())[1].split(", ")
+        self.assertLessEqual(len(before), 6, "5 of huddle, and the MPI's own")
+        self.assertEqual("the MPI's own", before[-1])
+        self.write(QUEUE.replace("queue budget=128K", choice), path=path, machine=machine)
+        text = self.explain()
+        after = re.search(listed, text)[1].split(", ")
+        self.assertEqual(self.first, after[0].split()[0])
+        serves = choice.split()[0]
+        self.assertEqual([one for one in before if one.split()[0] != serves], after[1:])
+        self.assertNotRegex("".join(before), "[0-9]{4}", "sizes have units")
 
     def test_explain_says_what_a_program_refuses_and_what_to_do(self):
         path, machine = self.place()
@@ -259,6 +274,7 @@ class Command(Folder):
         self.assertEqual([], much["no_room"])
         self.assertNotEqual([], little["no_room"])
         text = self.run_it(*words[:-1], HUDDLE_LEASE="300K", **settings).stdout
-        self.assertIn(f"so not tried: {', '.join(little['no_room'])}\n", text)
+        self.assertIn(f"so not tried: {little['no_room'][0].split()[0]}", text)
+        self.assertNotRegex(text, "[0-9]{4}")
         off = {**settings, "HUDDLE_WISDOM": "off", "HUDDLE_LEASE": "300K"}
         self.assertEqual([], json.loads(self.run_it(*words, **off).stdout)["no_room"])
