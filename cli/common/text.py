@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from .sizes import written
+
+WIDTH = 80  # characters of a paragraph
 
 
 def bytes_text(count: float) -> str:
@@ -26,7 +29,7 @@ def us_text(ns: float) -> str:
 
 def count_text(count: int, noun: str) -> str:
     """Formats a number and its noun: 1 rank, 2 ranks, 2 processes."""
-    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    ending = "" if count == 1 else "es" if noun.endswith(("s", "ch")) else "s"
     return f"{count} {noun}{ending}"
 
 
@@ -71,6 +74,17 @@ def parameters_text(serves: dict[str, Any] | None) -> str:
     """
     pairs = serves["parameters"].items() if serves else ()
     return ", ".join(parameter_text(*pair) for pair in pairs if pair[1] != 0)
+
+
+def wrapped(text: str) -> list[str]:
+    """Returns the lines of a paragraph of WIDTH characters, further lines with an indentation."""
+    return textwrap.wrap(
+        text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
+
+
+def show_paragraph(text: str) -> None:
+    print("\n".join(wrapped(text)))
 
 
 def heading(words: str) -> None:

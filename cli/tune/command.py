@@ -202,7 +202,7 @@ class Tuning:
             f"huddle tune: {', '.join(mpi.version for mpi in self.mpis)};"
             f" {', '.join(map(str, self.ranks))} ranks;"
             f" {count_text(len(self.mpis) * len(self.cells), 'case')}; at most {self.minutes:g}"
-            " minute(s).",
+            f" minute{'' if self.minutes == 1 else 's'}.",
             flush=True,
         )
 

@@ -32,10 +32,10 @@ START_S = 3  # longest start of a launch on a machine that is not busy
 MIN_S = 1.0  # a launch with less time is not begun
 SETTINGS = {"HUDDLE_TUNING": "off", "HUDDLE_LAB_TRY_ALL": "on"}
 
-OVER = "the time was over"  # the share of the case is over
-STOPPED = "the run was stopped"
-FAILED = "the launch failed"
-TOO_FEW = "by {} calls"
+OVER = "as the time was over"  # the share of the case is over
+STOPPED = "as the run was stopped"
+FAILED = "as the launch failed"
+TOO_FEW = "after {} calls of each"
 
 
 class Launch(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..common import wisdom_place
 from ..common.rules import Line
 from ..common.sizes import written
-from ..common.text import count_text, ranges_text, table
+from ..common.text import WIDTH, count_text, ranges_text, show_paragraph, table, wrapped
 from ..wisdom import learned
 from . import grid
 
@@ -17,9 +17,20 @@ if TYPE_CHECKING:
     from .driver import Driver
     from .grid import Cell
 
-ROWS = 20  # printed at most
-WIDTH = 100
+# The report of one MPI fits WIDTH x 40 characters.
+ROWS = 8  # maximum of the table
+UNDECIDED_LINES = 9  # maximum about undecided cases
+REASON_LINES = 3  # maximum about one reason
+FAILURE_BYTES = 150  # maximum of a launcher's message
 WORTH = 1.05  # less is not worth a row
+OVER = "*"  # mark of more ranks than processors
+HEADERS = ["collective", "ranks", "bytes", "choice", "vs MPI", "vs first"]
+RIGHT = (4, 5)
+
+
+def row(group: list[Line]) -> list[str]:
+    words = dict(zip(learned.HEADERS, learned.row(group, learned.algorithm)))
+    return [words[name].replace(" oversubscribed", OVER) for name in HEADERS]
 
 
 def faster(cells: list[Line], names: list[str]) -> list[list[str]]:
@@ -30,7 +41,7 @@ def faster(cells: list[Line], names: list[str]) -> list[list[str]]:
     def gain(group: list[Line]) -> float:
         return learned.mean([ratio for line in group if (ratio := learned.of_first(line))]) or 1
 
-    return [learned.row(group, learned.algorithm) for group in sorted(groups, key=gain)[::-1]]
+    return [row(group) for group in sorted(groups, key=gain)[::-1]]
 
 
 def sizes_text(sizes: list[int]) -> str:
@@ -65,16 +76,40 @@ def undecided_text(undecided: dict[Cell, str]) -> list[str]:
             calls.setdefault(call, []).append(ranks)
         some = [f"{call} ({ranges_text(ranks)} ranks)" for call, ranks in calls.items()]
         total = sum(map(len, shapes.values()))
-        paragraphs.append(f"{total} not decided, {why}: {', '.join(some)}")
+        paragraphs.append(f"{count_text(total, 'case')} undecided, {why}: {', '.join(some)}")
     return paragraphs
 
 
-def show_paragraph(text: str) -> None:
-    print(
-        textwrap.fill(
-            text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-        )
-    )
+def cut(lines: list[str], count: int) -> list[str]:
+    """Returns the first lines, the last of which ends with '...' if there are more."""
+    if len(lines) <= count:
+        return lines
+    last = lines[count - 1][: WIDTH - 4].rpartition(" ")[0] or lines[count - 1][: WIDTH - 4]
+    return [*lines[: count - 1], f"{last} ..."]
+
+
+def show_undecided(undecided: dict[Cell, str]) -> None:
+    """Prints the numbers of undecided cases, their reasons, and as many cases as fit."""
+    lines = [cut(wrapped(text), REASON_LINES) for text in undecided_text(undecided)]
+    for line in cut([line for some in lines for line in some], UNDECIDED_LINES):
+        print(line)
+
+
+def show_table(rows: list[list[str]]) -> None:
+    table(HEADERS, rows[:ROWS], right=RIGHT)
+    if len(rows) > ROWS:
+        print(f"  ... and {len(rows) - ROWS} more: huddle wisdom prints all")
+    learned.show_legend()
+    if any(OVER in line[1] for line in rows[:ROWS]):
+        print(f"  {OVER} more ranks than processors")
+
+
+def show_failures(failures: list[str]) -> None:
+    different = list(dict.fromkeys(failures))
+    for failure in different[:1]:
+        show_paragraph(f"A launch failed: {textwrap.shorten(failure, FAILURE_BYTES)}")
+    if len(different) > 1:
+        print(f"  ... and {count_text(len(different) - 1, 'launch')} in other ways")
 
 
 def show(driver: Driver, cells: list[Line], names: list[str], busy: str | None) -> None:
@@ -87,20 +122,15 @@ def show(driver: Driver, cells: list[Line], names: list[str], busy: str | None) 
     print(f"\n{mpi.version}: {decided} of {count_text(len(driver.cells), 'case')} decided.")
     rows = faster(cells, names)
     if rows:
-        table(learned.HEADERS[:-1], [row[:-1] for row in rows[:ROWS]], right=learned.RIGHT[:-1])
-        if len(rows) > ROWS:
-            print(f"  ... and {len(rows) - ROWS} more: huddle wisdom prints all")
-        learned.show_legend()
+        show_table(rows)
     elif decided:
         print("  Nothing is clearly faster than the first choices.")
     if cells:
         show_paragraph(learned.summary(cells))
-    for paragraph in undecided_text(driver.undecided):
-        show_paragraph(paragraph)
-    for failure in dict.fromkeys(driver.failures):
-        print(f"  A launch failed: {failure}")
+    show_undecided(driver.undecided)
+    show_failures(driver.failures)
     if busy:
-        print(f"  This machine was busy: {busy}.")
+        show_paragraph(f"This machine was busy, so choices may be wrong: {busy}.")
 
 
 def print_use(place: str, output: bool, setting: str) -> None:
@@ -111,11 +141,11 @@ def print_use(place: str, output: bool, setting: str) -> None:
     print(f"\nWritten: {place}")
     if output:
         print(f"Use it: HUDDLE_TUNING={place}")
-    elif setting == wisdom_place.OFF:
+        return
+    if setting == wisdom_place.OFF:
         print("Use it: HUDDLE_WISDOM=on (or read, which measures nothing more).")
     elif setting in (wisdom_place.ON, wisdom_place.READ):
-        print("huddle uses it from now on.")
+        print("Programs use it from now on.")
     else:
         print(f"Programs use it with HUDDLE_WISDOM={setting}.")
-    if not output:
-        print("huddle wisdom prints what was learned.")
+    print("huddle wisdom prints what was learned.")

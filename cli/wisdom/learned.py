@@ -14,15 +14,16 @@ from typing import Any
 from ..common import wisdom, wisdom_place
 from ..common.rules import Line
 from ..common.sizes import written
-from ..common.text import count_text, table, us_text
+from ..common.text import count_text, show_paragraph, table, us_text
 
 HEADERS = ["collective", "ranks", "bytes", "choice", "time", "vs MPI", "vs first", "age"]
 RIGHT = (4, 5, 6, 7)
+SLOWER, SAME = 0.95, 1.005  # a ratio between the two is not worth a number
 SCREEN = 40  # rows; with more, the ranges of sizes are not told apart
 LEGEND = (
-    "vs MPI: how many times as fast the choice is as the MPI's own collective; vs first: as the",
-    "choice that huddle makes where it has measured nothing; -: not measured, or the same choice.",
-    "A row of several sizes has the times of the smallest and largest one, and geometric means.",
+    "vs MPI: how many times as fast as the MPI's own collective; vs first: as the",
+    "choice that huddle makes without measurements; -: not measured, or the same.",
+    "A row of several sizes has geometric means.",
 )
 
 
@@ -209,27 +210,33 @@ def short_rows(
     return found
 
 
+def speed_text(ratio: float) -> str:
+    """Formats how fast something is: '1.4 times as fast', 'as fast', '1.4 times as slow'."""
+    if ratio < SLOWER:
+        return f"{1 / ratio:.1f} times as slow"
+    if ratio < SAME:
+        return "as fast"
+    return f"{ratio:.2f} times as fast" if ratio < 1.1 else f"{ratio:.1f} times as fast"
+
+
 def summary(cells: list[Line]) -> str:
     """
-    Formats a summary: '84 cases known. The first choice was replaced in 31; the new one is 1.90
-    times as fast. ...'
+    Formats a summary: '84 cases known; 31 changed: on average 1.9 times as fast as the first
+    choice. ...'
     """
     changed = [ratio for line in cells if (ratio := of_first(line))]
     own = [line for line in cells if line.algorithm == wisdom.HOST]
     mpi = [ratio for line in cells if line not in own and (ratio := of_mpi(line))]
-    words = [f"{count_text(len(cells), 'case')} known."]
+    words = [f"{count_text(len(cells), 'case')} known"]
     if changed:
-        words.append(
-            f"The first choice was replaced in {len(changed)}; the new one is {mean(changed):.2f}"
-            " times as fast."
-        )
+        speed = speed_text(mean(changed) or 1)
+        words[0] += f"; {len(changed)} changed: on average {speed} as the first choice"
+    words[0] += "."
     if mpi:
-        words.append(
-            f"huddle serves {len(mpi)} in which the MPI was measured, too; there huddle is"
-            f" {mean(mpi):.2f} times as fast as the MPI."
-        )
+        speed, cases = speed_text(mean(mpi) or 1), count_text(len(mpi), "case")
+        words.append(f"In {cases} huddle is on average {speed} as the MPI's own collective.")
     if own:
-        words.append(f"The MPI's own collective is the fastest in {len(own)}, and serves them.")
+        words.append(f"In {count_text(len(own), 'case')} the MPI's own is the fastest, and serves.")
     return " ".join(words)
 
 
@@ -265,7 +272,8 @@ def show_refusal(found: wisdom.Wisdom) -> None:
 def show(found: wisdom.Wisdom, collectives: list[str], details: bool = False) -> None:
     """Prints a file as a table.  details: show the parameters, which needs more rows."""
     about = wisdom.machine_text(found.machine)
-    print(f"{found.mpi}{f', {about}' if about else ''}: {summary(found.last)}")
+    print(f"{found.mpi}{f', {about}' if about else ''}")
+    show_paragraph(summary(found.last))
     lines = rows(found.last, collectives, wisdom.choice_text if details else algorithm)
     is_long = not details and len(lines) > SCREEN
     if is_long:

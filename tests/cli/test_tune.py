@@ -167,7 +167,7 @@ class Drive(unittest.TestCase):
     def test_tune_stops_if_more_calls_decide_nothing(self):
         learner = Learner(self.folder, {("bcast", 8): 1})
         found = learner.drive([Cell("bcast", "", 2, 8), Cell("scan", "", 2, 8)])
-        self.assertEqual({Cell("scan", "", 2, 8): "by 320 calls"}, found.undecided)
+        self.assertEqual({Cell("scan", "", 2, 8): "after 320 calls of each"}, found.undecided)
 
     def test_calls_that_take_too_long(self):
         learner = Learner(self.folder, {})
@@ -205,7 +205,11 @@ class Report(unittest.TestCase):
     def test_the_report_lists_gains_and_undecided_cells(self):
         cells = [Cell("bcast", "", 2, 8 << k) for k in range(4)] + [Cell("scan", "exact", 2, 8)]
         found = Driver(None, MPI, "", cells)
-        found.undecided = {cells[2]: driver.OVER, cells[3]: driver.OVER, cells[4]: "by 320 calls"}
+        found.undecided = {
+            cells[2]: driver.OVER,
+            cells[3]: driver.OVER,
+            cells[4]: "after 320 calls of each",
+        }
         found.failures = ["no slots", "no slots"]
         text = self.report_of(
             found,
@@ -219,11 +223,11 @@ class Report(unittest.TestCase):
         )
         for words in (
             "Open MPI 4.1.4: 2 of 5 cases decided.",
-            "bcast       2      0-8    queue   1 us       -      3.00\n",
-            "The first choice was replaced in 3; the new one is 2.32 times as fast. ",
-            "2 not decided, the time was over: bcast 32-64 (2 ranks)\n",
-            "1 not decided, by 320 calls: scan exact 8 (2 ranks)\n",
-            "This machine was busy: other work has 90 % of a processor.",
+            "bcast       2      0-8    queue        -      3.00\n",
+            "4 cases known; 3 changed: on average 2.3 times as fast as the first choice. ",
+            "2 cases undecided, as the time was over: bcast 32-64 (2 ranks)\n",
+            "1 case undecided, after 320 calls of each: scan exact 8 (2 ranks)\n",
+            "This machine was busy, so choices may be wrong: other work has 90 % of a\n",
         ):
             self.assertIn(words, text)
         self.assertEqual(1, text.count("no slots"))
@@ -237,17 +241,34 @@ class Report(unittest.TestCase):
         cells += [Cell("barrier", "", 2, 0), Cell("scan", "inexact", 2, 8)]
         cells += [Cell(name, "", 2, 8) for name in ("gather", "scatter", "alltoall", "allgather")]
         text = report.undecided_text(dict.fromkeys(cells, "why"))
-        output = "30 not decided, why: bcast 8-16,64,4K-16K (2-4,8 ranks), barrier (2 ranks),"
+        output = "30 cases undecided, why: bcast 8-16,64,4K-16K (2-4,8 ranks), barrier (2 ranks),"
         output += " scan inexact 8 (2 ranks), gather 8 (2 ranks), scatter 8 (2 ranks),"
         self.assertEqual([f"{output} alltoall 8 (2 ranks), allgather 8 (2 ranks)"], text)
 
     def test_the_report_fits_a_screen(self):
-        many = [Cell("bcast", "", ranks, 8) for ranks in range(2, 200)]
-        found = Driver(None, MPI, "", many)
-        lines = [f"bcast ranks={n} bytes=0-8 -> queue | ns=1 before=mpi:3" for n in range(2, 200)]
-        text = self.report_of(found, lines)
-        self.assertLess(len(text.splitlines()), 40)
-        self.assertIn("and 178 more: huddle wisdom prints all", text)
+        names = [f"reduce_scatter_{n}" for n in range(9)]
+        cells = [Cell(name, "inexact", n, 8) for name in names for n in range(2, 999, 7)]
+        found = Driver(None, MPI, "", cells)
+        whys = [driver.OVER, driver.FAILED, *(driver.TOO_FEW.format(160 << n) for n in range(6))]
+        found.undecided = {cell: whys[n % len(whys)] for n, cell in enumerate(cells)}
+        found.failures = [f"mpirun could not start {n}: {'no slots ' * 99}" for n in range(9)]
+        text = self.report_of(
+            found,
+            [
+                f"reduce_scatter reduction=inexact ranks={n} oversubscribed=yes bytes=129-128K"
+                " -> cma_read | ns=1000 mpi_ns=123456 before=mpi:3000"
+                for n in range(100, 300, 2)
+            ],
+            "other work has 90 % of a processor",
+        )
+        with contextlib.redirect_stdout(io.StringIO()) as more:
+            report.print_use("wisdom.rules", False, "on")
+        lines = (text + more.getvalue()).splitlines()
+        self.assertLessEqual(len(lines), 39, "below a line about the beginning")
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertIn("and 92 more: huddle wisdom prints all", text)
+        self.assertIn("* more ranks than processors", text)
+        self.assertIn("... and 8 launches in other ways", text)
 
 
 class Hosts(unittest.TestCase):
@@ -446,7 +467,7 @@ class Runs(unittest.TestCase):
         answer = self.tune(*words, "--minutes", "0.5")
         self.assertLess(time.monotonic() - begin, 30 + GENEROUS_S)
         self.assertEqual(0, answer.returncode, answer.stderr + answer.stdout)
-        self.assertRegex(answer.stdout, r"6 cases; at most 0.5 minute\(s\)")
+        self.assertRegex(answer.stdout, r"6 cases; at most 0.5 minutes\.")
         decided = int(answer.stdout.partition(" of 6 cases decided")[0].split()[-1])
         self.assertGreater(decided, 0)
         self.assertNotIn("A launch failed", answer.stdout, "wrong bytes would be one")

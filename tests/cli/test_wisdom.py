@@ -131,11 +131,24 @@ class Table(unittest.TestCase):
     def test_the_summary(self):
         found = learned.summary([line(text) for text in (QUEUE, MORE, OWN)])
         self.assertEqual(
-            "3 cases known. The first choice was replaced in 1; the new one is 2.00 times as fast."
-            " huddle serves 2 in which the MPI was measured, too; there huddle is 1.22 times as"
-            " fast as the MPI. The MPI's own collective is the fastest in 1, and serves them.",
+            "3 cases known; 1 changed: on average 2.0 times as fast as the first choice."
+            " In 2 cases huddle is on average 1.2 times as fast as the MPI's own collective."
+            " In 1 case the MPI's own is the fastest, and serves.",
             found,
         )
+        same = line(QUEUE.replace("before=inline:11600", "before=inline:5750"))
+        self.assertIn("1 changed: on average as fast as the first choice.", learned.summary([same]))
+
+    def test_speeds_in_words(self):
+        for ratio, text in (
+            (12.34, "12.3 times as fast"),
+            (1.4, "1.4 times as fast"),
+            (1.05, "1.05 times as fast"),
+            (1.004, "as fast"),
+            (0.99, "as fast"),
+            (0.5, "2.0 times as slow"),
+        ):
+            self.assertEqual(text, learned.speed_text(ratio))
 
 
 class Command(Folder):
@@ -168,7 +181,7 @@ class Command(Folder):
         self.write(QUEUE, MORE, OWN)
         text = self.wisdom()
         self.assertIn(
-            f"{MPI}, 2 processors, A CPU: 3 cases known. The first choice was replaced in 1;", text
+            f"{MPI}, 2 processors, A CPU\n  3 cases known; 1 changed: on average 2.0 times", text
         )
         self.assertRegex(text, r"bcast +2 +32769-128K +queue +5.8 to 11.6 us +1.22 +2.00 ")
         self.assertLess(text.index("bcast"), text.index("alltoall"), "in the library's order")
