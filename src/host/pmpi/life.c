@@ -15,6 +15,7 @@
 #include "host/pmpi/pmi_kvs.h"
 #include "host/pmpi/pmpi.h"
 
+#include "base/launcher_env.h"
 #include "core/config/config.h"
 #include "mem/kept_errno.h"
 
@@ -95,20 +96,11 @@ static bool is_spawned(void)
     return real.Comm_get_parent(&parent) != MPI_SUCCESS || parent != MPI_COMM_NULL;
 }
 
-static int number_of(const char *variable)
-{
-    const char *text = getenv(variable);
-
-    return text ? atoi(text) : 0;
-}
-
 static hud_context *create(void)
 {
-    struct hud_host host = { .name = mpi_name,
-                             .ends_own_calls = 1,
-                             .progress = hud_job_progress,
-                             .abort = abort_job,
-                             .local_ranks = number_of("MPI_LOCALNRANKS") };
+    struct hud_host host = {
+        .name = mpi_name, .ends_own_calls = 1, .progress = hud_job_progress, .abort = abort_job
+    };
     hud_context *created = NULL;
     int level;
 
@@ -125,6 +117,7 @@ static hud_context *create(void)
                      (hud_config_manner(NULL, true) & MANNER_REQUESTS);
     real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
     real.Comm_size(MPI_COMM_WORLD, &host.world_size);
+    host.local_ranks = launched_local_size(host.world_size);
     int local_ranks = host.local_ranks > 0 ? host.local_ranks : host.world_size;
     if (hud_comm_start() || hud_type_start() || !hud_job_learn(local_ranks))
         return NULL;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_launched.c - what launchers tell a process about its job. */
+#define _GNU_SOURCE
+#include "base/launcher_env.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { VARIABLES = 4 };
+
+static const char *const names[] = {
+    "PMI_RANK",
+    "PMIX_RANK",
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_ID",
+    "PALS_RANKID",
+    "FLUX_TASK_RANK",
+    "SLURM_PROCID",
+    "PMI_SIZE",
+    "MPI_LOCALNRANKS",
+    "PMI_LOCAL_SIZE",
+    "PALS_LOCAL_SIZE",
+    "OMPI_COMM_WORLD_SIZE",
+    "SLURM_NODEID",
+    "SLURM_STEP_TASKS_PER_NODE",
+    "SLURM_STEP_NUM_TASKS",
+};
+
+/* Sets these variables only. */
+static void set(const char *const pair[VARIABLES])
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
+    for (int i = 0; i < VARIABLES && pair[i]; i++)
+        putenv((char *)(uintptr_t)pair[i]);
+}
+
+static void local_size_is_from_the_launchers_variables(void **state)
+{
+    static const struct {
+        const char *variable[VARIABLES];
+        int size, local;
+    } cases[] = {
+        { { NULL }, 4, 0 },
+        { { "MPI_LOCALNRANKS=2" }, 4, 2 },
+        { { "PMI_LOCAL_SIZE=3", "SLURM_NODEID=0" }, 4, 3 },
+        { { "PALS_LOCAL_SIZE=1" }, 4, 1 },
+        { { "MPI_LOCALNRANKS=2", "PMI_LOCAL_SIZE=3" }, 4, 2 },
+        { { "MPI_LOCALNRANKS=x", "PMI_LOCAL_SIZE=-1" }, 4, 0 },
+        { { "SLURM_NODEID=0", "SLURM_STEP_TASKS_PER_NODE=4(x2),3", "SLURM_STEP_NUM_TASKS=11" },
+          11,
+          4 },
+        { { "SLURM_NODEID=1", "SLURM_STEP_TASKS_PER_NODE=4(x2),3", "SLURM_STEP_NUM_TASKS=11" },
+          11,
+          4 },
+        { { "SLURM_NODEID=2", "SLURM_STEP_TASKS_PER_NODE=4(x2),3", "SLURM_STEP_NUM_TASKS=11" },
+          11,
+          3 },
+        { { "SLURM_NODEID=3", "SLURM_STEP_TASKS_PER_NODE=4(x2),3", "SLURM_STEP_NUM_TASKS=11" },
+          11,
+          0 },
+        { { "SLURM_NODEID=1", "SLURM_STEP_TASKS_PER_NODE=2,1", "SLURM_STEP_NUM_TASKS=3" }, 3, 1 },
+        { { "SLURM_NODEID=0", "SLURM_STEP_TASKS_PER_NODE=", "SLURM_STEP_NUM_TASKS=3" }, 3, 0 },
+        { { "SLURM_NODEID=1", "SLURM_STEP_TASKS_PER_NODE=2(x", "SLURM_STEP_NUM_TASKS=3" }, 3, 0 },
+        { { "SLURM_NODEID=1", "SLURM_STEP_TASKS_PER_NODE=2;1", "SLURM_STEP_NUM_TASKS=3" }, 3, 0 },
+        { { "SLURM_NODEID=0", "SLURM_STEP_NUM_TASKS=3" }, 3, 0 },
+        /* a launcher of four ranks in a step of two tasks */
+        { { "SLURM_NODEID=0", "SLURM_STEP_TASKS_PER_NODE=1(x2)", "SLURM_STEP_NUM_TASKS=2" }, 4, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set(cases[i].variable);
+        assert_int_equal(launched_local_size(cases[i].size), cases[i].local);
+    }
+}
+
+static void rank_is_the_first_number_that_a_launcher_gives(void **state)
+{
+    static const struct {
+        const char *variable[VARIABLES];
+        int rank;
+        bool is_rank;
+    } cases[] = {
+        { { NULL }, -1, false },
+        { { "PMI_RANK=3", "SLURM_PROCID=1" }, 3, true },
+        { { "PMI_RANK=x", "PMI_ID=2" }, 2, true },
+        { { "PALS_RANKID=5" }, 5, true },
+        { { "FLUX_TASK_RANK=0" }, 0, true },
+        { { "SLURM_PROCID=0" }, 0, false },
+        { { "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1" }, 0, false },
+        { { "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2" }, 0, true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set(cases[i].variable);
+        assert_int_equal(launched_rank(), cases[i].rank);
+        assert_int_equal(launched_as_rank(), cases[i].is_rank);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(local_size_is_from_the_launchers_variables),
+        cmocka_unit_test(rank_is_the_first_number_that_a_launcher_gives),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
