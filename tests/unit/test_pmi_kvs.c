@@ -55,7 +55,6 @@ static _Noreturn void be(const struct rank *rank, int number, int fd)
     setenv("PMI_FD", text, 1);
     snprintf(text, sizeof text, "%d", number);
     setenv("PMI_RANK", text, 1);
-    setenv("MPI_LOCALNRANKS", "1", 1);
     if (!rank->without)
         hud_pmi_kvs_announce(rank->manner);
     barrier(fd);
@@ -268,6 +267,17 @@ static void other_launchers_are_not_queried(void **state)
     unsetenv("MPIR_CVAR_PMI_VERSION");
 }
 
+static void jobs_on_one_node_do_not_use_the_server(void **state)
+{
+    (void)state;
+    setenv("PMI_SIZE", "3", 1);
+    check((struct rank[RANKS]){ { 1 }, { 1 }, { 1 } }, (int[]){ 7, 7, 7 });
+    setenv("MPI_LOCALNRANKS", "3", 1);
+    check((struct rank[RANKS]){ { 1 }, { 1 }, { 1 } }, (int[]){ UNKNOWN, UNKNOWN, UNKNOWN });
+    setenv("MPI_LOCALNRANKS", "1", 1);
+    unsetenv("PMI_SIZE");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,12 +289,14 @@ int main(void)
         cmocka_unit_test(longest_answer_is_accepted),
         cmocka_unit_test(rank_with_a_truncated_answer_aborts),
         cmocka_unit_test(other_launchers_are_not_queried),
+        cmocka_unit_test(jobs_on_one_node_do_not_use_the_server),
     };
-    static const char *const foreign[] = { "PMIX_NAMESPACE", "PMIX_RANK",  "SLURM_JOB_ID",
-                                           "SLURM_PROCID",   "PMI_JOBID",  "OMPI_COMM_WORLD_RANK",
-                                           "PMI_ID",         "PMI_SPAWNED" };
+    static const char *const foreign[] = { "PMIX_NAMESPACE", "PMIX_RANK",   "SLURM_JOB_ID",
+                                           "SLURM_PROCID",   "PMI_JOBID",   "OMPI_COMM_WORLD_RANK",
+                                           "PMI_ID",         "PMI_SPAWNED", "PMI_SIZE" };
 
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
         unsetenv(foreign[i]);
+    setenv("MPI_LOCALNRANKS", "1", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

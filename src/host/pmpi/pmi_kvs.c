@@ -118,11 +118,13 @@ void hud_pmi_kvs_announce(unsigned manner)
 {
     static bool once;
     int fd = find_server();
-    long rank = launched_rank();
+    long rank = launched_rank(), size = launched_size();
     char line[LINE], answer[LINE], rc[8];
 
     if (once || fd < 0 || rank < 0 || rank >= LAUNCHED_RANKS)
         return;
+    if (size > 0 && launched_local_size(size) == size)
+        return; /* the ranks of this node are all ranks, and find each other without the server */
     once = known = true;
     snprintf(own_value, sizeof own_value, "%u", manner);
     if (!begin(fd))
