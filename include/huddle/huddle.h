@@ -78,7 +78,7 @@ struct hud_host {
     int (*present)(void *arg, int world_rank);
     /* Returns the same as `present`, but for ranks of all nodes, and 0 for rank -1, which is of
      * another job.  Used if `present` is NULL.  If both are NULL, ranks of other nodes are assumed
-     * to use huddle with HUDDLE_NODES. */
+     * to use huddle with HUDDLE_NODES=on. */
     int (*present_far)(void *arg, int world_rank);
     int ends_own_calls; /* nonzero if hud_team_exit follows each collective of the host itself; then
                            huddle measures these collectives, too (HUDDLE_WISDOM), and returns

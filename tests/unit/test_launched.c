@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_launched.c - what launchers tell a process about its job. */
+/* test_launched.c - what launchers tell a process about its job, and which ranks of other nodes the
+ * user vouches for. */
 #define _GNU_SOURCE
 #include "base/launcher_env.h"
+#include "core/config/config.h"
+#include "core/job/context.h"
+#include "core/job/presence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,11 +109,41 @@ static void rank_is_the_first_number_that_a_launcher_gives(void **state)
     }
 }
 
+/* Returns whether the user vouches for ranks of other nodes by a setting, in a job of two ranks
+ * of which `local` are here.  Rank 0, this process, is announced. */
+static bool vouched(const char *setting, int local)
+{
+    const char *const settings[] = { setting, NULL };
+    const struct hud_host host = {
+        .name = "a test", .world_size = 2, .local_ranks = local, .settings = settings
+    };
+    hud_context *context;
+
+    assert_int_equal(hud_context_create(&host, &context), HUD_OK);
+    bool is = context->vouched;
+    hud_context_destroy(context);
+    return is;
+}
+
+static void only_on_vouches_for_ranks_of_other_nodes(void **state)
+{
+    (void)state;
+    set((const char *const[VARIABLES]){ "PMI_RANK=0" });
+    setenv("HUDDLE_JOB", "a secret of this test", 1);
+    hud_presence_announce(0);
+    assert_true(vouched("HUDDLE_NODES=on", 1));
+    assert_false(vouched("HUDDLE_NODES=on", 2)); /* the other rank is here, without huddle */
+    assert_false(vouched("HUDDLE_NODES=on", 0));
+    assert_false(vouched("HUDDLE_NODES=auto", 1));
+    assert_false(vouched("HUDDLE_NODES=off", 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(local_size_is_from_the_launchers_variables),
         cmocka_unit_test(rank_is_the_first_number_that_a_launcher_gives),
+        cmocka_unit_test(only_on_vouches_for_ranks_of_other_nodes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

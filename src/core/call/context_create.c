@@ -85,13 +85,14 @@ static void obtain_spare(struct hud_context *c)
         c->spare_ranks = ranks < KEPT_RANKS ? ranks : KEPT_RANKS;
 }
 
-/* Returns whether HUDDLE_NODES vouches for the ranks of other nodes, if the launcher knows only
- * which ranks of this node use huddle.  All ranks of this node must use huddle. */
+/* Returns whether the user vouches for the ranks of other nodes by HUDDLE_NODES=on, if the launcher
+ * knows only which ranks of this node use huddle.  All ranks of this node must use huddle.  auto
+ * does not vouch: a rank without huddle would make the others wait for ever. */
 static bool vouches(const struct hud_context *c)
 {
     int here = 0;
 
-    if (c->config.number[SET_NODES] == NODES_OFF || !hud_presence_known() || c->host.present_far)
+    if (c->config.number[SET_NODES] != NODES_ON || !hud_presence_known() || c->host.present_far)
         return false;
     for (int r = 0; r < c->host.world_size; r++)
         here += hud_presence_of(r);
