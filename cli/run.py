@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PARAMETERS = (
     Argument("variables", nargs=-1, metavar="NAME=VALUE", help="variables that would be set"),
+    Option("--handed", default="", help="how the launcher gets them to all nodes"),
+    Option("--missing", default="", help="why ranks may run without huddle"),
     Option("--report", metavar="FOLDER", help="print the statistics of a job"),
     Option("--to", metavar="FILE", help="write them to FILE as JSON"),
     Option("--status", type=int, default=0, help="the job's exit status"),
@@ -112,6 +114,8 @@ def main(options: Options, command: list[str], layout: Layout) -> int:
     for variable in options.variables:
         print(f"  {variable}")
     print(f"and execute\n  {' '.join(command) if command else '(the command after --)'}")
+    for line in filter(None, (options.handed, options.missing)):
+        print(line)
     heading("MPIs on PATH, and the front end that the loader would choose")
     plain(
         ["mpi", "launcher", "front end"],

@@ -23,6 +23,18 @@ int hud_launch_fail(int status, const char *format, ...)
     return status;
 }
 
+char *hud_launch_text(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        exit(hud_launch_fail(1, "out of memory"));
+    va_end(args);
+    return text;
+}
+
 /* Returns the folder above bin/, at its current location. */
 static const char *prefix(void)
 {
@@ -50,6 +62,11 @@ const char *hud_launch_path(const char *folder, const char *file)
     if (bytes < 0)
         exit(hud_launch_fail(1, "out of memory"));
     return path;
+}
+
+const char *hud_launch_loader(void)
+{
+    return hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-loader.so");
 }
 
 /* Reports why the CLI cannot be run.  If the script exists and is executable, its interpreter

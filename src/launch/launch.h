@@ -18,15 +18,21 @@ int hud_launch_cli(char **words);
  * folder that CMake knows as absolute is used unchanged.  The path lives as long as the process. */
 const char *hud_launch_path(const char *folder, const char *file);
 
+/* Returns the path of the loader. */
+const char *hud_launch_loader(void);
+
 /* Makes a new folder for the files of a job's ranks. */
 const char *hud_launch_folder(void);
 
-/* Runs the command in a child process, by become(arg), and prints its statistics, or writes them as
- * JSON to `file` unless NULL; then removes the folder.  Returns the command's exit status. */
-int hud_launch_watch(int (*become)(void *arg), void *arg, const char *folder, const char *file,
+/* Runs become(command) in a child process, and prints its statistics, or writes them as JSON to
+ * `file` unless NULL; then removes the folder.  Returns the command's exit status. */
+int hud_launch_watch(int (*become)(char **command), const char *folder, const char *file,
                      char **command);
 
 /* Prints "huddle: ..." on standard error.  Returns the status. */
 int hud_launch_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns a formatted text, for free().  Exits if there is no memory. */
+char *hud_launch_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -12,8 +12,11 @@ struct run {
     bool bad_set;           /* a --set has been refused; the other options are still checked */
     const char *stats_file; /* NULL: print a table on standard error */
     const char *record;     /* a folder; NULL: record nothing */
+    bool is_rank;           /* a launcher has started this process, and the command starts none */
     char **variables;       /* [count] NAME=VALUE, as --explain prints them; NULL-terminated */
     int count;
+    const char *handed;  /* how the launcher gets the variables to all nodes; NULL: not known */
+    const char *missing; /* why ranks may run without huddle; NULL: no reason is known */
 };
 
 /* Sets the variable NAME=VALUE; the value has two parts.  A later value of a name replaces an

@@ -5,7 +5,10 @@
  *
  * With --explain the CLI prints the variables, because it knows the MPIs on PATH.
  */
+#include "base/launcher_env.h"
+#include "hand_over.h"
 #include "launch.h"
+#include "launcher.h"
 #include "options.h"
 
 #include <errno.h>
@@ -30,21 +33,14 @@ static bool is_set(const struct run *run, const char *name)
     return false;
 }
 
-/* Returns whether a launcher has started this process as a rank.  All ranks of a job must have the
- * same secret. */
-static bool is_rank(void)
-{
-    return getenv("PMI_RANK") || getenv("PMIX_RANK") || getenv("OMPI_COMM_WORLD_RANK");
-}
-
-/* Adds a new secret for this start. */
+/* Adds a new secret for this start.  All ranks of a job must have the same secret. */
 static int add_secret(struct run *run)
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char secret[SECRET_BYTES];
     char text[2 * SECRET_BYTES + 1] = "";
 
-    if (is_rank() || is_set(run, "HUDDLE_JOB"))
+    if (run->is_rank || is_set(run, "HUDDLE_JOB"))
         return 0;
     if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
         return hud_launch_fail(1, "no random numbers: %s", strerror(errno));
@@ -61,9 +57,9 @@ static const char *recorder(void)
 
 /* Returns whether this process can stay and print the statistics.  In a rank, the library prints
  * them. */
-static bool can_watch(void)
+static bool can_watch(const struct run *run)
 {
-    return !is_rank() && access(recorder(), R_OK) == 0 &&
+    return !run->is_rank && access(recorder(), R_OK) == 0 &&
            access(hud_launch_path(HUD_TOOL_DIR, "cli"), X_OK) == 0;
 }
 
@@ -87,8 +83,7 @@ static int add_sanitizer(struct run *run)
 
 static int add_loader(struct run *run)
 {
-    const char *loader = hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-loader.so"),
-               *before = getenv("LD_PRELOAD");
+    const char *loader = hud_launch_loader(), *before = getenv("LD_PRELOAD");
     bool is_more = before && before[0] != '\0';
     char *all = NULL;
 
@@ -103,7 +98,7 @@ static int add_loader(struct run *run)
 
 static int check_loader(void)
 {
-    const char *loader = hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-loader.so");
+    const char *loader = hud_launch_loader();
     struct stat about;
 
     if (stat(loader, &about) != 0 || !S_ISREG(about.st_mode))
@@ -119,27 +114,35 @@ static int check_loader(void)
 /* Passes the variables to the CLI's `run` as words, followed by the command. */
 static int explain(const struct run *run, char **command)
 {
-    size_t count = 0;
+    const char *const head[] = { "run", "--handed", run->handed ? run->handed : "", "--missing",
+                                 run->missing ? run->missing : "" };
+    enum { HEAD = sizeof head / sizeof *head };
+    size_t count = 0, variables = (size_t)run->count;
 
     while (command[count])
         count++;
-    char **words = calloc((size_t)run->count + count + 3, sizeof *words);
+    char **words = calloc(HEAD + variables + count + 2, sizeof *words);
     if (!words)
         return hud_launch_fail(1, "out of memory");
-    words[0] = (char *)(uintptr_t) "run";
-    memcpy(words + 1, run->variables, (size_t)run->count * sizeof *words);
-    words[run->count + 1] = (char *)(uintptr_t) "--";
-    memcpy(words + run->count + 2, command, count * sizeof *words);
+    memcpy(words, head, sizeof head);
+    memcpy(words + HEAD, run->variables, variables * sizeof *words);
+    words[HEAD + variables] = (char *)(uintptr_t) "--";
+    memcpy(words + HEAD + variables + 1, command, count * sizeof *words);
     int status = hud_launch_cli(words);
     free(words);
     return status;
 }
 
-static int become(const struct run *run, char **command)
+static int set_variables(const struct run *run)
 {
     for (int i = 0; i < run->count; i++)
         if (putenv(run->variables[i]) != 0)
             return hud_launch_fail(1, "out of memory");
+    return 0;
+}
+
+static int become(char **command)
+{
     execvp(command[0], command);
     int why = errno;
     bool is_path = strchr(command[0], '/') != NULL;
@@ -148,42 +151,21 @@ static int become(const struct run *run, char **command)
     return hud_launch_fail(CANNOT_RUN, "cannot run %s: %s", command[0], strerror(why));
 }
 
-struct start {
-    const struct run *run;
-    char **command;
-};
-
-static int become_it(void *arg)
-{
-    const struct start *start = arg;
-
-    return become(start->run, start->command);
-}
-
 /* Selects where statistics are recorded: in a new folder of this process, or by the library's rank
  * 0. */
 static void place_stats(struct run *run)
 {
-    if (can_watch() && !run->record)
+    if (can_watch(run) && !run->record)
         run->record = run->explain ? "(a new folder)" : hud_launch_folder();
     else
         hud_launch_add(run, "HUDDLE_STATS", run->stats_file ? "json:" : "1",
                        run->stats_file ? run->stats_file : "");
 }
 
-/* Gives this process the job's HUDDLE_WISDOM, since the report says whether wisdom can be kept. */
-static void pass_wisdom(const struct run *run)
-{
-    static const char name[] = "HUDDLE_WISDOM=";
-
-    for (int i = 0; i < run->count; i++)
-        if (strncmp(run->variables[i], name, sizeof name - 1) == 0)
-            putenv(run->variables[i]);
-}
-
 int hud_launch_run(char **words)
 {
-    enum { OWN = 6 };      /* statistics, loader, sanitizer, secret, record, tuning file */
+    /* Statistics, loader, sanitizer, secret, record, tuning and wisdom files, launcher's list. */
+    enum { OWN = 8 };
     static struct run run; /* static, because the environment keeps its variables until the process
                               ends */
     size_t count = 0;
@@ -207,16 +189,20 @@ int hud_launch_run(char **words)
     if ((status = hud_launch_place_files(&run)) != 0)
         return status;
     bool asked = run.record != NULL;
+    run.is_rank = launched_as_rank() && !hud_launch_launcher(command);
     if (run.stats)
         place_stats(&run);
     status = add_loader(&run);
     if (status != 0)
         return status;
+    if (!run.is_rank && command[0])
+        hud_launch_hand_over(&run, command);
     if (run.explain)
         return explain(&run, command);
-    struct start start = { &run, command };
-    pass_wisdom(&run);
-    return run.record && !asked
-               ? hud_launch_watch(become_it, &start, run.record, run.stats_file, command)
-               : become(&run, command);
+    if (run.missing)
+        hud_launch_fail(0, "%s", run.missing);
+    if ((status = set_variables(&run)) != 0)
+        return status;
+    return run.record && !asked ? hud_launch_watch(become, run.record, run.stats_file, command)
+                                : become(command);
 }

@@ -233,7 +233,7 @@ static void report(const char *folder, const char *file, int status, char **comm
         hud_launch_fail(1, "statistics cannot be printed: %s", strerror(errno));
 }
 
-int hud_launch_watch(int (*become)(void *arg), void *arg, const char *folder, const char *file,
+int hud_launch_watch(int (*become)(char **command), const char *folder, const char *file,
                      char **command)
 {
     pid_t self = getpid();
@@ -246,7 +246,7 @@ int hud_launch_watch(int (*become)(void *arg), void *arg, const char *folder, co
         if (getppid() != self)
             raise(SIGTERM);
         listen_no_more();
-        _exit(become(arg));
+        _exit(become(command));
     }
     local_count_by(&command_pid, pid);
     signal(SIGALRM, interrupt_alone); /* the command has its own alarms */
