@@ -77,9 +77,9 @@ class Case:
 
 # ---- troubles ----
 
-def as_node(*slots, strict=False):
+def as_node(*slots):
     """Returns launcher options for nodes with these numbers of ranks.  A script gives each node its own host name."""
-    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "as_own_node.sh" if strict else "as_node.sh")
+    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "as_node.sh")
     hosts = ",".join(f"node{name}:{count}" for name, count in zip("ABCD", slots))
     hydra = ["-launcher", "ssh", "-launcher-exec", tool, "-hosts", hosts]
     return {

@@ -31,6 +31,7 @@ import peers
 from cases import CASES, COLLECTIVES, DIFFERENTIAL, Case
 from devices import DEVICES
 from forced import forced
+from handed_over import HANDED_OVER
 from learned_spans import LEARNED_SPANS
 from mismatches import MISMATCHES
 from soaks import SOAKS
@@ -312,6 +313,7 @@ def all_cases(setting):
         *CASES,
         *MISMATCHES,
         *LEARNED_SPANS,
+        *HANDED_OVER,
         *WATCHED,
         *SOAKS,
         *DEVICES,
