@@ -47,6 +47,10 @@ exec nsenter -t "$(cat {home}/$node)" --net --uts --ipc --mount --pid --wd={cwd}
 """
 
 
+# Runs the words after a library with the library preloaded, before other preloaded libraries.
+PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
+
+
 class NotHere(Exception):
     """Nodes cannot be made; the text says why."""
 
@@ -183,13 +187,13 @@ class Nodes:
             mpi, agent, oversubscribed
         )
         where = ["-H", hosts] if peers.abi(mpi.kind) == "openmpi" else ["-hosts", hosts]
-        patient = os.path.join(self.tools, "patient.so")
+        patient, rank = os.path.join(self.tools, "patient.so"), []
         if oversubscribed and self.tools and os.path.exists(patient):
-            env["LD_PRELOAD"] = patient
             env["PATIENT_US"] = "20" if ranks > len(counts) else "1000"
+            rank = ["sh", "-c", PRELOAD, patient]
         words = [f"{name}={value}" for name, value in env.items()]
         mine = [f"{name}={value}" for name, value in {**mpi.env, **jobs.AS_ROOT}.items()]
-        return ["env", *mine, *start, *where, "-n", str(ranks), "env", *words]
+        return ["env", *mine, *start, *where, "-n", str(ranks), "env", *words, *rank]
 
 
 def openmpi(mpi: Any, agent: Any, oversubscribed: Any) -> Any:

@@ -11,14 +11,13 @@ Exit status 77: it is not installed, or nodes cannot be made here.
 import argparse
 import json
 import os
-import secrets
 import shutil
 import subprocess
 import sys
 import tempfile
 
 import peers
-from links import PRELOAD, handled
+from links import handled, huddle_run
 from run import front_end
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -38,14 +37,10 @@ def run(options, nodes, mpi):
     with tempfile.TemporaryDirectory(prefix="huddle-hpcc-") as scratch:
         hpcc.write_input(scratch, PROBLEM, ROWS, COLUMNS)
         stats = os.path.join(scratch, "stats.json")
-        settings = [f"HUDDLE_JOB={secrets.token_hex(16)}", f"HUDDLE_STATS=json:{stats}"]
-        # Every call must be handled, so the MPI's own collectives are not tried.
-        settings += ["HUDDLE_NODES=on", "HUDDLE_TUNING=off", "HUDDLE_WISDOM=off"]
-        loader = os.path.join(options.build, "lib", "huddle", "libhuddle-loader.so")
-        rank = ["sh", "-c", f'cd "{scratch}"; {PRELOAD}', loader, "hpcc"]
+        rank = ["sh", "-c", f'cd "{scratch}" && exec hpcc']
         job = nodes.job(peers.found(os.path.join(options.build, "peers"), mpi), COUNTS)
         done = subprocess.run(
-            nodes.enter([*job, "env", *settings, *rank]),
+            nodes.enter([*huddle_run(options.build, stats), *job, *rank]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             timeout=LIMIT_S,

@@ -17,7 +17,6 @@ proves nothing.  Exit status 77: nodes cannot be made here.
 import argparse
 import json
 import os
-import secrets
 import subprocess
 import sys
 import tempfile
@@ -40,7 +39,6 @@ FULL = [
     for mpi in ("ompi4", "ompi5", "mpich5")
     for counts in ((1, 1), (3, 2), (2, 2, 2), (2, 1, 3, 1), (1, 1, 1, 1), (1, 2, 1, 2, 1), (2,) * 8)
 ]
-PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 KNOWN_TO_BREAK = "ompi4"  # sends a broadcast to each rank of a node
 
 
@@ -52,23 +50,28 @@ def rounds(nodes):
     return (nodes - 1).bit_length()
 
 
+def huddle_run(build, stats):
+    """Returns the words that run a job with huddle on all nodes."""
+    # Expectations are those of huddle's first choices.  Trials exchange other messages.
+    settings = [f"HUDDLE_STATS=json:{stats}", "HUDDLE_NODES=on", "HUDDLE_TUNING=off"]
+    settings += ["HUDDLE_WISDOM=off"]
+    words = [word for setting in settings for word in ("--set", setting)]
+    return [os.path.join(build, "bin", "huddle"), "run", *words, "--"]
+
+
 class Links:
     def __init__(self, build):
         self.build = build
-        self.loader = os.path.join(build, "lib", "huddle", "libhuddle-loader.so")
 
     def launch(self, nodes, mpi, counts, asked, huddle=True):
         """Returns ({(collective, bytes): [bytes in, bytes out, packets out]}, statistics)."""
         program = os.path.join(self.build, "libexec", "huddle", f"nodes-{peers.abi(mpi)}")
         with tempfile.TemporaryDirectory(prefix="huddle-links-") as scratch:
             stats = os.path.join(scratch, "stats.json")
-            settings = [f"HUDDLE_JOB={secrets.token_hex(16)}", f"HUDDLE_STATS=json:{stats}"]
-            # The bounds are those of huddle's choices.  Trials exchange other messages.
-            settings += ["HUDDLE_NODES=on", "HUDDLE_TUNING=off", "HUDDLE_WISDOM=off"]
-            rank = ["sh", "-c", PRELOAD, self.loader] if huddle else []
+            run = huddle_run(self.build, stats) if huddle else []
             job = nodes.job(peers.found(os.path.join(self.build, "peers"), mpi), counts)
             output = subprocess.run(
-                nodes.enter([*job, "env", *settings, *rank, program, "--count", *asked]),
+                nodes.enter([*run, *job, program, "--count", *asked]),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 timeout=LIMIT_S,
