@@ -6,6 +6,7 @@ there, without Python.  huddle run --stats: prints what the ranks have recorded.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from .common import exit_report, mpis, records, statistics_json, wisdom_place
@@ -18,6 +19,9 @@ from .common.types import Options
 if TYPE_CHECKING:
     from .common.totals import Row
 
+
+# Reasons why a communicator with ranks on other nodes falls back.
+SPANS, WITHOUT = "spans nodes", "ranks without huddle here"
 
 PARAMETERS = (
     Argument("variables", nargs=-1, metavar="NAME=VALUE", help="variables that would be set"),
@@ -69,6 +73,25 @@ def show_learned(totals: Totals, layout: Layout) -> None:
     )
 
 
+def show_nodes(totals: Totals, rows: dict[str, Row]) -> None:
+    """
+    Prints how many calls fell back because ranks are on other nodes, if no call was handled there.
+    """
+    ranks = totals.ranks
+    far = len({rank.host for rank in ranks}) > 1 or len(ranks) < ranks[0].world_size
+    calls = sum(row.passed[SPANS] + far * row.passed[WITHOUT] for row in rows.values())
+    if not calls or totals.core.other()["messages"]:
+        return
+    if os.environ.get("HUDDLE_NODES", "off") in ("", "off", "0"):
+        why = "set HUDDLE_NODES=auto"
+    else:
+        why = "not all of these ranks are known to use huddle"
+    warn(
+        f"nodes          {calls} calls of communicators with ranks on other nodes fell back to the"
+        f" MPI: {why}"
+    )
+
+
 def show(totals: Totals, layout: Layout) -> None:
     """Prints the seconds of all ranks: waiting for late ranks, moving data, and unknown."""
     ranks = totals.ranks
@@ -77,7 +100,8 @@ def show(totals: Totals, layout: Layout) -> None:
         f"{'':21} {'calls':>12} {'handled':>12} {'bytes':>16} {'seconds':>12} {'waiting':>12}"
         f" {'moving':>12}  not handled"
     )
-    for name, row in totals.by_collective().items():
+    rows = totals.by_collective()
+    for name, row in rows.items():
         unknown = row.unsplit > 0.5 * row.seconds
         waiting, moving = (
             ("?", "?") if unknown else (f"{row.waiting:.6f}", f"{row.seconds - row.waiting:.6f}")
@@ -90,6 +114,7 @@ def show(totals: Totals, layout: Layout) -> None:
         warn(f"times are estimated: the clock was read in {totals.timed} of {totals.calls} calls")
     if totals.core.ranks:
         show_memory(totals.core.other())
+        show_nodes(totals, rows)
     show_learned(totals, layout)
 
 

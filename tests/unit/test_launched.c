@@ -3,6 +3,7 @@
  * user vouches for. */
 #define _GNU_SOURCE
 #include "base/launcher_env.h"
+#include "captured.h"
 #include "core/config/config.h"
 #include "core/job/context.h"
 #include "core/job/presence.h"
@@ -138,12 +139,55 @@ static void only_on_vouches_for_ranks_of_other_nodes(void **state)
     assert_false(vouched("HUDDLE_NODES=off", 1));
 }
 
+static int everywhere(void *arg, int rank)
+{
+    (void)arg;
+    (void)rank;
+    return 1;
+}
+
+/* Returns what a rank prints after a call for which a rank is absent.  `local` of two ranks are
+ * here. */
+static const char *printed(const char *setting, int local, int (*present_far)(void *, int))
+{
+    const char *const settings[] = { setting, "HUDDLE_STATS=1", NULL };
+    const struct hud_host host = { .name = "a test",
+                                   .world_size = 2,
+                                   .local_ranks = local,
+                                   .present_far = present_far,
+                                   .settings = settings };
+    hud_context *context;
+
+    captured_begin();
+    assert_int_equal(hud_context_create(&host, &context), HUD_OK);
+    context_count_call(context, COLL_BCAST, 8, REASON_ABSENT);
+    hud_context_destroy(context);
+    return captured_end();
+}
+
+static void statistics_report_calls_that_fell_back_because_of_nodes(void **state)
+{
+    static const char line[] = "nodes          1 calls of communicators with ranks on other nodes";
+
+    (void)state;
+    const char *text = printed("HUDDLE_NODES=off", 1, NULL);
+    assert_non_null(strstr(text, line));
+    assert_non_null(strstr(text, ": set HUDDLE_NODES=auto\n"));
+    text = printed("HUDDLE_NODES=auto", 1, NULL);
+    assert_non_null(strstr(text, ": the launcher does not vouch for these ranks"));
+    text = printed("HUDDLE_NODES=auto", 1, everywhere);
+    assert_non_null(strstr(text, ": some of these ranks have not announced"));
+    assert_null(strstr(printed("HUDDLE_NODES=off", 2, NULL), line));
+    assert_null(strstr(printed("HUDDLE_NODES=off", 0, NULL), line));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(local_size_is_from_the_launchers_variables),
         cmocka_unit_test(rank_is_the_first_number_that_a_launcher_gives),
         cmocka_unit_test(only_on_vouches_for_ranks_of_other_nodes),
+        cmocka_unit_test(statistics_report_calls_that_fell_back_because_of_nodes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

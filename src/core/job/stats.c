@@ -138,6 +138,31 @@ static void print_table(const struct hud_context *c, const struct sums *s)
         (unsigned long long)s->home, (unsigned long long)s->elsewhere);
 }
 
+/* Returns what a user can do for calls of communicators with ranks on other nodes. */
+static const char *remedy(const struct hud_context *c)
+{
+    if (c->config.number[SET_NODES] == NODES_OFF)
+        return "set HUDDLE_NODES=auto";
+    if (c->host.present || c->host.present_far)
+        return "some of these ranks have not announced that they use huddle";
+    return "the launcher does not vouch for these ranks, and HUDDLE_NODES=on does";
+}
+
+/* Prints how many calls fell back because ranks are on other nodes, if no message was sent. */
+static void print_far(const struct hud_context *c, const struct sums *s)
+{
+    bool far = c->host.local_ranks > 0 && c->host.local_ranks < c->host.world_size;
+    uint64_t calls = 0;
+
+    for (int k = 0; k < COLL_KINDS; k++)
+        calls += s->reason_calls[k][REASON_NODES] + (far ? s->reason_calls[k][REASON_ABSENT] : 0);
+    if (calls != 0 && s->messages == 0)
+        fprintf(stderr,
+                "huddle: nodes          %llu calls of communicators with ranks on other nodes fell "
+                "back to the MPI: %s\n",
+                (unsigned long long)calls, remedy(c));
+}
+
 /* Prints the traffic between nodes, if there was any. */
 static void print_nodes(const struct hud_context *c, const struct sums *s)
 {
@@ -314,6 +339,7 @@ void hud_stats_print(struct hud_context *c)
 
     if (strncmp(where, "json:", 5) != 0) {
         print_table(c, &sums);
+        print_far(c, &sums);
         print_nodes(c, &sums);
         print_learned(&sums);
         return;
