@@ -39,6 +39,39 @@ def files(_machine: Machine, layout: Layout) -> list[Finding]:
     return [Finding("files", OK, layout.plugins)]
 
 
+def lines_of(path: str | None) -> list[str]:
+    """Returns the first word of each line of a batch system's file of hosts."""
+    try:
+        with open(path or "", encoding="utf-8", errors="replace") as file:
+            return [line.split()[0] for line in file if line.strip()]
+    except OSError:
+        return []
+
+
+def nodes_of_job() -> int:
+    """Returns the number of nodes of the batch job in which this process runs, or 1."""
+    slurm = os.environ.get("SLURM_JOB_NUM_NODES", "")
+    files = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE")
+    hosts = [len(set(lines_of(os.environ.get(name)))) for name in files]
+    return max([1, int(slurm) if slurm.isdecimal() else 1, *hosts])
+
+
+def nodes(_machine: Machine | None, layout: Layout) -> list[Finding]:
+    """Checks HUDDLE_NODES in a job of several nodes."""
+    count = nodes_of_job()
+    if count == 1:
+        return []
+    rows = layout.ask("info", "settings")["settings"]
+    value = next(row["value"] for row in rows if row["name"] == "HUDDLE_NODES")
+    text = f"this job has {count}; HUDDLE_NODES={value}"
+    if value in SWITCHES:
+        text += ": communicators with ranks on several nodes fall back to the MPI"
+        return [Finding("nodes", WARN, text, "set HUDDLE_NODES=auto")]
+    if value == "auto":
+        text += ": other nodes are vouched for under Open MPI and Hydra, not under srun with MPICH"
+    return [Finding("nodes", OK, text)]
+
+
 def change_of(line: str) -> str:
     """
     Returns the remedy for a line about a bad setting.  Only lines about a tuning file found by
@@ -122,4 +155,10 @@ def mpi(_machine: Machine | None, layout: Layout) -> list[Finding]:
 
 
 # The name of what each looks at, for where it cannot look.
-CHECKS = (("files", files), ("settings", settings), ("wisdom", wisdom), ("MPI", mpi))
+CHECKS = (
+    ("files", files),
+    ("settings", settings),
+    ("wisdom", wisdom),
+    ("MPI", mpi),
+    ("nodes", nodes),
+)

@@ -230,3 +230,35 @@ class Described(unittest.TestCase):
         self.assertIn(
             "Podman", machine.container(self.machine(run___DOT_containerenv=""), None)[0].text
         )
+
+
+class Nodes(unittest.TestCase):
+    def found(self, value, **env):
+        names = ("SLURM_JOB_NUM_NODES", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE")
+        kept = {k: v for k, v in os.environ.items() if k not in names}
+        layout = unittest.mock.Mock()
+        rows = [{"name": "HUDDLE_WAIT", "value": "poll"}, {"name": "HUDDLE_NODES", "value": value}]
+        layout.ask.return_value = {"settings": rows}
+        with unittest.mock.patch.dict(os.environ, {**kept, **env}, clear=True):
+            return installed.nodes(None, layout)
+
+    def test_a_job_of_several_nodes_needs_a_setting(self):
+        for value, state, text in (
+            ("off", WARN, "has 3; .* fall back to the MPI"),
+            ("auto", OK, "vouched for under Open MPI and Hydra"),
+            ("on", OK, "HUDDLE_NODES=on$"),
+        ):
+            (one,) = self.found(value, SLURM_JOB_NUM_NODES="3")
+            self.assertEqual(state, one.state)
+            self.assertRegex(one.text, text)
+            self.assertEqual("set HUDDLE_NODES=auto" if state == WARN else None, one.change)
+
+    def test_files_of_hosts_are_counted(self):
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+            file.write("a 2\nb 2\n\na 2\n")
+            file.flush()
+            self.assertRegex(self.found("off", PBS_NODEFILE=file.name)[0].text, "has 2;")
+
+    def test_one_node_is_no_finding(self):
+        for env in ({}, {"SLURM_JOB_NUM_NODES": "1"}, {"PE_HOSTFILE": "/no/such"}):
+            self.assertEqual([], self.found("off", **env))
