@@ -341,7 +341,7 @@ CASES = [
     Case("programs", "threads, 4 ranks", ("ompi4", "intel"), 4, ["{bin}/threads"], handled=True, again=True),
     Case("programs", "fork", ALL, 2, ["{bin}/forker"], handled=True),
     Case("programs", "truncation", ALL, 3, ["{bin}/truncate"], env=NO_TRIALS, handled=True),
-    Case("programs", "truncation, 2 ranks", BOTH, 2, ["{bin}/truncate"], env=NO_TRIALS, handled=True, bind=True, again=True),
+    *[Case("programs", f"truncation{name}, 2 ranks", BOTH, 2, ["{bin}/truncate", *words], env=NO_TRIALS, handled=True, bind=True, again=not words) for name, words in (("", ()), (" with two choices", ("--choices",)))],
     Case("programs", "erroneous types", ALL, 2, ["{bin}/erroneous"], seconds=20, handled=True, collectives=("bcast", "allreduce")),
     Case("programs", "intercommunicators", ALL, 4, ["{bin}/inter"], handled=True),
     Case("programs", "spawn", ("ompi4", "ompi5", "mpich5"), 2, ["{bin}/inter", "--spawn"]),

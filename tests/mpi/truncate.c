@@ -3,12 +3,13 @@
  * truncate.c - a rank is sent more bytes than fit its buffer. huddle reports this error to the
  * communicator's error handler, and for a request when the request is completed.
  *
- *   truncate [--forms]    --forms: nonblocking and persistent calls, too
+ *   truncate [--forms | --choices]    --forms: nonblocking and persistent calls, too
+ *                                     --choices: only broadcasts whose sizes have two choices
  *
  * Such a program is erroneous, and MPIs alone behave differently, so it is run with huddle only.
- * The sizes of both sides are in the range of one algorithm. Nothing may be written beyond a
- * receiver's buffer, the bytes that fit must arrive, and the communicator must stay usable. In
- * collectives with blocks, the blocks that fit must be right.
+ * Without --choices the sizes of both sides are in the range of one algorithm. Nothing may be
+ * written beyond a receiver's buffer, the bytes that fit must arrive, and the communicator must
+ * stay usable. In collectives with blocks, the blocks that fit must be right.
  */
 #include "completions.h"
 #include "forms.h"
@@ -192,6 +193,16 @@ static void broadcasts(MPI_Comm comm, enum form form)
     usable(comm);
 }
 
+/* Lets receivers follow the root to another choice than their own. */
+static void choices(MPI_Comm comm)
+{
+    for (int turn = 0; turn < 3; turn++) {
+        for (int root = 0; root < world_size; root++)
+            one(comm, BLOCKING, root, 60000, 3000);
+        usable(comm);
+    }
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Rank `odd` sends blocks of `more` bytes, and the others send `less` bytes and expect as many from
@@ -324,6 +335,11 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* see docs/limitations.md */
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_create_errhandler(handler, &errhandler);
+    if (argc > 1 && strcmp(argv[1], "--choices") == 0) {
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        choices(comm);
+        forms = 0;
+    }
     for (int form = 0; form < forms; form++) {
         for (int own = 0; own < 2; own++) {
             counting = own;

@@ -141,6 +141,54 @@ static void different_root_is_detected_if_sizes_are_ignored(void **state)
     assert_int_equal(member_shape_root(shape), 1);
 }
 
+static uint64_t bcast(int root, uint64_t bytes, int number)
+{
+    return member_shape_of_call(member_shape(1, root, bytes), number);
+}
+
+/* Lets `mine` wait in a broadcast of a smaller size than the root's, and the root go ahead. */
+static void broadcast_of_the_root_is_found(void **state)
+{
+    (void)state;
+    start();
+    for (int c = 0; c < CALLS; c++) {
+        begin(&mine, SLOT, bcast(0, 8, c), true);
+        begin(&theirs, SLOT, bcast(0, 8, c), true);
+    }
+    begin(&mine, SLOT, bcast(0, 8, 5), true);
+    assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), -1); /* not made yet */
+    begin(&theirs, SLOT + 1, bcast(0, 80, 5), false);
+    assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), -1);
+    begin(&theirs, SLOT + 1, bcast(0, 80, 5), true);
+    assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), SLOT + 1);
+    begin(&theirs, SLOT + 2, bcast(0, 80, 6), true);
+    begin(&theirs, SLOT - 1, member_shape(2, 0, 80), true);
+    begin(&theirs, SLOT, bcast(1, 8, 7), true); /* another root's */
+    assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), SLOT + 1);
+    begin(&theirs, SLOT + 3, bcast(0, 80, 5), true); /* number 13 */
+    assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), -1);
+}
+
+static void broadcast_of_the_root_may_be_in_the_same_slot_or_by_the_host(void **state)
+{
+    (void)state;
+    start();
+    begin(&mine, SLOT, bcast(0, 8, 5), true);
+    begin(&theirs, SLOT, bcast(0, 80, 5), true);
+    begin(&theirs, SLOT + 1, bcast(0, 80, 6), true);
+    assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), -1);
+    start();
+    begin(&mine, SLOT, bcast(0, 8, 5), true);
+    begin(&theirs, SLOT + 1, bcast(0, 80, 5), true);
+    begin(&theirs, MEMBER_FELL_BACK, member_shape(1, -1, 80), true);
+    assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), -1);
+    start();
+    begin(&mine, SLOT, bcast(0, 8, 5), true);
+    for (int c = 0; c < MEMBER_SHAPES; c++) /* the first one has been replaced */
+        begin(&theirs, SLOT + 1, bcast(0, 80, 5 + 8 * c), true);
+    assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), -1);
+}
+
 static void a_shape_has_collective_root_and_size(void **state)
 {
     uint64_t shape = member_shape(14, 32766, (uint64_t)1 << 39);
@@ -149,6 +197,7 @@ static void a_shape_has_collective_root_and_size(void **state)
     assert_int_equal(member_shape_kind(shape), 14);
     assert_int_equal(member_shape_root(shape), 32766);
     assert_int_equal(member_shape_size(shape), (uint64_t)1 << 39);
+    assert_int_equal(member_shape_kind(member_shape_of_call(shape, -1)), 14);
     assert_int_equal(member_shape_kind(member_shape(3, -1, UINT64_MAX)), 3);
     assert_int_equal(member_shape_root(member_shape(3, -1, UINT64_MAX)), -1);
 }
@@ -162,6 +211,8 @@ int main(void)
         cmocka_unit_test(other_call_is_known_until_replaced),
         cmocka_unit_test(the_same_collective_is_preferred),
         cmocka_unit_test(different_root_is_detected_if_sizes_are_ignored),
+        cmocka_unit_test(broadcast_of_the_root_is_found),
+        cmocka_unit_test(broadcast_of_the_root_may_be_in_the_same_slot_or_by_the_host),
         cmocka_unit_test(a_shape_has_collective_root_and_size),
     };
 

@@ -157,7 +157,7 @@ static ALWAYS_INLINE int run_on(struct fiber_task *task, struct hud_team *team, 
     if (__builtin_expect(is_slow(team, task != NULL), 0))
         exit_slow_path(team);
     if (__builtin_expect(status != 0, 0))
-        return hud_longwait_abandon(team, status);
+        return hud_end_early(team, call, shape, status);
     return truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }
 
@@ -295,6 +295,8 @@ static ALWAYS_INLINE int make(struct hud_team *team, enum coll_kind kind, unsign
     describe(&call, flags, team, a, bytes);
     uint64_t shape = member_shape((int)kind, flags & COLL_ROOTED ? a->root : -1,
                                   flags & COLL_COUNTS ? cut_of(flags, team, a) : bytes);
+    if (flags & COLL_ONE_BUFFER)
+        shape = member_shape_of_call(shape, team->state.fast_calls);
     int at = plan_at(plan_axis(kind, call.reduction), bytes);
     return task ? run_request(task, team, kind, &call, shape, at)
                 : run(team, kind, &call, shape, at);

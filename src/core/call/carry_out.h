@@ -40,4 +40,9 @@ static inline __attribute__((always_inline)) int carry_out(struct hud_team *team
     return status;
 }
 
+/* Ends a call that has left its algorithm with a status.  A receiver of a broadcast may go on in
+ * the root's slot (core/watch/follow_root.h).  Otherwise the team is given up.  Returns the status
+ * of the call. */
+int hud_end_early(struct hud_team *team, struct coll *call, uint64_t shape, int status);
+
 #endif

@@ -44,14 +44,14 @@
  *   5. Otherwise a rank is on the fast path.  Two ranks that have different entries there, or of
  *      which one compares, wait in different slots: comparisons have their own, and entries of a
  *      slot of broadcasts differ only in parameters that the root alone reads.
- *      The ranks' counts then differ, which a long wait finds (core/watch/mismatch_detect.h), and
- *      the call fails.
+ *      The ranks' counts then differ, which a long wait finds (core/watch/mismatch_detect.h).  If
+ *      neither compares, a receiver follows the root, and finds the truncation
+ *      (core/watch/follow_root.h).  Otherwise the call fails.
  *   6. A rank on the fast path may have returned from the call by then.  The ranks with an error
  *      fail their next calls until they are in the call of that rank (core/watch/realign.h).
  *   7. The first LEARN_EARLY calls of a team compare nothing.  All ranks count the calls of a team
  *      alike, whatever their sizes, so they all do.  Their choices are huddle's for all sizes, or
- *      else broadcasts are compared from the first call on.  So a truncation ends as without
- *      learning: in the receivers, or after a long wait, as in point 5.
+ *      else broadcasts are compared from the first call on.  So a truncation ends as in point 5.
  *   A sample begins after the comparison, except of the MPI's own broadcast, which always needs it.
  *   The time that is recorded for the MPI's own is without it, as in a program without huddle.
  *   Of other collectives sizes are not compared: a program that passes different sizes to them may

@@ -9,8 +9,9 @@
  *                                                            calls that fell back
  *   member.shape[s][c%4] its owner   long waiters            call c of slot s: its collective, its
  *                                                            root, and its bytes (of a broadcast
- *                                                            as this member has them) or a hash of
- *                                                            its blocks' (member_shape); written
+ *                                                            as this member has them, with the
+ *                                                            call's number) or a hash of its
+ *                                                            blocks' (member_shape); written
  *                                                            before it is counted
  *   member.agreements   its owner    members that have       huddle's own allreduces, which the
  *                                    given up                slots count, too; counted here first
@@ -52,6 +53,7 @@ enum {
     MEMBER_SHAPES = 4,    /* latest calls of a slot whose shapes are kept: mismatch_detect.c */
     MEMBER_ROOT_BIT = 40, /* a shape has bytes below, from there on the root and 1, or 0 */
     MEMBER_KIND_BIT = 56, /* lowest bit of the collective */
+    MEMBER_CALL_BIT = 61, /* lowest bit of the number of a broadcast among the team's calls */
     NOTE_MISSING = 8,
     NOTE_COUNT = 4
 };
@@ -67,6 +69,8 @@ struct member_state {
 
 #define MEMBER_SIZES (((uint64_t)1 << MEMBER_ROOT_BIT) - 1) /* the bits of a shape's size */
 
+#define MEMBER_CALLS (~UINT64_C(0) << MEMBER_CALL_BIT) /* the bits of its number */
+
 /* Packs a shape.  kind: enum coll_kind.  root: -1 if there is none.  size: bytes, or a hash. */
 static inline uint64_t member_shape(int kind, int root, uint64_t size)
 {
@@ -74,9 +78,16 @@ static inline uint64_t member_shape(int kind, int root, uint64_t size)
            (size & MEMBER_SIZES);
 }
 
+/* Adds the low bits of a number that tells the latest broadcasts of a member apart, and is the same
+ * on all ranks in the same call. */
+static inline uint64_t member_shape_of_call(uint64_t shape, int number)
+{
+    return shape | (uint64_t)number << MEMBER_CALL_BIT;
+}
+
 static inline int member_shape_kind(uint64_t shape)
 {
-    return (int)(shape >> MEMBER_KIND_BIT);
+    return (int)((shape & ~MEMBER_CALLS) >> MEMBER_KIND_BIT);
 }
 
 static inline int member_shape_root(uint64_t shape)

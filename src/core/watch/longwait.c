@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "core/config/log.h"
 #include "core/watch/deaths.h"
+#include "core/watch/follow_root.h"
 #include "core/watch/guard.h"
 #include "core/watch/mismatch_detect.h"
 #include "core/watch/mismatch_report.h"
@@ -224,13 +225,15 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine, bo
 
     for (int r = 0; r < team->id.size; r++) {
         struct mismatch_pair calls = { .own = hud_mismatch_of_note(mine) };
-        if (r == team->id.rank)
+        if (r == team->id.rank || hud_follow_root_will(team, r))
             continue;
         bool waits = read_note(team, r, &theirs) && waits_in(&theirs.note, mine->call);
         if (waits &&
             (!same_call(mine, &theirs.note) || (sized && mine->bytes != theirs.note.bytes)))
             calls.other = hud_mismatch_of_note(&theirs.note);
         else if (!differs(team, r, !waits, sized, &calls))
+            continue;
+        if (hud_follow_root_is_left(team, r, &calls) || hud_follow_root_will(team, r))
             continue;
         hud_mismatch_report(team, r, &calls);
         return status_of(&calls);
@@ -275,7 +278,8 @@ bool hud_longwait_is_given_up(const struct hud_team *team)
     return given_up(team) != 0;
 }
 
-/* Returns the status with which this call must end, or 0 if the call may still end well. */
+/* Returns the status with which this call must end, or FOLLOW_ROOT with an entry, or 0 if the call
+ * may still end well. */
 static int find_end(struct hud_team *team, const struct mem_wait *wait, const char *outside,
                     const struct wait_note *mine)
 {
@@ -284,6 +288,9 @@ static int find_end(struct hud_team *team, const struct mem_wait *wait, const ch
     int status = given_up(team);
     if (status != 0)
         return status;
+    int entry = !outside ? hud_follow_root_entry(team) : -1;
+    if (entry >= 0)
+        return FOLLOW_ROOT + entry;
     bool sized = wait->observed >= OBSERVED_FOR_SIZES && is_sized(mine);
     status = !outside && team->plan.entry ? compare_calls(team, mine, sized)
                                           : 0; /* a roll call finds by itself where they differ */

@@ -28,14 +28,11 @@ bool hud_mismatch_in_calls(const struct member_state *mine, const struct member_
     return other;
 }
 
-/* Reads the first further call of the slot that the other member has made.  Its shape is kept as
- * long as the member has counted at most MEMBER_SHAPES - 2 further calls of the slot, after the
- * shape was read. */
-static bool read_further(const struct member_state *mine, const struct member_state *theirs,
-                         int slot, uint64_t *shape)
+/* Reads a call of the slot, if the other member has made the call.  Its shape is kept as long as
+ * the member has counted at most MEMBER_SHAPES - 2 further calls of the slot, after the shape was
+ * read. */
+static bool read_call(const struct member_state *theirs, int slot, uint64_t call, uint64_t *shape)
 {
-    uint64_t call = mem_count_observe(&mine->calls[slot]) + 1;
-
     if (mem_count_observe(&theirs->calls[slot]) < call)
         return false;
     *shape = mem_count_observe(&theirs->shape[slot][call % MEMBER_SHAPES]);
@@ -49,7 +46,7 @@ int hud_mismatch_find_call(const struct member_state *mine, const struct member_
     uint64_t further;
 
     for (int s = 0; s < MEMBER_SLOTS; s++) {
-        if (!read_further(mine, theirs, s, &further))
+        if (!read_call(theirs, s, mem_count_observe(&mine->calls[s]) + 1, &further))
             continue;
         bool alike = member_shape_kind(further) == kind;
         if (found < 0 || alike) {
@@ -60,6 +57,30 @@ int hud_mismatch_find_call(const struct member_state *mine, const struct member_
             break;
     }
     return found;
+}
+
+int hud_mismatch_find_broadcast(const struct member_state *mine, const struct member_state *theirs,
+                                int slot)
+{
+    uint64_t made = hud_mismatch_count_calls(theirs), call = mem_count_observe(&mine->calls[slot]),
+             own = mem_count_observe(&mine->shape[slot][call % MEMBER_SHAPES]), shape;
+    bool known = true;
+    int found = -1;
+
+    for (int s = 0; s < MEMBER_SLOTS && known; s++) {
+        uint64_t before = mem_count_observe(&mine->calls[s]) - (s == slot);
+        if (mem_count_observe(&theirs->calls[s]) == before)
+            continue;
+        known = read_call(theirs, s, before + 1, &shape);
+        if (s == MEMBER_FELL_BACK)
+            known = known && member_shape_kind(shape) != member_shape_kind(own);
+        if (!known || ((shape ^ own) & ~MEMBER_SIZES) != 0)
+            continue;
+        known = found < 0;
+        found = s;
+    }
+    /* if the counts are not the same as before, the root has made a call meanwhile */
+    return known && found != slot && made == hud_mismatch_count_calls(theirs) ? found : -1;
 }
 
 /*
@@ -79,7 +100,7 @@ bool hud_mismatch_in_shape(const struct member_state *mine, const struct member_
     int at = (int)(call % MEMBER_SHAPES);
 
     *shape = mem_count_observe(&theirs->shape[slot][at]);
-    uint64_t differs = *shape ^ mem_count_observe(&mine->shape[slot][at]);
+    uint64_t differs = (*shape ^ mem_count_observe(&mine->shape[slot][at])) & ~MEMBER_CALLS;
     bool other = (sized ? differs : differs & ~MEMBER_SIZES) != 0;
     return made >= call && other && mem_count_observe(&theirs->calls[slot]) <= call + 1;
 }

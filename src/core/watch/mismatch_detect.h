@@ -23,6 +23,11 @@ bool hud_mismatch_in_calls(const struct member_state *mine, const struct member_
 int hud_mismatch_find_call(const struct member_state *mine, const struct member_state *theirs,
                            int kind, uint64_t *shape);
 
+/* Returns the slot in which the root of a broadcast has made the call in which `mine` waits in
+ * `slot`.  Returns -1 if no other slot is known to be the one. */
+int hud_mismatch_find_broadcast(const struct member_state *mine, const struct member_state *theirs,
+                                int slot);
+
 /* Returns whether the other member's call of the slot, with the number of the call in which
  * `mine` waits, has another shape, and stores the shape.  sized: another size counts, too. */
 bool hud_mismatch_in_shape(const struct member_state *mine, const struct member_state *theirs,

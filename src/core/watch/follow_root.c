@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* follow_root.c - see follow_root.h. */
+#include "core/watch/follow_root.h"
+#include "core/watch/mismatch_detect.h"
+
+static bool is_broadcast(int kind)
+{
+    return kind >= 0 && kind < COLL_KINDS && coll_has(kind, COLL_ONE_BUFFER);
+}
+
+/* Returns the index of an entry for broadcasts in a slot, or -1.  The entries of a slot differ only
+ * in parameters that the root alone reads. */
+static int find_entry(const struct plan *plan, int slot)
+{
+    int e = PLAN_FIRST_ENTRY;
+
+    while (e < plan->entries &&
+           (plan->entry[e].slot != slot ||
+            !is_broadcast(hud_coll_kind(hud_shm_algs[plan->entry[e].row]->coll))))
+        e++;
+    return e < plan->entries ? e : -1;
+}
+
+int hud_follow_root_entry(const struct hud_team *team)
+{
+    const struct plan_entry *entry = team->plan.entry;
+    const struct coll *call = team->plan.call;
+
+    if (!entry || !call || entry->row < 0 || team->hooks.precedes)
+        return -1;
+    const struct alg *alg = hud_shm_algs[entry->row];
+    if (!is_broadcast(hud_coll_kind(alg->coll)) || alg->family->direct ||
+        team->id.rank == call->root)
+        return -1;
+    int slot =
+        hud_mismatch_find_broadcast(team->shm.mine, team_member(team, call->root), entry->slot);
+    return slot >= 0 ? find_entry(team->plan.shared, slot) : -1;
+}
+
+bool hud_follow_root_will(const struct hud_team *team, int rank)
+{
+    const struct member_state *member = team_member(team, rank);
+    bool will = false;
+
+    for (int s = 0; s < team->plan.shared->slots && !will; s++) {
+        uint64_t call = mem_count_observe(&member->calls[s]),
+                 shape = mem_count_observe(&member->shape[s][call % MEMBER_SHAPES]);
+        int root = member_shape_root(shape);
+        will = call != 0 && is_broadcast(member_shape_kind(shape)) && root >= 0 &&
+               root < team->id.size && root != rank &&
+               hud_mismatch_find_broadcast(member, team_member(team, root), s) >= 0;
+    }
+    return will;
+}
+
+bool hud_follow_root_is_left(const struct hud_team *team, int rank,
+                             const struct mismatch_pair *calls)
+{
+    const struct mismatch_call *own = &calls->own, *other = &calls->other;
+
+    return is_broadcast(own->kind) && own->kind == other->kind && own->root >= 0 &&
+           own->root == other->root && (team->id.rank == own->root || rank != own->root);
+}
