@@ -192,7 +192,7 @@ static const struct plan_entry **own_choices(struct hud_team *team)
 static void fix_choice(struct hud_team *team, int at)
 {
     struct learn *l = team->hooks.learn;
-    int known = hud_learn_known(team, at);
+    int known = l->start->known[at];
 
     own_choices(team)[at] = learn_candidate(team, at, known >= 0 ? known : 0);
     l->cell_of[at] = LEARN_FIXED;
@@ -203,7 +203,7 @@ static void begin_cell(struct hud_team *team, int at)
 {
     struct learn *l = team->hooks.learn;
     struct learn_cell *cell = &l->cell[l->cells++];
-    int mpi, count = hud_learn_tried(team, at, &mpi), known = hud_learn_known(team, at);
+    int mpi, count = hud_learn_tried(team, at, &mpi), known = l->start->known[at];
     uint16_t percent[LEARNER_CANDIDATES];
 
     memset(cell, 0, sizeof *cell);
@@ -320,7 +320,7 @@ static int take_step(struct hud_team *team, struct learn_cell *cell,
 const struct plan_entry *hud_learn_present(const struct hud_team *team, int at)
 {
     const struct learn *l = team->hooks.learn;
-    int number = l->cell_of[at], known = number == 0 ? hud_learn_known(team, at) : -1;
+    int number = l->cell_of[at], known = number == 0 ? l->start->known[at] : -1;
 
     return number == LEARN_FIXED ? team->plan.choice[at]
            : number != 0

@@ -154,8 +154,6 @@ void hud_learn_take(struct hud_team *team, char *arena, struct reply_known known
 /* Returns how many candidates of a cell this team can try.  *mpi: which of them is the MPI's own,
  * the first or the last one, or -1. */
 int hud_learn_tried(const struct hud_team *team, int at, int *mpi);
-/* Returns which of a cell's candidates is known to be the fastest, or -1. */
-int hud_learn_known(const struct hud_team *team, int at);
 /* Returns the known winner of a cell in another state of the machine, among the first `count`
  * candidates. */
 struct learner_winner hud_learn_known_before(const struct hud_team *team, int at, int count);

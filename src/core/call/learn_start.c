@@ -36,11 +36,6 @@ static int find_candidate(const struct hud_team *team, int at, uint32_t name)
     return -1;
 }
 
-int hud_learn_known(const struct hud_team *team, int at)
-{
-    return team->hooks.learn->start->known[at];
-}
-
 struct learner_winner hud_learn_known_before(const struct hud_team *team, int at, int count)
 {
     const struct wisdom_known *known = &team->hooks.learn->start->table.known[at];
