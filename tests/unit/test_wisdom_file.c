@@ -103,6 +103,28 @@ static void nothing_is_written_if_nothing_changes(void **state)
     assert_false(files_exists(files.new_path));
 }
 
+static int looks; /* calls that read the processor's name */
+
+void __real_hud_topo_cpu_name(char *name, size_t bytes);
+void __wrap_hud_topo_cpu_name(char *name, size_t bytes);
+void __wrap_hud_topo_cpu_name(char *name, size_t bytes)
+{
+    looks++;
+    __real_hud_topo_cpu_name(name, bytes);
+}
+
+static void machine_is_looked_at_once(void **state)
+{
+    struct wisdom_place place;
+
+    (void)state;
+    assert_true(hud_wisdom_place("on", WISDOM_FILES_MPI, &place));
+    assert_true(hud_wisdom_place("on", WISDOM_FILES_MPI, &place));
+    assert_true(files_write_cell(1));
+    assert_int_equal(files_read(), 1);
+    assert_int_equal(looks, 1);
+}
+
 static void permissions_of_the_file_remain(void **state)
 {
     static const mode_t modes[] = { 0600, 0640, 0666, 0444 };
@@ -314,6 +336,7 @@ int main(void)
         FILES_TEST(file_is_created_and_read),
         FILES_TEST(decision_replaces_the_line_of_its_cell),
         FILES_TEST(nothing_is_written_if_nothing_changes),
+        FILES_TEST(machine_is_looked_at_once),
         FILES_TEST(permissions_of_the_file_remain),
         FILES_TEST(relative_path_means_the_first_folder),
         FILES_TEST(garbage_gives_one_line_and_is_replaced),

@@ -51,13 +51,11 @@ static int cache_folder(char path[PATH_MAX])
 
 bool hud_wisdom_place(const char *setting, const char *mpi, struct wisdom_place *place)
 {
-    struct machine machine;
     char short_mpi[64];
 
     if (process_is_elevated())
         return false;
-    hud_machine_find(&machine);
-    hud_machine_write(&machine, place->machine);
+    hud_machine_write(hud_machine(), place->machine);
     uint64_t key = hash_text(HASH_START, place->machine);
     size_t used = strlen(place->machine);
     hud_text_copy(place->mpi, sizeof place->mpi, mpi);

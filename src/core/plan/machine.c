@@ -8,6 +8,7 @@
 #include "core/plan/machine.h"
 #include "topo/topo.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,12 @@ static void find_kernel(struct machine *m)
     snprintf(m->kernel, sizeof m->kernel, "%.*s", (int)length, system.release);
 }
 
-void hud_machine_find(struct machine *m)
+static struct machine here;
+
+static void find(void)
 {
+    struct machine *m = &here;
+
     hud_topo_cpu_name(m->cpu, sizeof m->cpu);
     for (char *c = m->cpu; *c; c++)
         *c = *c == '"' ? '\'' : *c;
@@ -72,6 +77,14 @@ void hud_machine_find(struct machine *m)
     m->numa_nodes = hud_topo_numa_nodes();
     find_kernel(m);
     find_hypervisor(m);
+}
+
+const struct machine *hud_machine(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find);
+    return &here;
 }
 
 bool hud_machine_is(const struct machine *m, const char *key, const char *value)

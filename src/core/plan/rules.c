@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "core/config/text.h"
 #include "core/plan/compiled.h"
+#include "core/plan/machine.h"
 #include "core/plan/network.h"
 #include "core/plan/rules_reader.h"
 
@@ -14,20 +15,17 @@
 #include <unistd.h>
 
 /* Compares the machine of the file with this machine.  Other values are for people: when, by
- * whom.  Looks at this machine once, since a file may hold many lines. */
+ * whom. */
 static int read_machine(struct reader *r)
 {
     struct word word;
     int rc;
 
-    if (!r->machine_found)
-        hud_machine_find(&r->machine);
-    r->machine_found = true;
     while ((rc = hud_rules_reader_word(r, &word)) == 1) {
         if (!word.value)
             return hud_rules_reader_complain(
                 r, "%.60s: no value (accepted: machine processors=128 cpu=\"NAME\")", word.name);
-        r->rules->elsewhere |= !hud_machine_is(&r->machine, word.name, word.value);
+        r->rules->elsewhere |= !hud_machine_is(hud_machine(), word.name, word.value);
         if (strcmp(word.name, "mpi") == 0)
             hud_text_copy(r->rules->mpi, sizeof r->rules->mpi, word.value);
     }

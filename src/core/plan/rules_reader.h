@@ -4,20 +4,18 @@
 #ifndef HUD_RULES_READER_H
 #define HUD_RULES_READER_H
 
-#include "core/plan/machine.h"
 #include "core/plan/rules.h"
 
 struct reader {
     struct rules *rules;
-    struct rule *rule;      /* the rules read so far, which belong to `rules` */
-    int room;               /* number of rules for which `rule` has memory */
-    int line;               /* number of the current line */
-    char text[RULE_LINE];   /* the current line, with a zero after each word taken */
-    char *at;               /* position in `text` where the next word may begin */
-    const char *than;       /* value of cheaper_than, in `text`, or NULL */
-    unsigned seen;          /* bits of the keys that the line has, by their index in rule_keys.c */
-    struct machine machine; /* this machine, once it is needed */
-    bool machine_found, out_of_memory;
+    struct rule *rule;    /* the rules read so far, which belong to `rules` */
+    int room;             /* number of rules for which `rule` has memory */
+    int line;             /* number of the current line */
+    char text[RULE_LINE]; /* the current line, with a zero after each word taken */
+    char *at;             /* position in `text` where the next word may begin */
+    const char *than;     /* value of cheaper_than, in `text`, or NULL */
+    unsigned seen;        /* bits of the keys that the line has, by their index in rule_keys.c */
+    bool out_of_memory;
     bool unknown; /* the line has a name that another version may know, such as an algorithm's */
     char *error;
     size_t error_bytes;
