@@ -22,15 +22,24 @@ static bool read_value(const struct alg_param *param, const char *value, long *n
     return strcmp(param->words[*number - param->min], value) == 0;
 }
 
+static int refuse_param(struct reader *r, const struct alg *alg, const char *name)
+{
+    char names[SET_TEXT] = "";
+
+    for (int p = 0; alg && alg_param_at(alg, p); p++)
+        hud_rules_reader_list(names, alg_param_at(alg, p)->name);
+    r->unknown = true;
+    return hud_rules_reader_complain(r, "%.60s is not a parameter of %s (accepted: %s)", name,
+                                     alg ? alg->name : "mpi", names[0] != '\0' ? names : "none");
+}
+
 static int take_param(struct reader *r, const struct word *word)
 {
     struct rule *rule = reading_last(r);
     const struct alg *alg = rule_alg(rule, rule->row);
     const char *value = word->value ? word->value : "", *accepted;
-    char names[SET_TEXT] = "";
 
     for (int p = 0; alg && alg_param_at(alg, p); p++) {
-        hud_rules_reader_list(names, alg_param_at(alg, p)->name);
         if (strcmp(alg_param_at(alg, p)->name, word->name) != 0)
             continue;
         if (rule->given[p])
@@ -42,9 +51,7 @@ static int take_param(struct reader *r, const struct word *word)
         return hud_rules_reader_complain(r, "%s=%.60s is not understood (accepted: %s)", word->name,
                                          value, accepted);
     }
-    r->unknown = true;
-    return hud_rules_reader_complain(r, "%.60s is not a parameter of %s (accepted: %s)", word->name,
-                                     alg ? alg->name : "mpi", names[0] != '\0' ? names : "none");
+    return refuse_param(r, alg, word->name);
 }
 
 /* Takes the algorithm, the word after "->". */
