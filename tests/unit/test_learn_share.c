@@ -102,10 +102,13 @@ static const char known_lines[] = "allreduce bytes=16385-32K -> tree | ns=10000\
 static char file[64], file_setting[128];
 
 /* Writes the file, and runs ranks with it. */
-static void run_with_file(const char *const *settings, void (*body)(struct rank *r))
+static void run_with_file(void (*body)(struct rank *r))
 {
-    FILE *f = fopen(file, "we");
+    const char *const settings[] = { file_setting, "HUDDLE_TUNING=off", NULL };
 
+    snprintf(file, sizeof file, "/tmp/test_learn.%d.rules", (int)getpid());
+    snprintf(file_setting, sizeof file_setting, "HUDDLE_WISDOM=%s", file);
+    FILE *f = fopen(file, "we");
     assert_non_null(f);
     assert_true(fputs(known_lines, f) >= 0);
     assert_int_equal(fclose(f), 0);
@@ -157,12 +160,42 @@ static void file_is_read_once(struct rank *r)
 
 static void rank_0_reads_the_file_for_all(void **state)
 {
-    const char *const settings[] = { file_setting, "HUDDLE_TUNING=off", NULL };
-
     (void)state;
-    snprintf(file, sizeof file, "/tmp/test_learn.%d.rules", (int)getpid());
-    snprintf(file_setting, sizeof file_setting, "HUDDLE_WISDOM=%s", file);
-    run_with_file(settings, file_is_read_once);
+    run_with_file(file_is_read_once);
+}
+
+static uint64_t steady_ns(void)
+{
+    static _Thread_local uint64_t now_ns = 1000;
+
+    return now_ns += 10000;
+}
+
+/* Confirms the choice of the file on the first team, while all candidates take the same time.  Then
+ * begins a second team. */
+static void confirm(struct rank *r)
+{
+    int at = plan_at(COLL_ALLREDUCE, LARGE);
+
+    rank_handled(r, hud_barrier(r->team));
+    struct learn *l = r->team->hooks.learn;
+    l->clock_ns = steady_ns;
+    for (int n = 0; n < CALLS; n++)
+        call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
+    MUST(r, l->cells == 1 && hud_learner_decided(&l->cell[0].learner));
+    MUST(r, mem_count_read(&context_stats(r->context)->tried) == 4);
+    MUST(r, l->cell[0].source == LEARN_KNOWN && r->context->wisdom.owns == 0);
+    r->team = r->teams[1].team;
+    rank_handled(r, hud_barrier(r->team));
+    const struct wisdom_known *known = &r->team->hooks.learn->start->table.known[at];
+    MUST(r, known->name == l->start->table.known[at].name);
+    MUST(r, l->start->table.known[at].unchecked && !known->unchecked);
+}
+
+static void choice_of_a_file_is_checked_once(void **state)
+{
+    (void)state;
+    run_with_file(confirm);
 }
 
 /* Makes calls of which one size is known and the other is not. */
@@ -194,6 +227,7 @@ int main(void)
         cmocka_unit_test(second_team_begins_with_the_choices_of_the_first),
         cmocka_unit_test(equal_teams_share_a_start),
         cmocka_unit_test(rank_0_reads_the_file_for_all),
+        cmocka_unit_test(choice_of_a_file_is_checked_once),
         cmocka_unit_test(nothing_is_measured_with_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

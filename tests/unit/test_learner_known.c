@@ -104,6 +104,53 @@ static void choice_without_a_time_is_decided(void **state)
     assert_int_equal(hud_learner_ns(&c.l, 0), base[0]);
 }
 
+/* Starts a cell with a known choice whose record is as good as its time, and makes calls. */
+static void make_with_rival(struct cell *c, const uint64_t base[3], int before)
+{
+    cell_begin(c, 3, 2, -1, base, NULL);
+    hud_learner_known(&c->l, 3, -1, (struct learner_winner){ base[2], 2 },
+                      (struct learner_winner){ before >= 0 ? 2 * base[2] : 0, (int8_t)before });
+    c->l.rival = 0;
+    cell_make_many(c, 300);
+    assert_true(hud_learner_decided(&c->l));
+}
+
+/* Lets another process have disturbed the earlier run: a slow candidate won, with a time that looks
+ * good today. */
+static void known_choice_is_refuted_by_a_faster_rival(void **state)
+{
+    static const uint64_t first[] = { US, 5 * US, 3 * US }, other[] = { 4 * US, US, 3 * US };
+    struct cell c;
+
+    (void)state;
+    make_with_rival(&c, first, -1);
+    assert_int_equal(hud_learner_choice(&c.l), 0);
+    assert_int_equal(hud_learner_decisions(&c.l), 1);
+    assert_int_equal(hud_learner_before(&c.l).candidate, 2);
+    make_with_rival(&c, other, 1);
+    assert_int_equal(hud_learner_choice(&c.l), 1);
+}
+
+static void right_known_choice_costs_a_turn_of_each_rival(void **state)
+{
+    static const uint64_t best[] = { 2 * US, 3 * US, US },
+                          alike[] = { 98 * US, 400 * US, 100 * US };
+    struct cell c;
+
+    (void)state;
+    make_with_rival(&c, best, -1);
+    assert_int_equal(hud_learner_choice(&c.l), 2);
+    assert_int_equal(hud_learner_decisions(&c.l), 0);
+    assert_int_equal(c.made[0], 2);
+    assert_int_equal(c.made[1], 0);
+    make_with_rival(&c, best, 1);
+    assert_int_equal(c.made[1], 2);
+    make_with_rival(&c, alike, -1);
+    assert_int_equal(hud_learner_choice(&c.l), 2);
+    assert_int_equal(hud_learner_decisions(&c.l), 0);
+    assert_int_equal(c.made[0], 4);
+}
+
 /* Makes 40 calls on each of many communicators, whose first choice is the best. */
 static void resumed_trials_share_a_budget(void **state)
 {
@@ -136,6 +183,8 @@ int main(void)
         cmocka_unit_test(interrupted_verification_is_repeated),
         cmocka_unit_test(verification_ends),
         cmocka_unit_test(choice_without_a_time_is_decided),
+        cmocka_unit_test(known_choice_is_refuted_by_a_faster_rival),
+        cmocka_unit_test(right_known_choice_costs_a_turn_of_each_rival),
         cmocka_unit_test(resumed_trials_share_a_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,6 +220,8 @@ static void lines_of_a_file_may_cover_many_cells(void **state)
     assert_int_equal(known(&two, COLL_BCAST, 1 << 20)->name, name_of("queue", COLL_BCAST));
     assert_int_equal(known(&two, COLL_BCAST, 1 << 30)->name, name_of("levels", COLL_BCAST));
     assert_int_equal(known(&two, COLL_BCAST, 8192)->name, name_of("mpi", COLL_BCAST));
+    assert_true(known(&two, COLL_BCAST, 4096)->unchecked);
+    assert_false(known(&two, COLL_BCAST, 8192)->unchecked);
     assert_int_equal(known(&nine, COLL_BCAST, 4096)->name, name_of("levels", COLL_BCAST));
     store("bcast bytes=4097-8K " TWO " -> queue | ns=1");
     assert_int_equal(known(&two, COLL_BCAST, 8192)->name, name_of("queue", COLL_BCAST));

@@ -219,6 +219,8 @@ static void begin_cell(struct hud_team *team, int at)
                           hud_learn_known_before(team, at, count));
     else
         hud_learner_begin(&cell->learner, count, 0, mpi, percent);
+    if (known >= 0 && !open && l->start->table.known[at].unchecked)
+        cell->learner.rival = 0;
     cell->source = known >= 0 && !open ? LEARN_KNOWN : LEARN_FIRST;
     cell->learner.unlimited = team->context->config.number[SET_TRY_ALL] == SWITCH_ON;
     l->cell_of[at] = (uint8_t)l->cells;

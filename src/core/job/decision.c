@@ -61,9 +61,10 @@ static void report(struct hud_context *c, const struct decision *cell, const str
             (double)rule->ns * 1e-3, first);
 }
 
-/* Stores a decision, with the winner in another state of the machine. */
+/* Stores a decision, with the winner in another state of the machine.  is_new: the file does not
+ * have the decision. */
 static void store(struct hud_context *c, const struct decision *cell, const struct learner *l,
-                  const struct rule *rule)
+                  const struct rule *rule, bool is_new)
 {
     struct learner_winner winner = hud_learner_before(l);
     struct rule before = hud_wisdom_rule(cell->facts, cell->at);
@@ -73,7 +74,7 @@ static void store(struct hud_context *c, const struct decision *cell, const stru
     before.ns = winner.ns;
     pthread_mutex_lock(&c->lock);
     hud_wisdom_store(&c->wisdom, &c->config, rule, winner.candidate >= 0 ? &before : NULL,
-                     cell->is_rank_0);
+                     cell->is_rank_0 && is_new);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -93,13 +94,15 @@ bool hud_decision_take(struct hud_context *c, const struct decision *cell, struc
                        const uint64_t ns[LEARNER_BATCH])
 {
     int decisions = hud_learner_decisions(l), choice = hud_learner_choice(l);
+    bool checked = hud_learner_checks(l);
 
     hud_learner_agreed(l, ns);
-    bool decided = decisions != hud_learner_decisions(l);
-    if (decided) {
+    bool decided = decisions != hud_learner_decisions(l),
+         confirmed = checked && !decided && hud_learner_decided(l);
+    if (decided || confirmed) {
         struct rule rule = rule_of(cell, l);
-        store(c, cell, l, &rule);
-        if (cell->is_rank_0)
+        store(c, cell, l, &rule, decided);
+        if (decided && cell->is_rank_0)
             report(c, cell, &rule, hud_learner_choice(l) != cell->first);
     }
     return decided || choice != hud_learner_choice(l);

@@ -207,8 +207,10 @@ void hud_wisdom_add_file(struct wisdom *w, const struct wisdom_line *line, int l
         return;
     memmove(w->line + lines, w->line, (size_t)w->lines * sizeof *line);
     memcpy(w->line, line, (size_t)lines * sizeof *line);
-    for (int i = 0; i < lines; i++) /* lines from another rank may lack the end */
-        w->line[i].within[TOPO_NAME - 1] = '\0';
+    for (int i = 0; i < lines; i++) {
+        w->line[i].within[TOPO_NAME - 1] = '\0'; /* lines from another rank may lack the end */
+        w->line[i].unchecked = true;
+    }
     w->lines += lines;
     w->from_file += lines;
 }
@@ -225,8 +227,8 @@ static uint64_t hash_line(uint64_t h, const struct wisdom_line *line)
     h = hash_number(h, (uint64_t)(uint8_t)line->oversubscribed << 24 |
                            (uint64_t)(uint8_t)line->divided << 16 | (uint64_t)line->kind << 8 |
                            line->axes);
-    h = hash_number(h, (uint64_t)line->first_class << 16 | (uint64_t)line->last_class << 8 |
-                           line->open);
+    h = hash_number(h, (uint64_t)line->first_class << 24 | (uint64_t)line->last_class << 16 |
+                           (uint64_t)line->unchecked << 8 | line->open);
     return hash_text(h, line->within);
 }
 
@@ -290,6 +292,7 @@ static void tabulate(const struct wisdom_line *line, struct wisdom_table *table)
             known->name = line->name;
             known->ns = line->ns;
             known->open = line->open != 0;
+            known->unchecked = line->unchecked != 0;
             known->balance_ns = line->balance_ns;
         }
 }

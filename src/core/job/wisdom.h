@@ -8,6 +8,9 @@
  * States    Of lines about a cell the last two count.  The earlier one is the winner in another
  *           state of the machine, since a virtual machine may move its cores apart.  A new team
  *           verifies the last winner, and then compares both (core/plan/learner.h).
+ * Checked   Another process may have disturbed the program that wrote a line of the file.  So the
+ *           first team of this program that uses the line compares its choice with the one without
+ *           the line.  Later teams find the result among the decisions of this program.
  * Shape     the number of ranks, and where they are, or their number of nodes.  Whether ranks can
  *           reach each other's memory is no part: a team ignores a candidate that it does not have.
  * Sharing   All ranks of a new team begin with what its rank 0 knows, so a duplicate of a
@@ -35,7 +38,8 @@ struct wisdom_line {
     uint8_t kind;                   /* enum coll_kind */
     uint8_t axes;                   /* a bit for each axis / COLL_KINDS */
     uint8_t first_class, last_class;
-    uint8_t open; /* the trial of a team has not ended: name is its best candidate so far */
+    uint8_t open;      /* the trial of a team has not ended: name is its best candidate so far */
+    uint8_t unchecked; /* nonzero: of the file, and no team has compared the choice yet */
     char within[TOPO_NAME];
 };
 

@@ -8,6 +8,7 @@ enum {
     WARM_UP_SAMPLES = 4,
     VERIFIED_SAMPLES = 16, /* at most, if their times are now longer and now shorter */
     COMPARE_SWEEPS = 4,
+    CHECK_SWEEPS = 2,
     COMPARABLE_SWEEPS = 2,
     KEPT_PERCENT = 95, /* a candidate replaces the present choice with at most this share of time */
     KEPT_PERCENT_MPI = 97
@@ -103,19 +104,36 @@ static void end_comparison(struct learner *l)
     set_decided(l);
 }
 
+/* Ends the check of a known choice. */
+static void end_check(struct learner *l)
+{
+    int known = l->winner[0].candidate;
+
+    if (measured(l, l->present) * 100 <= measured(l, known) * KEPT_PERCENT) {
+        start_all(l, measured(l, l->present));
+        return;
+    }
+    l->present = (int8_t)known;
+    l->phase = LEARNER_DECIDED;
+}
+
 static void end_sweep(struct learner *l)
 {
-    bool all = l->phase == LEARNER_TRIES;
+    bool all = l->phase == LEARNER_TRIES, checks = hud_learner_checks(l);
 
     l->sweep++;
     if (all && l->sweep == 2)
         drop_slower(l, 150);
     if (all && l->sweep == 4)
         drop_slower(l, 125);
+    if (checks)
+        drop_slower(l, 110);
     order_sweep(l);
     if (all && (l->sweep == 7 || l->turns == 1))
         decide(l);
-    else if (!all && l->sweep == COMPARE_SWEEPS)
+    else if (checks && (l->sweep == CHECK_SWEEPS || l->turns == 1))
+        end_check(l);
+    else if (!all && !checks && l->sweep == COMPARE_SWEEPS)
         end_comparison(l);
 }
 
@@ -181,12 +199,25 @@ static void open_again(struct learner *l, uint64_t ns)
     int last = l->winner[0].candidate, before = l->winner[1].candidate;
 
     l->changed = 0;
+    l->rival = -1;
     if (before >= 0 && before != last)
         start(l, LEARNER_COMPARES, 1U << last | 1U << before, ns);
     else if (before == last && near(ns, l->winner[1].ns))
         exchange_winners(l);
     else
         start_all(l, ns);
+}
+
+/* Compares a verified choice with its rivals.  ns: the choice's time. */
+static void check(struct learner *l, uint64_t ns)
+{
+    int before = l->winner[1].candidate;
+    unsigned present = 1U << l->present,
+             left = present | 1U << l->rival | (before >= 0 ? 1U << before : 0);
+
+    l->rival = -1;
+    if (left != present)
+        start(l, LEARNER_CHECKS, left, ns);
 }
 
 /* Compares the lower quartile of a batch with the record. */
@@ -204,6 +235,8 @@ static void watch(struct learner *l, uint64_t ns)
         l->phase = LEARNER_DECIDED; /* a known choice is verified, or opened below */
     if (again)
         open_again(l, ns);
+    else if (hud_learner_decided(l) && l->rival >= 0)
+        check(l, ns);
     else if (changed == 0 && l->batch == LEARNER_BATCH)
         *record = min_ns(*record, ns);
 }
@@ -220,7 +253,8 @@ void hud_learner_begin(struct learner *l, int candidates, int present, int mpi,
                            .warm_left = LEARNER_WARM_UP - WARM_UP_SAMPLES,
                            .mpi_is_warm = mpi == present,
                            .winner = { { 0, -1 }, { 0, -1 } },
-                           .runner_up = -1 };
+                           .runner_up = -1,
+                           .rival = -1 };
     for (int c = 0; predicted_percent && c < candidates; c++)
         l->predicted_percent[c] = predicted_percent[c];
 }
@@ -302,7 +336,7 @@ struct learner_step hud_learner_next(struct learner *l)
     step.agree = is_due(l);
     if (step.agree)
         return step;
-    if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES)
+    if (hud_learner_tries(l))
         return next_of_trial(l);
     if (has_record(l))
         l->taken_ns += l->winner[0].ns * (l->phase == LEARNER_DECIDED ? LEARNER_EVERY : 1);
@@ -343,7 +377,7 @@ void hud_learner_agreed(struct learner *l, const uint64_t ns[LEARNER_BATCH])
     l->samples += l->batch;
     if (l->phase != LEARNER_DECIDED && ns[LEARNER_OPEN] != 0)
         l->open_ns = min_ns(ns[LEARNER_OPEN], l->open_ns != 0 ? l->open_ns : LONGEST_NS / 100);
-    if (l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES)
+    if (hud_learner_tries(l))
         take_batch(l, ns);
     else
         take_present(l, ns);

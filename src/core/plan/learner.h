@@ -16,6 +16,13 @@
  *           last one is the present choice, and its time the record.  The machine may be in another
  *           state than then, so the choice is verified: after the warm-up the cell is decided, or
  *           opened again as by the watch, with batches of 4 samples of calls in a row.
+ * Check     Another process may have disturbed the earlier run in such a way that a slow candidate
+ *           won, with a time that looks good today.  Only a comparison with other candidates shows
+ *           that.  So a verified choice is compared with the rival that the caller names, which is
+ *           the choice without the earlier run, and with the winner in another state.  A candidate
+ *           that takes more than 1.1 times as long as the best one is dropped after each of 2
+ *           sweeps.  So a right choice costs one turn of each rival in most runs.  If the known
+ *           choice is no longer the present one, all candidates have a trial.
  * Turn      2 calls of a candidate in a row, 4 from the third sweep on, and 8 from the fifth.  The
  *           first calls pay for the change: for the handover of windows, and for lines that other
  *           candidates have evicted from the caches.  The last two calls are timed.  The shorter of
@@ -116,6 +123,7 @@ enum learner_phase {
     LEARNER_VERIFIES, /* a known choice */
     LEARNER_TRIES,
     LEARNER_COMPARES, /* the last two winners */
+    LEARNER_CHECKS,   /* a known choice against its rivals */
     LEARNER_DECIDED
 };
 
@@ -142,6 +150,7 @@ struct learner {
     uint8_t calls;                         /* calls made of the turn */
     uint8_t decisions;                     /* decisions by measurement, modulo 256 */
     int8_t present, first, mpi, runner_up; /* candidates, or -1 */
+    int8_t rival;     /* see Check; or -1.  The caller sets it after the beginning */
     int8_t changed;   /* 1, -1: the last batch of a decided cell was slower, faster */
     bool rests;       /* see Open */
     bool mpi_is_warm; /* the MPI's own collective has had a turn, or is the first choice */
@@ -192,7 +201,14 @@ static inline bool hud_learner_rests(const struct learner *l)
 /* Returns whether a trial is going on. */
 static inline bool hud_learner_tries(const struct learner *l)
 {
-    return l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES;
+    return l->phase == LEARNER_TRIES || l->phase == LEARNER_COMPARES || l->phase == LEARNER_CHECKS;
+}
+
+/* Returns whether a known choice is being compared with its rivals.  If the cell is decided next,
+ * the comparison has confirmed the choice. */
+static inline bool hud_learner_checks(const struct learner *l)
+{
+    return l->phase == LEARNER_CHECKS;
 }
 
 /* Returns the number of decisions from measurements, modulo 256.  A change tells the caller that

@@ -12,6 +12,7 @@ struct wisdom_table {
         uint32_t name, before_name; /* names of entries (hud_wisdom_name); 0: unknown */
         uint32_t ns, before_ns;     /* times of a call, at most 4.29 s; 0: not known */
         bool open;                  /* a trial has not ended: name is its best candidate so far */
+        bool unchecked;             /* see wisdom_line */
         int64_t balance_ns;         /* balance of the trial (hud_learner_balance) */
     } known[PLAN_CELLS];
 };

@@ -82,6 +82,7 @@ uint32_t hud_span_learn_hash(const struct span *span)
             h = hash_number(hash_number(h, known->at),
                             (uint64_t)known->choice.name << 32 | known->choice.ns);
             h = hash_number(h, (uint64_t)known->choice.before_name << 32 | known->choice.before_ns);
+            h = hash_number(h, known->choice.unchecked);
         }
     return l ? (uint32_t)(h >> 32) | 1 : 0;
 }

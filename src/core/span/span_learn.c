@@ -154,11 +154,12 @@ static void begin_cell(struct span *span, struct span_cell *cell, enum coll_kind
     cell->first = gains || cell->mpi < 0 ? 0 : cell->mpi;
     cell->known = is_known >= 0;
     cell->compares = coll_has((int)kind, COLL_ONE_BUFFER);
-    if (is_known >= 0)
+    if (is_known >= 0) {
         hud_learner_known(&cell->learner, cell->count, cell->mpi,
                           (struct learner_winner){ known->choice.ns, (int8_t)is_known },
                           known_before(cell, known));
-    else
+        cell->learner.rival = known->choice.unchecked ? (int8_t)cell->first : -1;
+    } else
         hud_learner_begin(&cell->learner, cell->count, cell->first, cell->mpi, NULL);
 }
 
