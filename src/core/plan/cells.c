@@ -65,13 +65,14 @@ int hud_plan_builder_entry(struct plan *plan, const struct candidate *c)
     return e;
 }
 
-static bool takes(const struct plan *plan, const struct plan_entry *e, size_t bytes)
+bool hud_plan_builder_takes(const struct plan *plan, const struct plan_entry *e, size_t bytes)
 {
-    struct candidate c = { .row = e->row };
-
-    memcpy(c.param, e->param, sizeof c.param);
-    return e->slot < 0 ||
-           hud_candidate_accepts(&c, bytes, &plan->slot[e->slot].place, plan->facts.ranks);
+    if (e->slot < 0)
+        return true;
+    const struct coll call = { .bytes = bytes,
+                               .param = e->param,
+                               .place = &plan->slot[e->slot].place };
+    return alg_accepts(hud_shm_algs[e->row], &call, plan->facts.ranks);
 }
 
 void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes)
@@ -95,7 +96,7 @@ bool hud_plan_builder_all_accept(const struct plan *plan, const size_t *max_byte
     bool take = true;
 
     for (int e = PLAN_FIRST_ENTRY; e < plan->entries && take; e++)
-        take = takes(plan, &plan->entry[e], max_bytes[e]);
+        take = hud_plan_builder_takes(plan, &plan->entry[e], max_bytes[e]);
     return take;
 }
 
@@ -111,7 +112,7 @@ int hud_plan_builder_check(const struct plan *plan)
             const struct plan_cell *cell = &plan->cell[axis][class];
             for (int i = 0; i < cell->count; i++) {
                 const struct plan_entry *e = &plan->entry[cell->candidate[i]];
-                if (!takes(plan, e, hud_plan_builder_bytes(plan, class)))
+                if (!hud_plan_builder_takes(plan, e, hud_plan_builder_bytes(plan, class)))
                     return e->slot;
             }
         }

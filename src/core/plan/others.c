@@ -48,95 +48,6 @@ size_t hud_others_bytes(size_t bytes, size_t max_bytes)
     return (limit < max_bytes ? limit : max_bytes) / HUD_LINE * HUD_LINE;
 }
 
-/* ---- candidates by algorithm ---- */
-
-/* Sets a parameter to a value of its list.  Returns false if the value is not accepted. */
-static bool set_param(int row, int p, const char *value, size_t length, long param[ALG_PARAMS])
-{
-    char text[32];
-    const char *accepted;
-
-    if (length >= sizeof text)
-        return false;
-    memcpy(text, value, length);
-    text[length] = '\0';
-    return hud_config_param(row, p, text, &param[p], &accepted);
-}
-
-static int find_param(const struct alg *alg, const char *name, size_t length)
-{
-    int p = 0;
-
-    while (alg_param_at(alg, p) && (strlen(alg_param_at(alg, p)->name) != length ||
-                                    memcmp(alg_param_at(alg, p)->name, name, length) != 0))
-        p++;
-    return p;
-}
-
-/* Sets the parameters of "cma=8K piece=64K". */
-static bool set_with(int row, const char *with, long param[ALG_PARAMS])
-{
-    while (with && *with) {
-        size_t name = strcspn(with, "="), all = strcspn(with, " ");
-        int p = find_param(hud_shm_algs[row], with, name);
-        if (!set_param(row, p, with + name + 1, all - name - 1, param))
-            return false;
-        with += all + (with[all] == ' ');
-    }
-    return true;
-}
-
-static void add(struct plan_builder *k, int row, const long param[ALG_PARAMS])
-{
-    struct candidate c = { .kind = hud_coll_kind(hud_shm_algs[row]->coll),
-                           .row = row,
-                           .max_bytes = SIZE_MAX,
-                           .other = true };
-
-    memcpy(c.param, param, sizeof c.param);
-    hud_candidate_add(k, c);
-}
-
-/* Adds an algorithm with each value of its parameters' lists.  A parameter that the user has set
- * keeps its value. */
-static void add_values(struct plan_builder *k, int row)
-{
-    const struct alg *alg = hud_shm_algs[row];
-
-    for (int p = 0; alg_param_at(alg, p); p++) {
-        const char *value = k->config->given[row][p] ? NULL : alg_param_at(alg, p)->tune;
-        while (value && *value) {
-            size_t length = strcspn(value, ",");
-            long param[ALG_PARAMS];
-            memcpy(param, k->config->param[row], sizeof param);
-            if (set_with(row, alg_param_at(alg, p)->tune_with, param) &&
-                set_param(row, p, value, length, param))
-                add(k, row, param);
-            value += length + (value[length] == ',');
-        }
-    }
-}
-
-static bool is_candidate(const struct plan_builder *k, int row)
-{
-    return row < SET_PRODUCT_ALGS && !hud_shm_algs[row]->baseline &&
-           hud_config_forced(k->config, hud_coll_kind(hud_shm_algs[row]->coll)) == FORCED_NONE;
-}
-
-/* Returns the index of the first candidate with a value of a list. */
-static int collect(struct plan_builder *k)
-{
-    for (int row = 0; hud_shm_algs[row]; row++)
-        if (is_candidate(k, row))
-            add(k, row, k->config->param[row]);
-    int values = k->count;
-    for (int row = 0; hud_shm_algs[row]; row++)
-        if (is_candidate(k, row))
-            add_values(k, row);
-    hud_plan_builder_sort(k);
-    return values;
-}
-
 /* ---- cells ---- */
 
 static bool is_open(const struct plan_builder *k, int axis, const struct plan_cell *cell)
@@ -227,6 +138,12 @@ static bool lay_out(const struct plan_builder *k, const struct plan_slot *before
            hud_plan_builder_all_accept(k->plan, k->max_bytes);
 }
 
+/* Keeps the largest size of an entry's cells. */
+static void keep_bytes(struct plan_builder *k, int entry, size_t bytes)
+{
+    k->max_bytes[entry] = bytes > k->max_bytes[entry] ? bytes : k->max_bytes[entry];
+}
+
 /* Adds a candidate to a cell.  Returns false if the plan has no room for its slot, or the cell for
  * another candidate. */
 static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t bytes,
@@ -252,7 +169,7 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
                                       plan->facts.ranks)) {
         cell->candidate[cell->count++] = (uint8_t)entry;
         c->entry = (uint8_t)entry;
-        k->max_bytes[entry] = bytes > k->max_bytes[entry] ? bytes : k->max_bytes[entry];
+        keep_bytes(k, entry, bytes);
         return true;
     }
     c->fails = !fits;
@@ -344,20 +261,70 @@ static void add_to(struct plan_builder *k, struct others o)
         cell->tried = cell->count;
 }
 
+/* Returns the largest size up to which the same listed candidates cover as `bytes`. */
+static size_t same_up_to(const struct plan_builder *k, size_t bytes)
+{
+    size_t most = SIZE_MAX;
+
+    for (int n = 0; n < k->firsts; n++) {
+        const struct candidate *c = &k->candidate[k->first[n]];
+        if (c->min_bytes > bytes && c->min_bytes - 1 < most)
+            most = c->min_bytes - 1;
+        else if (c->max_bytes >= bytes && c->max_bytes < most)
+            most = c->max_bytes;
+    }
+    return most;
+}
+
+/* Gives a cell the other candidates of the class below, if these accept the larger size: a set-up
+ * makes hundreds of cells, and most are like the one below.  Returns false if some do not. */
+static bool copy_below(struct plan_builder *k, struct plan_cell *cell, size_t bytes)
+{
+    const struct plan_cell *below = cell - 1;
+    bool same = below->candidate[0] == cell->candidate[0];
+
+    for (int i = 0; i < below->count && same; i++)
+        same = hud_plan_builder_takes(k->plan, &k->plan->entry[below->candidate[i]], bytes);
+    if (!same)
+        return false;
+    cell->count = below->count;
+    cell->tried = below->tried;
+    memcpy(cell->candidate, below->candidate, sizeof cell->candidate);
+    for (int i = 0; i < cell->count; i++)
+        keep_bytes(k, cell->candidate[i], bytes);
+    return true;
+}
+
+/* Adds the other candidates of an axis.  values: see struct others. */
+static void add_to_axis(struct plan_builder *k, int axis, int values)
+{
+    size_t same = 0; /* the largest size with the candidates of the class below */
+
+    list_axis(k, axis);
+    for (int class = 0; class < PLAN_CLASSES; class ++) {
+        struct plan_cell *cell = &k->plan->cell[axis][class];
+        size_t bytes = hud_plan_builder_bytes(k->plan, class);
+        if (!is_open(k, axis, cell)) {
+            same = 0;
+            continue;
+        }
+        if (bytes <= same && copy_below(k, cell, bytes))
+            continue;
+        add_to(k, (struct others){ .values = values, .axis = axis, .class = class });
+        same = same_up_to(k, bytes);
+    }
+}
+
 void hud_others_add(struct plan_builder *k)
 {
     size_t max_bytes = k->plan->max_bytes;
-    int values = collect(k);
+    int values = hud_others_collect(k);
 
     hud_plan_builder_list_bytes(k->plan, k->max_bytes);
     k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
     add_comparison(k);
     exclude(k);
-    for (int axis = 0; axis < PLAN_AXES; axis++) {
-        list_axis(k, axis);
-        for (int class = 0; class < PLAN_CLASSES; class ++)
-            if (is_open(k, axis, &k->plan->cell[axis][class]))
-                add_to(k, (struct others){ .values = values, .axis = axis, .class = class });
-    }
+    for (int axis = 0; axis < PLAN_AXES; axis++)
+        add_to_axis(k, axis, values);
     k->plan->max_bytes = max_bytes;
 }

@@ -3,8 +3,8 @@
  * plan_builder.h - the state of a plan that is being made, and of a planner.  Private to
  * src/core/plan.
  *
- * The plan      plan.c, candidates.c, cells.c, slots.c, layout.c, plan_evict.c; others.c adds
- *               candidates that are tried against the first choices
+ * The plan      plan.c, candidates.c, cells.c, slots.c, layout.c, plan_evict.c; others.c and
+ *               others_collect.c add candidates that are tried against the first choices
  * The planner   reserve.c, plan_cache.c
  */
 #ifndef HUD_PLAN_BUILDER_H
@@ -119,6 +119,8 @@ size_t hud_plan_builder_bytes(const struct plan *plan, int class);
 void hud_plan_builder_choose(struct plan_builder *k);
 /* Returns -1, or a slot that is too small, as laid out, for the largest message of a cell. */
 int hud_plan_builder_check(const struct plan *plan);
+/* Returns whether an entry accepts messages of a size, as laid out. */
+bool hud_plan_builder_takes(const struct plan *plan, const struct plan_entry *e, size_t bytes);
 /* Stores the largest message that each entry must accept in max_bytes[PLAN_ENTRIES]; 0, if no cell
  * has the entry. */
 void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes);
@@ -138,6 +140,9 @@ void hud_plan_evict(struct plan_builder *k, int without);
 /* Makes a plan without other candidates. */
 void hud_plan_make_firsts(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
                           bool windows, struct plan *plan);
+/* Collects the other candidates, by algorithm.  Returns the index of the first one with a value of
+ * a parameter's list. */
+int hud_others_collect(struct plan_builder *k);
 /* Adds candidates to cells that have a first choice, as far as memory is left (others.c). */
 void hud_others_add(struct plan_builder *k);
 /* Returns whether plans have other candidates. */

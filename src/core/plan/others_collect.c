@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* others_collect.c - collects the candidates that are tried against first choices, from algorithms
+ * and the values that their parameters list (others.c). */
+#include "core/plan/plan_builder.h"
+
+#include <string.h>
+
+/* Sets a parameter to a value of its list.  Returns false if the value is not accepted. */
+static bool set_param(int row, int p, const char *value, size_t length, long param[ALG_PARAMS])
+{
+    char text[32];
+    const char *accepted;
+
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, value, length);
+    text[length] = '\0';
+    return hud_config_param(row, p, text, &param[p], &accepted);
+}
+
+static int find_param(const struct alg *alg, const char *name, size_t length)
+{
+    int p = 0;
+
+    while (alg_param_at(alg, p) && (strlen(alg_param_at(alg, p)->name) != length ||
+                                    memcmp(alg_param_at(alg, p)->name, name, length) != 0))
+        p++;
+    return p;
+}
+
+/* Sets the parameters of "cma=8K piece=64K". */
+static bool set_with(int row, const char *with, long param[ALG_PARAMS])
+{
+    while (with && *with) {
+        size_t name = strcspn(with, "="), all = strcspn(with, " ");
+        int p = find_param(hud_shm_algs[row], with, name);
+        if (!set_param(row, p, with + name + 1, all - name - 1, param))
+            return false;
+        with += all + (with[all] == ' ');
+    }
+    return true;
+}
+
+static void add(struct plan_builder *k, int row, const long param[ALG_PARAMS])
+{
+    struct candidate c = { .kind = hud_coll_kind(hud_shm_algs[row]->coll),
+                           .row = row,
+                           .max_bytes = SIZE_MAX,
+                           .other = true };
+
+    memcpy(c.param, param, sizeof c.param);
+    hud_candidate_add(k, c);
+}
+
+/* Adds an algorithm with each value of its parameters' lists.  A parameter that the user has set
+ * keeps its value. */
+static void add_values(struct plan_builder *k, int row)
+{
+    const struct alg *alg = hud_shm_algs[row];
+
+    for (int p = 0; alg_param_at(alg, p); p++) {
+        const char *value = k->config->given[row][p] ? NULL : alg_param_at(alg, p)->tune;
+        while (value && *value) {
+            size_t length = strcspn(value, ",");
+            long param[ALG_PARAMS];
+            memcpy(param, k->config->param[row], sizeof param);
+            if (set_with(row, alg_param_at(alg, p)->tune_with, param) &&
+                set_param(row, p, value, length, param))
+                add(k, row, param);
+            value += length + (value[length] == ',');
+        }
+    }
+}
+
+static bool is_candidate(const struct plan_builder *k, int row)
+{
+    return row < SET_PRODUCT_ALGS && !hud_shm_algs[row]->baseline &&
+           hud_config_forced(k->config, hud_coll_kind(hud_shm_algs[row]->coll)) == FORCED_NONE;
+}
+
+int hud_others_collect(struct plan_builder *k)
+{
+    for (int row = 0; hud_shm_algs[row]; row++)
+        if (is_candidate(k, row))
+            add(k, row, k->config->param[row]);
+    int values = k->count;
+    for (int row = 0; hud_shm_algs[row]; row++)
+        if (is_candidate(k, row))
+            add_values(k, row);
+    hud_plan_builder_sort(k);
+    return values;
+}
