@@ -26,8 +26,8 @@ static inline uint32_t time_of(const struct mem *m, int reader, unsigned cell, u
 }
 
 /* Returns the mean time per KB in which readers copy out this rank's lines, of the readers that
- * know the times of all these ways.  Returns 0 if there are none.  A call with a root may have only
- * one reader among many ranks, so the search begins with the reader found last. */
+ * know the times of all these ways.  Returns 0 without such readers.  A call with a root may have a
+ * single reader among many ranks, so the search begins with the reader found last. */
 static inline uint32_t known_out(const struct mem *m, unsigned cell, unsigned way, unsigned ways)
 {
     int *reader = &m->team->cell[cell].reader, first = *reader;

@@ -6,7 +6,7 @@
  */
 #include "mem/mem.h"
 
-enum { NOISE_NS = 3 }; /* by so much two times of the same event may always differ */
+enum { NOISE_NS = 3 }; /* difference that two times of the same event may always have */
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -18,7 +18,7 @@ uint64_t hud_lines_ticks(void)
     return __rdtsc();
 }
 
-/* The counter's rate is not known here.  Processors have 1 to 5 ticks in a nanosecond. */
+/* Assumes 3 ticks in a nanosecond, as the counter's rate is not known here. */
 uint32_t hud_lines_noise(void)
 {
     return 1 + 3 * NOISE_NS;

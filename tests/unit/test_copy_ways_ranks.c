@@ -38,8 +38,8 @@ static void readers_in_two_places_decide_together(void **state)
         }
 }
 
-/* Makes the last rank, which reads slowly, know the time of one way only, as if that rank had read
- * only while the way was in use.  The ways are compared by the times of the other readers. */
+/* Makes the last rank know only the time of LINES_BACK, as if the rank had read only while this way
+ * was in use, and slowly. The ways are compared by the times of the other readers. */
 static void only_readers_of_both_ways_are_compared(void **state)
 {
     enum { SLOW = 10000 * LINES_PARTS }; /* ticks per KB */
