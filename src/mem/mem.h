@@ -103,10 +103,6 @@ MEM_FN void mem_out_as(struct mem *m, const struct hud_view *to, const void *src
                        size_t offset_bytes, size_t bytes, bool last);
 #define mem_out(...) mem_out_as(__VA_ARGS__, false)
 #define mem_out_last(...) mem_out_as(__VA_ARGS__, true)
-/* Reports whether mem_out_last() may give lines back: the owner of these bytes has found that this
- * pays, or still measures the times.  Only a caller who must first determine whether this rank is
- * the last reader needs to ask. */
-MEM_FN bool mem_wants_back(struct mem *m, const void *shared);
 /* Copies from shared memory to shared memory.  `last` is true for the last reader (see mem_out_as)
  * of the source. */
 MEM_FN void mem_copy_as(struct mem *m, void *dst, const void *src, size_t bytes, bool last);

@@ -245,11 +245,6 @@ MEM_FN void mem_out_as(struct mem *m, const struct hud_view *to, const void *src
         mem_unpack(m, to, src, offset_bytes, bytes, last);
 }
 
-MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
-{
-    return (hud_lines_way(m, shared) & LINES_BACK) != 0;
-}
-
 MEM_FN void mem_copy_as(struct mem *m, void *dst, const void *src, size_t bytes, bool last)
 {
     if (__builtin_expect(last && bytes >= LINES_MIN, 0))

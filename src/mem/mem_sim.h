@@ -112,12 +112,6 @@ MEM_FN void mem_out_as(struct mem *m, const struct hud_view *to, const void *src
     hud_sim_out(m, to, src, offset_bytes, bytes, last);
 }
 
-MEM_FN bool mem_wants_back(struct mem *m, const void *shared)
-{
-    (void)m, (void)shared;
-    return true;
-}
-
 MEM_FN void mem_copy_as(struct mem *m, void *dst, const void *src, size_t bytes, bool last)
 {
     hud_sim_copy(m, dst, src, bytes, last);

@@ -29,8 +29,6 @@
  *                      down the tree before each copy
  *           R2 -> A2   a rank's last read of a set  happens before  any root's or parent's next
  *                      write to it
- *           R2 -> A3   the others' reads of a fragment  happen before  its last reader gives its
- *                      lines back
  *
  * Deadlock  A root waits until all ranks acknowledge an earlier set.  Another rank waits for its
  *           parent's announcement of a fragment, and a parent announces it without waiting for its
@@ -95,35 +93,6 @@ static void await_free(struct mem *m, const struct shape_ring *ring, const struc
     }
 }
 
-/*
- * Reports whether all ranks except the root and this rank are known to have finished with the
- * fragment at this place.  With many ranks, returns false: reading their flags costs more than
- * giving lines back gains.
- */
-static bool reads_last(struct mem *m, int root, const struct ring_place *at)
-{
-    enum { LOOKED_AT = 16 };
-
-    if (mem_size(m) > LOOKED_AT)
-        return false;
-    for (int r = 0; r < mem_size(m); r++) {
-        struct queue_slot *other = mem_slot(m, r);
-        if (r != root && r != mem_rank(m) &&
-            (int64_t)(mem_peek(m, &other->acknowledged) - at->at) <= 0) /* A3 */
-            return false;
-    }
-    return true;
-}
-
-static void copy_out(struct mem *m, const struct coll *c, const struct ring_place *at, size_t done,
-                     size_t bytes)
-{
-    const void *data = queue_data(m, c->root, at);
-    bool last = bytes >= RING_UNIT && mem_wants_back(m, data) && reads_last(m, c->root, at);
-
-    mem_out_as(m, c->out, data, done, bytes, last);
-}
-
 /* Prefetches the lines of the next message, which others have read.  Above the limit, copying in
  * hides the cost. */
 static void prefetch_next(struct mem *m, const struct coll *c, const struct ring_place *at)
@@ -165,7 +134,8 @@ static void bcast_queue(struct mem *m, const struct coll *c)
             mem_post(m, word, at.at + 1); /* R1 */
         }
         if (above >= 0)
-            copy_out(m, c, &at, done, fragment_bytes(header));
+            mem_out_as(m, c->out, queue_data(m, c->root, &at), done, fragment_bytes(header),
+                       mem_size(m) == 2);
         ring_move(&ring, &at, ring_units_of(fragment_bytes(header)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->acknowledged, at.at); /* R2 */
