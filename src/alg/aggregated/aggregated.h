@@ -8,6 +8,7 @@
  * Shape     Ranks write their blocks into an aggregate in the window of the rank that sends it once
  *           it is complete.  The rank that receives the aggregate announces it to its node, whose
  *           ranks copy their blocks out of it.
+ * Returned  lines of blocks of alltoall and scatter, by the rank they are for (mem_out_as).
  * Memory    Calls of the family use two sets of a window in turn.
  *
  * Line       written by   read by     meaning of value k

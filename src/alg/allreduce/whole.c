@@ -14,6 +14,8 @@
  *           reduction reads
  *             T = 2 F l + (1 - 1/p) n t + n r + (1 - 1/p) n t
  *           traffic: (3 - 2/p) n bytes beyond those read from `in` and written to `out`
+ * Returned  lines of contributions, by the owner of the slice (mem_reduce_as); of results, if there
+ *           are two ranks.
  * Accepts   any n, if the lease has a window.
  *
  * Positions count bytes of messages over all operations.  So a rank whose count differs from the

@@ -12,6 +12,7 @@
  * which they were written, as far ahead as there is room; short blocks use only the window's first
  * pages.  The kernel copies blocks of at least `cma` bytes (alg/direct.h).  Tiles carry the
  * bytes that it does not copy, and meanwhile also some blocks of that size (`tiled`).
+ * The receiver returns the lines of tiles (mem_out_as).
  *
  * Line                       written by  read by      value means
  *   slot[s].cell[d][k % R],  s           d            see blocks.h

@@ -9,6 +9,7 @@
  *           result goes down, and each rank copies out all of it, or its block.
  * Cost      floor(log2 N) messages of n bytes one after the other for N nodes, and 2 more if N is
  *           not a power of two.
+ * Returned  lines of sums, by the rank above (mem_reduce_as).
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *
  * Line            written by   read by          meaning of value k

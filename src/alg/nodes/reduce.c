@@ -6,6 +6,7 @@
  * Shape     One rank of each node, its *gate*, combines the contributions of its node: the head, or
  *           the root on its own node.  Sums go up a binomial tree of nodes to the root's node.
  * Cost      One message of n bytes out of each node but the root's.
+ * Returned  lines of contributions, by the gate (mem_reduce_as).
  * Accepts   n <= NODES_SUM_BYTES, operations that commute: nodes need not be ranges of ranks.
  *
  * Line            written by   read by          meaning of value k

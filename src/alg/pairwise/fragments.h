@@ -5,6 +5,7 @@
  * Shape     A fragment goes through a buffer of the sender, as a message, and through a buffer of
  *           the receiver.  On one node, the receiver copies out of the sender's buffer instead.
  *           The fragments of all steps are one sequence, of which a rank has up to four in transit.
+ * Returned  lines of a fragment, by the receiver on the same node (mem_out_as).
  *
  * Line        written by   read by           meaning of value k = call * 2^48 + step * 2^32 + i + 1
  *   sent      its owner    the other rank    fragment i of the step is in the owner's buffer

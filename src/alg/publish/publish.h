@@ -2,6 +2,7 @@
 /*
  * publish.h - the family `publish`: the slot, and the path of a tile into its rank's window and out
  * of it by all other ranks.  The rounds: publish.c.
+ * With two ranks, the reader of a tile returns its lines (mem_out_as).
  *
  * Line              written by   read by       value k means
  *   slot[r].tile    r            all others    r's tile of round k - 1 is in its window; r has

@@ -7,6 +7,7 @@
  *           own and writes one; all copy rank 0's results out.
  * Cost      T = d (l + (c - 1) g + f (c + 1) t) + l + (p - 2) g + f t + (n - f) (c + 2) t
  *           traffic: c n read, n written, n more read
+ * Returned  lines of results, if there are two ranks (mem_out_as).
  *
  * Line                        written by  read by     value k means
  *   slot[0].word[k % units]   rank 0      all others  the result at position k - 1 is in its queue

@@ -12,6 +12,7 @@
  * Cost      T = ceil(n/b) (t_wo + t_a + t f) + ceil(n/f) t_w + n t    ns; b = s f bytes of a queue,
  *           t ns per byte copied in and out, t_w a notification down the tree, t_wo + t_a the wait
  *           for a free set and its release (paper 01, "Time model", s > 1)
+ * Returned  lines of data, if there are two ranks (mem_out_as).
  * Accepts   any n, if the lease has a window.
  *
  * Positions (shape/ring.h) count over all roots.  Every rank keeps its own position, and all

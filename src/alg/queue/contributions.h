@@ -10,6 +10,7 @@
  *           transfer, no second phase.
  * Cost      of each collective in its file: l ns one line transfer, g one more overlapped line, t
  *           ns per byte copied in, t_r per byte read and reduced; traffic beyond n in and out.
+ * Returned  lines of contributions, by a rank that alone reads them (mem_reduce_as).
  * Accepts   any n, any root, if the lease has a window.
  *
  * Line                      written by   read by          value k means

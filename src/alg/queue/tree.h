@@ -10,6 +10,7 @@
  *           own and writes one.
  * Cost      of each collective in its file: d the depth of the tree, c its degree, l ns one line
  *           transfer, g one more overlapped line, t ns per byte read and reduced, or copied.
+ * Returned  lines of sums, by the parent (mem_reduce_as).
  * Accepts   any n, any root, if the lease has a window.
  *
  * Line                        written by  read by     value k means

@@ -9,6 +9,7 @@
  * chunks.  All
  *           ranks of a node put their contributions to a chunk into their windows, where the
  *           members of rings read them.
+ * Returned  lines of contributions, by the member that reads them (mem_reduce_as).
  *
  * Line              written by   read by      meaning of value k
  *   contributions   its owner    the node     the owner's contributions to chunk k - 1 are in its

@@ -7,6 +7,8 @@
  * family.  So a call begins at the same position on all ranks, whatever their counts were before.
  * Cells are used in turn over all calls.  Each rank counts its own cells, and tells its successor
  * the number in each call.
+ * The successor returns the lines of a cell that its owner does not read: all cells of exscan, and
+ * those of rank 0 (mem_reduce_as).
  *
  * Line              written by   read by         value k means
  *   slot[r].sent    r            its successor   the sums of the fragments before k, of the ranks

@@ -14,6 +14,8 @@
  * Cost      of each collective in its file: F fragments, l ns one line transfer, t ns per byte
  *           copied, r ns per byte that a reduction reads; traffic in bytes beyond those read from
  *           `in` and written to `out`.
+ * Returned  lines of contributions, by the owner of the slice (mem_reduce_as); of results, by a
+ *           rank that alone copies them out.
  * Accepts   any n, if the lease has a window.
  *
  * Positions count fragments over all operations of the family.

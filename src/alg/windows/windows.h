@@ -2,6 +2,7 @@
 /*
  * windows.h - the family `windows`: a rank's slot, and the announcements of two ranks to each
  * other: tiles that are written, and tiles that are acknowledged.  The exchange itself: windows.c.
+ * The reader of a tile returns the lines of the tile (mem_out_as).
  *
  * Line                           written by  read by  value means
  *   slot[r].to[d].full[2]        r           d        operation; tiles that r has written for d in
