@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_back.c - verifies that giving lines back does not pay on a machine as copies.h models it,
+ * test_back.c - verifies that returning lines does not pay on a machine as copies.h models it,
  * here the made-up machine (made_up.h): it costs the last reader at least the time that it saves
- * the owner. Therefore giving back takes no simulated time and changes no cache (hud_sim_end_read
- * in check/access.c). If this test fails, simulated ranks would have to choose.
+ * the owner. Therefore returning lines takes no simulated time and changes no cache
+ * (hud_sim_end_read in check/access.c). If this test fails, simulated ranks would have to choose.
  */
 #include "lab/sim/copies.h"
 #include "made_up.h"
@@ -56,7 +56,7 @@ static double back_and_write_ns(struct sim_copies *copies, const int *reader, bo
     return ns + takes_ns(copies, 0, COPIES_COPY, 0, at);
 }
 
-static void giving_lines_back_does_not_pay(void **state)
+static void returning_lines_does_not_pay(void **state)
 {
     uintptr_t at = 1 << 20;
 
@@ -73,7 +73,8 @@ static void giving_lines_back_does_not_pay(void **state)
             double back_ns = back_and_write_ns(copies, readers[i], true, at),
                    kept_ns = back_and_write_ns(copies, readers[i], false, at + BYTES);
             if (back_ns < kept_ns * (1 - 1e-9))
-                fail_msg("readers %zu: %g ns with giving back, %g ns without", i, back_ns, kept_ns);
+                fail_msg("readers %zu: %g ns with returned lines, %g ns without", i, back_ns,
+                         kept_ns);
         }
         hud_copies_free(copies);
         hud_links_free(links);
@@ -83,7 +84,7 @@ static void giving_lines_back_does_not_pay(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(giving_lines_back_does_not_pay) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(returning_lines_does_not_pay) };
 
     return cmocka_run_group_tests_name("back", tests, NULL, NULL);
 }

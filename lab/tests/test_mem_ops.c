@@ -55,7 +55,7 @@ static void through_memory(struct mem *m, const struct coll *c)
 }
 
 /* Reads as the last reader, so only with two ranks. */
-static void given_back(struct mem *m, const struct coll *c)
+static void returned_lines(struct mem *m, const struct coll *c)
 {
     copy_through(m, c, ((struct slot *)mem_slot(m, 0))->data, true);
 }
@@ -160,7 +160,7 @@ static void copy_in_and_copy_out_take_computed_time(void **state)
     expect(&job, 0, 1, 10 + .25 * BYTES + 10 + 10 + .1 * BYTES);
     expect(&job, 1, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
     expect(&job, 2, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
-    run(&job, given_back, 2, BYTES);
+    run(&job, returned_lines, 2, BYTES);
     expect(&job, 2, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
 }
 

@@ -155,15 +155,15 @@ void hud_sim_mem_op(struct mem *m, const struct sim_mem_op *c)
 }
 
 /*
- * Records a last reader's write.  Giving lines back takes no simulated time, and the lines stay
+ * Records a last reader's write.  Returning lines takes no simulated time, and the lines stay
  * where they are.  A model of time has the same price for a line of another core,
  * whether the core has read or written the line.  So the reader would lose at least as much time as
- * the owner saves.  A rank that compares the two (mem/lines.c) does not give lines back there.
+ * the owner saves.  A rank that compares the two (mem/lines.c) does not return lines there.
  */
 void hud_sim_end_read(struct mem *m, const void *at, size_t bytes, bool last)
 {
-    if (bytes == 0 || !(last || hud_sim_mutates(m) & SIM_GIVE_BACK))
+    if (bytes == 0 || !(last || hud_sim_mutates(m) & SIM_RETURN_LINES))
         return;
-    m->self->now.what = "gives back";
+    m->self->now.what = "returns lines";
     (void)hud_sim_touch(m, at, bytes, hud_bytes_write);
 }

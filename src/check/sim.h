@@ -52,9 +52,9 @@ extern const char
 /*
  * How a mutation changes the calls on one line.
  *   DROP_RELEASE, DROP_ACQUIRE   the value still moves, but it orders nothing
- *   GIVE_BACK                    mem_out, mem_copy and mem_reduce count as calls of a last reader
+ *   RETURN_LINES                 mem_out, mem_copy and mem_reduce count as calls of a last reader
  */
-enum sim_mutation { SIM_DROP_RELEASE = 1, SIM_DROP_ACQUIRE = 2, SIM_GIVE_BACK = 4 };
+enum sim_mutation { SIM_DROP_RELEASE = 1, SIM_DROP_ACQUIRE = 2, SIM_RETURN_LINES = 4 };
 
 struct sim_options {
     int ranks;          /* ranks of the simulated job; each rank has an arena */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * copy.c - copies that control the caches more closely than memcpy: copies with non-temporal
- * stores, and copies whose source lines are given back to their owner (lines.h).
+ * stores, and copies whose source lines are returned to their owner (lines.h).
  *
  * memcpy chooses its stores by the length of one call.  In a pipeline that length is one fragment,
  * so memcpy never uses non-temporal stores for a message of many fragments.  An ordinary store that
@@ -60,7 +60,8 @@ void hud_mem_stream(void *dst, const void *src, size_t bytes)
 }
 
 /* Packs through the stack, and writes with non-temporal stores. */
-static size_t pack_past(void *dst, const struct hud_view *from, size_t offset_bytes, size_t bytes)
+static size_t pack_nontemporal(void *dst, const struct hud_view *from, size_t offset_bytes,
+                               size_t bytes)
 {
     char aside[MEM_PIECE];
     size_t done = 0;
@@ -82,12 +83,12 @@ size_t hud_mem_in_long(struct mem *m, void *dst, const struct hud_view *from, si
     const struct lines_use use =
         hud_lines_begin_write(m, dst, bytes, from->pack ? LINES_PACKING : LINES_COPY);
     const char *src = (const char *)from->base + offset_bytes;
-    bool past = (use.way & LINES_PAST) != 0;
+    bool nontemporal = (use.way & LINES_NONTEMPORAL) != 0;
 
     if (from->pack)
-        bytes = past ? pack_past(dst, from, offset_bytes, bytes)
-                     : from->pack(from, dst, offset_bytes, bytes);
-    else if (past)
+        bytes = nontemporal ? pack_nontemporal(dst, from, offset_bytes, bytes)
+                            : from->pack(from, dst, offset_bytes, bytes);
+    else if (nontemporal)
         hud_mem_stream(dst, src, bytes);
     else
         memcpy(dst, src, bytes);
@@ -100,7 +101,7 @@ enum {
     AT_ONCE = 1024 /* bytes that stay in any L1 cache */
 };
 
-void hud_lines_give_back(void *shared, size_t bytes)
+void hud_lines_return(void *shared, size_t bytes)
 {
     volatile char *at = shared, *end = at + bytes;
 
@@ -108,9 +109,9 @@ void hud_lines_give_back(void *shared, size_t bytes)
         *at = *at;
 }
 
-/* Copies `bytes` bytes and gives the source lines back, in pieces that are still in the L1
+/* Copies `bytes` bytes and returns the source lines, in pieces that are still in the L1
  * cache. */
-static void copy_back(void *dst, const void *src, size_t bytes, bool streams)
+static void copy_and_return(void *dst, const void *src, size_t bytes, bool streams)
 {
     for (size_t at = 0, n; at < bytes; at += n) {
         n = bytes - at < AT_ONCE ? bytes - at : AT_ONCE;
@@ -118,7 +119,7 @@ static void copy_back(void *dst, const void *src, size_t bytes, bool streams)
             hud_mem_stream_part((char *)dst + at, (const char *)src + at, n);
         else
             memcpy((char *)dst + at, (const char *)src + at, n);
-        hud_lines_give_back((char *)(uintptr_t)src + at, n);
+        hud_lines_return((char *)(uintptr_t)src + at, n);
     }
     if (streams)
         hud_mem_stream_end();
@@ -130,15 +131,15 @@ void hud_mem_copy_last(const struct mem *m, void *dst, const void *src, size_t b
 {
     const struct lines_use use = hud_lines_begin_read(m, src, bytes, LINES_REDUCTION);
 
-    if (use.way & LINES_BACK)
-        copy_back(dst, src, bytes, false);
+    if (use.way & LINES_RETURNED)
+        copy_and_return(dst, src, bytes, false);
     else
         memcpy(dst, src, bytes);
     hud_lines_end_read(m, &use, bytes);
 }
 
 /* Implements mem_out() for long fragments.  A packed view cannot be copied in pieces, so its source
- * is given back as a whole. */
+ * is returned as a whole. */
 void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void *src,
                       size_t offset_bytes, size_t bytes, bool last)
 {
@@ -147,15 +148,15 @@ void hud_mem_out_long(const struct mem *m, const struct hud_view *to, const void
                                                       to->unpack ? LINES_PACKING
                                                       : streams  ? LINES_STREAMED
                                                                  : LINES_COPY);
-    bool back = last && (use.way & LINES_BACK) != 0;
+    bool returns = last && (use.way & LINES_RETURNED) != 0;
     void *dst = (char *)to->base + offset_bytes;
 
     if (to->unpack) {
         to->unpack(to, src, offset_bytes, bytes);
-        if (back)
-            hud_lines_give_back((void *)(uintptr_t)src, bytes);
-    } else if (back) {
-        copy_back(dst, src, bytes, streams);
+        if (returns)
+            hud_lines_return((void *)(uintptr_t)src, bytes);
+    } else if (returns) {
+        copy_and_return(dst, src, bytes, streams);
     } else if (streams) {
         hud_mem_stream(dst, src, bytes);
     } else {

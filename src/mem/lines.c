@@ -69,11 +69,11 @@ static void found(const struct mem *m, unsigned char best)
 {
     m->team->way = best;
     if (m->policy->usual_way)
-        atomic_store_explicit(m->policy->usual_way, best ^ LINES_BACK, memory_order_relaxed);
+        atomic_store_explicit(m->policy->usual_way, best ^ LINES_RETURNED, memory_order_relaxed);
 }
 
-/* Returns the next allowed way.  A team that measures times begins with BACK, and PAST follows:
- * where cores share no cache, no other way can be much better. */
+/* Returns the next allowed way.  A team that measures times begins with RETURNED, and NONTEMPORAL
+ * follows: where cores share no cache, no other way can be much better. */
 static unsigned way_after(unsigned way, unsigned allowed)
 {
     do
@@ -297,12 +297,12 @@ void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_
 
 /* ---- a team ---- */
 
-/* Returns the way with which a team begins: the best way of an earlier team of this rank, or BACK
- * in the first team.  BACK pays only between some cores, and only times can tell, so a team without
- * a clock begins with the first allowed way. */
+/* Returns the way with which a team begins: the best way of an earlier team of this rank, or
+ * RETURNED in the first team.  RETURNED pays only between some cores, and only times can tell, so a
+ * team without a clock begins with the first allowed way. */
 static unsigned first_way(const struct mem_policy *policy)
 {
-    unsigned usual = LINES_BACK;
+    unsigned usual = LINES_RETURNED;
 
     if (policy->usual_way)
         usual ^= atomic_load_explicit(policy->usual_way, memory_order_relaxed);

@@ -11,11 +11,12 @@
 
 /*
  * How a rank's lines are treated, a set of bits.
- *   PAST  the rank writes them with non-temporal stores
- *   BACK  their last reader gives them back: it writes to them, so that only its core holds them
+ *   NONTEMPORAL  the rank writes them with non-temporal stores
+ *   RETURNED     their last reader returns them: it writes to them, so that only its core holds
+ *                them
  * With neither bit, the rank uses ordinary stores and readers only read.
  */
-enum { LINES_PAST = 1, LINES_BACK = 2, LINES_WAYS = 4 };
+enum { LINES_NONTEMPORAL = 1, LINES_RETURNED = 2, LINES_WAYS = 4 };
 
 /* Flag of a published way: all lines of the rank have been written in this way, so that the times
  * of copies out of them belong to this way. */
@@ -129,7 +130,7 @@ void hud_lines_end_write(const struct mem *m, const struct lines_use *use, size_
 unsigned hud_lines_way(const struct mem *m, const void *shared);
 
 /* Writes a byte in each line of 64 bytes, with the value that the byte already has. */
-void hud_lines_give_back(void *shared, size_t bytes);
+void hud_lines_return(void *shared, size_t bytes);
 
 /* Returns the processor's clock, after all stores have completed.  Returns 0 if the processor has
  * no clock (ticks.c). */

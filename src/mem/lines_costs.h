@@ -63,8 +63,8 @@ static inline void update_out(const struct mem *m, unsigned cell, struct lines_k
 
 /* Returns how much more the first way costs than the second, in ticks per KB, and stores the cost
  * of the second in `cost`.  If the readers' time is known for only the first or only the second,
- * this rank's own copies decide.  They do not tell what BACK costs, because readers do its work.
- * So BACK then counts as twice as dear. */
+ * this rank's own copies decide.  They do not tell what RETURNED costs, because readers do its
+ * work.  So RETURNED then counts as twice as dear. */
 static inline int64_t dearer(const struct lines_known *known, unsigned one, unsigned other,
                              int64_t *cost)
 {
@@ -73,17 +73,17 @@ static inline int64_t dearer(const struct lines_known *known, unsigned one, unsi
             b = (int64_t)known->in[other] + (both ? known->out[other] : 0);
 
     *cost = b;
-    if (!both && ((one ^ other) & LINES_BACK))
-        return one & LINES_BACK ? b : -b;
+    if (!both && ((one ^ other) & LINES_RETURNED))
+        return one & LINES_RETURNED ? b : -b;
     return a - b;
 }
 
-/* Reports whether `way` is to replace the way `best`.  It must save at least a twentieth.  A team
- * begins with BACK, which gets no such advantage: without BACK, readers have no extra work. */
+/* Reports whether `way` is to replace the way `best`.  The change must save at least a twentieth,
+ * unless readers then need not return lines any more: a team begins with RETURNED. */
 static inline bool is_better(const struct lines_known *known, unsigned way, unsigned best)
 {
     int64_t cost, more = dearer(known, way, best, &cost);
-    bool gives_up = best & LINES_BACK && !(way & LINES_BACK);
+    bool gives_up = best & LINES_RETURNED && !(way & LINES_RETURNED);
 
     return gives_up ? more < 0 : 20 * more < -cost;
 }

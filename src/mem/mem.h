@@ -94,7 +94,7 @@ MEM_FN void mem_in_all(struct mem *m, void *dst, const struct hud_view *from, si
  * owner has written them again, and the owner does so only after an acknowledgement that follows
  * this call.
  *
- * The last reader may give the lines back: in each 64 bytes of memory with some of these bytes, the
+ * The last reader may return the lines: in each 64 bytes of memory with some of these bytes, the
  * reader writes a byte with the value already there.  Then a single holder has modified each line,
  * and the owner's next write takes the line over several times as fast as a line other ranks have
  * only read.  This function counts as a write of all these bytes.

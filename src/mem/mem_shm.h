@@ -26,7 +26,8 @@ struct mem_policy {
     size_t move_bytes;   /* limit like stream_bytes for moves, which do not read from a ring in the
                               caches */
     unsigned ways;       /* allowed ways of treating lines (lines.c), a bit each */
-    _Atomic unsigned char *usual_way; /* LINES_BACK ^ the best way that a team has found last; or
+    _Atomic unsigned char
+        *usual_way;        /* LINES_RETURNED ^ the best way that a team has found last; or
                                          NULL */
     bool learns;           /* more than one way is allowed and there is a clock: times are
                               measured */

@@ -2,7 +2,7 @@
 /*
  * reduce.c - reductions over spans in pieces.  Packed views go through the stack.  A second
  * destination is copied from the first while the first is still in the L1 cache.  Sources that are
- * given back (lines.h) are also still in the L1 cache.
+ * returned (lines.h) are also still in the L1 cache.
  *
  * A long result is written to shared memory as copies are (lines.h).  Unlike in copy.c, a result is
  * never written to a view with non-temporal stores, because that takes longer
@@ -26,7 +26,7 @@ struct manner {
     struct lines_use read, write;
     bool reads, writes; /* a read of other ranks' lines is timed; shared memory is written */
     size_t read_bytes;  /* bytes read in the lines of all other ranks */
-    bool back[MEM_SOURCES], any_back, past;
+    bool returned[MEM_SOURCES], any_returned, nontemporal;
 };
 
 /* Decides how to treat each source, as its owner wishes.  A time of reading belongs to a single
@@ -41,18 +41,18 @@ static void decide(struct manner *how, const struct mem *m, const struct mem_spa
     bool alike = true;
     unsigned first = 0;
 
-    how->past = how->any_back = false;
+    how->nontemporal = how->any_returned = false;
     how->read_bytes = 0;
     how->writes = written != NULL;
     if (how->writes)
         how->write = hud_lines_begin_write(m, written->shared, bytes, LINES_REDUCTION);
     if (how->writes)
-        how->past = (how->write.way & LINES_PAST) != 0;
+        how->nontemporal = (how->write.way & LINES_NONTEMPORAL) != 0;
     for (int i = 0; i < count; i++) {
         bool mine = !from[i].shared || from[i].shared == to->shared;
         unsigned way = mine ? 0 : hud_lines_way(m, from[i].shared);
-        how->back[i] = last && (way & LINES_BACK) != 0;
-        how->any_back = how->any_back || how->back[i];
+        how->returned[i] = last && (way & LINES_RETURNED) != 0;
+        how->any_returned = how->any_returned || how->returned[i];
         if (mine)
             continue;
         alike = alike && (!source || way == first);
@@ -67,7 +67,7 @@ static void decide(struct manner *how, const struct mem *m, const struct mem_spa
 
 static void finish(const struct manner *how, const struct mem *m, size_t bytes)
 {
-    if (how->past)
+    if (how->nontemporal)
         hud_mem_stream_end();
     if (how->reads)
         hud_lines_end_read(m, &how->read, how->read_bytes);
@@ -79,7 +79,7 @@ static void finish(const struct manner *how, const struct mem *m, size_t bytes)
  * and must not write where non-temporal stores are required, as they use ordinary stores. */
 static bool made_aside(const struct manner *how, const struct mem_span *to)
 {
-    return mem_span_packed(to) || (how->past && to->shared);
+    return mem_span_packed(to) || (how->nontemporal && to->shared);
 }
 
 static void write_at(const struct manner *how, const struct mem_span *span, size_t done,
@@ -87,7 +87,7 @@ static void write_at(const struct manner *how, const struct mem_span *span, size
 {
     if (mem_span_packed(span))
         span->view->unpack(span->view, result, span->offset_bytes + done, bytes);
-    else if (how->past && span->shared)
+    else if (how->nontemporal && span->shared)
         hud_mem_stream_part(mem_span_at(span) + done, result, bytes);
     else
         memcpy(mem_span_at(span) + done, result, bytes);
@@ -116,7 +116,7 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
         packed = packed || mem_span_packed(&from[i]);
     if (bytes >= LINES_MIN)
         decide(&how, m, to, also, from, count, bytes, packed, last);
-    bool pieces = packed || also || how.any_back || made_aside(&how, to);
+    bool pieces = packed || also || how.any_returned || made_aside(&how, to);
     size_t max = pieces ? piece_bytes(op, count) : bytes;
     for (size_t done = 0, n; done < bytes; done += n) {
         n = bytes - done < max ? bytes - done : max;
@@ -128,9 +128,9 @@ void hud_mem_reduce(struct mem *m, const struct hud_op *op, const struct mem_spa
             write_at(&how, to, done, n, out);
         if (also)
             write_at(&how, also, done, n, result);
-        for (int i = 0; how.any_back && i < count; i++)
-            if (how.back[i])
-                hud_lines_give_back((char *)from[i].shared + done, n);
+        for (int i = 0; how.any_returned && i < count; i++)
+            if (how.returned[i])
+                hud_lines_return((char *)from[i].shared + done, n);
     }
     finish(&how, m, bytes);
 }

@@ -8,7 +8,7 @@ without HUDDLE_CHECK.  The program prints its seed and the failing call, and is 
 from cases import ALL, BOTH, NONBLOCKING, Case
 
 CHECKED = {"HUDDLE_CHECK": "on", "HUDDLE_CHECK_TIMEOUT": "60"}
-WORDS = ("auto", "kept", "past", "back", "both")
+WORDS = ("auto", "kept", "nontemporal", "returned", "both")
 
 
 def soak(ranks, lines, checked, mpis, words, **more):
@@ -21,13 +21,13 @@ def soak(ranks, lines, checked, mpis, words, **more):
 # Each number of ranks, with and without the check, and each value.
 SHORT = (
     (2, "auto", False),
-    (2, "past", True),
-    (3, "back", False),
+    (2, "nontemporal", True),
+    (3, "returned", False),
     (3, "kept", True),
     (4, "auto", True),
     (4, "both", False),
     (8, "auto", False),
-    (8, "back", True),
+    (8, "returned", True),
 )
 
 SOAKS = [

@@ -94,7 +94,7 @@ static int kind_of(const char *kind)
 {
     if (!kind)
         return SIM_DROP_RELEASE | SIM_DROP_ACQUIRE;
-    return kind[1] == 'R' ? SIM_DROP_RELEASE : kind[1] == 'A' ? SIM_DROP_ACQUIRE : SIM_GIVE_BACK;
+    return kind[1] == 'R' ? SIM_DROP_RELEASE : kind[1] == 'A' ? SIM_DROP_ACQUIRE : SIM_RETURN_LINES;
 }
 
 /* Parses FILE:LINE, optionally followed by :R, :A or :L. Changes the argument. */

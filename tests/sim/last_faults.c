@@ -62,7 +62,7 @@ static void right_last_reader(struct mem *m, const struct coll *c)
     acknowledge(m, c);
 }
 
-/* Reads a part of a line as its last reader. The two readers give back the bytes of their own parts
+/* Reads a part of a line as its last reader. The two readers return the bytes of their own parts
  * only, plus `extra` bytes. */
 static void read_part(struct mem *m, const struct coll *c, size_t extra)
 {
@@ -101,8 +101,8 @@ static void last_reader_does_not_wait_for_the_first(struct mem *m, const struct 
     acknowledge(m, c);
 }
 
-/* Gives back bytes for which the view has no room, too. */
-static void last_reader_gives_back_bytes_beyond_its_view(struct mem *m, const struct coll *c)
+/* Returns bytes for which the view has no room, too. */
+static void last_reader_returns_bytes_beyond_its_view(struct mem *m, const struct coll *c)
 {
     struct slot *root = written_root(m, c);
 
@@ -168,7 +168,7 @@ static void sum_last(struct mem *m)
     mem_reduce_last(m, &op, &from[0], NULL, from, 2, HALF);
 }
 
-/* Adds in turn. The first rank gives back bytes that the last rank reads later, in order. */
+/* Adds in turn. The first rank returns bytes that the last rank reads later, in order. */
 static void right_last_sums_in_turn(struct mem *m, const struct coll *c)
 {
     if (!written_root(m, c))
@@ -191,14 +191,15 @@ const struct fault last_faults[] = {
     FAULT("bcast", right_last_reader, FAULT_CALLS, 0, NULL),
     FAULT("bcast", right_last_readers_of_parts, FAULT_CALLS, 0, NULL),
     FAULT("bcast", right_last_sums_in_turn, FAULT_CALLS, 0, NULL),
-    FAULT("bcast", last_readers_of_overlapping_parts, 1, 2, "gives back at", .always = true),
-    FAULT("bcast", last_reader_does_not_wait_for_the_first, 1, 2, "gives back at", .always = true),
-    FAULT("bcast", last_reader_gives_back_bytes_beyond_its_view, 1, 2, "gives back at",
+    FAULT("bcast", last_readers_of_overlapping_parts, 1, 2, "returns lines at", .always = true),
+    FAULT("bcast", last_reader_does_not_wait_for_the_first, 1, 2, "returns lines at",
+          .always = true),
+    FAULT("bcast", last_reader_returns_bytes_beyond_its_view, 1, 2, "returns lines at",
           .always = true),
     FAULT("bcast", acknowledges_before_the_last_read, FAULT_CALLS, 2, "race on the arena",
           .always = true),
     FAULT("bcast", owner_does_not_wait_for_the_last_reader, FAULT_CALLS, 2, "race on the arena",
           .always = true),
-    FAULT("bcast", last_sums_at_the_same_time, 1, 2, "gives back at", .always = true),
+    FAULT("bcast", last_sums_at_the_same_time, 1, 2, "returns lines at", .always = true),
     { .calls = 0 },
 };

@@ -3,7 +3,7 @@
 """
 Drops the happens-before of one labelled call at a time, in every algorithm, and checks that the
 checker finds it.  Then lets one read at a time, among reads by several ranks, count as a read of
-the last reader (L), which gives the lines back.
+the last reader (L), which returns the lines.
 
 usage: mutate.py --checker SIM_CHECK [--lab] [--seeds N] [FILE...]     (default: all algorithms, and
 the core's protocols)

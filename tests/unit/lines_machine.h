@@ -30,8 +30,8 @@ enum { COPY = LINES_MIN, MAX_RING = 300, DATA = 4096, SLICE = DATA + MAX_RING * 
 /* ---- a simulated machine ---- */
 
 /* Costs of a line in 1/100 ns: of the copy in, by the stores and by how the reader left the line;
- * of the copy out, by how the line was written and by whether it is given back. Both are indexed by
- * bits of LINES_PAST and LINES_BACK. */
+ * of the copy out, by how the line was written and by whether it is returned. Both are indexed by
+ * bits of LINES_NONTEMPORAL and LINES_RETURNED. */
 struct place {
     const char *name;
     uint32_t in[LINES_WAYS], out[LINES_WAYS];
@@ -43,15 +43,24 @@ struct place {
 static const struct place places[] = {
     { "near", { 700, 240, 100, 400 }, { 100, 400, 160, 500 }, 100 },
     { "far", { 2700, 250, 280, 260 }, { 280, 450, 340, 500 }, 500 },
-    { "far, past", { 2800, 300, 800, 350 }, { 570, 500, 570, 550 }, 500 },
+    { "far, nontemporal", { 2800, 300, 800, 350 }, { 570, 500, 570, 550 }, 500 },
     { "one core", { 130, 460, 130, 470 }, { 130, 400, 165, 500 }, 50 },
-    /* Made up.  A reader takes longer to give lines back than the owner gains, by 9 % and by 3 % of
+    /* Made up.  A reader takes longer to return lines than the owner gains, by 9 % and by 3 % of
      * both their times.  In the last place the owner gains more. */
     { "dear", { 300, 600, 150, 600 }, { 150, 300, 340, 500 }, 100 },
     { "3 % dear", { 300, 600, 150, 600 }, { 150, 300, 312, 500 }, 100 },
     { "cheap", { 300, 600, 150, 600 }, { 150, 300, 250, 500 }, 100 },
 };
-enum { NEAR, FAR, FAR_PAST, ONE_CORE, PLACES, DEAR_BACK = PLACES, A_BIT_DEAR_BACK, CHEAP_BACK };
+enum {
+    NEAR,
+    FAR,
+    FAR_NONTEMPORAL,
+    ONE_CORE,
+    PLACES,
+    DEAR_RETURN = PLACES,
+    SLIGHTLY_DEAR_RETURN,
+    CHEAP_RETURN
+};
 
 /* Times are in thirds of a nanosecond.  Each reading of the clock advances it by a step. */
 static uint64_t now, step, tick = 1; /* tick: the clock's resolution */
@@ -133,11 +142,11 @@ static uint32_t cost_of(unsigned way)
     return sum / (MACHINE_RANKS - 1);
 }
 
-/* Returns the cheapest way.  Without readers' times, a way in which they give lines back is used
+/* Returns the cheapest way.  Without readers' times, a way in which they return lines is used
  * only if all ways are such. */
 static unsigned cheapest(void)
 {
-    unsigned best = LINES_WAYS, ways = rank[0].policy.ways, kept = 1 | 1 << LINES_PAST;
+    unsigned best = LINES_WAYS, ways = rank[0].policy.ways, kept = 1 | 1 << LINES_NONTEMPORAL;
 
     if (run->silent && ways & kept)
         ways &= kept;
@@ -243,14 +252,14 @@ static void copy_in(uint64_t n)
     unsigned way = published();
 
     const struct place *place = run->left_at[f] ? run->left_at[f] : run->place;
-    step = disturbed(ticks_of(place->in[(way & LINES_PAST) | run->left[f]]));
+    step = disturbed(ticks_of(place->in[(way & LINES_NONTEMPORAL) | run->left[f]]));
     hud_mem_in_long(&rank[0].m, to, &from, 0, COPY);
-    run->written[f] = way & LINES_PAST;
+    run->written[f] = way & LINES_NONTEMPORAL;
     run->all += step;
     run->in_way[way]++;
 }
 
-/* Copies out at a reader, which gives the lines back if rank 0 requests this. */
+/* Copies out at a reader, which returns the lines if rank 0 requests this. */
 static void copy_out(uint64_t n)
 {
     int reader = 1 + (int)(n % (MACHINE_RANKS - 1));
@@ -262,7 +271,7 @@ static void copy_out(uint64_t n)
     const char *from = fragment(n, &f);
 
     rank[reader].policy.stream_bytes = run->streamed ? COPY : 0;
-    run->left[f] = (unsigned char)(published() & LINES_BACK);
+    run->left[f] = (unsigned char)(published() & LINES_RETURNED);
     run->left_at[f] = place_of(reader);
     step = disturbed(ticks_of(place_of(reader)->out[run->written[f] | run->left[f]]));
     if (!run->silent)

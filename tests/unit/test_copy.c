@@ -173,7 +173,7 @@ static void only_a_last_reader_writes(void **state)
     (void)state;
     assert_int_equal(hud_op_find(HUD_MAX, HUD_UINT8, &op), HUD_OK);
     for (unsigned way = 0; way < LINES_WAYS; way++) {
-        const int wanted = way & LINES_BACK ? 3 : 0;
+        const int wanted = way & LINES_RETURNED ? 3 : 0;
         watch_pages(way);
         const struct mem_span sum = { .view = &view }, from = { .shared = pages + 2 * PAGE };
         const struct mem_span both[2] = { from, sum };
@@ -190,21 +190,21 @@ static void only_a_last_reader_writes(void **state)
     }
 }
 
-/* Gives back a byte of each line. A line at the begin of a page must have its byte in this page,
- * wherever the read begins, and no byte outside of the read may be written. */
-static void giving_back_writes_a_byte_of_each_line(void **state)
+/* Returns lines by a byte of each line. A line at the begin of a page must have its byte in this
+ * page, wherever the read begins, and no byte outside of the read may be written. */
+static void returning_lines_writes_a_byte_of_each_line(void **state)
 {
     static const size_t lengths[] = { 1, 63, 64, 65, 128, 1000, PAGE, PAGE + 1, 3 * PAGE - 1 };
 
     (void)state;
-    watch_pages(LINES_BACK);
-    hud_lines_give_back(pages + PAGE, 0);
+    watch_pages(LINES_RETURNED);
+    hud_lines_return(pages + PAGE, 0);
     assert_int_equal(count_written(), 0);
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
         for (size_t at = 0; at < 130; at += 43) {
             size_t first = PAGE + at, end = first + lengths[l];
             protect_pages();
-            hud_lines_give_back(pages + first, lengths[l]);
+            hud_lines_return(pages + first, lengths[l]);
             for (size_t p = 0; p < PAGES; p++)
                 assert_int_equal(written[p], first < (p + 1) * PAGE && end > p * PAGE);
         }
@@ -333,7 +333,8 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(stream_copies_every_length_and_alignment),
                                         cmocka_unit_test(long_copies_out_are_whole),
                                         cmocka_unit_test(only_a_last_reader_writes),
-                                        cmocka_unit_test(giving_back_writes_a_byte_of_each_line),
+                                        cmocka_unit_test(
+                                            returning_lines_writes_a_byte_of_each_line),
                                         cmocka_unit_test(long_copies_in_are_whole),
                                         cmocka_unit_test(long_packs_are_whole),
                                         cmocka_unit_test(spans_of_all_kinds_are_moved),

@@ -12,7 +12,7 @@ enum { RINGS = sizeof rings / sizeof *rings };
  * This takes longer for threads of one core, because the first way costs only a tenth more. */
 static uint64_t soon(int place, int ring)
 {
-    if (place == FAR_PAST)
+    if (place == FAR_NONTEMPORAL)
         return 200 + (uint64_t)ring * 10;
     return (place == ONE_CORE ? 6000 : 1000) + (uint64_t)ring * (place == ONE_CORE ? 300 : 50);
 }
@@ -144,9 +144,10 @@ static void expect_to_follow(const int places_of[2], int ring)
 
 static void cheapest_way_is_found_after_a_move(void **state)
 {
-    static const int moves[][2] = { { NEAR, FAR },      { FAR, NEAR },      { ONE_CORE, NEAR },
-                                    { ONE_CORE, FAR },  { NEAR, ONE_CORE }, { FAR, ONE_CORE },
-                                    { NEAR, FAR_PAST }, { FAR_PAST, NEAR } };
+    static const int moves[][2] = {
+        { NEAR, FAR },      { FAR, NEAR },     { ONE_CORE, NEAR },        { ONE_CORE, FAR },
+        { NEAR, ONE_CORE }, { FAR, ONE_CORE }, { NEAR, FAR_NONTEMPORAL }, { FAR_NONTEMPORAL, NEAR }
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
@@ -158,7 +159,7 @@ static void cheapest_way_is_found_after_a_move(void **state)
 static void slow_clock_shows_a_move(void **state)
 {
     static const int moves[][2] = {
-        { NEAR, FAR_PAST }, { FAR_PAST, NEAR }, { ONE_CORE, FAR }, { FAR, ONE_CORE }
+        { NEAR, FAR_NONTEMPORAL }, { FAR_NONTEMPORAL, NEAR }, { ONE_CORE, FAR }, { FAR, ONE_CORE }
     };
 
     (void)state;
@@ -255,8 +256,8 @@ static void team_begins_with_the_best_way_of_an_earlier_one(void **state)
         copies(10000);
         begin_one(ALL_WAYS, place, 4);
         expect(in_use() == cheapest() && published() == cheapest(), "begins with another way");
-        begin_one(1 << LINES_PAST, place, 4);
-        expect(in_use() == LINES_PAST, "begins with a disabled way");
+        begin_one(1 << LINES_NONTEMPORAL, place, 4);
+        expect(in_use() == LINES_NONTEMPORAL, "begins with a disabled way");
         usual_way = NULL;
     }
 }
@@ -287,18 +288,19 @@ static void packed_copies_learn(void **state)
 }
 
 /* Compares the times of both sides, for copies of every kind, also with noise. */
-static void lines_are_given_back_only_if_both_sides_gain(void **state)
+static void lines_are_returned_only_if_both_sides_gain(void **state)
 {
     (void)state;
-    for (int place = DEAR_BACK; place <= CHEAP_BACK; place++)
+    for (int place = DEAR_RETURN; place <= CHEAP_RETURN; place++)
         for (int kind = 0; kind < 3; kind++)
-            for (unsigned noise = 0; noise <= (place == A_BIT_DEAR_BACK ? 0 : 20); noise += 20) {
+            for (unsigned noise = 0; noise <= (place == SLIGHTLY_DEAR_RETURN ? 0 : 20);
+                 noise += 20) {
                 begin_one(ALL_WAYS, place, 4);
                 run->packed = kind == 1;
                 run->streamed = kind == 2;
                 run->noise = noise;
                 copies(LONG);
-                assert_int_equal(cheapest(), place == CHEAP_BACK ? LINES_BACK : 0);
+                assert_int_equal(cheapest(), place == CHEAP_RETURN ? LINES_RETURNED : 0);
                 expect(in_use() == cheapest(), "not the way that costs both sides least");
                 expect(others() < 10, "another way for long");
             }
@@ -360,7 +362,7 @@ int main(void)
         cmocka_unit_test(team_begins_with_the_best_way_of_an_earlier_one),
         cmocka_unit_test(rank_that_never_writes_tries_no_way),
         cmocka_unit_test(packed_copies_learn),
-        cmocka_unit_test(lines_are_given_back_only_if_both_sides_gain),
+        cmocka_unit_test(lines_are_returned_only_if_both_sides_gain),
         cmocka_unit_test(writer_learns_without_times_of_readers),
         cmocka_unit_test(writer_learns_without_reusing_the_first_line),
         cmocka_unit_test(lines_are_kept_without_a_clock),

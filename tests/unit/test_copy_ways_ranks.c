@@ -17,7 +17,7 @@ static struct lines_member *member(int r)
 static void cheapest_way_for_several_readers_is_found(void **state)
 {
     (void)state;
-    for (int place = 0; place <= CHEAP_BACK; place++)
+    for (int place = 0; place <= CHEAP_RETURN; place++)
         for (int r = 0; r < RINGS; r++) {
             begin_one(ALL_WAYS, place, rings[r]);
             copies(LONG);
@@ -38,20 +38,20 @@ static void readers_in_two_places_decide_together(void **state)
         }
 }
 
-/* Makes the last rank know only the time of LINES_BACK, as if the rank had read only while this way
- * was in use, and slowly. The ways are compared by the times of the other readers. */
+/* Makes the last rank know only the time of LINES_RETURNED, as if the rank had read only while this
+ * way was in use, and slowly. The ways are compared by the times of the other readers. */
 static void only_readers_of_both_ways_are_compared(void **state)
 {
     enum { SLOW = 10000 * LINES_PARTS }; /* ticks per KB */
 
     (void)state;
-    begin_one(ALL_WAYS, CHEAP_BACK, 3);
+    begin_one(ALL_WAYS, CHEAP_RETURN, 3);
     for (int n = 0; n < LONG; n++) {
         copies(1);
         for (unsigned way = 0; way < LINES_WAYS; way++)
-            atomic_store(&member(LAST)->out[run->cell][way], way == LINES_BACK ? SLOW : 0);
+            atomic_store(&member(LAST)->out[run->cell][way], way == LINES_RETURNED ? SLOW : 0);
     }
-    expect(in_use() == LINES_BACK, "not the cheapest way of those who read");
+    expect(in_use() == LINES_RETURNED, "not the cheapest way of those who read");
 }
 
 static void take_last(const struct hud_op *op, void *dst, const void *const *src, int sources,
@@ -75,11 +75,11 @@ static uint32_t time_of_reduction(int sources)
     step = 12000;
     for (int r = 1; r <= sources; r++) {
         from[r] = (struct mem_span){ .shared = slices[r] + DATA };
-        atomic_store(&member(r)->way[0], LINES_BACK | LINES_ROUND);
+        atomic_store(&member(r)->way[0], LINES_RETURNED | LINES_ROUND);
     }
     for (int n = 0; n < 100; n++)
         mem_reduce_last(&rank[OWNER].m, &op, &to, NULL, from, 1 + sources, COPY);
-    return atomic_load(&member(OWNER)->out[0][LINES_BACK]) / LINES_PARTS;
+    return atomic_load(&member(OWNER)->out[0][LINES_RETURNED]) / LINES_PARTS;
 }
 
 /* Reduces from lines of several owners.  Each owner counts its own part of the time. */
@@ -105,11 +105,11 @@ static void reduction_waits_for_all_owners(void **state)
     step = 12000;
     for (int r = 1; r <= 2; r++)
         from[r - 1] = (struct mem_span){ .shared = slices[r] + DATA };
-    atomic_store(&member(1)->way[0], LINES_BACK);
-    atomic_store(&member(2)->way[0], LINES_BACK | LINES_ROUND);
+    atomic_store(&member(1)->way[0], LINES_RETURNED);
+    atomic_store(&member(2)->way[0], LINES_RETURNED | LINES_ROUND);
     for (int n = 0; n < 100; n++)
         mem_reduce_last(&rank[OWNER].m, &op, &to, NULL, from, 2, COPY);
-    assert_int_equal(atomic_load(&member(OWNER)->out[0][LINES_BACK]), 0);
+    assert_int_equal(atomic_load(&member(OWNER)->out[0][LINES_RETURNED]), 0);
 }
 
 int main(void)

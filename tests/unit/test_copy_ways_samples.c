@@ -31,7 +31,8 @@ static void reductions_do_not_count_as_copies_out(void **state)
         copies(1);
         reduce_from(fragment(run->copies - 1, &(int){ 0 }));
     }
-    assert_int_equal(time_of_reads(LINES_BACK), 10 * ticks_of(places[NEAR].out[LINES_BACK]) / 4);
+    assert_int_equal(time_of_reads(LINES_RETURNED),
+                     10 * ticks_of(places[NEAR].out[LINES_RETURNED]) / 4);
     run->silent = false;
     for (int n = 0; n < 10000; n++) {
         copies(1);
@@ -40,7 +41,7 @@ static void reductions_do_not_count_as_copies_out(void **state)
             assert_true(time_of_reads(way) == 0 ||
                         time_of_reads(way) == ticks_of(places[NEAR].out[way]) / 4);
     }
-    assert_int_not_equal(time_of_reads(LINES_BACK), 0);
+    assert_int_not_equal(time_of_reads(LINES_RETURNED), 0);
 }
 
 /* Copies out of its own lines at rank 1. Their times tell nothing about lines of rank 0, which rank
@@ -56,7 +57,7 @@ static void copies_out_of_own_lines_do_not_count(void **state)
         hud_lines_end_read(&rank[1].m, &own, COPY);
         reduce_from(fragment(run->copies - 1, &(int){ 0 }));
     }
-    assert_int_not_equal(time_of_reads(LINES_BACK), 0);
+    assert_int_not_equal(time_of_reads(LINES_RETURNED), 0);
 }
 
 /* Writes reductions and packs to the ring of copies, also while the loss of a trial is made up for.
@@ -108,11 +109,12 @@ static void copy_large(void)
     enum { LARGE = 1 << 20 };
     struct lines_use write = hud_lines_begin_write(&rank[0].m, slices[0] + DATA, LARGE, LINES_COPY);
 
-    step = 3 * LARGE / COPY * ticks_of(run->place->in[(write.way & LINES_PAST) | run->left[0]]);
+    step =
+        3 * LARGE / COPY * ticks_of(run->place->in[(write.way & LINES_NONTEMPORAL) | run->left[0]]);
     hud_lines_end_write(&rank[0].m, &write, LARGE);
-    run->written[0] = write.way & LINES_PAST;
+    run->written[0] = write.way & LINES_NONTEMPORAL;
     struct lines_use read = hud_lines_begin_read(&rank[1].m, slices[0] + DATA, LARGE, LINES_COPY);
-    run->left[0] = (unsigned char)(read.way & LINES_BACK);
+    run->left[0] = (unsigned char)(read.way & LINES_RETURNED);
     step = 3 * LARGE / COPY * ticks_of(run->place->out[run->written[0] | run->left[0]]);
     hud_lines_end_read(&rank[1].m, &read, LARGE);
 }

@@ -7,7 +7,12 @@
 
 #include <cmocka.h>
 
-enum { KEPT = 1 << 0, PAST = 1 << LINES_PAST, BACK = 1 << LINES_BACK, BOTH = 1 << 3 };
+enum {
+    KEPT = 1 << 0,
+    NONTEMPORAL = 1 << LINES_NONTEMPORAL,
+    RETURNED = 1 << LINES_RETURNED,
+    BOTH = 1 << 3
+};
 
 static uint64_t now = 1; /* the processor's clock; 0 if it has none */
 
@@ -38,10 +43,10 @@ static void ways_follow_the_settings(void **state)
         const char *lines;
         unsigned any, never; /* the ways that are allowed with and without non-temporal stores */
     } cases[] = { { "HUDDLE_LINES=kept", KEPT, KEPT },
-                  { "HUDDLE_LINES=past", PAST, KEPT },
-                  { "HUDDLE_LINES=back", BACK, BACK },
-                  { "HUDDLE_LINES=both", BOTH, BACK },
-                  { "HUDDLE_LINES=auto", KEPT | PAST | BACK | BOTH, KEPT | BACK } };
+                  { "HUDDLE_LINES=nontemporal", NONTEMPORAL, KEPT },
+                  { "HUDDLE_LINES=returned", RETURNED, RETURNED },
+                  { "HUDDLE_LINES=both", BOTH, RETURNED },
+                  { "HUDDLE_LINES=auto", KEPT | NONTEMPORAL | RETURNED | BOTH, KEPT | RETURNED } };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

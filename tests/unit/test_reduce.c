@@ -101,7 +101,7 @@ static void expect(const struct trial *t, const char *what, unsigned char *at, e
         assert_int_equal(at[t->bytes + i], 7);
 }
 
-/* Reduces, in every second call as the last reader. The lines of the other rank are given back if
+/* Reduces, in every second call as the last reader. The lines of the other rank are returned if
  * its lines request this. They must keep their values. */
 static void reduce(const struct trial *t, const struct mem_span *to, const struct mem_span *also,
                    const struct mem_span *from)

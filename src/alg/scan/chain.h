@@ -38,7 +38,7 @@
  *      mismatch is found.  Later calls are right if all ranks have made this call here; a rank
  *      whose count is zero has not.  A rank with fewer fragments frees all cells of the call with
  *      its last fragment.  A rank with more fragments may read cells of later calls, but frees none
- *      of them before it makes those calls itself.  It also gives no lines of these cells back,
+ *      of them before it makes those calls itself.  It also returns no lines of these cells,
  *      because its predecessor may be writing there.
  */
 #ifndef HUD_ALG_CHAIN_H

@@ -23,8 +23,8 @@ static const char *const words_nonblocking[] = { "off", "on", "auto", NULL };
 static const char *const words_wait[] = { "poll", "yield", "sleep", "adaptive",
                                           NULL }; /* enum mem_way */
 static const char *const words_lines[] = {
-    "kept", "past", "back", "both", "auto", NULL
-}; /* LINES_PAST and LINES_BACK; then any */
+    "kept", "nontemporal", "returned", "both", "auto", NULL
+}; /* LINES_NONTEMPORAL and LINES_RETURNED; then any */
 static const char *const words_log[] = { "quiet", "error", "warn", "info", "debug", NULL };
 static const char *const words_xpmem[] = { "off", "copy", "keep", NULL }; /* enum config_xpmem */
 static const char *const words_death[] = { "wait", "abort", NULL };       /* enum config_death */

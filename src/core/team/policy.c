@@ -45,7 +45,7 @@ _Static_assert((int)LINES_CELLS >= (int)PLAN_SLOTS, "each slot has its own ways"
 static void lines_policy(const struct config *config, struct mem_policy *policy)
 {
     unsigned set = (unsigned)config->number[SET_LINES],
-             never = config->number[SET_STREAM] == 0 ? LINES_PAST : 0;
+             never = config->number[SET_STREAM] == 0 ? LINES_NONTEMPORAL : 0;
 
     policy->ways = 0;
     for (unsigned way = 0; way < LINES_WAYS; way++)
