@@ -38,9 +38,8 @@ def bar_of(total: int) -> Any:
 
 class Progress:
     """
-    A context, in which nothing else is printed.  `stage` says what comes next, `step` counts.  One
-    within another is shown by that; one within two, by time alone: two counts in turn would be read
-    as one.
+    Shows the progress of the outermost stage, and of one stage within it.  Deeper stages show only
+    the elapsed time.  Nothing else is printed within this context.
     """
 
     outermost, inner = None, None

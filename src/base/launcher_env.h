@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Ranks of a job; nobody knows whether a higher one uses huddle. */
+/* Maximum number of ranks whose presence is known. */
 enum { LAUNCHED_RANKS = 1 << 20 };
 
 /* The most specific first: a launcher of processes that each start an MPI's own launcher (Slurm)
@@ -64,7 +64,7 @@ static inline long launched_size(void)
 }
 
 /* Returns whether a launcher has started this process as a rank.  The shell of a Slurm job's script
- * has SLURM_PROCID, too, but is no step of several tasks. */
+ * has SLURM_PROCID, too, but does not belong to a step of several tasks. */
 static inline bool launched_as_rank(void)
 {
     size_t before_slurm = sizeof launched_names / sizeof launched_names[0] - 1;

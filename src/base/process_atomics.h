@@ -140,7 +140,7 @@ static inline uintptr_t local_glance(const _Atomic(uintptr_t) *word)
     return *(const uintptr_t *)(uintptr_t)word;
 }
 
-/* Users of an object; the thread for which local_part returns 0 is the last one. */
+/* Adds a user of an object.  The last user is the thread for which local_part() returns 0. */
 static inline void local_join(atomic_int *users)
 {
     atomic_fetch_add_explicit(users, 1, memory_order_relaxed);

@@ -212,7 +212,7 @@ static const struct way {
     const char *name;
     const char *(*lacks)(char **words); /* returns what hinders the launcher, or NULL */
     void (*add)(struct run *run);
-    bool alike; /* the launcher hinders ranks of its own node, too */
+    bool alike; /* the obstacle also affects ranks on the launcher's own node */
 } ways[] = {
     [OPENMPI_4] = { "Open MPI 4", openmpi_4_lacks, add_openmpi_4, false },
     [OPENMPI_5] = { "Open MPI 5", NULL, add_openmpi_5, false },

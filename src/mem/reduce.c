@@ -30,8 +30,8 @@ struct manner {
 };
 
 /* Decides how to treat each source, as its owner wishes.  A time of reading belongs to a single
- * way, and is taken only if all owners wish the same and nothing is packed.  It is the time for the
- * bytes of all these owners, each of whom takes their time per KB for the time of its own. */
+ * way, and is taken only if all owners wish the same and nothing is packed.  The time covers the
+ * bytes of all owners.  Each owner uses the resulting time per KB as its own. */
 static void decide(struct manner *how, const struct mem *m, const struct mem_span *to,
                    const struct mem_span *also, const struct mem_span *from, int count,
                    size_t bytes, bool packed, bool last)

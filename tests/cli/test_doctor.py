@@ -259,6 +259,6 @@ class Nodes(unittest.TestCase):
             file.flush()
             self.assertRegex(self.found("off", PBS_NODEFILE=file.name)[0].text, "has 2;")
 
-    def test_one_node_is_no_finding(self):
+    def test_one_node_gives_no_finding(self):
         for env in ({}, {"SLURM_JOB_NUM_NODES": "1"}, {"PE_HOSTFILE": "/no/such"}):
             self.assertEqual([], self.found("off", **env))

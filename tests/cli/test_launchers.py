@@ -124,7 +124,7 @@ class Launchers(unittest.TestCase):
             seen = self.seen(mpi, name, "-hosts", "a,b", "./app", SLURM_JOB_NUM_NODES="2")
             self.assertFalse({LIST, INTERNAL, "SLURM_EXPORT_ENV"} & set(seen))
 
-    def test_a_launcher_that_passes_no_environment_is_a_line(self):
+    def test_launcher_without_environment_is_reported(self):
         line = "ranks run without huddle because of "
         for mpi, words, more, why in (
             ("hydra", ("mpiexec", "-genvnone"), {}, "-genvnone"),

@@ -128,7 +128,7 @@ class Unkept(Folder):
         self.assertIn(f"{path}: it is not used: it was measured on another", found["text"])
         self.assertIn(f"rm {path} begins anew", found["change"])
 
-    def test_no_place_is_one_line(self):
+    def test_missing_place_is_reported_in_one_line(self):
         answer = self.run_it("wisdom", XDG_CACHE_HOME="", HOME="here")
         self.assertEqual((1, ""), (answer.returncode, answer.stdout))
         self.assertRegex(answer.stderr, r"^huddle: there is no place for wisdom: [^\n]*\n$")

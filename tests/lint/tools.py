@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Tools of ./test's Python environment agree with every file: clang-format, ruff, mypy, codespell
-(pyproject.toml and .clang-format say how).  Others of their versions find other things: those that
-.ci/prepare.sh names are asked, and .pre-commit-config.yaml names the same.
+(pyproject.toml and .clang-format say how).  Other versions of the tools report other things, so
+the versions in .ci/prepare.sh are used, and .pre-commit-config.yaml names the same.
 """
 
 import os

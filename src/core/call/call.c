@@ -176,7 +176,7 @@ static int run_request(struct fiber_task *task, struct hud_team *team, enum coll
 }
 
 /* Ends a call of zero bytes, before anything is set up.  Some MPIs return early on count 0, and a
- * rank may describe nothing as five empty elements.  So huddle may not hear of the call on another
+ * rank may describe nothing as five empty elements.  So the call may not reach huddle on every
  * rank: members do not count the call, and it waits for nothing.  If a member has no huddle, all
  * ranks fall back. */
 static int end_empty(struct hud_team *team, enum coll_kind kind)

@@ -130,7 +130,7 @@ static void set(struct config *config, int i, const char *value, long number, co
 {
     const struct setting_row *row = &hud_settings_rows(NULL)[i];
 
-    if (i == SET_ON) { /* what is required is on, alike for ranks where it is not */
+    if (i == SET_ON) { /* require counts as on, also for ranks that only set on */
         config->required = number == SWITCH_REQUIRE;
         number = number == SWITCH_REQUIRE ? SWITCH_ON : number;
     }
@@ -223,7 +223,7 @@ static int find(const char *name, size_t length)
     return -1;
 }
 
-/* Letters to insert, remove or change to get from a to b. */
+/* Returns the number of letters to insert, remove or change to get from a to b. */
 static int distance(const char *a, const char *b)
 {
     int row[SET_TEXT], na = (int)strlen(a), nb = (int)strlen(b);
@@ -330,7 +330,7 @@ void hud_config_read(const char *const *host, struct config *config)
     config->agree = HASH_START;
     for (int i = 0; i < count; i++)
         config->agree = hash_number(config->agree, config->digest[i]);
-    /* a parameter that is given wins over a rule's, also where it is given as what it is anyway */
+    /* a parameter set by the user overrides a rule, even if it equals the default */
     for (int i = SET_FIXED; i < count; i++)
         config->agree = hash_number(config->agree, config->given[rows[i].alg][rows[i].param]);
 }

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units get the number of the first rank in them: fewer than there are ranks, whatever the machine
- * calls them. */
+/* Gives each unit the number of its first rank, so that all numbers are below the number of
+ * ranks. */
 static void number_units(const int *unit, int ranks, int16_t *numbered)
 {
     for (int r = 0; r < ranks; r++) {

@@ -20,7 +20,7 @@ const struct span_choice hud_span_by_model = { .tag = SPAN_MODEL,
 
 /* ---- parameters of the families ---- */
 
-/* Broadcasts alone have a route. */
+/* Chooses the tree of a broadcast, the only collective that has a route. */
 static bool choose_tree(struct span *span, enum coll_kind kind, const struct coll *call,
                         const long *given, long *param)
 {

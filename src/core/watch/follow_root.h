@@ -13,8 +13,8 @@
  *           team's calls (member_shape_of_call).  The receiver follows if a single broadcast that
  *           only the root has counted has this call's root and number.
  * Harmless  A receiver that waits for the first announcement has written nothing to shared memory,
- *           except in algorithms with direct access.  Those are not left.  In a window that slots
- *           share, the receiver's call may have become the last user.  Then the next call only
+ *           except in algorithms with direct access.  A receiver never leaves those.  In a window
+ *           that slots share, the receiver's call may have become the last user.  Then the next call only
  *           waits for the others to leave earlier calls (alg/window.c).
  * Not found If the root's next broadcast has the receiver's slot, and comes before the receiver has
  *           seen that its wait is long, the receiver takes it for the counterpart.

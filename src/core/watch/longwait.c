@@ -196,7 +196,7 @@ static bool differs(const struct hud_team *team, int rank, bool counted, bool si
     if (counted && hud_mismatch_in_calls(own, their)) {
         int slot = hud_mismatch_find_call(own, their, calls->own.kind, &shape);
         calls->other = hud_mismatch_of_shape(slot, shape);
-        /* this rank may be a call ahead: what it waits in is not what the other should have made */
+        /* this rank may be a call ahead, so the other rank may have missed an earlier call */
         slot = hud_mismatch_find_call(their, own, calls->other.kind, &shape);
         struct mismatch_call made = hud_mismatch_of_shape(slot, shape);
         if (made.kind >= 0 && (made.kind != calls->own.kind || made.bytes != calls->own.bytes))

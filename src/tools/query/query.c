@@ -120,8 +120,8 @@ static void read_settings(struct query *a)
     hud_config_read(NULL, &a->config);
     const char *tuning = a->config.text[SET_TUNING];
     if (!is_here(a) && tuning[0] == '\0')
-        tuning =
-            "off"; /* what was measured here says nothing of another machine, unless it is named */
+        tuning = "off"; /* measurements of this machine do not apply to another one, unless the user
+                           names their file */
     if (a->config.error[0] == '\0')
         hud_rules_find(&a->tuning, tuning, a->config.error, sizeof a->config.error);
 }
