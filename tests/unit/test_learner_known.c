@@ -37,6 +37,23 @@ static void known_choice_is_verified(void **state)
         }
 }
 
+/* Verifies a known choice that has become slow, after ranks have tried how to treat their lines. */
+static void long_warm_up_takes_no_samples_of_the_verification(void **state)
+{
+    static const uint64_t base[] = { 3 * MS, 2 * MS };
+    struct cell c;
+
+    (void)state;
+    cell_begin(&c, 2, 0, -1, base, NULL);
+    hud_learner_known(&c.l, 2, -1, (struct learner_winner){ MS, 0 },
+                      (struct learner_winner){ 0, -1 });
+    for (; !hud_learner_tries(&c.l); cell_make(&c)) {
+        c.ns[LEARNER_SETTLES] = 1;
+        assert_true(c.calls <= LEARNER_SETTLED + 4);
+        assert_false(hud_learner_decided(&c.l));
+    }
+}
+
 static void known_choice_of_an_unknown_state_is_tried_anew(void **state)
 {
     static const uint64_t base[] = { 3 * MS, 4 * MS, 2 * MS };
@@ -179,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_choice_is_verified),
+        cmocka_unit_test(long_warm_up_takes_no_samples_of_the_verification),
         cmocka_unit_test(known_choice_of_an_unknown_state_is_tried_anew),
         cmocka_unit_test(interrupted_verification_is_repeated),
         cmocka_unit_test(verification_ends),

@@ -122,7 +122,8 @@ static void keep_open_cells(struct hud_team *team)
 
     for (int i = 0; i < l->cells; i++) {
         const struct decision what = describe(team, &l->cell[i]);
-        if (hud_learner_tries(&l->cell[i].learner))
+        const struct learner *learner = &l->cell[i].learner;
+        if (hud_learner_tries(learner) && !hud_learner_checks(learner))
             hud_decision_keep_open(team->context, &what, &l->cell[i].learner);
     }
 }

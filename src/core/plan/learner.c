@@ -109,7 +109,7 @@ static void end_check(struct learner *l)
 {
     int known = l->winner[0].candidate;
 
-    if (measured(l, l->present) * 100 <= measured(l, known) * KEPT_PERCENT) {
+    if (l->present != known && measured(l, l->present) * 100 <= measured(l, known) * KEPT_PERCENT) {
         start_all(l, measured(l, l->present));
         return;
     }
@@ -361,6 +361,7 @@ static void take_present(struct learner *l, const uint64_t ns[])
 
     if (warms) {
         l->warm_left = (uint16_t)(l->warm_up - WARM_UP_SAMPLES);
+        l->samples -= l->batch; /* these do not count, nor as samples of a verification */
         return;
     }
     if (has_record(l)) {

@@ -84,16 +84,16 @@
  *      cell in its two calls and the warm-up, while the costs of the candidates are constant.  A
  *      machine that changes within a sweep adds one turn of each candidate.
  *   3. With constant costs a cell that a trial has decided takes at most 1 / 0.95 of the best
- *      candidate's time.  A trial of n candidates takes at most 36 * n calls, and waits.  A known
- *      choice stays as long as it takes less than 1.5 times its recorded time.  The MPI's own
- *      collective takes 2 calls more.
+ *      candidate's time.  A trial of n candidates takes at most 36 * n calls, and waits.  The
+ *      MPI's own collective takes 2 calls more.  A known choice that its check has confirmed stays
+ *      as long as it takes less than 1.5 times its recorded time.
  *   4. With constant costs, no predictions and no costs of open cells, the slowest of 6 candidates
  *      as the first choice is replaced within 200 calls by a candidate that takes at most 1 / 0.95
  *      of the best candidate's time.
  *   5. If a machine returns to a state whose winner the cell remembers, and the other winner takes
  *      at most 7 times as long there, calls of 20 us or longer have the better winner within 500
  *      calls, and other calls within 3100.  A cell with known winners has the better one within
- *      LEARNER_WARM_UP + 4 + 4 calls.
+ *      4 + 4 calls after its warm-up.
  *   6. With constant costs and 7 candidates that differ by more than 5 %, all calls take at most
  *      103 % of the time of the best candidate, 1 ms, 200 calls of the first choice, and one turn
  *      of the slowest candidate.
