@@ -131,11 +131,13 @@ bool hud_lines_settled(const struct mem *m, unsigned cell)
     return c->ins == 0 || (way % LINES_WAYS == known->best && has_tried_all(m, known));
 }
 
-/* Starts a trial of another way if one is due.  The first trials follow each other at once. */
+/* Starts a trial of another way if one is due.  The first trials follow each other at once.  First
+ * trials after a change of sizes wait until the earlier losses are compensated. */
 static void consider(const struct mem *m, unsigned cell, struct lines_cell *c, unsigned way)
 {
     const struct lines_known *known = known_here(c);
-    bool waits = (c->ins < c->rest || c->lost > 0) && has_tried_all(m, known);
+    bool first = !has_tried_all(m, known),
+         waits = first ? c->forgot && c->lost > 0 : c->ins < c->rest || c->lost > 0;
 
     if (way != known->best || known->in[way] == 0 || waits || m->team->keeps_ways)
         return;
@@ -193,6 +195,7 @@ static void forget_writes(const struct mem *m, unsigned cell, struct lines_cell 
     for (int place = 0; place < LINES_PLACES; place++)
         c->known[place] = (struct lines_known){ .number = c->known[place].number, .best = best };
     sample_from(c, 0);
+    c->forgot = c->ins > 0;
     go(m, cell, c, best);
 }
 

@@ -95,6 +95,7 @@ struct lines_cell {
     int reader;               /* a rank that has read the lines */
     struct lines_kind writes; /* copies in whose times count */
     struct lines_kind reads;  /* reads of other ranks' lines whose times count */
+    bool forgot;              /* times of another class of sizes have been forgotten */
     bool doubt;               /* the last sample has been discarded */
     bool round;               /* a later copy has written to the same destination again */
     unsigned char next;       /* the way of the last trial */

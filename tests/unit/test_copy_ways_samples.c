@@ -147,9 +147,25 @@ static void sizes_are_not_mixed(void **state)
         }
 }
 
+/* Makes phases of copies of 4 KB and of 1 MB.  Ways are not tried anew in each phase. */
+static void changes_of_size_lose_little(void **state)
+{
+    (void)state;
+    for (int place = 0; place < PLACES; place++) {
+        begin_one(ALL_WAYS, place, 16);
+        for (int phase = 0; phase < 100; phase++) {
+            copies(600);
+            for (unsigned i = 0; i < 600; i++)
+                copy_large();
+        }
+        expect(others() < 4, "ways are tried in each phase");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_of_size_lose_little),
         cmocka_unit_test(reductions_do_not_count_as_copies_out),
         cmocka_unit_test(copies_out_of_own_lines_do_not_count),
         cmocka_unit_test(other_work_does_not_act_for_copies_in),
