@@ -14,10 +14,12 @@
  *           only the root has counted has this call's root and number.
  * Harmless  A receiver that waits for the first announcement has written nothing to shared memory,
  *           except in algorithms with direct access.  A receiver never leaves those.  In a window
- *           that slots share, the receiver's call may have become the last user.  Then the next call only
- *           waits for the others to leave earlier calls (alg/window.c).
+ *           that slots share, the receiver's call may have become the last user.  Then the next
+ *           call only waits for the others to leave earlier calls (alg/window.c).
  * Not found If the root's next broadcast has the receiver's slot, and comes before the receiver has
- *           seen that its wait is long, the receiver takes it for the counterpart.
+ *           seen that its wait is long, the receiver takes it for the counterpart.  A root that
+ *           has made more than 3 further calls in a slot is not followed, since the shapes of its
+ *           earlier calls are gone.  The receiver's call then ends as a different call.
  * Others    The root, and receivers in the root's slot, leave it to this receiver to follow the
  *           root or to end the call (longwait.c).  They may be in later calls by then.
  */
