@@ -163,17 +163,13 @@ static void add_list(struct run *run, const char *name, char separator)
 {
     const char *mine = getenv(name);
     char *list = hud_launch_text("%s", mine ? mine : "");
-    char *loader = hud_launch_text("LD_PRELOAD=%s", hud_launch_loader());
 
-    /* without other preloaded libraries, which other nodes may lack */
-    append(&list, separator, loader);
     for (int i = 0; i < run->count; i++)
         append(&list, separator, run->variables[i]);
     for (char **pair = environ; *pair; pair++)
         if (strncmp(*pair, "HUDDLE", strlen("HUDDLE")) == 0)
             append(&list, separator, *pair);
     hud_launch_add(run, name, "", list);
-    free(loader);
     free(list);
     run->handed = hud_launch_text("lists the variables for all nodes in %s", name);
 }

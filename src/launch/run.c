@@ -189,7 +189,7 @@ int hud_launch_run(char **words)
     if ((status = hud_launch_place_files(&run)) != 0)
         return status;
     bool asked = run.record != NULL;
-    run.is_rank = launched_as_rank() && !hud_launch_launcher(command);
+    run.is_rank = launched_as_rank() && hud_launch_launcher(command) != command;
     if (run.stats)
         place_stats(&run);
     status = add_loader(&run);
