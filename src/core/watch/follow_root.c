@@ -40,9 +40,10 @@ int hud_follow_root_entry(const struct hud_team *team)
 bool hud_follow_root_will(const struct hud_team *team, int rank)
 {
     const struct member_state *member = team_member(team, rank);
+    int slots = team->plan.shared ? team->plan.shared->slots : 0; /* a span's node has no plan */
     bool will = false;
 
-    for (int s = 0; s < team->plan.shared->slots && !will; s++) {
+    for (int s = 0; s < slots && !will; s++) {
         uint64_t call = mem_count_observe(&member->calls[s]),
                  shape = mem_count_observe(&member->shape[s][call % MEMBER_SHAPES]);
         int root = member_shape_root(shape);
