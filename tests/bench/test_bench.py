@@ -527,11 +527,11 @@ class Command(unittest.TestCase):
             "ompi4",
             "--against",
             "none",
-            HUDDLE_MEMORY="nonsense",
+            HUDDLE_MEMORY="0",
         )
         self.assertEqual(1, answer.returncode)
         self.assertRegex(
-            answer.stderr, r"huddle, 2 ranks: left out: huddle handled no call \(bad setting\)"
+            answer.stderr, r"huddle, 2 ranks: left out: huddle handled no call \(no shared memory\)"
         )
 
     def stopped(self, how, seconds):

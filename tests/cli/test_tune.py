@@ -373,9 +373,10 @@ class Alone(unittest.TestCase):
     def refused(self, *words):
         """Returns the message of main() about these options, without measuring."""
         options = options_from("huddle tune", command.PARAMETERS, words)
+        layout = types.SimpleNamespace(ask=lambda *_, **__: {"error": ""})
         with mock.patch.object(command.network, "main", lambda *_: "network"):
             try:
-                return command.main(options, [], None)
+                return command.main(options, [], layout)
             except CliError as error:
                 self.assertEqual(2, error.status)
                 return str(error)
