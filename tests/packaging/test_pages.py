@@ -27,7 +27,7 @@ def page(name):
 
 
 def commands():
-    lines = output(HUDDLE, "--help").partition("Commands:\n")[2]
+    lines = output(HUDDLE, "--help").partition("Commands:\n")[2].partition("\n\n")[0]
     return re.findall(r"^  ([a-z]+)\b", lines, re.MULTILINE)
 
 
