@@ -134,9 +134,10 @@ static void bcast_queue(struct mem *m, const struct coll *c)
             mem_put(m, word->payload, header);
             mem_post(m, word, at.at + 1); /* R1 */
         }
-        if (above >= 0)
-            mem_out_as(m, c->out, queue_data(m, c->root, &at), done, fragment_bytes(header),
-                       mem_size(m) == 2);
+        if (above >= 0) {
+            const char *data = queue_data(m, c->root, &at);
+            mem_out_as(m, c->out, data, done, fragment_bytes(header), mem_size(m) == 2);
+        }
         ring_move(&ring, &at, ring_units_of(fragment_bytes(header)));
         if (ring_begins_set(&ring, &at))
             mem_post(m, &mine->acknowledged, at.at); /* R2 */
