@@ -43,7 +43,7 @@ static bool lists(const char *list, char separator, const char *name, size_t len
     return false;
 }
 
-/* Returns whether the user's own words pass the loader. */
+/* Returns whether the command passes the loader by itself, also after a program such as env. */
 static bool names_loader(char **words)
 {
     for (; *words; words++)
@@ -218,25 +218,27 @@ static const struct way {
 
 void hud_launch_hand_over(struct run *run, char **command)
 {
-    char **words = hud_launch_launcher(command);
+    char **launcher = hud_launch_launcher(command);
+    char **words = launcher ? hud_launch_own_words(launcher) : NULL;
     enum kind kind = words ? hud_launch_kind(*words) : UNKNOWN;
     const struct way *way = &ways[kind];
     const char *why = way->lacks ? way->lacks(words) : NULL;
+    bool may_have_nodes = hud_launch_may_have_nodes(words ? words : command, words != NULL);
 
-    if (kind == UNKNOWN) {
-        if (hud_launch_may_have_nodes(words ? words : command, words != NULL))
-            run->missing = hud_launch_text(
-                "%s is not a launcher that huddle knows: if ranks on other nodes do not get its "
-                "environment, put 'huddle run --' before the launcher, or pass " NEEDED,
-                words ? *words : *command);
-        return;
-    }
-    if (!why)
+    if (kind == UNKNOWN && may_have_nodes)
+        run->missing = hud_launch_text(
+            "%s is not a launcher that huddle knows: if ranks on other nodes do not get its "
+            "environment, put 'huddle run --' before the launcher, or pass " NEEDED,
+            words ? *words : *command);
+    if (kind != UNKNOWN && !why)
         way->add(run);
-    else if (!names_loader(words) && (way->alike || hud_launch_may_have_nodes(words, true)))
+    if (why && !names_loader(launcher) && (way->alike || may_have_nodes))
         run->missing =
             hud_launch_text("%s run without huddle because of %s: the launcher must pass " NEEDED,
                             way->alike ? "ranks" : "ranks on other nodes", why);
-    run->handed = hud_launch_text("%s (%s) %s", *words, way->name,
-                                  why ? "passes what its own words and files name" : run->handed);
+    if (kind != UNKNOWN)
+        run->handed =
+            hud_launch_text("%s (%s) %s", *words, way->name,
+                            why ? "passes what its own words and files name" : run->handed);
+    free(words);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Programs that each belong to one kind.  Other launchers are links to them, or are in the same
@@ -95,6 +96,77 @@ char **hud_launch_launcher(char **command)
                 return word;
     }
     return NULL;
+}
+
+/* Returns whether an option is in a list of names without hyphens. */
+static bool is_option(const char *option, const char *const *names)
+{
+    option += strspn(option, "-");
+    while (*names && strcmp(*names, option) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* Returns how many of the next words may be values of an option: 1 for an unknown option. */
+static int values_of(const char *option)
+{
+    static const char *const none[] = { "oversubscribe",
+                                        "nooversubscribe",
+                                        "allow-run-as-root",
+                                        "report-bindings",
+                                        "tag-output",
+                                        "display-map",
+                                        "nolocal",
+                                        "use-hwthread-cpus",
+                                        "prepend-rank",
+                                        "exclusive",
+                                        "overlap",
+                                        "verbose",
+                                        "quiet",
+                                        "v",
+                                        "q",
+                                        "l",
+                                        "s",
+                                        NULL };
+    static const char *const two[] = { "mca", "gmca", "prtemca", "pmixmca", "env", "genv", NULL };
+
+    return strchr(option, '=') || is_option(option, none) ? 0 : is_option(option, two) ? 2 : 1;
+}
+
+/* Returns whether a word names a program that can be started on this node. */
+static bool is_program(const char *word)
+{
+    struct stat file;
+    char *path = hud_launch_find(word);
+    bool found = path && stat(path, &file) == 0 && S_ISREG(file.st_mode);
+
+    free(path);
+    return found;
+}
+
+char **hud_launch_own_words(char **launcher)
+{
+    size_t count = 1, own = 1;
+    bool after_program = false;
+    int values = 0; /* next words that may be values of an option */
+
+    while (launcher[count])
+        count++;
+    char **words = calloc(count + 1, sizeof *words);
+    if (!words)
+        exit(hud_launch_fail(1, "out of memory"));
+    words[0] = launcher[0];
+    for (char **word = launcher + 1; *word; word++) {
+        bool is_value = **word != '-' && values > 0;
+        if (strcmp(*word, ":") == 0)
+            after_program = false;
+        else if (!after_program && **word != '-' && !is_value)
+            after_program = is_program(*word);
+        values = **word == '-' ? values_of(*word) : values - is_value;
+        if (!after_program)
+            words[own++] = *word;
+    }
+    return words;
 }
 
 const char *hud_launch_word(char **words, const char *const *wanted)

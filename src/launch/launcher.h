@@ -21,6 +21,10 @@ char *hud_launch_find(const char *command);
 /* Returns the last part of a path. */
 const char *hud_launch_base(const char *path);
 
+/* Returns the launcher's own words, for free(): all words up to the first program, and after each
+ * ':' up to the next program.  A possible value of an option is no program. */
+char **hud_launch_own_words(char **launcher);
+
 /* Returns the first word that is in `wanted`, with or without =VALUE, or NULL if there is none. */
 const char *hud_launch_word(char **words, const char *const *wanted);
 

@@ -127,6 +127,37 @@ class Launchers(unittest.TestCase):
         seen = self.seen("ompi4", "mpirun", "-H", "a,b", "./app", line=line + self.home)
         self.assertFalse({LIST, INTERNAL} & set(seen))
 
+    def test_options_of_the_program_are_ignored(self):
+        app = ("sh", "-c", "env -0")
+        for mpi, words in (
+            ("ompi4", ("mpirun", *app, "--tune", "-H", "a,b")),
+            ("ompi4", ("mpirun", *app, ":", "-H", "a,b", *app, "--tune")),
+            ("hydra", ("mpiexec", *app, "-genvnone")),
+            ("slurm", ("srun", *app, "--export=NONE")),
+            ("unknown", ("mpiexec", *app, "--host", "a,b")),
+        ):
+            with self.subTest(words=words):
+                self.assertEqual(mpi == "ompi4", INTERNAL in self.seen(mpi, *words))
+        line = "ranks on other nodes run without huddle because of --tune"
+        words = ("-H", "a,b", *app, ":", "--tune", "file", *app)
+        self.assertNotIn(INTERNAL, self.seen("ompi4", "mpirun", *words, line=line))
+
+    def test_values_of_options_are_not_taken_for_the_program(self):
+        line = "ranks on other nodes run without huddle because of --tune"
+        for value in (
+            ("--map-by", "env"),
+            ("--mca", "pml", "test"),
+            ("-x", "sh"),
+            ("-v", "-x", "sh"),
+        ):
+            with self.subTest(value=value):
+                words = (*value, "-H", "a,b", "--tune", "file", "./app")
+                self.assertNotIn(INTERNAL, self.seen("ompi4", "mpirun", *words, line=line))
+        line = "ranks run without huddle because of --export"
+        self.seen("slurm", "srun", "-p", "test", "--export=NONE", "./app", line=line)
+        self.seen("hydra", "mpiexec", "-n", "2", "sh", "-c", "env -0", "-genvnone")
+        self.seen("ompi4", "mpirun", "--oversubscribe", "sh", "-c", "env -0", "--tune", "-H", "a,b")
+
     def test_hydra_and_srun_pass_the_environment(self):
         for mpi, name in (("hydra", "mpiexec"), ("hydra", "mpirun"), ("slurm", "srun")):
             seen = self.seen(mpi, name, "-hosts", "a,b", "./app", SLURM_JOB_NUM_NODES="2")
