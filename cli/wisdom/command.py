@@ -255,11 +255,14 @@ def mpi_of(options: Options, layout: Layout, one: wisdom.Wisdom) -> str:
 
 
 def take(options: Options, layout: Layout, wins: Callable[..., bool]) -> int:
-    """Adds the cells of files to what is known here."""
+    """Adds the cells of files to what is known here.  Changes nothing if a file is refused."""
+    files = []
     for name, one in zip(options.names, given(options, layout)):
         mpi = mpi_of(options, layout, one)
         here = wisdom_place.place(layout, mpi)
         check_alike(here, one, options.force)
+        files.append((name, mpi, here, one))
+    for name, mpi, here, one in files:
         done = wisdom_merge.add(layout, here, one.cells, wins, options.force)
         print_merged(name, mpi, one.unused, done)
     return 0

@@ -71,6 +71,13 @@ class Statuses(Folder):
             ("profile", "--from", NOWHERE),
         )
 
+    def test_a_wrong_file_after_a_good_one_changes_nothing(self):
+        good, other = self.in_home("good.rules", ""), self.in_home("other.rules", "")
+        self.write(QUEUE, path=good, machine=self.place()[1])
+        self.write(OWN, path=other)
+        self.expect(BAD_USE, ("wisdom", "merge", good, other))
+        self.assertFalse(os.path.exists(self.place()[0]))
+
     def test_a_cache_that_cannot_be_written(self):
         path, machine = self.place()
         self.write(QUEUE, path=path, machine=machine)
