@@ -18,7 +18,7 @@ from ..common.text import count_text, show_paragraph, table, us_text
 
 HEADERS = ["collective", "ranks", "bytes", "choice", "time", "vs MPI", "vs first", "age"]
 RIGHT = (4, 5, 6, 7)
-SLOWER, SAME = 0.95, 1.005  # a ratio between the two is not worth a number
+SAME = 1.005  # a smaller ratio prints as 1.00
 SCREEN = 40  # rows; with more, the ranges of sizes are not told apart
 LEGEND = (
     "vs MPI: how many times as fast as the MPI's own collective; vs first: as the",
@@ -212,11 +212,10 @@ def short_rows(
 
 def speed_text(ratio: float) -> str:
     """Formats how fast something is: '1.4 times as fast', 'as fast', '1.4 times as slow'."""
-    if ratio < SLOWER:
-        return f"{1 / ratio:.1f} times as slow"
-    if ratio < SAME:
+    times, word = (ratio, "fast") if ratio >= 1 else (1 / ratio, "slow")
+    if times < SAME:
         return "as fast"
-    return f"{ratio:.2f} times as fast" if ratio < 1.1 else f"{ratio:.1f} times as fast"
+    return f"{times:.{2 if times < 1.1 else 1}f} times as {word}"
 
 
 def summary(cells: list[Line]) -> str:

@@ -136,7 +136,7 @@ class Table(unittest.TestCase):
             " In 1 case the MPI's own is the fastest, and serves.",
             found,
         )
-        same = line(QUEUE.replace("before=inline:11600", "before=inline:5750"))
+        same = line(QUEUE.replace("before=inline:11600", "before=inline:5800"))
         self.assertIn("1 changed: on average as fast as the first choice.", learned.summary([same]))
 
     def test_speeds_in_words(self):
@@ -145,7 +145,8 @@ class Table(unittest.TestCase):
             (1.4, "1.4 times as fast"),
             (1.05, "1.05 times as fast"),
             (1.004, "as fast"),
-            (0.99, "as fast"),
+            (0.996, "as fast"),
+            (0.96, "1.04 times as slow"),
             (0.5, "2.0 times as slow"),
         ):
             self.assertEqual(text, learned.speed_text(ratio))
