@@ -87,8 +87,8 @@ def show_nodes(totals: Totals, rows: dict[str, Row]) -> None:
     else:
         why = "not all of these ranks are known to use huddle"
     warn(
-        f"nodes          {calls} calls of communicators with ranks on other nodes fell back to the"
-        f" MPI: {why}"
+        f"nodes          {count_text(calls, 'call')} of communicators with ranks on other nodes"
+        f" fell back to the MPI: {why}"
     )
 
 

@@ -29,7 +29,7 @@ class Line(unittest.TestCase):
             line = self.line(hosts, world, without=3, spans=1)
             self.assertRegex(line, r"^nodes +4 calls .*: set HUDDLE_NODES=auto$")
         self.assertRegex(self.line("ab", 2, without=3, nodes="auto"), "not all of these ranks")
-        self.assertRegex(self.line("aa", 2, spans=1), "^nodes +1 calls")
+        self.assertRegex(self.line("aa", 2, spans=1), "^nodes +1 call of ")
 
     def test_a_job_without_such_calls_has_no_line(self):
         self.assertIsNone(self.line("aa", 2, without=3))

@@ -167,7 +167,7 @@ static const char *printed(const char *setting, int local, int (*present_far)(vo
 
 static void statistics_report_calls_that_fell_back_because_of_nodes(void **state)
 {
-    static const char line[] = "nodes          1 calls of communicators with ranks on other nodes";
+    static const char line[] = "nodes          1 call of communicators with ranks on other nodes";
 
     (void)state;
     const char *text = printed("HUDDLE_NODES=off", 1, NULL);

@@ -158,9 +158,9 @@ static void print_far(const struct hud_context *c, const struct sums *s)
         calls += s->reason_calls[k][REASON_NODES] + (far ? s->reason_calls[k][REASON_ABSENT] : 0);
     if (calls != 0 && s->messages == 0)
         fprintf(stderr,
-                "huddle: nodes          %llu calls of communicators with ranks on other nodes fell "
+                "huddle: nodes          %llu %s of communicators with ranks on other nodes fell "
                 "back to the MPI: %s\n",
-                (unsigned long long)calls, remedy(c));
+                (unsigned long long)calls, calls == 1 ? "call" : "calls", remedy(c));
 }
 
 /* Prints the traffic between nodes, if there was any. */
