@@ -124,7 +124,7 @@ static void keep_open_cells(struct hud_team *team)
         const struct decision what = describe(team, &l->cell[i]);
         const struct learner *learner = &l->cell[i].learner;
         if (hud_learner_tries(learner) && !hud_learner_checks(learner))
-            hud_decision_keep_open(team->context, &what, &l->cell[i].learner);
+            hud_decision_keep_open(team->context, &what, learner);
     }
 }
 
