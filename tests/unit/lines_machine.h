@@ -322,6 +322,6 @@ static void expect(bool good, const char *what)
     assert_true(good);
 }
 
-enum { ALL_WAYS = (1 << LINES_WAYS) - 1, LONG = 150000 };
+enum { ALL_WAYS = (1 << LINES_WAYS) - 1, LONG = 60000 };
 
 #endif
