@@ -7,13 +7,14 @@ usage: build/venv/bin/python lab/evidence/learned.py --mpi NAME,... [--place NAM
 
 Each of --rounds rounds (default: 4) has one launch of `huddle bench` for every MPI, with single
 calls and with 100 calls back to back: without learning (HUDDLE_WISDOM=off), and with a file of
-wisdom that the launches of later rounds go on with.  So all run under the same conditions.  Each
-launch also measures the MPI without huddle.  A row has medians over the rounds, of huddle without
-learning (off_us), in the first round with it (first_us), and in the later rounds (later_us), and of
-the MPI.  --keep keeps the files of the launches.
+wisdom that the launches of later rounds go on with.  Each launch also measures the MPI without
+huddle.  A row has medians over the launches in which a line crossed in times of one class: of
+huddle without learning (off_us), in the first round with it (first_us), and in the later rounds
+(later_us), and of the MPI.  --keep keeps the files of the launches.
 
 --summary prints, for each MPI and kind of calls, how many cases take more than 1.03 of the MPI's
-time, the largest ratio, and the geometric mean.
+time, the largest ratio to the MPI's time, the geometric mean of these ratios, and the geometric
+mean of the ratios to the time without learning ("to off") where both were measured in the class.
 """
 
 import argparse
@@ -30,7 +31,7 @@ WORDS = (
     " --root-shift --launches 1 --figure-ms 30"
 )
 CALLS = {"single": "", "loop": " --loop 100"}
-COLUMNS = "mpi,calls,collective,bytes,classes,off_us,first_us,later_us,mpi_us".split(",")
+COLUMNS = "mpi,calls,collective,bytes,class,off_us,first_us,later_us,mpi_us".split(",")
 LIMIT = 1.03
 
 
@@ -40,20 +41,19 @@ def launch(args, mpi, calls, wisdom, folder, path):
     words = [args.huddle, "bench", *(WORDS + CALLS[calls]).split(), *places]
     words += ["--mpi", mpi, "--against", mpi, "--csv", str(path)]
     env = {**os.environ, "HUDDLE_WISDOM": wisdom, "XDG_CACHE_HOME": str(folder)}
-    subprocess.run(words, env=env, check=False, stdout=subprocess.DEVNULL)
+    subprocess.run(words, env=env, check=True, stdout=subprocess.DEVNULL)
 
 
 def add(path, run, found):
-    """Adds the times of a launch to found[case][run], and their classes to found[case]["class"]."""
+    """Adds the times of a launch to found[case][run], unless the class changed meanwhile."""
     if not path.exists():
         return
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            case = found[row["collective"], int(row["bytes"])]
-            own = "huddle" in row["variant"]
-            case[run if own else "mpi"].append(float(row["median_ns"]) / 1000)
-            if own:
-                case["class"].append(row["class"] or "changed")
+            if row["class"]:
+                case = found[row["collective"], int(row["bytes"]), row["class"]]
+                name = run if "huddle" in row["variant"] else "mpi"
+                case[name].append(float(row["median_ns"]) / 1000)
 
 
 def median(times):
@@ -72,10 +72,9 @@ def measure(args, folder):
                 launch(args, mpi, calls, wisdom, folder / f"wisdom-{mpi}-{calls}", path)
                 add(path, run, cases)
     for (mpi, calls), cases in found.items():
-        for (collective, size), case in cases.items():
-            classes = " ".join(sorted(set(case["class"])))
-            times = [median(case[run]) for run in ("off", "first", "later", "mpi")]
-            yield [mpi, calls, collective, size, classes, *times]
+        for case, times in cases.items():
+            medians = [median(times[run]) for run in ("off", "first", "later", "mpi")]
+            yield [mpi, calls, *case, *medians]
 
 
 def summary(rows):
@@ -83,17 +82,19 @@ def summary(rows):
     groups = defaultdict(list)
     for row in rows:
         groups[row["mpi"], row["calls"]].append(row)
-    print(f"{'MPI':8} {'calls':7} {'run':6} cases > {LIMIT}   worst   mean")
+    print(f"{'MPI':8} {'calls':7} {'run':6} cases > {LIMIT}   worst   mean  to off")
     for (mpi, calls), group in groups.items():
         for run in ("off", "first", "later"):
             column = f"{run}_us"
-            ratios = [float(r[column]) / float(r["mpi_us"]) for r in group if r[column]]
-            if not ratios:
+            measured = [row for row in group if row[column] and row["mpi_us"]]
+            if not measured:
                 continue
-            slower = sum(ratio > LIMIT for ratio in ratios)
+            ratios = [float(row[column]) / float(row["mpi_us"]) for row in measured]
+            to_off = [float(r[column]) / float(r["off_us"]) for r in measured if r["off_us"]]
             print(
-                f"{mpi:8} {calls:7} {run:6} {slower:3} of {len(ratios):2}"
-                f"      {max(ratios):5.2f}  {statistics.geometric_mean(ratios):5.2f}"
+                f"{mpi:8} {calls:7} {run:6} {sum(ratio > LIMIT for ratio in ratios):3} of"
+                f" {len(ratios):3}     {max(ratios):5.2f}  {statistics.geometric_mean(ratios):5.2f}"
+                f"   {f'{statistics.geometric_mean(to_off):.2f}' if to_off else '-'}"
             )
 
 
@@ -113,6 +114,7 @@ def main():
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
         rows = [dict(zip(COLUMNS, map(str, row))) for row in measure(args, folder)]
     if args.csv:
         with open(args.csv, "w", encoding="utf-8", newline="") as file:
