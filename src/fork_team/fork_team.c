@@ -300,6 +300,15 @@ int fork_team_reap(struct fork_team *team, int *status)
     return await_rank(team, status, WNOHANG);
 }
 
+int fork_team_await(struct fork_team *team, int rank)
+{
+    int status = -1;
+
+    waitpid(team->started[rank].pid, &status, 0);
+    team->started[rank].pid = 0;
+    return status;
+}
+
 /* Returns the exit status of a rank whose process has ended, after printing which signal ended the
  * process. */
 static int judge(const struct fork_team *team, int rank, int status)

@@ -70,6 +70,10 @@ int fork_team_end(struct fork_team *team);
  * rank, or -1 if no further process has ended.  The other processes go on. */
 int fork_team_reap(struct fork_team *team, int *status);
 
+/* Waits for the process of one rank of a started team.  Returns its status, as waitpid() does.  The
+ * other processes go on. */
+int fork_team_await(struct fork_team *team, int rank);
+
 /* Kills the processes of a started team and frees the team. */
 void fork_team_kill(struct fork_team *team);
 

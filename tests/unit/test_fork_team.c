@@ -177,6 +177,30 @@ static void process_that_died_is_found_while_the_others_stay(void **state)
     assert_int_equal(waitpid(-1, &status, WNOHANG), -1); /* no process is left */
 }
 
+static int stay_if_first(struct fork_rank *self, void *arg)
+{
+    (void)arg;
+    while (self->rank == 0)
+        pause();
+    return 4 + self->rank;
+}
+
+static void each_process_can_be_awaited(void **state)
+{
+    struct fork_team team = { .ranks = RANKS, .limit_s = LIMIT_S, .body = stay_if_first };
+
+    (void)state;
+    assert_int_equal(fork_team_start(&team, NULL), 0);
+    for (int r = RANKS - 1; r > 0; r--) {
+        int status = fork_team_await(&team, r);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 4 + r);
+    }
+    assert_int_equal(kill(fork_team_pid(&team, 0), SIGKILL), 0);
+    int status = fork_team_await(&team, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    fork_team_kill(&team);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +211,7 @@ int main(void)
         cmocka_unit_test(hanging_thread_ends_its_process),
         cmocka_unit_test(output_of_processes_can_be_read),
         cmocka_unit_test(process_that_died_is_found_while_the_others_stay),
+        cmocka_unit_test(each_process_can_be_awaited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * Each rank is a process, and the test plays the role of Hydra.
  */
 #define _GNU_SOURCE
+#include "fork_team/fork_team.h"
 #include "host/pmpi/pmi_kvs.h"
 
 #include <poll.h>
@@ -19,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { RANKS = 3, LINE = 256, LINE_MAX_BYTES = 1023, UNKNOWN = 0x80 };
+enum { RANKS = 3, LINE = 256, LINE_MAX_BYTES = 1023, UNKNOWN = 0x80, LIMIT_S = 60 };
 
 /* The server's reaction to a rank's put. */
 enum put { KEPT, KEPT_LONGEST, REFUSED, TOO_LONG, UNANSWERED };
@@ -27,8 +28,8 @@ enum put { KEPT, KEPT_LONGEST, REFUSED, TOO_LONG, UNANSWERED };
 struct rank {
     unsigned manner;
     enum put put;
-    bool without; /* it does not announce itself */
-    pid_t pid;
+    bool without;     /* it does not announce itself */
+    int own;          /* the rank's end of the connection */
     int fd;           /* the server's end, or -1 if closed */
     bool waits;       /* waits in a barrier */
     char value[LINE]; /* value of its key, or "" if there is none */
@@ -37,31 +38,48 @@ struct rank {
 /* ---- a rank ---- */
 
 /* Makes a barrier, as MPI_Init does between puts and gets. */
-static void barrier(int fd)
+static bool barrier(int fd)
 {
     char answer[LINE];
 
-    if (write(fd, "cmd=barrier_in\n", 15) != 15 || read(fd, answer, sizeof answer) <= 0)
-        _exit(UNKNOWN | 1);
+    return write(fd, "cmd=barrier_in\n", 15) == 15 && read(fd, answer, sizeof answer) > 0;
 }
 
-/* Exits with a bit for each rank that is present. */
-static _Noreturn void be(const struct rank *rank, int number, int fd)
+/* Closes the inherited ends of all connections but the rank's own. */
+static void keep_own_connection(const struct rank rank[], int number)
+{
+    for (int r = 0; r < RANKS; r++) {
+        close(rank[r].fd);
+        if (r != number)
+            close(rank[r].own);
+    }
+}
+
+static void set_number(const char *name, int number)
 {
     char text[16];
+
+    snprintf(text, sizeof text, "%d", number);
+    setenv(name, text, 1);
+}
+
+/* Runs a rank. Returns a bit for each rank that is present. */
+static int be(struct fork_rank *self, void *arg)
+{
+    const struct rank *rank = (const struct rank *)arg + self->rank;
     int present = 0;
 
-    snprintf(text, sizeof text, "%d", fd);
-    setenv("PMI_FD", text, 1);
-    snprintf(text, sizeof text, "%d", number);
-    setenv("PMI_RANK", text, 1);
+    keep_own_connection(arg, self->rank);
+    set_number("PMI_FD", rank->own);
+    set_number("PMI_RANK", self->rank);
     if (!rank->without)
         hud_pmi_kvs_announce(rank->manner);
-    barrier(fd);
+    if (!barrier(rank->own))
+        return UNKNOWN | 1;
     hud_pmi_kvs_look_up(RANKS);
     for (int r = 0; r < RANKS; r++)
         present |= hud_pmi_kvs_present(NULL, r) ? 1 << r : 0;
-    _exit(hud_pmi_kvs_announced() ? present : UNKNOWN);
+    return hud_pmi_kvs_announced() ? present : UNKNOWN;
 }
 
 /* ---- Hydra ---- */
@@ -172,25 +190,24 @@ static void serve(struct rank rank[])
     } while (open != 0);
 }
 
-/* Runs the ranks and returns their wait statuses. */
+/* Runs the ranks and stores their wait statuses. */
 static void run(struct rank rank[], int status[])
 {
+    struct fork_team team = { .ranks = RANKS, .limit_s = LIMIT_S, .body = be, .arg = rank };
+
     for (int r = 0; r < RANKS; r++) {
         int pair[2];
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
         rank[r].fd = pair[0];
-        rank[r].pid = fork();
-        assert_true(rank[r].pid >= 0);
-        if (rank[r].pid == 0) {
-            for (int other = 0; other <= r; other++)
-                close(rank[other].fd);
-            be(&rank[r], r, pair[1]);
-        }
-        close(pair[1]);
+        rank[r].own = pair[1];
     }
+    assert_int_equal(fork_team_start(&team, NULL), 0);
+    for (int r = 0; r < RANKS; r++)
+        close(rank[r].own);
     serve(rank);
     for (int r = 0; r < RANKS; r++)
-        assert_int_equal(waitpid(rank[r].pid, &status[r], 0), rank[r].pid);
+        status[r] = fork_team_await(&team, r);
+    fork_team_kill(&team);
 }
 
 static void check(struct rank rank[], const int expected[])

@@ -11,6 +11,7 @@
 #include "core/config/config.h"
 #include "core/job/presence.h"
 #include "core/job/presence_way.h"
+#include "fork_team/fork_team.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -41,21 +41,22 @@ int fstat(int fd, struct stat *st)
     return -1;
 }
 
-enum { RANKS = 6, UNLIKE = 8, UNKNOWN = 1 << 16, TROUBLE = 1 << 17 };
+enum { RANKS = 6, UNLIKE = 8, UNKNOWN = 1 << 16, TROUBLE = 1 << 17, LIMIT_S = 60 };
 
 /* A rank of a job. */
 struct member {
     const char *rank, *job; /* environment variables; NULL if not set */
     unsigned manner;
-    bool proxy;       /* it has inherited the socket to a proxy */
+    int proxy;        /* the socket to a proxy that it has inherited, or 0 */
     uint64_t mark_of; /* it marks itself as a rank of this job of the host, and queries marks; 0 if
                        * not */
     void (*before)(void), (*after)(void);
-    pid_t pid;
-    int to, from;
+    int queries[2]; /* a pipe: each '?' is answered, any other byte ends the process */
 };
 
 static int proxy[2] = { -1, -1 };
+static struct fork_team team;
+static int answers[RANKS]; /* reading ends of the members' output */
 
 static void set(const char *name, const char *value)
 {
@@ -65,16 +66,30 @@ static void set(const char *name, const char *value)
         unsetenv(name);
 }
 
-/* Runs the member's own process: announces the rank, and answers each query with a bit per rank
- * found. */
-static void serve(const struct member *m, int in, int out)
+/* Stores a bit per rank found, and bits for the state of presence. */
+static int found_by(const struct member *m)
 {
+    int found = (hud_presence_known() ? 0 : UNKNOWN) | (hud_presence_trouble() ? TROUBLE : 0);
+
+    hud_presence_find(RANKS);
+    for (int r = 0; r < RANKS; r++)
+        found |= hud_presence_unlike(r) ? 1 << UNLIKE << r : 0;
+    for (int r = 0; r < RANKS; r++)
+        found |= (m->mark_of != 0 ? hud_presence_marked(r) : hud_presence_of(r)) ? 1 << r : 0;
+    return found;
+}
+
+/* Runs the member's own process: announces the rank, and answers each query. */
+static int serve(struct fork_rank *self, void *arg)
+{
+    const struct member *m = (const struct member *)arg + self->rank;
+    int out = fileno(self->out);
     char number[16], byte = 'a';
 
-    snprintf(number, sizeof number, "%d", proxy[0]);
+    snprintf(number, sizeof number, "%d", m->proxy);
     set("PMI_RANK", m->rank);
     set("HUDDLE_JOB", m->job);
-    set("HYDI_CONTROL_FD", m->proxy ? number : NULL);
+    set("HYDI_CONTROL_FD", m->proxy != 0 ? number : NULL);
     if (m->before)
         m->before();
     if (m->mark_of != 0)
@@ -84,59 +99,63 @@ static void serve(const struct member *m, int in, int out)
     if (m->after)
         m->after();
     if (write(out, &byte, 1) != 1)
-        _exit(1);
-    while (read(in, &byte, 1) == 1 && byte == '?') {
-        int found = (hud_presence_known() ? 0 : UNKNOWN) | (hud_presence_trouble() ? TROUBLE : 0);
-        hud_presence_find(RANKS);
-        for (int r = 0; r < RANKS; r++)
-            found |= hud_presence_unlike(r) ? 1 << UNLIKE << r : 0;
-        for (int r = 0; r < RANKS; r++)
-            found |= (m->mark_of != 0 ? hud_presence_marked(r) : hud_presence_of(r)) ? 1 << r : 0;
+        return 1;
+    while (read(m->queries[0], &byte, 1) == 1 && byte == '?') {
+        int found = found_by(m);
         if (hud_presence_of(-1) || hud_presence_of(LAUNCHED_RANKS) ||
             write(out, &found, sizeof found) != sizeof found)
-            _exit(1);
+            return 1;
     }
-    _exit(0);
+    return 0;
 }
 
-static void start(struct member *m)
+/* Starts a process for each member, and waits until all have announced themselves. */
+static void start(struct member m[], int count)
 {
-    int to[2], from[2];
     char byte;
 
-    assert_int_equal(pipe2(to, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(from, O_CLOEXEC), 0);
-    m->pid = fork();
-    if (m->pid == 0) {
-        close(to[1]);
-        serve(m, to[0], from[1]);
-    }
-    close(to[0]);
-    close(from[1]);
-    m->to = to[1];
-    m->from = from[0];
-    assert_int_equal(read(m->from, &byte, 1), 1);
+    team = (struct fork_team){ .ranks = count, .limit_s = LIMIT_S, .body = serve, .arg = m };
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pipe(m[i].queries), 0);
+    assert_int_equal(fork_team_start(&team, answers), 0);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(read(answers[i], &byte, 1), 1);
 }
 
-static int asked(const struct member *m)
+/* Queries a member. */
+static int asked(int i)
 {
+    const struct member *m = team.arg;
     int found = -1;
 
-    assert_int_equal(write(m->to, "?", 1), 1);
-    assert_int_equal(read(m->from, &found, sizeof found), sizeof found);
+    assert_int_equal(write(m[i].queries[1], "?", 1), 1);
+    assert_int_equal(read(answers[i], &found, sizeof found), sizeof found);
     return found;
 }
 
-static void end(struct member *m)
+/* Ends the process of a member. */
+static void end(int i)
 {
-    int status;
+    struct member *m = (struct member *)team.arg + i;
 
-    /* Closing the pipe is not enough, because members forked later have it, too. */
-    assert_int_equal(write(m->to, "q", 1), 1);
-    close(m->to);
-    close(m->from);
-    waitpid(m->pid, &status, 0);
-    assert_int_equal(status, 0);
+    /* Closing the pipe is not enough, because the other processes have it, too. */
+    assert_int_equal(write(m->queries[1], "q", 1), 1);
+    assert_int_equal(fork_team_await(&team, i), 0);
+    close(m->queries[0]);
+    close(m->queries[1]);
+    close(answers[i]);
+    m->queries[0] = m->queries[1] = -1;
+}
+
+/* Ends the processes of all members that have not been ended. */
+static void end_all(void)
+{
+    const struct member *m = team.arg;
+
+    for (int i = 0; i < team.ranks; i++)
+        if (m[i].queries[1] >= 0)
+            end(i);
+    fork_team_kill(&team); /* frees the team */
 }
 
 static int new_proxy(void **state)
@@ -155,67 +174,59 @@ static int drop_proxy(void **state)
 
 /* Starts ranks 0 and 3 of one job. Rank 1 does not exist, 2 is of another job, 4 has HUDDLE_CHECK,
  * and 5 handles requests. Checks each member's answer, and the ranks with a different manner. */
-static void one_job(bool by_proxy, const char *secret)
+static void one_job(int fd, const char *secret)
 {
     struct member m[] = {
-        { .rank = "0", .job = secret, .proxy = by_proxy },
-        { .rank = "3", .job = secret, .proxy = by_proxy },
-        { .rank = "2", .job = "other", .proxy = false },
-        { .rank = "4", .job = secret, .proxy = by_proxy, .manner = MANNER_CHECKED },
-        { .rank = "5", .job = secret, .proxy = by_proxy, .manner = MANNER_REQUESTS },
+        { .rank = "0", .job = secret, .proxy = fd },
+        { .rank = "3", .job = secret, .proxy = fd },
+        { .rank = "2", .job = "other" },
+        { .rank = "4", .job = secret, .proxy = fd, .manner = MANNER_CHECKED },
+        { .rank = "5", .job = secret, .proxy = fd, .manner = MANNER_REQUESTS },
     };
 
-    for (size_t i = 0; i < 5; i++)
-        start(&m[i]);
+    start(m, 5);
     int alike = 1 << 0 | 1 << 3, checked = 1 << 4, requests = 1 << 5;
-    assert_int_equal(asked(&m[0]), alike | (checked | requests) << UNLIKE);
-    assert_int_equal(asked(&m[1]), alike | (checked | requests) << UNLIKE);
-    assert_int_equal(asked(&m[2]), 1 << 2);
-    assert_int_equal(asked(&m[3]), checked | (alike | requests) << UNLIKE);
-    assert_int_equal(asked(&m[4]), requests | (alike | checked) << UNLIKE);
-    end(&m[1]);
-    assert_int_equal(asked(&m[0]) & 0xff, alike); /* an ended rank is still part of the job */
-    end(&m[0]);
-    end(&m[2]);
-    end(&m[3]);
-    end(&m[4]);
+    assert_int_equal(asked(0), alike | (checked | requests) << UNLIKE);
+    assert_int_equal(asked(1), alike | (checked | requests) << UNLIKE);
+    assert_int_equal(asked(2), 1 << 2);
+    assert_int_equal(asked(3), checked | (alike | requests) << UNLIKE);
+    assert_int_equal(asked(4), requests | (alike | checked) << UNLIKE);
+    end(1);
+    assert_int_equal(asked(0) & 0xff, alike); /* an ended rank is still part of the job */
+    end_all();
 }
 
 static void ranks_of_a_job_are_found_by_names(void **state)
 {
     (void)state;
-    one_job(false, "a secret");
+    one_job(0, "a secret");
 }
 
 static void ranks_of_a_job_are_found_by_locks(void **state)
 {
     (void)state;
-    one_job(true, NULL);
+    one_job(proxy[0], NULL);
 }
 
-/* Starts a process that has not inherited the socket. The job must be invisible to this process,
- * through its own socket and by the secret. */
+/* Starts a process without a socket and one with the socket to another proxy. The job must be
+ * invisible to both, through the other socket and by the secret. */
 static void locks_are_visible_only_through_the_same_socket(void **state)
 {
-    struct member in = { .rank = "1", .job = "a secret", .proxy = true },
-                  out = { .rank = "2", .job = "a secret" };
-    struct member far = { .rank = "3", .job = "a secret", .proxy = true };
-    int kept[2] = { proxy[0], proxy[1] };
+    int other[2];
 
     (void)state;
-    start(&in);
-    start(&out);
-    assert_int_equal(new_proxy(NULL), 0);
-    start(&far);
-    assert_int_equal(asked(&in), 1 << 1);
-    assert_int_equal(asked(&out), 1 << 2);
-    assert_int_equal(asked(&far), 1 << 3);
-    end(&in);
-    end(&out);
-    end(&far);
-    drop_proxy(NULL);
-    proxy[0] = kept[0];
-    proxy[1] = kept[1];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
+    struct member m[] = {
+        { .rank = "1", .job = "a secret", .proxy = proxy[0] },
+        { .rank = "2", .job = "a secret" },
+        { .rank = "3", .job = "a secret", .proxy = other[0] },
+    };
+    start(m, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(asked(i), 1 << 1 << i);
+    end_all();
+    close(other[0]);
+    close(other[1]);
 }
 
 static void close_all(void)
@@ -231,34 +242,32 @@ static void close_all(void)
  * included. */
 static void lost_descriptor_makes_a_rank_absent_for_all(void **state)
 {
-    struct member loses = { .rank = "0", .proxy = true, .after = close_all },
-                  keeps = { .rank = "1", .proxy = true };
+    struct member m[] = {
+        { .rank = "0", .proxy = proxy[0], .after = close_all },
+        { .rank = "1", .proxy = proxy[0] },
+    };
 
     (void)state;
-    start(&loses);
-    start(&keeps);
-    assert_int_equal(asked(&keeps), 1 << 1);
-    assert_int_equal(asked(&loses), 0);
-    end(&loses);
-    end(&keeps);
+    start(m, 2);
+    assert_int_equal(asked(1), 1 << 1);
+    assert_int_equal(asked(0), 0);
+    end_all();
 }
 
 /* Starts two processes as one rank. All processes must find this rank. */
 static void rank_with_two_processes_is_found(void **state)
 {
-    struct member first = { .rank = "0", .proxy = true }, second = first,
-                  other = { .rank = "1", .proxy = true };
+    struct member m[] = {
+        { .rank = "0", .proxy = proxy[0] },
+        { .rank = "0", .proxy = proxy[0] },
+        { .rank = "1", .proxy = proxy[0] },
+    };
 
     (void)state;
-    start(&first);
-    start(&second);
-    start(&other);
-    assert_int_equal(asked(&first), 3);
-    assert_int_equal(asked(&second), 3);
-    assert_int_equal(asked(&other), 3);
-    end(&first);
-    end(&second);
-    end(&other);
+    start(m, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(asked(i), 3);
+    end_all();
 }
 
 static void no_descriptors(void)
@@ -274,16 +283,15 @@ static void rank_that_cannot_announce_is_absent_for_all(void **state)
 {
     (void)state;
     for (int by_proxy = 0; by_proxy < 2; by_proxy++) {
-        struct member cannot = {
-            .rank = "0", .job = "a secret", .proxy = by_proxy, .before = no_descriptors
+        int fd = by_proxy ? proxy[0] : 0;
+        struct member m[] = {
+            { .rank = "0", .job = "a secret", .proxy = fd, .before = no_descriptors },
+            { .rank = "1", .job = "a secret", .proxy = fd },
         };
-        struct member can = { .rank = "1", .job = "a secret", .proxy = by_proxy };
-        start(&cannot);
-        start(&can);
-        assert_int_equal(asked(&cannot), 0);
-        assert_int_equal(asked(&can), 1 << 1);
-        end(&cannot);
-        end(&can);
+        start(m, 2);
+        assert_int_equal(asked(0), 0);
+        assert_int_equal(asked(1), 1 << 1);
+        end_all();
     }
 }
 
@@ -298,18 +306,17 @@ static void all_ranks_agree_about_a_rank_without_memory(void **state)
 {
     (void)state;
     for (int by_proxy = 0; by_proxy < 2; by_proxy++) {
+        int fd = by_proxy ? proxy[0] : 0;
         struct member m[] = {
-            { .rank = "0", .job = "a secret", .proxy = by_proxy, .before = run_out },
-            { .rank = "1", .job = "a secret", .proxy = by_proxy, .after = run_out },
-            { .rank = "2", .job = "a secret", .proxy = by_proxy },
+            { .rank = "0", .job = "a secret", .proxy = fd, .before = run_out },
+            { .rank = "1", .job = "a secret", .proxy = fd, .after = run_out },
+            { .rank = "2", .job = "a secret", .proxy = fd },
         };
-        for (int i = 0; i < 3; i++)
-            start(&m[i]);
-        assert_int_equal(asked(&m[0]), 0);
-        assert_int_equal(asked(&m[1]), 1 << 1 | 1 << 2);
-        assert_int_equal(asked(&m[2]), 1 << 1 | 1 << 2);
-        for (int i = 0; i < 3; i++)
-            end(&m[i]);
+        start(m, 3);
+        assert_int_equal(asked(0), 0);
+        assert_int_equal(asked(1), 1 << 1 | 1 << 2);
+        assert_int_equal(asked(2), 1 << 1 | 1 << 2);
+        end_all();
     }
 }
 
@@ -318,12 +325,10 @@ static void without_a_secret_no_rank_is_present(void **state)
     struct member m[] = { { .rank = "0" }, { .rank = "1", .job = "" }, { .job = "a secret" } };
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
-        start(&m[i]);
-        assert_int_equal(asked(&m[i]), TROUBLE);
-    }
-    for (size_t i = 0; i < 3; i++)
-        end(&m[i]);
+    start(m, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(asked(i), TROUBLE);
+    end_all();
 }
 
 static socklen_t address_of(const char *name, struct sockaddr_un *address)
@@ -365,8 +370,7 @@ static void names_reveal_nothing(void **state)
  * queue of a bound socket. */
 static void all_ranks_agree_about_a_name_bound_by_a_stranger(void **state)
 {
-    struct member taken = { .rank = "0", .job = "a secret" },
-                  other = { .rank = "1", .job = "a secret" };
+    struct member m[] = { { .rank = "0", .job = "a secret" }, { .rank = "1", .job = "a secret" } };
     int types[] = { SOCK_DGRAM, SOCK_STREAM }; /* each type has its own name space */
     char name[PRESENCE_NAME];
     struct sockaddr_un address;
@@ -379,12 +383,10 @@ static void all_ranks_agree_about_a_name_bound_by_a_stranger(void **state)
     for (int i = 0; i < 2; i++) {
         int fd = socket(AF_UNIX, types[i] | SOCK_CLOEXEC, 0);
         assert_int_equal(bind(fd, (struct sockaddr *)&address, bytes), 0);
-        start(&taken);
-        start(&other);
-        assert_int_equal(asked(&taken), 3);
-        assert_int_equal(asked(&other), 3);
-        end(&taken);
-        end(&other);
+        start(m, 2);
+        assert_int_equal(asked(0), 3);
+        assert_int_equal(asked(1), 3);
+        end_all();
         close(fd);
     }
 }
@@ -398,8 +400,7 @@ static void floods_of_queries_change_nothing(void **state)
     (void)state;
     setenv("HUDDLE_JOB", "a secret", 1);
     hud_presence_name_job(0);
-    start(&m[0]);
-    start(&m[1]);
+    start(m, 2);
     for (int r = 0; r < 2; r++) {
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
         hud_presence_name(r, name);
@@ -409,10 +410,9 @@ static void floods_of_queries_change_nothing(void **state)
         assert_int_equal(errno, EAGAIN);
         close(fd);
     }
-    assert_int_equal(asked(&m[0]), 3);
-    assert_int_equal(asked(&m[1]), 3);
-    end(&m[0]);
-    end(&m[1]);
+    assert_int_equal(asked(0), 3);
+    assert_int_equal(asked(1), 3);
+    end_all();
 }
 
 /* Verifies that marks are for a secret, a job and a manner, and vanish when their process ends. */
@@ -428,18 +428,15 @@ static void ranks_are_found_by_marks(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < RANKS; i++)
-        start(&m[i]);
-    assert_int_equal(asked(&m[0]), UNKNOWN | 1 << 0 | 1 << 1);
-    assert_int_equal(asked(&m[1]), UNKNOWN | 1 << 0 | 1 << 1);
+    start(m, RANKS);
+    assert_int_equal(asked(0), UNKNOWN | 1 << 0 | 1 << 1);
+    assert_int_equal(asked(1), UNKNOWN | 1 << 0 | 1 << 1);
     for (int i = 2; i < RANKS - 1; i++)
-        assert_int_equal(asked(&m[i]), UNKNOWN | 1 << i);
-    assert_int_equal(asked(&m[RANKS - 1]), UNKNOWN);
-    end(&m[1]);
-    assert_int_equal(asked(&m[0]), UNKNOWN | 1 << 0);
-    end(&m[0]);
-    for (int i = 2; i < RANKS; i++)
-        end(&m[i]);
+        assert_int_equal(asked(i), UNKNOWN | 1 << i);
+    assert_int_equal(asked(RANKS - 1), UNKNOWN);
+    end(1);
+    assert_int_equal(asked(0), UNKNOWN | 1 << 0);
+    end_all();
 }
 
 int main(void)
