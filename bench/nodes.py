@@ -13,7 +13,7 @@ minimum of the calls of all launches.  MPIs named by --plain run only without hu
 the message, and its packets out, by the counters of the links.
 
 Without a cluster, on nodes of network namespaces:
-    python3 -m cli.common.namespaces --rate 1gbit 4x4 python3 bench/nodes.py --job ompi4='{ompi4}'
+    python3 tests/mpi/namespaces.py --rate 1gbit 4x4 python3 bench/nodes.py --job ompi4='{ompi4}'
 """
 
 import argparse

@@ -7,6 +7,7 @@ byte; overhead, of one more message of several on their way; send, to start one.
 from __future__ import annotations
 
 import os
+import re
 from collections import namedtuple
 from typing import Any
 
@@ -18,6 +19,10 @@ Network = namedtuple("Network", "alpha_ns beta_ns overhead_ns send_ns")
 
 USUAL = Network(5e4, 47, 5e4, 5e4)
 USUAL_TEXT = "that of paper 04, Gigabit Ethernet"
+# The line of HUDDLE_STATS=1 (src/core/job/stats.c).
+MEASURED = re.compile(
+    r"network +alpha (\d+) ns, beta (\d+) ps per byte, overhead (\d+) ns, send (\d+) ns"
+)
 LARGEST = 32 << 10  # bytes of a segment, without HUDDLE_LAB_NODES_FRAGMENT
 
 
@@ -48,6 +53,18 @@ def of_file(layout: Layout, path: str) -> Network | None:
     )
     send_ns = float(about.get("send_ns", overhead_ns))
     return Network(alpha_ns, beta_ps / 1000, overhead_ns, send_ns)
+
+
+def measured(output: str) -> Network | None:
+    """
+    Returns the network that a job has measured, from its output with HUDDLE_STATS=1, or None if no
+    message crossed nodes.
+    """
+    found = MEASURED.search(output)
+    if not found:
+        return None
+    alpha_ns, beta_ps, *others = (int(number) for number in found.groups())
+    return Network(alpha_ns, beta_ps / 1000, *others)
 
 
 def text(network: Network) -> str:

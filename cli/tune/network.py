@@ -8,7 +8,6 @@ medians, and their line `network` in the tuning file.
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import shlex
 import statistics
@@ -18,14 +17,11 @@ from typing import Any
 from ..common import jobs, mpis, output_files, rules, validators
 from ..common.exit_status import BAD_USE
 from ..common.layout import CliError, Layout
-from ..common.network import Network, text
+from ..common.network import Network, measured, text
 from ..common.types import Options
 from . import tuning_file
 
 JOBS, LIMIT_S = 5, 60
-LINE = re.compile(
-    r"network +alpha (\d+) ns, beta (\d+) ps per byte, overhead (\d+) ns, send (\d+) ns"
-)
 PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 
 
@@ -73,14 +69,13 @@ def measure(layout: Layout, words: Any, path: Any) -> Any:
         output = jobs.run(command, limit_s=LIMIT_S)
     except jobs.JobFailed as failure:
         raise CliError(f"--network: {failure}") from failure
-    found = LINE.search(output)
+    found = measured(output)
     if not found:
         raise CliError(
             "--network: no message crossed nodes (accepted: a command that starts ranks on two"
             " nodes or more, for example mpirun -H a,b -np 2)"
         )
-    alpha_ns, beta_ps, *others = (int(number) for number in found.groups())
-    return Network(alpha_ns, beta_ps / 1000, *others)
+    return found
 
 
 def without(path: str) -> str:
@@ -107,10 +102,10 @@ def main(options: Options, layout: Layout) -> Any:
     path = program(layout, options.network, words)
     output = tuning_file.place(layout, options)
     tuning_file.check_place(output, options.force)
-    measured = [measure(layout, words, path) for _ in range(JOBS)]
-    found = Network(*(statistics.median(column) for column in zip(*measured)))
+    networks = [measure(layout, words, path) for _ in range(JOBS)]
+    found = Network(*(statistics.median(column) for column in zip(*networks)))
     print(f"Between nodes, medians of {JOBS} jobs: {text(found)}")
-    for name, column in zip(Network._fields, zip(*measured)):
+    for name, column in zip(Network._fields, zip(*networks)):
         print(f"  {name:12} {min(column):g} to {max(column):g}")
     head = without(output).rstrip("\n")
     output_files.write(output, head + "\n" + line_text(found, options.network), "")

@@ -3,7 +3,8 @@
 Imports of Python go one way (docs/architecture.md): a command of the CLI may import itself and the
 code that commands share, a command of the laboratory also its shared code.  Code outside the CLI
 may not import the CLI, except the programs that start it.  Nothing outside the laboratory imports
-it, and the CLI starts none of its programs.
+it, and the CLI starts none of its programs.  Code that no command imports is not in the CLI, which
+is installed.
 """
 
 import ast
@@ -79,11 +80,21 @@ def complaint(path, name):
     return None
 
 
+def unused(pairs, files):
+    """Yields a complaint for each module of the commands' shared code that no command imports."""
+    names = {name for path, name in pairs if path.startswith("cli/")}
+    for path in files:
+        module = os.path.splitext(path)[0].replace("/", ".")
+        if not path.startswith(f"cli/{SHARED}/") or path.endswith("/__init__.py"):
+            continue
+        if not any(name == module or name.startswith(module + ".") for name in names):
+            yield f"{path}: no command imports it"
+
+
 def check(root):
     files = [path for path in tree.files(root) if path.endswith(".py")]
-    found = [
-        complaint(path, name) for path in files for name in imported(path, tree.read(root, path))
-    ]
+    pairs = [(path, name) for path in files for name in imported(path, tree.read(root, path))]
+    found = [*(complaint(path, name) for path, name in pairs), *unused(pairs, files)]
     programs = [
         f"{path}: the product may not start the laboratory's {name}"
         for path in files

@@ -96,6 +96,7 @@ BAD = (
         "from ..tune import grid\n",
         "the command common may not import cli.tune.grid",
     ),
+    (imports, "cli/common/a.py", "import json\n", "cli/common/a.py: no command imports it"),
     (comments, "other/a.c", "/* Of a hello. */\nint f(void);\n", ":1: begin with a verb"),
     (comments, "other/a.c", "/* Ranks of a node. */\nint f(void)\n{\n}\n", "begin with a verb"),
     (comments, "other/a.c", "/* Returns what\n * it is. */\nint f(void);\n", "not what, it"),

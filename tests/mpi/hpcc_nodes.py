@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import namespaces
 import peers
 from links import handled, huddle_run
 from run import front_end
@@ -25,8 +26,6 @@ sys.path[:0] = [SOURCE, os.path.join(SOURCE, "examples", "programs")]
 
 import hpcc
 from jobs import JobFailed
-
-from cli.common import namespaces
 
 MPIS = ("ompi4", "ompi5")  # the MPIs with the ABI of Debian's program
 COUNTS, ROWS, COLUMNS, PROBLEM, LIMIT_S = (2, 2, 2), 2, 3, 600, 300
@@ -68,7 +67,6 @@ def main():
     parser.add_argument("--build", required=True)
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
-    tools = os.path.join(options.build, "libexec", "huddle")
     here = [
         mpi
         for mpi in MPIS
@@ -80,7 +78,7 @@ def main():
     failed = 0
     for mpi in here:
         try:
-            with namespaces.Nodes(len(COUNTS), "none", tools) as nodes:
+            with namespaces.Nodes(len(COUNTS), options.build) as nodes:
                 bad, text = run(options, nodes, mpi)
         except namespaces.NotHere as why:
             print(f"skipped: {why}")

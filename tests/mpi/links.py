@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Checks the traffic on the links between nodes by their own counters, which do not depend on load.
-Nodes are network namespaces of this machine (cli/common/namespaces.py).
+Nodes are network namespaces of this machine (namespaces.py).
 
     links.py --build BUILD [--brief]
 
@@ -21,12 +21,9 @@ import subprocess
 import sys
 import tempfile
 
+import namespaces
 import peers
 from run import front_end
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-
-from cli.common import namespaces
 
 MAX_RATIO, LIMIT_S = 1.06, 240
 TRIES = 3  # acknowledgements of TCP and other traffic of a node vary: the minimum counts
@@ -155,9 +152,8 @@ def main():
             options, mpi
         ):
             continue
-        tools = os.path.join(options.build, "libexec", "huddle")
         try:
-            with namespaces.Nodes(len(counts), "none", tools) as nodes:
+            with namespaces.Nodes(len(counts), options.build) as nodes:
                 bad, text = measure(links, nodes, mpi, counts)
         except namespaces.NotHere as why:
             print(f"skipped: {why}")

@@ -69,7 +69,7 @@ NEEDS = (
 class Lab:
     """The means to compute a paper: the model, the simulator and the machines."""
 
-    def __init__(self, layout: Layout, brief: bool, measure: bool = False) -> None:
+    def __init__(self, layout: Layout, brief: bool, measure: str | None = None) -> None:
         self.layout, self.brief, self.measure = layout, brief, measure
         self.notes: list[str] = []
 
@@ -112,8 +112,9 @@ PARAMETERS = (
     Option("--brief", is_flag=True, help="compute fewer and smaller points, as a quick check"),
     Option(
         "--measure",
-        is_flag=True,
-        help="04: also measure huddle's trees, with network namespaces as nodes; requires root",
+        metavar="COMMAND",
+        help="04: also measure huddle's trees on nodes; COMMAND starts ranks there with Open MPI,"
+        " for example 'mpirun -H a:8,b:8 -np 16'",
     ),
     Option("--json", is_flag=True, help="print rows and figures as JSON"),
 )

@@ -68,6 +68,6 @@ class Nodes(unittest.TestCase):
         self.assertIn("--network: of nodes", answer.stderr)
 
     def test_paper_04_alone_is_measured(self):
-        answer = huddle("lab", "reproduce", "01", "--measure")
+        answer = huddle("lab", "reproduce", "01", "--measure", "mpirun -np 2")
         self.assertEqual(2, answer.returncode)
         self.assertIn("--measure: of paper 04", answer.stderr)

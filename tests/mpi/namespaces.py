@@ -2,7 +2,7 @@
 """
 Nodes of network namespaces on one machine, joined by a switch: for tests and measurements.
 
-    python3 -m cli.common.namespaces [--rate 1gbit] [--first] NODES[xRANKS] COMMAND...
+    python3 tests/mpi/namespaces.py [--rate 1gbit] [--first] NODES[xRANKS] COMMAND...
 
 COMMAND runs on the switch.  In its words {ompi4}, {ompi4-han}, {ompi5}, {mpich5}, ... stand for
 what starts RANKS ranks of a program on each node.
@@ -11,7 +11,7 @@ A node has a network, a host name, processes, System V IPC and /dev/shm of its o
 of the machine.  Its link carries --rate in each direction, without losses.  Only root can make one.
 All of it ends with this process: each namespace lives as long as a `cat` that reads from a pipe.
 
-With more ranks than processors the ranks sleep while they wait for messages (bench/patient.c), or
+With more ranks than processors the ranks sleep while they wait for messages (patient.c), or
 they would take the processors that the network needs.  --first: they also go before all else on the
 machine.  Use it in short bursts.
 """
@@ -28,7 +28,9 @@ import sys
 import tempfile
 from typing import Any
 
-from . import jobs, peers
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+
+from cli.common import jobs, peers
 
 NET, SWITCH, BRIDGE, LINK = "10.77.0", "switch", "br0", "eth0"
 NEEDED = ("unshare", "nsenter", "mount", "ip", "tc")
@@ -108,8 +110,9 @@ class Space:
 class Nodes:
     """A number of nodes that exist as long as the context lasts."""
 
-    def __init__(self, count: Any, rate: Any = "none", layout_tools: Any = "") -> None:
-        self.count, self.rate, self.tools = count, rate, layout_tools
+    def __init__(self, count: Any, build: str, rate: Any = "none") -> None:
+        self.count, self.rate = count, rate
+        self.patient = os.path.join(build, "tests", "mpi", "patient.so")
         self.home: str = ""
         self.spaces: dict[str, Space] = {}
         self.names = [f"node{i}" for i in range(count)]
@@ -187,10 +190,10 @@ class Nodes:
             mpi, agent, oversubscribed
         )
         where = ["-H", hosts] if peers.abi(mpi.kind) == "openmpi" else ["-hosts", hosts]
-        patient, rank = os.path.join(self.tools, "patient.so"), []
-        if oversubscribed and self.tools and os.path.exists(patient):
+        rank = []
+        if oversubscribed and os.path.exists(self.patient):
             env["PATIENT_US"] = "20" if ranks > len(counts) else "1000"
-            rank = ["sh", "-c", PRELOAD, patient]
+            rank = ["sh", "-c", PRELOAD, self.patient]
         words = [f"{name}={value}" for name, value in env.items()]
         mine = [f"{name}={value}" for name, value in {**mpi.env, **jobs.AS_ROOT}.items()]
         return ["env", *mine, *start, *where, "-n", str(ranks), "env", *words, *rank]
@@ -242,7 +245,7 @@ def parse() -> Any:
     parser.add_argument("--rate", default="1gbit")
     parser.add_argument("--first", action="store_true")
     parser.add_argument("--wheels", default="build/peers", metavar="DIR")
-    parser.add_argument("--tools", default="build/libexec/huddle", metavar="DIR")
+    parser.add_argument("--build", default="build", metavar="DIR")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     return parser.parse_args()
 
@@ -250,9 +253,9 @@ def parse() -> Any:
 def main() -> Any:
     options = parse()
     count, _, each = options.nodes.partition("x")
-    tools, mpis = os.path.abspath(options.tools), known(os.path.abspath(options.wheels))
+    mpis = known(os.path.abspath(options.wheels))
     try:
-        with Nodes(int(count), options.rate, tools) as nodes:
+        with Nodes(int(count), os.path.abspath(options.build), options.rate) as nodes:
             words = {
                 name: nodes.job(mpi, [int(each or 1)] * nodes.count) for name, mpi in mpis.items()
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * patient.c - preloaded into oversubscribed ranks if the network needs processors, too
- * (cli/common/namespaces.py).
+ * (namespaces.py).
  *
  * MPIs poll their sockets.  With this library, a rank that found nothing EMPTY times in a row
  * sleeps until data arrives, or PATIENT_US have passed.  Ranks request short time slices, so that a
