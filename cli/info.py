@@ -10,6 +10,7 @@ from typing import Any
 
 from .common import bad_settings, mpis
 from .common.command_line import Command, Option
+from .common.exit_status import DONE
 from .common.layout import Layout
 from .common.options import MAX_STARTED, whole
 from .common.text import bytes_text, count_text, heading, ranges_text, table
@@ -288,7 +289,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         show_brief(facts)
     else:
         show(facts, layout)
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS)

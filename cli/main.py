@@ -12,7 +12,7 @@ import click
 from . import lab, run_options
 from .common import exit_status, stop, validators
 from .common.command_line import Asked, Group, text_of
-from .common.exit_status import BAD_USE
+from .common.exit_status import BAD_USE, FAILED
 from .common.layout import CliError, Layout
 
 COMPLETE = "_HUDDLE_COMPLETE"  # set by what completes words in a shell
@@ -111,7 +111,7 @@ def dispatch(arguments: list[str], layout: Layout) -> int:
         context = HUDDLE.make_context("huddle", list(words) or ["--help"], obj=asked)
         return HUDDLE.invoke(context)
     except click.exceptions.Exit as end:  # the end of --help and --version
-        return 2 if not words else end.exit_code
+        return BAD_USE if not words else end.exit_code
     except click.UsageError as error:
         raise CliError(text_of(error), BAD_USE) from error
     except validators.BadValue as error:  # a command itself reads the value
@@ -125,7 +125,7 @@ def main(arguments: list[str], layout: Layout) -> int:
     """
     if sys.stdout is None:  # closed
         print("huddle: standard output cannot be written: it is closed", file=sys.stderr)
-        return 1
+        return FAILED
     print_anything()
     try:
         status = dispatch(arguments, layout)
@@ -134,18 +134,18 @@ def main(arguments: list[str], layout: Layout) -> int:
     except ModuleNotFoundError as error:  # imported where it is used
         missing = f"{error.name} is missing"
         print(f"huddle: {missing}: Debian's python3-{error.name}, or PyPI's", file=sys.stderr)
-        return 1
+        return FAILED
     except CliError as error:
         print(f"huddle: {error}", file=sys.stderr)
         return error.status
     except BrokenPipeError:
         discard_output()
-        return 1
+        return FAILED
     except OSError as error:
         if error.filename is not None:  # not an error of standard output
             raise
         discard_output()
         print(f"huddle: standard output cannot be written: {error.strerror}", file=sys.stderr)
-        return 1
+        return FAILED
     except KeyboardInterrupt as interrupt:
         return stop.status_of(interrupt)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .common import exit_report, mpis, records, statistics_json, wisdom_place
 from .common.command_line import Argument, Command, Option
+from .common.exit_status import DONE
 from .common.layout import Layout
 from .common.text import count_text, heading, plain, warn
 from .common.totals import Totals
@@ -129,7 +130,7 @@ def report(options: Options, command: list[str], layout: Layout) -> int:
     elif options.to:
         statistics_json.write_nothing(options.to, options.status)
     warn(*exit_report.lines(ranks, command, options.report))
-    return 0
+    return DONE
 
 
 def main(options: Options, command: list[str], layout: Layout) -> int:
@@ -153,7 +154,7 @@ def main(options: Options, command: list[str], layout: Layout) -> int:
             for m in mpis.on_path(layout)
         ],
     )
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .common import bad_settings, validators
 from .common.command_line import Argument, Command, Option
-from .common.exit_status import BAD_USE
+from .common.exit_status import BAD_USE, DONE
 from .common.layout import CliError, Layout
 from .common.text import table
 from .common.types import Options
@@ -138,7 +138,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         print(markdown(users, layout.ask("info", "algorithms")), end="")
     else:
         show(rows, answer)
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common import launching, stability, stop
 from ..common.command_line import Command
+from ..common.exit_status import DONE, FAILED
 from ..common.layout import Layout
 from ..common.progress import Progress
 from ..common.text import heading, table
@@ -170,7 +171,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
     found = failures(campaign)
     if found and rows:
         warn(f"the exit status is 1: {' and '.join(found)}")
-    return 1 if found or missing or not rows else 0
+    return FAILED if found or missing or not rows else DONE
 
 
 COMMAND = Command(main, PARAMETERS, EXAMPLES, laid_out=True)

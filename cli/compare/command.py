@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common import bad_settings, exit_report, output_files, recorded, records
 from ..common.command_line import Command, Option
-from ..common.exit_status import BAD_USE
+from ..common.exit_status import BAD_USE, DONE, FAILED
 from ..common.layout import CliError, Layout
 from ..common.options import whole
 from ..common.progress import Progress
@@ -217,7 +217,7 @@ def main(options: Options, command: list[str], layout: Layout) -> int:
     if options.json:
         text = json.dumps(facts_of(command, without, with_it), indent=2) + "\n"
         output_files.write(options.json, text)
-    return 1 if output_verdict(without, with_it)[0] is False else 0
+    return FAILED if output_verdict(without, with_it)[0] is False else DONE
 
 
 COMMAND = Command(main, PARAMETERS, EPILOG, takes_command=True)

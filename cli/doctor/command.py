@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from ..common.command_line import Command, Option
+from ..common.exit_status import DONE, FAILED
 from ..common.layout import CliError, Layout
 from ..common.options import MAX_TEAM, whole
 from ..common.text import count_text
@@ -61,7 +62,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         print(json.dumps({"works": works, "findings": [one._asdict() for one in found]}, indent=2))
     else:
         show(found)
-    return 0 if works else 1
+    return DONE if works else FAILED
 
 
 COMMAND = Command(main, PARAMETERS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..common import machines, validators
 from ..common.collectives import HELP, find
 from ..common.command_line import Argument, Command, Option
-from ..common.exit_status import BAD_USE
+from ..common.exit_status import BAD_USE, DONE
 from ..common.layout import CliError, Layout
 from ..common.options import MAPS, MAX_TEAM, whole, within
 from ..common.sizes import written
@@ -346,7 +346,7 @@ def as_json(options: Options, asked: Asked, sizes: Sizes) -> Any:
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
     if options.machine == "list":
         machines.show(layout)
-        return 0
+        return DONE
     if options.nodes is not None:
         found = find(layout, options.collective, "explain")
         if options.mpi is not None:
@@ -360,7 +360,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         print(json.dumps(as_json(options, asked, sizes), indent=2))
     else:
         show(asked, sizes)
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS)

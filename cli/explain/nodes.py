@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..common import network
-from ..common.exit_status import BAD_USE
+from ..common.exit_status import BAD_USE, DONE
 from ..common.layout import CliError, Layout
 from ..common.text import bytes_text, table
 from ..common.types import Options
@@ -62,7 +62,7 @@ def main(options: Options, layout: Layout, about: Collective) -> int:
     if options.json:
         keys = "bytes", "serves", "tree", "segment", "because"
         print(json.dumps([dict(zip(keys, row)) for row in rows], indent=2))
-        return 0
+        return DONE
     print(
         f"{about.name}, {ranks} ranks on {options.nodes} nodes, HUDDLE_NODES=auto (with on,"
         " or if ranks share processors, huddle serves all calls)\nOther settings, such as"
@@ -73,4 +73,4 @@ def main(options: Options, layout: Layout, about: Collective) -> int:
         [[bytes_text(size) if size else "-", *row] for size, *row in rows],
         right=(0, 3),
     )
-    return 0
+    return DONE

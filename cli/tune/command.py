@@ -28,7 +28,7 @@ from ..common import (
     wisdom_place,
 )
 from ..common.command_line import Argument, Command, Option, name_of
-from ..common.exit_status import BAD_USE
+from ..common.exit_status import BAD_USE, DONE, FAILED
 from ..common.layout import CliError, Layout
 from ..common.options import real, sizes_of
 from ..common.progress import Progress
@@ -269,7 +269,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         some = [tuning.finish(driver, busy) for driver in drivers]
     if interrupt:
         return stop.status_of(interrupt)
-    return 0 if all(some) else 1
+    return DONE if all(some) else FAILED
 
 
 COMMAND = Command(main, PARAMETERS, output_files.HELP)

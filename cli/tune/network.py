@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from ..common import jobs, mpis, output_files, rules, validators
-from ..common.exit_status import BAD_USE
+from ..common.exit_status import BAD_USE, DONE
 from ..common.layout import CliError, Layout
 from ..common.network import Network, measured, text
 from ..common.types import Options
@@ -111,4 +111,4 @@ def main(options: Options, layout: Layout) -> Any:
     output_files.write(output, head + "\n" + line_text(found, options.network), "")
     tuning_file.check_reads(layout, output)
     print(f"Written: {output}")
-    return 0
+    return DONE

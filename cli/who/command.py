@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common import validators
 from ..common.command_line import Argument, Command, Option
+from ..common.exit_status import DONE, FAILED
 from ..common.layout import CliError, Layout
 from ..common.types import Options
 from . import processes
@@ -366,7 +367,7 @@ def show_waits(options: Options, layout: Layout) -> int:
         print(json.dumps(facts, indent=None if options.watch else 2), flush=True)
     else:
         show(facts)
-    return 1 if facts["problems"] else 0
+    return FAILED if facts["problems"] else DONE
 
 
 def ends(pid: int) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from ..common import collectives as known_collectives
 from ..common import output_files, peers, wisdom, wisdom_merge, wisdom_place
 from ..common.command_line import Argument, Command, Option
-from ..common.exit_status import BAD_USE
+from ..common.exit_status import BAD_USE, DONE
 from ..common.layout import CliError, Layout
 from ..common.text import count_text, warn
 from ..common.types import Options
@@ -126,7 +126,7 @@ def show(options: Options, layout: Layout) -> int:
     ]
     if options.json:
         print(as_json(found))
-        return 0
+        return DONE
     unused = [one for one in found if not one.cells]
     found = [one for one in found if one.cells]
     if not found:
@@ -137,7 +137,7 @@ def show(options: Options, layout: Layout) -> int:
         )
         for one in unused:
             learned.show_unused(one)
-        return 0
+        return DONE
     here = [one for one in found if one.here]
     learned.show_all(here, names, bool(options.names))
     others = [one for one in found if not one.here]
@@ -149,7 +149,7 @@ def show(options: Options, layout: Layout) -> int:
         )
         learned.show_all(others, names, bool(options.names))
     learned.show_legend()
-    return 0
+    return DONE
 
 
 def export(options: Options, layout: Layout) -> int:
@@ -164,10 +164,10 @@ def export(options: Options, layout: Layout) -> int:
     found = one_of_here(options, layout)
     if output is None:
         print(wisdom.text(found), end="")
-        return 0
+        return DONE
     output_files.write(output, wisdom.text(found))
     print(f"Written: {output}, {count_text(len(found.last), 'case')} of {found.mpi}")
-    return 0
+    return DONE
 
 
 def given(options: Options, layout: Layout) -> list[wisdom.Wisdom]:
@@ -265,7 +265,7 @@ def take(options: Options, layout: Layout, wins: Callable[..., bool]) -> int:
     for name, mpi, here, one in files:
         done = wisdom_merge.add(layout, here, one.cells, wins, options.force)
         print_merged(name, mpi, one.unused, done)
-    return 0
+    return DONE
 
 
 def forget_files(layout: Layout, mpi: str | None) -> int:
@@ -286,7 +286,7 @@ def forget_files(layout: Layout, mpi: str | None) -> int:
     for path in found:
         wisdom_place.remove(path)
     print(f"Forgotten: {count_text(len(found), 'file')}")
-    return 0
+    return DONE
 
 
 def forget(options: Options, layout: Layout) -> int:
@@ -297,7 +297,7 @@ def forget(options: Options, layout: Layout) -> int:
     names = names_of(options, layout)
     total = sum(wisdom.forget(layout, one, names) for one in of_here(options, layout))
     print(f"Forgotten: {count_text(total, 'case')}")
-    return 0
+    return DONE
 
 
 def main(options: Options, _command: list[Any], layout: Layout) -> int:

@@ -7,6 +7,7 @@ import statistics
 from typing import Any
 
 from cli.common import machines
+from cli.common.exit_status import BAD_USE
 from cli.common.layout import CliError, Layout
 
 from .repetitions import REPETITIONS, RING, calls
@@ -153,7 +154,7 @@ def choice(
         "explain", collective, str(size), str(ranks), mapping, *machine_words, **environment
     )
     if answer["error"]:
-        raise CliError(answer["error"], 2)
+        raise CliError(answer["error"], BAD_USE)
     return answer["serves"]
 
 

@@ -195,6 +195,8 @@ BAD = (
     (tokens, "src/alg/bcast/a.c", "void *p = malloc(1);\n", "malloc"),
     (tokens, "src/core/a.c", 'const char *p = "/ro' + 'ot/x";\n', "path of a particular machine"),
     (tokens, "README.md", "see ../sha" + "red/x\n", "outside the project"),
+    (tokens, "lab/cli/a.py", 'raise CliError(f"{one(1)}: no", 2)\n', "an exit status is named"),
+    (tokens, "lab/cli/a.py", 'raise CliError(\n    "no (x)",\n    2,\n)\n', "an exit status is"),
     (tokens, "cli/a.py", "# TO" + "DO: all of it\n", "unfinished"),
     (tokens, "test", "pip install -i pypi." + "org\n", "registry"),
     (form, "src/core/a.c", "int x;\n", "SPDX"),

@@ -50,6 +50,14 @@ RULES = (
         False,
     ),
     (
+        "an exit status is named in cli/common/exit_status.py",
+        r"\bCliError\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*,\s*\d,?\s*\)",
+        r"^(cli|lab/cli)/.*\.py$",
+        r"^$",
+        None,
+        True,
+    ),
+    (
         "a path of a particular machine",
         r"(?<![\w.$}/-])/(work|root|home/\w+|Users)/\S*",
         r".",

@@ -15,6 +15,7 @@ from typing import Any
 
 from cli.common import jobs, machines, output_files, stability
 from cli.common.command_line import Argument, Command, Option
+from cli.common.exit_status import BAD_USE, DONE
 from cli.common.layout import CliError, Layout
 from cli.common.progress import Progress
 from cli.common.text import table
@@ -58,7 +59,7 @@ def place(file: str | None) -> str:
         raise CliError(
             f"machine: {file or repr('')}: not a file name that huddle lab simulate reads"
             f" (accepted: a file NAME.toml; without a name {usual})",
-            2,
+            BAD_USE,
         )
     return os.path.abspath(file)
 
@@ -202,7 +203,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         f"huddle lab simulate {'' if options.file is None else '--machine ' + path + ' '}"
         "barrier prints the time of a barrier on this machine."
     )
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS, EPILOG)

@@ -11,6 +11,7 @@ from typing import Any
 
 from cli.common import collectives, machines, network, output_files, pictures, sizes
 from cli.common.command_line import Argument, Command, Option
+from cli.common.exit_status import BAD_USE, DONE
 from cli.common.layout import CliError, Layout
 from cli.common.options import MAPS, bytes_within, sizes_of, whole, within
 from cli.common.text import bytes_text, heading, table
@@ -257,7 +258,7 @@ def check_queue(options: Options, layout: Layout) -> None:
                 f"--{name}:"
                 f" {'--fit tries its own' if options.fit else f'{options.collective} has none'}"
                 " (accepted: with predicted broadcasts)",
-                2,
+                BAD_USE,
             )
         setattr(options, name, usual if given is None else given)
     algorithm = next(
@@ -273,7 +274,7 @@ def check_queue(options: Options, layout: Layout) -> None:
             raise CliError(
                 f"--fragment {options.fragment}: not possible (accepted: multiples of"
                 f" {sizes.written(PAGE)})",
-                2,
+                BAD_USE,
             )
     if options.buffers:
         within(
@@ -287,19 +288,20 @@ def check_queue(options: Options, layout: Layout) -> None:
 
 def sizes_to_predict(options: Options) -> list[int]:
     if options.collective == "barrier" and options.bytes:
-        raise CliError("--bytes: a barrier has none", 2)
+        raise CliError("--bytes: a barrier has none", BAD_USE)
     if options.bytes and not options.bytes[0]:
-        raise CliError("--bytes 0: nothing to predict (accepted: sizes from 1)", 2)
+        raise CliError("--bytes 0: nothing to predict (accepted: sizes from 1)", BAD_USE)
     return [0] if options.collective == "barrier" else options.bytes or sizes_of(SIZES)
 
 
 def show_fit(options: Options, layout: Layout) -> int:
     if options.collective != "bcast" or options.machine != machines.THIS:
         raise CliError(
-            "--fit measures broadcasts on this machine (accepted: huddle lab model bcast --fit)", 2
+            "--fit measures broadcasts on this machine (accepted: huddle lab model bcast --fit)",
+            BAD_USE,
         )
     if options.ranks and not 2 <= options.ranks <= 1024:
-        raise CliError(f"--ranks {options.ranks}: a team has 2 to 1024 processes", 2)
+        raise CliError(f"--ranks {options.ranks}: a team has 2 to 1024 processes", BAD_USE)
     found = fit.Fit(
         layout, options, sizes_to_predict(options) if options.bytes else sizes_of(FIT_SIZES)
     )
@@ -307,29 +309,30 @@ def show_fit(options: Options, layout: Layout) -> int:
         print(json.dumps(found.as_json(), indent=2))
     else:
         fit.show(found)
-    return 0
+    return DONE
 
 
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
     if options.machine == "list":
         machines.show(layout)
-        return 0
+        return DONE
     about = collectives.find(layout, options.collective, "model")
     if not about.limits:
         limited = [c.name for c in collectives.known(layout) if c.limits]
         raise CliError(
             f"model {about.name}: the models have no limit for it (accepted: {', '.join(limited)})",
-            2,
+            BAD_USE,
         )
     options.collective = about.name
     if options.nodes is not None:
         return nodes.main(options, layout)
     if options.network:
-        raise CliError("--network: of nodes (accepted: with --nodes)", 2)
+        raise CliError("--network: of nodes (accepted: with --nodes)", BAD_USE)
     output_files.check("--plot", options.plot)
     if options.plot and not about.moves:
         raise CliError(
-            f"--plot: a {about.name} has one time, no curve (accepted: collectives with bytes)", 2
+            f"--plot: a {about.name} has one time, no curve (accepted: collectives with bytes)",
+            BAD_USE,
         )
     if options.plot and pictures.missing():
         raise CliError(f"--plot {options.plot}: {pictures.missing()}")
@@ -346,7 +349,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         show(prediction)
     if options.plot:
         picture.draw(prediction, options.plot)
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS, EPILOG)

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from cli.common import network
+from cli.common.exit_status import BAD_USE, DONE
 from cli.common.layout import CliError, Layout
 from cli.common.options import sizes_of
 from cli.common.text import bytes_text, table
@@ -32,17 +33,17 @@ def known(options: Options, layout: Layout) -> Any:
 
 def main(options: Options, layout: Layout) -> Any:
     if options.collective != "bcast":
-        raise CliError(f"--nodes: no model of {options.collective} (accepted: bcast)", 2)
+        raise CliError(f"--nodes: no model of {options.collective} (accepted: bcast)", BAD_USE)
     sizes = options.bytes or sizes_of(SIZES)
     if not sizes[0]:
-        raise CliError("--bytes 0: nothing to predict (accepted: sizes from 1)", 2)
+        raise CliError("--bytes 0: nothing to predict (accepted: sizes from 1)", BAD_USE)
     numbers, where = known(options, layout)
     points = network.broadcasts(layout, numbers, options.nodes, sizes)
     if options.json:
         rows = [{"bytes": size, **point} for size, point in zip(sizes, points)]
         about = {"nodes": options.nodes, "network": numbers._asdict(), "points": rows}
         print(json.dumps(about, indent=2))
-        return 0
+        return DONE
     print(f"bcast, {options.nodes} nodes: {network.text(numbers)} ({where})")
     table(
         ["bytes", "tree of nodes", "segment", "us", "an MPI's", "bound", "one rank a node"],
@@ -64,4 +65,4 @@ def main(options: Options, layout: Layout) -> Any:
         "  an MPI's: whole messages, the faster of a binomial tree and of scatter and allgather."
         "  The last column: HUDDLE_NODES=auto; with several ranks on nodes huddle takes all."
     )
-    return 0
+    return DONE

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from cli.common import machines, output_files, pictures
 from cli.common.command_line import Argument, Command, Option
+from cli.common.exit_status import BAD_USE, DONE
 from cli.common.layout import CliError, Layout
 from cli.common.progress import Progress
 from cli.common.text import heading, table
@@ -189,9 +190,11 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
     ]
     for paper in papers:
         if paper not in PAPERS:
-            raise CliError(f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", 2)
+            raise CliError(
+                f"reproduce {paper}: no such paper (accepted: {', '.join(PAPERS)})", BAD_USE
+            )
     if options.measure and (papers != ["04"] or options.page):
-        raise CliError("--measure: of paper 04 (accepted: reproduce 04 --measure)", 2)
+        raise CliError("--measure: of paper 04 (accepted: reproduce 04 --measure)", BAD_USE)
     output_files.check("--page", options.page)
     output_files.check_folder("--figures", options.figures)
     if options.figures and pictures.missing():
@@ -221,7 +224,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         page.write()
     if options.json:
         print(json.dumps(answers, indent=2))
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS, epilog(), laid_out=True)

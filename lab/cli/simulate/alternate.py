@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from cli.common.collectives import find
+from cli.common.exit_status import BAD_USE, FAILED
 from cli.common.layout import CliError, Layout
 from cli.common.text import bytes_text
 
@@ -25,7 +26,7 @@ class Alternate:
             raise CliError(
                 f"--alternate {asked}: {self.about.name} has no such algorithm (accepted:"
                 f" {', '.join(f'{self.about.name}/{name}' for name in known)})",
-                2,
+                BAD_USE,
             )
 
     def forced(self) -> dict[str, str]:
@@ -36,7 +37,8 @@ class Alternate:
         """Returns its part of the simulator's request."""
         if not serves:
             raise CliError(
-                f"--alternate {self.asked}: falls back to the MPI for {bytes_text(size)}: {why}", 1
+                f"--alternate {self.asked}: falls back to the MPI for {bytes_text(size)}: {why}",
+                FAILED,
             )
         return {
             "collective": self.about.name,

@@ -11,6 +11,7 @@ from typing import Any
 
 from cli.common import machines, output_files, pictures
 from cli.common.command_line import Command
+from cli.common.exit_status import BAD_USE, DONE, FAILED
 from cli.common.layout import CliError, Layout
 from cli.common.text import bytes_text, heading, table
 from cli.common.types import Options
@@ -68,11 +69,11 @@ def check_picture(options: Options) -> None:
 def main(options: Options, _command: list[Any], layout: Layout) -> int:
     if options.machine == "list":
         machines.show(layout)
-        return 0
+        return DONE
     if options.nodes is not None:
         return nodes.main(options, layout, load_machine(layout, options.machine))
     if options.network:
-        raise CliError("--network: of nodes (accepted: with --nodes)", 2)
+        raise CliError("--network: of nodes (accepted: with --nodes)", BAD_USE)
     check_picture(options)
     simulation = Simulation(options, layout)
     if options.measure:
@@ -82,7 +83,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         raise CliError(
             f"{simulation.collective}: none of these calls is handled by"
             f" {', '.join(name or 'huddle' for name in simulation.names)} there: {simulation.why}",
-            1,
+            FAILED,
         )
     if options.json:
         print(
@@ -108,7 +109,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
             print(f"  {alternate.note(calls.values())}")
     if options.png:
         output_files.write(options.png, chart.draw(simulation, calls))
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS, EPILOG)

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cli.common import jobs, machines, stability
+from cli.common.exit_status import BAD_USE
 from cli.common.layout import CliError
 from cli.common.progress import Progress
 from cli.common.text import bytes_text, heading, table
@@ -44,22 +45,22 @@ def prepare(options: Options, simulation: Simulation) -> None:
             f"--measure: {options.machine} is not this machine (accepted: without --machine; this"
             f" machine is then described by {described.measured_file()}, which huddle lab machine"
             " writes)",
-            2,
+            BAD_USE,
         )
     if simulation.ranks > jobs.cores():
         raise CliError(
             f"--measure: {simulation.ranks} ranks on {jobs.cores()} cores (accepted: --ranks of 2"
             f" to {jobs.cores()})",
-            2,
+            BAD_USE,
         )
     if options.map != "core":
-        raise CliError(f"--measure: --map {options.map} (accepted: core)", 2)
+        raise CliError(f"--measure: --map {options.map} (accepted: core)", BAD_USE)
     odd = [size for size in simulation.sizes if simulation.about.reduces and size % NUMBER_BYTES]
     if odd:
         raise CliError(
             f"--measure: --bytes {odd[0]}: {simulation.collective} is measured with numbers of"
             f" {NUMBER_BYTES} bytes (accepted: multiples of {NUMBER_BYTES})",
-            2,
+            BAD_USE,
         )
     if options.method == "single":
         options.skew = bench_team(simulation, NOTHING, [0], 1, {})["start_ns"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.common import network
 from cli.common.collectives import find
+from cli.common.exit_status import BAD_USE, DONE
 from cli.common.layout import CliError, Layout
 from cli.common.options import sizes_of
 from cli.common.progress import Progress
@@ -32,17 +33,17 @@ NOT_HERE = ("alternate", "measure", "timeline", "png")
 def refuse(options: Options) -> None:
     for name in NOT_HERE:
         if getattr(options, name):
-            raise CliError(f"--{name}: of one node (accepted: without --nodes)", 2)
+            raise CliError(f"--{name}: of one node (accepted: without --nodes)", BAD_USE)
     if options.network and options.network.send_ns != options.network.overhead_ns:
         raise CliError(
             "--network: a simulated node starts messages one OVERHEAD apart"
             " (accepted: ALPHA,BETA,OVERHEAD)",
-            2,
+            BAD_USE,
         )
     if options.set:
-        raise CliError("--set: of one node (accepted: without --nodes)", 2)
+        raise CliError("--set: of one node (accepted: without --nodes)", BAD_USE)
     if options.algorithm and "," in options.algorithm:
-        raise CliError(f"--algorithm {options.algorithm}: accepted is one, with --nodes", 2)
+        raise CliError(f"--algorithm {options.algorithm}: accepted is one, with --nodes", BAD_USE)
 
 
 def network_of(options: Options, layout: Layout, machine: dict[str, Any]) -> tuple[Network, str]:
@@ -154,13 +155,13 @@ def calls_of(simulation: Simulation) -> list[dict[str, Any]]:
 
 def main(options: Options, layout: Layout, machine: dict[str, Any]) -> int:
     if options.nodes < 2:
-        raise CliError(f"--nodes {options.nodes}: a span has two nodes or more", 2)
+        raise CliError(f"--nodes {options.nodes}: a span has two nodes or more", BAD_USE)
     simulation = Simulation(options, layout, machine)
     calls = calls_of(simulation)
     if options.json:
         about = {"nodes": options.nodes, "network": simulation.network._asdict()}
         print(json.dumps({"simulated": True, **about, "calls": calls}, indent=1))
-        return 0
+        return DONE
     doubt = described.doubt_text(machine.get("doubt"))
     heading(
         f"Simulated {simulation.about.name}, {simulation.ranks} ranks on {options.nodes} x"
@@ -182,4 +183,4 @@ def main(options: Options, layout: Layout, machine: dict[str, Any]) -> int:
     )
     print(f"  network: {network.text(simulation.network)} ({simulation.where})")
     print(f"  ceil(log2 {options.nodes}) messages in a row: {time_text(simulation.latencies_ns())}")
-    return 0
+    return DONE

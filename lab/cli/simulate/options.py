@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cli.common import machines, network, output_files
 from cli.common.collectives import HELP
 from cli.common.command_line import Argument, Option
+from cli.common.exit_status import BAD_USE
 from cli.common.layout import CliError
 from cli.common.options import MAPS, real, sizes_of, whole
 from cli.common.types import Options
@@ -176,7 +177,7 @@ def parameters(words: list[str]) -> dict[str, str]:
         raise CliError(
             f"--param {next((w for w in words if '=' not in w), words[-1])}: not valid"
             " (accepted: NAME=VALUE, each once)",
-            2,
+            BAD_USE,
         )
     return found
 
@@ -184,24 +185,26 @@ def parameters(words: list[str]) -> dict[str, str]:
 def check_meaning(options: Options, collective: Collective, rooted: list[str]) -> None:
     """Refuses options that have no meaning for these calls."""
     if options.bytes and not collective.moves:
-        raise CliError(f"--bytes: {collective.unsized}", 2)
+        raise CliError(f"--bytes: {collective.unsized}", BAD_USE)
     if options.root is not None and not collective.rooted:
         raise CliError(
-            f"--root: {options.collective} has none (accepted: with {' and '.join(rooted)})", 2
+            f"--root: {options.collective} has none (accepted: with {' and '.join(rooted)})",
+            BAD_USE,
         )
     if options.skew is not None and options.method == "loop":
         raise CliError(
-            "--skew: back-to-back calls have no common start (accepted: with --method single)", 2
+            "--skew: back-to-back calls have no common start (accepted: with --method single)",
+            BAD_USE,
         )
     if options.measure and options.skew is not None:
         raise CliError(
             "--skew: the clock determines when measured ranks enter a call (accepted: without"
             " --measure)",
-            2,
+            BAD_USE,
         )
     if options.measure and options.alternate:
-        raise CliError("--alternate: is not measured (accepted: without --measure)", 2)
+        raise CliError("--alternate: is not measured (accepted: without --measure)", BAD_USE)
     if options.measure and options.json:
         raise CliError(
-            "--measure: JSON has the simulator's answer only (accepted: without --json)", 2
+            "--measure: JSON has the simulator's answer only (accepted: without --json)", BAD_USE
         )

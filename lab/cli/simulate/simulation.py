@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cli.common import machines
 from cli.common.collectives import find, known
 from cli.common.command_line import options_from
+from cli.common.exit_status import BAD_USE
 from cli.common.launching import settings_of
 from cli.common.layout import CliError, Layout
 from cli.common.options import MAPS, sizes_of
@@ -34,7 +35,7 @@ def load_machine(layout: Layout, name: str) -> Any:
             f"--machine {name}: not described yet: there is no {described.measured_file()}, which"
             " huddle lab machine writes (accepted: --machine with"
             f" {', '.join(machines.names(layout))}, or a file NAME.toml)",
-            2,
+            BAD_USE,
         )
     return machines.read(described.measured_file())
 
@@ -70,7 +71,7 @@ class Simulation:
             raise CliError(
                 "--timeline: needs a single call (accepted: one algorithm and one size, --method"
                 " single)",
-                2,
+                BAD_USE,
             )
         self.traced = (
             self.single
@@ -87,7 +88,7 @@ class Simulation:
             raise CliError(
                 f"--ranks {self.ranks}: needs one core per rank (accepted: 2 to"
                 f" {self.machine_facts['cores']})",
-                2,
+                BAD_USE,
             )
 
     def choose(self, known: list[str]) -> list[Any]:
@@ -108,21 +109,21 @@ class Simulation:
                 raise CliError(
                     f"--algorithm {asked}: {self.collective} has no such algorithm{which}"
                     f" (accepted: {', '.join(known)}, with commas; or all)",
-                    2,
+                    BAD_USE,
                 )
         return names
 
     def check_params(self, known: dict[str, list[str]]) -> None:
         if self.params and (len(self.names) != 1 or self.names[0] is None):
             raise CliError(
-                "--param: needs an algorithm (accepted: with --algorithm and one name)", 2
+                "--param: needs an algorithm (accepted: with --algorithm and one name)", BAD_USE
             )
         for name in self.params:
             if name not in known[self.names[0]]:
                 raise CliError(
                     f"--param {name}: {self.collective}/{self.names[0]} has no such parameter"
                     f" (accepted: {', '.join(known[self.names[0]]) or 'none'})",
-                    2,
+                    BAD_USE,
                 )
 
     def setting_of(self, name: str | None, key: str) -> str:
@@ -175,7 +176,7 @@ class Simulation:
             **environment,
         )
         if answer["error"]:
-            raise CliError(self.as_said(name, answer["error"]), 2)
+            raise CliError(self.as_said(name, answer["error"]), BAD_USE)
         self.why = answer["why"]["by"]  # reason of the latest call; printed if no call is handled
         return answer["serves"]
 

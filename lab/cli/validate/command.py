@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.common.collectives import known
 from cli.common.command_line import Argument, Command, Option
+from cli.common.exit_status import BAD_USE, DONE
 from cli.common.layout import CliError, Layout
 from cli.common.options import whole
 from cli.common.progress import Progress
@@ -127,13 +128,13 @@ def recorded(
     found = chosen(data.cells, options)
     unknown = sorted({name for name, _ in found} - set(about))
     if unknown:
-        raise CliError(f"--data {data.name}: {unknown[0]} (accepted: {', '.join(about)})", 2)
+        raise CliError(f"--data {data.name}: {unknown[0]} (accepted: {', '.join(about)})", BAD_USE)
     if not found:
         names, teams = (sorted({cell[i] for cell in data.cells}) for i in (0, 1))
         raise CliError(
             f"--data {data.name}: no such calls were recorded (accepted: {', '.join(names)};"
             f" --ranks {', '.join(map(str, teams))})",
-            2,
+            BAD_USE,
         )
     rows = []
     with Progress(len(found)) as progress:
@@ -205,7 +206,7 @@ def compared(
         return here.NAME, *here.compare(layout, options)
     for option in ("algorithm", "bytes"):
         if getattr(options, option) is not None:
-            raise CliError(f"--{option}: not with --data (accepted: COLLECTIVE, --ranks)", 2)
+            raise CliError(f"--{option}: not with --data (accepted: COLLECTIVE, --ranks)", BAD_USE)
     data = record.read(layout, options.data)
     return data.name, *recorded(layout, data, options)
 
@@ -217,7 +218,7 @@ def main(options: Options, _command: list[Any], layout: Layout) -> int:
         print(json.dumps({"data": name, "cells": cells, "notes": notes}, indent=2))
     else:
         show(name, rows, notes)
-    return 0
+    return DONE
 
 
 COMMAND = Command(main, PARAMETERS, EPILOG)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.common import jobs, stability
 from cli.common.collectives import find, known
+from cli.common.exit_status import BAD_USE
 from cli.common.layout import CliError, Layout
 from cli.common.progress import Progress
 from cli.common.types import Options
@@ -76,13 +77,13 @@ def compare(layout: Layout, options: Options) -> tuple[list[tuple[str, int, Any,
         raise CliError(
             "validate: there is one core, and teams are measured with one for each rank (accepted:"
             " 2 cores or more, or --data NAME)",
-            2,
+            BAD_USE,
         )
     if not os.path.exists(described.measured_file()):
         raise CliError(
             f"validate: this machine is not described: there is no {described.measured_file()}"
             " (accepted: after huddle lab machine, which writes it, or --data NAME)",
-            2,
+            BAD_USE,
         )
     teams = [options.ranks] if options.ranks else range(2, cores + 1)
     for collective in chosen:  # a bad question is refused before anything is printed

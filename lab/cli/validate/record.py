@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cli.common import machines, validators
+from cli.common.exit_status import BAD_USE
 from cli.common.layout import CliError, Layout
 from cli.common.machines import names_in, recorded_folder
 
@@ -39,7 +40,7 @@ def path_of(layout: Layout, data: str) -> str:
         raise CliError(
             f"--data {validators.shown(data)}: not recorded (accepted: {', '.join(names(layout))},"
             " or a file NAME.csv next to NAME.toml)",
-            2,
+            BAD_USE,
         )
     return os.path.join(recorded_folder(layout), data + ".csv")
 
@@ -47,11 +48,15 @@ def path_of(layout: Layout, data: str) -> str:
 def lines_of(path: str) -> list[str]:
     try:
         if os.path.getsize(path) > MAX_BYTES:
-            raise CliError(f"--data {path}: longer than any record (accepted: up to 16 MB)", 2)
+            raise CliError(
+                f"--data {path}: longer than any record (accepted: up to 16 MB)", BAD_USE
+            )
         with open(path, encoding="utf-8") as file:
             return [line for line in file if not line.startswith("#")]
     except (OSError, UnicodeDecodeError) as error:
-        raise CliError(f"--data {path}: {getattr(error, 'strerror', None) or error}", 2) from error
+        raise CliError(
+            f"--data {path}: {getattr(error, 'strerror', None) or error}", BAD_USE
+        ) from error
 
 
 # One row; line_ns: 0, not measured.
@@ -72,12 +77,13 @@ def rows_in(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         if not set(COLUMNS) <= set(rows.fieldnames or ()):
             raise CliError(
-                f"--data {path}: no figures (accepted: a CSV file with {', '.join(COLUMNS)})", 2
+                f"--data {path}: no figures (accepted: a CSV file with {', '.join(COLUMNS)})",
+                BAD_USE,
             )
         for row in rows:
             yield rows.line_num, row
     except csv.Error as error:
-        raise CliError(f"--data {path}: after line {rows.line_num}: {error}", 2) from error
+        raise CliError(f"--data {path}: after line {rows.line_num}: {error}", BAD_USE) from error
 
 
 def figures_in(path: str) -> Iterator[Figure]:
@@ -88,7 +94,7 @@ def figures_in(path: str) -> Iterator[Figure]:
             raise CliError(
                 f"--data {path}: line {line} below the remarks is not a figure (accepted:"
                 f" {', '.join(COLUMNS)})",
-                2,
+                BAD_USE,
             ) from None
 
 
@@ -110,7 +116,9 @@ def read(layout: Layout, data: str) -> Record:
     figures = list(figures_in(path))
     machine = path[: -len(".csv")] + ".toml"
     if not os.path.isfile(machine):
-        raise CliError(f"--data {path}: there is no {machine}, which describes the machine", 2)
+        raise CliError(
+            f"--data {path}: there is no {machine}, which describes the machine", BAD_USE
+        )
     far = moved(layout, figures, machine)
     for figure in figures:
         if figure not in far:
