@@ -101,7 +101,7 @@ static const struct row {
     { "copy", "memory_gbps", NODES, measure_memory, 5, NULL, "no threads could be had" },
     { "copy", "shared_gbps", ONCE, measure_from_shared, 0.5, "cached_gbps.own",
       "half of what a core copies in its own cache" },
-    { "copy", "past_gbps", ONCE, measure_past, 0, NULL, NULL },
+    { "copy", "nontemporal_gbps", ONCE, measure_nontemporal, 0, NULL, NULL },
     { "copy", "kernel_gbps", ONCE, measure_kernel, 0.5, "cached_gbps.own",
       "half of what a core copies in its own cache" },
     { "copy", "kernel_call_ns", ONCE, measure_call, 500, NULL,

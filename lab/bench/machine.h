@@ -34,8 +34,8 @@ measure_fn measure_home_busy;
 /* machine_stores.c */
 measure_fn measure_store_gap, measure_revoke_each;
 /* machine_bytes.c */
-measure_fn measure_cached, measure_nearest, measure_memory, measure_from_shared, measure_past,
-    measure_reduce;
+measure_fn measure_cached, measure_nearest, measure_memory, measure_from_shared,
+    measure_nontemporal, measure_reduce;
 /* machine_together.c */
 measure_fn measure_node, measure_socket, measure_shared;
 measure_fn measure_streams; /* numbers of cores instead of classes */

@@ -174,7 +174,7 @@ static void body_stream(void *arg, int thread)
     free(to);
 }
 
-double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE])
+double measure_nontemporal(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     struct stream p = { .from_bytes = measured_share(on), .bytes = MACHINE_FAR };
 
@@ -185,7 +185,7 @@ double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE
     return pinned_run(on->os, 1, body_stream, &p) == 0 ? pinned_median(p.gbps, PINNED_ROUNDS) : -1;
 }
 #else
-double measure_past(const struct measured *on, int class, char note[MACHINE_NOTE])
+double measure_nontemporal(const struct measured *on, int class, char note[MACHINE_NOTE])
 {
     (void)on, (void)class, (void)note;
     return -1; /* huddle has no such copies on this processor */

@@ -364,7 +364,7 @@ void hud_caches_write(sim_caches *c, int core, uintptr_t first, size_t bytes,
     c->end_use(core, {}, first, bytes, given_up);
 }
 
-void hud_caches_write_past(sim_caches *c, uintptr_t first, size_t bytes)
+void hud_caches_write_nontemporal(sim_caches *c, uintptr_t first, size_t bytes)
 {
     auto range = c->segments.cover(first, first + bytes);
 

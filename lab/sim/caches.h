@@ -99,7 +99,7 @@ void hud_caches_read(struct sim_caches *c, int core, uintptr_t first, size_t byt
 void hud_caches_write(struct sim_caches *c, int core, uintptr_t first, size_t bytes,
                       struct caches_given_up *given_up);
 /* Records a write with non-temporal stores, after which only memory has these bytes. */
-void hud_caches_write_past(struct sim_caches *c, uintptr_t first, size_t bytes);
+void hud_caches_write_nontemporal(struct sim_caches *c, uintptr_t first, size_t bytes);
 
 /* Returns the number of bytes in a core's nearest cache.  The others count the bytes in its private
  * cache and in a unit's shared cache. */

@@ -70,7 +70,7 @@ static struct leg find_leg(const struct sim_copies *c, int core, const struct jo
         struct caches_place *place = write ? &leg.to[i - call->froms] : &leg.from[i];
         if (at != 0)
             leg.bytes = hud_caches_find(c->caches, core, at + job->done, leg.bytes, write, place);
-        if (at != 0 && write && call->kind == COPIES_PAST)
+        if (at != 0 && write && call->kind == COPIES_NONTEMPORAL)
             *place = (struct caches_place){ CACHES_NODE, hud_caches_node(c->caches, at + job->done),
                                             false };
     }
@@ -92,16 +92,17 @@ static double byte_ns(const struct sim_copies *c, int core, const struct copies_
 {
     const struct machine_copy *copy = &c->machine->copy;
     double half = .5 / copy->cached_gbps[MACHINE_OWN],
-           past_ns = copy->past_gbps > 0 ? 1 / copy->past_gbps - half : 0, ns = 0;
+           nontemporal_ns = copy->nontemporal_gbps > 0 ? 1 / copy->nontemporal_gbps - half : 0,
+           ns = 0;
     bool extra = combines(call) || call->kind == COPIES_CLAIM || call->kind == COPIES_KERNEL;
 
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place =
             i < call->froms ? &leg->from[i] : &leg->to[i - call->froms];
         double one = (extra ? hud_rates_extra_ns : hud_rates_byte_ns)(c->rates, core, place);
-        bool past =
-            i >= call->froms && call->kind == COPIES_PAST && c->machine->node[core] == place->of;
-        ns += past && past_ns > 0 ? past_ns : one;
+        bool nontemporal = i >= call->froms && call->kind == COPIES_NONTEMPORAL &&
+                           c->machine->node[core] == place->of;
+        ns += nontemporal && nontemporal_ns > 0 ? nontemporal_ns : one;
     }
     if (combines(call))
         ns += call->froms / c->machine->reduce.core_gbps;
@@ -153,7 +154,7 @@ static double first_line(const struct sim_copies *c, int core, const struct job 
     for (int i = 0; i < job->call.froms + job->call.tos; i++) {
         const struct caches_place *place =
             i < job->call.froms ? &leg.from[i] : &leg.to[i - job->call.froms];
-        if (i >= job->call.froms && job->call.kind == COPIES_PAST)
+        if (i >= job->call.froms && job->call.kind == COPIES_NONTEMPORAL)
             continue; /* written without a fetch */
         if (place->kind == CACHES_NODE)
             max =
@@ -173,8 +174,8 @@ static void use_bytes(struct sim_copies *c, int core, const struct job *job, siz
         if (call->from[i] != 0)
             hud_caches_read(c->caches, core, call->from[i] + job->done, bytes, given_up);
     for (int i = 0; i < call->tos; i++)
-        if (call->to[i] != 0 && call->kind == COPIES_PAST)
-            hud_caches_write_past(c->caches, call->to[i] + job->done, bytes);
+        if (call->to[i] != 0 && call->kind == COPIES_NONTEMPORAL)
+            hud_caches_write_nontemporal(c->caches, call->to[i] + job->done, bytes);
         else if (call->to[i] != 0)
             hud_caches_write(c->caches, core, call->to[i] + job->done, bytes, given_up);
 }
@@ -224,8 +225,8 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
             i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
         if (place->kind == CACHES_OWN)
             continue;
-        hud_rates_cross(c->rates, core, place, i >= call->froms && call->kind == COPIES_PAST, 1,
-                        path);
+        hud_rates_cross(c->rates, core, place, i >= call->froms && call->kind == COPIES_NONTEMPORAL,
+                        1, path);
     }
     memset(c->given_up, 0, (size_t)c->machine->nodes * sizeof *c->given_up);
     use_bytes(c, core, job, leg.bytes, &given_up);

@@ -45,8 +45,8 @@ enum { COPIES_LEG = 32 * 1024, COPIES_TO = 2 };
 
 enum copies_kind {
     COPIES_COPY,
-    COPIES_CLAIM, /* prefetches `to` for ownership */
-    COPIES_PAST,  /* copies to memory with non-temporal stores */
+    COPIES_CLAIM,       /* prefetches `to` for ownership */
+    COPIES_NONTEMPORAL, /* copies to memory with non-temporal stores */
     COPIES_REDUCE,
     COPIES_KERNEL /* a copy by the kernel */
 };

@@ -88,7 +88,7 @@ struct machine_copy {
     double memory_gbps[MACHINE_CLASSES]; /* speed from memory at this distance (machine_away) */
     double shared_gbps;                  /* speed from the shared cache of its unit */
     /* Non-temporal stores from its own cache to its node's memory.  0 if the machine has none. */
-    double past_gbps;
+    double nontemporal_gbps;
     /* Copies between processes by the kernel: the maximum speed, and the time of a call. */
     double kernel_gbps, kernel_call_ns;
     /* Added to such a call by each other such call in progress that uses one of the same two

@@ -91,9 +91,9 @@ static void carry_part(struct mem *m, const struct carried *w, size_t done, size
 static enum copies_kind streams(const struct mem *m, const struct mem_span *to, bool is_long)
 {
     const struct sim_machine *machine = m->s->clock->machine;
-    bool can = machine->copy.past_gbps > 0 && (to->shared || !to->view->unpack);
+    bool can = machine->copy.nontemporal_gbps > 0 && (to->shared || !to->view->unpack);
 
-    return can && is_long ? COPIES_PAST : COPIES_COPY;
+    return can && is_long ? COPIES_NONTEMPORAL : COPIES_COPY;
 }
 
 static enum copies_kind kind_of(const struct mem *m, const struct sim_mem_op *c)

@@ -226,7 +226,7 @@ static void non_temporal_write_removes_copies(void **state)
 
     writes(c, 0, BUF, 8 * K);
     reads(c, 3, BUF, 8 * K);
-    hud_caches_write_past(c, BUF + 2 * K, 4 * K);
+    hud_caches_write_nontemporal(c, BUF + 2 * K, 4 * K);
     expect(c, 3, BUF, 2 * K, READ, CACHES_OWN, 3);
     expect(c, 3, BUF + 2 * K, 4 * K, READ, CACHES_NODE, 0);
     expect(c, 0, BUF + 6 * K, 2 * K, READ, CACHES_OWN, 0);

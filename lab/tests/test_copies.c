@@ -171,14 +171,14 @@ static void non_temporal_and_kernel_copies_take_computed_time(void **state)
 {
     struct world *w = *state;
 
-    expect(w, 0, COPIES_PAST, 0, B, 1000, .5 + 250);
+    expect(w, 0, COPIES_NONTEMPORAL, 0, B, 1000, .5 + 250);
     assert_near(carried(w, memory(w, 0)), 1000); /* written, but not fetched before */
-    w->machine->copy.past_gbps = 8;
-    expect(w, 0, COPIES_PAST, 0, B, 1000, .5 + 125);
-    expect(w, 0, COPIES_PAST, C, B, 1000, 10 + 225 + 100);    /* the source is fetched */
-    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 125 + 200); /* a copy to memory, without the
+    w->machine->copy.nontemporal_gbps = 8;
+    expect(w, 0, COPIES_NONTEMPORAL, 0, B, 1000, .5 + 125);
+    expect(w, 0, COPIES_NONTEMPORAL, C, B, 1000, 10 + 225 + 100); /* the source is fetched */
+    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 110 + 125 + 200);     /* a copy to memory, without the
                                                                * half in the core's own cache */
-    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125);     /* not at the 20 GB/s of the cache */
+    expect(w, 0, COPIES_KERNEL, 0, A, 1000, 100.5 + 125); /* not at the 20 GB/s of the cache */
 }
 
 /* Writes 1000 bytes in the core's own cache to a process. */
@@ -283,7 +283,7 @@ static void each_direction_is_counted_on_its_own(void **state)
     int shared = hud_copies_rates(w->copies)->unit_at;
 
     hud_copies_home(w->copies, C, M, 3);
-    expect(w, 0, COPIES_PAST, 0, C, 1000, .5 + 1000);
+    expect(w, 0, COPIES_NONTEMPORAL, 0, C, 1000, .5 + 1000);
     assert_near(carried_from(w, 0), 1000);
     assert_near(carried_from(w, 1), 0);
     assert_near(carried(w, memory(w, 3)), 1000);

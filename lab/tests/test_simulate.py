@@ -189,7 +189,7 @@ class Machines(unittest.TestCase):
         good["links"] = {**good["links"], "port_gbps": {"numa": 9}, "port_out_gbps": {"numa": 9}}
         good["copy"] = {
             **good["copy"],
-            "past_gbps": 5,
+            "nontemporal_gbps": 5,
             "kernel_process_gbps": 6,
             "nearest_gbps": {"own": 60, "numa": 50, "machine": 40},
         }
