@@ -47,9 +47,9 @@ static const struct place places[] = {
     { "one core", { 130, 460, 130, 470 }, { 130, 400, 165, 500 }, 50 },
     /* Made up.  A reader takes longer to return lines than the owner gains, by 9 % and by 3 % of
      * both their times.  In the last place the owner gains more. */
-    { "dear", { 300, 600, 150, 600 }, { 150, 300, 340, 500 }, 100 },
-    { "3 % dear", { 300, 600, 150, 600 }, { 150, 300, 312, 500 }, 100 },
-    { "cheap", { 300, 600, 150, 600 }, { 150, 300, 250, 500 }, 100 },
+    { "dear return", { 300, 600, 150, 600 }, { 150, 300, 340, 500 }, 100 },
+    { "slightly dear return", { 300, 600, 150, 600 }, { 150, 300, 312, 500 }, 100 },
+    { "cheap return", { 300, 600, 150, 600 }, { 150, 300, 250, 500 }, 100 },
 };
 enum {
     NEAR,
@@ -308,7 +308,7 @@ static double others(void)
 
 static void report(const char *what)
 {
-    print_message("%-9s ring %3d, %3d behind, noise %2u %%: %s: %llu copies until the cheapest, "
+    print_message("%-21s ring %3d, %3d behind, noise %2u %%: %s: %llu copies until the cheapest, "
                   "%.1f %% another way, trials %.1f %%\n",
                   run->place->name, run->ring, run->lag, run->noise, what,
                   (unsigned long long)run->last_other, others(),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_back.c - verifies that returning lines does not pay on a machine as copies.h models it,
- * here the made-up machine (made_up.h): it costs the last reader at least the time that it saves
- * the owner. Therefore returning lines takes no simulated time and changes no cache
+ * test_returned_lines.c - verifies that returning lines does not pay on a machine as copies.h
+ * models it, here the made-up machine (made_up.h): it costs the last reader at least the time that
+ * it saves the owner. Therefore returning lines takes no simulated time and changes no cache
  * (hud_sim_end_read in check/access.c). If this test fails, simulated ranks would have to choose.
  */
 #include "lab/sim/copies.h"
@@ -40,17 +40,17 @@ static double takes_ns(struct sim_copies *copies, int core, enum copies_kind kin
     return now_ns - begin_ns;
 }
 
-/* Returns the time of the owner's next write. If `back` is set, adds the time that the last reader
- * needs to claim the bytes before. */
-static double back_and_write_ns(struct sim_copies *copies, const int *reader, bool back,
-                                uintptr_t at)
+/* Returns the time of the owner's next write. If `returned` is set, adds the time that the last
+ * reader needs to claim the bytes before. */
+static double return_and_write_ns(struct sim_copies *copies, const int *reader, bool returned,
+                                  uintptr_t at)
 {
     double ns = 0;
 
     hud_copies_touch(copies, 0, at, BYTES);
     for (; *reader != 0; reader++) {
         takes_ns(copies, *reader, COPIES_COPY, at, 0);
-        if (back && reader[1] == 0)
+        if (returned && reader[1] == 0)
             ns = takes_ns(copies, *reader, COPIES_CLAIM, 0, at);
     }
     return ns + takes_ns(copies, 0, COPIES_COPY, 0, at);
@@ -70,10 +70,10 @@ static void returning_lines_does_not_pay(void **state)
         struct sim_copies *copies = hud_copies_create(m, links);
         now_ns = 0;
         for (size_t i = 0; i < sizeof readers / sizeof *readers; i++, at += 2 * BYTES) {
-            double back_ns = back_and_write_ns(copies, readers[i], true, at),
-                   kept_ns = back_and_write_ns(copies, readers[i], false, at + BYTES);
-            if (back_ns < kept_ns * (1 - 1e-9))
-                fail_msg("readers %zu: %g ns with returned lines, %g ns without", i, back_ns,
+            double returned_ns = return_and_write_ns(copies, readers[i], true, at),
+                   kept_ns = return_and_write_ns(copies, readers[i], false, at + BYTES);
+            if (returned_ns < kept_ns * (1 - 1e-9))
+                fail_msg("readers %zu: %g ns with returned lines, %g ns without", i, returned_ns,
                          kept_ns);
         }
         hud_copies_free(copies);
@@ -86,5 +86,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(returning_lines_does_not_pay) };
 
-    return cmocka_run_group_tests_name("back", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("returned_lines", tests, NULL, NULL);
 }
