@@ -49,7 +49,7 @@ K_POINTS automatic
 
 
 class Missing(Exception):
-    """Reports that a program is not installed."""
+    """A program that is not installed."""
 
 
 def needed(found, package):

@@ -34,7 +34,7 @@ COMMANDS = {
 
 
 class Huddle(Group):
-    """All commands. The options of `run` are those of src/launch."""
+    """The group of all commands. src/launch defines the options of `run`."""
 
     def imported(self, ctx: click.Context, name: str) -> click.Command:
         if name == "run" and ctx.resilient_parsing:  # completion

@@ -23,9 +23,9 @@ PATIENCE = 20  # maximum time of a figure, as a multiple of its time, as in benc
 
 class Campaign:
     """
-    Measures the figures of all variants. samples: a sample per figure and launch. notes: lines for
-    the user. handled: (variant, ranks) -> {(collective, size)} that huddle handles, where huddle
-    does not handle all.
+    The measurements of all variants. samples: a sample per figure and launch. notes: lines for the
+    user. handled: (variant, ranks) -> {(collective, size)} that huddle handles, where huddle does
+    not handle all.
     """
 
     def __init__(self, options: Options, layout: Layout, variants: list[Variant]) -> None:

@@ -101,7 +101,7 @@ def variants_of(options: Options) -> list[Variant]:
 
 
 class Comparison:
-    """Measures several candidates in turn on a single team.  Its fields are those of Campaign."""
+    """A comparison of candidates in turn on a single team.  It has the fields of Campaign."""
 
     def __init__(self, options: Options, layout: Layout) -> None:
         self.options, self.layout = options, layout

@@ -39,8 +39,8 @@ def usual(lines: Any) -> str | None:
 
 class Part(Campaign):
     """
-    A number of ranks and a way to call.  Calls that fall back to the MPI are huddle's, too: that is
-    what a program gets.  left_s: the time for the rest.
+    A number of ranks and a way to call.  Calls that fall back to the MPI count as huddle's, as a
+    program gets them, too.  left_s: the time for the rest.
     """
 
     left_s = math.inf
@@ -106,7 +106,7 @@ def parts_of(options: Options, layout: Layout, variants: list[Variant]) -> list[
 
 
 class Rounds:
-    """Measures rounds of all parts.  Its fields are those of Campaign, for all parts."""
+    """The rounds of all parts.  It has the fields of Campaign, for all parts."""
 
     def __init__(self, options: Options, parts: list[Any]) -> None:
         self.options, self.parts = options, parts

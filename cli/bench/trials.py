@@ -58,12 +58,12 @@ def environment() -> dict[str, str]:
 
 
 class Ended(CliError):
-    """The processes did not answer in time, or died."""
+    """A team whose processes did not answer in time, or died."""
 
 
 class Trials:
     """
-    One team; `candidates` are texts of settings, a line each.  limit_s: what an answer may take.
+    A team that tries candidates.  candidates: texts of settings.  limit_s: time limit of an answer.
     """
 
     def __init__(

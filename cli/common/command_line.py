@@ -31,14 +31,14 @@ HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 @dataclass
 class Asked:
-    """Context of a command next to its options. command: the words after the first --."""
+    """The context of a command next to its options. command: the words after the first --."""
 
     layout: Layout
     command: list[str] = field(default_factory=list)
 
 
 class Value(ParamType):
-    """A value that a function reads from a text; what it refuses is told with the option's name."""
+    """A value that a function reads from a text.  An error names the option."""
 
     name = "value"
 
@@ -71,7 +71,7 @@ class Choice(Value):
 
 
 class Path(Value):
-    """A path, which only its command looks at."""
+    """A path.  Only the command checks it."""
 
     def __init__(self) -> None:
         super().__init__(str)
@@ -99,7 +99,7 @@ def name_of(param: click.Parameter | None) -> str:
 
 
 class Argument(click.Argument):
-    """A word without a name, which help explains as it does an option."""
+    """A word without a name.  The help explains it like an option."""
 
     def __init__(self, name: str, help: str = "", choices: Iterable[str] = (), **more: Any) -> None:
         more["type"] = type_of(more.get("type"), choices, more.get("metavar"))
@@ -119,8 +119,8 @@ class Argument(click.Argument):
 
 class Option(click.Option):
     """
-    An option of a command. synonym_of: the name of the option whose value this option gives in
-    another form.
+    An option of a command. synonym_of: the name of the option that this option sets in another
+    form.
     """
 
     def __init__(
@@ -139,8 +139,8 @@ Main = Callable[[Options, list[str], Layout], int]
 
 class Command(click.Command):
     """
-    A command of huddle. laid_out: the epilog's lines stay. takes_command: words after -- are the
-    user's.
+    A command of huddle. laid_out: keep the lines of the epilog. takes_command: the words after --
+    are a command of the user.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Commands, each imported when it is asked for: the COMMAND of a module of its name."""
+    """A group of commands.  Each is imported at first use: COMMAND of the module of its name."""
 
     def __init__(self, name: str, words: dict[str, str], package: str, **more: Any) -> None:
         """Stores `words`, the help of each command."""

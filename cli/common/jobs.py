@@ -21,8 +21,7 @@ AS_ROOT = {
 
 class JobFailed(Exception):
     """
-    A job that did not end well; the text holds its last lines, output what it wrote on standard
-    output.
+    A job that failed.  The text has its last lines, and `output` has its standard output.
     """
 
     def __init__(self, text: str, output: str = "") -> None:

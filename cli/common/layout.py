@@ -21,7 +21,7 @@ TEXT: Any = {
 
 
 class CliError(Exception):
-    """One line for the user; main() prints it and exits with the status."""
+    """An error of one line for the user.  main() prints the line and exits with the status."""
 
     def __init__(self, line: str, status: int = FAILED) -> None:
         super().__init__(line)
@@ -29,7 +29,7 @@ class CliError(Exception):
 
 
 class Layout:
-    """Directories, relative to the prefix as in CMake (absolute ones are not changed)."""
+    """The installed folders.  As in CMake, each is relative to the prefix unless it is absolute."""
 
     def __init__(
         self,

@@ -38,8 +38,8 @@ def bar_of(total: int) -> Any:
 
 class Progress:
     """
-    Shows the progress of the outermost stage, and of one stage within it.  Deeper stages show only
-    the elapsed time.  Nothing else is printed within this context.
+    The display of progress of the outermost stage, and of one stage within it.  Deeper stages show
+    only the elapsed time.  Nothing else is printed within this context.
     """
 
     outermost, inner = None, None

@@ -30,8 +30,8 @@ def ended(job: Any, limit_s: Any) -> Any:
 
 class Witness:
     """
-    A process of this process group, which a SIGINT to the whole group ends.  It ends with this
-    process, too, because its standard input does.
+    A process that shows whether a SIGINT was sent to the whole process group, which ends it.  It
+    also ends with this process, because its standard input is closed.
     """
 
     def __enter__(self) -> Witness:

@@ -19,7 +19,7 @@ WORD = re.compile(r'\s*([^\s=#]+)(?:=(?:"([^"]*)"|([^\s#]*)))?')
 
 
 class Line(NamedTuple):
-    """A rule; or a line of the whole file, which has no algorithm, and its values in conditions."""
+    """A rule, or a line about the whole file, which has no algorithm, and values as conditions."""
 
     name: str  # name of a collective, or MACHINE, or NETWORK
     conditions: dict[str, str]

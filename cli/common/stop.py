@@ -16,7 +16,7 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal has arrived that ends the process.  The argument is the signal."""
+    """The arrival of a signal that ends the process.  The argument is the signal."""
 
 
 def raise_once(number: int, _frame: Any) -> None:

@@ -151,7 +151,7 @@ def why_not(rank: Any, cell: Any, core: Any) -> str | None:
 
 
 class Totals:
-    """Sums of a job.  rows: by key(cell)."""
+    """The sums of a job.  rows: by key(cell)."""
 
     def __init__(self, ranks: list[Rank], layout: Layout) -> None:
         self.ranks = ranks

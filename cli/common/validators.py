@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class BadValue(ValueError):
-    """A value that is not possible; who knows the option's name puts it before the text."""
+    """A value that is not accepted.  Its handler puts the name of the option before the text."""
 
 
 def shown(text: str) -> str:

@@ -25,7 +25,7 @@ NEIGHBORS = "neighbor_"
 @dataclass
 class Split:
     """
-    Time of the calls that all their ranks have stamped, and the part of the time spent waiting.
+    The time of the calls that all their ranks have stamped, and the part of it spent waiting.
     """
 
     calls: int = 0
@@ -40,7 +40,7 @@ class Split:
 
 @dataclass
 class Lateness:
-    """Calls and times of a rank of the world, over its matched calls that synchronise."""
+    """The calls and times of a rank of the world, over its matched calls that synchronise."""
 
     calls: int = 0
     last: int = 0  # it was the last to come

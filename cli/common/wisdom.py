@@ -29,9 +29,9 @@ HOST = "mpi"  # the choice of the MPI's own collective
 
 class Wisdom(NamedTuple):
     """
-    A file: where it is, the values of its line `machine`, its lines.  Of two lines about a cell the
-    first is the last decision.  The second is the winner in another state of the machine.  Lines
-    that are not used are of another version of huddle, or of an algorithm.
+    A file of choices: its path, the values of its line `machine`, and its lines.  Of two lines
+    about a cell, the first is the last decision, and the second is the winner in another state of
+    the machine.  Unused lines are of another version of huddle or of an algorithm.
     """
 
     path: str

@@ -24,7 +24,7 @@ SHM_BYTES = 64 << 20  # what a container has where nobody asks for more
 
 
 class Machine:
-    """The machine as the checks see it. root: the folder with /proc and /sys, for tests."""
+    """The machine that the checks examine. root: the folder with /proc and /sys, for tests."""
 
     def __init__(self, ranks: int = 0, root: str = "/") -> None:
         self.root = root

@@ -27,8 +27,8 @@ MIN_TABLE_RANKS = 64  # ranks up to which the table goes unless more are asked f
 
 class Row:
     """
-    Sizes of a band that are served alike: where they begin and end at the band's first and at its
-    last number of ranks.
+    A range of sizes of a band with the same choice: its ends at the band's first and last number
+    of ranks.
     """
 
     def __init__(self, least: int, most: int | None, words: list[str], why: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ class Row:
 
 
 class Band:
-    """Numbers of ranks that choose the same, perhaps with sizes that depend on that number."""
+    """A range of ranks with the same choices, at sizes that may depend on the number of ranks."""
 
     def __init__(self, band: dict[str, Any], rows: list[Row]) -> None:
         self.min_ranks, self.max_ranks = band["min_ranks"], band["max_ranks"]

@@ -112,7 +112,7 @@ def refuse(error: str | None) -> None:
 
 
 class Asked:
-    """The question, but for the size."""
+    """The question without the size."""
 
     def __init__(self, options: Options, layout: Layout) -> None:
         found = find(layout, options.collective, "explain")

@@ -16,9 +16,9 @@ from ..common.text import parameter_text, us_text, warn
 
 class Known(NamedTuple):
     """
-    Known choices. file: the file that a program under its MPI looks at; its path is "" if nothing
-    is known.  where: 'here', or on which other machine the choices were learned.  others: further
-    MPIs with choices known here.  elsewhere: how many files of other machines there are.  unused:
+    The known choices. file: the file that a program under its MPI reads; its path is "" if nothing
+    is known.  where: 'here', or the other machine on which the choices were learned.  others:
+    further MPIs with choices known here.  elsewhere: number of files of other machines.  unused:
     why a program does not use the file.
     """
 

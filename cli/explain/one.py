@@ -22,8 +22,8 @@ KINDS = {
 
 class Group:
     """
-    Kinds of a collective's calls that are served alike.  pieces: the algorithm for each range of
-    sizes.
+    The kinds of a collective's calls with the same choices.  pieces: the algorithm for each range
+    of sizes.
     """
 
     def __init__(self, kind: str, pieces: list[dict[str, Any]]) -> None:

@@ -36,7 +36,7 @@ NO_BYTES = "no times of such sizes"
 
 
 class Row(NamedTuple):
-    """Times of a call; bytes: as in a rule."""
+    """The times of a call. bytes: as in a rule."""
 
     collective: str
     ranks: int
@@ -93,7 +93,10 @@ def between(points: dict[Any, float], size: float) -> float | None:
 
 
 class Measured:
-    """The times: {(collective, oversubscribed): {ranks: ({size: ns of the MPI}, {of huddle})}}."""
+    """
+    The times: {(collective, oversubscribed): {ranks: (times of the MPI, times of huddle)}}, where
+    times are {size: ns}.
+    """
 
     def __init__(self, rows: list[Row]) -> None:
         self.tables: defaultdict[Any, dict[int, Any]] = defaultdict(dict)
@@ -121,7 +124,7 @@ class Measured:
 @dataclass
 class Saving:
     """
-    Time saved in a collective, summed over ranks. seconds: time of the calls that are covered.
+    The time saved in a collective, summed over ranks. seconds: time of the covered calls.
     """
 
     handled: int = 0
@@ -144,7 +147,7 @@ class Saving:
 
 
 class Job:
-    """Hosts of the ranks of a job and of its communicators."""
+    """The hosts of the ranks of a job and of its communicators."""
 
     def __init__(self, ranks: list[Rank], cores: int) -> None:
         self.cores, self.crew = cores, Counter(rank.host for rank in ranks)

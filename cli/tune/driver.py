@@ -49,7 +49,7 @@ def figures_of(output: str) -> list[dict[str, Any]]:
 
 
 class Driver:
-    """One MPI.  undecided: cells -> why."""
+    """The launches under one MPI.  undecided: cell -> the reason."""
 
     def __init__(self, layout: Layout, mpi: Mpi, file: str, cells: list[Cell]) -> None:
         self.layout, self.file, self.cells = layout, file, cells
@@ -89,7 +89,7 @@ class Driver:
         ]
 
     def launch(self, launch: Launch, seconds: float) -> None:
-        """Notes of each cell how many calls were made, or why none were."""
+        """Makes a launch.  Notes the calls made of each cell, or why there were none."""
         large = launch.cells[0].size > LOOP_BYTES
         ranks, words = launch.cells[0].ranks, self.words(launch, large, seconds)
         bind = ranks <= jobs.cores()

@@ -70,7 +70,7 @@ EPILOG = (
 
 
 class Memory:
-    """The processes of this machine that have arenas open, as far as this user may read."""
+    """The processes of this machine with open arenas, as far as this user may read them."""
 
     def __init__(self, table: dict[int, Process]) -> None:
         self.open, self.denied = {}, set()

@@ -18,7 +18,7 @@ VOID = ("img", "br", "hr", "meta", "link", "input", "path", "polyline", "rect", 
 
 
 class Page(html.parser.HTMLParser):
-    """Links, anchors and prose of a page."""
+    """The links, anchors and prose of a page."""
 
     def __init__(self):
         super().__init__()

@@ -99,7 +99,7 @@ def processor():
 
 
 class Table:
-    """A file that is written, or drawn."""
+    """A table of figures, written to a file or drawn."""
 
     def __init__(self, machine, name, about, notes):
         self.machine, self.path = machine, machine.file(name)

@@ -47,7 +47,7 @@ FACTS = ("oversubscribed", "direct", "quick", "divided")
 
 
 class Library:
-    """The algorithms that the library may choose.  The laboratory's are no candidates."""
+    """The algorithms that the library may choose.  None of the laboratory is among them."""
 
     huddle = series.ROOT / "build" / "bin" / "huddle"
 

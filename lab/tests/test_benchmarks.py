@@ -29,7 +29,7 @@ def answer(**request):
 
 
 class Apart(unittest.TestCase):
-    """Compares with times computed by hand from the rates in lab/sim/copies.h."""
+    """Tests of times, computed by hand from the rates in lab/sim/copies.h."""
 
     def ns(self, size, cores, repetitions=4):
         asked = {"bytes": size, "cores": cores, "repetitions": repetitions}

@@ -122,7 +122,7 @@ def call(*words, **environment):
 
 
 class Programs(unittest.TestCase):
-    """Tests bench-openmpi and bench-team on two ranks."""
+    """Tests of bench-openmpi and bench-team on two ranks."""
 
     def setUp(self):
         self.jobs = Jobs(BUILD)
@@ -291,7 +291,7 @@ class Programs(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    """Tests huddle bench."""
+    """Tests of huddle bench."""
 
     def setUp(self):
         if not os.path.exists(OPENMPI):

@@ -171,9 +171,9 @@ HUDDLE = variants.Variant("huddle", "huddle", MPI, {}, {}, None)
 
 class Launches(Campaign):
     """
-    Launches without programs.  `refused` are the (collective, size) that a team without MPI
-    refuses, and `unhandled` the collectives of which huddle handles no call.  `launched` are the
-    words of each measured launch.
+    A campaign that launches no program.  refused: each (collective, size) that a team without MPI
+    refuses.  unhandled: the collectives of which huddle handles no call.  launched: the words of
+    each measured launch.
     """
 
     def __init__(self, words, refused=(), unhandled=()):
@@ -224,7 +224,7 @@ class Launches(Campaign):
 
 
 class Handled(unittest.TestCase):
-    """Tests that calls which fall back to the MPI are not shown as huddle's."""
+    """Tests of calls that fall back to the MPI, which are not shown as huddle's."""
 
     def ran(self, *words, **more):
         return Launches([*words, "--bytes", "8,64", "--launches", "1"], **more).ran()

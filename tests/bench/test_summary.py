@@ -151,7 +151,7 @@ class Lines(unittest.TestCase):
 
 
 class Earlier(unittest.TestCase):
-    """Tests --add."""
+    """Tests of --add."""
 
     def test_figures_are_read_back_from_csv(self):
         samples = four(1.5, 1, 2, 4) + four(1, 1, 2, 4, line=FAR, loop=100, root="0")
@@ -223,7 +223,7 @@ class Layout:
 
 class Measured(unittest.TestCase):
     """
-    Tests rounds without launches: a launch takes `took_s`, and its figures are of the next class.
+    Tests of rounds that launch nothing: a launch takes `took_s`, with figures of the next class.
     """
 
     def setUp(self):

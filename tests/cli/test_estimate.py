@@ -51,7 +51,7 @@ def of(*rows, cores=4):
 
 
 class Job:
-    """Ranks of a communicator and the calls of each; a tick is a nanosecond."""
+    """The ranks of a communicator and the calls of each.  A tick is a nanosecond."""
 
     def __init__(self, size=2, hosts="", off=False, seen=None):
         self.hosts, self.off = hosts or "a" * size, off
@@ -219,7 +219,7 @@ class Savings(unittest.TestCase):
 
 
 class Share(unittest.TestCase):
-    """Tests the share of time in collectives."""
+    """Tests of the share of time in collectives."""
 
     def facts(self, seconds, threads=False):
         rank = {"in_collectives_seconds": seconds, "observed_seconds": 2.0}
@@ -260,7 +260,7 @@ class Lines(unittest.TestCase):
 
 
 class Collected(unittest.TestCase):
-    """Tests with a file of what was learned."""
+    """Tests of estimates from a file of learned choices."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

@@ -179,7 +179,7 @@ class Here(unittest.TestCase):
 
 
 class Sizes(unittest.TestCase):
-    """Tests the single parser for all forms of --bytes."""
+    """Tests of the single parser for all forms of --bytes."""
 
     def test_forms(self):
         for text, found in (
@@ -228,7 +228,7 @@ class Sizes(unittest.TestCase):
 
 
 class Nodes(unittest.TestCase):
-    """Tests that the tables of src/alg and src/coll, not names in the CLI, decide what serves."""
+    """Tests of what serves, which the tables of src/alg and src/coll decide, not the CLI."""
 
     def verdicts(self, spans, **about):
         """

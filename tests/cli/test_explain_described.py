@@ -147,7 +147,7 @@ def rows_of(text):
 
 class Choices(OnMachines):
     """
-    Tests the whole choice of a collective; tests/unit/test_choices.c compares every piece of it.
+    Tests of the whole choice of a collective.  tests/unit/test_choices.c compares every piece.
     """
 
     def explain(self, collective, machine, *words, **environment):

@@ -15,7 +15,7 @@ from cli.common import progress
 
 
 class Heard(io.StringIO):
-    """Records the output, and can wait for two more lines."""
+    """An output that is recorded.  A test can wait for two more lines."""
 
     def __init__(self):
         super().__init__()

@@ -71,7 +71,7 @@ class Outputs(unittest.TestCase):
 
 
 class Waits(unittest.TestCase):
-    """Tests three ranks of one machine; a tick is a nanosecond."""
+    """Tests of three ranks of one machine.  A tick is a nanosecond."""
 
     AWAITS = {"allreduce": ALL, "bcast": ROOT, "reduce": ALL_AT_ROOT, "scan": BEFORE}
 

@@ -85,7 +85,7 @@ class Grid(unittest.TestCase):
 
 
 class Learner:
-    """Stands for launches with a learner that decides a cell after some calls of it."""
+    """A fake of launches whose learner decides a cell after a number of its calls."""
 
     def __init__(self, folder, needs):
         """Takes {(collective, size): calls that decide the cell}.  Decides no other cell."""
@@ -272,7 +272,7 @@ class Report(unittest.TestCase):
 
 
 class Hosts(unittest.TestCase):
-    """Tests with an Open MPI 3 installed, for which huddle has no front end."""
+    """Tests of a machine with Open MPI 3, for which huddle has no front end."""
 
     def chosen(self, *words, front_ends=("openmpi-4.1", "mpich")):
         layout = types.SimpleNamespace(prefix="/none", front_ends=lambda: dict.fromkeys(front_ends))
@@ -368,7 +368,7 @@ class Written(unittest.TestCase):
 
 
 class Alone(unittest.TestCase):
-    """Tests that --network measures no choices."""
+    """Tests of --network, which measures no choices."""
 
     def refused(self, *words):
         """Returns the message of main() about these options, without measuring."""
@@ -418,7 +418,7 @@ class Words(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
-    """Runs with their own files."""
+    """Tests of runs with their own files."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

@@ -17,7 +17,7 @@ from cli.common.layout import CliError
 
 
 class Named(Folder):
-    """Tests with a file that HUDDLE_WISDOM names, next to the files of the user's folder."""
+    """Tests of a file that HUDDLE_WISDOM names, next to the files of the user's folder."""
 
     def setUp(self):
         super().setUp()
@@ -81,7 +81,7 @@ class Named(Folder):
 
 
 class Unkept(Folder):
-    """Tests with places in which programs cannot keep what they learn."""
+    """Tests of places in which programs cannot keep what they learn."""
 
     def doctor(self, **environment):
         answer = self.run_it("doctor", "--json", "--ranks", "2", **environment)

@@ -38,7 +38,7 @@ def file_of(*texts):
 
 
 class Folder(unittest.TestCase):
-    """Runs commands with a folder of their own."""
+    """A test that runs commands with a folder of their own."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

@@ -42,7 +42,7 @@ TEAMS = {"team": {}, "checked": {"HUDDLE_CHECK": "on"}}
 
 
 class Run:
-    """A run of a program, to its end."""
+    """A complete run of a program."""
 
     def __init__(self, setting, program, environment):
         self.program, self.nonblocking = program, setting.nonblocking

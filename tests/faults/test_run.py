@@ -29,7 +29,7 @@ class Untested(unittest.TestCase):
 
 
 class Alike(unittest.TestCase):
-    """Tests ranks of a team of which one rank has seen fewer calls."""
+    """Tests of ranks of a team of which one rank has seen fewer calls."""
 
     @staticmethod
     def told(first, second, unseen=("b",)):

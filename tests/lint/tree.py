@@ -11,7 +11,7 @@ C_CODE = (".c", ".h", ".cpp", ".def")
 
 
 class Skip(Exception):
-    """Cannot be decided here."""
+    """The reason why a lint cannot decide on this machine."""
 
 
 def files(root):

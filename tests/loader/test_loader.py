@@ -199,7 +199,7 @@ class WithoutMpi(Built):
 
 
 class MadeUpMpis(Built):
-    """Tests MPIs that no front end serves."""
+    """Tests of MPIs that no front end serves."""
 
     def mpi(self, name, *words):
         text = os.path.basename(name).split(".")[0]

@@ -54,7 +54,7 @@ PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 
 
 class NotHere(Exception):
-    """Nodes cannot be made; the text says why."""
+    """The reason why nodes cannot be made on this machine."""
 
 
 def check() -> None:
@@ -77,7 +77,7 @@ def run(command: Any) -> Any:
 
 
 class Space:
-    """A namespace: its name, the process that keeps it, that which others enter."""
+    """A namespace: its name, the process that keeps it, and the process that others enter."""
 
     def __init__(self, name: Any, hosts: Any, processes: Any) -> None:
         kinds = ["--net", "--uts", "--ipc", "--mount"]
@@ -108,7 +108,7 @@ class Space:
 
 
 class Nodes:
-    """A number of nodes that exist as long as the context lasts."""
+    """Nodes that exist as long as the context."""
 
     def __init__(self, count: Any, build: str, rate: Any = "none") -> None:
         self.count, self.rate = count, rate

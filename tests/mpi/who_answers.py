@@ -15,7 +15,7 @@ RANKS, SECONDS = 4, 60
 
 
 class Unexpected(Exception):
-    """An answer has something that it must not have, or lacks something."""
+    """An answer that has something wrong, or lacks something."""
 
 
 def until(job, found):

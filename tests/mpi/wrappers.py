@@ -16,7 +16,7 @@ RANK = "${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-$PMI_RANK}}"
 
 
 class NotHere(Exception):
-    """This machine or user cannot make the trouble."""
+    """The reason why a test's trouble cannot be made on this machine or by this user."""
 
 
 def nothing(_):

@@ -48,7 +48,7 @@ def contents(folder, name):
 
 
 class Step:
-    """A command of the guest, and the judge of its result."""
+    """A command of the guest, and a function that judges its result."""
 
     def __init__(self, name, words, judge):
         self.name, self.words, self.judge = name, words, judge

@@ -62,7 +62,7 @@ def below(path, pattern):
 
 
 class Fake(dict):
-    """Records the calls of a Spack recipe to its directives."""
+    """A record of the calls of a Spack recipe to its directives."""
 
     def __getattr__(self, name):
         def directive(*words, **more):

@@ -35,7 +35,7 @@ LONGEST_FIRST = ("01", "05", "own", "held-out", "02", "03", "04", "recorded")
 
 
 class Part(NamedTuple):
-    """A paper's file, or a module.  published: what its rows are compared with."""
+    """A paper's file, or a module.  published: the name of the figures compared with."""
 
     title: str
     heading: str

@@ -121,7 +121,7 @@ class Names:
 
 
 class Remembering(Layout):
-    """Asks each question once."""
+    """A layout that asks each question once."""
 
     def __init__(self, layout: Layout) -> None:
         self.__dict__.update(vars(layout))

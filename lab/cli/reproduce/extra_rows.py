@@ -81,7 +81,7 @@ def groupings(lab: Lab, machine: dict[str, Any], ranks: int) -> list[str]:
 
 
 class Field:
-    """One machine with all its cores."""
+    """A machine with all its cores."""
 
     def __init__(self, lab: Lab, name: str) -> None:
         self.lab, self.name, self.machine = lab, name, lab.machine(name)

@@ -37,7 +37,7 @@ PRELOAD = 'export LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}"; exec "$@"'
 
 
 class Bench:
-    """Jobs on the nodes: the least time of a broadcast by settings, and all networks measured."""
+    """The jobs on the nodes: the shortest broadcast by settings, and all measured networks."""
 
     def __init__(self, lab: Any, job: list[str]) -> None:
         self.lab, self.job = lab, job

@@ -94,12 +94,12 @@ NOT_ALWAYS = "not at every end"
 
 class Row(NamedTuple):
     """
-    published and here: numbers of that unit, or texts; None: not published, or not available.
-    agrees, when: whether they agree, and the criterion; None: not compared.  low, high: the range
-    of `here` over what nobody has measured (unmeasured.py); None: not known.  texts: the same of a
-    text, all that `here` is there.  partly: what the verdict was, where it differs at an end of
-    the range, so that the row does not agree; None: it does not differ.  cite: where the paper has
-    the published figure.
+    A published figure and huddle's.  published, here: numbers in the unit, or texts, or None if
+    there is no figure.  agrees: whether they agree by the criterion `when`, or None if they are not
+    compared.  low, high: the range of `here` over the numbers that nobody has measured
+    (unmeasured.py), or None if it is not known.  texts: all texts that `here` has over this range.
+    partly: the verdict, if an end of the range has another one, so that the row does not agree;
+    otherwise None.  cite: the place of the published figure in the paper.
     """
 
     what: str

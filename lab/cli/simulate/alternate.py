@@ -16,7 +16,7 @@ from cli.common.text import bytes_text
 
 
 class Alternate:
-    """The calls between those that count: COLLECTIVE, or COLLECTIVE/ALGORITHM."""
+    """The calls between the counted calls: COLLECTIVE, or COLLECTIVE/ALGORITHM."""
 
     def __init__(self, asked: str, rows: list[dict[str, Any]], layout: Layout) -> None:
         collective, slash, self.name = asked.partition("/")

@@ -152,8 +152,9 @@ def reliable(
 
 class Measured:
     """
-    Measured times of the simulated calls. ns: (name, size) -> ns of a call, where a figure counts.
-    lines: ns of all line transfers measured with the calls. notes: texts about unreliable figures.
+    The measured times of the simulated calls. ns: (name, size) -> ns of a call, where a figure
+    counts. lines: ns of all line transfers measured with the calls. notes: texts about unreliable
+    figures.
     """
 
     def __init__(self, simulation: Any, calls: dict[Any, Any]) -> None:

@@ -46,7 +46,7 @@ def parse_simulation(layout: Layout, *words: str) -> Simulation:
 
 
 class Simulation:
-    """The question: the options that all its calls share."""
+    """A question to the simulator: the options of all its calls."""
 
     def __init__(self, options: Options, layout: Layout) -> None:
         self.options, self.layout = options, layout

@@ -44,7 +44,7 @@ def can_draw():
 
 
 class Made(unittest.TestCase):
-    """Tests a command of a series, at a reduced size."""
+    """Tests of a command of a series, at a reduced size."""
 
     def make(self, number):
         words = ["--reduced", "--huddle", str(BUILD / "bin" / "huddle")]
@@ -117,7 +117,7 @@ class Made(unittest.TestCase):
 
 
 class There(unittest.TestCase):
-    """Tests the files of the tree."""
+    """Tests of the files of the tree."""
 
     def test_every_series_has_data(self):
         files = {path.stem for path in FOLDER.glob("E[0-9]*.csv")}
@@ -172,7 +172,7 @@ def places():
 
 
 class Table(unittest.TestCase):
-    """Tests the built-in table's regret."""
+    """Tests of the built-in table's regret."""
 
     MEAN, WORST = 1.06, 11  # maximum over all places; WORST has a simulated gather of 64 ranks
 
@@ -200,7 +200,7 @@ class Table(unittest.TestCase):
 
 
 class Regret(unittest.TestCase):
-    """Tests regrets with a made-up series."""
+    """Tests of regrets with a made-up series."""
 
     def places(self, *lines, machine="m", regime="bound"):
         """Returns the places of lines (collective, ranks, bytes, algorithm, us)."""
@@ -281,7 +281,7 @@ class Regret(unittest.TestCase):
 
 
 class Peers(unittest.TestCase):
-    """Tests the tables of `huddle bench --summary`."""
+    """Tests of the tables of `huddle bench --summary`."""
 
     @staticmethod
     def case(**more):
@@ -347,7 +347,7 @@ class Peers(unittest.TestCase):
 
 
 class Compared(unittest.TestCase):
-    """Tests the page of all comparisons with other MPIs."""
+    """Tests of the page of all comparisons with other MPIs."""
 
     CASES = [
         {"collective": "bcast", "bytes": size, "ratio": ratio, "peer": "intel", "bind": bind}

@@ -23,7 +23,7 @@ from lab.cli.reproduce.command import Lab
 
 
 class Left(unittest.TestCase):
-    """Tests the rows from a `huddle bench` of which a part may have failed."""
+    """Tests of the rows from a `huddle bench` of which a part may have failed."""
 
     def rows(self, status, answer):
         """Returns (rows, notes)."""

@@ -146,7 +146,7 @@ def figure(ns, line_ns=50, min_ns=None):
 
 
 class Descriptors(unittest.TestCase):
-    """Tests the library's descriptors of collectives."""
+    """Tests of the library's descriptors of collectives."""
 
     def test_descriptors_name_the_ranks_that_an_exit_awaits(self):
         awaits = collectives.awaits(LAYOUT)
@@ -312,8 +312,8 @@ class Steady(unittest.TestCase):
 @unittest.skipUnless(SIMULATOR, "built without the simulator")
 class Beside(unittest.TestCase):
     """
-    Tests that the figures equal those of huddle lab simulate --measure, with a machine that is
-    described as this machine, and a fake measuring program.
+    Tests of the figures of huddle lab simulate --measure, with a description of this machine, and a
+    fake measuring program.
     """
 
     RANKS, START_NS, NOTHING_NS, CALL_NS = 2, 40, 300, 1000

@@ -208,7 +208,7 @@ class Odd(unittest.TestCase):
 
 
 class Rule(unittest.TestCase):
-    """Tests a rule for any command."""
+    """Tests of a rule for any command."""
 
     def test_a_value_that_a_command_reads_itself(self):
         def fail(*_):

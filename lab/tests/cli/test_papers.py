@@ -20,7 +20,7 @@ LAYOUT = Layout(BUILD, **IN_BUILD)
 
 
 class Engine(unittest.TestCase):
-    """Tests the rows and figures of a made-up paper, on a simulator with made-up times."""
+    """Tests of the rows and figures of a made-up paper, on a simulator with made-up times."""
 
     MACHINE = {"name": "small", "lines": {"transfer_ns": {"numa": 40}, "home_busy_ns": 10}}
     PAPER = """

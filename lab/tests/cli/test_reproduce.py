@@ -237,7 +237,7 @@ class Simulated(unittest.TestCase):
 
 
 class Asked(unittest.TestCase):
-    """Tests the requests to the simulator, with a layout that answers with made-up times."""
+    """Tests of the requests to the simulator, with a layout that answers with made-up times."""
 
     def setUp(self):
         self.requests = []
@@ -366,7 +366,7 @@ class Candidates(unittest.TestCase):
 
 
 class Ranges(unittest.TestCase):
-    """Tests the ranges of a made-up machine's unmeasured numbers."""
+    """Tests of the ranges of a made-up machine's unmeasured numbers."""
 
     LINES = {
         "transfer_ns": {"numa": 40, "machine": 90},
@@ -472,7 +472,7 @@ class HeldOut(unittest.TestCase):
 
 
 class Recorded(unittest.TestCase):
-    """Tests the measured rows from lab/evidence."""
+    """Tests of the measured rows from lab/evidence."""
 
     def test_every_recorded_speedup_has_a_row(self):
         rows, lines = recorded.reproduce(Lab(LAYOUT, True)).rows, 0
