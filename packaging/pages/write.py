@@ -34,7 +34,7 @@ CONCEPTS = (
 
 
 def described(command, words):
-    """Has in its description what click-man leaves out: arguments, the epilog, the exit status."""
+    """Adds the arguments, epilog and exit status to the command's description."""
     from cli.common.command_line import Argument
 
     shown = [

@@ -131,7 +131,7 @@ void hud_sim_region(struct mem *m, size_t offset_bytes, size_t bytes);
  * before everything they do next.  Takes no time; all members continue when the last has
  * arrived. */
 void hud_sim_gather(struct mem *m);
-/* Synchronizes the team's members in time, like hud_sim_gather, but without a happens-before
+/* Synchronises the team's members in time, like hud_sim_gather, but without a happens-before
  * order. */
 void hud_sim_meet(struct mem *m);
 /* Zeroes the owner's slice for a new lease. */

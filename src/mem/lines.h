@@ -153,7 +153,7 @@ bool hud_lines_places_watch(struct lines_places *places, _Atomic uint32_t *word)
  * best, or has written none of these lines. */
 bool hud_lines_settled(const struct mem *m, unsigned cell);
 
-/* Initializes the state of a team, on each rank, before the first call. */
+/* Initialises the state of a team, on each rank, before the first call. */
 void hud_lines_start(const struct mem *m);
 
 #endif

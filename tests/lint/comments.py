@@ -1,32 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 A comment above a function, a method or the type of a function, and the docstring of a function of
-Python, begins with a verb in the third person ("Returns", "Waits"), and has few words that stand
+Python, begins with a verb in the third person (verbs.txt lists them), and has few words that stand
 for another one.  No comment begins with a genitive ("of a core", "the team's"): it names the thing
 first.  A comment behind code, or above a constant of Python, begins with no preposition or
-conjunction at all ("for messages", "until all are polling").  Nor does the docstring of a class,
-which does not begin with the name of a field either ("rows: ...").
+conjunction at all ("for messages", "until all are polling").  The docstring of a class says what
+the class is: it begins with a noun and a capital letter, and ends with a full stop.
 """
 
 import ast
 import io
+import os
 import re
 import tokenize
 
 import tree
 
 SKIPPED = ("/* SPDX", "/* ----")  # a file's head, a heading
-VERB = re.compile(r"[A-Z][a-z-]*[^\Ws]s\b(?!')|Is\b|Has\b|Does\b|Passes\b|Discusses\b")
-# Words that end like such a verb, or are one only by chance.
-NO_VERBS = frozenset(
-    """
-    This Its As Always Perhaps Towards Besides Whereas Unless Plus Is Was Thus Ours Theirs Others
-    Bytes Ranks Members Names Nodes Pieces Pages Processes Seconds Requests Steps Fragments Sizes
-    Tiles Levels Slots Rows Options Numbers Cells Lines Blocks Words Values Places Files Sums
-    Arguments Elements Teams Tests Flags Rules Settings Texts Sentences Facts Ratios Algorithms
-    Parameters Microseconds Versions Cores Pids Pairs
-    """.split()
-)
+VERBS_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "verbs.txt")
+with open(VERBS_FILE) as file:
+    VERBS = frozenset(file.read().split())
+FIRST_WORD = re.compile(r"(?P<word>[A-Za-z-]+)\b(?!')(?P<of> of\b)?")
 STANDING_FOR = re.compile(r"\b(?:it|that|those|what|one)\b", re.IGNORECASE)
 MAX_STANDING_FOR = 1  # number of these words in a comment
 OWNER_OR_SAME = (  # "the team's; 0 at first", "the same of reads"
@@ -90,16 +84,36 @@ def above_functions(text):
 
 
 def begins_with_a_verb(comment):
-    """Returns whether the first word looks like a verb in the third person."""
-    found = VERB.match(comment)
-    return found is not None and found[0] not in NO_VERBS
+    """Returns whether the first word is in the list, and not a noun, as in "Writes of a rank"."""
+    found = FIRST_WORD.match(comment)
+    return found is not None and found["word"] in VERBS and not found["of"]
+
+
+def no_verb(place, comment):
+    """Returns the complaint about a comment that begins with no verb of the list."""
+    return (
+        f"{place}: begin with a verb in the third person (add a new one to "
+        f"tests/lint/verbs.txt): {comment[:60]}"
+    )
+
+
+def check_class(place, words):
+    """Returns the complaints about the docstring of a class, which is a noun phrase."""
+    complaints = []
+    if CLASS_FRAGMENT.match(words) or begins_with_a_verb(words):
+        complaints.append(f"{place}: begin with the thing that the class is: {words[:60]}")
+    if words[0].islower():
+        complaints.append(f"{place}: begin with a capital letter: {words[:60]}")
+    if not words.endswith("."):
+        complaints.append(f"{place}: end with a full stop: {words[-60:]}")
+    return complaints
 
 
 def check_function(place, comment):
     """Returns the complaints about the comment above a function, or the docstring in a function."""
     complaints = []
     if not begins_with_a_verb(comment):
-        complaints.append(f"{place}: begin with a verb in the third person: {comment[:60]}")
+        complaints.append(no_verb(place, comment))
     complaints += [
         f"{place}: name the thing: {found['words']}" for found in PARAMETER.finditer(comment)
     ]
@@ -163,7 +177,7 @@ def check_above_python(path, text):
     complaints = []
     for line, words, code in above_python(text):
         if PYTHON_FUNCTION.match(code) and not begins_with_a_verb(words):
-            complaints.append(f"{path}:{line}: begin with a verb in the third person: {words[:60]}")
+            complaints.append(no_verb(f"{path}:{line}", words))
         if PYTHON_CONSTANT.match(code) and FRAGMENT.match(words):
             complaints.append(f"{path}:{line}: begin with the thing: {words[:60]}")
     return complaints
@@ -175,10 +189,8 @@ def check_python(path, text):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             words = ast.get_docstring(node)
-            if words and isinstance(node, ast.ClassDef) and CLASS_FRAGMENT.match(words):
-                complaints.append(f"{path}:{node.lineno}: begin with the thing: {words[:60]}")
-            elif words and not isinstance(node, ast.ClassDef):
-                complaints += check_function(f"{path}:{node.lineno}", words)
+            checked = check_class if isinstance(node, ast.ClassDef) else check_function
+            complaints += checked(f"{path}:{node.lineno}", words) if words else []
     return complaints
 
 

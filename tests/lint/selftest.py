@@ -2,6 +2,7 @@
 """Tests that every lint finds its errors: each case puts one bad file into a small good tree."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -136,6 +137,18 @@ BAD = (
     ),
     (comments, "cli/a.py", 'class A:\n    """Of calls."""\n', ":1: begin with the thing"),
     (comments, "cli/a.py", 'class A:\n    """rows: texts."""\n', ":1: begin with the thing"),
+    (comments, "cli/a.py", 'class A:\n    """Reads rows."""\n', ":1: begin with the thing"),
+    (comments, "cli/a.py", 'class A:\n    """a row."""\n', ":1: begin with a capital letter"),
+    (comments, "cli/a.py", 'class A:\n    """A row"""\n', ":1: end with a full stop: A row"),
+    (comments, "other/a.c", "/* Writes of a rank. */\nint f(void);\n", "begin with a verb"),
+    (comments, "other/a.c", "/* This is f. */\nint f(void);\n", "begin with a verb"),
+    (
+        comments,
+        "other/a.c",
+        "/* Frobnicates. */\nint f(void);\n",
+        "other/a.c:1: begin with a verb in the third person (add a new one to "
+        "tests/lint/verbs.txt): Frobnicates.",
+    ),
     (
         comments,
         "cli/a.py",
@@ -290,6 +303,8 @@ GOOD = (
     (comments, "other/a.c", "void f(void)\n{\n    /* The last one. */\n    g(1);\n}\n"),
     (comments, "bench/a.py", "# Until all poll.\nx = 1  # time until all poll\n"),
     (comments, "cli/a.py", '"""The file."""\ndef f():\n    """Returns the row."""\n'),
+    (comments, "cli/a.py", 'class A:\n    """Reads of a row."""\n'),
+    (comments, "other/a.c", "/* Writes, in turn. */\nint f(void);\n"),
     (tokens, "src/mem/a.c", "volatile int x;\n"),
     (tokens, "src/core/a.c", '#include "base/process_atomics.h"\nstatic atomic_flag f;\n'),
     (tokens, "src/core/a.c", "/* volatile, and a futex */ const char *s = \"volatile\";\n"),
@@ -338,6 +353,12 @@ class Lints(unittest.TestCase):
         for check, path, text in GOOD:
             with self.subTest(lint=check.__name__, path=path):
                 self.assertEqual("", complaints_about(check, path, text))
+
+    def test_verbs_are_in_order(self):
+        with open(comments.VERBS_FILE) as file:
+            listed = file.read().splitlines()
+        self.assertEqual(sorted(set(listed)), listed)
+        self.assertEqual([], [verb for verb in listed if not re.fullmatch("[A-Z][a-z]+s", verb)])
 
     def test_wrong_arguments_are_refused(self):
         for words, expected in (

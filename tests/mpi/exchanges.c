@@ -274,7 +274,7 @@ static void active(enum kind_of_call what, int idle)
               "%s: error %d or wrong word from rank %d", call_names[what], error, r);
 }
 
-/* Calls with nothing to exchange. The same arrays of zeros serve as counts and displacements of
+/* Makes calls that exchange nothing. The same arrays of zeros serve as counts and displacements of
  * both directions. */
 static void idle(enum kind_of_call what, void *buffer, MPI_Datatype sent, MPI_Datatype received)
 {

@@ -50,7 +50,7 @@ void right_barrier(struct mem *m, const struct coll *c)
         ;
 }
 
-/* Recognizes the last rank to arrive by the sum. This rank releases the others. */
+/* Recognises the last rank to arrive by the sum. This rank releases the others. */
 static void right_counter(struct mem *m, const struct coll *c)
 {
     uint64_t all = c->op * (uint64_t)mem_size(m);

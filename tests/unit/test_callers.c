@@ -208,7 +208,7 @@ static void test_before(void **state)
     assert_int_equal(warnings, 0);
 }
 
-/* Recognizes calls of the user in whole functions only, and reports each other function once. */
+/* Recognises the user's calls only in whole functions, and reports each other function once. */
 static void test_layouts(void **state)
 {
     (void)state;

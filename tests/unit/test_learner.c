@@ -211,7 +211,7 @@ static void likeliest_candidates_come_first(void **state)
 
 /* ---- noise ---- */
 
-/* Spikes lengthen a tenth of all calls ten times. */
+/* Lengthens a tenth of all calls ten times. */
 static void noise_rarely_hides_the_best_candidate(void **state)
 {
     struct cell c;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* Waits are computed: a turn begins at the very call from which its expected loss fits. */
+/* Computes the waits: a turn begins at the first call at which its expected loss fits. */
 static void turn_waits_until_its_expected_loss_fits(void **state)
 {
     static const struct {
@@ -88,7 +88,7 @@ static void trial_without_a_budget_does_not_wait(void **state)
     assert_int_equal(hud_learner_choice(&c.l), 0);
 }
 
-/* Calls cost more as long as their cell is open, down to and far above the time of a call.  The
+/* Makes calls of an open cell cost more: from a little to far more than the time of a call.  The
  * account checks the budget at each call, and every trial ends. */
 static void costs_of_an_open_cell_count_as_lost(void **state)
 {
@@ -114,8 +114,8 @@ static void costs_of_an_open_cell_count_as_lost(void **state)
     assert_true(rested > 100000);
 }
 
-/* Comparisons of small messages that take twice as long as the call: the allowance serves a whole
- * trial, and nothing waits. */
+/* Makes comparisons of small messages take twice as long as the call.  The allowance is enough for
+ * a whole trial, and nothing waits. */
 static void small_messages_do_not_wait(void **state)
 {
     static const uint64_t base[] = { 400, 500, 600, 700, 800, 900, 1000 };
@@ -129,7 +129,7 @@ static void small_messages_do_not_wait(void **state)
     assert_int_equal(hud_learner_choice(&c.l), 0);
 }
 
-/* Costs of less than 1 % of a call are lost in each call that waits. */
+/* Loses less than 1 % of a call in each call that waits. */
 static void cell_with_small_costs_does_not_rest(void **state)
 {
     static const uint64_t base[] = { 10 * MS, 12 * MS };

@@ -104,7 +104,7 @@ static void two_speeds_of_one_winner_are_remembered(void **state)
     assert_int_equal(c.made[1] + c.made[2], made);
 }
 
-/* States that change faster than the watch sees must not make the choice flap. */
+/* Changes the machine's state faster than the watch can see, which must not change the choice. */
 static void fast_flips_open_nothing(void **state)
 {
     static const uint64_t base[] = { 10 * US, 40 * US, 25 * US };

@@ -56,7 +56,7 @@ static void ways_follow_the_settings(void **state)
     }
 }
 
-/* Times are measured only if there is a choice. */
+/* Measures times only if there is a choice. */
 static void forced_way_is_not_measured(void **state)
 {
     (void)state;

@@ -245,7 +245,7 @@ static void call_on_two_nodes(struct rank *me)
     MUST(me, call(me, 0, "bcast", 8, 2) == HUD_OK);
 }
 
-/* Calls from nodes that share a kernel, and its only processor. */
+/* Makes calls on nodes that share a kernel, and its only processor. */
 static void call_on_one_processor(struct rank *me)
 {
     settle(me);

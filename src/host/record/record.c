@@ -32,7 +32,7 @@ static double ns_per_tick;
 static uint64_t next_snapshot, look_ticks; /* ticks */
 static unsigned look_calls;
 
-/* Functions of libhuddle, if it is in this process. */
+/* Returns libhuddle's statistics.  NULL if libhuddle is not in this process, like core_reason. */
 static int (*core_statistics)(uint64_t *values, int max);
 static _Atomic(void *) core_reason; /* int *(*)(void) */
 _Thread_local __attribute__((tls_model("initial-exec"))) int *hud_record_reason;
