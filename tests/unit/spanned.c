@@ -115,13 +115,13 @@ void spanned_begin(struct rank *r)
 {
     spanned_me = r;
     now_ns = 1000;
-    r->context->host_id = (uint64_t)node_of[r->rank] + 1;
-    r->context->boot_id = spanned_cost.shared ? 1 : r->context->host_id;
+    r->context->id.host_id = (uint64_t)node_of[r->rank] + 1;
+    r->context->id.boot_id = spanned_cost.shared ? 1 : r->context->id.host_id;
     r->context->host.local_ranks = 0; /* unknown, as the ranks are on other nodes now */
     if (spanned_cost.shared)
         use_first_processor();
     r->context->host.ends_own_calls = 1;
-    r->context->network = (struct cost_network){ 5000, 10, 2000, 2000 };
+    r->context->plan.network = (struct cost_network){ 5000, 10, 2000, 2000 };
     MUST(r, spanned_call("scan", 8) == HUD_PASS); /* sets the span up */
     MUST(r, spanned_span_of(r, 0) != NULL);
     if (spanned_span_of(r, 0)->learn)
@@ -182,6 +182,6 @@ void spanned_know(struct rank *r, int at, int row, uint64_t ns)
         struct rule rule = hud_wisdom_rule(&facts, at);
         rule.row = row;
         rule.ns = ns;
-        hud_wisdom_store(&r->context->wisdom, &r->context->config, &rule, NULL, false);
+        hud_wisdom_store(&r->context->learn.wisdom, &r->context->config, &rule, NULL, false);
     }
 }

@@ -19,7 +19,7 @@ static void look_too_soon(struct rank *r)
     struct check *check = r->team->hooks.check;
     ranks_meet(r);
     if (r->rank == 0) {
-        pthread_mutex_lock(&r->context->watch->lock);
+        pthread_mutex_lock(&r->context->calls.watch->lock);
         check->call++;
         check->stage = CHECK_COMING;
         for (int m = 0; m < RANKS; m++)
@@ -27,7 +27,7 @@ static void look_too_soon(struct rank *r)
         hud_rollcall_report_wait(check, 0, 1);
         check->call--;
         check->stage = CHECK_IDLE;
-        pthread_mutex_unlock(&r->context->watch->lock);
+        pthread_mutex_unlock(&r->context->calls.watch->lock);
     }
     ranks_meet(r);
 }

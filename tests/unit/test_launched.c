@@ -121,7 +121,7 @@ static bool vouched(const char *setting, int local)
     hud_context *context;
 
     assert_int_equal(hud_context_create(&host, &context), HUD_OK);
-    bool is = context->vouched;
+    bool is = context->id.vouched;
     hud_context_destroy(context);
     return is;
 }

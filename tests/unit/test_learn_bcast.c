@@ -127,7 +127,7 @@ static void run(void (*body)(struct rank *))
 /* Returns the time that rank 0 has recorded for the MPI's own in the only decided cell. */
 static uint64_t recorded_mpi_ns(const struct rank *r)
 {
-    const struct wisdom *w = &r->team->context->wisdom;
+    const struct wisdom *w = &r->team->context->learn.wisdom;
 
     rank_check(r, w->owns == 1 && w->own[0].kind == COLL_BCAST, "one decision", LARGE);
     return w->own[0].mpi_ns;

@@ -99,7 +99,7 @@ static void know(struct rank *r)
 
     hud_decision_set(&rule, &(struct decision_candidate){ -1, 0, NULL });
     rule.ns = 1000;
-    hud_wisdom_store(&r->context->wisdom, &r->context->config, &rule, NULL, false);
+    hud_wisdom_store(&r->context->learn.wisdom, &r->context->config, &rule, NULL, false);
 }
 
 static bool leaves_sums_to_the_host(const struct rank *r)

@@ -31,7 +31,7 @@ static void two_teams(struct rank *r)
     const struct plan_entry *learned = r->team->plan.choice[at];
     rank_check(r, learned != open, "decision", LARGE);
     if (r->rank != 0)
-        hud_wisdom_free(&r->context->wisdom);
+        hud_wisdom_free(&r->context->learn.wisdom);
     r->team = r->teams[1].team;
     rank_handled(r, hud_barrier(r->team));
     const struct plan_entry *known = hud_learn_present(r->team, at);
@@ -71,7 +71,7 @@ static void equal_teams(struct rank *r)
     int at = plan_at(COLL_ALLREDUCE, LARGE);
     const struct wisdom_start *start[4] = { NULL };
 
-    for (int n = 0; n < 100 * CALLS && r->context->wisdom.lines == 0; n++)
+    for (int n = 0; n < 100 * CALLS && r->context->learn.wisdom.lines == 0; n++)
         call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
     for (int t = 1; t < r->team_count; t++) {
         r->team = r->teams[t].team;
@@ -81,7 +81,8 @@ static void equal_teams(struct rank *r)
     MUST(r, start[1]->table.known[at].name != 0 && start[1]->known[at] >= 0);
     MUST(r, start[2] == start[1] && start[3] == start[1] && start[1]->teams == 3);
     MUST(r, start[1] != r->teams[0].team->hooks.learn->start);
-    MUST(r, mem_count_read(&r->context->arena.head->stats.leases) == 4); /* no area with lines */
+    MUST(r, mem_count_read(&r->context->memory.arena.head->stats.leases) ==
+                4); /* no area with lines */
 }
 
 static void equal_teams_share_a_start(void **state)
@@ -131,14 +132,14 @@ static void begin_with_file(struct rank *r)
 
     rank_handled(r, hud_barrier(r->team));
     MUST(r, strcmp(hud_shm_algs[hud_learn_present(r->team, at)->row]->name, "tree") == 0);
-    MUST(r, c->wisdom.file_read && c->wisdom.reader == (r->rank == 0));
-    MUST(r, c->wisdom.lines == 3 && c->wisdom.from_file == 3);
+    MUST(r, c->learn.wisdom.file_read && c->learn.wisdom.reader == (r->rank == 0));
+    MUST(r, c->learn.wisdom.lines == 3 && c->learn.wisdom.from_file == 3);
     ranks_meet(r); /* all have left the area with the lines */
     pthread_mutex_lock(&c->lock);
-    size_t offset = hud_arena_reserve(&c->arena, 1, 1, &why); /* collects what is left */
-    hud_arena_cancel(&c->arena, offset, 0);
-    size_t page = c->arena.page_bytes, slice = (r->team->shm.bytes + page - 1) / page * page;
-    MUST(r, mem_count_read(&c->arena.head->stats.leased_bytes) == slice);
+    size_t offset = hud_arena_reserve(&c->memory.arena, 1, 1, &why); /* collects what is left */
+    hud_arena_cancel(&c->memory.arena, offset, 0);
+    size_t page = c->memory.arena.page_bytes, slice = (r->team->shm.bytes + page - 1) / page * page;
+    MUST(r, mem_count_read(&c->memory.arena.head->stats.leased_bytes) == slice);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -151,7 +152,7 @@ static void file_is_read_once(struct rank *r)
     unlink(file);
     rank_handled(r, hud_barrier(r->team));
     MUST(r, strcmp(hud_shm_algs[hud_learn_present(r->team, at)->row]->name, "tree") == 0);
-    MUST(r, r->context->wisdom.lines == 3);
+    MUST(r, r->context->learn.wisdom.lines == 3);
     ranks_meet(r);
     FILE *f = r->rank == 0 ? fopen(file, "we") : NULL; /* the caller removes it */
     if (f)
@@ -184,7 +185,7 @@ static void confirm(struct rank *r)
         call_make(r, COLL_ALLREDUCE, &sum, LARGE, false);
     MUST(r, l->cells == 1 && hud_learner_decided(&l->cell[0].learner));
     MUST(r, mem_count_read(&context_stats(r->context)->tried) == 4);
-    MUST(r, l->cell[0].source == LEARN_KNOWN && r->context->wisdom.owns == 0);
+    MUST(r, l->cell[0].source == LEARN_KNOWN && r->context->learn.wisdom.owns == 0);
     r->team = r->teams[1].team;
     rank_handled(r, hud_barrier(r->team));
     const struct wisdom_known *known = &r->team->hooks.learn->start->table.known[at];

@@ -31,7 +31,8 @@ static void begin_and_end(struct rank *me)
     finish(me, r, HUD_OK);
     MUST(me, team->state.now == TEAM_READY && passed == 0);
     MUST(me, hud_barrier(team) == HUD_OK);
-    MUST(me, me->context->queues.pool.reserved == 0 && me->context->queues.pool.made == 1);
+    MUST(me,
+         me->context->calls.queues.pool.reserved == 0 && me->context->calls.queues.pool.made == 1);
 }
 
 static void request_sets_up_its_team(void **state)
@@ -116,7 +117,7 @@ static void start_ten_thousand_requests(struct rank *me)
                         &(struct hud_view){ .base = &numbers[i], .bytes = 4 }, &passed);
         MUST(me, hud_request_start(all[i]) == HUD_OK);
     }
-    MUST(me, me->context->queues.pool.made == me->team_count);
+    MUST(me, me->context->calls.queues.pool.made == me->team_count);
     for (int i = 0; i < me->team_count * MANY; i++) {
         int at = (i * 7919 + me->rank * 31) % (me->team_count * MANY);
         finish(me, all[at], HUD_OK);

@@ -98,7 +98,7 @@ static void start_own(void *arg)
 {
     struct flight *f = arg;
 
-    if (f->on->of->context->queues.threads == 0 && !on_own_stack())
+    if (f->on->of->context->calls.queues.threads == 0 && !on_own_stack())
         abort();
     note_own(f->on, f->number);
 }

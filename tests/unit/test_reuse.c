@@ -35,7 +35,7 @@ static void use(struct rank *r, int team)
 
 static void reuse(struct rank *r)
 {
-    struct arena *arena = &r->context->arena;
+    struct arena *arena = &r->context->memory.arena;
 
     for (int t = 0; t < r->team_count; t++) {
         r->team = r->teams[t].team;

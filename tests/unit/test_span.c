@@ -62,7 +62,7 @@ static int call(struct rank *me, int team, const char *name, size_t bytes, int n
 
 static void settle(struct rank *me)
 {
-    me->context->host_id = me->context->boot_id = (uint64_t)node_of[me->rank] + 1;
+    me->context->id.host_id = me->context->id.boot_id = (uint64_t)node_of[me->rank] + 1;
     me->context->host.local_ranks = 0; /* unknown, as the ranks are on other nodes now */
 }
 
@@ -162,14 +162,15 @@ static void measure_the_network(struct rank *me)
     uint64_t bits;
 
     settle(me);
-    MUST(me, me->context->network.alpha_ns == 0);
+    MUST(me, me->context->plan.network.alpha_ns == 0);
     MUST(me, call(me, 0, "barrier", 0, 0) == HUD_OK);
     MUST(me, me->teams[0].rounds == 3 && hud_cost_network_valid(network(me, 0)));
     memcpy(&bits, &network(me, 0)->alpha_ns, sizeof bits);
     MUST(me, ranks_agree(me, 1, bits));
     MUST(me, call(me, 1, "barrier", 0, 0) == HUD_OK);
-    MUST(me, me->teams[1].rounds == 2 && network(me, 1)->alpha_ns == me->context->network.alpha_ns);
-    MUST(me, me->teams[0].team->context->network.alpha_ns > 0);
+    MUST(me, me->teams[1].rounds == 2 &&
+                 network(me, 1)->alpha_ns == me->context->plan.network.alpha_ns);
+    MUST(me, me->teams[0].team->context->plan.network.alpha_ns > 0);
 }
 
 static void network_is_measured_once(void **state)
@@ -189,7 +190,7 @@ static void measure_a_broken_network(struct rank *me)
     post_break();
     ranks_meet(me);
     MUST(me, call(me, 0, "barrier", 0, 0) == HUD_PASS);
-    MUST(me, me->teams[0].rounds == 3 && me->context->network.alpha_ns == 0);
+    MUST(me, me->teams[0].rounds == 3 && me->context->plan.network.alpha_ns == 0);
     ranks_meet(me);
     MUST(me, post_office.active == 0 && post_office.cancelled > 0);
 }
@@ -249,7 +250,7 @@ static void call_on_two_nodes(struct rank *me)
 static void call_on_one_processor(struct rank *me)
 {
     settle(me);
-    me->context->boot_id = 1;
+    me->context->id.boot_id = 1;
     use_first_processor();
     MUST(me, call(me, 0, "barrier", 0, 0) == HUD_OK);
     MUST(me, call(me, 0, "allreduce", 8, 1) == HUD_OK);
@@ -294,7 +295,7 @@ static void start_requests(struct rank *me)
     MUST(me, status == HUD_PASS && passed == 1);
     MUST(me, network(me, 0)->alpha_ns == hud_cost_network_usual.alpha_ns);
     MUST(me, call(me, 1, "barrier", 0, 0) == HUD_OK);
-    MUST(me, me->teams[1].rounds == 3 && me->context->network.alpha_ns > 0);
+    MUST(me, me->teams[1].rounds == 3 && me->context->plan.network.alpha_ns > 0);
     MUST(me, call(me, 0, "barrier", 0, 0) == HUD_OK);
     MUST(me, hud_request_start(r) == HUD_PASS);
     hud_request_free(r);

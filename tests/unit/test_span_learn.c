@@ -269,7 +269,7 @@ static void learn_on_two_spans(struct rank *r)
     spanned_begin(r);
     MUST(r, strcmp(spanned_learned("bcast", SPANNED_SMALL), "mpi") == 0);
     if (r->rank != 0) {
-        hud_wisdom_free(&r->context->wisdom);
+        hud_wisdom_free(&r->context->learn.wisdom);
         spanned_know(r, plan_at(COLL_BCAST, SPANNED_SMALL), NET_BCAST, 1);
         spanned_know(r, plan_at(COLL_BARRIER, 0), -1, (uint64_t)r->rank);
     }

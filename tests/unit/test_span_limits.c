@@ -74,7 +74,7 @@ static void know_a_route(struct rank *r)
         struct rule rule = hud_wisdom_rule(&facts, plan_at(COLL_BCAST, SPANNED_LARGE));
         hud_decision_set(&rule, &choice);
         rule.ns = 1000;
-        hud_wisdom_store(&r->context->wisdom, &r->context->config, &rule, NULL, false);
+        hud_wisdom_store(&r->context->learn.wisdom, &r->context->config, &rule, NULL, false);
     }
     spanned_begin(r);
     MUST(r, spanned_call("bcast", SPANNED_LARGE) == HUD_OK);

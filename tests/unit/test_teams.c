@@ -53,7 +53,7 @@ static void use_team(struct member *m, const struct hud_exchange *exchange, int 
 
 static void note_plan(struct member *m, const hud_team *team, int i)
 {
-    struct planner *planner = m->self->context->planner;
+    struct planner *planner = m->self->context->plan.planner;
 
     m->reason = team->state.reason;
     m->plan[i] = team->plan.shared;
@@ -72,7 +72,7 @@ static void *use_teams(void *arg)
 
 static void note_machine(struct member *m, const hud_team *team, int i)
 {
-    m->asked[i] = m->self->context->topo_loaded;
+    m->asked[i] = m->self->context->machine.topo_loaded;
     m->levels[i] = team->places.levels;
     m->cache_bytes[i] = team->plan.cache_bytes;
 }
@@ -130,8 +130,8 @@ static int run_rank(struct fork_rank *self, void *arg)
     host.settings = settings;
     hud_context_create(&host, &self->context);
     if (self->rank == without_planner) {
-        hud_planner_free(self->context->planner);
-        self->context->planner = NULL;
+        hud_planner_free(self->context->plan.planner);
+        self->context->plan.planner = NULL;
     }
     run_on_own_stack(m, *run);
     fork_team_leave(self);

@@ -328,10 +328,10 @@ static void starts_end_with_their_plans(void **state)
     assert_ptr_equal(second->next, first); /* a team uses it */
     hud_wisdom_start_leave(&context, first);
     hud_wisdom_start_forget(&context, &plan[0]);
-    assert_ptr_equal(context.starts, second);
+    assert_ptr_equal(context.learn.starts, second);
     assert_null(second->next);
     hud_wisdom_start_forget(&context, NULL); /* the end of a context, with a team never freed */
-    assert_null(context.starts);
+    assert_null(context.learn.starts);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

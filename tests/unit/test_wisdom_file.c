@@ -161,7 +161,7 @@ static void relative_path_means_the_first_folder(void **state)
     assert_int_equal(hud_context_create(&host, &c), HUD_OK);
     assert_string_equal(c->config.error, "");
     assert_int_equal(chdir("/"), 0);
-    hud_wisdom_store(&c->wisdom, &c->config, &r, NULL, true);
+    hud_wisdom_store(&c->learn.wisdom, &c->config, &r, NULL, true);
     hud_context_destroy(c);
     snprintf(files.place.path, sizeof files.place.path, "%s/my.rules", files.folder);
     files.place.named = true;
@@ -171,7 +171,7 @@ static void relative_path_means_the_first_folder(void **state)
     assert_int_equal(hud_context_create(&host, &c), HUD_OK);
     assert_int_equal(chdir("/"), 0);
     assert_true(hud_wisdom_load(c));
-    assert_int_equal(c->wisdom.from_file, 1);
+    assert_int_equal(c->learn.wisdom.from_file, 1);
     hud_context_destroy(c);
     assert_int_equal(chdir(before), 0);
 }

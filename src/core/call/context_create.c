@@ -52,8 +52,8 @@ static void identify_node(struct hud_context *c)
         fclose(f);
     }
     gethostname(host, sizeof host - 1);
-    c->host_id = hash_text(HASH_START, host);
-    c->boot_id = boot[0] != '\0' ? hash_text(HASH_START, boot) | 1 : 0;
+    c->id.host_id = hash_text(HASH_START, host);
+    c->id.boot_id = boot[0] != '\0' ? hash_text(HASH_START, boot) | 1 : 0;
 }
 
 /* Prepares while the MPI starts, so that the first team does not wait for some milliseconds. */
@@ -70,8 +70,8 @@ static void prepare(struct hud_context *c)
         (void)hud_context_topo(c);
     if (c->host.local_ranks < 2 || hud_context_arena(c, c->host.local_ranks) != 0)
         return;
-    hud_peers_card(&c->peers, &c->arena, &card);
-    hud_arena_warm(&c->arena, hud_plan_lease_bytes(&c->config), c->host.local_ranks);
+    hud_peers_card(&c->memory.peers, &c->memory.arena, &card);
+    hud_arena_warm(&c->memory.arena, hud_plan_lease_bytes(&c->config), c->host.local_ranks);
 }
 
 /* Allocates memory for the hellos of all ranks, or takes the emergency memory for a few ranks. */
@@ -79,10 +79,10 @@ static void obtain_spare(struct hud_context *c)
 {
     int ranks = c->host.world_size < SPARE_RANKS ? c->host.world_size : SPARE_RANKS;
 
-    c->spare = calloc((size_t)ranks, HELLO_BYTES);
-    c->spare_ranks = c->spare ? ranks : 0;
-    if (!c->spare && (c->spare = emergency_take(&kept_hellos)) != NULL)
-        c->spare_ranks = ranks < KEPT_RANKS ? ranks : KEPT_RANKS;
+    c->memory.spare.hellos = calloc((size_t)ranks, HELLO_BYTES);
+    c->memory.spare.ranks = c->memory.spare.hellos ? ranks : 0;
+    if (!c->memory.spare.hellos && (c->memory.spare.hellos = emergency_take(&kept_hellos)) != NULL)
+        c->memory.spare.ranks = ranks < KEPT_RANKS ? ranks : KEPT_RANKS;
 }
 
 /* Returns whether the user vouches for the ranks of other nodes by HUDDLE_NODES=on, if the launcher
@@ -138,8 +138,8 @@ static int end_required(struct hud_context *c)
     if (c->host.world_size > 0)
         required_end(launched_as() < 0, report_end, c);
     hud_context_report(c, REASON_SETTING, c->config.error);
-    hud_planner_free(c->planner);
-    hud_rules_free(&c->rules);
+    hud_planner_free(c->plan.planner);
+    hud_rules_free(&c->plan.rules);
     emergency_free(&kept_context, c);
     return HUD_ERR_ARGUMENT;
 }
@@ -165,49 +165,49 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
         return HUD_ERR_MEMORY;
     memset(whole, 0, sizeof *whole);
     struct hud_context *c = &whole->parts.context;
-    local_release(&c->spare_used);
+    local_release(&c->memory.spare.used);
     c->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    c->watch = &whole->parts.watch;
-    hud_watch_init(c->watch);
+    c->calls.watch = &whole->parts.watch;
+    hud_watch_init(c->calls.watch);
     hud_suspend_init(c, host && host->threads);
-    hud_peers_init(&c->peers);
+    hud_peers_init(&c->memory.peers);
     c->host = host ? *host : nobody;
-    c->owner = c->host.name ? c->host_name : "the caller";
-    snprintf(c->host_name, sizeof c->host_name, "%s", c->host.name ? c->host.name : "no MPI");
-    c->host.name = c->host_name;
-    c->pid = getpid();
-    c->arena.file.fd = -1;
-    local_set(&c->stats, &c->early);
+    c->id.owner = c->host.name ? c->id.mpi_name : "the caller";
+    snprintf(c->id.mpi_name, sizeof c->id.mpi_name, "%s", c->host.name ? c->host.name : "no MPI");
+    c->host.name = c->id.mpi_name;
+    c->id.pid = getpid();
+    c->memory.arena.file.fd = -1;
+    local_set(&c->count.stats, &c->count.early);
     hud_config_read(c->host.settings, &c->config);
     if (c->config.number[SET_NONBLOCKING] == NONBLOCKING_AUTO)
         c->config.number[SET_NONBLOCKING] = c->host.waits_alone ? NONBLOCKING_OFF : NONBLOCKING_ON;
-    c->announced_checks =
+    c->id.announced_checks =
         c->host.present
             ? hud_config_manner(c->host.settings, c->host.waits_alone != 0) & MANNER_CHECKED
             : hud_presence_checked();
     c->host.settings = NULL;
-    c->peers.maps = c->config.number[SET_XPMEM] != XPMEM_OFF;
-    c->peers.keeps = c->config.number[SET_XPMEM] == XPMEM_KEEP;
+    c->memory.peers.maps = c->config.number[SET_XPMEM] != XPMEM_OFF;
+    c->memory.peers.keeps = c->config.number[SET_XPMEM] == XPMEM_KEEP;
     if (hud_checks(c))
         c->config.number[SET_FIRST] = 1; /* a call before the set-up would not be checked */
     if (c->config.error[0] == '\0')
-        hud_rules_find(&c->rules, c->config.text[SET_TUNING], c->config.error,
+        hud_rules_find(&c->plan.rules, c->config.text[SET_TUNING], c->config.error,
                        sizeof c->config.error);
-    c->network = c->rules.network;
-    c->planner = hud_planner_create(&c->config, &c->rules);
+    c->plan.network = c->plan.rules.network;
+    c->plan.planner = hud_planner_create(&c->config, &c->plan.rules);
     const char *stats = c->config.text[SET_STATS];
-    c->timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
+    c->count.timed = strcmp(stats, "off") != 0 && strcmp(stats, "0") != 0;
     report_single_rank(c);
     if (c->config.error[0] != '\0' && c->config.required)
         return end_required(c);
     report_trouble(c);
     identify_node(c);
-    c->version = hud_layout_version();
-    c->quota = hud_topo_cpu_quota();
+    c->id.version = hud_layout_version();
+    c->machine.quota = hud_topo_cpu_quota();
     obtain_spare(c);
     if (!c->host.present)
         hud_presence_find(c->host.world_size);
-    c->vouched = !c->host.present && vouches(c);
+    c->id.vouched = !c->host.present && vouches(c);
     prepare(c);
     hud_stats_of(c);
     *out = c;
@@ -216,30 +216,30 @@ int hud_context_create(const struct hud_host *host, hud_context **out)
 
 int hud_context_checks(const hud_context *c)
 {
-    return c && (c->config.number[SET_CHECK] == SWITCH_ON || c->announced_checks);
+    return c && (c->config.number[SET_CHECK] == SWITCH_ON || c->id.announced_checks);
 }
 
 void hud_context_destroy(hud_context *c)
 {
-    if (!c || c->pid != getpid())
+    if (!c || c->id.pid != getpid())
         return;
     KEEP_ERRNO();
-    if (c->timed && (c->host.world_rank == 0 || c->host.world_size == 0))
+    if (c->count.timed && (c->host.world_rank == 0 || c->host.world_size == 0))
         hud_stats_print(c);
     hud_wisdom_save(c);
     hud_stats_of(NULL);
     hud_requests_destroy(c);
-    hud_watch_destroy(c->watch);
-    hud_peers_destroy(&c->peers);
-    hud_arena_destroy(&c->arena);
-    hud_topo_free(c->topo);
-    free(c->places.table);
-    hud_planner_free(c->planner);
+    hud_watch_destroy(c->calls.watch);
+    hud_peers_destroy(&c->memory.peers);
+    hud_arena_destroy(&c->memory.arena);
+    hud_topo_free(c->machine.topo);
+    free(c->machine.places.table);
+    hud_planner_free(c->plan.planner);
     hud_context_free_plans(c);
     hud_learn_free_idle(c);
-    hud_rules_free(&c->rules);
-    hud_wisdom_free(&c->wisdom);
-    emergency_free(&kept_hellos, c->spare);
+    hud_rules_free(&c->plan.rules);
+    hud_wisdom_free(&c->learn.wisdom);
+    emergency_free(&kept_hellos, c->memory.spare.hellos);
     pthread_mutex_destroy(&c->lock);
     emergency_free(&kept_context, c);
 }

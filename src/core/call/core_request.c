@@ -110,17 +110,17 @@ static struct hud_request *enlist(struct hud_team *team, size_t room)
     struct hud_context *c = team->context;
     struct hud_request *r = NULL;
 
-    fiber_pool_lock(&c->queues.pool);
-    if (team->queue.requests != 0 || hud_fiber_pool_reserve(&c->queues.pool)) {
-        r = obtain(&c->pool, room);
+    fiber_pool_lock(&c->calls.queues.pool);
+    if (team->queue.requests != 0 || hud_fiber_pool_reserve(&c->calls.queues.pool)) {
+        r = obtain(&c->calls.pool, room);
         if (r)
-            link_request(&c->pool.all, r);
+            link_request(&c->calls.pool.all, r);
         if (r)
             team->queue.requests++;
         else if (team->queue.requests == 0)
-            hud_fiber_pool_release(&c->queues.pool);
+            hud_fiber_pool_release(&c->calls.queues.pool);
     }
-    fiber_pool_unlock(&c->queues.pool);
+    fiber_pool_unlock(&c->calls.queues.pool);
     return r;
 }
 
@@ -163,14 +163,14 @@ void hud_request_free(hud_request *r)
         return;
     struct hud_context *c = r->context;
     struct hud_team *team = r->team;
-    fiber_pool_lock(&c->queues.pool);
-    unlink_request(&c->pool.all, r);
-    link_request(&c->pool.spare, r);
+    fiber_pool_lock(&c->calls.queues.pool);
+    unlink_request(&c->calls.pool.all, r);
+    link_request(&c->calls.pool.spare, r);
     bool last = --team->queue.requests == 0;
     if (last)
-        hud_fiber_pool_release(&c->queues.pool);
+        hud_fiber_pool_release(&c->calls.queues.pool);
     bool unused = last && team->queue.ended;
-    fiber_pool_unlock(&c->queues.pool);
+    fiber_pool_unlock(&c->calls.queues.pool);
     if (unused)
         hud_team_drop(team);
 }
@@ -179,22 +179,22 @@ void hud_requests_destroy(struct hud_context *c)
 {
     struct call_queue *queue;
 
-    while ((queue = c->queues.first) != NULL) {
-        hud_call_queues_drop(&c->queues, queue);
+    while ((queue = c->calls.queues.first) != NULL) {
+        hud_call_queues_drop(&c->calls.queues, queue);
         hud_team_emptied(queue);
     }
-    while (c->pool.all) {
-        struct hud_team *team = c->pool.all->team;
+    while (c->calls.pool.all) {
+        struct hud_team *team = c->calls.pool.all->team;
         if (team->plan.single_call.enabled && !team->queue.freed)
             hud_team_free(team);
-        hud_request_free(c->pool.all);
+        hud_request_free(c->calls.pool.all);
     }
-    while (c->pool.spare) {
-        struct hud_request *r = c->pool.spare;
-        unlink_request(&c->pool.spare, r);
+    while (c->calls.pool.spare) {
+        struct hud_request *r = c->calls.pool.spare;
+        unlink_request(&c->calls.pool.spare, r);
         free(r);
     }
-    hud_call_queues_destroy(&c->queues);
+    hud_call_queues_destroy(&c->calls.queues);
 }
 
 /* ---- calls ---- */
@@ -237,7 +237,7 @@ int hud_request_start(hud_request *r)
     if (!r)
         return HUD_ERR_ARGUMENT;
     struct hud_team *team = r->team;
-    struct call_queues *queues = &r->context->queues;
+    struct call_queues *queues = &r->context->calls.queues;
     hud_call_queues_lock(queues);
     bool passed = hud_call_queue_is_empty(queues, &team->queue.calls) ? is_passed(r) : is_free(r);
     r->tested = false;
@@ -267,7 +267,8 @@ int hud_request_test(hud_request *r, int *done)
         return HUD_ERR_ARGUMENT;
     /* The first test belongs to the start, which goes on at once. */
     if (!queued_call_is_over(&r->queued))
-        (void)(r->tested ? hud_call_queues_poll : hud_call_queues_advance)(&r->context->queues);
+        (void)(r->tested ? hud_call_queues_poll
+                         : hud_call_queues_advance)(&r->context->calls.queues);
     r->tested = true;
     return hud_request_peek(r, done);
 }
@@ -277,11 +278,11 @@ int hud_request_wait(hud_request *r)
     if (!r)
         return HUD_ERR_ARGUMENT;
     if (!queued_call_is_over(&r->queued))
-        hud_call_queues_wait(&r->context->queues, &r->team->queue.calls, &r->queued);
+        hud_call_queues_wait(&r->context->calls.queues, &r->team->queue.calls, &r->queued);
     return r->status;
 }
 
 int hud_progress(hud_context *c)
 {
-    return c ? hud_call_queues_poll(&c->queues) : 0;
+    return c ? hud_call_queues_poll(&c->calls.queues) : 0;
 }

@@ -36,11 +36,11 @@ void hud_fallback_report_order(struct hud_team *team, enum coll_kind kind, enum 
     if (c->config.number[SET_REDUCE_ORDER] != ORDER_FIXED || !coll_has((int)kind, COLL_REDUCES) ||
         why == REASON_ONE_RANK)
         return;
-    if (hud_context_first(c, &c->reported_order) && team->id.rank == 0)
+    if (hud_context_first(c, &c->reported.order) && team->id.rank == 0)
         hud_log(&c->config, LOG_WARN,
                 "HUDDLE_REDUCE_ORDER=fixed does not hold for this %s of %d ranks, which %s carries "
                 "out: %s%s",
-                coll_name((int)kind), team->id.size, c->owner, hud_reason_text[why],
+                coll_name((int)kind), team->id.size, c->id.owner, hud_reason_text[why],
                 helps[why] ? helps[why] : "");
 }
 
@@ -146,7 +146,7 @@ int hud_team_fail(hud_team *team)
         hud_log(&team->context->config, LOG_ERROR,
                 "rank %d of %s (%d ranks) is out of memory for its call; the call fails, and later "
                 "calls fall back to %s",
-                team->id.rank, name, team->id.size, team->context->owner);
+                team->id.rank, name, team->id.size, team->context->id.owner);
     return hud_longwait_abandon_early(team, HUD_ERR_MEMORY);
 }
 
@@ -166,7 +166,7 @@ int hud_request_fail(hud_team *team)
  * for huddle. */
 static bool begins_with_any_call(const struct hud_team *team)
 {
-    return team->hooks.exchange.world_rank ? team->context->announced_checks
+    return team->hooks.exchange.world_rank ? team->context->id.announced_checks
                                            : team->context->config.number[SET_CHECK] == SWITCH_ON;
 }
 

@@ -16,9 +16,9 @@ enum { IDLE_LEARNS = 4 };
 static struct learn *obtain(struct hud_context *c)
 {
     pthread_mutex_lock(&c->lock);
-    struct learn *l = c->idle_learns;
+    struct learn *l = c->learn.idle;
     if (l)
-        c->idle_learns = l->next;
+        c->learn.idle = l->next;
     pthread_mutex_unlock(&c->lock);
     return l ? l : malloc(sizeof *l);
 }
@@ -29,12 +29,12 @@ static void give_back(struct hud_context *c, struct learn *l)
     int idle = 0;
 
     pthread_mutex_lock(&c->lock);
-    for (const struct learn *other = c->idle_learns; other; other = other->next)
+    for (const struct learn *other = c->learn.idle; other; other = other->next)
         idle++;
     bool keeps = idle < IDLE_LEARNS;
-    l->next = c->idle_learns;
+    l->next = c->learn.idle;
     if (keeps)
-        c->idle_learns = l;
+        c->learn.idle = l;
     pthread_mutex_unlock(&c->lock);
     if (!keeps)
         free(l);
@@ -42,9 +42,9 @@ static void give_back(struct hud_context *c, struct learn *l)
 
 void hud_learn_free_idle(struct hud_context *c)
 {
-    while (c->idle_learns) {
-        struct learn *l = c->idle_learns;
-        c->idle_learns = l->next;
+    while (c->learn.idle) {
+        struct learn *l = c->learn.idle;
+        c->learn.idle = l->next;
         free(l);
     }
 }

@@ -60,7 +60,7 @@ static int choose_for_largest(struct hud_team *team, int at, const struct compar
                 "than another; the call fails, and later calls fall back to %s "
                 "(HUDDLE_CHECK=on reports more)",
                 name, team->id.size, (unsigned long long)(all->calls - ~all->calls_not),
-                team->context->owner);
+                team->context->id.owner);
     return HUD_ERR_UNLIKE;
 }
 

@@ -18,14 +18,15 @@ static bool write_area(struct hud_context *c, const struct plan_facts *facts, ui
                        struct reply_known *known)
 {
     const char *why;
-    int lines = hud_wisdom_select(&c->wisdom, facts, NULL);
-    size_t offset = lines == 0 ? 0 : hud_arena_reserve(&c->arena, area_bytes(lines), 1, &why);
+    int lines = hud_wisdom_select(&c->learn.wisdom, facts, NULL);
+    size_t offset =
+        lines == 0 ? 0 : hud_arena_reserve(&c->memory.arena, area_bytes(lines), 1, &why);
 
     *known = (struct reply_known){ .offset = offset, .whole = !facts, .digest = digest };
     if (offset == 0)
         return lines == 0;
-    struct wisdom_area *area = (void *)((char *)c->arena.head + offset);
-    hud_wisdom_select(&c->wisdom, facts, area->line);
+    struct wisdom_area *area = (void *)((char *)c->memory.arena.head + offset);
+    hud_wisdom_select(&c->learn.wisdom, facts, area->line);
     known->lines = (uint32_t)lines;
     return true;
 }
@@ -41,7 +42,7 @@ static bool write_lines(struct hud_team *team, const struct place_table *places,
 
     hud_plan_locate(places, &facts);
     pthread_mutex_lock(&c->lock);
-    uint64_t digest = hud_wisdom_digest(&c->wisdom, team->id.size);
+    uint64_t digest = hud_wisdom_digest(&c->learn.wisdom, team->id.size);
     bool written =
         (all && write_area(c, NULL, digest, known)) || write_area(c, &facts, digest, known);
     pthread_mutex_unlock(&c->lock);
@@ -57,11 +58,11 @@ void hud_learn_announce(struct hud_team *team, union hello *mine)
         return;
     pthread_mutex_lock(&c->lock);
     free(l->line); /* the copy of an early round */
-    l->lines = hud_wisdom_copy(&c->wisdom, team->id.size, NULL);
+    l->lines = hud_wisdom_copy(&c->learn.wisdom, team->id.size, NULL);
     l->line = malloc(((size_t)l->lines + 1) * sizeof *l->line);
     if (l->line) {
-        hud_wisdom_copy(&c->wisdom, team->id.size, l->line);
-        mine->fields.known = hud_wisdom_digest(&c->wisdom, team->id.size);
+        hud_wisdom_copy(&c->learn.wisdom, team->id.size, l->line);
+        mine->fields.known = hud_wisdom_digest(&c->learn.wisdom, team->id.size);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -98,7 +99,7 @@ void hud_learn_unshare(struct hud_team *team, struct reply_known known)
 
     pthread_mutex_lock(&c->lock);
     if (known.lines != 0)
-        hud_arena_cancel(&c->arena, (size_t)known.offset, area_bytes((int)known.lines));
+        hud_arena_cancel(&c->memory.arena, (size_t)known.offset, area_bytes((int)known.lines));
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -106,9 +107,9 @@ void hud_learn_unshare(struct hud_team *team, struct reply_known known)
 static void keep(struct hud_context *c, const struct wisdom_line *line, int lines)
 {
     pthread_mutex_lock(&c->lock);
-    if (!c->wisdom.file_read)
-        hud_wisdom_add_file(&c->wisdom, line, lines);
-    c->wisdom.file_read = true;
+    if (!c->learn.wisdom.file_read)
+        hud_wisdom_add_file(&c->learn.wisdom, line, lines);
+    c->learn.wisdom.file_read = true;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -126,7 +127,7 @@ static void leave(struct hud_team *team, char *area, struct reply_known known)
     if (team->id.rank != 0)
         return;
     pthread_mutex_lock(&c->lock);
-    hud_arena_leave(&c->arena, (size_t)known.offset, bytes, team->id.size);
+    hud_arena_leave(&c->memory.arena, (size_t)known.offset, bytes, team->id.size);
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -26,16 +26,16 @@ static void warn_forced(struct hud_context *c, const struct plan *plan, int kind
         return;
     enum plan_reject reject = hud_plan_reject(&c->config, plan, NULL, forced, kind, 0);
     bool warns = reject != REJECT_ORDER && c->host.world_rank == 0 &&
-                 hud_context_first(c, &c->reported_forced[kind]);
+                 hud_context_first(c, &c->reported.forced[kind]);
     hud_plan_reject_text(&c->config, plan, reject, text);
     hud_log(&c->config, warns ? LOG_WARN : LOG_INFO,
             "%s=%s does not serve %d ranks: %s; using %s's own %s", hud_config_choice(kind),
-            hud_shm_algs[forced]->name, plan->facts.ranks, text, c->owner, coll_name(kind));
+            hud_shm_algs[forced]->name, plan->facts.ranks, text, c->id.owner, coll_name(kind));
 }
 
 bool hud_plan_warnings_memory(struct hud_context *c, int set)
 {
-    return hud_context_first(c, &c->reported_memory) && c->host.world_rank == 0 &&
+    return hud_context_first(c, &c->reported.memory) && c->host.world_rank == 0 &&
            strcmp(c->config.origin[set], "default") != 0;
 }
 
@@ -59,17 +59,17 @@ static void warn_short_memory(struct hud_context *c, const struct plan *plan)
                 "%s=%s is too little for all calls of %s on %d ranks; calls that do not fit fall "
                 "back to %s (see huddle explain)",
                 hud_settings(NULL)[set].name, c->config.text[set], names, plan->facts.ranks,
-                c->owner);
+                c->id.owner);
 }
 
 void hud_plan_warnings_print(struct hud_context *c, const struct plan *plan)
 {
     if (plan->too_rich)
         hud_log(
-            &c->config, hud_context_first(c, &c->reported_rich) ? LOG_WARN : LOG_INFO,
+            &c->config, hud_context_first(c, &c->reported.rich) ? LOG_WARN : LOG_INFO,
             "%s has too many rules for %d ranks (accepted: fewer rules, or wider ranges of bytes); "
             "using the built-in table instead",
-            c->rules.file, plan->facts.ranks);
+            c->plan.rules.file, plan->facts.ranks);
     for (int kind = 0; kind < COLL_KINDS; kind++)
         warn_forced(c, plan, kind);
     warn_short_memory(c, plan);

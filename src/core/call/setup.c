@@ -80,7 +80,7 @@ static void read_place(struct setup *s)
 static size_t plan_bytes(struct setup *s, bool *reaches)
 {
     struct hud_team *team = s->team;
-    struct planner *planner = team->context->planner;
+    struct planner *planner = team->context->plan.planner;
     size_t offer = s->bytes;
 
     if (!team->plan.single_call.enabled)
@@ -98,12 +98,13 @@ static enum reason prepare(struct setup *s)
 {
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
+    struct peers *peers = &c->memory.peers;
     const char *why = "";
     bool reaches;
 
     for (int r = 0; r < team->id.size; r++)
         s->card[r] = s->hello[r].fields.card;
-    int missing = hud_peers_map(&c->peers, &c->arena, s->card, team->id.size, team->id.rank,
+    int missing = hud_peers_map(peers, &c->memory.arena, s->card, team->id.size, team->id.rank,
                                 hud_round_pause, &(struct pause){ c, s->task }, s->base);
     if (missing != 0) {
         hud_log(&c->config, LOG_INFO, "the arena of rank %d of a team cannot be reached",
@@ -114,7 +115,7 @@ static enum reason prepare(struct setup *s)
     team->shm.bytes = plan_bytes(s, &reaches);
     pthread_mutex_unlock(&c->lock);
     if (reaches)
-        s->direct = hud_peers_direct(&c->peers, s->card, team->id.size, team->id.rank,
+        s->direct = hud_peers_direct(peers, s->card, team->id.size, team->id.rank,
                                      hud_context_ways(c), team->peers.direct, team->peers.mapped);
     s->quick = (s->direct & DIRECT_CALLS) &&
                (c->config.number[SET_CMA] == SINGLE_COPY_ON || hud_direct_is_quick());
@@ -122,8 +123,8 @@ static enum reason prepare(struct setup *s)
         return REASON_LEASE;
     pthread_mutex_lock(&c->lock);
     if (c->config.number[SET_PLACEMENT] == SWITCH_OFF)
-        hud_arena_aim(&c->arena, s->hello[0].fields.node);
-    s->offset = hud_arena_reserve(&c->arena, team->shm.bytes, team->id.size, &why);
+        hud_arena_aim(&c->memory.arena, s->hello[0].fields.node);
+    s->offset = hud_arena_reserve(&c->memory.arena, team->shm.bytes, team->id.size, &why);
     pthread_mutex_unlock(&c->lock);
     if (s->offset == 0) {
         hud_log(&c->config, LOG_INFO, "no lease of %zu bytes: %s", team->shm.bytes, why);
@@ -141,18 +142,19 @@ static void take_plan(struct setup *s)
 {
     struct hud_team *team = s->team;
     struct hud_context *c = team->context;
+    bool keeps = c->memory.peers.keeps;
     struct plan_facts facts = { .ranks = team->id.size,
                                 .single_call = team->plan.single_call,
                                 .oversubscribed = s->place->oversubscribed != 0,
                                 .direct = s->direct != 0,
-                                .quick = s->direct & DIRECT_MAPPED ? c->peers.keeps : s->quick };
+                                .quick = s->direct & DIRECT_MAPPED ? keeps : s->quick };
 
     hud_plan_locate(s->place, &facts);
     team->plan.shared = hud_context_plan(c, &facts, s->bytes, &s->plan);
     if (team->id.rank == 0 && !team->plan.single_call.enabled)
         hud_plan_warnings_print(c, team->plan.shared);
     pthread_mutex_lock(&c->lock);
-    hud_place_keep(&c->places, &s->place, s->hello, team->id.size);
+    hud_place_keep(&c->machine.places, &s->place, s->hello, team->id.size);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -164,7 +166,7 @@ static void take_up(struct setup *s)
     for (int r = 0; r < team->id.size; r++)
         team->shm.slices[r] = s->base[r] + s->reply[r].offset;
     team->shm.offset = s->offset;
-    team->state.timed = team->context->timed;
+    team->state.timed = team->context->count.timed;
     read_place(s);
     take_plan(s);
     hud_policy_make(team, s->hello);
@@ -220,7 +222,7 @@ static enum reason run_rounds(struct setup *s)
         out_of_reach = out_of_reach || s->reply[r].reason == REASON_REACH;
     }
     if (out_of_reach)
-        hud_peers_send_again(&team->context->peers, s->card, team->id.size);
+        hud_peers_send_again(&team->context->memory.peers, s->card, team->id.size);
     if (reason == REASON_NONE)
         take_up(s);
     return reason;
@@ -252,20 +254,18 @@ static void explain(const struct setup *s, enum reason reason)
         hud_hello_describe_difference(s->hello, s->who, c->host.world_size > 0, line, sizeof line);
     else if (reason == REASON_ARENA && ours)
         snprintf(line, sizeof line, "rank %d has no shared memory (HUDDLE_MEMORY=%s): %s", me,
-                 c->config.text[SET_MEMORY], c->arena_why);
+                 c->config.text[SET_MEMORY], c->memory.arena_why);
     else if (reason == REASON_LEASE && first && !team->plan.single_call.enabled &&
              hud_plan_warnings_memory(c, SET_MEMORY))
-        snprintf(
-            line, sizeof line,
-            "HUDDLE_MEMORY=%s is too little for a communicator of %d ranks (accepted: auto, or "
-            "at least 24K for 2 ranks; more ranks and more communicators need more)",
-            c->config.text[SET_MEMORY], team->id.size);
+        snprintf(line, sizeof line,
+                 "HUDDLE_MEMORY=%s is too little for a communicator of %d ranks (accepted: auto, "
+                 "or at least 24K for 2 ranks; more ranks and more communicators need more)",
+                 c->config.text[SET_MEMORY], team->id.size);
     else if (reason == REASON_REACH && ours)
-        snprintf(
-            line, sizeof line,
-            "rank %d cannot map the shared memory of other ranks: the kernel forbids access, or "
-            "a limit (ulimit -v, ulimit -n) is too low",
-            me);
+        snprintf(line, sizeof line,
+                 "rank %d cannot map the shared memory of other ranks: the kernel forbids access, "
+                 "or a limit (ulimit -v, ulimit -n) is too low",
+                 me);
     else if (reason == REASON_PRIVATE && ours)
         snprintf(line, sizeof line, "rank %d is out of private memory", me);
     else if (reason == REASON_EXCHANGE && first && s->garbled)
@@ -279,35 +279,36 @@ static void explain(const struct setup *s, enum reason reason)
  * even memory to refuse. */
 static bool allocate(struct setup *s)
 {
-    size_t ranks = (size_t)s->team->id.size;
-    struct hud_context *c = s->team->context;
+    struct hud_team *team = s->team;
+    struct hud_context *c = team->context;
+    struct context_spare *spare = &c->memory.spare;
+    size_t ranks = (size_t)team->id.size;
 
     s->hello = calloc(ranks, sizeof *s->hello);
     s->card = calloc(ranks, sizeof *s->card);
     s->reply = calloc(ranks, sizeof *s->reply);
     s->base = calloc(ranks, sizeof *s->base);
-    s->place = calloc(1, hud_place_kept_bytes(s->team->id.size));
+    s->place = calloc(1, hud_place_kept_bytes(team->id.size));
     s->unit = calloc(SHAPE_LEVELS * ranks, sizeof *s->unit);
-    s->groups =
-        calloc(hud_shape_groups_ints(s->team->id.size, s->team->id.size), sizeof *s->groups);
+    s->groups = calloc(hud_shape_groups_ints(team->id.size, team->id.size), sizeof *s->groups);
     s->plan = malloc(sizeof *s->plan);
-    free(s->team->shm.slices); /* the list of an early round */
-    s->team->shm.slices = calloc(ranks, sizeof *s->team->shm.slices);
-    free(s->team->peers.direct);
-    s->team->peers.direct = calloc(ranks, sizeof *s->team->peers.direct);
-    free(s->team->peers.mapped);
-    s->team->peers.mapped = calloc(ranks, sizeof *s->team->peers.mapped);
-    free(s->team->peers.process);
-    s->team->peers.process = calloc(ranks, sizeof *s->team->peers.process);
-    s->team->hooks.check = hud_checks(c) ? hud_check_create(s->team) : NULL;
-    bool checked = (s->team->hooks.check || !hud_checks(c)) && c->planner && hud_rules_builtin();
+    free(team->shm.slices); /* the list of an early round */
+    team->shm.slices = calloc(ranks, sizeof *team->shm.slices);
+    free(team->peers.direct);
+    team->peers.direct = calloc(ranks, sizeof *team->peers.direct);
+    free(team->peers.mapped);
+    team->peers.mapped = calloc(ranks, sizeof *team->peers.mapped);
+    free(team->peers.process);
+    team->peers.process = calloc(ranks, sizeof *team->peers.process);
+    team->hooks.check = hud_checks(c) ? hud_check_create(team) : NULL;
     if (s->hello && s->card && s->reply && s->base && s->place && s->unit && s->groups && s->plan &&
-        s->team->shm.slices && s->team->peers.direct && s->team->peers.mapped &&
-        s->team->peers.process && checked && hud_learn_create(s->team))
+        team->shm.slices && team->peers.direct && team->peers.mapped && team->peers.process &&
+        (team->hooks.check || !hud_checks(c)) && c->plan.planner && hud_rules_builtin() &&
+        hud_learn_create(team))
         return true;
     s->no_memory = true;
-    if (!s->hello && s->team->id.size <= c->spare_ranks && local_claim(&c->spare_used))
-        s->hello = s->spare = c->spare;
+    if (!s->hello && team->id.size <= spare->ranks && local_claim(&spare->used))
+        s->hello = s->spare = spare->hellos;
     return s->hello != NULL;
 }
 
@@ -320,7 +321,7 @@ static void release(struct setup *s, enum reason reason)
         s->hello = NULL;
         s->reply = NULL;
     } else if (s->spare) {
-        local_release(&s->team->context->spare_used);
+        local_release(&s->team->context->memory.spare.used);
         s->hello = NULL;
     }
     free(s->hello);
@@ -380,7 +381,7 @@ static void set_up(struct hud_team *team, struct fiber_task *task)
         bool unused = s.offset != 0 && (reason != REASON_EXCHANGE || s.garbled);
         pthread_mutex_lock(&c->lock);
         if (unused)
-            hud_arena_cancel(&c->arena, s.offset, PLACE_OFFSET + place_bytes(team->id.size));
+            hud_arena_cancel(&c->memory.arena, s.offset, PLACE_OFFSET + place_bytes(team->id.size));
         pthread_mutex_unlock(&c->lock);
         if (unused)
             hud_learn_unshare(team, s.known);

@@ -64,26 +64,26 @@ static void progress(void *context)
 {
     struct hud_context *c = context;
 
-    hud_call_queues_advance(&c->queues);
+    hud_call_queues_advance(&c->calls.queues);
     if (!c->host.progress)
         return;
     KEEP_ERRNO();
-    mem_count(&c->queues.waits, 1, c->queues.threads);
+    mem_count(&c->calls.queues.waits, 1, c->calls.queues.threads);
     c->host.progress(c->host.arg);
-    mem_count(&c->queues.waits, (uint64_t)-1, c->queues.threads);
+    mem_count(&c->calls.queues.waits, (uint64_t)-1, c->calls.queues.threads);
 }
 
 void hud_suspend_init(struct hud_context *c, bool threads)
 {
-    hud_call_queues_init(&c->queues, threads);
-    c->queues.observe = observe_wait;
-    c->queues.progress = progress;
-    c->queues.arg = c;
+    hud_call_queues_init(&c->calls.queues, threads);
+    c->calls.queues.observe = observe_wait;
+    c->calls.queues.progress = progress;
+    c->calls.queues.arg = c;
 }
 
 void hud_team_flush(hud_team *team)
 {
     KEEP_ERRNO();
     if (team && team->state.pending)
-        hud_call_queues_wait(&team->context->queues, &team->queue.calls, NULL);
+        hud_call_queues_wait(&team->context->calls.queues, &team->queue.calls, NULL);
 }

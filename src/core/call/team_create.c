@@ -46,7 +46,7 @@ void hud_team_decline(hud_team *team)
 
 void hud_team_end(struct hud_team *team)
 {
-    struct call_queues *queues = &team->context->queues;
+    struct call_queues *queues = &team->context->calls.queues;
 
     KEEP_ERRNO();
     hud_check_free(team);
@@ -86,9 +86,9 @@ void hud_team_emptied(struct call_queue *queue)
 
 void hud_team_free(hud_team *team)
 {
-    if (!team || team->context->pid != getpid())
+    if (!team || team->context->id.pid != getpid())
         return;
-    struct call_queues *queues = &team->context->queues;
+    struct call_queues *queues = &team->context->calls.queues;
     hud_call_queues_lock(queues);
     team->queue.freed = true;
     if (!team->queue.calls.first && !team->queue.calls.ender)

@@ -20,7 +20,7 @@ bool hud_context_present(const struct hud_context *c, int world_rank)
 {
     if (c->host.present)
         return c->host.present(c->host.arg, world_rank) > 0;
-    return !hud_presence_known() || c->vouched || hud_presence_of(world_rank);
+    return !hud_presence_known() || c->id.vouched || hud_presence_of(world_rank);
 }
 
 bool hud_context_unlike(const struct hud_context *c, int world_rank)
@@ -32,10 +32,11 @@ bool hud_context_unlike(const struct hud_context *c, int world_rank)
 /* Moves the counters of this rank to its arena, where it counts from now on. */
 static void move_stats(struct hud_context *c)
 {
-    mem_counter *from = (mem_counter *)&c->early, *to = (mem_counter *)&c->arena.head->stats;
+    mem_counter *from = (mem_counter *)&c->count.early,
+                *to = (mem_counter *)&c->memory.arena.head->stats;
 
-    local_set(&c->stats, &c->arena.head->stats);
-    for (size_t i = 0; i < sizeof c->early / sizeof *from; i++)
+    local_set(&c->count.stats, &c->memory.arena.head->stats);
+    for (size_t i = 0; i < sizeof c->count.early / sizeof *from; i++)
         mem_count_move(&from[i], &to[i]);
 }
 
@@ -63,22 +64,22 @@ int hud_context_arena(struct hud_context *c, int team_ranks)
     int rc = 0;
 
     pthread_mutex_lock(&c->lock);
-    if (!c->arena.head && !c->arena_why) {
+    if (!c->memory.arena.head && !c->memory.arena_why) {
         int ranks = c->host.local_ranks > 0 ? c->host.local_ranks : team_ranks;
         long wanted = c->config.number[SET_MEMORY];
         size_t bytes = wanted >= 0 ? (size_t)wanted : hud_budget_default(ranks);
         if (bytes > 0 && !hud_budget_has_space(bytes, ranks)) {
-            c->arena_why = "too little address space is left (ulimit -v)";
+            c->memory.arena_why = "too little address space is left (ulimit -v)";
         } else if (!hud_budget_has_descriptors()) {
-            c->arena_why = "fewer than 64 descriptors are allowed (ulimit -n)";
-        } else if (hud_arena_create(&c->arena, bytes, hud_context_huge(c) ? ranks : 0,
-                                    &c->arena_why) == 0) {
-            c->arena_why = NULL;
-            c->arena.head->mark.world_rank = c->host.world_rank;
+            c->memory.arena_why = "fewer than 64 descriptors are allowed (ulimit -n)";
+        } else if (hud_arena_create(&c->memory.arena, bytes, hud_context_huge(c) ? ranks : 0,
+                                    &c->memory.arena_why) == 0) {
+            c->memory.arena_why = NULL;
+            c->memory.arena.head->mark.world_rank = c->host.world_rank;
             move_stats(c);
         }
     }
-    if (!c->arena.head)
+    if (!c->memory.arena.head)
         rc = -1;
     pthread_mutex_unlock(&c->lock);
     return rc;
@@ -88,10 +89,10 @@ const struct topo *hud_context_topo(struct hud_context *c)
 {
     pthread_mutex_lock(&c->lock);
     bool failed = false;
-    if (!c->topo_loaded) {
-        c->topo = hud_topo_load();
-        c->topo_loaded = true;
-        failed = !c->topo;
+    if (!c->machine.topo_loaded) {
+        c->machine.topo = hud_topo_load();
+        c->machine.topo_loaded = true;
+        failed = !c->machine.topo;
     }
     pthread_mutex_unlock(&c->lock);
     if (failed && c->host.world_rank == 0) {
@@ -100,7 +101,7 @@ const struct topo *hud_context_topo(struct hud_context *c)
                 "the topology of the machine is unknown, so ranks form no groups: %s",
                 why ? why : "hwloc cannot describe it");
     }
-    return c->topo;
+    return c->machine.topo;
 }
 
 static struct plan *unlink_plan(struct plan **at)
@@ -115,7 +116,7 @@ const struct plan *hud_context_plan(struct hud_context *c, const struct plan_fac
                                     size_t max_bytes, struct plan **spare)
 {
     pthread_mutex_lock(&c->lock);
-    struct plan *p, **at = &c->plans;
+    struct plan *p, **at = &c->plan.plans;
     while (*at && (!hud_plan_facts_equal(&(*at)->facts, facts) || (*at)->max_bytes != max_bytes))
         at = &(*at)->next;
     if (*at) {
@@ -123,11 +124,11 @@ const struct plan *hud_context_plan(struct hud_context *c, const struct plan_fac
     } else {
         p = *spare;
         *spare = NULL;
-        hud_plan_make(c->planner, facts, max_bytes, true, p);
+        hud_plan_make(c->plan.planner, facts, max_bytes, true, p);
         hud_plan_first_choices(p, p->choice);
     }
-    p->next = c->plans;
-    c->plans = p;
+    p->next = c->plan.plans;
+    c->plan.plans = p;
     p->teams++;
     pthread_mutex_unlock(&c->lock);
     return p;
@@ -136,7 +137,7 @@ const struct plan *hud_context_plan(struct hud_context *c, const struct plan_fac
 void hud_context_drop(struct hud_context *c, const struct plan *plan)
 {
     pthread_mutex_lock(&c->lock);
-    struct plan **at = &c->plans, **oldest = NULL;
+    struct plan **at = &c->plan.plans, **oldest = NULL;
     int idle = 0;
     for (; *at; at = &(*at)->next) {
         (*at)->teams -= *at == plan;
@@ -155,9 +156,9 @@ void hud_context_drop(struct hud_context *c, const struct plan *plan)
 void hud_context_free_plans(struct hud_context *c)
 {
     hud_wisdom_start_forget(c, NULL);
-    free(c->spare_start);
-    while (c->plans)
-        free(unlink_plan(&c->plans));
+    free(c->learn.spare_start);
+    while (c->plan.plans)
+        free(unlink_plan(&c->plan.plans));
 }
 
 bool hud_context_first(struct hud_context *c, bool *reported)
@@ -177,12 +178,12 @@ void hud_context_report_more(const struct hud_context *c)
 
 void hud_context_report(struct hud_context *c, enum reason reason, const char *line)
 {
-    bool first = hud_context_first(c, &c->reported[reason]);
+    bool first = hud_context_first(c, &c->reported.reason[reason]);
 
     if (!first || !line)
         return;
     hud_log(&c->config, reason == REASON_SETTING || reason == REASON_DIFFER ? LOG_ERROR : LOG_WARN,
-            "%s; using %s's own collectives", line, c->owner);
+            "%s; using %s's own collectives", line, c->id.owner);
     if (reason == REASON_SETTING)
         hud_context_report_more(c);
 }

@@ -73,7 +73,7 @@ static void store(struct hud_context *c, const struct decision *cell, const stru
         hud_decision_set(&before, &cell->candidate[winner.candidate]);
     before.ns = winner.ns;
     pthread_mutex_lock(&c->lock);
-    hud_wisdom_store(&c->wisdom, &c->config, rule, winner.candidate >= 0 ? &before : NULL,
+    hud_wisdom_store(&c->learn.wisdom, &c->config, rule, winner.candidate >= 0 ? &before : NULL,
                      cell->is_rank_0 && is_new);
     pthread_mutex_unlock(&c->lock);
 }
@@ -86,7 +86,7 @@ void hud_decision_keep_open(struct hud_context *c, const struct decision *cell,
     hud_decision_set(&rule, &cell->candidate[hud_learner_choice(l)]);
     rule.ns = hud_learner_ns(l, hud_learner_choice(l));
     pthread_mutex_lock(&c->lock);
-    hud_wisdom_store_open(&c->wisdom, &c->config, &rule, hud_learner_balance(l));
+    hud_wisdom_store_open(&c->learn.wisdom, &c->config, &rule, hud_learner_balance(l));
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -9,6 +9,7 @@
  */
 #include "core/job/place.h"
 #include "base/hash.h"
+#include "core/job/context.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -171,8 +172,8 @@ bool hud_place_shares_processors(struct hud_context *c, const union hello *hello
             here++;
         }
     pthread_mutex_lock(&c->lock);
-    c->shares_processors = c->shares_processors || here > hud_topo_cpus_count(&all);
-    bool shares = c->shares_processors;
+    c->machine.shares_processors = c->machine.shares_processors || here > hud_topo_cpus_count(&all);
+    bool shares = c->machine.shares_processors;
     pthread_mutex_unlock(&c->lock);
     return shares;
 }
@@ -192,10 +193,10 @@ bool hud_place_oversubscribed(struct hud_context *c, const union hello *hello, i
         quota = hello[r].fields.quota < quota ? hello[r].fields.quota : quota;
     }
     pthread_mutex_lock(&c->lock);
-    unite(&c->seen_cpus, &all);
-    c->seen_ranks = size > c->seen_ranks ? size : c->seen_ranks;
-    bool seen_all = c->seen_ranks >= local;
-    int seen = hud_topo_cpus_count(&c->seen_cpus);
+    unite(&c->machine.seen_cpus, &all);
+    c->machine.seen_ranks = size > c->machine.seen_ranks ? size : c->machine.seen_ranks;
+    bool seen_all = c->machine.seen_ranks >= local;
+    int seen = hud_topo_cpus_count(&c->machine.seen_cpus);
     pthread_mutex_unlock(&c->lock);
     if (size > hud_topo_cpus_count(&all) || local > quota)
         return true;
@@ -211,7 +212,7 @@ void hud_place_write(struct hud_context *c, const union hello *hello, int ranks,
     table->seen = 0;
     table->oversubscribed = hud_place_oversubscribed(c, hello, 0, ranks);
     pthread_mutex_lock(&c->lock);
-    bool known = !c->topo && hud_place_recall(&c->places, hello, ranks, table);
+    bool known = !c->machine.topo && hud_place_recall(&c->machine.places, hello, ranks, table);
     pthread_mutex_unlock(&c->lock);
     if (!known)
         hud_place_see(hud_context_topo(c), c->config.text[SET_LEVELS_OFF], hello, ranks, table);

@@ -3,9 +3,29 @@
 #ifndef HUD_PLACE_H
 #define HUD_PLACE_H
 
-#include "core/job/context.h"
+#include "base/process_atomics.h"
 #include "core/slice/hello.h"
 #include "core/slice/place_table.h"
+
+struct hud_context;
+
+/* What a context knows about the machine, and about the places of ranks on it. */
+struct context_machine {
+    struct topo *topo; /* loaded by the job's rank 0 at once, by others when they are the rank 0 of
+                          a team whose members' places are not known from a former team */
+    bool topo_loaded;
+    struct places {
+        struct place_table *table; /* the table of hud_place_keep; NULL: none */
+        int ranks;
+    } places;                   /* places of the largest team so far */
+    struct topo_cpus seen_cpus; /* processors that all ranks seen so far may use */
+    int seen_ranks;
+    bool shares_processors; /* the ranks of this kernel have outnumbered their processors */
+    int quota;              /* processors that the cgroup allowed when the context was created */
+    _Atomic uint64_t no_yield_until_ns; /* end of a time in which set-ups do not yield, since other
+                                           processes take time slices */
+    _Atomic unsigned char usual_way;    /* how teams begin to treat lines (mem/lines.c) */
+};
 
 /* Returns whether ranks would wait for a processor that another waiting rank uses, as far as
  * rank `rank`, which is this rank, knows. */

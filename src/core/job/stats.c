@@ -47,16 +47,16 @@ static struct sums collect(struct hud_context *c)
 {
     struct sums sums = { .ranks = 0 };
 
-    add(&sums, &c->early);
-    if (c->arena.head) {
-        add(&sums, &c->arena.head->stats);
+    add(&sums, &c->count.early);
+    if (c->memory.arena.head) {
+        add(&sums, &c->memory.arena.head->stats);
         sums.ranks--;
     }
-    pthread_mutex_lock(&c->peers.lock);
-    for (struct peer *p = c->peers.first; p; p = p->next)
+    pthread_mutex_lock(&c->memory.peers.lock);
+    for (struct peer *p = c->memory.peers.first; p; p = p->next)
         if (p->head)
             add(&sums, &p->head->stats);
-    pthread_mutex_unlock(&c->peers.lock);
+    pthread_mutex_unlock(&c->memory.peers.lock);
     return sums;
 }
 
@@ -79,7 +79,7 @@ int hud_statistics_here(uint64_t *values, int max)
 
     pthread_mutex_lock(&known_lock);
     if (known && max >= FIELDS + 2) {
-        mem_counter *early = (mem_counter *)&known->early;
+        mem_counter *early = (mem_counter *)&known->count.early;
         mem_counter *later = (mem_counter *)context_stats(known);
         values[written++] = COLL_KINDS;
         values[written++] = REASON_COUNT;
@@ -166,7 +166,7 @@ static void print_far(const struct hud_context *c, const struct sums *s)
 /* Prints the traffic between nodes, if there was any. */
 static void print_nodes(const struct hud_context *c, const struct sums *s)
 {
-    const struct cost_network *n = &c->network;
+    const struct cost_network *n = &c->plan.network;
 
     if (s->messages != 0)
         fprintf(stderr, "huddle: nodes          %llu messages, %llu bytes sent to other nodes\n",
@@ -310,7 +310,7 @@ static void put_all(FILE *to, const struct hud_context *c, const struct sums *s)
     put_numbers(to, "memory", memory, sizeof memory / sizeof *memory);
     put_numbers(to, "nodes", nodes, sizeof nodes / sizeof *nodes);
     put_numbers(to, "learned", learned, sizeof learned / sizeof *learned);
-    put_network(to, &c->network);
+    put_network(to, &c->plan.network);
     fprintf(to, "}");
 }
 

@@ -7,10 +7,19 @@
 #ifndef HUD_STATS_H
 #define HUD_STATS_H
 
+#include "base/process_atomics.h"
 #include "core/slice/stats_block.h"
 #include "huddle/huddle.h"
 
 struct hud_context;
+
+/* The counters of a context. */
+struct context_count {
+    _Atomic(void *) stats; /* struct stats *: in the arena; until there is one, early */
+    bool timed;            /* statistics are requested: measure times */
+    struct stats early;    /* counts of other threads while the arena is created; added when
+                              statistics are printed */
+};
 
 /* Reads the counters of this process's context for the recorder (src/host/record), into at most
  * max numbers.  Returns how many, or 0 without a context.  First come the numbers of

@@ -27,6 +27,9 @@
 #include "core/plan/wisdom_table.h"
 #include "core/slice/team_leave.h"
 
+struct learn;
+struct wisdom_start;
+
 enum { WISDOM_OWN = 4096 }; /* decisions that a context keeps for the file, at most */
 
 struct wisdom_line {
@@ -61,6 +64,14 @@ struct wisdom {
     bool error_printed; /* this rank has printed the file's error */
     uint64_t digest;    /* hash of the lines about teams of digest_ranks ranks */
     int digest_ranks;   /* 0: to be computed */
+};
+
+/* What a context has learned, and memory of its learners. */
+struct context_learn {
+    struct wisdom wisdom;
+    struct wisdom_start *starts;      /* the last made first */
+    struct wisdom_start *spare_start; /* memory for another start, or NULL */
+    struct learn *idle;               /* memory of teams that have ended */
 };
 
 /* Makes the line of a rule.  Returns false if the rule has a condition that no line has, covers no

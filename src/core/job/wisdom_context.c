@@ -34,7 +34,7 @@ static void add(struct hud_context *c, const struct rules *rules)
     for (int i = rules->count - 1; line && i >= 0; i--)
         lines += hud_wisdom_line(&c->config, &rules->rule[i], &line[lines]);
     pthread_mutex_lock(&c->lock);
-    hud_wisdom_add_file(&c->wisdom, line, lines);
+    hud_wisdom_add_file(&c->learn.wisdom, line, lines);
     pthread_mutex_unlock(&c->lock);
     free(line);
 }
@@ -46,29 +46,29 @@ void hud_wisdom_keep_path(struct hud_context *c)
     if (c->config.number[SET_WISDOM] != WISDOM_FILE || path[0] == '/')
         return;
     char *folder = get_current_dir_name();
-    if (folder && asprintf(&c->wisdom.path, "%s/%s", folder, path) < 0)
-        c->wisdom.path = NULL;
+    if (folder && asprintf(&c->learn.wisdom.path, "%s/%s", folder, path) < 0)
+        c->learn.wisdom.path = NULL;
     free(folder);
 }
 
 /* Returns the setting, with the absolute path if it is known. */
 static const char *setting(const struct hud_context *c)
 {
-    return c->wisdom.path ? c->wisdom.path : c->config.text[SET_WISDOM];
+    return c->learn.wisdom.path ? c->learn.wisdom.path : c->config.text[SET_WISDOM];
 }
 
 bool hud_wisdom_load(struct hud_context *c)
 {
     pthread_mutex_lock(&c->lock);
-    bool reads = !c->wisdom.file_read && c->config.number[SET_WISDOM] != WISDOM_OFF;
-    c->wisdom.file_read = c->wisdom.file_read || reads;
-    c->wisdom.reader = c->wisdom.reader || reads;
+    bool reads = !c->learn.wisdom.file_read && c->config.number[SET_WISDOM] != WISDOM_OFF;
+    c->learn.wisdom.file_read = c->learn.wisdom.file_read || reads;
+    c->learn.wisdom.reader = c->learn.wisdom.reader || reads;
     pthread_mutex_unlock(&c->lock);
     struct file *f = reads ? malloc(sizeof *f) : NULL;
-    if (f && hud_wisdom_place(setting(c), c->host_name, &f->place)) {
+    if (f && hud_wisdom_place(setting(c), c->id.mpi_name, &f->place)) {
         hud_wisdom_read(&f->place, &f->rules, f->why);
         report(c, f->why);
-        c->wisdom.error_printed = f->why[0] != '\0';
+        c->learn.wisdom.error_printed = f->why[0] != '\0';
         add(c, &f->rules);
         hud_rules_free(&f->rules);
     }
@@ -81,10 +81,11 @@ void hud_wisdom_save(struct hud_context *c)
     struct wisdom_place place;
     char why[WISDOM_WHY];
 
-    if (c->wisdom.owns == 0 || c->config.number[SET_WISDOM] == WISDOM_READ ||
-        !hud_wisdom_place(setting(c), c->host_name, &place))
+    if (c->learn.wisdom.owns == 0 || c->config.number[SET_WISDOM] == WISDOM_READ ||
+        !hud_wisdom_place(setting(c), c->id.mpi_name, &place))
         return;
-    if (!hud_wisdom_write(&place, c->wisdom.own, c->wisdom.owns, c->wisdom.reader, why) &&
-        !c->wisdom.error_printed)
+    if (!hud_wisdom_write(&place, c->learn.wisdom.own, c->learn.wisdom.owns, c->learn.wisdom.reader,
+                          why) &&
+        !c->learn.wisdom.error_printed)
         report(c, why);
 }

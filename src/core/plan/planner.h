@@ -14,6 +14,16 @@
 
 struct planner;
 
+/* What a context chooses by, and its plans. */
+struct context_plan {
+    struct rules rules;          /* rules of the tuning file; set before the first team */
+    struct cost_network network; /* numbers of the tuning file, else measured ones; alpha_ns 0
+                                    until they are known */
+    struct planner *planner;     /* NULL: out of memory, so no team is set up */
+    struct plan *plans; /* the plans that teams use, and some dropped ones that later teams may
+                           need; the last used first */
+};
+
 /* Creates a planner for settings and rules, which must not change later.  Reads the file of
  * HUDDLE_LAB_PRIOR, and sets config->error if the file is wrong.  Returns NULL if out of memory. */
 struct planner *hud_planner_create(struct config *config, const struct rules *tuning);

@@ -63,7 +63,7 @@ static void advance_requests(void *arg)
 {
     struct hud_context *c = arg;
 
-    hud_call_queues_advance(&c->queues);
+    hud_call_queues_advance(&c->calls.queues);
 }
 
 /* ---- memory ---- */
@@ -151,8 +151,8 @@ static enum reason reserve(struct parts *p)
 
     pthread_mutex_lock(&c->lock);
     if (c->config.number[SET_PLACEMENT] == SWITCH_OFF)
-        hud_arena_aim(&c->arena, p->hello[0].fields.node);
-    p->offset = hud_arena_reserve(&c->arena, node->shm.bytes, node->id.size, &why);
+        hud_arena_aim(&c->memory.arena, p->hello[0].fields.node);
+    p->offset = hud_arena_reserve(&c->memory.arena, node->shm.bytes, node->id.size, &why);
     pthread_mutex_unlock(&c->lock);
     if (p->offset == 0)
         hud_log(&c->config, LOG_INFO, "no lease of %zu bytes: %s", node->shm.bytes, why);
@@ -169,9 +169,9 @@ static enum reason prepare(struct hud_team *whole, const union hello *hello, str
             p->hello[map->local_of[r]] = hello[r];
             p->card[map->local_of[r]] = hello[r].fields.card;
         }
-    int missing =
-        hud_peers_map(&c->peers, &c->arena, p->card, p->span->node.id.size, p->span->node.id.rank,
-                      hud_round_pause, &(struct pause){ c, p->task }, p->base);
+    int missing = hud_peers_map(&c->memory.peers, &c->memory.arena, p->card, p->span->node.id.size,
+                                p->span->node.id.rank, hud_round_pause,
+                                &(struct pause){ c, p->task }, p->base);
     if (missing != 0) {
         hud_log(&c->config, LOG_INFO, "the arena of a rank of this node cannot be reached");
         return REASON_REACH;
@@ -253,7 +253,7 @@ static enum reason verdict(struct hud_team *whole, struct parts *p, const union 
     for (int r = 0; r < whole->id.size; r++)
         out_of_reach = out_of_reach || reply[r].reason == REASON_REACH;
     if (out_of_reach && p->allocated)
-        hud_peers_send_again(&c->peers, p->card, p->span->node.id.size);
+        hud_peers_send_again(&c->memory.peers, p->card, p->span->node.id.size);
     return hud_reply_verdict(reply, hello, whole->id.size, hud_span_slice_bytes(c), who);
 }
 
@@ -277,7 +277,7 @@ enum reason hud_span_setup(struct hud_team *team, struct fiber_task *task, const
     mine.span_known = p.allocated ? hud_span_learn_hash(p.span) : 0;
     mine.oversubscribed = p.allocated && is_oversubscribed(team, hello, &p);
     pthread_mutex_lock(&c->lock);
-    mine.network = c->network;
+    mine.network = c->plan.network;
     pthread_mutex_unlock(&c->lock);
     bool heard = hud_round_gather(team, task, &mine, sizeof mine, reply);
     reason = heard ? verdict(team, &p, hello, reply, who) : REASON_EXCHANGE;
@@ -291,7 +291,7 @@ enum reason hud_span_setup(struct hud_team *team, struct fiber_task *task, const
         /* (where the exchange failed here alone, others use the slice: it stays leased) */
         pthread_mutex_lock(&c->lock);
         if (p.offset != 0 && heard)
-            hud_arena_cancel(&c->arena, p.offset, 0); /* the slice is still zeros */
+            hud_arena_cancel(&c->memory.arena, p.offset, 0); /* the slice is still zeros */
         pthread_mutex_unlock(&c->lock);
         free_span(p.span);
     }

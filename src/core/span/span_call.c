@@ -60,7 +60,7 @@ static void count(struct hud_team *team, enum coll_kind kind, uint64_t start_ns)
     mem_count(&stats->messages, n->sent_messages, threads);
     mem_count(&stats->message_bytes, n->sent_bytes, threads);
     n->sent_messages = n->sent_bytes = 0;
-    if (c->timed)
+    if (c->count.timed)
         mem_count(&stats->coll[kind].ns, clock_ns() - start_ns, threads);
 }
 
@@ -196,7 +196,7 @@ int hud_span_call(struct hud_team *team, enum coll_kind kind, const struct coll 
                        status == HUD_OK ? REASON_NONE : REASON_BROKEN);
     if (status != HUD_OK)
         return status;
-    uint64_t start_ns = team->context->timed ? clock_ns() : 0;
+    uint64_t start_ns = team->context->count.timed ? clock_ns() : 0;
     status = twice ? find_and_make(team, COLL_REDUCE, &half, choice, shape, &truncated)
                    : find_and_make(team, kind, call, choice, shape, &truncated);
     half.reduction = NULL;

@@ -12,13 +12,13 @@
 static bool tabulate(struct hud_context *c, const struct plan_facts *facts,
                      struct span_table *table)
 {
-    int lines = hud_wisdom_select(&c->wisdom, facts, NULL), count = 0;
+    int lines = hud_wisdom_select(&c->learn.wisdom, facts, NULL), count = 0;
     struct wisdom_line *line = malloc(((size_t)lines + 1) * sizeof *line);
     struct wisdom_table *all = malloc(sizeof *all);
     bool allocated = line && all;
 
     if (allocated) {
-        hud_wisdom_select(&c->wisdom, facts, line);
+        hud_wisdom_select(&c->learn.wisdom, facts, line);
         hud_wisdom_tabulate(line, lines, facts, all);
     }
     for (int at = 0; allocated && at < PLAN_CELLS && count < SPAN_KNOWN; at++)

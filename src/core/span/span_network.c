@@ -213,7 +213,7 @@ static void keep(struct hud_context *c, const struct cost_network *network)
         "its start takes %.0f ns",
         network->alpha_ns, 1e3 * network->beta_ns, network->overhead_ns, network->send_ns);
     pthread_mutex_lock(&c->lock);
-    c->network = *network;
+    c->plan.network = *network;
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -60,18 +60,18 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
     struct hud_context *c = team->context;
 
     memset(hello, 0, sizeof *hello);
-    hello->fields.version = c->version;
+    hello->fields.version = c->id.version;
     hello->fields.world_rank = c->host.world_rank;
-    hello->fields.host_id = c->host_id;
-    hello->fields.boot_id = c->boot_id;
-    hello->fields.quota = c->quota;
+    hello->fields.host_id = c->id.host_id;
+    hello->fields.boot_id = c->id.boot_id;
+    hello->fields.quota = c->machine.quota;
     hello->fields.single_call_axis =
         team->plan.single_call.enabled ? team->plan.single_call.axis : -1;
     hello->fields.single_call_bytes = team->plan.single_call.bytes;
     hud_topo_allowed(&hello->fields.cpus);
-    hello->fields.settings = hash_number(c->config.agree, c->rules.digest);
+    hello->fields.settings = hash_number(c->config.agree, c->plan.rules.digest);
     list_values(&c->config, hello->fields.values);
-    add_tuning(&c->rules, hello->fields.values);
+    add_tuning(&c->plan.rules, hello->fields.values);
     if (c->config.error[0] != '\0') {
         hello->fields.reason = REASON_SETTING;
         hello->fields.complaint = (uint32_t)hash_text(HASH_START, c->config.error) | 1;
@@ -79,22 +79,23 @@ void hud_hello_make(struct hud_team *team, union hello *hello)
         hello->fields.reason = REASON_OFF;
     } else if (team->state.calls < c->config.number[SET_FIRST]) {
         hello->fields.reason = REASON_EARLY;
-    } else if (!c->planner || !hud_rules_builtin()) {
+    } else if (!c->plan.planner || !hud_rules_builtin()) {
         hello->fields.reason = REASON_PRIVATE;
     } else if (hud_context_arena(c, team->id.size) != 0) {
         hello->fields.reason = REASON_ARENA;
-    } else if (hud_peers_lost(&c->peers)) {
+    } else if (hud_peers_lost(&c->memory.peers)) {
         hello->fields.reason = REASON_REACH;
     } else {
-        hello->fields.pages = c->arena.pages;
-        hello->fields.node = c->arena.node >= 0 ? c->arena.node : hud_topo_node_here();
-        hud_peers_card(&c->peers, &c->arena, &hello->fields.card);
+        hello->fields.pages = c->memory.arena.pages;
+        hello->fields.node =
+            c->memory.arena.node >= 0 ? c->memory.arena.node : hud_topo_node_here();
+        hud_peers_card(&c->memory.peers, &c->memory.arena, &hello->fields.card);
         pthread_mutex_lock(&c->lock);
-        size_t bytes = hud_arena_free_bytes(&c->arena);
+        size_t bytes = hud_arena_free_bytes(&c->memory.arena);
         hello->fields.offer_bytes =
             team->plan.single_call.enabled
-                ? hud_plan_single_call_offer(c->arena.bytes, bytes)
-                : hud_plan_offer(c->planner, team->id.size, c->arena.bytes, bytes);
+                ? hud_plan_single_call_offer(c->memory.arena.bytes, bytes)
+                : hud_plan_offer(c->plan.planner, team->id.size, c->memory.arena.bytes, bytes);
         pthread_mutex_unlock(&c->lock);
     }
 }
@@ -110,7 +111,7 @@ void hud_hello_explain_pages(struct hud_team *team, const union hello *all)
             first = r;
         }
     if (without == 0 || team->id.rank != 0 || c->host.world_rank != 0 ||
-        c->config.number[SET_HUGE_PAGES] == SWITCH_OFF || !hud_context_first(c, &c->reported_pages))
+        c->config.number[SET_HUGE_PAGES] == SWITCH_OFF || !hud_context_first(c, &c->reported.pages))
         return;
     hud_log(
         &c->config, LOG_WARN,

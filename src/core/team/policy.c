@@ -65,19 +65,19 @@ void hud_policy_make(struct hud_team *team, const union hello *hello)
     team->shm.policy = (struct mem_policy){ .polls = polls ? POLLS : 0,
                                             .way = way,
                                             .sleep_ns = SLEEP_NS,
-                                            .progress = c->queues.progress,
-                                            .arg = c->queues.arg,
+                                            .progress = c->calls.queues.progress,
+                                            .arg = c->calls.queues.arg,
                                             .stream_bytes = stream_bytes(&c->config, team->id.size),
                                             .move_bytes = move_bytes(&c->config) };
     team->queue.polls = team->shm.policy.polls;
     prefetch_policy(&c->config, &team->shm.policy);
     lines_policy(&c->config, &team->shm.policy);
-    team->shm.policy.usual_way = &c->usual_way;
+    team->shm.policy.usual_way = &c->machine.usual_way;
 }
 
 void hud_policy_take(struct hud_team *team)
 {
-    uintptr_t alignment = hud_arena_alignment(team->context->arena.bytes);
+    uintptr_t alignment = hud_arena_alignment(team->context->memory.arena.bytes);
 
     team->shm.mem_team.cell = team->shm.lines;
     team->shm.mem_team.lines = MEMBER_OFFSET + offsetof(struct member_state, lines);

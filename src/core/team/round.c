@@ -30,7 +30,7 @@ static void rest(struct hud_context *context, uint64_t began_ns)
     const struct timespec sleep = { .tv_nsec = SLEEP_NS };
     uint64_t now = clock_ns();
 
-    if (now < local_load(&context->no_yield_until_ns)) {
+    if (now < local_load(&context->machine.no_yield_until_ns)) {
         if (now - began_ns > AWAKE_NS)
             nanosleep(&sleep, NULL);
         return;
@@ -38,7 +38,7 @@ static void rest(struct hud_context *context, uint64_t began_ns)
     sched_yield();
     uint64_t took = clock_ns() - now;
     if (took > LOST_NS && took < STOP_NS)
-        local_store(&context->no_yield_until_ns, now + TIMES * took);
+        local_store(&context->machine.no_yield_until_ns, now + TIMES * took);
 }
 
 void hud_round_await(struct hud_context *context, struct fiber_task *task, bool (*ask)(void *arg),
@@ -51,7 +51,7 @@ void hud_round_await(struct hud_context *context, struct fiber_task *task, bool 
         return;
     }
     for (unsigned turn = 1; !ask(arg); turn++) {
-        context->queues.progress(context->queues.arg);
+        context->calls.queues.progress(context->calls.queues.arg);
         if (turn % TURNS_PER_REST != 0)
             continue;
         began_ns = began_ns != 0 ? began_ns : clock_ns();

@@ -47,7 +47,7 @@ void hud_team_leave(struct hud_team *team)
     hud_team_mark_left(team);
     hud_shm_team_leave(&team->shm.mem, used);
     pthread_mutex_lock(&c->lock);
-    hud_arena_leave(&c->arena, team->shm.offset, used, team->id.size);
+    hud_arena_leave(&c->memory.arena, team->shm.offset, used, team->id.size);
     pthread_mutex_unlock(&c->lock);
     hud_context_drop(c, team->plan.shared);
 }

@@ -40,12 +40,12 @@ static struct roll_record record_of(const char *name, const struct hud_announced
 
 static void lock(const struct hud_team *team)
 {
-    pthread_mutex_lock(&team->context->watch->lock);
+    pthread_mutex_lock(&team->context->calls.watch->lock);
 }
 
 static void unlock(const struct hud_team *team)
 {
-    pthread_mutex_unlock(&team->context->watch->lock);
+    pthread_mutex_unlock(&team->context->calls.watch->lock);
 }
 
 /* ---- under the lock ---- */
@@ -200,7 +200,7 @@ struct check *hud_check_create(struct hud_team *team)
 {
     struct check *check =
         calloc(1, sizeof *check + (size_t)team->id.size * sizeof check->member[0]);
-    struct watch *watch = team->context->watch;
+    struct watch *watch = team->context->calls.watch;
 
     if (!check)
         return NULL;
@@ -241,7 +241,7 @@ void hud_check_free(struct hud_team *team)
     if (!check)
         return;
     lock(team);
-    *(check->prev ? &check->prev->next : &team->context->watch->first) = check->next;
+    *(check->prev ? &check->prev->next : &team->context->calls.watch->first) = check->next;
     if (check->next)
         check->next->prev = check->prev;
     unlock(team);

@@ -52,7 +52,7 @@ static void describe(const struct hud_team *team, const struct mismatch_call *ca
     if (call->root >= 0)
         snprintf(root, sizeof root, "%s root %d", blocks ? " and" : " with", call->root);
     if (call->falls_back)
-        snprintf(owner, sizeof owner, ", which falls back to %.40s", team->context->owner);
+        snprintf(owner, sizeof owner, ", which falls back to %.40s", team->context->id.owner);
     snprintf(text, CALL_TEXT, "%s%s%s%s", coll_name(call->kind), size, root, owner);
 }
 
@@ -81,7 +81,7 @@ void hud_mismatch_report(struct hud_team *team, int rank, const struct mismatch_
             "ranks of %s (%d ranks) make different calls: rank %d calls %s, rank %d calls %s%s; "
             "the call fails, and later calls fall back to %s (HUDDLE_CHECK=on reports more)",
             name, team->id.size, team->id.rank, own, rank, other, distinguish(calls, own, other),
-            team->context->owner);
+            team->context->id.owner);
 }
 
 /* Returns the words after the size of sent blocks, and after the size of received blocks. */
@@ -107,5 +107,5 @@ void hud_mismatch_report_sizes(struct hud_team *team, int kind, size_t sent, siz
             "%s of %s (%d ranks): rank %d sends %zu bytes%s and receives %zu%s; the call fails, "
             "and later calls fall back to %s",
             coll_name(kind), name, team->id.size, team->id.rank, sent, receivers(flags), received,
-            senders(flags), team->context->owner);
+            senders(flags), team->context->id.owner);
 }

@@ -31,7 +31,7 @@ static void __attribute__((format(printf, 2, 3))) add(struct line *line, const c
 /* Adds "MPI_Bcast(root 0, 1024 bytes)", or "hud_bcast(...)" for a host that is no MPI. */
 static void add_call(struct line *line, const struct hud_team *team, const struct roll_record *call)
 {
-    bool mpi = team->context->owner == team->context->host_name;
+    bool mpi = team->context->id.owner == team->context->id.mpi_name;
     const char *between = "(";
 
     if (strcmp(call->name, CHECK_GONE) == 0) {
@@ -160,7 +160,7 @@ void hud_rollcall_report_difference(const struct check *check)
         hud_log(&context->config, LOG_ERROR,
                 "check: %s; these calls fall back to %.40s, where ranks may wait forever "
                 "(HUDDLE_CHECK=abort ends the job instead)",
-                line.text, context->owner);
+                line.text, context->id.owner);
 }
 
 void hud_rollcall_report_wait(struct check *check, uint64_t longest_ns, uint64_t now_ns)

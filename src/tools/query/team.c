@@ -45,7 +45,7 @@ static size_t huge_bytes(const struct arena *a)
 
 static json_t *pages_json(const struct hud_team *team)
 {
-    const struct arena *a = &team->context->arena;
+    const struct arena *a = &team->context->memory.arena;
     size_t pages = (team->shm.bytes + a->page_bytes - 1) / a->page_bytes;
     int *nodes = malloc(pages * sizeof *nodes), elsewhere = 0;
     json_t *list = json_array();
@@ -152,7 +152,7 @@ int hud_team_json(hud_team *team, char **json)
                             json_pack("{s:I, s:I, s:I, s:o}", "offset",
                                       (json_int_t)team->shm.offset, "bytes",
                                       (json_int_t)team->shm.bytes, "arena_bytes",
-                                      (json_int_t)team->context->arena.bytes, "regions",
+                                      (json_int_t)team->context->memory.arena.bytes, "regions",
                                       regions_json(team->plan.shared)));
         json_object_set_new(out, "pages", pages_json(team));
         json_object_set_new(out, "choices", choices_json(team));
