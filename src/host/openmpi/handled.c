@@ -8,7 +8,7 @@
  * collective is announced by its own name.
  */
 #include "buffer.h"
-#include "coll/coll.h"
+#include "host/short_form.h"
 #include "host/status.h"
 
 /* Returns MPI's code for a status.  A call fails on a communicator with a failed process, or on a
@@ -259,25 +259,11 @@ int hud_call_close(struct call *c, unsigned shape, int status)
     return close_call(c, shape, status);
 }
 
-/* Calls a short form of hud_call if huddle has one; `kind` is constant after inlining. */
-static ALWAYS_INLINE int make(hud_team *team, int kind, const struct hud_args *a)
-{
-    if (kind == COLL_BARRIER)
-        return hud_barrier(team);
-    if (kind == COLL_BCAST)
-        return hud_bcast(team, a->out, a->root);
-    if (kind == COLL_REDUCE)
-        return hud_reduce(team, a->in, a->out, a->op, a->root);
-    if (kind == COLL_ALLREDUCE)
-        return hud_allreduce(team, a->in, a->out, a->op);
-    return hud_call(team, a);
-}
-
-static ALWAYS_INLINE int carry_out(hud_module *m, struct call *c, unsigned shape)
+static ALWAYS_INLINE int carry_out(hud_module *m, struct call *c, int kind, unsigned shape)
 {
     if (shape & SHAPE_NAMED)
         hud_team_enter(m->team, &c->about);
-    int status = close_call(c, shape, make(m->team, c->args.collective, &c->args));
+    int status = close_call(c, shape, short_form_call(m->team, kind, &c->args));
     return shape & SHAPE_NAMED && status != HUD_PASS ? hud_module_leave(m, status) : status;
 }
 
@@ -305,7 +291,7 @@ static int unasked(hud_module *m, const struct call *c, int status)
         c.in.convertor = &convertors[0];                                                           \
         c.out.convertor = &convertors[1];                                                          \
         int status = open_##name(&c, __VA_ARGS__, module);                                         \
-        return __builtin_expect(status == HUD_OK, 1) ? carry_out(m, &c, shape)                     \
+        return __builtin_expect(status == HUD_OK, 1) ? carry_out(m, &c, KIND_##name, shape)        \
                                                      : unasked(m, &c, status);                     \
     }
 #define LEAVE_TO(name, ...)                                                                        \

@@ -3,6 +3,7 @@
  * caller's own arguments, so that the MPI reports errors in them. */
 #include "host/pmpi/call.h"
 #include "host/pmpi/nonblocking.h"
+#include "host/short_form.h"
 
 /* Ends a collective of the MPI itself.  Returns `code`. */
 static int came_back(MPI_Comm handle, int code)
@@ -50,27 +51,6 @@ static int wrap_win_test(MPI_Win window, int *ended)
     return code;
 }
 
-/* Makes the call, by a short form of hud_call if huddle has one. */
-#define MAKE_bcast(t, a) hud_bcast(t, (a)->out, (a)->root)
-#define MAKE_reduce(t, a) hud_reduce(t, (a)->in, (a)->out, (a)->op, (a)->root)
-#define MAKE_allreduce(t, a) hud_allreduce(t, (a)->in, (a)->out, (a)->op)
-#define MAKE_scan hud_call
-#define MAKE_exscan hud_call
-#define MAKE_reduce_scatter hud_call
-#define MAKE_reduce_scatter_block hud_call
-#define MAKE_allgatherv hud_call
-#define MAKE_gatherv hud_call
-#define MAKE_scatterv hud_call
-#define MAKE_alltoallv hud_call
-#define MAKE_alltoallw hud_call
-#define HANDLED_BLOCKS(Name, name, ...)                                                            \
-    static inline int MAKE_##name(hud_team *team, const struct hud_args *args)                     \
-    {                                                                                              \
-        return hud_call(team, args);                                                               \
-    }
-#define HANDLED_ROOTED HANDLED_BLOCKS
-#include "host/signatures.def"
-
 /* Returns the status of a call that was not opened.  If huddle handles the call on no rank, the
  * MPI's own collective follows, which must not begin before earlier requests; the call is counted,
  * and announced with HUDDLE_CHECK. */
@@ -108,7 +88,7 @@ static inline __attribute__((always_inline)) int closed(struct call *c, int stat
             if (__builtin_expect(status == HUD_OK, 1)) {                                           \
                 if (__builtin_expect(call->named, 0))                                              \
                     hud_call_announce(call);                                                       \
-                status = closed(call, MAKE_##name(ours->team, &call->args));                       \
+                status = closed(call, short_form_call(ours->team, KIND_##name, &call->args));      \
             } else {                                                                               \
                 status = unopened(call, status);                                                   \
             }                                                                                      \
